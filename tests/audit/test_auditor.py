@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dpsco_bench.audit.auditor import INSTANCES, audit_cell, default_runs, make_audit_cell
+from dpsco_bench.audit.auditor import INSTANCES, audit_cell, make_audit_cell
 from dpsco_bench.audit.canaries import trials
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.jsonio import dumps_pretty
@@ -138,21 +138,11 @@ def test_the_same_call_gives_the_same_result():
     assert first == again and first.bound != other.bound
 
 
-def test_other_problems_take_their_most_different_records():
-    result = audit("wang2017.dp_gd_pl", problem="ridge_logistic", runs=4000, n=50, epsilon=4, delta=1e-2)
-    assert 0.2 < result.epsilon_lower < 4 and result.neighbours.startswith("ridge_logistic n=50 d=10")
-
-
 def test_json_has_the_documented_fields():
     found = json.loads(dumps_pretty(audit("wang2017/dp_gd_pl", runs=200).to_json()))
     assert list(found) == JSON_KEYS
     assert (found["algorithm"], found["calibration"], found["runs"]) == ("wang2017.dp_gd_pl", "accounted", 200)
     assert found["epsilon_claimed"] == 1 and found["confidence"] == 0.95
-
-
-def test_default_runs_are_fewer_for_longer_plans():
-    short, long = (make_audit_cell(id).plan("accounted", 0)[1] for id in ("wang2017.dp_gd_pl", "wang2017.dp_svrg"))
-    assert default_runs(short) == 100_000 and 9_000 <= default_runs(long) < 20_000
 
 
 @pytest.mark.parametrize(

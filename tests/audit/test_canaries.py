@@ -40,13 +40,6 @@ def test_runs_are_short():
             assert work_of(plan) <= 2 * MOST_WORK or plan.schedule.get("sweeps"), trial
 
 
-def test_keys_go_to_the_canary_that_takes_them():
-    assert make_audit_cell("bassily2021.noisy_smd", None, {"p": 1.0}).problem_options["p"] == 1.0
-    assert make_audit_cell("wang2017.dp_gd_pl", None, {"n": 77, "epsilon": 0.3, "steps": 3}).n == 77
-    assert make_audit_cell("wang2017.dp_gd_pl", None, {"canary": "steady"}).problem == "canary_huber"
-    assert make_audit_cell("wang2017.dp_gd_pl", "ridge_logistic", {}).n == 200
-
-
 @pytest.mark.parametrize(
     ("algorithm", "keys", "error", "message"),
     [

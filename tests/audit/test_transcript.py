@@ -84,14 +84,12 @@ def test_the_mixture_of_one_sampled_release_by_hand(register, problem, records):
             return entry.batch_gradient(start, one, np.full((1, 1), 1 / size))[0]
 
         out = at(1) if single else np.zeros(2)
-        return sum(
-            weight * multivariate_normal.pdf(released, mean, 0.49) for weight, mean in ((1 - q, out), (q, at(0)))
-        )
+        mixture = ((1 - q, out), (q, at(0)))
+        return sum(weight * multivariate_normal.pdf(released, mean, 0.49) for weight, mean in mixture)
 
     assert found.sum(axis=1).std() > 0.1
-    np.testing.assert_allclose(
-        found.sum(axis=1), np.log(density(setting.pair[0]) / density(setting.pair[1])), atol=1e-8
-    )
+    exact = np.log(density(setting.pair[0]) / density(setting.pair[1]))
+    np.testing.assert_allclose(found.sum(axis=1), exact, atol=1e-8)
 
 
 def test_scores_do_not_depend_on_blocks(monkeypatch):
@@ -167,7 +165,9 @@ def test_weights():
 
 def test_a_shuffled_record_is_tried_in_every_batch():
     """Replays put it at the head of each, or nowhere: releases of one batch look at no other."""
-    setting = setting_of_shuffled()
+    cell = make_audit_cell("su2023.shuffled_truncated_md", None, {"n": 60})
+    plan = cell.plan("accounted", SEED)[1]
+    setting = next(candidate_pairs(cell, SEED, plan, {query.name: 1.0 for query in plan.queries}))
     recorded = Recording(Mechanism(setting.plan, setting.scales, "shuffled", SEED, 0, 3))
     setting.execute(setting.pair[0], recorded, 3)
     size = setting.plan.queries[0].records.size
@@ -178,9 +178,3 @@ def test_a_shuffled_record_is_tried_in_every_batch():
         heads = np.zeros(setting.cell.n, dtype=bool)
         heads[::size] = drawn
         np.testing.assert_array_equal(order == 5, np.tile(heads, (3, 1)))
-
-
-def setting_of_shuffled():
-    cell = make_audit_cell("su2023.shuffled_truncated_md", None, {"n": 60})
-    _, plan = cell.plan("accounted", SEED)
-    return next(candidate_pairs(cell, SEED, plan, {query.name: 1.0 for query in plan.queries}))

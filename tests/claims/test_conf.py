@@ -7,7 +7,15 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.rates import LEAST
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.catalogue import claim_files, claim_ids, find_claim_id, parse_table, read_claim, table_texts
+from dpsco_bench.claims.catalogue import (
+    claim_files,
+    claim_ids,
+    find_claim_id,
+    parse_table,
+    read_claim,
+    read_claims,
+    table_texts,
+)
 from dpsco_bench.claims.files import read_shipped, read_yaml
 from dpsco_bench.claims.jobs import checked_job, claim_plan, load_claim, part_jobs, plan_settings
 from dpsco_bench.claims.model import PROFILES
@@ -115,3 +123,14 @@ def test_every_claim_is_kept_as_its_file_says():
     """What is kept beside the files holds the values and types that OmegaConf reads."""
     for id, file in claim_files().items():
         assert dumps_canonical(read_shipped(file)) == dumps_canonical(read_yaml(file)), id
+
+
+def test_the_value_of_an_open_constant_is_what_its_part_runs():
+    """Of options that set what a theorem leaves open of its noise."""
+    for claim in (claim for claim in read_claims() if not claim.id.endswith(".audit")):
+        for part in (part for part in claim.parts if "paper" in part.calibrations and part.open_constant):
+            given = []
+            for method in part.methods:
+                defaults = {key: option.default for key, option in get_algorithm(method.algorithm).options.items()}
+                given += [{**defaults, **method.options}.get(name) for name in ("noise_constant", "constant")]
+            assert (part.open_value or 1.0) in given, f"{claim.id} {part.id}"

@@ -8,9 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from dpsco_bench.claims.bounds import registry
 from dpsco_bench.claims.bounds.registry import BOUNDS, COMMON, GLOSSARIES, BoundContext, Symbol, alphabetical, bound
-
-from dpsco_bench.claims.bounds.registry import evaluate, get_bound, read, used_symbols  # isort: skip
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.problems.base import Constants
@@ -46,7 +45,7 @@ CONTEXT = BoundContext(100, 8, 0.5, 1e-6, Constants(2.0, 0.5, diameter=3.0, stro
     ],
 )
 def test_notation(text, value):
-    assert read(text).value(ENV.__getitem__) == pytest.approx(value, rel=1e-14)
+    assert registry.read(text).value(ENV.__getitem__) == pytest.approx(value, rel=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -57,22 +56,22 @@ def test_notation(text, value):
 )  # fmt: skip
 def test_what_is_not_in_the_notation_is_named(text, rest):
     with pytest.raises(InputError, match=f"must be in the notation of bounds, which it is not at '{rest}'"):
-        read(text)
+        registry.read(text)
 
 
 def test_alternatives_belong_to_calibrations():
     accounted = replace(CONTEXT, calibration="accounted")
-    assert evaluate("x.y", "l", CONTEXT) == math.log(1e6)
-    assert 0.5 / math.sqrt(evaluate("x.y", "l", accounted)) == pytest.approx(gdp_mu(0.5, 1e-6), rel=1e-14)
-    assert [evaluate("x.y", "n; accounted: d", c) for c in (CONTEXT, accounted)] == [100, 8]
+    assert registry.evaluate("x.y", "l", CONTEXT) == math.log(1e6)
+    assert 0.5 / math.sqrt(registry.evaluate("x.y", "l", accounted)) == pytest.approx(gdp_mu(0.5, 1e-6), rel=1e-14)
+    assert [registry.evaluate("x.y", "n; accounted: d", c) for c in (CONTEXT, accounted)] == [100, 8]
     with pytest.raises(InputError, match="^symbol in the text of x.y = 'Q': must be one of d, delta, e, eps, l, n, p$"):
-        evaluate("x.y", "Q n", CONTEXT)
+        registry.evaluate("x.y", "Q n", CONTEXT)
 
 
 def test_symbols_are_those_of_the_text_and_of_their_definitions():
-    found = get_bound("bassily2021.thm12_crossover").all_symbols
+    found = registry.get_bound("bassily2021.thm12_crossover").all_symbols
     assert list(found) == ["d", "delta", "eps", "kappa_q", "l", "L0", "L1", "M", "n", "thm12_explicit"]
-    assert used_symbols("mine.bound", "in words, <w, x>") == {}
+    assert registry.used_symbols("mine.bound", "in words, <w, x>") == {}
 
 
 @pytest.fixture
@@ -85,7 +84,7 @@ def mine():
 
 def test_a_bound_of_ones_own_says_what_its_symbols_mean(mine):
     bound("mine.b", "d G sqrt(l) w/(eps n)", {"G": "constants.lipschitz", "w": Symbol("2 d")})
-    found = get_bound("mine.b")
+    found = registry.get_bound("mine.b")
     assert set(found.all_symbols) == {"d", "delta", "eps", "l", "n", "G", "w"}
     assert found.value(CONTEXT) == pytest.approx(8 * 2.0 * math.sqrt(math.log(1e6)) * 16 / 50, rel=1e-14)
     assert found.named_term is None and found.extras == ()
@@ -94,7 +93,7 @@ def test_a_bound_of_ones_own_says_what_its_symbols_mean(mine):
 def test_one_formula_is_a_term_of_another(mine):
     bound("mine.a", "1/n + noted", {"noted": "extras.noted"})
     bound("mine.b", "1/n; whole bound: a")
-    found, context = get_bound("mine.b"), replace(CONTEXT, extras={"noted": 2.0})
+    found, context = registry.get_bound("mine.b"), replace(CONTEXT, extras={"noted": 2.0})
     assert (found.named_term(context), found.value(context)) == (0.01, 2.01)
     with pytest.raises(InputError, match="^extra = 'noted': must be one of none: the runs noted nothing"):
         found.value(CONTEXT)
@@ -104,19 +103,19 @@ def test_an_unknown_symbol_is_told_before_anything_runs(mine):
     bound("mine.b", "d Q/n", {"G": "constants.lipschitz"})
     known = "one of d, delta, e, eps, G, l, n, p"
     with pytest.raises(InputError, match=f"^symbol in the text of mine.b = 'Q': must be {known}$"):
-        get_bound("mine.b")
+        registry.get_bound("mine.b")
 
 
 def test_a_text_in_words_names_the_source_of_its_number(mine):
     bound("mine.a", "the largest <w, x>", source="extras.noted")
     bound("mine.b", "twice n", source=lambda c: 2 * c.n)
-    assert get_bound("mine.a").extras == ("noted",)
-    assert get_bound("mine.b").value(CONTEXT) == 200
+    assert registry.get_bound("mine.a").extras == ("noted",)
+    assert registry.get_bound("mine.b").value(CONTEXT) == 200
 
 
 def test_the_rounding_of_what_is_measured_is_the_least_value(mine):
     bound("mine.b", "-noted", {"noted": "extras.noted"}, rounding="2^-52 n")
-    assert get_bound("mine.b").value(replace(CONTEXT, extras={"noted": 0.0})) == 100 * 2.0**-52
+    assert registry.get_bound("mine.b").value(replace(CONTEXT, extras={"noted": 0.0})) == 100 * 2.0**-52
 
 
 SHIPPED = [name for name in BOUNDS.names() if BOUNDS.module(name).startswith("dpsco_bench.")]
@@ -126,18 +125,18 @@ IN_WORDS = {f"zhang2022.{end}" for end in ("learner", "theorem1", "lemma7")} | {
 
 
 def test_all_bounds_of_papers_are_judged_by_their_texts_but_those_in_words():
-    assert {name for name in SHIPPED if get_bound(name).source} == IN_WORDS
+    assert {name for name in SHIPPED if registry.get_bound(name).source} == IN_WORDS
 
 
 def test_kappa_is_the_condition_number():
     """The constant of a smooth norm is kappa_q, in whatever paper; a symbol of a glossary is used by some text."""
     for name in SHIPPED:
-        assert "kappa" not in get_bound(name).all_symbols or name.startswith("wang2017.")
+        assert "kappa" not in registry.get_bound(name).all_symbols or name.startswith("wang2017.")
     for paper in GLOSSARIES.names():
         used = {s for name in SHIPPED if name.split(".")[0].split("_")[0] == paper
-                for s in get_bound(name).all_symbols}  # fmt: skip
+                for s in registry.get_bound(name).all_symbols}  # fmt: skip
         assert not GLOSSARIES.get(paper).keys() - used - {"learner"}, paper
-    assert set(COMMON) <= {s for name in SHIPPED for s in get_bound(name).all_symbols}
+    assert set(COMMON) <= {s for name in SHIPPED for s in registry.get_bound(name).all_symbols}
 
 
 SEEDED = """

@@ -4,7 +4,6 @@ import pytest
 from dpsco_bench import run
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.request import place_of
 from dpsco_bench.problems.registry import problem_class
 
@@ -63,15 +62,3 @@ def test_every_key_has_one_place():
     assert place_of("smoothness", svrg, covertype) == "problem.options.constants"
     assert place_of("variant", svrg, covertype) == "algorithm"
     assert place_of("nothing", svrg, covertype) == ""
-
-
-def test_plugins_are_imported_once(tmp_path):
-    path, broken = tmp_path / "counted.py", tmp_path / "broken.py"
-    path.write_text("import pathlib\npathlib.Path(__file__ + '.txt').open('a').write('x')\n")
-    load_plugins([path])
-    load_plugins([str(path)])
-    assert (tmp_path / "counted.py.txt").read_text() == "x"
-    broken.write_text("raise RuntimeError('own bug')\n")
-    for _ in range(2):
-        with pytest.raises(InputError, match=r"RuntimeError: own bug, line 1"):
-            load_plugins([broken])

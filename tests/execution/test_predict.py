@@ -7,8 +7,6 @@ from dpsco_bench.execution import predict
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.predict import ALL, BATCH, COSTS, MEAN, ONE, CellWork, Predictor, kind_of
 
-from dpsco_bench.execution.predict import predicted_seconds, slower, work_of  # isort: skip
-
 CLAIM = "zhang2022.thm8"
 
 
@@ -28,15 +26,15 @@ def test_steps_are_priced_by_what_they_look_at(looks, fused, monkeypatch):
     cell = Cell(algorithm, problem, 1000, 1.0, 1e-6, 5)
     plan = cell.plan("none", 0)[1]
     assert kind_of(cell, plan, fused) == (fused, looks)
-    before, work = predicted_seconds(cell, plan, 3, fused), work_of(cell, plan, 3)
+    before, work = predict.predicted_seconds(cell, plan, 3, fused), predict.work_of(cell, plan, 3)
     for i, amount in enumerate(work):
         dearer = COSTS[fused, looks]._replace(**{CellWork._fields[i]: COSTS[fused, looks][i] + 1.0})
         monkeypatch.setitem(COSTS, (fused, looks), dearer)
-        assert predicted_seconds(cell, plan, 3, fused) == pytest.approx(before + amount)
+        assert predict.predicted_seconds(cell, plan, 3, fused) == pytest.approx(before + amount)
         monkeypatch.undo()
     for other in COSTS.keys() - {(fused, looks)}:
         monkeypatch.setitem(COSTS, other, CellWork(*(1.0 for _ in CellWork._fields)))
-    assert predicted_seconds(cell, plan, 3, fused) == before
+    assert predict.predicted_seconds(cell, plan, 3, fused) == before
 
 
 @pytest.mark.parametrize(("took", "told"), [(3.9, ""), (4.1, "4.1 s of CPU, recorded 2 s"), (0.4, ""), (None, "")])
@@ -48,8 +46,8 @@ def test_a_run_time_beyond_twice_the_recorded_one_is_told(took, told):
             return None if took is None else (took if step == "run" else 0.0, 1.0)
 
     before = 0.1 if took == 0.4 else 2.0
-    assert slower({job.claim: {job.name: (0.0, before, 1.0)}}, job, Took()) == told
-    assert slower({}, job, Took()) == ""
+    assert predict.slower({job.claim: {job.name: (0.0, before, 1.0)}}, job, Took()) == told
+    assert predict.slower({}, job, Took()) == ""
 
 
 def test_timing_takes_a_replicate_of_the_recorded_run():

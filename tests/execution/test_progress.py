@@ -2,8 +2,7 @@
 
 import pytest
 
-from dpsco_bench.execution import progress
-from dpsco_bench.execution.progress import Pace, shown
+from dpsco_bench.execution.progress import Pace
 
 
 @pytest.fixture
@@ -44,25 +43,3 @@ def test_a_long_piece_counts_down_and_never_to_nothing(clock):
     clock.now = 500.0
     assert 0 < pace.left < before
     assert str(pace).startswith("1 of 2 cells done, 8 min 20 s, ")
-
-
-def test_shares_of_one_piece_count_by_their_sizes(clock):
-    pace = Pace([1.0] * 4, sizes=[0.25] * 4, unit="runs", clock=clock)
-    assert (pace.all, pace.done) == (1, 0)
-    pace.reach(3)
-    assert pace.done == 0
-    pace.reach(4)
-    assert pace.done == 1
-
-
-def test_without_a_terminal_lines_come_now_and_then(monkeypatch):
-    """Also while a single piece is long, and work that is done elsewhere is looked at."""
-    monkeypatch.setattr(progress, "SPACING", 0.05)
-    said, seen = [], []
-    with shown(Pace([1.0, 1.0], unit="runs"), said.append, "audit x", lambda: seen[:1]):
-        while len(said) < 2:
-            pass
-        seen.append(0)
-        while not any("1 of 2" in line for line in said):
-            pass
-    assert said[0].startswith("audit x: 0 of 2 runs done, ") and " left" in said[0]

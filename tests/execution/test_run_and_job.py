@@ -9,7 +9,7 @@ import pytest
 from dpsco_bench.algorithms.info import Info
 from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.execution import run
-from dpsco_bench.execution.calibration import calibrate_cell, calibrate_job
+from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import Calibrated, Cell
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
@@ -190,14 +190,3 @@ def test_blocks_cover_the_replicates_once_within_the_memory_bound(n, replicates)
     covered = [r for first, count in blocks for r in range(first, first + count)]
     assert covered == list(range(replicates))
     assert all(count == 1 or count * n <= BLOCK_SCORES for _, count in blocks)
-
-
-def test_calibrations_travel_as_json():
-    options = {"epochs": 1, "inner_steps": 4}
-    cell = replace(CELL, algorithm="wang2017.dp_svrg", variant=None, options=options)
-    entry = calibrate_cell(cell, "accounted", 5)
-    text = dumps_canonical({"cells": [entry]})
-    (read,) = Calibrated.from_json(loads(text)).cells
-    assert dumps_canonical({"cells": [read]}) == text and read.plan is None and read.constants == entry.constants
-    assert entry.variant == "poisson" and set(entry.scales) == {"anchor", "inner"}
-    assert entry.schedule["epochs"] == 1 and entry.privacy_status == "proven"

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_bench import run
 from dpsco_bench.audit.canaries import candidate_pairs
 from dpsco_bench.audit.contract import check_algorithm
 from dpsco_bench.errors import Refusal
@@ -174,12 +173,6 @@ def test_cells_whose_schedules_differ_are_run_one_by_one():
 
 def test_calibrations_say_where_the_signal_is_capped():
     assert [c.signal_capped for c in calibrate_job(job())] == [False, False, False, True] * 2
-
-
-def test_a_run_with_samples_of_its_own_from_plain_keys():
-    result = run("wang2017.dp_gd", CoinCube, 32, epsilon=1.0, replicates=6, signal=0.5)
-    assert result.risk.shape == (6,) and result.start_risk > 0
-    np.testing.assert_array_equal(result.gradient_evaluations, result.calibration.gradient_evaluations)
 
 
 @pytest.mark.parametrize("lazy", [False, True])

@@ -19,28 +19,16 @@ from dpsco_bench.kinds.rate import Rate
 
 from .parts import PART
 
+MANY = {"replicates": {"smoke": 64}}
 GRID = {
-    **PART,
-    "id": "grid",
-    "algorithm": "su2023.app_objp",
-    "options": {},
-    "problem": "pointmass_linear",
-    "problem_options": {"domain": "l2_ball"},
-    "fixed": {"d": 64, "epsilon": 1.0, "delta": 1e-6},
-    "sweep": {"parameter": "n", "values": {"smoke": [512, 1024, 2048]}},
-    "signals": {"smoke": [0.001, 0.03, 0.1, 1.0]},
-    "bound": "su2023.thm2_privacy",
-    "exponent": -1,
-    "tolerance": 0.1,
+    **{**PART, "id": "grid", "algorithm": "su2023.app_objp", "options": {}, "problem": "pointmass_linear"},
+    **{"problem_options": {"domain": "l2_ball"}, "fixed": {"d": 64, "epsilon": 1.0, "delta": 1e-6}},
+    **{"sweep": {"parameter": "n", "values": {"smoke": [512, 1024, 2048]}}},
+    **{"signals": {"smoke": [0.001, 0.03, 0.1, 1.0]}, "bound": "su2023.thm2_privacy", "exponent": -1, "tolerance": 0.1},
 }
 PARTS = [
-    {
-        **PART,
-        "replicates": {"smoke": 64},
-        "tolerance": 0.25,
-        "sweep": {"parameter": "n", "values": {"smoke": [512, 2048, 8192]}},
-    },
-    {**GRID, "replicates": {"smoke": 64}},
+    {**PART, **MANY, "tolerance": 0.25, "sweep": {"parameter": "n", "values": {"smoke": [512, 2048, 8192]}}},
+    {**GRID, **MANY},
     {"id": "same", "kind": "shown", "calibrations": ["paper"], "uses": ["gd"], "bound": "wang2017.thm6_2"},
 ]
 

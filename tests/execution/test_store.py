@@ -1,14 +1,16 @@
 """The store: a damaged item is named in one line, counts as absent, and is made anew by whoever needs it."""
 
+import math
 import multiprocessing
 import os
 import signal
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from dpsco_bench.execution import store as module
-from dpsco_bench.execution.store import Cost, Meter, Store, merged, read_sealed, total
+from dpsco_bench.execution.store import CompileClock, Cost, Meter, Store, merged, read_sealed, total
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, sealed, unsealed
 
 
@@ -125,3 +127,14 @@ def test_one_process_makes_an_item_and_a_killed_one_holds_nothing(store, tmp_pat
     with store.lock("runs", "k"), store.lock("runs", "other"):
         pass
     assert not list((store.root / "locks").iterdir())
+
+
+def test_what_is_compiled_within_counts_once():
+    clock = SimpleNamespace(now=5.0)
+    watch = CompileClock(lambda: clock.now)
+    for now, step in ((6.0, watch.begin), (7.0, watch.begin), (9.0, watch.end), (10.0, watch.end), (20.0, watch.begin)):
+        clock.now = now
+        step()
+    assert watch.noted == [4.0, 20.0]
+    watch.end()
+    assert watch.noted[0] == 4.0 and math.isnan(watch.noted[1])

@@ -90,21 +90,6 @@ def test_a_run_puts_a_table_with_its_costs_into_the_store(files):
     assert not [path for path in measured.store.root.rglob("*") if path.suffix in (".tmp", ".part")]
 
 
-@pytest.mark.parametrize("kind", ["calibrations", "runs"])
-def test_what_is_damaged_is_made_anew_with_the_same_bytes(files, kind, capsys):
-    measured, job = files.measured, jobs_of(files)["gd.paper"]
-    worker.make_all([job], measured, lambda line: None)
-    path = measured.store.path(*measured.items("run" if kind == "runs" else "calibrate", job)[0])
-    content = path.read_bytes()
-    path.write_bytes(content[:100])
-    worker.make_all([job], measured, lambda line: None)
-    assert path.read_bytes() == content
-    assert [line.startswith(f"dpsco: {path} is damaged") for line in capsys.readouterr().err.splitlines()] == [True]
-    path.write_bytes(content[:-1])
-    with pytest.raises(InputError, match=rf"(calibrations|result table) = '{CLAIM} gd \[paper\]'"):
-        measured.load(job)
-
-
 def test_an_interrupted_run_loses_a_share_and_not_the_job(tmp_path, monkeypatch):
     """Nor does the number of shares change a byte."""
     job = entry_of({**PART, "id": "gd", "data_sets": {"smoke": 4}}).jobs[0]

@@ -47,13 +47,6 @@ def test_what_the_page_and_the_readme_show_is_what_is_printed(dpsco, examples, c
         assert any(printed[start : start + len(lines)] == lines for start in range(len(printed))), piece
 
 
-def test_the_python_of_the_page_runs(monkeypatch, tmp_path, capsys):
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    exec(compile(code.replace("n=2000", "n=150").replace("limit=10", "limit=2"), "page", "exec"), {})
-    assert "su2023." in capsys.readouterr().out
-
-
 def test_json_and_files(dpsco):
     outcome = dpsco(*POINT, "--limit", "2", "--out", "mine/rows.parquet", "--json")
     found = json.loads(outcome.out)

@@ -16,16 +16,12 @@ FILE = "own_method.py"
 
 PLANS = [
     ("make_plan(query,", SECOND.format(""), "share of gradient and extra is missing", "all queries but one"),
-    ("make_plan(query,", "make_plan(query, query,", "names of its queries = 'gradient, gradient'", "different"),
-    ("evaluations=n * steps", 'evaluations="many"', "gradient_evaluations = 'many'", f"number >= 0 ({FILE}, line 17)"),
     ("=2 * c.lipschitz / n", '="small"', "sensitivity of gradient = 'small'", "a finite number > 0"),
     ("return make_plan(", "return None and make_plan(", "plan returned NoneType", "make_plan"),
 ]
 FUNCTIONS = [
     ('@algorithm("mine.noisy_gd"', '@algorithm("mine"', f"{FILE}, line 10: algorithm id = 'mine'", "paper.name"),
-    ('@algorithm("mine.noisy_gd"', '@algorithm("wang2017.dp_gd_pl"', "id = 'wang2017.dp_gd_pl'", "no other algorithm"),
     ("needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX)", 'needs="smooth"', "needs = 'smooth'", "Trait"),
-    (", needs=(", ', variants={"a": ("papr",)}, needs=(', "variants = {'a': ('papr',)}", "accounted"),
     (HEAD, "(given, *, steps: int)", "plan = 'takes (given, *, steps: int)'", "missing a required argument: 'steps'"),
     ("(objective, plan, mechanism)", "(objective)", "run = 'takes (objective)'", "(objective, plan, mechanism)"),
     ("@plan.run\n", "", "mine.noisy_gd", "@plan.run"),
@@ -38,13 +34,10 @@ FUNCTIONS = [
 ]
 PROBLEMS = [
     ('"flipped_labels", "logistic', '"ridge_logistic", "logistic', "name = 'ridge_logistic'", "no other problem"),
-    ("(Logistic):", ":\n    draw = 0", "problem = 'FlippedLabels'", "a subclass of Problem"),
     ("Logistic.traits | {Trait.STRONGLY_CONVEX}", '{"smooth"}', "traits = ['smooth']", "Trait"),
     (CONSTANTS, CONSTANTS.replace("=1", "=-1"), f"{FILE}, line 34: lipschitz = -1", "> 0"),
     ("own_constants = ", "constants_of_it = ", "own_constants is missing", "lipschitz=1"),
     ("def draw(self, n, streams)", "def draw(self, n)", "draw = 'takes (self, n)'", "(self, n, streams)"),
-    (DATA, "return (n, rows,", "draw returned tuple", "a Data"),
-    (DATA, "rows[0] = np.nan\n        return Data(n, rows,", "features drawn = 'not all finite'", "finite numbers"),
     (LABELS, "np.ones(3)", "labels drawn = 'of shape (3,)'", "(64,)"),
 ]
 

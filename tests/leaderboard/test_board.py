@@ -82,25 +82,11 @@ def test_reasons_of_what_is_left_out():
     assert found["ridge", "later"] == ("not_run", "slow")
 
 
-def test_what_is_left_out_has_the_time_of_all_its_signals(monkeypatch):
-    """A point runs at each signal of its instance; the limit is of one."""
-    monkeypatch.setattr(boards, "duration", repr)
-    seconds = {}
-    for signals in ([], [1], [1, 4, 16]):
-        made = {**copy.deepcopy(BOARD), "most_seconds": {"smoke": 1e-99}}
-        made["instances"][1]["signals"] = signals
-        left = {(x.instance, x.method): x.reason for x in board_plan(parse_board(made), "smoke", SETTINGS).left_out}
-        seconds[len(signals)] = float(left["linear", "noisy_smd"].split()[1])
-    assert seconds[0] == seconds[1] > 0 and seconds[3] == pytest.approx(3 * seconds[1])
-
-
 def test_the_smallest_n_of_an_instance_has_a_limit_of_its_own():
     """Of what runs nowhere on an instance nothing is known."""
     entry = plan(most_seconds_at_smallest_n={"smoke": 0.02})
     ran = {(cell.method, cell.n) for job in entry.jobs for cell in job.cells}
     assert ("ridge/noisy_sgd_bst14", 64) in ran and ("ridge/noisy_sgd_bst14", 128) not in ran
-    board = load_board("leaderboard.common")
-    assert all(board.most_seconds_at_smallest_n[profile] >= seconds for profile, seconds in board.most_seconds.items())
 
 
 def test_methods_of_order_n_squared_end_at_the_n_that_is_given(monkeypatch):
@@ -115,7 +101,6 @@ def test_methods_of_order_n_squared_end_at_the_n_that_is_given(monkeypatch):
     monkeypatch.setattr(boards, "QUICK", 0.0)
     assert everywhere <= ran()
     assert everywhere - ran(quadratic_to={"smoke": 64}) == {("ridge/noisy_sgd_bst14", 128)}
-    assert load_board("leaderboard.common").quadratic_to == {"ci": 2048, "full": 4096}
 
 
 def test_what_alone_leaves_a_point_undecided_runs_on_to_the_n_that_is_given(monkeypatch):
@@ -142,9 +127,10 @@ def test_what_runs_further_on_the_board_reaches_a_size_of_its_grid():
     """Beyond the limit that it would end at: else it says nothing."""
     board = load_board("leaderboard.common")
     sizes = [(x, profile, n) for x in board.instances for profile, to in x.runs_to.items() for n in to.values()]
-    assert sizes
     for instance, profile, n in sizes:
         assert n in {point.n for point in board.points(instance, profile)} and n > board.quadratic_to[profile]
+    assert sizes and board.quadratic_to == {"ci": 2048, "full": 4096}
+    assert all(board.most_seconds_at_smallest_n[profile] >= seconds for profile, seconds in board.most_seconds.items())
 
 
 @pytest.mark.parametrize(
@@ -219,16 +205,6 @@ def test_what_a_method_was_found_to_take_counts(monkeypatch):
     assert expected_seconds(cell, plan, 4) == 0.5 + 3.0 * 4 * 64
     known = Costs({"su2023.kj16": {"row step dd": 1e-99}})
     assert expected_seconds(cell, plan, 4) == jobs.LEAST_SECONDS
-
-
-def test_a_loss_that_the_compiled_steps_do_not_know_takes_what_its_listing_does(monkeypatch):
-    """Rates of a method are those of its fused runs, unless that loss was measured."""
-    cell = Cell("wang2017.noisy_sgd_bst14", "md_linear", 64, 1.0, 1e-5, 3)
-    plan, model = (cell.plan("accounted", 1)[1], predicted_seconds)
-    assert expected_seconds(cell, plan, 4) == model(cell, plan, 4) == model(cell, plan, 4, fused=False)
-    known = Costs(families={"wang2017.noisy_sgd_bst14": {"md_linear on l1_ball": {"row ddd": 2.0}}})
-    monkeypatch.setattr(jobs, "costs", lambda: known)
-    assert expected_seconds(cell, plan, 4) == 2.0 * 4 * 3**3
 
 
 def test_what_cells_are_expected_to_take_changes_no_key(monkeypatch):

@@ -15,10 +15,9 @@ from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import EPSILONS
 from dpsco_bench.execution.job import execute
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
+from dpsco_bench.leaderboard import standings as ranking
 from dpsco_bench.leaderboard.board import Entrant, Instance, board_plan, parse_board
 from dpsco_bench.leaderboard.standings import TRIVIAL, Ran, RankedBoard, compare, standings
-
-from dpsco_bench.leaderboard.standings import _lower_bound, _method, _without_privacy  # isort: skip
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.registry import get_problem
 
@@ -73,11 +72,11 @@ def test_the_interval_of_a_margin_ends_at_one():
 def test_a_lower_bound_is_cut_at_the_starting_risk():
     constants = Constants(2.0, 1.0, diameter=2.0, domain="l2_ball")
     context = BoundContext(10, 50, 0.1, 1e-6, constants, "paper", {}, {}, start_risk=0.3)
-    assert _lower_bound("leaderboard.erm_l2", context) == (0.3, True)
+    assert ranking._lower_bound("leaderboard.erm_l2", context) == (0.3, True)
     roomy = replace(context, start_risk=1e9)
-    found, cut = _lower_bound("leaderboard.erm_l2", roomy)
+    found, cut = ranking._lower_bound("leaderboard.erm_l2", roomy)
     assert not cut and found > 0.3
-    assert _lower_bound("", context) == (None, False)
+    assert ranking._lower_bound("", context) == (None, False)
 
 
 def test_the_worst_signal_counts():
@@ -184,12 +183,12 @@ def test_a_method_is_at_the_start_within_a_thousandth_of_its_risk(part, told):
     entry, risks = SimpleNamespace(algorithm="wang2017.dp_gd"), np.full((1, 1, 4), 2.0 * (1.0 - part))
     made = {"calibrated": calibrated, "entry": entry, "risks": risks, "signal": None, "extras": {}}
     cell = SimpleNamespace(**made, curve_evaluations=np.ones((1, 4)))
-    assert _method(Ran("i", "m", None, 0, cell), (), 2.0, 4).at_start == told
+    assert ranking._method(Ran("i", "m", None, 0, cell), (), 2.0, 4).at_start == told
 
 
 def test_a_reference_that_is_refused_is_unknown_and_not_zero():
-    assert math.isnan(_without_privacy(Instance(*"abc", without_privacy=Entrant(algorithm="a.b")), None).risk)
-    assert _without_privacy(Instance(*"abc"), None).risk == 0.0
+    assert math.isnan(ranking._without_privacy(Instance(*"abc", without_privacy=Entrant(algorithm="a.b")), None).risk)
+    assert ranking._without_privacy(Instance(*"abc"), None).risk == 0.0
 
 
 def test_a_search_is_chosen_and_measured_on_different_data(rows):

@@ -7,17 +7,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.execution.job_results import HeldOut
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.jsonio import dumps_pretty, loads, to_jsonable
+from dpsco_bench.leaderboard import phases
 from dpsco_bench.leaderboard.board import Board, Instance
 from dpsco_bench.leaderboard.phases import board_figure, collapse_figure, lines_of, name_text, phase_panels
-
-from dpsco_bench.leaderboard.phases import places_of, regions, tile_colour, tile_text, winners_text  # isort: skip
 from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Contender, Searched, Skipped, Unrun
-from dpsco_bench.leaderboard.tables import board_tables, nowhere_run, points_table, wins, wins_table
+from dpsco_bench.leaderboard.tables import board_tables, nowhere_run, wins
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.tables import to_csv, to_latex, to_markdown
 from dpsco_bench.site.pages.methods import places
@@ -75,15 +73,6 @@ def test_wins_and_ties_are_counted_apart(board):
     assert wins(board) == [("dp_gd", 2, 1), (TRIVIAL, 1, 0), ("other_one", 0, 1)]
 
 
-def test_winners_lead_to_the_pages_of_their_methods(board, monkeypatch):
-    """One winner of a decided point; no page of a method that nobody has, nor of the starting point."""
-    monkeypatch.setattr(ALGORITHMS, "names", lambda: ["wang2017.dp_gd"])
-    column = wins_table(board).columns["Method"]
-    assert [column.link(item) for item in wins(board)] == ["method--wang2017-dp-gd", "", ""]
-    winner = points_table(board).columns["Winner"]
-    assert [winner.link(row) for row in board.points] == ["method--wang2017-dp-gd"] * 2 + ["", ""]
-
-
 def test_places_are_counted_first_at_decided_points_alone(board):
     """The first place is the winner's, which may be the start."""
     open_ = replace(ROWS[0], contenders=(Contender("slow", 3, 64, 4, 1.0, ""),))
@@ -134,20 +123,22 @@ def test_tiles_of_many_lines_can_be_read(board):
 
 
 def test_regions_say_the_winner_and_tiles_its_margin_and_ties():
-    assert (name_text(ROWS[0]), tile_text(ROWS[0])) == ("DP-GD", "−50\u2009%")
-    assert (name_text(ROWS[2]), tile_text(ROWS[2])) == ("DP-GD", "= 1 more")
+    assert (name_text(ROWS[0]), phases.tile_text(ROWS[0])) == ("DP-GD", "−50\u2009%")
+    assert (name_text(ROWS[2]), phases.tile_text(ROWS[2])) == ("DP-GD", "= 1 more")
     assert name_text(ROWS[3]) == "nothing beats\nthe start"
     assert name_text(replace(ROWS[3], runner_up=None)) == "none proven\nprivate ran"
     assert name_text(replace(ROWS[3], runner_up=None, methods=())) == "no method\nrun here"
-    assert sum(tile_colour(ROWS[1])) < sum(tile_colour(ROWS[0])), "a larger margin is darker"
+    assert sum(phases.tile_colour(ROWS[1])) < sum(phases.tile_colour(ROWS[0])), "a larger margin is darker"
 
 
 def test_a_name_stands_once_in_its_region():
-    at = places_of(ROWS[:4])
-    told = [[(at[place].n, at[place].epsilon) for place in region] for region in regions(at)]
+    at = phases.places_of(ROWS[:4])
+    told = [[(at[place].n, at[place].epsilon) for place in region] for region in phases.regions(at)]
     assert sorted(map(sorted, told)) == [[(128, 1), (128, 4), (512, 1)], [(512, 4)]]
     corners = [(ROWS[0], 128, 1), (ROWS[3], 512, 1), (ROWS[3], 128, 4), (ROWS[0], 512, 4)]
-    assert len(regions(places_of([replace(one, n=n, epsilon=epsilon) for one, n, epsilon in corners]))) == 4
+    assert (
+        len(phases.regions(phases.places_of([replace(one, n=n, epsilon=epsilon) for one, n, epsilon in corners]))) == 4
+    )
 
 
 def test_lines_are_in_the_order_of_the_noise():
@@ -171,11 +162,11 @@ def test_an_undecided_point_has_no_winner_no_margin_and_counts_for_nobody(board)
 
 
 def test_an_undecided_tile_says_what_is_left_out_and_what_deciding_it_would_take():
-    assert (name_text(UNDECIDED), tile_text(UNDECIDED)) == ("DP-GD\nor Approx.\nobjective\nperturbation?", "")
-    assert sum(tile_colour(UNDECIDED)) > sum(tile_colour(ROWS[0])), "no margin is shown"
+    assert (name_text(UNDECIDED), phases.tile_text(UNDECIDED)) == ("DP-GD\nor Approx.\nobjective\nperturbation?", "")
+    assert sum(phases.tile_colour(UNDECIDED)) > sum(phases.tile_colour(ROWS[0])), "no margin is shown"
     slow = Contender("noisy_sgd", 1, 256, 8, 1.0, "about 3 min 52 s on one core")
     two = replace(ROWS[0], contenders=(slow, slow))
-    assert (name_text(two), tile_text(two)) == ("DP-GD\nor 2 others?", "7 min 44 s"), "all of them have to run"
+    assert (name_text(two), phases.tile_text(two)) == ("DP-GD\nor 2 others?", "7 min 44 s"), "all of them have to run"
 
 
 def test_a_winner_that_hardly_moves_is_so_described():
@@ -199,7 +190,7 @@ def test_a_title_counts_first_places_and_ties():
         ([ROWS[0], ROWS[2]], "at 2 of 2 points, 1 of them ties"),
         ([*rows, open_], "at 2 of 3 points, all ties; 1 undecided"),
     ):
-        assert winners_text(given) == f"DP-GD has the least mean risk {said}"
+        assert phases.winners_text(given) == f"DP-GD has the least mean risk {said}"
 
 
 def test_held_out_numbers_stand_beside_what_they_are_held_against(board):
@@ -209,10 +200,7 @@ def test_held_out_numbers_stand_beside_what_they_are_held_against(board):
     made = replace(ROWS[0], methods=(ranked, *others), held_out=beside)
     board.__dict__["rows"] = [made, ROWS[1]]
     (points,) = (table for table in board_tables(board) if table.id == board.id)
-    for words in ("0.572 (70 %)", "0.693 (50 %)", "0.422 (80.8 %)"):
-        assert words in to_markdown(points).replace("70.0 %", "70 %").replace("50.0 %", "50 %")
     there, without = csv.DictReader(io.StringIO(to_csv(points)))
     names = ("held_out_loss", "held_out_loss_trivial", "held_out_loss_without_privacy")
-    assert [float(there[name]) for name in names] == [0.572, 0.693, 0.422]
-    assert not any(without[name] for name in names)
+    assert [float(there[name]) for name in names] == [0.572, 0.693, 0.422] and not any(without[n] for n in names)
     assert type(made).from_json(loads(dumps_pretty(made))) == replace(made, methods=tuple(made.methods))

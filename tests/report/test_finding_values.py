@@ -9,9 +9,8 @@ import pytest
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.errors import InputError
 from dpsco_bench.leaderboard.standings import TRIVIAL, Searched, Skipped, Standing
+from dpsco_bench.report import findings
 from dpsco_bench.report.findings import COMMON, NotMeasured, Results
-
-from dpsco_bench.report.findings import bracket, gains, over_search, ran, shared, ties, won  # isort: skip
 from tests.leaderboard.test_tables import ROWS, UNDECIDED
 
 
@@ -29,7 +28,7 @@ def test_only_decided_points_of_the_board_count():
     """What is undecided or skipped counts for nobody."""
     results = of_board(*ROWS, UNDECIDED, Skipped("s", "a skipped instance", "no data"))
     decided, single = results.decided(), replace(UNDECIDED, contenders=(), runner_up=None)
-    assert (len(decided), won(decided, "dp_gd"), shared(decided, TRIVIAL)) == (4, 3, 1)
+    assert (len(decided), findings.won(decided, "dp_gd"), findings.shared(decided, TRIVIAL)) == (4, 3, 1)
     assert results.undecided("i") == [UNDECIDED] and not results.undecided("s") and results.decided("i") == decided
     assert of_board(*ROWS, single).decided() == decided
     for instances in (["s"], ["i", "gone"]):
@@ -48,10 +47,19 @@ def test_points_of_some_epsilons_ties_gains_and_methods_that_ran():
 
     results = of_board(at(0.5, 0.75, ("p",)), at(1, 0.25, ("p", "q"), (method, other)), at(4, 2.0, (TRIVIAL,)))
     rows = results.decided()
-    assert (ties(rows), len(results.decided(epsilon=(0.5, 4))), won(results.decided(epsilon=(1,)), "p")) == (1, 2, 1)
-    assert (won(rows, "p"), won(rows, "q"), shared(rows, "q"), won(rows, "p", TRIVIAL)) == (2, 0, 1, 3)
-    assert gains(rows) == pytest.approx([25, 75, 0])
-    assert (ran(rows), ran(rows, "q"), ran(rows, "r")) == (2, 1, 0)
+    assert (
+        findings.ties(rows),
+        len(results.decided(epsilon=(0.5, 4))),
+        findings.won(results.decided(epsilon=(1,)), "p"),
+    ) == (1, 2, 1)
+    assert (
+        findings.won(rows, "p"),
+        findings.won(rows, "q"),
+        findings.shared(rows, "q"),
+        findings.won(rows, "p", TRIVIAL),
+    ) == (2, 0, 1, 3)
+    assert findings.gains(rows) == pytest.approx([25, 75, 0])
+    assert (findings.ran(rows), findings.ran(rows, "q"), findings.ran(rows, "r")) == (2, 1, 0)
 
 
 def test_a_point_is_found_by_its_sizes():
@@ -67,20 +75,22 @@ def test_a_frontier_is_a_bracket():
         return replace(ROWS[0], n=n, d=d, epsilon=2, tied=(tied,), winner=tied)
 
     rows = [at(512, TRIVIAL), at(1024, TRIVIAL), at(1024, "dp_gd"), at(2048, "dp_gd"), at(4096, "dp_gd", d=16)]
-    assert bracket(rows) == (1024, 2048) and bracket([*rows, at(1500, "dp_gd")]) == (1024, 1500)
-    assert bracket([*rows, at(512, "dp_gd")]) == (1024, 2048)
-    assert bracket([at(512, "dp_gd"), at(700, "dp_gd")]) == (0, 512)
+    assert findings.bracket(rows) == (1024, 2048) and findings.bracket([*rows, at(1500, "dp_gd")]) == (1024, 1500)
+    assert findings.bracket([*rows, at(512, "dp_gd")]) == (1024, 2048)
+    assert findings.bracket([at(512, "dp_gd"), at(700, "dp_gd")]) == (0, 512)
     with pytest.raises(NotMeasured):
-        bracket(rows[:2])
+        findings.bracket(rows[:2])
 
 
 def test_a_search_is_held_against_the_best_method_and_against_its_own():
     """0.3 of ``last`` against a search of it; where the searched method did not run, the point does not count."""
     found = [Searched("s", name, {}, 0.1, (0.1, 0.1), 3) for name in ("wang2017.last", "wang2017.gone")]
     rows = [replace(ROWS[0], search=one) for one in (*found, None)]
-    assert over_search(rows) == pytest.approx([1, 1]) and over_search(rows, own=True) == pytest.approx([3])
+    assert findings.over_search(rows) == pytest.approx([1, 1]) and findings.over_search(
+        rows, own=True
+    ) == pytest.approx([3])
     with pytest.raises(NotMeasured):
-        over_search(rows[2:])
+        findings.over_search(rows[2:])
 
 
 def charged(*shares, calibration="paper", id="c", part="p"):
