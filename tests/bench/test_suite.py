@@ -1,13 +1,11 @@
-"""The verb ``bench`` and the structure of what it reports; no time is asserted."""
+"""The verb ``bench``, the structure of what it reports, and the pages of its scripts; no time is asserted."""
 
 import json
 import runpy
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-
 import pytest
-
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.bench import measure as measuring
 from dpsco_bench.bench import suite
@@ -16,6 +14,7 @@ from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, GOALS, BenchCase, Effor
 from dpsco_bench.cli.main import main
 from dpsco_bench.fused.registry import has_steps
 from dpsco_bench.registry import Registry
+
 
 ROOT = Path(__file__).parents[2]
 KEYS = {"id", "case", "ratio", "goal", "met", "sense", "peer", "unit", "ours_ns", "peer_ns", "ratio_median"}
@@ -113,3 +112,22 @@ FULL_GRADIENTS = {"bassily2021.noisy_smd", "su2023.ttz14", "wang2017.noisy_md_tt
 
 def test_every_compiled_method_of_single_records_is_timed():
     assert timed_cells().keys() | FULL_GRADIENTS == {id for id in list_algorithms() if has_steps(id)}
+
+
+@pytest.fixture
+def script():
+    return runpy.run_path(str(ROOT / "docs" / "scaling.py"))
+
+
+def test_the_page_is_what_its_script_writes(script):
+    assert (ROOT / "docs" / "scaling.md").read_text() == script["page"](*script["kept"]()), "python docs/scaling.py"
+
+
+def test_what_is_kept_is_the_whole_grid(script):
+    about, rows = script["kept"]()
+    wanted = {
+        (m.title, *size.values(), fused) for m in script["METHODS"] for size in script["sizes"]() for fused in (0, 1)
+    }
+    assert {(row["method"], row["n"], row["d"], row["R"], row["fused"]) for row in rows} == wanted
+    assert all(max(values) >= 900 * min(values) for values in script["GRID"].values()), "three decades"
+    assert about["processor"] and about["numpy"]

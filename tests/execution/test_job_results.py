@@ -2,9 +2,7 @@
 
 import math
 from dataclasses import replace
-
 import pytest
-
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.plan import ClaimEntry, Settings
 from dpsco_bench.cli.claiming import run_claim
@@ -16,8 +14,16 @@ from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.constants import option
 from dpsco_bench.problems.glm import RidgeLogistic
 from dpsco_bench.problems.registry import PROBLEMS
-
 from .parts import claim_of
+from types import SimpleNamespace
+import numpy as np
+from dpsco_bench.execution.job_results import Summary, _chains
+import subprocess
+import sys
+from pathlib import Path
+import pyarrow as pa
+from dpsco_bench.execution.results import parquet_table, table_bytes
+
 
 REASON = "data absent: `touch marker`"
 
@@ -97,3 +103,41 @@ def test_calibrations_are_read_as_they_were_written(entries, measured, epsilon):
     cells = tuple(replace(cell, epsilon_real=epsilon, plan=None) for cell in measured.calibrations(job))
     measured.store.write("calibrations", job.calibration_key, dumps_canonical(Calibrated(cells)).encode(), [])
     assert repr(measured.calibrations(job)) == repr(cells)
+
+
+@pytest.mark.parametrize(
+    ("data_sets", "replicates", "half"), [(1, 4, 3.182446), (1, 1000, 1.962341), (3, 1000, 4.302653), (1, 1, math.nan)]
+)
+def test_the_interval_is_that_of_student(data_sets, replicates, half):
+    """Over replicates, or over data sets where there are several; tables of Student's law."""
+    found = SimpleNamespace(data_sets=data_sets, replicates=replicates, stderr=1.0)
+    assert Summary.half_interval.func(found) == pytest.approx(half, rel=1e-6, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("z", "said"), [((0.1, -9.0), "9 standard errors"), ((9.0, 0.1), "9 standard errors"), ((3.9, -3.9), "")]
+)
+def test_chains_are_held_against_a_known_law_from_both_sides(z, said):
+    settled = {"rhat": np.array([1.0]), "ess": np.array([1e4]), "chain_risk": np.zeros(2)}
+    found = _chains({**settled, "z_score": np.array(z)})
+    assert said in found and bool(found) == bool(said)
+
+
+COUNT = """
+import os, sys
+from pathlib import Path
+from dpsco_bench.execution.results import parquet_table
+before = len(os.listdir("/proc/self/task"))
+parquet_table(Path(sys.argv[1]))
+parquet_table(Path(sys.argv[1]).read_bytes())
+print(len(os.listdir("/proc/self/task")) - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted where the system shows them")
+def test_reading_starts_no_thread(tmp_path):
+    table = pa.table({"cell": list(range(1000)), "name": ["a"] * 1000}).replace_schema_metadata({"dpsco.schema": "1"})
+    (tmp_path / "a.parquet").write_bytes(table_bytes(table))
+    assert parquet_table(tmp_path / "a.parquet").schema.equals(table.schema, check_metadata=True)
+    command = [sys.executable, "-c", COUNT, tmp_path / "a.parquet"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == ["0"]

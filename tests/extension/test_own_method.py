@@ -5,10 +5,8 @@ import re
 import shlex
 import sys
 from pathlib import Path
-
 import numpy as np
 import pytest
-
 import dpsco_bench
 from dpsco_bench.claims.jobs import plan_settings
 from dpsco_bench.cli.verbs import plan as planning
@@ -16,6 +14,9 @@ from dpsco_bench.cli.verbs.plan import plan_stamp
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.results import read_table
+from contextlib import redirect_stdout
+from io import StringIO
+
 
 ROOT = Path(__file__).resolve().parents[2]
 METHOD, CLAIM = "examples/own_method.py", "examples/own_claim.yaml"
@@ -101,3 +102,42 @@ def test_batches_of_one_s_own_keep_the_contract(dpsco):
     plugin = ("--plugin", "examples/own_batches.py")
     assert "gradient 1 of the charged" in " ".join(done(dpsco("check", *plugin, "mine.dp_sgd")).split())
     assert "PLD" in done(dpsco("account", "mine.dp_sgd", *plugin, "problem=ridge_logistic", "n=2000"))
+
+
+EXAMPLE = "examples/own_method.py"
+PROJECTED = "objective.project(x - plan.step * gradient)"
+FREE = "algorithm=mine.noisy_gd"
+POINT = ("problem=data_file", "path=examples/customers.csv", "label=renewed", "positive=yes", "clip=2", "epsilon=2")
+POINT += ("regularisation=0.1", "domain=l2_ball")
+
+
+@pytest.fixture
+def unprojected(tmp_path):
+    text = Path(EXAMPLE).read_text()
+    assert text.count(PROJECTED) == 1
+    path = tmp_path / "free.py"
+    path.write_text(text.replace(PROJECTED, PROJECTED.removeprefix("objective.project")))
+    return str(path)
+
+
+@pytest.mark.parametrize("call", [("run", FREE), ("check", "mine.noisy_gd")])
+def test_an_output_outside_is_one_line(dpsco, unprojected, call):
+    outcome = dpsco(*call, *POINT, "radius=0.1", "--plugin", unprojected)
+    told = " ".join((outcome.out + outcome.err).split())
+    assert outcome.code != 0 and "in the domain l2_ball" in told and "Traceback" not in told
+
+
+CELLS = json.loads((Path(__file__).parents[2] / "examples" / "tour.ipynb").read_text(encoding="utf-8"))["cells"]
+CODE = [cell for cell in CELLS if cell["cell_type"] == "code"]
+
+
+def test_what_is_printed_is_what_it_shows():
+    names = {}
+    for cell in CODE:
+        with redirect_stdout(StringIO()) as out:
+            exec("".join(cell["source"]), names)
+        assert out.getvalue() == "".join(text for out in cell["outputs"] for text in out.get("text", ()))
+        assert cell["outputs"] or "plot" not in "".join(cell["source"])
+    ledger, choice = names["ledger"], names["choice"]
+    assert ledger.paper.epsilon_real > 1 and ledger.accounted.privacy_status == "proven"
+    assert names["slope"] < 0 and choice.best.risk < choice.trivial

@@ -1,10 +1,19 @@
-"""Undecided points: what a limit of time removes, judged where it last ran."""
+"""Undecided points, who can win, and what is recorded of a board."""
 
 from dataclasses import replace
-
 from dpsco_bench.leaderboard.standings import Contender, Unrun, contenders, uncompared
-
 from .made_up import ranked, standing
+import math
+import re
+import pytest
+from dpsco_bench.execution.progress import duration
+from dpsco_bench.leaderboard.standings import Contender, decided_text, seconds_of, to_decide
+from .test_contenders import row
+from dpsco_bench.leaderboard.standings import Contender, Skipped, changed, read_boards, record_board
+from types import SimpleNamespace
+import numpy as np
+from dpsco_bench.leaderboard.standings import Ran, best_search
+from dpsco_bench.privacy.ledger import SEVERITY
 
 
 def row(n, risks, left_out=(), tied=("a",), **place):
@@ -56,3 +65,90 @@ def test_what_ran_nowhere_was_not_compared():
     point = row(384, {"a": 0.1}, gone)
     assert uncompared(point, [SMALL, point]) == ("never",)
     assert uncompared(point, [point]) == ("b", "never", "x")
+
+
+def left(point, *costs):
+    return replace(point, contenders=tuple(Contender("m", 1, 96, 8, 1.0, cost) for cost in costs))
+
+
+FIRST, MIDDLE, LARGE = (replace(row(n, {"a": 0.1}), runner_up="the next") for n in (1024, 16384, 1048576))
+LATE = left(LARGE, "about 3 min 20 s on one core", "about 40 s on one core")
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([], r""),
+        ([FIRST, MIDDLE], r"The largest n .* is 16,384, which is the largest that was run\."),
+        ([MIDDLE, left(MIDDLE, "about 9.0 s on one core"), LATE], r".* is 16,384; .* n = 1,048,576.* 4 min 00 s .*"),
+        ([FIRST, left(MIDDLE, "about 2 h 05 min on one core"), LATE], r".* is 1,024; .* all 2 about 2 h 09 min .*"),
+        ([FIRST, replace(MIDDLE, runner_up=None)], r".* is 1,024; at larger n no method of proven privacy ran\."),
+        ([replace(MIDDLE, runner_up=None)], r"No point is decided, since no method of proven privacy ran\."),
+        ([left(FIRST, "")], r"No point is decided; .* not known\."),
+    ],
+)
+def test_the_largest_decided_n_and_what_is_above_it(rows, said):
+    assert re.fullmatch(said, decided_text(rows))
+
+
+@pytest.mark.parametrize("seconds", [0.4, 12.0, 200.0, 3900.0, 5 * 86400.0, 3000 * 86400.0])
+def test_a_cost_in_words_is_read_back(seconds):
+    assert seconds_of(f"about {duration(seconds)} on one core: 3 steps") == seconds
+    assert math.isnan(seconds_of("never")) and to_decide(LATE) == 240.0
+
+
+BOARD = "leaderboard.b"
+RECORDED = standing([ranked("a", 0.12345, held_out_loss=0.5), ranked("b", 0.2)], ["a"], runner_up="b")
+
+
+def test_a_point_is_recorded_with_its_numbers(tmp_path):
+    path = tmp_path / "boards" / "ci.json"
+    record_board(path, BOARD, [RECORDED])
+    (row,) = read_boards(path)
+    assert [row[key] for key in ("instance", "n", "least", "tied", "risk")] == ["i", 64, "a", ["a"], 0.123]
+    assert [row[key] for key in ("trivial", "search", "held_out_loss", "contenders")] == [9.0, None, 0.5, []]
+
+
+def test_absent_data_and_other_boards_stay_recorded(tmp_path):
+    path = tmp_path / "ci.json"
+    record_board(path, BOARD, [RECORDED, replace(RECORDED, instance="real")])
+    record_board(path, "leaderboard.c", [RECORDED])
+    record_board(path, BOARD, [Skipped("real", "t", "data absent")])
+    assert [(row["board"], row["instance"]) for row in read_boards(path)] == [(BOARD, "real"), ("leaderboard.c", "i")]
+
+
+def test_only_another_winner_of_a_decided_point_is_a_change(tmp_path):
+    path = tmp_path / "ci.json"
+    record_board(path, BOARD, [RECORDED])
+    known = read_boards(path)
+    other = replace(RECORDED, winner="b", tied=("b",))
+    assert changed(known, BOARD, [other]) == [f"{BOARD} i, n = 64, d = 8, epsilon = 1: a -> b"]
+    assert not changed(known, BOARD, [RECORDED, replace(other, n=128), replace(other, tied=("b", "a"))])
+    undecided = replace(other, contenders=(Contender("c", 1, 32, 8, 1.0),))
+    assert not changed(known, BOARD, [undecided, Skipped("i", "t", "data absent")])
+
+
+def run(status="proven", setting=None, halves=(1.0, 1.0)):
+    """A run whose first eight replicates have one risk and whose last eight another."""
+    risks = np.repeat(np.array(halves), 8)[None, None, :]
+    calibrated = SimpleNamespace(privacy_status=status)
+    entry = SimpleNamespace(algorithm="a.b", options={"setting": setting})
+    return Ran("i", f"m{setting}", setting, 0, SimpleNamespace(risks=risks, calibrated=calibrated, entry=entry))
+
+
+@pytest.mark.parametrize("status", SEVERITY)
+def test_only_what_is_proven_and_not_searched_can_win(status):
+    assert run(status).ranked == (status == "proven")
+    assert not run(status, setting=0).ranked
+
+
+def test_a_search_chooses_on_one_half_and_is_measured_on_the_other():
+    found = best_search([run(setting=0, halves=(1.0, 9.0)), run(setting=1, halves=(2.0, 3.0)), run(halves=(0.1, 0.1))])
+    assert (found.method, found.risk, found.settings) == ("m0", 9.0, 2)
+
+
+@pytest.mark.parametrize("status", [status for status in SEVERITY if status != "proven"])
+def test_a_setting_without_a_proof_is_not_searched(status):
+    found = best_search([run(status, 0, (0.1, 0.1)), run("proven", 1, (2.0, 3.0))])
+    assert (found.method, found.settings) == ("m1", 1)
+    assert best_search([run(status, 0)]) is None

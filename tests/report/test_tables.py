@@ -1,12 +1,12 @@
+"""Tables: their formats, their numbers, and that JSON, tables and the terminal say the same of every row."""
+
 import csv
 import io
 import math
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-
 import pytest
-
 from dpsco_bench.claims.catalogue import parse_table
 from dpsco_bench.execution.cell import CalibratedCell, Cell
 from dpsco_bench.privacy.fingerprint import PlanRecord
@@ -16,6 +16,16 @@ from dpsco_bench.report.rebuilt import _stated, cells_table, orderings_table, ra
 from dpsco_bench.report.scores import counts_table, scoreboard, scores
 from dpsco_bench.report.tables import Column, ReportTable, to_csv, to_latex, to_markdown
 from dpsco_bench.site.content import SiteContent
+import numpy as np
+from dpsco_bench.report.inputs import NOT_MEASURED, read_inputs
+from dpsco_bench.report.ledger import charged_cells
+from dpsco_bench.report.scores import Score
+from dpsco_bench.report.wording import privacy_text
+from dpsco_bench.analysis.noise import Noise
+from dpsco_bench.jsonio import to_jsonable
+from dpsco_bench.report.scores import claim_file_table, scoreboard
+from dpsco_bench.report.tables import to_csv
+
 
 AWKWARD = "50 % of A_1 & B # $x$ {y} ~z ^w \\q <b> |c| *d* `e` [f](g)\nnew ε ≤ 10⁻⁵ − ∞"
 COLUMNS = {
@@ -254,3 +264,69 @@ def test_a_ratio_in_a_table_is_that_of_a_bound_which_the_claim_states():
     stated, lip, beside = score("thm11"), score("thm11", "largest_loss"), score("thm11", beside="Theorem 1")
     regret, moment = score("thm6", "regret"), score("thm6", "moment", "a step of the proof")
     assert _stated([lip, beside, stated, moment, regret, score("thm11", checks=False)]) == [stated, regret]
+
+
+def test_rows_follow_the_claims_file(inputs):
+    claim = inputs.claim("wang2017.kinds")
+    parts = list(dict.fromkeys(row.part for row in claim.rows))
+    assert parts == [part.id for part in claim.claim.parts]
+
+
+def test_a_judged_part_has_the_privacy_of_the_parts_it_uses(inputs):
+    claim = inputs.claim("wang2017.kinds")
+    assert len(charged_cells(claim, "explicit", "paper")) == 3 + 2
+    assert charged_cells(claim, "count-n", "paper") == []
+    said = {(row.part, row.calibration): privacy_text(row) for row in claim.rows}
+    assert said["count-n", "paper"] == "—" and said["silent-n", "none"] == "no noise"
+    assert said["rate-n", "accounted"].startswith("proven: ε")
+
+
+def test_a_damaged_verdict_file_is_named_and_its_claim_not_measured(copy, capsys):
+    copy.verdicts("wang2017.race").write_bytes(copy.verdicts("wang2017.race").read_bytes()[:-9])
+    rows = read_inputs(copy).claim("wang2017.race").rows
+    assert {row.verdict for row in rows} == {NOT_MEASURED}
+    assert "wang2017.race.json is damaged" in capsys.readouterr().err
+
+
+def test_noise_off_without_a_slope_says_what_is_left(inputs):
+    claim = inputs.claim("wang2017.kinds")
+    shown = {(row.part, row.calibration): Score(claim, row).noise_off for row in claim.rows}
+    assert shown["rate-n", "paper"] == "−1.85" and shown["count-n", "paper"] == "—"
+    assert shown["rate-n", "accounted"].startswith("risk ")
+    cells = [SimpleNamespace(final=np.array([least, 2 * least]), risks=np.ones(1)) for least in (0.5, 4.0, 1.0)]
+    of_cells = SimpleNamespace(evidence=lambda part, calibration: cells, parts={})
+    row = next(row for row in claim.rows if (row.part, row.calibration) == ("rate-n", "accounted"))
+    assert Score(of_cells, row).noise_off == "risk ≤ 6"
+
+
+DRAW = Noise("target_law_only", math.nan, "", 1.0, epsilon_law=19.68)
+DEMOTED = Noise("target_law_only", math.nan, "", 1.0)
+BARE = Noise("exceeds_claim", math.inf, "exact", 1.0)
+BOUND = Noise("unproven", 8.4649, "upper", 8.0, delta_large=True)
+
+
+@pytest.fixture
+def odd(inputs):
+    """The results with a draw, a minimiser that is not exact enough, no noise at all, and a loose bound among them."""
+    noises = iter((DRAW, DEMOTED, BARE, BOUND))
+    rows = [replace(row, noise=next(noises, row.noise)) for row in inputs.claims[0].rows]
+    return replace(inputs, claims=[replace(inputs.claims[0], verdicts=rows), *inputs.claims[1:]])
+
+
+def said(row):
+    """What JSON says of a row, as the text of a CSV."""
+    entry = to_jsonable(row)
+    noise = entry.get("noise") or {"status": "none" if entry["calibration"] == "none" else None}
+    names = ("status", "epsilon_claimed", "epsilon_real", "epsilon_real_kind")
+    return tuple("" if noise.get(name) is None else str(noise[name]) for name in names)
+
+
+def test_tables_say_what_json_says_in_every_row(odd):
+    def shown(table):
+        names = ("privacy_status", "epsilon_claimed", "epsilon_real", "epsilon_real_kind")
+        return [tuple(line[name] for name in names) for line in csv.DictReader(io.StringIO(to_csv(table)))]
+
+    rows = [row for claim in odd.claims for row in claim.rows]
+    assert shown(scoreboard(odd)) == list(map(said, rows)) and len({*map(said, rows)}) > 6
+    for claim in odd.claims:
+        assert shown(claim_file_table(claim)) == list(map(said, claim.rows))
