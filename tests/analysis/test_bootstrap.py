@@ -1,11 +1,13 @@
 """Cell summaries and two-level resampling have the moments they should have."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+
 from dpsco_bench.analysis import bootstrap
-from dpsco_bench.errors import InputError
-from dataclasses import replace
 from dpsco_bench.analysis.sharing import Sharing, sharing_of
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 
 

@@ -1,17 +1,17 @@
 """Looks at runs that are not at their end, shares of runs, and what would decide: levels by hand, and error rates."""
 
+import math
+
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import binom, binomtest, norm
+
 from dpsco_bench.analysis.bootstrap import simultaneous_quantile
-from dpsco_bench.analysis.looks import EARLY, Look
+from dpsco_bench.analysis.looks import EARLY, Look, within, would_decide
 from dpsco_bench.analysis.stages import near
+from dpsco_bench.kinds.explicit import least_share, runs_to_decide, share_word
 from dpsco_bench.kinds.law import law_verdict
 from dpsco_bench.kinds.lower_bound import lower_bound_verdict
-from dpsco_bench.analysis.looks import within, would_decide
-import math
-from scipy.stats import binom, binomtest
-from dpsco_bench.kinds.explicit import least_share, runs_to_decide, share_word
 
 
 @pytest.mark.parametrize(("share", "quantile"), [(1 / 16, 4.14), (1 / 4, 2.93), (1 / 2, 2.46), (1.0, 2.07)])

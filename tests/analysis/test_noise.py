@@ -2,11 +2,13 @@
 
 import math
 from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from dpsco_bench.analysis.noise import NOT_CHARGED, Noise, noise_behind
 from hypothesis import given
 from hypothesis import strategies as st
+
+from dpsco_bench.analysis.noise import NOT_CHARGED, Noise, noise_behind
 from dpsco_bench.analysis.rounding import digits_beside, outward
 
 

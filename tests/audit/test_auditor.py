@@ -1,15 +1,15 @@
 """Audits end to end: what is private survives, what is not is caught; the verb."""
 
 import json
+
 import pytest
+
 from dpsco_bench.audit.auditor import INSTANCES, audit_cell, make_audit_cell
 from dpsco_bench.audit.canaries import trials
+from dpsco_bench.cli.verbs.audit import AuditPace
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.jsonio import dumps_pretty
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
-from dpsco_bench.cli.verbs.audit import AuditPace
-
 
 JSON_KEYS = ["algorithm", "calibration", "epsilon_claimed", "epsilon_lower", "confidence", "runs"]
 JSON_KEYS += ["neighbours", "statistic", "verdict", "power", "against", "of", "mu_lower", "mu_charged"]

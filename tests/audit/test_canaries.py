@@ -1,23 +1,32 @@
 """Which canary an algorithm is audited on, the canaries themselves, and where in a data set they are put."""
 
 import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
+
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.audit.auditor import make_audit_cell
-from dpsco_bench.audit.canaries import CALIBRATIONS, CANARIES, MOST_WORK, _squares, candidate_pairs, trials, work_of
+from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
+from dpsco_bench.audit.canaries import (
+    CALIBRATIONS,
+    CANARIES,
+    MOST_WORK,
+    TRAJECTORIES,
+    _squares,
+    candidate_pairs,
+    moved,
+    trials,
+    work_of,
+)
+from dpsco_bench.audit.transcript import Recording, replayed
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.norms import SmoothNorm, dual_exponent
 from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.problems.registry import get_problem
-from dataclasses import replace
-from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
-from dpsco_bench.audit.canaries import TRAJECTORIES, candidate_pairs, moved
-from dpsco_bench.audit.transcript import Recording, replayed
-from dpsco_bench.privacy.mechanism import Mechanism
-
 
 NONE = {"bassily2021.sample_minimiser", "gopi2022.mirror_descent_nonprivate", "gopi2022.radial_exact"}
 TRIALS, KNOWN = list(trials()), set(list_algorithms())

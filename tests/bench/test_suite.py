@@ -5,7 +5,9 @@ import runpy
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+
 import pytest
+
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.bench import measure as measuring
 from dpsco_bench.bench import suite
@@ -14,7 +16,6 @@ from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, GOALS, BenchCase, Effor
 from dpsco_bench.cli.main import main
 from dpsco_bench.fused.registry import has_steps
 from dpsco_bench.registry import Registry
-
 
 ROOT = Path(__file__).parents[2]
 KEYS = {"id", "case", "ratio", "goal", "met", "sense", "peer", "unit", "ours_ns", "peer_ns", "ratio_median"}

@@ -1,35 +1,46 @@
 """Configuration files say what the code does: claims parse, bounds exist, cells plan, words are those of verdicts."""
 
+import math
 from dataclasses import replace
+from math import log
+from pathlib import Path
+
 import pytest
+
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.rates import LEAST
+from dpsco_bench.analysis.record import read_record
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import (
     claim_files,
     claim_ids,
+    errata_papers,
     find_claim_id,
+    find_errata,
+    load_errata,
     parse_table,
     read_claim,
     read_claims,
     table_texts,
 )
 from dpsco_bench.claims.files import read_shipped, read_yaml
-from dpsco_bench.claims.jobs import checked_job, claim_plan, load_claim, part_jobs, plan_settings
+from dpsco_bench.claims.jobs import (
+    amounts,
+    checked_job,
+    claim_plan,
+    costs,
+    expected_seconds,
+    load_claim,
+    part_jobs,
+    plan_settings,
+)
+from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.model import PROFILES
+from dpsco_bench.claims.parsing import expected_words
 from dpsco_bench.claims.plan import ClaimEntry
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable
 from dpsco_bench.problems.registry import list_problems
-from pathlib import Path
-from dpsco_bench.analysis.record import read_record
-from dpsco_bench.claims.kinds import get_kind
-from dpsco_bench.claims.parsing import expected_words
-import math
-from dpsco_bench.claims.catalogue import errata_papers, find_errata, load_errata
-from math import log
-from dpsco_bench.claims.jobs import amounts, costs, expected_seconds
-from dpsco_bench.execution.cell import Cell
-from dpsco_bench.jsonio import loads
 
 
 @pytest.fixture(scope="module")

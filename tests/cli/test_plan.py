@@ -1,36 +1,35 @@
 """Verbs of the workflow: plan, compare, gate, data, site and gc."""
 
-from pathlib import Path
-import pytest
-from dpsco_bench.cli.verbs import plan as planning
-from dpsco_bench.leaderboard import board
 import json
-from dpsco_bench.cli.verbs import compare, gate
-from dpsco_bench.cli.verbs.plan import make_plan
-from dpsco_bench.jsonio import dumps_canonical, sealed
-from types import SimpleNamespace
-from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.cli import workflow
-from dpsco_bench.cli.verbs.gate import closing
-from dpsco_bench.cli.workflow import TimeLeft
-from dpsco_bench.execution.layout import Layout
-from dataclasses import replace
-from dpsco_bench.datasets import registry
-from dpsco_bench.cli import outline
-from dpsco_bench.cli.outline import DRAWN_IN, drawing_digest, site_digest
-from dpsco_bench.registry import modules_in, papers
-from dpsco_bench.report.own_figures import FIGURES, METHOD_STYLES, PANELS
-from dpsco_bench.report.rebuilt import COMPUTED
-from dpsco_bench.report.wording import LABELS
 import os
 import subprocess
 import sys
 import time
-from dpsco_bench.claims.plan import WorkPlan
-from dpsco_bench.cli.main import main
-from dpsco_bench.cli.verbs.gc import FRESH_SECONDS
-from dpsco_bench.jsonio import is_draft
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
+
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.plan import WorkPlan
+from dpsco_bench.cli import outline, workflow
+from dpsco_bench.cli.main import main
+from dpsco_bench.cli.outline import DRAWN_IN, drawing_digest, site_digest
+from dpsco_bench.cli.verbs import compare, gate
+from dpsco_bench.cli.verbs import plan as planning
+from dpsco_bench.cli.verbs.gate import closing
+from dpsco_bench.cli.verbs.gc import FRESH_SECONDS
+from dpsco_bench.cli.verbs.plan import make_plan
+from dpsco_bench.cli.workflow import TimeLeft
+from dpsco_bench.datasets import registry
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.jsonio import dumps_canonical, is_draft, sealed
+from dpsco_bench.leaderboard import board
+from dpsco_bench.registry import modules_in, papers
+from dpsco_bench.report.own_figures import FIGURES, METHOD_STYLES, PANELS
+from dpsco_bench.report.rebuilt import COMPUTED
+from dpsco_bench.report.wording import LABELS
 
 PLAN = Path("results/smoke/plan.json")
 OWN = """
@@ -257,7 +256,12 @@ def age(path: Path, seconds: float = FRESH_SECONDS + 60) -> Path:
 
 
 def test_a_killed_write_leaves_a_draft_that_goes_once_it_is_old(layout, capsys):
-    places = [layout.plan, layout.figure("a.b"), Path("results/runs/x.parquet"), layout.measured.store.path("runs", "0")]
+    places = [
+        layout.plan,
+        layout.figure("a.b"),
+        Path("results/runs/x.parquet"),
+        layout.measured.store.path("runs", "0"),
+    ]
     for place in places:
         subprocess.run([sys.executable, "-c", KILLED, str(place)], check=False)
     drafts = [path for path in Path().rglob("*") if is_draft(path)]

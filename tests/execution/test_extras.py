@@ -1,10 +1,12 @@
 """What runs note beside their risk reaches the result table, row by row, and nothing of it reaches the run."""
 
 import math
+
 import numpy as np
 import pytest
+
 from dpsco_bench.algorithms.info import Info, extra
-from dpsco_bench.algorithms.registry import ALGORITHMS, algorithm
+from dpsco_bench.algorithms.registry import ALGORITHMS, algorithm, get_algorithm, list_algorithms
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import run as run_module
 from dpsco_bench.execution.calibration import calibrate_job
@@ -14,14 +16,10 @@ from dpsco_bench.execution.job_results import summarise
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.request import RunConfig
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks, read_extras
-from dpsco_bench.execution.run import RoundObserver, get_round_observer
+from dpsco_bench.execution.run import MEASURES, RoundObserver, get_measure, get_round_observer, run_block
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.plan import GaussianQuery, Plan
-from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.run import MEASURES, get_measure, run_block
 from dpsco_bench.problems.objective import Objective
-
 
 STEPS = 3
 

@@ -1,29 +1,30 @@
 """Results that were made with data stay the job's results where the data are absent, and are read as written."""
 
 import math
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
 import pytest
+
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.plan import ClaimEntry, Settings
 from dpsco_bench.cli.claiming import run_claim
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.cell import Calibrated
-from dpsco_bench.execution.job_results import Measured, is_wanted
+from dpsco_bench.execution.job_results import Measured, Summary, _chains, is_wanted
+from dpsco_bench.execution.results import parquet_table, table_bytes
 from dpsco_bench.execution.store import Store
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.constants import option
 from dpsco_bench.problems.glm import RidgeLogistic
 from dpsco_bench.problems.registry import PROBLEMS
-from .parts import claim_of
-from types import SimpleNamespace
-import numpy as np
-from dpsco_bench.execution.job_results import Summary, _chains
-import subprocess
-import sys
-from pathlib import Path
-import pyarrow as pa
-from dpsco_bench.execution.results import parquet_table, table_bytes
 
+from .parts import claim_of
 
 REASON = "data absent: `touch marker`"
 

@@ -4,9 +4,13 @@ import json
 import re
 import shlex
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
+
 import numpy as np
 import pytest
+
 import dpsco_bench
 from dpsco_bench.claims.jobs import plan_settings
 from dpsco_bench.cli.verbs import plan as planning
@@ -14,9 +18,6 @@ from dpsco_bench.cli.verbs.plan import plan_stamp
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.results import read_table
-from contextlib import redirect_stdout
-from io import StringIO
-
 
 ROOT = Path(__file__).resolve().parents[2]
 METHOD, CLAIM = "examples/own_method.py", "examples/own_claim.yaml"

@@ -1,19 +1,33 @@
 """Undecided points, who can win, and what is recorded of a board."""
 
-from dataclasses import replace
-from dpsco_bench.leaderboard.standings import Contender, Unrun, contenders, uncompared
-from .made_up import ranked, standing
 import math
 import re
-import pytest
-from dpsco_bench.execution.progress import duration
-from dpsco_bench.leaderboard.standings import Contender, decided_text, seconds_of, to_decide
-from .test_contenders import row
-from dpsco_bench.leaderboard.standings import Contender, Skipped, changed, read_boards, record_board
+from dataclasses import replace
 from types import SimpleNamespace
+
 import numpy as np
-from dpsco_bench.leaderboard.standings import Ran, best_search
+import pytest
+
+from dpsco_bench.execution.progress import duration
+from dpsco_bench.leaderboard.standings import (
+    Contender,
+    Ran,
+    Skipped,
+    Unrun,
+    best_search,
+    changed,
+    contenders,
+    decided_text,
+    read_boards,
+    record_board,
+    seconds_of,
+    to_decide,
+    uncompared,
+)
 from dpsco_bench.privacy.ledger import SEVERITY
+
+from .made_up import ranked, standing
+from .test_contenders import row
 
 
 def row(n, risks, left_out=(), tied=("a",), **place):

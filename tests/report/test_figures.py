@@ -2,45 +2,45 @@
 
 import itertools
 import math
+import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from types import SimpleNamespace
+
 import matplotlib
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
-from dpsco_bench.claims.kinds import all_kinds
-from dpsco_bench.report.axes import decade_text, spread, tick_text
-from dpsco_bench.report.drawing import COLOURS, SHADES, style
-from dpsco_bench.report.figures import claim_panels, curve_figure, write_figures
-from dpsco_bench.report.opening import COLOURS as OPENING
-import re
-from dpsco_bench.claims.catalogue import claim_ids
-from dpsco_bench.claims.jobs import claim_plan, plan_settings
-from dpsco_bench.execution.layout import Layout
-from dpsco_bench.report.elements import through
-from dpsco_bench.report.inputs import ClaimResults, Inputs
-from dpsco_bench.report.own_figures import FIGURES, figure_names, write_figures
-from dpsco_bench.report.panels import Series
-from dpsco_bench.report.axes import log_x
-from dpsco_bench.report.drawing import Panel, compose, style
-from dpsco_bench.report.figures import claim_figures
-from dpsco_bench.report.own_figures import FIGURES
-from .legible import faults
-from dataclasses import replace
-from types import SimpleNamespace
-from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.model import Part
-from dpsco_bench.report.axes import FOOT
-from dpsco_bench.report.drawing import compose, style
-from dpsco_bench.report.panels import grid_panel, kind_panel, ratio_panel
-from dpsco_bench.report.scores import Score
-from dpsco_bench.claims.kinds import get_kind
-from dpsco_bench.claims.model import MeasuredPart, Method
-from dpsco_bench.report.figures import grouped_parts, variant_groups
-from dpsco_bench.claims.catalogue import read_claims
-from dpsco_bench.report.drawing import style
-from dpsco_bench.report.figures import GREY, HIGHEST, INK, audits_figure, rows_of
-from dpsco_bench.report.panels import Group, _groups, _places, _ratios
 
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.catalogue import claim_ids, read_claims
+from dpsco_bench.claims.jobs import claim_plan, plan_settings
+from dpsco_bench.claims.kinds import all_kinds, get_kind
+from dpsco_bench.claims.model import MeasuredPart, Method, Part
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.report.axes import FOOT, decade_text, log_x, spread, tick_text
+from dpsco_bench.report.drawing import COLOURS, SHADES, Panel, compose, style
+from dpsco_bench.report.elements import through
+from dpsco_bench.report.figures import (
+    GREY,
+    HIGHEST,
+    INK,
+    audits_figure,
+    claim_figures,
+    claim_panels,
+    curve_figure,
+    grouped_parts,
+    rows_of,
+    variant_groups,
+    write_figures,
+)
+from dpsco_bench.report.inputs import ClaimResults, Inputs
+from dpsco_bench.report.opening import COLOURS as OPENING
+from dpsco_bench.report.own_figures import FIGURES, figure_names, write_figures
+from dpsco_bench.report.panels import Group, Series, _groups, _places, _ratios, grid_panel, kind_panel, ratio_panel
+from dpsco_bench.report.scores import Score
+
+from .legible import faults
 
 CLAIMS = ("wang2017.kinds", "wang2017.race", "wang2017.absent", "wang2017.unmeasured")
 
@@ -292,7 +292,9 @@ def test_sweeps_in_different_parameters_or_on_different_instances_stay_apart():
     shared = [rate_score("n-a"), rate_score("n-b"), rate_score("n-c")]
     shared[0].quantity = "threshold signal"
     assert not variant_groups(shared), "what is measured in other units has another axis"
-    assert not variant_groups([rate_score("quad-n"), rate_score("quad-d", parameter="d"), rate_score("quad-e", parameter="epsilon")])
+    assert not variant_groups(
+        [rate_score("quad-n"), rate_score("quad-d", parameter="d"), rate_score("quad-e", parameter="epsilon")]
+    )
     assert not variant_groups([rate_score("n-a"), rate_score("n-b", problem="other"), rate_score("n-c")])
 
 
@@ -322,7 +324,10 @@ def drawn_audits(scores):
 def test_a_row_has_its_bounds_its_accountant_and_the_claim():
     """By all that is released and by the fused run, on one line; in units of the claim, which is the dashed line."""
     named = {part.id: part for part in PARTS}
-    both = [audit_score(named["dp_gd-paper"], 1.3, real=2.4, kind="exact"), audit_score(named["dp_gd-paper-fused"], 0.5)]
+    both = [
+        audit_score(named["dp_gd-paper"], 1.3, real=2.4, kind="exact"),
+        audit_score(named["dp_gd-paper-fused"], 0.5),
+    ]
     figure = drawn_audits(both)
     assert len(rows_of(both)) == 1
     assert [(x, marker) for x, marker, *_ in marks(figure)] == [(2.4, "o"), (1.3, "D"), (0.5, "D")]
@@ -345,7 +350,9 @@ def test_what_says_nothing_is_grey(power, verdict, colour):
 
 def test_epsilons_beyond_the_axis_stand_at_its_edge_with_their_value():
     """An unknown one has no mark."""
-    figure = drawn_audits([audit_score(PARTS[0], 0.0, real=math.inf, kind="lower"), audit_score(PARTS[1], 60.0, real=math.nan)])
+    figure = drawn_audits(
+        [audit_score(PARTS[0], 0.0, real=math.inf, kind="lower"), audit_score(PARTS[1], 60.0, real=math.nan)]
+    )
     assert [x for x, *_ in marks(figure)] == [HIGHEST, 0.05, HIGHEST]
     assert [text.get_text() for text in figure.axes[0].texts if text.get_text() == "∞"] == ["∞"]
 

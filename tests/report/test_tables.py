@@ -6,26 +6,23 @@ import math
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+
+import numpy as np
 import pytest
+
+from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.claims.catalogue import parse_table
 from dpsco_bench.execution.cell import CalibratedCell, Cell
+from dpsco_bench.jsonio import to_jsonable
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.problems.base import Constants
-from dpsco_bench.report.ledger import Charged, privacy_table
-from dpsco_bench.report.rebuilt import _stated, cells_table, orderings_table, rates_table, rebuilt_tables
-from dpsco_bench.report.scores import counts_table, scoreboard, scores
-from dpsco_bench.report.tables import Column, ReportTable, to_csv, to_latex, to_markdown
-from dpsco_bench.site.content import SiteContent
-import numpy as np
 from dpsco_bench.report.inputs import NOT_MEASURED, read_inputs
-from dpsco_bench.report.ledger import charged_cells
-from dpsco_bench.report.scores import Score
+from dpsco_bench.report.ledger import Charged, charged_cells, privacy_table
+from dpsco_bench.report.rebuilt import _stated, cells_table, orderings_table, rates_table, rebuilt_tables
+from dpsco_bench.report.scores import Score, claim_file_table, counts_table, scoreboard, scores
+from dpsco_bench.report.tables import Column, ReportTable, to_csv, to_latex, to_markdown
 from dpsco_bench.report.wording import privacy_text
-from dpsco_bench.analysis.noise import Noise
-from dpsco_bench.jsonio import to_jsonable
-from dpsco_bench.report.scores import claim_file_table, scoreboard
-from dpsco_bench.report.tables import to_csv
-
+from dpsco_bench.site.content import SiteContent
 
 AWKWARD = "50 % of A_1 & B # $x$ {y} ~z ^w \\q <b> |c| *d* `e` [f](g)\nnew ε ≤ 10⁻⁵ − ∞"
 COLUMNS = {
