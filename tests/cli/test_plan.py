@@ -191,10 +191,10 @@ def test_fetches_by_default_and_verifies_on_request(dpsco, calls, tmp_path):
 
 def test_every_module_that_says_how_claims_are_shown_counts():
     counted = {name for package in papers().values() for kept in DRAWN_IN for name in modules_in(f"{package}.{kept}")}
-    for registry in (FIGURES, PANELS, METHOD_STYLES, LABELS, COMPUTED):
-        registry.load()
-        own = {module for module in registry.registered().values() if ".papers." in module}
-        assert own <= counted, registry
+    for shown in (FIGURES, PANELS, METHOD_STYLES, LABELS, COMPUTED):
+        shown.load()
+        own = {module for module in shown.registered().values() if ".papers." in module}
+        assert own <= counted, shown
         assert own
 
 

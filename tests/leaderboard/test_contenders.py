@@ -27,7 +27,6 @@ from dpsco_bench.leaderboard.standings import (
 from dpsco_bench.privacy.ledger import SEVERITY
 
 from .made_up import ranked, standing
-from .test_contenders import row
 
 
 def row(n, risks, left_out=(), tied=("a",), **place):

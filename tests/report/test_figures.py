@@ -18,6 +18,7 @@ from dpsco_bench.claims.jobs import claim_plan, plan_settings
 from dpsco_bench.claims.kinds import all_kinds, get_kind
 from dpsco_bench.claims.model import MeasuredPart, Method, Part
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.report import own_figures
 from dpsco_bench.report.axes import FOOT, decade_text, log_x, spread, tick_text
 from dpsco_bench.report.drawing import COLOURS, SHADES, Panel, compose, style
 from dpsco_bench.report.elements import through
@@ -36,7 +37,7 @@ from dpsco_bench.report.figures import (
 )
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.opening import COLOURS as OPENING
-from dpsco_bench.report.own_figures import FIGURES, figure_names, write_figures
+from dpsco_bench.report.own_figures import FIGURES, figure_names
 from dpsco_bench.report.panels import Group, Series, _groups, _places, _ratios, grid_panel, kind_panel, ratio_panel
 from dpsco_bench.report.scores import Score
 
@@ -164,7 +165,7 @@ def test_declared_names_are_those_that_are_drawn_and_no_claims():
 
 
 def test_what_is_not_measured_says_so_in_its_file(nothing, tmp_path):
-    written = write_figures(nothing, tmp_path)
+    written = own_figures.write_figures(nothing, tmp_path)
     assert {path.stem for path in written} == set(figure_names(claim_ids()))
     assert len(written) == 2 * len(figure_names(claim_ids())) and all(path.stat().st_size > 0 for path in written)
     assert [own.name for own in ALL if re.search(r"\b0 of|of 0\b", own.says(nothing))] == [], "a result of nothing"
