@@ -28,6 +28,10 @@ def bound(word="holds", **more):
     return Verdict(word, "explicit", part="b", noise=PROVEN, calibration="paper", id="p.thm", worst_ratio=0.29, **more)
 
 
+def law(word="holds", **more):
+    return Verdict(word, "law", part="law", id="p.thm", calibration="paper", **more)
+
+
 def privacy(noise, word="holds", id="p.privacy", **more):
     return Verdict(word, "privacy", part="a", noise=noise, calibration="paper", id=id, **more)
 
@@ -54,27 +58,22 @@ def cell(rows, key="printed", others=None):
         ([Verdict("holds", "ordering", id="p.thm", calibration="paper", scope="eps = 0.5 alone")], OPEN),
         ([Verdict("holds", "band", id="p.thm", calibration="paper", band_of="ours")], UNTESTED),
         ([rate(corrected="E1")], UNTESTED),
+        ([rate("fails", law="law", law_limit=1.0, grows=False), law("violated", beside="a check")], OPEN),
     ],
 )
 def test_does_it_show(rows, word):
     assert cell(rows).word == word
 
 
-def test_a_bound_alone_is_marked_and_lifts_no_rate():
-    assert cell([bound()]).marks == {"b": ".29"}
-    assert cell([bound(), rate()]).marks == {}
+def test_a_bound_alone_is_marked_and_one_exponent_that_noise_gives_takes_the_schedules_mark_off():
+    assert cell([bound()]).marks == {"b": ".29"} and cell([bound(), rate()]).marks == {}
+    assert "s" not in cell([rate(noise_off_share=0.9, noise_off_slope=-1.0), rate(place="d")]).marks
 
 
 @pytest.mark.parametrize(("limit", "word"), [(1.0, YES), (math.inf, NO)])
 @pytest.mark.parametrize("measured", ["match", "fails"])
 def test_a_computed_law_decides_both_ways(limit, word, measured):
-    law = Verdict("holds", "law", part="law", id="p.thm", calibration="paper")
-    assert cell([rate(measured, law="law", law_limit=limit), law]).word == word
-
-
-def test_a_law_that_does_not_hold_decides_nothing():
-    law = Verdict("violated", "law", part="law", id="p.thm", calibration="paper", beside="a check")
-    assert cell([rate("fails", law="law", law_limit=1.0, grows=False), law]).word == OPEN
+    assert cell([rate(measured, law="law", law_limit=limit), law()]).word == word
 
 
 @pytest.mark.parametrize(
@@ -92,10 +91,6 @@ def test_faster_counts_up_to_half_of_the_bounds_slope(slope, tolerance, loose, w
 def test_by_the_schedule_is_a_share_and_the_exponent_too(share, slope, noiseless, marked):
     found = cell([rate(noise_off_share=share, noise_off_slope=slope)])
     assert found.word == YES and ("s" in found.marks) == marked
-
-
-def test_one_exponent_that_noise_gives_takes_the_mark_off():
-    assert "s" not in cell([rate(noise_off_share=0.9, noise_off_slope=-1.0), rate(place="d")]).marks
 
 
 @pytest.mark.parametrize(

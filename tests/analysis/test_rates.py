@@ -6,7 +6,6 @@ import pytest
 from dpsco_bench.analysis.rates import Regime, SweepRisks, equivalence, noise_off_share, rate_verdict
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.slopes import RateFit
-from dpsco_bench.errors import InputError
 
 N = 2.0 ** np.arange(8, 13)
 NAMES = ("test.claim", "part", "paper")
@@ -46,16 +45,14 @@ def test_words_of_clean_power_laws(slope, word):
 
 
 @pytest.mark.parametrize(
-    ("parameter_exponent", "slope", "word"),
-    [(1, 0.5, "faster"), (1, 2.0, "fails"), (-1, -2.0, "faster"), (0.5, 1.0, "fails")],
+    ("parameter_exponent", "slope", "better", "word"),
+    [
+        *((1, 0.5, "smaller", "faster"), (1, 2.0, "smaller", "fails"), (-1, -2.0, "smaller", "faster")),
+        *((0.5, 1.0, "smaller", "fails"), (1, 0.2, "smaller", "faster"), (1, 0.2, "larger", "fails")),
+    ],
 )
-def test_a_smaller_slope_is_better_whatever_the_exponent(parameter_exponent, slope, word):
-    assert judged(N**slope, named=N**parameter_exponent).verdict == word
-
-
-def test_regimes_towards_zero_turn_the_better_side():
-    assert judged(N**0.2, named=N).verdict == "faster"
-    assert judged(N**0.2, named=N, more={"better": "larger"}).verdict == "fails"
+def test_a_smaller_slope_is_better_whatever_the_exponent_but_towards_zero(parameter_exponent, slope, better, word):
+    assert judged(N**slope, named=N**parameter_exponent, more={"better": better}).verdict == word
 
 
 # Equivalence: the interval alone decides.
@@ -311,18 +308,13 @@ def test_common_random_numbers_decide_what_independent_ones_leave_open():
     assert shared.ci == pytest.approx((shared.slope,) * 2, abs=1e-12)
 
 
-@pytest.mark.parametrize(("share", "reserved"), [(0.4, ()), (0.6, ("schedule",)), (1.0, ("schedule",))])
+@pytest.mark.parametrize(("share", "reserved"), [(0.01, ()), (0.4, ()), (0.6, ("schedule",)), (1.0, ("schedule",))])
 @pytest.mark.parametrize("slope", [-1.0, -0.5])
 def test_the_schedule_is_told_by_the_size_of_what_is_there_without_noise(share, reserved, slope):
     verdict = judged(N**slope, off=share * N**slope)
     assert verdict.reserved == reserved and verdict.noise_off_share == pytest.approx(share)
     assert verdict.word == ("match" if slope == -1 else "fails")  # beside every word
     assert verdict.noise_off_slope == pytest.approx(slope)
-
-
-def test_an_equal_slope_of_a_small_remainder_is_no_reservation():
-    assert judged(1 / N, off=0.01 / N).reservations == ()
-    assert judged(1 / N, off=np.zeros(5)).reservations == ()
 
 
 def test_the_share_is_a_geometric_mean_over_the_fitted_cells():
@@ -332,13 +324,6 @@ def test_the_share_is_a_geometric_mean_over_the_fitted_cells():
     assert np.isnan(
         noise_off_share(SweepRisks(N, [[n] for n in N], Regime.of(N, N, N, starts=N), noise_off=[[n] for n in N]))
     )
-
-
-def test_columns_of_other_lengths_are_refused():
-    with pytest.raises(InputError, match="^shape of named"):
-        Regime.of(N, 1 / N, [1.0, 2.0])
-    with pytest.raises(InputError, match="^number of edges"):
-        SweepRisks(N, noisy(1 / N), Regime.of(N, 1 / N, 1 / N), edges=(True,))
 
 
 @pytest.mark.parametrize(

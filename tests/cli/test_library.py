@@ -84,10 +84,3 @@ def test_arrays_and_frames_are_chosen_for_as_files_are(tmp_path):
         choose(mixed, labels, **keys)
     with pytest.raises(InputError, match="^shapes of X and y"):
         choose(features, labels[:5], **keys)
-
-
-@pytest.mark.parametrize("name", ["logistic", "least_squares", "huber", "hinge"])
-def test_what_people_mean_has_proven_methods(name):
-    found = choose(name, 200, 3, replicates=2, limit=1.0)
-    assert any(method.privacy_status == "proven" for method in found.methods)
-    assert get_problem(name, 3).constants.status == "global"

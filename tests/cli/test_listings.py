@@ -11,10 +11,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from omegaconf import OmegaConf
 
 from dpsco_bench.algorithms.registry import list_algorithms
-from dpsco_bench.bench.suite import selected
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.cli import main as program
 from dpsco_bench.jsonio import loads
@@ -107,25 +105,6 @@ def named_in(arguments):
     yield from (id.replace("/", ".") for id in settings.get("algorithm", "").split(",") if id)
 
 
-def calls_in_sentences():
-    """Calls of a verb with further words; what stands in capitals is in another's place."""
-    verbs = "|".join(program.verb_names())
-    pattern = re.compile(rf"`(?:dpsco |python -m dpsco_bench )?((?:{verbs}) [^`]+)`")
-    found = {call: page for page in PAGES for call in pattern.findall(TEXTS[page])}
-    return [pytest.param(shlex.split(call), id=f"{page}: {call}") for call, page in found.items()]
-
-
-@pytest.mark.parametrize("arguments", calls_in_sentences())
-def test_a_call_in_a_sentence_parses(arguments, monkeypatch, capsys):
-    if arguments[-1] == "--for":
-        arguments = [*arguments, "problem=ridge_logistic"]
-    monkeypatch.setattr(program.load_verb(arguments[0]), "execute", lambda args: 0)
-    assert program.main(arguments) == 0, capsys.readouterr().err
-    assert set(named_in(arguments)) <= known() or is_own(arguments)
-    if arguments[:2] == ["bench", "--only"]:
-        assert set(selected(arguments[2:])) == set(arguments[2:])
-
-
 MAKE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
@@ -161,15 +140,6 @@ def test_the_python_of_the_readme_runs(capsys):
     (code,) = re.findall(r"^```python\n(.*?)^```", TEXTS["README.md"], re.M | re.S)
     exec(compile(code, "README.md", "exec"), {})
     assert re.fullmatch(r"[\d.e-]+ [\d.]+ proven\n", capsys.readouterr().out)
-
-
-def test_the_site_file_that_is_shown_has_keys_of_the_program():
-    (text,) = [text for page, text in blocks("yaml") if page == "docs/start.md"]
-    assert text.startswith("# @package _global_\n") and "/conf/site/" in (ROOT / ".gitignore").read_text()
-    for file in ("run.yaml", "plan.yaml"):
-        merged = OmegaConf.load(ROOT / "conf" / file)
-        OmegaConf.set_struct(merged, True)
-        assert OmegaConf.merge(merged, OmegaConf.create(text)).data.root == "/path/to/data"
 
 
 JSON = {

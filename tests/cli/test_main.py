@@ -19,20 +19,6 @@ def test_help_has_a_line_per_verb_and_each_has_its_own(dpsco):
         assert f"  {name} " in said and outcome.code == 0 and verb.SUMMARY in outcome.out
 
 
-def test_threads_of_matrix_products_are_one_before_a_verb_is_loaded(dpsco, monkeypatch):
-    """NumPy's BLAS reads them as it is loaded, which most verbs do."""
-    seen = []
-
-    def load(name, load=command_line.load_verb):
-        seen.append(os.environ.get("OPENBLAS_NUM_THREADS"))
-        return load(name)
-
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS")
-    monkeypatch.setattr(command_line, "load_verb", load)
-    assert dpsco("list", "problems").code == 0 and seen[0] == "1"
-
-
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="this system has no /dev/full")
 def test_output_on_a_full_disk_is_one_line():
     with open("/dev/full", "w") as full:

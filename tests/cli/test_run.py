@@ -125,16 +125,6 @@ def test_hydra_has_every_algorithm_and_problem_with_the_defaults_of_its_signatur
 SWEEP = ("run", "-m", "algorithm=wang2017.dp_gd_pl,bassily2021.noisy_sgd", "n=32,64", "d=2", "replicates=4", "steps=3")
 
 
-def test_a_glob_is_the_names_that_it_matches(dpsco, monkeypatch):
-    """Drawn too, whatever windows the shell prefers."""
-    monkeypatch.setenv("MPLBACKEND", "nonsense")
-    keys = ("problem=ridge_logistic", "n=32", "d=2", "replicates=2", "calibration=none")
-    found = rows(dpsco, "run", "-m", "algorithm=glob(wang2017/dp_gd*)", *keys)
-    wanted = [id for id in list_algorithms() if id.startswith("wang2017.dp_gd")]
-    assert [row["algorithm"] for row in found] == wanted and len(wanted) > 1
-    assert dpsco("run", "-m", "algorithm=glob(nobody/*)").code == 2
-
-
 def test_a_refused_pair_is_a_row_with_its_reason_and_ends_no_sweep(dpsco, tmp_path):
     swept = rows(dpsco, *(key for key in SWEEP if key != "steps=3"))
     assert ["refused" in row for row in swept] == [False, False, True, True]

@@ -20,31 +20,13 @@ title: two tiny rates
 source: test
 statement: none
 parts:
-  - id: closed-n
-    kind: rate
-    calibrations: [paper]
-    algorithm: wang2017.dp_gd_pl
-    problem: diag_quadratic
-    evaluation: closed_form
-    fixed: {d: 4, epsilon: 1.0, delta: 1.0e-5}
-    sweep: {parameter: n, values: {smoke: [512, 1024, 2048]}}
-    bound: wang2017.thm6_2
-    tolerance: 0.15
-  - id: output-n
-    kind: rate
-    calibrations: [paper]
-    algorithm: wang2017.output_perturbation_zhang17
-    problem: ridge_logistic
-    fixed: {d: 3, epsilon: 1.0, delta: 1.0e-5}
-    sweep: {parameter: n, values: {smoke: [128, 256, 512]}}
-    replicates: {smoke: 8}
-    bound: wang2017.strongly_convex
-    tolerance: 0.15
-  - id: explicit
-    kind: explicit
-    calibrations: [paper]
-    uses: [closed-n]
-    bound: wang2017.thm6_2_explicit
+  - {id: closed-n, kind: rate, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: diag_quadratic,
+     evaluation: closed_form, fixed: {d: 4, epsilon: 1.0, delta: 1.0e-5}, bound: wang2017.thm6_2, tolerance: 0.15,
+     sweep: {parameter: n, values: {smoke: [512, 1024, 2048]}}}
+  - {id: output-n, kind: rate, calibrations: [paper], algorithm: wang2017.output_perturbation_zhang17,
+     problem: ridge_logistic, fixed: {d: 3, epsilon: 1.0, delta: 1.0e-5}, replicates: {smoke: 8},
+     sweep: {parameter: n, values: {smoke: [128, 256, 512]}}, bound: wang2017.strongly_convex, tolerance: 0.15}
+  - {id: explicit, kind: explicit, calibrations: [paper], uses: [closed-n], bound: wang2017.thm6_2_explicit}
 """,
     # A part that is timed, and one that is only planned.
     "beta.2": """
@@ -66,13 +48,8 @@ parts:
     methods:
       - {label: long, algorithm: wang2017.dp_gd_pl, options: {steps: 40}}
       - {label: short, algorithm: wang2017.dp_gd_pl, options: {steps: 5}}
-  - id: privacy-epsilon
-    kind: privacy
-    calibrations: [paper]
-    algorithm: wang2017.dp_gd_pl
-    problem: ridge_logistic
-    fixed: {n: 256, d: 3, delta: 1.0e-5}
-    sweep: {parameter: epsilon, values: {smoke: [0.5, 1.0]}}
+  - {id: privacy-epsilon, kind: privacy, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: ridge_logistic,
+     fixed: {n: 256, d: 3, delta: 1.0e-5}, sweep: {parameter: epsilon, values: {smoke: [0.5, 1.0]}}}
 """,
     # A part whose data set is absent.
     "gamma": """
@@ -90,7 +67,6 @@ parts:
     fixed: {n: 500, delta: 1.0e-3}
     sweep: {parameter: epsilon, values: {smoke: [1.0]}}
     replicates: {smoke: 2}
-    timing: true
     methods:
       - {label: long, algorithm: wang2017.dp_gd_pl, options: {steps: 40}}
       - {label: short, algorithm: wang2017.dp_gd_pl, options: {steps: 5}}
