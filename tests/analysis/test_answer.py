@@ -127,13 +127,10 @@ def test_some_constant_serves_every_row(tried, word, least):
     assert "c = 1 is refuted" in found.why
 
 
-def test_noise_that_is_refuted_whatever_the_constant_is_no():
+def test_noise_refuted_whatever_the_constant_is_no_and_outside_of_the_range_it_is_not_tested():
     tried = privacy(PROVEN, open_constant="c", open_value=8.0)
     assert answer([tried, privacy(PROVEN)]).cells["noise"].word == YES
     assert answer([tried, privacy(REFUTED, "fails")]).cells["noise"].word == NO
-
-
-def test_a_part_outside_of_the_range_tests_no_noise():
     found = answer([privacy(REFUTED, outside="eps <= 1")]).cells["noise"]
     assert found.word == UNTESTED and "eps <= 1" in found.why
     inside = privacy(PROVEN, open_constant="c", open_value=8.0)
@@ -155,14 +152,11 @@ def test_corrected_noise_is_private_noise_and_never_the_printed_one():
     assert found.cells["private"].word == YES and found.cells["printed"].why == "in d"
 
 
-def test_the_same_formula_is_named_beside_and_changes_no_word():
+def test_remarks_change_no_word():
     rows = [rate(formula_of=("p.privacy",))]
     found = answer(rows, {"p.privacy": [privacy(REFUTED, "fails")]})
     assert found.cells["noise"].word == YES
     assert any("p.privacy" in remark and "2.4" in remark for remark in found.remarks)
-
-
-def test_a_control_that_misbehaves_is_named():
     for word, told in (("match", True), ("fails", False)):
         found = answer([rate(), rate(word, "d", control="single records have no utility", expected="fails")])
         assert found.cells["printed"].word == YES

@@ -15,23 +15,17 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-def test_single_data_set_gives_the_textbook_standard_error():
+def test_data_set_effects_enter_the_standard_error():
     risks = rng().exponential(size=50)
     summary = bootstrap.summarise(risks)
     assert summary.mean == pytest.approx(risks.mean(), rel=1e-15)
     assert summary.stderr == pytest.approx(risks.std(ddof=1) / np.sqrt(50), rel=1e-12)
     assert summary.dof == 49
-
-
-def test_data_set_effects_enter_the_standard_error():
     effects = np.array([0.0, 1.0, 2.0])
     risks = effects[:, None] + 1e-9 * rng().standard_normal((3, 8))
     summary = bootstrap.summarise(risks)
     assert summary.stderr == pytest.approx(effects.std(ddof=1) / np.sqrt(3), rel=1e-6)
     assert summary.dof == 2
-
-
-def test_identical_data_sets_do_not_hide_the_replicates_spread():
     one = rng().standard_normal(8) + 5
     summary = bootstrap.summarise(np.stack([one, one, one]))
     assert summary.stderr == pytest.approx(one.std(ddof=1) / np.sqrt(24), rel=1e-12)
@@ -112,9 +106,6 @@ def test_maximum_over_signals_is_taken_over_means_not_replicates():
     risks = np.array([[[1.0, 5.0]], [[4.0, 3.0]]])
     summary = bootstrap.summarise(risks)
     assert (summary.mean, summary.signal) == (3.5, 1)
-
-
-def test_signals_share_each_resample():
     one = rng(4).exponential(size=(1, 20))
     single = bootstrap.resampled_means([one], rng(5), 500)
     both = bootstrap.resampled_means([np.stack([0.5 * one, one])], rng(5), 500)
@@ -176,11 +167,10 @@ def test_bad_risks_are_refused(bad):
 def test_student_factor_against_tables():
     assert bootstrap.student_factor(np.inf) == 1.0
     assert bootstrap.student_factor(4) == pytest.approx(2.7764451 / 1.9599640, rel=1e-6)
-
-
-def test_percentile_interval_stretches_about_the_estimate():
     low, high = bootstrap.percentile_interval(0.0, np.linspace(-1, 1, 2001), 2.0)
     assert (low, high) == pytest.approx((-1.9, 1.9))
+    assert bootstrap.expected_chance_deviations(0) == 0
+    assert bootstrap.expected_chance_deviations(120) == pytest.approx(6.0)
 
 
 def test_corrected_interval_of_a_symmetric_spread_is_the_percentile_interval():
@@ -191,17 +181,17 @@ def test_corrected_interval_of_a_symmetric_spread_is_the_percentile_interval():
     assert bootstrap.corrected_interval(3.0, np.zeros(2000), np.zeros(2000), 1.0, 1.5) == (3.0, 3.0)
 
 
-def test_corrected_interval_moves_against_the_bias():
+def test_corrected_interval_by_hand():
     deviations = np.linspace(-1, 1, 2001)
     low, high = bootstrap.corrected_interval(3.0, deviations - 0.1, deviations, 2.0, 1.0)
     assert (low + high) / 2 == pytest.approx(3.0 + 2.0**2 * 0.1)
     assert (high - low) / 2 == pytest.approx(2.0 * 0.95)
-
-
-def test_of_largest_means_the_bias_is_taken_off_twice():
     deviations = np.random.default_rng(0).standard_normal(20000)
     low, high = bootstrap.corrected_interval(3.0, deviations - deviations.mean() - 0.1, deviations, 2.0, 1.0, biases=2)
     assert (low + high) / 2 == pytest.approx(3.0 + 2 * 2.0**2 * 0.1)
+    deviations = np.linspace(-1, 1, 2001)
+    low, high = bootstrap.corrected_interval(0.0, deviations, 3.0 * deviations - 5.0, 1.0, 2.0)
+    assert (low, high) == pytest.approx((-3.0 * 0.95, 3.0 * 0.95))
 
 
 def test_corrected_interval_is_even_handed():
@@ -211,17 +201,6 @@ def test_corrected_interval_is_even_handed():
     low, high = bootstrap.corrected_interval(0.0, skewed, skewed, 1.0, 1.0)
     assert (high - low) / 2 == pytest.approx(quantile, rel=1e-12)
     assert bootstrap.corrected_interval(0.0, -skewed, -skewed, 1.0, 1.0) == pytest.approx((-high, -low), rel=1e-9)
-
-
-def test_corrected_interval_is_as_long_as_deviations_to_the_other_side_ask_for():
-    deviations = np.linspace(-1, 1, 2001)
-    low, high = bootstrap.corrected_interval(0.0, deviations, 3.0 * deviations - 5.0, 1.0, 2.0)
-    assert (low, high) == pytest.approx((-3.0 * 0.95, 3.0 * 0.95))
-
-
-def test_expected_chance_deviations():
-    assert bootstrap.expected_chance_deviations(0) == 0
-    assert bootstrap.expected_chance_deviations(120) == pytest.approx(6.0)
 
 
 FIXED = Cell("wang2017.dp_gd_pl", "diag_quadratic", 256, 1.0, 1e-5, 4)

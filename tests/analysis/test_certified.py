@@ -19,6 +19,8 @@ def chain(rhat, ess):
 def test_cells_without_chains_pass():
     assert settled([Cell(), Cell({"value_queries": np.ones((1, 4))})]) == ""
     assert "not certified" in settled([Cell({"chain_risk": np.ones((1, 4))})]), "they never moved"
+    verdict = gated(Verdict("shown", "shown", ""), False, settled([chain(2.0, 3.0)]))
+    assert verdict.verdict == "shown" and "R-hat up to 2.000" in verdict.notes[0] and uncertified(verdict)
 
 
 @pytest.mark.parametrize(("rhat", "ess", "good"), [(1.01, 400.0, True), (1.011, 1e4, False), (1.0, 399.0, False)])
@@ -41,11 +43,6 @@ def test_no_slope_and_no_ratio_is_made_of_chains_that_are_not_certified(of_the_l
     assert [row[name] for name in ("slope", "ci", "worst_ratio")] == [None, [None, None], None]
     assert "ratio" not in row and "worst_cell" not in row
     assert row["mean"] == [1.0, 2.0]
-
-
-def test_what_is_only_shown_keeps_its_word_and_says_it():
-    verdict = gated(Verdict("shown", "shown", ""), False, settled([chain(2.0, 3.0)]))
-    assert verdict.verdict == "shown" and "R-hat up to 2.000" in verdict.notes[0] and uncertified(verdict)
 
 
 def test_the_code_of_the_chains_is_checked_where_the_law_is_known():

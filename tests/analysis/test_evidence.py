@@ -14,16 +14,16 @@ from dpsco_bench.execution.results import FINAL
 SIGNALS = np.array([0.1, 0.2, 0.4, 0.8])
 
 
-def test_between_grid_points_thresholds_are_linear_in_the_logarithm():
+def test_thresholds_by_hand():
     values = np.array([[0.0, 0.0], [0.25, 0.1], [0.75, 0.5], [1.0, 1.0]])
     found, inside = thresholds(SIGNALS, values, 0.5)
     assert found == pytest.approx([0.2 * np.sqrt(2.0), 0.4]) and inside.all()
-
-
-def test_a_level_that_is_reached_at_once_or_never_is_at_an_edge():
     values = np.array([[0.6, 0.0, 0.5], [0.7, 0.1, 0.1], [0.8, 0.2, 0.2], [0.9, 0.3, 0.3]])
     found, inside = thresholds(SIGNALS, values, 0.5)
     assert found == pytest.approx([0.1, 0.8, 0.1]) and not inside.any()
+    values = np.array([0.0, 0.9, 0.2, 0.9])[:, None]
+    found, _ = thresholds(SIGNALS, values, 0.45)
+    assert found == pytest.approx([0.1 * np.sqrt(2.0)])
 
 
 def test_a_smooth_curve_is_inverted_to_the_order_of_the_step_squared():
@@ -31,12 +31,6 @@ def test_a_smooth_curve_is_inverted_to_the_order_of_the_step_squared():
     values = 1.0 / (1.0 + (truth / SIGNALS[:, None, None]) ** 2)
     found, inside = thresholds(SIGNALS, values, 0.5)
     assert found.shape == truth.shape and inside.all() and np.abs(np.log(found / truth)).max() < 0.03
-
-
-def test_the_first_crossing_counts():
-    values = np.array([0.0, 0.9, 0.2, 0.9])[:, None]
-    found, _ = thresholds(SIGNALS, values, 0.45)
-    assert found == pytest.approx([0.1 * np.sqrt(2.0)])
 
 
 @pytest.mark.parametrize(("signal", "at_edge", "following"), [(0.1, True, 0.05), (0.8, True, 1.6), (0.4, False, None)])

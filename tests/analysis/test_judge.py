@@ -151,22 +151,16 @@ def test_privacy_needs_no_run(changes, verdict):
     assert row["replicates"] == 0 and "risk_kind" not in row
 
 
-@pytest.mark.parametrize(("exponent", "word"), [(1.0, "match"), (2.0, "fails")])
-def test_complexity_needs_no_run(exponent, word):
-    made = job("gc", "complexity", evaluation="plan_only")
-    counted = calibrations(made, gradient_evaluations=lambda c: c.n**exponent, schedule={"epochs": 7})
-    entry = part("gc", "complexity", bound="wang2017.thm4_2_gradients", tolerance=0.05)
-    (row,) = judge([entry], [(made, None, counted)])
-    assert row["verdict"] == word and "risk_kind" not in row
-
-
-@pytest.mark.parametrize(("exponent", "reservations"), [(1.0, ["twice the formula"]), (2.0, [])])
-def test_an_authors_reservation_stands_beside_a_match_alone(exponent, reservations):
+@pytest.mark.parametrize(
+    ("exponent", "word", "reservations"), [(1.0, "match", ["twice the formula"]), (2.0, "fails", [])]
+)
+def test_complexity_needs_no_run_and_an_authors_reservation_stands_beside_a_match_alone(exponent, word, reservations):
     made = job("gc", "complexity", evaluation="plan_only")
     counted = calibrations(made, gradient_evaluations=lambda c: c.n**exponent, schedule={"epochs": 7})
     said = {"reservations": {"paper": "twice the formula"}, "note": "a note", "tolerance": 0.05}
     entry = part("gc", "complexity", bound="wang2017.thm4_2_gradients", **said)
     (row,) = judge([entry], [(made, None, counted)])
+    assert row["verdict"] == word and "risk_kind" not in row
     assert row["reservations"] == reservations and row["notes"] == ["a note"]
 
 

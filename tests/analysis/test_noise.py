@@ -90,19 +90,6 @@ def test_the_worst_cell_has_the_worst_status_and_then_the_largest_ratio():
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
-    [(0.249, "0.249"), (12_912.0, "12,900"), (888_000.0, "888,000"), (3.24e7, "3.24e7"), (math.inf, "inf"), (8, "8")],
-)
-def test_numbers_of_what_is_said(value, shown):
-    assert f"(eps >= {shown}, claimed 1)" in Noise("exceeds_claim", value, "lower", 1.0).said
-
-
-def test_no_epsilon_is_above_its_claim_by_rounding_alone():
-    (found, above) = (noise_behind([cell("proven", value, "upper")]).epsilon_real for value in (1 + 2e-16, 1 + 1e-6))
-    assert found == 1.0 and above > 1.0
-
-
-@pytest.mark.parametrize(
     ("status", "constants", "marked"), [("unproven", "nominal", True), ("proven", "nominal", False)]
 )
 def test_an_upper_bound_above_the_claim_tells_of_nominal_constants(status, constants, marked):
@@ -110,15 +97,14 @@ def test_an_upper_bound_above_the_claim_tells_of_nominal_constants(status, const
     assert noise_behind([cell(status, 1.63, "upper", constants=constants)]).declared is marked
 
 
-def test_a_verdict_on_privacy_says_which_records_it_compares():
+def test_an_epsilon_is_said_with_its_records_and_its_point_and_exceeds_no_claim_by_rounding_alone():
     named = Noise("exceeds_claim", 888_000.0, "lower", 1.0, attained=False, pair="two opposed records")
     assert named.said == f"not private{ELSEWHERE} (eps >= 888,000, claimed 1, by two opposed records)"
-
-
-def test_an_epsilon_is_said_with_the_point_that_it_is_of():
     one = noise_behind([cell("unproven", 2.0, "upper", n=16384), cell("unproven", 8.5, "upper", n=4096, claimed=8.0)])
     assert one.said == "not shown to be private (eps <= 2, claimed 1, at n = 16,384, d = 10)"
     assert one.shortfall == "not shown to be private (eps <= 2, claimed 1)"  # beside its own cells
+    (found, above) = (noise_behind([cell("proven", value, "upper")]).epsilon_real for value in (1 + 2e-16, 1 + 1e-6))
+    assert found == 1.0 and above > 1.0
 
 
 POSITIVE = st.floats(1e-12, 1e12)
@@ -147,10 +133,6 @@ def test_a_lower_bound_goes_down_an_upper_one_up_by_less_than_a_unit(value, digi
 )
 def test_written_out(value, kind, shown):
     assert outward(value, kind) == pytest.approx(shown, rel=1e-12)
-
-
-def test_nothing_known_stays_so():
-    assert math.isnan(outward(math.nan, "upper"))
 
 
 @pytest.mark.parametrize(

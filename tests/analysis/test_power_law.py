@@ -67,9 +67,10 @@ def test_level_under_common_random_numbers(shape, own):
     assert np.mean([lack.p_value < 1e-3 for lack in found]) < 0.003
 
 
-def test_cells_that_share_nothing_are_judged_by_their_own_errors():
+def test_cells_that_share_nothing_are_judged_by_their_own_errors_and_two_are_a_power_law():
     risks = common(np.random.default_rng(5), 8, 1 / N, 0.3)
     assert with_sharing(risks, Sharing.nothing(6), 1 / N) == lack_of_fit(fitted(risks), 1 / N)
+    assert lack_of_fit(fitted([[1.0, 2.0], [5.0, 6.0]]), np.ones(2)).p_value == 1.0
 
 
 def test_an_exact_scale_invariance_is_a_power_law_and_an_exact_bend_is_bent():
@@ -82,10 +83,6 @@ def test_an_exact_scale_invariance_is_a_power_law_and_an_exact_bend_is_bent():
 @pytest.mark.parametrize(("p", "largest", "bent"), [(1e-4, 0.2, True), (1e-4, 0.14, False), (0.01, 0.5, False)])
 def test_both_conditions_are_needed(p, largest, bent):
     assert LackOfFit(p, largest).bent == bent
-
-
-def test_two_cells_are_always_a_power_law():
-    assert lack_of_fit(fitted([[1.0, 2.0], [5.0, 6.0]]), np.ones(2)).p_value == 1.0
 
 
 def test_local_slopes_are_in_the_order_of_the_parameter():

@@ -111,11 +111,15 @@ def test_a_reservation_that_came_or_went_is_noted():
     assert compare(told[:1], told[1:]) == []
 
 
-def test_duplicates_are_refused(tmp_path):
+def test_duplicates_and_damaged_records_are_refused(tmp_path):
     with pytest.raises(InputError, match="one for each"):
         compare([row("match"), row("fails")], [])
     with pytest.raises(InputError):
         record(tmp_path / "x.json", [row("match"), row("match")])
+    path = tmp_path / "ci.json"
+    path.write_text('[{"id": "a')
+    with pytest.raises(InputError, match=r"record = '.*ci\.json'"):
+        read_record(path)
 
 
 def verdict(**changes):
@@ -145,13 +149,6 @@ def test_merge_updates_what_was_measured_and_keeps_the_rest():
     assert merged == {("p.thm1", "n"): "fails", ("p.thm1", "added"): "match", **kept}
     skipped = row("skipped: data absent")
     assert merge([], [skipped]) == [skipped]
-
-
-def test_a_damaged_record_is_named(tmp_path):
-    path = tmp_path / "ci.json"
-    path.write_text('[{"id": "a')
-    with pytest.raises(InputError, match=r"record = '.*ci\.json'"):
-        read_record(path)
 
 
 @pytest.mark.parametrize("value", [13.3501, 1.68473, 1.68501, 0.249951, 12_345.6, 1e-7 / 3, math.pi, -2.0])

@@ -38,10 +38,19 @@ def test_exact_on_noise_free_power_laws(slope, log_constant):
     np.testing.assert_allclose(fit.weights, 0.2, rtol=1e-12)
 
 
-def test_identical_replicates_are_exact_too():
+def test_cells_of_one_replicate_or_without_spread():
     fit = fit_rate(N, [[1 / n] * 4 for n in N], NAMES)
     assert fit.slope == pytest.approx(-1, abs=1e-12)
     assert half_width(fit) == 0
+    fit = fit_rate(N, [[1 / n] for n in N], NAMES)
+    assert fit.no_error == (0, 1, 2, 3, 4)
+    assert fit.slope == pytest.approx(-1)
+    assert np.isnan(half_width(fit))
+    risks = [[1 / n] for n in N]
+    fit = fit_rate(N, risks, NAMES, numerical_errors=[0.01 / n for n in N])
+    spread = np.log(N) - np.log(N).mean()
+    assert half_width(fit) == pytest.approx(1.96 * 0.01 / np.sqrt((spread**2).sum()), rel=0.1)
+    assert fit.stderr == pytest.approx([0.01 / n for n in N])
 
 
 def test_curved_bound_and_equal_data_give_equal_slopes_under_any_weights():
@@ -73,7 +82,7 @@ def test_units_and_the_order_of_cells_do_not_matter():
     assert turned.weights == pytest.approx(fit.weights[::-1], rel=1e-12)
 
 
-def test_weights_are_flat_for_exact_cells_and_bounded_by_the_median_error():
+def test_weights_by_hand():
     np.testing.assert_allclose(log_weights([0.0, 1e-12, LOG_ERROR_FLOOR]), 1 / 3)
     weights = log_weights([1e-3, 0.1, 1.0])
     assert weights[0] / weights[1] == pytest.approx(LEAST_ERROR**-2) and weights[1] / weights[2] == pytest.approx(100)
@@ -81,17 +90,11 @@ def test_weights_are_flat_for_exact_cells_and_bounded_by_the_median_error():
     np.testing.assert_allclose(bounded_errors([1e-3, 0.1, 1.0]), [0.02, 0.1, 1.0])
     inverse = log_weights([0.1, 0.2])
     assert inverse[0] / inverse[1] == pytest.approx(4.0)
-
-
-def test_weights_from_few_replicates_are_moderated():
     errors = np.array([0.1, 0.3])
     ratios = [np.divide(*log_weights(errors, [dof, dof])) for dof in (1, 15, 63, 1e9)]
     assert ratios == sorted(ratios)
     assert ratios[0] < 1.2
     assert ratios[-1] == pytest.approx(9.0, rel=1e-6)
-
-
-def test_cells_of_unknown_error_weigh_like_the_noisiest():
     weights = log_weights([0.1, 0.2, np.nan])
     assert weights[2] == pytest.approx(weights[1])
     np.testing.assert_allclose(log_weights([np.nan, np.nan]), 0.5)
@@ -221,36 +224,18 @@ def test_a_bend_of_the_sweep_is_no_noise():
     assert half_width(bent) == pytest.approx(half_width(straight), rel=1e-9)
 
 
-def test_numerical_errors_give_an_interval():
-    risks = [[1 / n] for n in N]
-    fit = fit_rate(N, risks, NAMES, numerical_errors=[0.01 / n for n in N])
-    spread = np.log(N) - np.log(N).mean()
-    assert half_width(fit) == pytest.approx(1.96 * 0.01 / np.sqrt((spread**2).sum()), rel=0.1)
-    assert fit.stderr == pytest.approx([0.01 / n for n in N])
-
-
-def test_supremum_over_signals_is_fitted():
+def test_supremum_over_signals_is_fitted_and_nonpositive_means_give_no_slope():
     base = np.array([cell[0] for cell in noisy(np.random.default_rng(6), -1.0, 8)])
     strengths = np.array([0.2, 1.0, 0.5])
     risks = [strengths[:, None, None] * cell[None, None] for cell in base]
     fit = fit_rate(N, risks, NAMES)
     assert fit.slope == pytest.approx(fit_rate(N, list(base), NAMES).slope, rel=1e-12)
-
-
-def test_nonpositive_means_are_reported_and_give_no_slope():
     risks = noisy(np.random.default_rng(7), -1.0, 8)
     risks[2] = risks[2] - risks[2].mean() - 1e-9
     fit = fit_rate(N, risks, NAMES)
     assert fit.nonpositive == (2,)
     assert np.isnan([fit.slope, fit.ci_low, fit.ci_high]).all()
     assert len(fit.mean) == 5
-
-
-def test_single_replicates_are_fitted_without_interval():
-    fit = fit_rate(N, [[1 / n] for n in N], NAMES)
-    assert fit.no_error == (0, 1, 2, 3, 4)
-    assert fit.slope == pytest.approx(-1)
-    assert np.isnan(half_width(fit))
 
 
 def test_resampled_means_near_zero_widen_the_interval_instead_of_breaking_it():

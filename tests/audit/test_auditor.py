@@ -121,25 +121,19 @@ def test_noise_that_is_drawn_once_and_used_again_is_refuted():
     assert "weighted" in result.statistic and "turning" in result.neighbours
 
 
-def test_an_algorithm_that_ignores_its_data_shows_nothing(register):
+def test_an_algorithm_that_ignores_its_data_shows_nothing_and_one_that_leaks_them_is_refuted(register):
     id = register("audit_test.null", lambda objective, plan, m: m.release("gradient", 0.0 * objective.start))
     for statistic in ("transcript", "output"):
         assert audit(id, runs=5000, statistic=statistic).epsilon_lower < 0.05
     assert audit(id, runs=5000).epsilon_lower == 0
-
-
-def test_an_algorithm_that_leaks_its_data_is_refuted(register):
     id = register("audit_test.leak", lambda objective, plan, m: objective.mean_gradient(objective.start))
     for statistic in ("transcript", "output"):
         assert audit(id, runs=1000, statistic=statistic).epsilon_lower > 4
 
 
-def test_the_same_call_gives_the_same_result():
+def test_the_same_call_gives_the_same_result_with_the_documented_fields():
     first, again, other = (audit("wang2017.dp_gd_pl", runs=1000, seed=seed) for seed in (1, 1, 2))
     assert first == again and first.bound != other.bound
-
-
-def test_json_has_the_documented_fields():
     found = json.loads(dumps_pretty(audit("wang2017/dp_gd_pl", runs=200).to_json()))
     assert list(found) == JSON_KEYS
     assert (found["algorithm"], found["calibration"], found["runs"]) == ("wang2017.dp_gd_pl", "accounted", 200)

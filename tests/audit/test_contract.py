@@ -143,11 +143,8 @@ def test_a_peek_at_one_record_wherever_it_stands(mutant, position):
     assert POST in failed(mutant(after(look)))
 
 
-def test_an_understated_sensitivity(mutant):
+def test_an_understated_sensitivity_and_fewer_or_more_releases_than_declared(mutant):
     assert SENSITIVITY in failed(mutant(plan=replanned(sensitivity=lambda s: 0.5 * s), problem="canary_huber"))
-
-
-def test_fewer_or_more_releases_than_declared(mutant):
     assert failed(mutant(plan=replanned(releases=lambda r: r + 1))) == {COUNTS, LAST}
     assert COUNTS in failed(mutant(plan=replanned(releases=lambda r: r - 1)))
 
@@ -176,14 +173,11 @@ def test_what_cannot_be_tried_is_said(problem):
     assert "equal" in findings[POST].detail or "nominal" in findings[POST].detail
 
 
-def test_wrong_input():
+def test_wrong_input_and_the_verb(capsys):
     with pytest.raises(InputError, match="^calibration = 'none'"):
         check_algorithm("wang2017.dp_gd_pl", calibration="none")
     with pytest.raises(Refusal, match="strongly convex"):
         check_algorithm("wang2017.dp_svrg", "rank8_least_squares")
-
-
-def test_the_verb(capsys):
     assert main(["check", "wang2017.dp_gd_pl", "steps=3", "d=3"]) == 0
     assert sum(line.startswith("ok ") for line in capsys.readouterr().out.splitlines()) == 13
     assert main(["check", "wang2017.dp_gd_pl", "steps=3", "problem=diag_quadratic", "--json"]) == 0

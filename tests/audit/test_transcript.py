@@ -111,13 +111,10 @@ def test_sides_and_streams_are_independent():
         assert abs(np.corrcoef(first, other)[0, 1]) < 5 / np.sqrt(2000)
 
 
-def test_without_noise_the_transcript_identifies_its_data_set():
+def test_without_noise_the_transcript_identifies_its_data_set_and_one_data_set_twice_leaves_no_trace():
     setting = setting_of("wang2017.dp_gd_pl", canary="steady", scale=0.0)
     for side, value in ((0, np.inf), (1, -np.inf)):
         np.testing.assert_array_equal(ratios(setting, side, 10), value)
-
-
-def test_the_same_data_set_twice_leaves_no_trace():
     setting = setting_of("wang2017.dp_svrg", epochs=1, inner_steps=10)
     same = NeighbourRun(setting.cell, setting.plan, setting.scales, (setting.pair[0],) * 2, 0)
     np.testing.assert_array_equal(ratios(same, 0, 50), 0.0)

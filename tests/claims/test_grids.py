@@ -13,6 +13,11 @@ def test_all_combinations_the_last_fastest():
     assert found["sweep"] == {"parameter": "cell", "values": {"ci": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "full": [1.0]}}
     assert found["along"]["n"] == {"ci": [10, 10, 10, 100, 100, 100], "full": [5]}
     assert found["along"]["problem.p"]["ci"] == [1.5, 2.0, 1.2, 1.5, 2.0, 1.2]
+    assert spread({"sweep": {"parameter": "n", "values": [1, 2]}, "replicates": {"ci": 2, "full": 3}}, "x") == {
+        "sweep": {"parameter": "n", "values": {"ci": [1, 2], "full": [1, 2]}},
+        "replicates": {"ci": 2, "full": 3},
+    }
+    assert expanded({"n": [1], "d": "2 .. 4 x2"}, "x")["along"]["d"] == {"ci": [2, 4], "full": [2, 4]}
 
 
 @pytest.mark.parametrize(
@@ -62,14 +67,6 @@ def test_what_profiles_share_is_said_once():
         "only": {"smoke": [10], "ci": [10], "full": [10]},
     }
     assert spread(spread(short, "x"), "x") == spread(short, "x"), "the long form is the same grammar"
-
-
-def test_values_without_profiles_are_those_of_ci_and_full():
-    assert spread({"sweep": {"parameter": "n", "values": [1, 2]}, "replicates": {"ci": 2, "full": 3}}, "x") == {
-        "sweep": {"parameter": "n", "values": {"ci": [1, 2], "full": [1, 2]}},
-        "replicates": {"ci": 2, "full": 3},
-    }
-    assert expanded({"n": [1], "d": "2 .. 4 x2"}, "x")["along"]["d"] == {"ci": [2, 4], "full": [2, 4]}
 
 
 def said_twice(node, place=""):

@@ -50,17 +50,11 @@ def test_a_rate_has_a_job_per_calibration_and_a_noise_off_companion():
     assert [job.replicates for job in made] == [16, 16, 4]
     assert [job.cells[0].variant for job in made] == ["literal", "poisson", "literal"]
     assert [job.calibration for job in jobs(kind="privacy", **BARE)] == ["paper", "accounted"]
-
-
-def test_runs_without_noise_that_are_judged_have_all_their_replicates():
     silent = jobs(calibrations=["none"], algorithm="wang2017.dp_gd_pl")
     assert [(job.calibration, job.replicates) for job in silent] == [("none", 16)]
     both = jobs(calibrations=["accounted", "none"])
     assert [(job.calibration, job.replicates) for job in both] == [("accounted", 16), ("none", 16)]
     assert [job.cells[0].variant for job in both] == ["poisson", "poisson"]
-
-
-def test_counted_extras_are_run_and_charged_and_planned_counts_are_not():
     planned, counted = (jobs(kind="complexity", quantity=quantity)[0] for quantity in ("risk", "value_queries"))
     assert (planned.evaluation, counted.evaluation) == ("plan_only", "run")
     assert (planned.charged, counted.charged) == (False, True)
@@ -207,10 +201,13 @@ def test_accountants_and_sets_count_for_the_jobs_that_have_them(seen, part, sets
     assert all({name for folder, name in names if folder == "geometry"} == sets for names in last)
 
 
-def test_profiles_share_equal_work():
+def test_profiles_share_equal_work_and_absent_data_skip_the_job(tmp_path):
     """The same cells in another profile are the same job."""
     fixed = {"d": 3, "epsilon": 1.0, "delta": 1e-5}
     assert jobs("smoke", fixed=fixed)[0].key == jobs("ci", fixed=fixed)[0].key
+    fixed = {"d": 54, "epsilon": 1.0, "delta": 1e-3}
+    made = jobs(problem="covertype", fixed=fixed, settings={"data_root": str(tmp_path)})
+    assert all(job.skipped.startswith("data absent: `") for job in made)
 
 
 def test_code_in_use_changes_the_key(seen):
@@ -221,12 +218,6 @@ def test_code_in_use_changes_the_key(seen):
     assert calibrating == parts | charging | {*CALIBRATION_MODULES}
     assert running == parts | {*RUN_MODULES, "dpsco_bench.papers.wang2017.fused.steps"}
     assert made.key != base().key
-
-
-def test_absent_data_skip_the_job(tmp_path):
-    fixed = {"d": 54, "epsilon": 1.0, "delta": 1e-3}
-    made = jobs(problem="covertype", fixed=fixed, settings={"data_root": str(tmp_path)})
-    assert all(job.skipped.startswith("data absent: `") for job in made)
 
 
 @pytest.mark.parametrize(

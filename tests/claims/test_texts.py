@@ -82,38 +82,29 @@ def mine():
     BOUNDS.forget(*names)
 
 
-def test_a_bound_of_ones_own_says_what_its_symbols_mean(mine):
+def test_bounds_of_ones_own_say_what_their_symbols_mean(mine):
     bound("mine.b", "d G sqrt(l) w/(eps n)", {"G": "constants.lipschitz", "w": Symbol("2 d")})
     found = registry.get_bound("mine.b")
     assert set(found.all_symbols) == {"d", "delta", "eps", "l", "n", "G", "w"}
     assert found.value(CONTEXT) == pytest.approx(8 * 2.0 * math.sqrt(math.log(1e6)) * 16 / 50, rel=1e-14)
     assert found.named_term is None and found.extras == ()
-
-
-def test_one_formula_is_a_term_of_another(mine):
-    bound("mine.a", "1/n + noted", {"noted": "extras.noted"})
-    bound("mine.b", "1/n; whole bound: a")
-    found, context = registry.get_bound("mine.b"), replace(CONTEXT, extras={"noted": 2.0})
-    assert (found.named_term(context), found.value(context)) == (0.01, 2.01)
-    with pytest.raises(InputError, match="^extra = 'noted': must be one of none: the runs noted nothing"):
-        found.value(CONTEXT)
-
-
-def test_an_unknown_symbol_is_told_before_anything_runs(mine):
     bound("mine.b", "d Q/n", {"G": "constants.lipschitz"})
     known = "one of d, delta, e, eps, G, l, n, p"
     with pytest.raises(InputError, match=f"^symbol in the text of mine.b = 'Q': must be {known}$"):
         registry.get_bound("mine.b")
 
 
-def test_a_text_in_words_names_the_source_of_its_number(mine):
+def test_numbers_of_bounds_come_from_terms_sources_and_rounding(mine):
+    bound("mine.a", "1/n + noted", {"noted": "extras.noted"})
+    bound("mine.b", "1/n; whole bound: a")
+    found, context = registry.get_bound("mine.b"), replace(CONTEXT, extras={"noted": 2.0})
+    assert (found.named_term(context), found.value(context)) == (0.01, 2.01)
+    with pytest.raises(InputError, match="^extra = 'noted': must be one of none: the runs noted nothing"):
+        found.value(CONTEXT)
     bound("mine.a", "the largest <w, x>", source="extras.noted")
     bound("mine.b", "twice n", source=lambda c: 2 * c.n)
     assert registry.get_bound("mine.a").extras == ("noted",)
     assert registry.get_bound("mine.b").value(CONTEXT) == 200
-
-
-def test_the_rounding_of_what_is_measured_is_the_least_value(mine):
     bound("mine.b", "-noted", {"noted": "extras.noted"}, rounding="2^-52 n")
     assert registry.get_bound("mine.b").value(replace(CONTEXT, extras={"noted": 0.0})) == 100 * 2.0**-52
 

@@ -94,16 +94,13 @@ def test_infinity_names_one_stream_however_it_is_written(p):
     assert "Infinity" in cell.data_key()
 
 
-def test_plans_use_the_effective_dimension_and_the_realised_constants():
+def test_plans_use_the_effective_dimension_and_the_realised_constants(monkeypatch):
     cell = Cell("wang2017.dp_gd_pl", "rank8_least_squares", n=64, epsilon=1.0, delta=1e-5)
     plan = cell.plan("paper", 1)[1]
     c = cell.constants(1)
     assert plan.step == pytest.approx(1 / c.smoothness) and c.smoothness != 1 / 8
     assert c.status == "nominal"
     assert cell.constants(2) != c
-
-
-def test_constants_that_look_at_the_data_are_never_global(monkeypatch):
     cell = Cell("wang2017.dp_gd_pl", "ridge_logistic", n=16, epsilon=1.0, delta=1e-5)
     assert cell.constants(1).status == "global"
     monkeypatch.setattr(type(cell.problem_entry), "data_dependent_constants", True)

@@ -77,22 +77,16 @@ def made(monkeypatch, **changes):
     return execute(given, Calibrated.from_json(loads(dumps_canonical(Calibrated(calibrate_job(given))))).cells)
 
 
-def test_extras_lie_beside_the_risk(monkeypatch):
+def test_extras_lie_beside_the_risk_and_the_observer_changes_no_number(monkeypatch):
     table = made(monkeypatch)
     extras = read_extras(table)
     assert set(extras) == {"length", "steps", "total", "unknown", "output"}
     np.testing.assert_array_equal(extras["length"], extras["output"])
     assert len(set(extras["length"])) == table.num_rows == 16
     assert set(extras["steps"]) == {3.0} and set(extras["total"]) == {0.0 + 1 + 2}
-
-
-def test_the_observer_changes_no_number(monkeypatch):
     seen, unseen = made(monkeypatch), made(monkeypatch, rounds="none")
     assert seen["risk"].equals(unseen["risk"])
     assert set(read_extras(unseen)) == {"length", "steps", "unknown"}
-
-
-def test_checkpoints_have_no_extras(monkeypatch):
     table = made(monkeypatch, record=1.0)
     final = np.array(table["checkpoint"]) == FINAL
     assert 0 < final.sum() < table.num_rows

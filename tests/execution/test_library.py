@@ -14,6 +14,13 @@ def test_result_has_arrays_per_replicate():
     assert np.array_equal(result.gradient_evaluations, np.full(5, 256.0))
     assert result.calibration.epsilon_sequence == pytest.approx(1) and result.calibration.calibration == "accounted"
     assert result.calibration.scales["gradient"] > 0
+    base = run("wang2017.dp_gd_pl", "ridge_logistic", 64, replicates=1)
+    for change in ({"seed": 1}, {"data_set": 1}):
+        assert run("wang2017.dp_gd_pl", "ridge_logistic", 64, replicates=1, **change).risk != base.risk
+    assert np.isnan(base.stderr)
+    by_id = run("wang2017.dp_gd_pl", "diag_quadratic", 64, replicates=2, kappa=8)
+    by_object = run(get_algorithm("wang2017/dp_gd_pl"), problem_class("diag_quadratic"), 64, replicates=2, kappa=8.0)
+    assert np.array_equal(by_id.output, by_object.output)
 
 
 def test_replicates_are_the_same_however_many_are_run():
@@ -22,19 +29,6 @@ def test_replicates_are_the_same_however_many_are_run():
     np.testing.assert_allclose(many.output[:2], few.output, rtol=1e-12, atol=1e-12)
     many, few = (run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, replicates=6) for _ in range(2))
     assert np.array_equal(many.output, few.output), "the same block on one machine"
-
-
-def test_seeds_and_data_sets_change_the_draw():
-    base = run("wang2017.dp_gd_pl", "ridge_logistic", 64, replicates=1)
-    for change in ({"seed": 1}, {"data_set": 1}):
-        assert run("wang2017.dp_gd_pl", "ridge_logistic", 64, replicates=1, **change).risk != base.risk
-    assert np.isnan(base.stderr)
-
-
-def test_objects_serve_as_ids():
-    by_id = run("wang2017.dp_gd_pl", "diag_quadratic", 64, replicates=2, kappa=8)
-    by_object = run(get_algorithm("wang2017/dp_gd_pl"), problem_class("diag_quadratic"), 64, replicates=2, kappa=8.0)
-    assert np.array_equal(by_id.output, by_object.output)
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,10 @@ SAME = [replace(CELL, epsilon=0.5), replace(CELL, algorithm="wang2017.dp_svrg"),
 OTHER = [replace(CELL, n=65), replace(CELL, d=4), replace(CELL, problem_options={"constants": {"regularisation": 0.5}})]
 
 
-def test_objectives_are_told_apart_by_all_that_they_depend_on() -> None:
+def test_objectives_are_told_apart_by_all_that_they_depend_on():
     for same in SAME:
         assert same.objective_key(0) == CELL.objective_key(0)
     assert len({cell.objective_key(0) for cell in (CELL, *OTHER)} | {CELL.objective_key(1)}) == 5
-
-
-def test_a_family_of_problems_has_an_objective_per_cell() -> None:
     family = type(CELL.problem_entry)
     with mock.patch.object(family, "at", lambda problem, n, epsilon, delta: problem):
         assert len({cell.objective_key(0) for cell in (CELL, *SAME)}) == 3

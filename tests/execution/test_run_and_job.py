@@ -75,7 +75,7 @@ def test_replicates_are_added_and_not_redrawn(table):
     np.testing.assert_allclose(fewer["risk"].to_numpy(), table.filter(mask)["risk"].to_numpy(), rtol=1e-9)
 
 
-def test_metadata_hold_the_job_without_places(table, tmp_path):
+def test_metadata_hold_the_job_without_places_and_the_bytes_are_reproducible(table, tmp_path):
     write_table(table, tmp_path / "deep" / "t.parquet")
     read, metadata = read_table(tmp_path / "deep" / "t.parquet")
     assert read.equals(table)
@@ -85,6 +85,9 @@ def test_metadata_hold_the_job_without_places(table, tmp_path):
     assert metadata["job"] == {key: value for key, value in plain.items() if key not in names}
     assert dumps_canonical(metadata["calibrations"]) == dumps_canonical(calibrations(JOB)) and metadata["schema"] == "3"
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["t.parquet"]
+    write_table(table, tmp_path / "a")
+    write_table(execute(JOB, calibrations(JOB)), tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def test_a_job_survives_its_file():
@@ -110,12 +113,6 @@ def test_infinite_and_unknown_values_survive_the_files(tmp_path):
     cells = {"cells": [replace(first, epsilon_real=math.nan), second]}
     unknown = Calibrated.from_json(loads(dumps_canonical(cells))).cells
     assert math.isnan(execute(JOB, unknown)["epsilon_real"][0].as_py())
-
-
-def test_the_bytes_of_a_table_are_reproducible(table, tmp_path):
-    write_table(table, tmp_path / "a")
-    write_table(execute(JOB, calibrations(JOB)), tmp_path / "b")
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def test_closed_form_jobs_agree_with_runs():
@@ -150,14 +147,11 @@ def block(calibration, scale, **more):
     return run_block(CELL, plan, {"gradient": scale}, CELL.draw_data(5, 0), root_seed=5, **more)
 
 
-def test_checkpoints_every_fraction_of_n():
+def test_checkpoints_every_fraction_of_n_change_no_run():
     trace = block("none", 0.0, replicates=2, record=2.0)
     np.testing.assert_array_equal(trace.evaluations, [[32, 64, 128, 128]] * 2)
     assert np.all(np.diff(trace.risk[0]) <= 0) and trace.output.shape == (2, 3)
     np.testing.assert_array_equal(block("none", 0.0, replicates=2).risk[:, 0], trace.risk[:, -1])
-
-
-def test_recording_does_not_change_the_run():
     plain, watched = (block("paper", 0.1, replicates=3, record=record) for record in (None, 0.5))
     np.testing.assert_array_equal(plain.output, watched.output)
 

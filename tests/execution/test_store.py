@@ -41,13 +41,16 @@ def test_a_damaged_item_is_named_once_and_counts_as_absent(store, kind, capsys):
         assert line.startswith(f"dpsco: {store.path(kind, 'k')} is damaged (")
 
 
-def test_an_item_counts_with_its_manifest_only(store):
+def test_an_item_counts_with_its_manifest_only_and_costs_add_up_by_cell(store):
     store.write("runs", "k", b"rows")
     store.manifest("runs", "k").unlink()
     assert not store.has("runs", "k")
     store.write("runs", "k", b"rows")
     store.path("runs", "k").unlink()
     assert not store.has("runs", "k")
+    store.write("runs", "k", b"rows", COSTS)
+    assert store.costs("runs", "k") == merged(COSTS) == [Cost(0, 1.0, 20.0), Cost(1, 0.75, 15.0)]
+    assert total(COSTS) == (1.75, 20.0) and total([]) is None
 
 
 def test_an_item_whose_replacement_was_interrupted_is_not_there_and_not_damaged(store, monkeypatch, capsys):
@@ -78,12 +81,6 @@ def test_sealed_files_tell_every_changed_byte(tmp_path, dumps, capsys):
         assert read_sealed(path) is None, what
         assert len(capsys.readouterr().err.splitlines()) == 1
     assert read_sealed(tmp_path / "absent.json") is None and capsys.readouterr().err == ""
-
-
-def test_costs_add_up_by_cell_and_peaks_do_not(store):
-    store.write("runs", "k", b"rows", COSTS)
-    assert store.costs("runs", "k") == merged(COSTS) == [Cost(0, 1.0, 20.0), Cost(1, 0.75, 15.0)]
-    assert total(COSTS) == (1.75, 20.0) and total([]) is None
 
 
 def test_a_meter_measures_cpu_seconds_and_memory_of_its_own_cells():

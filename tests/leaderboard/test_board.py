@@ -2,7 +2,6 @@
 
 import copy
 import math
-import re
 from dataclasses import replace
 
 import pytest
@@ -169,17 +168,6 @@ def test_a_job_is_a_method_on_an_instance_and_noise_off_runs_and_searches_lie_ap
     searched = {cell.method for cell in jobs["ridge+dp_gd+search", "accounted"].cells}
     assert searched == {f"ridge/dp_gd{SEARCH_MARK}{setting}" for setting in range(4)}
     assert {cell.signal for cell in jobs["linear+noisy_smd", "accounted"].cells} == {1.0, 4.0}
-
-
-def test_any_name_of_a_method_makes_the_name_of_a_file():
-    """Two names never make one."""
-    labels = ["with a space", "with_a_space", "with+20a+20space", "a/b", "ä", "dp_gd_pl+search"]
-    methods = [{"algorithm": "wang2017.dp_gd_pl", "label": label} for label in labels]
-    search = {"algorithm": "wang2017.dp_gd_pl", "grid": {}, "beside": [{"steps": 3}]}
-    found = plan(methods=methods, instances=[{**BOARD["instances"][0], "searches": [search]}])
-    names = [job.name for job in found.jobs]
-    assert len(set(names)) == len(names) == len(labels) + 1
-    assert all(re.fullmatch(r"\w[\w.+-]*", name) for name in names)
 
 
 def test_keys_follow_the_numbers_and_not_the_words():

@@ -22,8 +22,14 @@ def standing(n, d, epsilon, risk):
 LAW = [standing(n, d, epsilon, 3.0 * (n * epsilon / math.sqrt(d)) ** -1.5) for n, d, epsilon in POINTS]
 
 
-def test_a_law_of_the_ratio_is_one_curve():
+def test_a_law_of_the_ratio_is_one_curve_and_undecided_points_say_nothing():
     assert spread(LAW) == pytest.approx(1.0) and spread_text(LAW).startswith("One curve")
+    assert spread([standing(256, 8, epsilon, 0.1) for epsilon in (1, 1.2, 1.4)]) is None and spread_text([])
+    rows = [standing(row.n, row.d, row.epsilon, 0.0) if row.n == 256 else row for row in LAW]
+    assert share(rows[0]) == 0.0 and len(known(rows)) == len(rows) and math.isinf(spread(rows))
+    off = replace(standing(4096, 8, 0.25, 0.9), contenders=(Contender("slow", 1, 256, 8, 1.0, "3 h"),))
+    assert spread([*LAW, off]) == pytest.approx(1.0)
+    assert spread([*LAW, replace(off, contenders=())]) > 2
 
 
 def test_a_statistical_term_is_seen():
@@ -31,24 +37,9 @@ def test_a_statistical_term_is_seen():
     assert spread(rows) > 1.9 and spread_text(rows).startswith("Not one curve")
 
 
-def test_points_of_one_size_say_nothing():
-    assert spread([standing(256, 8, epsilon, 0.1) for epsilon in (1, 1.2, 1.4)]) is None and spread_text([])
-
-
 def test_the_share_is_of_the_start_and_of_methods_of_proven_privacy():
     assert share(ROWS[0]) == pytest.approx(0.1 / 0.5) and ratio(ROWS[0]) == pytest.approx(128 / 2)
     assert math.isnan(share(replace(ROWS[0], trivial=0.0)))
-
-
-def test_a_risk_of_0_is_a_point_and_breaks_the_curve():
-    rows = [standing(row.n, row.d, row.epsilon, 0.0) if row.n == 256 else row for row in LAW]
-    assert share(rows[0]) == 0.0 and len(known(rows)) == len(rows) and math.isinf(spread(rows))
-
-
-def test_an_undecided_point_says_nothing_of_the_curve():
-    off = replace(standing(4096, 8, 0.25, 0.9), contenders=(Contender("slow", 1, 256, 8, 1.0, "3 h"),))
-    assert spread([*LAW, off]) == pytest.approx(1.0)
-    assert spread([*LAW, replace(off, contenders=())]) > 2
 
 
 def test_zeros_are_drawn_at_the_foot_and_undecided_points_hollow():

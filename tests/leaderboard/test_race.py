@@ -25,8 +25,12 @@ BOARD = {
 }
 
 
-def test_stages_end_at_a_quarter_a_half_and_all():
+def test_stages_end_at_a_quarter_a_half_and_all_and_searches_are_not_raced(entry):
     assert [race_ends(count) for count in (3, 4, 8, 12, 16)] == [[3], [2, 4], [2, 4, 8], [3, 6, 12], [4, 8, 16]]
+    for job in entry.jobs:
+        ends = [block.end for block in job.blocks]
+        assert ends == ([3, 6, 12] if job.races else stage_ends(12))
+    assert {job.part for job in entry.jobs if not job.races} == {"ridge+dp_gd+search"}
 
 
 def test_a_method_is_dropped_just_beyond_the_quantile():
@@ -92,10 +96,3 @@ def test_who_is_dropped_stays_in_the_ranking_and_wins_nothing(entry, tmp_path):
         assert not {*names} & {*row.tied, row.winner, row.runner_up} and len(row.methods) == 4
         assert [method.method for method in row.order][-len(names) :] == names or not names
         assert "dp_gd" not in names, "a search tries it too"
-
-
-def test_what_is_not_raced_is_cut_as_any_job(entry):
-    for job in entry.jobs:
-        ends = [block.end for block in job.blocks]
-        assert ends == ([3, 6, 12] if job.races else stage_ends(12))
-    assert {job.part for job in entry.jobs if not job.races} == {"ridge+dp_gd+search"}

@@ -28,11 +28,20 @@ def noisy(mean, seed, spread=0.1, size=(1, 1, 24)):
     return mean * (1 + spread * np.random.default_rng(seed).standard_normal(size))
 
 
-def test_a_clear_winner_has_a_margin_beyond_doubt():
+def test_a_clear_winner_has_a_margin_beyond_doubt_and_the_comparison_is_paired():
     outcome = compare({"a": noisy(1.0, 1), "b": noisy(2.0, 2)}, 5.0)
     assert (outcome.winner, outcome.runner_up, outcome.tied) == ("a", "b", ("a",))
     low, high = outcome.margin_ci
     assert 0 < low < outcome.margin < high < 1 and outcome.margin == pytest.approx(0.5, abs=0.05)
+    # A common factor per replicate hides nothing.
+    common = np.exp(np.random.default_rng(0).standard_normal((1, 1, 24)))
+    assert compare({"a": common, "b": 1.1 * common}, 100.0).tied == ("a",)
+    strong, weak = noisy(1.0, 1), noisy(0.1, 2)
+    outcome = compare({"a": np.concatenate([strong, weak]), "b": np.concatenate([weak, 3 * strong])}, 9.0)
+    assert outcome.winner == "a"
+    risks = np.array([0.0, 0.0, 0.0, 0.2, 0.0, 0.0]).reshape(1, 1, 6)
+    outcome = compare({"a": risks, "b": noisy(1.0, 2, 0.05, (1, 1, 6))}, 9.0)
+    assert outcome.margin < outcome.margin_ci[1] <= 1.0
 
 
 def test_methods_that_cannot_be_told_apart_are_tied():
@@ -40,16 +49,12 @@ def test_methods_that_cannot_be_told_apart_are_tied():
     assert sorted(outcome.tied) == ["a", "b"] and outcome.margin_ci[0] <= 0
 
 
-def test_the_comparison_is_paired():
-    """A common factor per replicate hides nothing."""
-    common = np.exp(np.random.default_rng(0).standard_normal((1, 1, 24)))
-    assert compare({"a": common, "b": 1.1 * common}, 100.0).tied == ("a",)
-
-
-def test_the_starting_point_takes_part():
+def test_the_starting_point_takes_part_and_a_single_replicate_decides_nothing():
     outcome = compare({"a": noisy(2.0, 1)}, 1.0)
     assert (outcome.winner, outcome.tied) == (TRIVIAL, (TRIVIAL,))
     assert compare({}, 1.0).runner_up is None
+    one = np.ones((1, 1, 1))
+    assert sorted(compare({"a": one, "b": 2 * one}, 3.0).tied) == sorted(["a", "b", TRIVIAL])
 
 
 def test_a_method_that_does_nothing_neither_wins_nor_ties():
@@ -63,12 +68,6 @@ def test_a_method_that_does_nothing_neither_wins_nor_ties():
     assert sorted(outcome.tied) == ["c", TRIVIAL], "shared with the starting point, which it is"
 
 
-def test_the_interval_of_a_margin_ends_at_one():
-    risks = np.array([0.0, 0.0, 0.0, 0.2, 0.0, 0.0]).reshape(1, 1, 6)
-    outcome = compare({"a": risks, "b": noisy(1.0, 2, 0.05, (1, 1, 6))}, 9.0)
-    assert outcome.margin < outcome.margin_ci[1] <= 1.0
-
-
 def test_a_lower_bound_is_cut_at_the_starting_risk():
     constants = Constants(2.0, 1.0, diameter=2.0, domain="l2_ball")
     context = BoundContext(10, 50, 0.1, 1e-6, constants, "paper", {}, {}, start_risk=0.3)
@@ -77,12 +76,6 @@ def test_a_lower_bound_is_cut_at_the_starting_risk():
     found, cut = ranking._lower_bound("leaderboard.erm_l2", roomy)
     assert not cut and found > 0.3
     assert ranking._lower_bound("", context) == (None, False)
-
-
-def test_the_worst_signal_counts():
-    strong, weak = noisy(1.0, 1), noisy(0.1, 2)
-    outcome = compare({"a": np.concatenate([strong, weak]), "b": np.concatenate([weak, 3 * strong])}, 9.0)
-    assert outcome.winner == "a"
 
 
 def test_ends_of_an_interval_are_those_of_all_resamples_there_are():
@@ -102,11 +95,6 @@ def test_methods_that_do_the_same_are_tied_whatever_stands_beside_them():
     risks = noisy(1.0, 1, 0.3, (1, 2, 7)) / 3
     others = {f"other{i}": noisy(5.0, i, 0.1, (1, 2, 7)) for i in range(2, 9)}
     assert sorted(compare({"a": risks, **others, "z": risks.copy()}, 9.0).tied) == ["a", "z"]
-
-
-def test_a_single_replicate_decides_nothing():
-    one = np.ones((1, 1, 1))
-    assert sorted(compare({"a": one, "b": 2 * one}, 3.0).tied) == sorted(["a", "b", TRIVIAL])
 
 
 BOARD = {
@@ -144,9 +132,15 @@ def rows():
     return read
 
 
-def test_one_row_per_point_and_one_for_what_is_skipped(rows):
+def test_one_row_per_point_with_its_references(rows):
     found = [(row.instance, getattr(row, "n", None), bool(row.skipped)) for row in rows]
     assert found == [("ridge", 128, False), ("ridge", 1024, False), ("real", None, True)]
+    small, large = rows[:2]
+    assert small.without_privacy.risk == 0.0 and small.trivial > 0
+    assert small.lower_bound / large.lower_bound == pytest.approx(64)
+    assert [item.method for item in small.left_out] == ["noisy_smd"]
+    assert large.winner != TRIVIAL and large.margin > 0
+    assert small.contenders == large.contenders == (), "a refusal is no matter of time"
 
 
 def test_an_instance_of_which_some_results_lack_is_skipped_whole():
@@ -166,15 +160,6 @@ def test_only_proven_methods_are_ranked(rows):
         assert status["dp_gd_pl"] == ("proven", True)
         assert "objective_perturbation_cms11" not in row.tied and row.winner != "objective_perturbation_cms11"
         assert all(m.epsilon_real <= 1 + 1e-9 for m in row.methods if m.ranked)
-
-
-def test_references_stand_beside(rows):
-    small, large = rows[:2]
-    assert small.without_privacy.risk == 0.0 and small.trivial > 0
-    assert small.lower_bound / large.lower_bound == pytest.approx(64)
-    assert [item.method for item in small.left_out] == ["noisy_smd"]
-    assert large.winner != TRIVIAL and large.margin > 0
-    assert small.contenders == large.contenders == (), "a refusal is no matter of time"
 
 
 @pytest.mark.parametrize(("part", "told"), [(0.0005, True), (0.002, False), (0.05, False)])

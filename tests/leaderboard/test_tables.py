@@ -69,8 +69,9 @@ def board():
     return results()
 
 
-def test_wins_and_ties_are_counted_apart(board):
+def test_wins_and_ties_are_counted_apart_and_methods_that_never_run_are_told(board):
     assert wins(board) == [("dp_gd", 2, 1), (TRIVIAL, 1, 0), ("other_one", 0, 1)]
+    assert nowhere_run(board) == [("no", "lacks ε ≤ 1")]
 
 
 def test_places_are_counted_first_at_decided_points_alone(board):
@@ -83,10 +84,6 @@ def test_places_are_counted_first_at_decided_points_alone(board):
         content = SimpleNamespace(inputs=SimpleNamespace(boards=[results(rows)]))
         (found,) = places(content, f"wang2017.{name}")
         assert (found["places"], found["decided"]) == (wanted, decided)
-
-
-def test_methods_that_never_run_are_told_with_the_reason(board):
-    assert nowhere_run(board) == [("no", "lacks ε ≤ 1")]
 
 
 def test_tables_say_who_wins_who_cannot_and_who_refuses(board):
@@ -129,9 +126,11 @@ def test_regions_say_the_winner_and_tiles_its_margin_and_ties():
     assert name_text(replace(ROWS[3], runner_up=None)) == "none proven\nprivate ran"
     assert name_text(replace(ROWS[3], runner_up=None, methods=())) == "no method\nrun here"
     assert sum(phases.tile_colour(ROWS[1])) < sum(phases.tile_colour(ROWS[0])), "a larger margin is darker"
+    still = replace(ROWS[0], methods=tuple(replace(m, at_start=True) for m in ROWS[0].methods))
+    assert name_text(still) == "DP-GD\n≈ the start"
 
 
-def test_a_name_stands_once_in_its_region():
+def test_a_name_stands_once_in_its_region_and_lines_are_in_the_order_of_the_noise():
     at = phases.places_of(ROWS[:4])
     told = [[(at[place].n, at[place].epsilon) for place in region] for region in phases.regions(at)]
     assert sorted(map(sorted, told)) == [[(128, 1), (128, 4), (512, 1)], [(512, 4)]]
@@ -139,9 +138,6 @@ def test_a_name_stands_once_in_its_region():
     assert (
         len(phases.regions(phases.places_of([replace(one, n=n, epsilon=epsilon) for one, n, epsilon in corners]))) == 4
     )
-
-
-def test_lines_are_in_the_order_of_the_noise():
     rows = [replace(ROWS[0], epsilon=epsilon, d=d) for epsilon, d in ((1, 4), (1, 64), (0.25, 4), (4, 4))]
     assert lines_of(rows) == [(1, 64), (0.25, 4), (1, 4), (4, 4)]
 
@@ -167,11 +163,6 @@ def test_an_undecided_tile_says_what_is_left_out_and_what_deciding_it_would_take
     slow = Contender("noisy_sgd", 1, 256, 8, 1.0, "about 3 min 52 s on one core")
     two = replace(ROWS[0], contenders=(slow, slow))
     assert (name_text(two), phases.tile_text(two)) == ("DP-GD\nor 2 others?", "7 min 44 s"), "all of them have to run"
-
-
-def test_a_winner_that_hardly_moves_is_so_described():
-    still = replace(ROWS[0], methods=tuple(replace(m, at_start=True) for m in ROWS[0].methods))
-    assert name_text(still) == "DP-GD\n≈ the start"
 
 
 def test_figures_have_a_panel_per_instance_and_the_same_bytes(board):

@@ -64,7 +64,7 @@ def text(pages):
     return lambda name: pages[f"{name}.html"].text
 
 
-def test_every_link_leads_somewhere(pages, built):
+def test_every_link_leads_somewhere_and_nothing_is_fetched(pages, built):
     for name, page in pages.items():
         for link in page.links:
             if OUTSIDE.match(link):
@@ -75,24 +75,18 @@ def test_every_link_leads_somewhere(pages, built):
             if fragment and target.suffix == ".html":
                 found = pages[str(target.relative_to((built / "site").resolve()))] if path else page
                 assert fragment in found.ids, f"{name}: {link}"
-
-
-def test_nothing_is_fetched(pages):
     for name, page in pages.items():
         for address in (address for address in page.loads if not address.startswith(("data:", "#"))):
             path = unquote(address).partition("?")[0].partition("#")[0]
             assert not OUTSIDE.match(address) and (page.path.parent / path).is_file(), f"{name}: {address}"
 
 
-def test_every_verdict_of_every_claim_is_in_words(inputs, pages, text):
+def test_every_verdict_of_every_claim_is_in_words_and_texts_are_escaped(inputs, pages, text):
     for claim in inputs.claims:
         for row in claim.rows:
             assert row.word.replace("_", " ") in text(f"claims/{claim.id}")
     whole = text("verdicts")
     assert all(score.row.part in whole for score in scores(inputs)) and "fails (real ε 3.24×10⁵)" in whole
-
-
-def test_text_of_the_inputs_is_text(pages, text):
     page = text("claims/wang2017.kinds")
     assert 'R&D <b>100 %</b> of |x|_2 #1 ~ {"a"} \\ $ ^ *x* `y` α' in page
     assert "<b>100 %</b>" not in pages["claims/wang2017.kinds.html"].path.read_text(encoding="utf-8")
