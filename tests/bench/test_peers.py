@@ -11,8 +11,7 @@ from dpsco_bench.bench import draws, measure
 from dpsco_bench.bench.draws import gamma_and_power
 from dpsco_bench.bench.loops import SgdTask, batched_run, scanned, single_run
 from dpsco_bench.bench.measure import NotMeasurable
-from dpsco_bench.execution.run import run_block
-from dpsco_bench.papers.bassily2021.bench import frank_wolfe, noisy_sgd
+from dpsco_bench.papers.bassily2021.bench import noisy_sgd
 from dpsco_bench.rng.streams import Stream, stream_key
 
 TASK = SgdTask(replicates=3, d=10, steps=12, scale=3.0)
@@ -80,26 +79,3 @@ def test_single_record_peers_run_the_same_steps(peer, given):
     except NotMeasurable as reason:
         pytest.skip(str(reason))
     np.testing.assert_allclose(np.asarray(run()), ends, rtol=0, atol=1e-14)
-
-
-@pytest.mark.parametrize("peer", SINGLE_RECORD_PEERS)
-def test_single_record_peers_have_our_law(peer):
-    """Ends have the mean and spread of our own fused run, so that the same thing is timed."""
-    task = noisy_sgd.SampledSgdTask(400, 4, 60, n=9)
-    try:
-        theirs = np.asarray(peer(task)())
-    except NotMeasurable as reason:
-        pytest.skip(str(reason))
-    ours = run_block(task.cell, task.cell.plan("none", 0)[1], {"gradient": task.scale}, task.cell.draw_data(0, 0),
-                     root_seed=0, replicates=400).output  # fmt: skip
-    spread = np.std(ours, axis=0)
-    np.testing.assert_allclose(theirs.mean(axis=0), ours.mean(axis=0), rtol=0, atol=6 * spread.max() / np.sqrt(400))
-    np.testing.assert_allclose(np.std(theirs, axis=0), spread, rtol=0.25)
-
-
-def test_jax_frank_wolfe_ends_where_ours_does_without_noise():
-    pytest.importorskip("jax", reason="the peer is optional")
-    task = frank_wolfe.FrankWolfeTask(2, 5, 64)
-    run = frank_wolfe.jax_run(task, np.zeros((2, 33, 10)))
-    ours = run_block(task.cell, task.plan, {"vertex": 0.0}, task.cell.draw_data(0, 0), root_seed=0, replicates=2).output
-    np.testing.assert_allclose(np.asarray(run()), ours, rtol=0, atol=1e-12)

@@ -19,15 +19,12 @@ def account(dpsco, *arguments):
     return json.loads(outcome.out)
 
 
-def test_plain_keys_set_constants(dpsco):
+def test_plain_keys_set_constants_and_add_remove_epsilon_stands_beside_replace_one(dpsco):
     report = account(dpsco, *SVRG, "strong_convexity=.1", "smoothness=1", "initial_gap=1")
     assert report["paper"]["epsilon_real"] == pytest.approx(14646, rel=0.002)
     assert report["paper"]["schedule"]["inner_steps"] == 1921
     assert report["constants"]["smoothness"] == 1 and report["constants"]["status"] == "global"
     assert account(dpsco, *SVRG, "lipschitz=0.5")["constants"]["status"] == "nominal"
-
-
-def test_add_remove_epsilon_stands_beside_replace_one(dpsco):
     report = account(dpsco, "account", "wang2017/dp_gd_pl", "problem=ridge_logistic", "n=4096")
     for calibration in ("paper", "accounted"):
         assert 0 < report[calibration]["epsilon_add_remove"] < report[calibration]["epsilon_real"]
@@ -45,10 +42,14 @@ def test_the_last_iterate_is_charged_beside_all_gradients(dpsco):
     assert by_output["noise"]["gradient"] < 0.45 * account(dpsco, *keys)["accounted"]["noise"]["gradient"]
 
 
-def test_nominal_and_data_dependent_constants_are_said(dpsco):
+def test_nominal_constants_and_plans_that_release_nothing(dpsco):
     report = account(dpsco, "account", "wang2017.dp_gd_pl", "problem=rank8_least_squares", "n=512")
     assert report["constants"]["status"] == "nominal" and report["accounted"]["privacy_status"] == "unproven"
     assert report["data_dependent_constants"] and report["constants"]["smoothness"] != 1 / 8
+    report = account(dpsco, "account", "bassily2021.noisy_smd", "problem=cube_fixed", "n=50", "d=32")
+    for entry in (report["paper"], report["accounted"]):
+        assert entry["epsilon_real"] == 0 and entry["noise"] == {} and entry["gradient_evaluations"] == 0
+        assert "degenerate" in entry["warnings"][0]
 
 
 PAIRS = [
@@ -71,13 +72,6 @@ def test_account_says_what_a_run_is_calibrated_to(dpsco, algorithm, problem):
             calibrated = calibrate_cell(make_cell(algorithm, problem, {"n": 256}), calibration, 2017)
             assert report[calibration]["noise"] == pytest.approx(calibrated.scales)
             assert report[calibration]["gradient_evaluations"] == calibrated.gradient_evaluations
-
-
-def test_a_plan_that_releases_nothing_has_epsilon_zero(dpsco):
-    report = account(dpsco, "account", "bassily2021.noisy_smd", "problem=cube_fixed", "n=50", "d=32")
-    for entry in (report["paper"], report["accounted"]):
-        assert entry["epsilon_real"] == 0 and entry["noise"] == {} and entry["gradient_evaluations"] == 0
-        assert "degenerate" in entry["warnings"][0]
 
 
 LIMITS = [

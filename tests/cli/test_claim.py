@@ -3,11 +3,9 @@ import json
 import pytest
 
 from dpsco_bench.claims.catalogue import claim_ids
-from dpsco_bench.claims.jobs import claim_plan, plan_settings
-from dpsco_bench.cli.claiming import asked_claims, run_claim
+from dpsco_bench.claims.jobs import plan_settings
+from dpsco_bench.cli.claiming import asked_claims
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution import worker
-from dpsco_bench.execution.layout import Layout
 
 KEYS = {"id", "part", "kind", "calibration", "profile", "parameter", "values", "mean", "stderr", "bound", "slope", "ci"}
 KEYS |= {"bound_slope", "claimed_exponent", "noise_off_slope", "verdict", "replicates", "runtime_s", "key"}
@@ -27,28 +25,6 @@ def test_rows_have_the_documented_schema(dpsco):
     assert privacy and all("epsilon_real" in row for row in privacy)
     assert any(row["verdict"].startswith("fails") for row in privacy)  # and yet the exit code is 0
     assert {tuple(row["answers"]) for row in rows} == {("noise",), ("printed", "noise", "private")}
-
-
-def test_an_interrupted_claim_resumes_where_it_was_and_a_finished_one_runs_nothing(tmp_path, monkeypatch):
-    entry = claim_plan("wang2017.thm6.2", "smoke")
-    execute, done, limit = worker.executed, [], 1
-
-    def executed(job, *rest, **more):
-        if len(done) == limit:
-            raise KeyboardInterrupt
-        done.append(job.key)
-        return execute(job, *rest, **more)
-
-    def rows(place):
-        return [{**row.to_json(), "runtime_s": 0} for row in run_claim(entry, Layout("smoke", place).measured)]
-
-    monkeypatch.setattr(worker, "executed", executed)
-    with pytest.raises(KeyboardInterrupt):
-        rows(tmp_path)
-    limit = 1000
-    resumed, number = rows(tmp_path), len(done)
-    assert number == len(set(done)) and rows(tmp_path) == resumed and len(done) == number
-    assert rows(tmp_path / "other") == resumed and len(done) == 2 * number
 
 
 def test_settings_reach_the_jobs(dpsco):

@@ -48,9 +48,8 @@ def test_json_summarises_the_rows(dpsco):
 
 def test_the_library_gives_the_same_numbers(dpsco):
     (row,) = rows(dpsco, *SMALL, "noise_constant=2", "calibration=paper")
-    result = dpsco_bench.run(
-        "wang2017.dp_gd_pl", "ridge_logistic", 64, 3, calibration="paper", replicates=4, noise_constant=2
-    )
+    given = {"calibration": "paper", "replicates": 4, "noise_constant": 2}
+    result = dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, **given)
     assert result.mean == row["risk"] and result.stderr == pytest.approx(row["stderr"])
     assert result.calibration.epsilon_real == row["epsilon_real"]
 

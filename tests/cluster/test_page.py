@@ -30,21 +30,6 @@ def test_what_full_took_is_what_is_recorded():
     assert stated(r"leaderboard took (\S+) minutes") == pytest.approx(60 * board, rel=ROUGHLY)
 
 
-@pytest.mark.long
-def test_what_full_takes_is_what_a_plan_says(dpsco):
-    """A plan leaves out what asks for a data set that is not there: Figures 1 and 2, and some of the leaderboard."""
-    recorded = read_seconds(recorded_seconds_path("full"))
-    jobs = [(id, name, times) for id, own in recorded.items() for name, times in own.items()]
-    whole, absent = (
-        sum(calibrate + run for id, name, (calibrate, run, _) in jobs if all_ or DATA.match(f"{id} {name}")) / 3600
-        for all_ in (True, False)
-    )
-    said = dpsco("plan", "--profile", "full", "--out", "plan.json").out
-    hours, minutes = map(int, re.findall(r"takes about (\d+) h (\d+) min on one core", said)[0])
-    assert hours + minutes / 60 == pytest.approx(whole - absent, rel=ROUGHLY)
-    assert stated(r"takes about (\S+) core-hours") == pytest.approx(whole, rel=0.05)
-
-
 @pytest.mark.slow
 def test_stores_of_two_machines_that_are_copied_together_hold_all(dpsco, tmp_path, monkeypatch):
     claims, said = ("wang2017.thm6.2", "bassily2021.complexity.noisy_sfw"), []

@@ -50,16 +50,13 @@ def rows(dpsco, *arguments):
     return json.loads(outcome.out)
 
 
-def test_all_records_by_default_and_private_with_clipping(dpsco):
+def test_all_records_by_default_and_another_content_is_another_run(dpsco):
     (row,) = rows(dpsco, *RUN, "clip=1")
     assert (row["n"], row["d"]) == (200, 3)
     assert row["privacy_status"] == "proven" and row["warnings"] == ""
     assert row["epsilon_sequence"] == pytest.approx(1)
     (part,) = rows(dpsco, *RUN, "clip=1", "n=50", "intercept=true")
     assert (part["n"], part["d"]) == (50, 4)
-
-
-def test_another_content_is_another_run(dpsco):
     first = rows(dpsco, *RUN, "clip=1")
     write(np.eye(3).repeat(70, axis=0), np.linspace(0, 1, 210))
     second = rows(dpsco, *RUN, "clip=1")

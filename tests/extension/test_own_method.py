@@ -90,16 +90,13 @@ def test_a_changed_file_changes_the_plan(dpsco, monkeypatch):
     sys.modules.pop("beside")
 
 
-def test_the_library_takes_the_objects_themselves(dpsco):
+def test_the_library_takes_the_objects_themselves_and_batches_of_ones_own_keep_the_contract(dpsco):
     load_plugins([METHOD])
     result = dpsco_bench.run("mine.noisy_gd", "flipped_labels", n=256, d=3, replicates=3)
     assert result.output.shape == (3, 3) and np.isfinite(result.risk).all()
     entry = dpsco_bench.get_algorithm("mine.noisy_gd")
     findings = dpsco_bench.check_algorithm(entry, "flipped_labels", d=3, steps=5)
     assert all(finding.passed is not False for finding in findings) and sum(map(bool, (f.passed for f in findings))) > 6
-
-
-def test_batches_of_one_s_own_keep_the_contract(dpsco):
     plugin = ("--plugin", "examples/own_batches.py")
     assert "gradient 1 of the charged" in " ".join(done(dpsco("check", *plugin, "mine.dp_sgd")).split())
     assert "PLD" in done(dpsco("account", "mine.dp_sgd", *plugin, "problem=ridge_logistic", "n=2000"))

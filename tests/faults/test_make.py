@@ -52,12 +52,6 @@ def test_a_wrong_number_of_cores_is_one_line(make, cores, tmp_path):
     assert not (tmp_path / ".venv").exists()
 
 
-@pytest.mark.parametrize("cores", ["1", "all"])
-def test_a_right_one_reaches_snakemake(make, cores):
-    said = make("-n", "replicate", f"CORES={cores}")[0].stdout
-    assert f".venv/bin/snakemake --cores {cores} --config 'profile=ci'" in said
-
-
 def installs(called):
     return [line for line in called if " install " in line]
 

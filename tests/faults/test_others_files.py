@@ -16,7 +16,6 @@ from dpsco_bench.cli.main import main
 from dpsco_bench.datasets import tables
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.plugins import check_given, load_plugins
 from dpsco_bench.leaderboard.board import parse_board
 
 PACKAGE = Path(dpsco_bench.__file__).parent
@@ -114,14 +113,6 @@ def test_a_plan_of_others_loads_no_code(verb, place, tmp_path, capsys):
     assert main([*verb.split(), "--profile", "smoke"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert f"plugins of {path} = '{place}'" in line
-
-
-def test_a_plugin_that_was_given_may_be_named_by_any_path(tmp_path):
-    Path("mine.py").write_text("")
-    with pytest.raises(InputError, match="plugins of the plan = 'mine.py'"):
-        check_given(["mine.py"])
-    load_plugins(["mine.py"])
-    check_given(["mine.py", "./mine.py", str(tmp_path / "mine.py"), f"../{tmp_path.name}/mine.py"])
 
 
 @pytest.mark.parametrize("values", [[8, "x"], [True], [float("nan")], [8, 4], [0]])

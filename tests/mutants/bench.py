@@ -40,15 +40,10 @@ CAUGHT, STOPPED, SURVIVES, UNCLEAR = "caught", "stopped", "survives", "unclear"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutant.
+    """What became of a mutant, in how many CPU seconds, and the last lines of what was printed.
 
-    Attributes
-    ----------
-    word : str
-        ``caught``: its test fails. ``stopped``: it does not end within `LIMIT`. ``survives``: it passes. ``unclear``:
-        pytest did not run it.
-    seconds : float, CPU time of the process that ran the test, and of those that it started
-    told : str, the last lines of what was printed
+    ``caught``: its test fails. ``stopped``: it does not end within `LIMIT`. ``survives``: it passes. ``unclear``: pytest
+    did not run it.
     """
 
     mutant: Mutant

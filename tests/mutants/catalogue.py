@@ -12,19 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = Path(__file__).resolve().parent
 LAYERS = (
-    "privacy",
-    "algorithms",
-    "fused",
-    "samplers",
-    "rng",
-    "problems",
-    "datasets",
-    "geometry",
-    "execution",
-    "analysis",
-    "bounds",
-    "report",
-    "audit",
+    *("privacy", "algorithms", "fused", "samplers", "rng", "problems", "datasets", "geometry"),
+    *("execution", "analysis", "bounds", "report", "audit"),
 )
 """Names of the data files, in the order of the table."""
 
