@@ -58,8 +58,7 @@ def test_a_match_that_the_schedule_alone_gives_is_noted():
     ],
 )
 @pytest.mark.parametrize(
-    ("status", "told"),
-    [("exceeds_claim", "not private"), ("unproven", "not shown private"), ("proven", "")],
+    ("status", "told"), [("exceeds_claim", "not private"), ("unproven", "not shown private"), ("proven", "")]
 )
 def test_every_kind_that_rests_on_noise_says_whether_it_is_private(entry, kind, status, told):
     jobs = rate_jobs(-2, privacy_status=status, epsilon_real=40.0 if told else 0.9)

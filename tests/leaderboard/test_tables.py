@@ -54,10 +54,7 @@ ROWS = [
 def results(rows=ROWS, data_sets=(), **first):
     """Made-up standings of a board; ``first`` changes its first instance."""
     grids = {"ci": [{"n": [128, 512], "d": [4], "epsilon": [1, 4]}]}
-    instances = [
-        replace(Instance("i", "an instance", "needle_l1"), **first),
-        Instance("j", "another", "covertype"),
-    ]
+    instances = [replace(Instance("i", "an instance", "needle_l1"), **first), Instance("j", "another", "covertype")]
     told = Board("leaderboard.x", "Which?", 1e-6, [], instances, grids, {}, dict(data_sets), {}, {})
     made = BoardResults(BoardEntry(told.id, (), "0", to_jsonable(told)), Layout("ci"))
     made.__dict__["rows"] = rows

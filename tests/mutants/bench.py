@@ -42,8 +42,8 @@ CAUGHT, STOPPED, SURVIVES, UNCLEAR = "caught", "stopped", "survives", "unclear"
 class Outcome:
     """What became of a mutant, in how many CPU seconds, and the last lines of what was printed.
 
-    ``caught``: its test fails. ``stopped``: it does not end within `LIMIT`. ``survives``: it passes. ``unclear``: pytest
-    did not run it.
+    ``caught``: its test fails. ``stopped``: it does not end within `LIMIT`. ``survives``: it passes. ``unclear``:
+    pytest did not run it.
     """
 
     mutant: Mutant

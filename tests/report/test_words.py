@@ -102,13 +102,7 @@ def test_a_reservation_is_seen_on_what_confirms(verdict, reservations, tone):
 
 @pytest.mark.parametrize(
     ("values", "shown"),
-    [
-        ([100.0, 100.1], "100.1"),
-        ([100.0, 101.0], "100 … 101"),
-        ([1.0, 1.15], "1 … 1.15"),
-        ([2.0], "2"),
-        ([], "—"),
-    ],
+    [([100.0, 100.1], "100.1"), ([100.0, 101.0], "100 … 101"), ([1.0, 1.15], "1 … 1.15"), ([2.0], "2"), ([], "—")],
 )
 def test_a_span_is_one_number_only_where_its_ends_are_within_two_thousandths(values, shown):
     assert numbers.span(values, numbers.plain) == shown
