@@ -1,13 +1,8 @@
 """docs/choosing.md shows what is printed, and `choose` does what it says."""
 
 import json
-import os
 import re
 import shlex
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -59,38 +54,3 @@ def test_json_and_files(dpsco):
     first = [Path(found[name]).read_bytes() for name in ("rows", "figure")]
     assert dpsco(*POINT, "--limit", "2", "--out", "mine/rows.parquet").code == 0
     assert [Path(found[name]).read_bytes() for name in ("rows", "figure")] == first
-
-
-def test_an_interrupt_ends_with_one_line_and_leaves_nothing_running(tmp_path):
-    (tmp_path / "own.py").write_text(
-        '''
-import os, time
-from pathlib import Path
-
-from dpsco_bench import GaussianQuery, algorithm, make_plan
-
-
-@algorithm("mine.waits", source="the test")
-def plan(given):
-    """It waits."""
-    return make_plan(GaussianQuery("gradient", 1.0, 1), gradient_evaluations=1, n=given.n)
-
-
-@plan.run
-def waits(objective, plan, mechanism):
-    Path("pid").write_text(str(os.getpid()))
-    time.sleep(60)
-'''
-    )
-    command = [sys.executable, "-m", "dpsco_bench", *POINT, "--limit", "60", "--plugin", "own.py"]
-    heard = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}  # a background shell has it ignored
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL, start_new_session=True, **heard)
-    until = time.monotonic() + 60
-    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
-        assert process.poll() is None and time.monotonic() < until
-        time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)
-    assert process.wait(120) == 130
-    child = int((tmp_path / "pid").read_text())
-    with pytest.raises(ProcessLookupError):
-        os.kill(child, 0)
