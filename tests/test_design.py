@@ -34,7 +34,6 @@ def test_every_decorator_that_is_named_exists():
 
 
 def docstring_lines(source):
-    """Lines of bare strings, on modules, classes and functions and below constants."""
     bodies = [body for node in ast.walk(ast.parse(source)) if isinstance(body := getattr(node, "body", None), list)]
     texts = [s for body in bodies for s in body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant)]
     return sum(text.end_lineno - text.lineno + 1 for text in texts)
@@ -45,7 +44,6 @@ def files(folder, suffix):
 
 
 def test_its_size_is_what_the_page_says():
-    """To 5 %, so that the page need not change with every commit."""
     sources = {path: path.read_text() for path in (ROOT / "dpsco_bench").rglob("*.py") if "_share" not in path.parts}
     lines = sum(text.count("\n") for text in sources.values())
     docstrings = sum(map(docstring_lines, sources.values()))

@@ -132,7 +132,6 @@ def source(tmp_path):
 
 @pytest.fixture
 def reader():
-    """Counts its calls."""
 
     class Reader:
         calls = 0

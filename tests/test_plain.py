@@ -25,8 +25,6 @@ class Nothing(Record):
 
 @dataclass(frozen=True)
 class Own(Record):
-    """A record with a form of its own."""
-
     value: int
 
     def to_json(self) -> Plain:

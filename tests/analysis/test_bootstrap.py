@@ -195,7 +195,6 @@ def test_corrected_interval_by_hand():
 
 
 def test_corrected_interval_is_even_handed():
-    """The longer arm counts, whichever it is."""
     skewed = rng().exponential(size=4000) - 1.0
     quantile = np.quantile(skewed - skewed.mean(), 0.975)
     low, high = bootstrap.corrected_interval(0.0, skewed, skewed, 1.0, 1.0)

@@ -42,8 +42,6 @@ def test_the_next_signal_continues_the_grid_by_its_own_ratio(signal, at_edge, fo
 
 @dataclass(frozen=True)
 class Fixed:
-    """What a grid of signals asks of a calibrated cell."""
-
     privacy_status: str
     signal_capped: bool = False
 

@@ -13,7 +13,6 @@ SIGNALS = [0.5, 1.0, 2.0]
 
 
 def at_signals(made):
-    """The job with each of its cells at every signal."""
     cells = [replace(cell, signal=s) for cell in made.cells for s in SIGNALS]
     return replace(made, cells=tuple(replace(cell, cell=i) for i, cell in enumerate(cells)))
 

@@ -93,7 +93,6 @@ def test_the_worst_cell_has_the_worst_status_and_then_the_largest_ratio():
     ("status", "constants", "marked"), [("unproven", "nominal", True), ("proven", "nominal", False)]
 )
 def test_an_upper_bound_above_the_claim_tells_of_nominal_constants(status, constants, marked):
-    """Nothing is proven of such noise, whatever its bound says; the answers mark it."""
     assert noise_behind([cell(status, 1.63, "upper", constants=constants)]).declared is marked
 
 

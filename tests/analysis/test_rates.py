@@ -12,7 +12,6 @@ NAMES = ("test.claim", "part", "paper")
 
 
 def noisy(mean, spread=0.02, replicates=16, seed=0):
-    """Replicates whose mean is exactly as given."""
     noise = np.random.default_rng(seed).standard_normal((len(mean), replicates))
     noise -= noise.mean(axis=1, keepdims=True)
     return list(np.asarray(mean)[:, None] * (1 + spread * noise))

@@ -15,7 +15,6 @@ from dpsco_bench.paths import shared_dir
 
 
 def compare(*arguments, **more):
-    """Rows that differ."""
     return [row for row in compare_all(*arguments, **more) if row.what != SAME]
 
 
@@ -95,7 +94,6 @@ def test_a_slope_without_an_interval_moves_by_more_than_its_digits():
     ],
 )
 def test_new_and_missing_verdicts(recorded, fresh, found):
-    """What is missing fails only if its claim was run."""
     assert [(d.what, d.fails) for d in compare(recorded, fresh)] == found
 
 

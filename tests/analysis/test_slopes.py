@@ -20,7 +20,6 @@ def half_width(fit):
 
 
 def noisy(source, slope, replicates, values=N, data_effect=0.0, data_sets=1):
-    """Risks value^slope times independent mean-one factors."""
     shape = (len(values), data_sets, replicates)
     factors = source.chisquare(4, size=shape) / 4
     effects = np.exp(data_effect * source.standard_normal((len(values), data_sets, 1)) - data_effect**2 / 2)
@@ -152,7 +151,6 @@ def test_intervals_under_common_random_numbers_cover_and_are_shorter(shape):
 
 
 def moved(fit):
-    """How far the interval's middle lies from the slope."""
     return (fit.ci_low + fit.ci_high) / 2 - fit.slope
 
 

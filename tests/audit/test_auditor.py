@@ -20,21 +20,16 @@ OWN_KEYS = ("runs", "confidence", "statistic", "seed", "mechanism")
 
 
 def audit(algorithm, calibration="accounted", problem="canary_huber", **keys):
-    """An audit from plain keys."""
     own = {key: keys.pop(key) for key in OWN_KEYS if key in keys}
     return audit_cell(make_audit_cell(algorithm, problem, keys), calibration, **own)
 
 
 class Quiet(Mechanism):
-    """A tenth of the noise."""
-
     def __init__(self, plan, scales, *args, **keywords):
         super().__init__(plan, {name: scale / 10 for name, scale in scales.items()}, *args, **keywords)
 
 
 class Repeating(Mechanism):
-    """Draws the noise of the first release only, and uses it again."""
-
     def _noise(self, query, step, dim):
         return super()._noise(query, 0, dim)
 

@@ -34,7 +34,6 @@ TRIALS, KNOWN = list(trials()), set(list_algorithms())
 
 
 def test_every_private_algorithm_variant_and_calibration_has_a_canary():
-    """Those that claim nothing, and the draw for one data set, say why there is none, in one line."""
     assert {trial.algorithm for trial in TRIALS} == KNOWN
     assert {trial.algorithm for trial in TRIALS if trial.reason} == NONE
     for trial in TRIALS:
@@ -207,8 +206,6 @@ def test_a_record_that_the_method_weakens_is_replaced_by_the_one_that_it_weakens
 
 
 class Weak(Mechanism):
-    """A tenth of the noise."""
-
     def __init__(self, plan, scales, *args):
         super().__init__(plan, {name: 0.1 * scale for name, scale in scales.items()}, *args)
 

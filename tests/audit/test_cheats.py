@@ -142,7 +142,6 @@ def named(value):
 
 @pytest.fixture
 def cheat():
-    """``cheat(run, records)``: an algorithm with a query ``sum`` on such records, for one test."""
 
     def add(run, records):
         id = f"audit_test.{run.__name__}_{records}"

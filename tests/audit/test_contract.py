@@ -42,7 +42,6 @@ def test_honest_algorithms_pass(algorithm, problem, options, calibration):
 
 @pytest.fixture
 def mutant():
-    """``mutant(run=..., plan=...)``: findings about DP-GD with another run or plan function."""
 
     def check(run=HONEST.run_function, plan=HONEST.plan_function, problem="ridge_logistic", **options):
         entry = replace(HONEST, id="mine.mutant", run_function=run, plan_function=plan)
@@ -93,7 +92,6 @@ def test_a_gauge_convexity_that_losses_have_not_is_named():
 
 
 def after(change):
-    """The honest run, and something after it."""
 
     def run(objective, plan, mechanism):
         return change(HONEST.run_function(objective, plan, mechanism), objective, mechanism)
@@ -102,7 +100,6 @@ def after(change):
 
 
 def replanned(**changes):
-    """The honest plan with its query changed."""
 
     def plan(given, *, steps: int | None = None):
         made = HONEST.plan_function(given, steps=steps)
@@ -131,7 +128,6 @@ SPOILT = [
 
 @pytest.mark.parametrize(("change", "named"), SPOILT)
 def test_what_is_done_after_an_honest_run(mutant, change, named):
-    """A peek at the data, a gradient that is not planned, randomness of one's own, and so on."""
     assert named <= failed(mutant(after(change)))
 
 

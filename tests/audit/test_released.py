@@ -30,7 +30,6 @@ METHODS = {
 
 
 def checked(kind, **members):
-    """The finding about a method whose queries of a kind are of a class of one's own with other members."""
     id, problem, options = METHODS[kind]
     honest = get_algorithm(id)
 
@@ -52,7 +51,6 @@ def checked(kind, **members):
 
 
 def always(value):
-    """A property of one value."""
     return property(lambda self: value)
 
 

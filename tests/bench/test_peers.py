@@ -18,7 +18,6 @@ TASK = SgdTask(replicates=3, d=10, steps=12, scale=3.0)
 
 
 def noise(task):
-    """Standard normals ``(T, R, d)`` of the project's own run."""
     stream = Stream(stream_key(0, "bench", "noise/gradient"))
     return stream.normal(0, task.steps, 0, task.replicates, task.d).astype(np.float64)
 

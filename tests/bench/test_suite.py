@@ -23,7 +23,6 @@ KEYS |= {"reason", "limit"}
 
 
 def case(sense, goal, ours_units=1.0):
-    """A case of tasks that say themselves how long they take: one second and two."""
     return BenchCase(
         "G0", "tasks", "tasks", "call", sense, goal, lambda: Pair(lambda: 1.0, lambda: 2.0, ours_units, 1.0)
     )
@@ -36,7 +35,6 @@ def no_clock(monkeypatch):
 
 @pytest.fixture
 def small(monkeypatch):
-    """A suite of one case per outcome."""
 
     def missing():
         raise NotMeasurable("it is not here")
@@ -69,7 +67,6 @@ def test_json(small, capsys):
 
 
 def test_rows_are_kept_as_they_come(small, tmp_path, monkeypatch):
-    """What is stopped in the middle has left the rows before it."""
     kept, cases = tmp_path / "rows.json", suite.GOALS.get("G0").cases()
     cases[2] = replace(cases[2], build=lambda: (_ for _ in ()).throw(KeyboardInterrupt))
     assert main(["bench", "--quick", "--out", str(kept)]) != 0

@@ -45,14 +45,12 @@ from dpsco_bench.problems.registry import list_problems
 
 @pytest.fixture(scope="module")
 def claims():
-    """Every claim with its settings: the profiles differ in what the claims' files name by profile."""
     settings = plan_settings("ci")
     return {id: load_claim(id, settings=settings) for id in claim_ids()}
 
 
 @pytest.fixture(scope="module")
 def jobs(claims):
-    """Jobs of every claim and profile; an impossible cell is refused here."""
     made = {}
     for id, (claim, settings) in claims.items():
         for profile in PROFILES:
@@ -107,7 +105,6 @@ def test_equal_keys_mean_equal_work(jobs):
 
 
 def test_the_plan_step_gives_the_same_jobs(jobs):
-    """And its entry names the parts that the profile measures, as plain JSON."""
     entry = claim_plan("wang2017.thm6.1", "smoke")
     assert list(entry.jobs) == jobs["wang2017.thm6.1", "smoke"]
     assert ClaimEntry.from_json(loads(dumps_canonical(entry))) == entry
@@ -139,13 +136,11 @@ def test_a_shipped_claim_is_what_hydra_composes(id):
 
 
 def test_every_claim_is_kept_as_its_file_says():
-    """What is kept beside the files holds the values and types that OmegaConf reads."""
     for id, file in claim_files().items():
         assert dumps_canonical(read_shipped(file)) == dumps_canonical(read_yaml(file)), id
 
 
 def test_the_value_of_an_open_constant_is_what_its_part_runs():
-    """Of options that set what a theorem leaves open of its noise."""
     for claim in (claim for claim in read_claims() if not claim.id.endswith(".audit")):
         for part in (part for part in claim.parts if "paper" in part.calibrations and part.open_constant):
             given = []
@@ -231,7 +226,6 @@ def test_nearly_all_cells_are_expected_within_a_factor_and_so_are_all_together()
 
 
 def test_every_term_is_an_amount_and_every_amount_is_a_term():
-    """Of some method or family."""
     row = TIMES[0]
     cell = Cell.from_json(row["cell"])
     names = amounts(cell, cell.plan(row["calibration"], 0, twice=False)[1], row["replicates"]).keys()

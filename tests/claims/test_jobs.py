@@ -167,7 +167,6 @@ def test_calibrations_do_not_depend_on_how_often_or_where_a_job_runs(changes):
 
 @pytest.fixture
 def seen(monkeypatch):
-    """The modules in each key that is made, in turn."""
     found = []
     digest = lambda modules, *_, **keyed: found.append(set(modules)) or "0" * 16  # noqa: E731
     monkeypatch.setattr("dpsco_bench.claims.jobs.code_digest", digest)
@@ -176,7 +175,6 @@ def seen(monkeypatch):
 
 @pytest.mark.parametrize(("options", "chosen"), [({}, "exact"), ({"sampler": "gibbs"}, "chains")])
 def test_a_job_depends_on_what_its_options_name_and_on_nothing_beside_it(seen, options, chosen):
-    """The module of the sampler that is chosen, not those of the others."""
     jobs(algorithm="gopi2022.reg_exp_mech", problem="axis_linear", options=options)
     named = {name.rpartition(".")[2] for modules in seen for name in modules if ".gopi2022.algorithms." in name}
     assert named == {"mechanism", chosen}
@@ -193,7 +191,6 @@ OBJP = {"algorithm": "su2023.objp", "problem": "boundary_mean"}
     ],
 )
 def test_accountants_and_sets_count_for_the_jobs_that_have_them(seen, part, sets):
-    """By calibration: paper, accounted, and none, which needs no accountant."""
     jobs(**part)
     last = [{(name.split(".")[-2], name.split(".")[-1]) for name in modules} for modules in seen]
     charging = [{name for folder, name in names if folder == "composition"} for names in last[::2]]
@@ -202,7 +199,6 @@ def test_accountants_and_sets_count_for_the_jobs_that_have_them(seen, part, sets
 
 
 def test_profiles_share_equal_work_and_absent_data_skip_the_job(tmp_path):
-    """The same cells in another profile are the same job."""
     fixed = {"d": 3, "epsilon": 1.0, "delta": 1e-5}
     assert jobs("smoke", fixed=fixed)[0].key == jobs("ci", fixed=fixed)[0].key
     fixed = {"d": 54, "epsilon": 1.0, "delta": 1e-3}

@@ -28,7 +28,6 @@ CLAIM = {"id": "wang2017.test", "title": "t", "source": "s", "statement": "x", "
 
 
 def changed(part=None, **claim):
-    """The claim with keys of its first part replaced, or removed where None."""
     entry = {**copy.deepcopy(CLAIM), **claim}
     for key, value in (part or {}).items():
         entry["parts"][0][key] = value

@@ -76,7 +76,6 @@ def test_symbols_are_those_of_the_text_and_of_their_definitions():
 
 @pytest.fixture
 def mine():
-    """Names of bounds that a test registers and that are forgotten after it."""
     names = ["mine.a", "mine.b"]
     yield names
     BOUNDS.forget(*names)

@@ -165,7 +165,6 @@ def contents(folder):
 
 @pytest.fixture
 def files(tmp_path):
-    """Bad files of every kind, and a result that no mistake may touch."""
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -205,7 +204,6 @@ BAD_CONFIGURATIONS = [
     ("config", "named", "allowed"), BAD_CONFIGURATIONS, ids=[str(c[0]) for c in BAD_CONFIGURATIONS]
 )
 def test_snakemakes_config_in_one_line(files, tmp_path, monkeypatch, capsys, config, named, allowed):
-    """As the Snakefile does it; tests/workflow runs Snakemake itself."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as leaving, one_line():
         Flow({"profile": "smoke", **config}, [])

@@ -28,18 +28,15 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def blocks(kind):
-    """Pages and texts of all listings of a kind."""
     return [(page, text) for page in PAGES for found, text in BLOCK.findall(TEXTS[page]) if found == kind]
 
 
 def lines():
-    """Pages and lines of all listings for a shell; a line that ends in a backslash goes on."""
     shells = blocks("console") + blocks("")
     return [(page, line) for page, text in shells for line in text.replace("\\\n", " ").splitlines()]
 
 
 def commands():
-    """Pages and arguments of all calls in listings, each once."""
     found = {}
     for page, line in lines():
         called = re.match(r"(?:\$ )?(?:python -m dpsco_bench|dpsco) ([a-z].*)", line)
@@ -53,7 +50,6 @@ class Reached(BaseException):
 
 
 def begin(*arguments, **keys):
-    """In the place of what takes long."""
     raise Reached
 
 
@@ -68,13 +64,11 @@ BEGINS = {
 
 
 def is_own(arguments):
-    """Whether a call needs files of one's own."""
     return any(word in " ".join(arguments) for word in OWN)
 
 
 @pytest.mark.parametrize("arguments", commands())
 def test_a_command_that_is_shown_works(arguments, monkeypatch, capsys, tmp_path, examples):
-    """Launchers are left out, since they come with an extra."""
     monkeypatch.chdir(tmp_path)
     arguments = [word for word in arguments if not word.startswith("hydra")]
     verb = program.load_verb(arguments[0])
@@ -92,12 +86,10 @@ def test_a_command_that_is_shown_works(arguments, monkeypatch, capsys, tmp_path,
 
 @cache
 def known():
-    """Ids of all that ships."""
     return {*list_algorithms(), *list_problems(), *(claim.id for claim in read_claims())}
 
 
 def named_in(arguments):
-    """Ids of claims, methods and problems in a call."""
     settings = dict(argument.split("=", 1) for argument in arguments if "=" in argument)
     yield from (word for word in arguments[1:] if re.fullmatch(r"[a-z]+20\d\d\.\S+", word))
     if "problem" in settings:
@@ -109,7 +101,6 @@ MAKE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def calls_of(page, programs):
-    """Words of all calls of some programs on a page, in listings and sentences."""
     shown = [line.removeprefix("$ ") for here, line in lines() if here == page]
     shown += re.findall(r"`([^`\n]+)`", TEXTS[page])
     return [shlex.split(line, comments=True) for line in shown if re.match(rf"(?:{programs}) ", line)]

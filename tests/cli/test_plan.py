@@ -45,7 +45,6 @@ parts:
 
 @pytest.fixture
 def small(monkeypatch):
-    """Plans of one shipped claim, so that planning is short."""
     monkeypatch.setattr(planning, "profile_claims", lambda profile: ["su2023.thm1.privacy"])
     monkeypatch.setattr(board, "board_ids", lambda: [])
 
@@ -78,7 +77,6 @@ def row(part, verdict):
 
 @pytest.fixture
 def results(tmp_path, monkeypatch):
-    """Write verdicts of a run and recorded ones."""
     recorded = tmp_path / "workflows" / "recorded" / "smoke.json"
     monkeypatch.setattr(gate, "recorded_path", lambda profile: recorded)
 
@@ -168,7 +166,6 @@ def test_the_summary_fits_a_screen_and_counts(tmp_path):
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Replace the data set's functions and note what they are asked for."""
     made = []
     entry = registry.DATASETS["covertype"]
     fake = replace(
@@ -199,7 +196,6 @@ def test_every_module_that_says_how_claims_are_shown_counts():
 
 
 def test_the_site_depends_on_listings_and_formulas_too():
-    """Those of methods that no claim of a profile runs have pages as well; papers have digests of their own."""
     for paper, package in papers().items():
         shown = {name for kept in outline.SHOWN_IN for name in modules_in(f"{package}.{kept}")}
         assert any(".algorithms." in name for name in shown) and any(".bounds" in name for name in shown), paper
@@ -208,7 +204,6 @@ def test_the_site_depends_on_listings_and_formulas_too():
 
 
 def test_the_site_is_made_anew_where_what_it_speaks_of_changes(tmp_path, monkeypatch):
-    """Documentation and its pictures, the verdicts on record of its profile, the lock; no other record."""
     spoken = ["docs/start.md", "docs/house.svg", "workflows/recorded/smoke.json", "requirements/lock.txt"]
     for name in (*spoken, "workflows/recorded/ci.json"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -242,7 +237,6 @@ def layout(tmp_path, monkeypatch):
 
 @pytest.fixture
 def dead():
-    """Number of a process that has ended."""
     done = subprocess.Popen([sys.executable, "-c", ""])
     done.wait()
     return done.pid

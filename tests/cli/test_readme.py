@@ -63,7 +63,6 @@ def test_how_far_the_leaderboard_decides():
 
 
 def test_the_readme_says_how_long_its_commands_take():
-    """By the clock, as docs/whole.json has it."""
     kept = loads((ROOT / "docs" / "whole.json").read_text(encoding="utf-8"))
     replicate, tests = kept["commands"]["replicate"], kept["commands"]["test"]
     (lasted,) = re.findall(r"^\$ make replicate .*: (\d+) min on two cores$", README, re.MULTILINE)

@@ -65,7 +65,6 @@ def test_a_sweep_runs_every_cell_through_hydra(dpsco, tmp_path):
 
 
 def test_a_long_run_tells_how_far_it_is_and_is_the_same_run(dpsco, monkeypatch):
-    """Cut into shares it leaves the same bytes; told is how far it is, and never too much."""
     monkeypatch.setattr(progress, "SPACING", 0.01)
     keys = ("run", "n=4096", "d=40", "replicates=12", "steps=200")  # some tenths of a second
     keys += ("algorithm=wang2017/dp_gd_pl", "problem=ridge_logistic")
@@ -78,7 +77,6 @@ def test_a_long_run_tells_how_far_it_is_and_is_the_same_run(dpsco, monkeypatch):
 
 
 def test_what_is_finished_stays_and_is_not_run_again(dpsco, monkeypatch):
-    """Of a run that is interrupted its shares, of a sweep its runs; what was found is what is computed."""
     rows(dpsco, *SMALL, "out=a.parquet")
     shutil.rmtree("results/store")
     computed = []

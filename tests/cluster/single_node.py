@@ -57,7 +57,6 @@ class Unavailable(Exception):
 
 
 def missing() -> str:
-    """What is not installed, in a line; empty where all is."""
     lacking = [program for program in PROGRAMS if shutil.which(program, path=PLACES) is None]
     packages = dict.fromkeys(PROGRAMS[program] for program in lacking)
     return f"no {', '.join(lacking)} here (Debian: apt-get install {' '.join(packages)})" if lacking else ""
@@ -135,7 +134,6 @@ def _daemon(command: list[str], folder: Path, environment: dict[str, str]) -> su
 
 
 def _state(environment: dict[str, str]) -> str:
-    """State of the node, ``idle`` once it is ready; empty before its controller answers."""
     command = ["sinfo", "--noheader", "--format=%t"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=START_SECONDS)
     return done.stdout.strip()
@@ -159,7 +157,6 @@ def _last_error(logs: tuple[Path, ...]) -> str:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Ports of the loopback interface that nobody listens to."""
     sockets = [socket.socket() for _ in range(count)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))

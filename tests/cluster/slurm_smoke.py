@@ -63,7 +63,6 @@ def _compare(place: Path, environment: dict[str, str]) -> int:
 
 
 def _smoke(folder: Path, environment: dict[str, str], options: list[str]) -> dict[str, bytes]:
-    """Files of profile smoke, run in a folder."""
     folder.mkdir()
     command = [sys.executable, "-m", "snakemake", "--directory", str(folder), *options]
     begun = time.monotonic()
@@ -80,7 +79,6 @@ def _smoke(folder: Path, environment: dict[str, str], options: list[str]) -> dic
 
 
 def _finished_jobs(environment: dict[str, str]) -> int:
-    """How many jobs SLURM has completed."""
     command = ["squeue", "--states=completed", "--noheader", "--format=%i"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return len(done.stdout.split())

@@ -52,7 +52,6 @@ def tables(folder):
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
-    """What the sweep leaves without a launcher."""
     folder = tmp_path_factory.mktemp("alone")
     (folder / "own.py").write_text(OWN)
     assert swept(folder)[0] == 2

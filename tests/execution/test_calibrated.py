@@ -33,7 +33,6 @@ def made(query=QUERY, evaluations=96.0, **more):
 
 @pytest.fixture
 def plans():
-    """What the plan function of `cell` gives, call by call; the last one from then on."""
     given = []
 
     @algorithm("mine.releases", source="a test")
@@ -85,7 +84,6 @@ def test_a_plan_function_that_gives_two_plans_is_stopped(plans, other, named):
 
 
 def test_in_one_process_the_charged_plan_itself_runs(plans):
-    """However late the plan function changes: nobody asks it again."""
     plans[:] = [made()]
     calibrated = calibrate_cell(cell(), "paper", 1)
     plans[:] = [made(replace(QUERY, releases=200))]

@@ -40,7 +40,6 @@ def plan_with_another_release(given, *, steps: int | None = None):
 
 
 def without_noise(objective, plan, mechanism):
-    """Declares its query and goes past the mechanism."""
     x = objective.start
     for _ in range(plan.steps):
         x = x - plan.step * (objective.mean_gradient(x) + objective.regulariser_gradient(x))

@@ -31,7 +31,6 @@ def noise(cell, calibration="paper", data_set=0, seed=1):
     ],
 )
 def test_common_random_numbers(changes):
-    """Schedules, declared constants, labels and ways of writing the same thing share their noise."""
     np.testing.assert_array_equal(noise(replace(CELL, **changes)), noise(CELL))
 
 

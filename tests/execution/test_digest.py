@@ -30,7 +30,6 @@ def writer(folder):
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A copy of the mechanics on a package of four tiny modules; returns ``write(file, text)``."""
     monkeypatch.setattr(digest, "ROOT", tmp_path)
     write = writer(tmp_path)
     write("work/job.py", "from dpsco_bench.work import run\nimport numpy\n")
@@ -133,7 +132,6 @@ def test_the_meaning_of_an_option_changes_no_digest_but_its_default_and_range_do
 
 
 def code_of(profile):
-    """Modules in the keys of a profile's jobs."""
     used = set()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jobs, "code_digest", lambda named, *_, **keyed: used.update(named) or "0" * 16)
@@ -166,7 +164,6 @@ def test_keys_hold_no_accountant_and_no_other_method_by_themselves():
 
 @pytest.fixture
 def paper(tmp_path, monkeypatch):
-    """A package of somebody else's: ``write(file, text)`` writes a file of it."""
     home = digest._home
     monkeypatch.setattr(digest, "_home", lambda top: tmp_path if top == "theirs" else home(top))
     write = writer(tmp_path)

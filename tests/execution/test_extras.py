@@ -26,7 +26,6 @@ STEPS = 3
 
 @pytest.fixture(autouse=True)
 def registered():
-    """Only while these tests run."""
     ALGORITHMS.add("noting.gd", plan, __name__)
 
 
@@ -186,7 +185,6 @@ def test_it_includes_the_regulariser():
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_runs_record_it(dtype):
-    """Without checkpoints one value; with them a running mean that ends at it; the start's own value beside it."""
     arguments = dict(root_seed=2, replicates=3, dtype=dtype)
     data = MEASURED.draw_data(2, 0)
     once = run_block(MEASURED, MEASURED.plan("paper", 2)[1], {"gradient": 0.3}, data, **arguments)

@@ -48,7 +48,6 @@ def marked():
 
 @pytest.fixture
 def entries(tmp_path):
-    """The plan's entry with the data and without them."""
     (tmp_path / "with").mkdir()
     (tmp_path / "with" / "marker").touch()
     claim = claim_of("own.kept", problem="marked")

@@ -16,7 +16,6 @@ LONG = 300.0
 
 
 def made(step, job, measured):
-    """What a job's name says, in the forked process."""
     if step == "calibrate":
         return
     if job.part == "refuses":

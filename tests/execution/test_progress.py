@@ -19,7 +19,6 @@ def clock():
 @pytest.mark.parametrize("slower", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("at_once", [1, 2])
 def test_the_time_left_follows_the_pace(clock, slower, at_once):
-    """Within a factor of two after the first tenth, whatever the predictions are off by."""
     predicted = [10.0, 1.0, 5.0, 20.0, 4.0] * 8
     pace = Pace(predicted, at_once=at_once, clock=clock)
     whole = slower * sum(predicted) / at_once

@@ -51,7 +51,6 @@ def test_data_and_minimum_are_made_once_and_no_number_changes() -> None:
 
 
 def test_other_objectives_have_minima_of_their_own() -> None:
-    """One after the other, as the cells of a job: each risk is over the minimum of its own data."""
     reuse, scales = Reuse(0), {"gradient": 1.0}
     for cell, data_set in [(CELL, 0), (CELL, 1), *((cell, 0) for cell in OTHER), (CELL, 0)]:
         plan = cell.plan("paper", 0)[1]

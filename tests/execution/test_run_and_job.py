@@ -31,7 +31,6 @@ def job(**changes):
 
 
 def calibrations(given):
-    """As the worker reads them: through JSON."""
     return Calibrated.from_json(loads(dumps_canonical(Calibrated(calibrate_job(given))))).cells
 
 

@@ -60,8 +60,6 @@ class CoinCube(SignalFamily):
 
 
 class SpreadCube(CoinCube):
-    """The same with a gap in its constants that schedules look at."""
-
     name = "spread_cube"
 
     @property

@@ -73,7 +73,6 @@ def entry():
 
 @pytest.fixture(scope="module")
 def whole(entry, tmp_path_factory):
-    """Run without a kill."""
     return made(entry, Measured(Store(tmp_path_factory.mktemp("whole"))))
 
 

@@ -23,7 +23,6 @@ COSTS = [Cost(1, 0.5, 10.0), Cost(0, 1.0, 20.0), Cost(1, 0.25, 15.0)]
 
 
 def damages(content):
-    """Every way in which a file is damaged here."""
     yield "truncated", content[: len(content) // 2]
     for place in (0, len(content) // 3, len(content) - 1):
         yield f"flipped byte {place}", content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]

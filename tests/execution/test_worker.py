@@ -91,7 +91,6 @@ def test_a_run_puts_a_table_with_its_costs_into_the_store(files):
 
 
 def test_an_interrupted_run_loses_a_share_and_not_the_job(tmp_path, monkeypatch):
-    """Nor does the number of shares change a byte."""
     job = entry_of({**PART, "id": "gd", "data_sets": {"smoke": 4}}).jobs[0]
     whole, shared = Measured(Store(tmp_path / "whole")), Measured(Store(tmp_path / "shared"))
     worker.make_all([job], whole, lambda line: None)
@@ -133,7 +132,6 @@ def test_a_failing_job_is_named_and_leaves_the_others(files, monkeypatch, capsys
 
 
 def test_a_full_disk_stops_the_process_and_is_named(files, monkeypatch, capsys):
-    """In the one line that the job ends with: the file that could not be written."""
 
     def full(path, content):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -165,7 +163,6 @@ def test_a_plan_other_than_the_charged_one_does_not_run(files, monkeypatch, step
 
 
 def test_jobs_of_one_process_draw_what_they_share_once(files, tmp_path, monkeypatch):
-    """Nor do the bytes of their tables depend on it; a job by itself keeps nothing for the next."""
     other = {**PART, "id": "other", "algorithm": "wang2017.output_perturbation_zhang17"}
     entry = entry_of({**PART, "id": "gd"}, other)
     drawn, draw = [], Cell.draw_data
@@ -201,7 +198,6 @@ def test_recorded_seconds_are_what_is_predicted(files):
 
 @pytest.mark.parametrize("warm", [0.0, timing.WARM_SECONDS])
 def test_timing_counts_the_gradients_and_never_evaluates_a_loss(files, monkeypatch, warm):
-    """In a run after the one that warms up and counts, and in that one where it was long."""
     monkeypatch.setattr(timing, "WARM_SECONDS", warm)
     monkeypatch.setattr(timing, "ENOUGH_SECONDS", 0.0 if warm == 0.0 else 1.0)
     job = jobs_of(files)["gd.paper"]

@@ -14,7 +14,6 @@ ENTRY = "[dpsco_bench.papers]\ngone2020 = gone2020\n"
 
 @pytest.fixture
 def gone(tmp_path, monkeypatch):
-    """A paper of another distribution that is declared, but whose package is not there."""
     folder = tmp_path / "site" / "gone-1.0.dist-info"
     folder.mkdir(parents=True)
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: gone\nVersion: 1.0\n")

@@ -27,7 +27,6 @@ def without_seconds(text):
 
 @pytest.fixture(autouse=True)
 def busy_machine(monkeypatch):
-    """Nothing is ended because the machine is busy."""
     monkeypatch.setattr(choice, "SLACK", 1000.0)
 
 

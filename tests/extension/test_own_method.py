@@ -60,7 +60,6 @@ def test_runs_through_hydra(dpsco):
 
 @pytest.mark.slow
 def test_reported(dpsco, monkeypatch):
-    """The workflow's jobs, one by one, on a plan that holds this claim alone."""
     monkeypatch.setattr("dpsco_bench.claims.catalogue.claim_ids", list)
     monkeypatch.setattr("dpsco_bench.leaderboard.board.board_ids", list)
     monkeypatch.setattr(planning, "profile_claims", lambda profile: [])

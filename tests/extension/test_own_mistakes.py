@@ -10,7 +10,6 @@ SECOND = 'make_plan(query, GaussianQuery("extra", sensitivity=1.0, releases=1{})
 HEAD = "(given, *, steps: int | None = None)"
 CONSTANTS = "own_constants = Constants(lipschitz=1,"
 RETURNED = "    return x\n\n\n@problem"
-DATA = "return Data(n, rows,"
 LABELS = "np.where((rows[:, 0] > 0) ^ flipped, 1.0, -1.0)"
 FILE = "own_method.py"
 
@@ -53,7 +52,6 @@ def changed(dpsco):
 
 
 def refused(outcome, *named):
-    """Whether the call ended with one line that has all of these texts."""
     one_line = outcome.err.startswith("dpsco: ") and outcome.err.count("\n") == 1
     return outcome.code == 2 and outcome.out == "" and one_line and all(text in outcome.err for text in named)
 

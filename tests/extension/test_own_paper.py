@@ -36,12 +36,10 @@ print(figure.title)
 
 
 def dpsco(folder, *arguments, path=()):
-    """Output of the command."""
     return run(folder, "-m", "dpsco_bench", *arguments, path=path)
 
 
 def run(folder, *arguments, path=()):
-    """Output of a process of its own, where nothing is left of other papers."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (*path, ROOT)))}
     command = [sys.executable, *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
@@ -50,7 +48,6 @@ def run(folder, *arguments, path=()):
 
 
 def check_paper(folder, *option, path=()):
-    """Everything that the paper brings is known like what ships."""
 
     def said(*arguments):
         return dpsco(folder, *arguments, *option, path=path)
@@ -72,7 +69,6 @@ def test_from_its_folder_by_one_option(tmp_path, examples):
 
 @pytest.fixture
 def site(tmp_path):
-    """A folder into which the example is installed, with its entry point."""
     options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", str(tmp_path / "site")]
     install = [sys.executable, "-m", "pip", "install", *options, str(ROOT / "examples" / "paper")]
     subprocess.run(install, check=True, capture_output=True, cwd=tmp_path)
@@ -84,7 +80,6 @@ def test_installed(tmp_path, site):
 
 
 def test_in_the_workflow(tmp_path, examples):
-    """Its claim is judged, its table rebuilt and its figure drawn beside those of the others."""
     snakemake = str(Path(sys.executable).with_name("snakemake"))
     command = [snakemake, "--snakefile", str(ROOT / "Snakefile"), "--profile", str(ROOT / "profiles" / "default")]
     command += ["--cores", "1", "--config", "profile=smoke", f"plugins={PAPER}", "--", "claims/example2026"]

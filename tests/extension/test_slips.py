@@ -16,7 +16,6 @@ COUNTS = "each query is released and sampled as often as declared"
 
 @pytest.fixture
 def slipped(dpsco, examples):
-    """``slipped(file, (old, new), ...)`` changes an example."""
 
     def change(file, *changes):
         text = Path(file).read_text()
@@ -29,7 +28,6 @@ def slipped(dpsco, examples):
 
 
 def failed(dpsco, id, file, *keys):
-    """Checks that fail, with what they say."""
     outcome = dpsco("check", id, "--plugin", file, *keys)
     lines = " ".join(outcome.out.split()).replace("FAIL ", "\nFAIL ").replace(" ok ", "\nok ").splitlines()
     assert outcome.code == 1 and outcome.err == "", outcome.err
@@ -37,7 +35,6 @@ def failed(dpsco, id, file, *keys):
 
 
 def stopped(dpsco, id, file):
-    """The one line with which a run stops."""
     outcome = dpsco("run", f"algorithm={id}", "problem=ridge_logistic", "n=64", "d=3", "--plugin", file)
     (line,) = outcome.err.splitlines()
     assert outcome.code == 2 and outcome.out == "" and line.startswith("dpsco: algorithm "), outcome

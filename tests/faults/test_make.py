@@ -23,7 +23,6 @@ exit 0
 
 @pytest.fixture
 def make(tmp_path):
-    """Run make in a folder with the Makefile and a Python that only notes; what it called, and how it ended."""
     for name in ("Makefile", "pyproject.toml"):
         shutil.copyfile(ROOT / name, tmp_path / name)
     shutil.copytree(ROOT / "requirements", tmp_path / "requirements")

@@ -12,7 +12,6 @@ FILE |= {"most_seconds": {"smoke": 1}, "most_seconds_at_smallest_n": {"smoke": 1
 
 
 def ranked(name, risk, **more):
-    """A method that ran: of proven privacy unless it is told otherwise."""
     usual = {"algorithm": f"p.{name}", "variant": "v", "ci": (risk, risk), "signal": None}
     usual |= {"gradient_evaluations": 1000.0, "epsilon_real": 1.0, "epsilon_real_kind": "exact"}
     usual |= {"privacy_status": "proven", "ranked": True, "tied": False, "at_start": False}
@@ -20,7 +19,6 @@ def ranked(name, risk, **more):
 
 
 def standing(methods, tied, **more):
-    """A point; the first of those that are tied is the winner."""
     usual = {"instance": "i", "title": "t", "n": 64, "d": 8, "epsilon": 1.0, "delta": 1e-6, "p": 2.0, "left_out": ()}
     usual |= {"trivial": 9.0, "without_privacy": Reference(0.0, (0.0, 0.0)), "lower_bound": None}
     usual |= {"lower_bound_cut": False, "winner": tied[0], "runner_up": None, "margin": 0.5, "margin_ci": (0.1, 0.6)}

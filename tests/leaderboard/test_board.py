@@ -21,7 +21,6 @@ from .made_up import FILE, REAL, RIDGE, SETTINGS
 
 @pytest.fixture(autouse=True)
 def costs_of_the_model(monkeypatch):
-    """Limits here are in seconds of the model, which finds all cells cheap but those of n^2 steps."""
     monkeypatch.setattr(jobs, "costs", lambda: Costs({"wang2017.noisy_sgd_bst14": {"row step": 1e-6}}))
 
 
@@ -82,7 +81,6 @@ def test_reasons_of_what_is_left_out():
 
 
 def test_the_smallest_n_of_an_instance_has_a_limit_of_its_own():
-    """Of what runs nowhere on an instance nothing is known."""
     entry = plan(most_seconds_at_smallest_n={"smoke": 0.02})
     ran = {(cell.method, cell.n) for job in entry.jobs for cell in job.cells}
     assert ("ridge/noisy_sgd_bst14", 64) in ran and ("ridge/noisy_sgd_bst14", 128) not in ran
@@ -265,7 +263,6 @@ def test_a_search_tries_its_grid_and_what_lies_beside_it():
 
 
 def test_a_value_that_a_method_does_not_take_is_said(capfd):
-    """The other points and settings are run: another instance may take it."""
     method = {"algorithm": "wang2017.dp_gd", "label": "zero", "options": {"steps": 0}}
     search = {**SEARCH, "grid": {"steps": [0, 2], "step": [0.1]}}
     entry = plan(methods=[method, "wang2017.dp_gd"], instances=[{**SEARCHED, "searches": [search]}])

@@ -38,7 +38,6 @@ def {0}(objective, plan, mechanism):
 
 @pytest.fixture(scope="module", autouse=True)
 def few_methods():
-    """Some that run, one that is refused, and one's own."""
     every = planning.contestants
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(planning, "contestants", lambda: [m for m in every() if m.name in (*FEW, "fails", "waits")])

@@ -30,7 +30,6 @@ from .made_up import ranked, standing
 
 
 def row(n, risks, left_out=(), tied=("a",), **place):
-    """A point's row; a method whose name begins with x is not ranked."""
     methods = [ranked(name, risk, ranked=name[0] != "x") for name, risk in risks.items()]
     out = tuple(Unrun(name, f"p.{name}", status, "") for name, status in left_out)
     return standing(methods, tied, n=n, left_out=out, **place)
@@ -133,7 +132,6 @@ def test_only_another_winner_of_a_decided_point_is_a_change(tmp_path):
 
 
 def run(status="proven", setting=None, halves=(1.0, 1.0)):
-    """A run whose first eight replicates have one risk and whose last eight another."""
     risks = np.repeat(np.array(halves), 8)[None, None, :]
     calibrated = SimpleNamespace(privacy_status=status)
     entry = SimpleNamespace(algorithm="a.b", options={"setting": setting})

@@ -61,7 +61,6 @@ def test_a_wrong_key_is_one_line(changes, text):
 
 
 def test_the_class_of_a_problem_gives_the_lower_bound_that_the_board_names():
-    """Boards say it by hand, instance by instance."""
     for instance in load_board("leaderboard.common").instances:
         if instance.problem != "covertype":  # needs its data
             problem = get_problem(instance.problem, None, **instance.problem_options)

@@ -58,7 +58,6 @@ def entry():
 
 
 def run(entry, store, stop=None):
-    """Race; with ``stop`` an interrupt comes after so many calls of the maker."""
     calls, measured = 0, Measured(Store(store))
 
     def make(jobs):

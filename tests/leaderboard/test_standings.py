@@ -144,7 +144,6 @@ def test_one_row_per_point_with_its_references(rows):
 
 
 def test_an_instance_of_which_some_results_lack_is_skipped_whole():
-    """Where data are absent, results of some methods may be there still: they alone rank nothing."""
     entry = board_plan(parse_board(BOARD), "smoke", SETTINGS)
     lost, *others = entry.jobs
     done = {job.key: calibrate_job(job) for job in others if not job.skipped}

@@ -52,7 +52,6 @@ ROWS = [
 
 
 def results(rows=ROWS, data_sets=(), **first):
-    """Made-up standings of a board; ``first`` changes its first instance."""
     grids = {"ci": [{"n": [128, 512], "d": [4], "epsilon": [1, 4]}]}
     instances = [replace(Instance("i", "an instance", "needle_l1"), **first), Instance("j", "another", "covertype")]
     told = Board("leaderboard.x", "Which?", 1e-6, [], instances, grids, {}, dict(data_sets), {}, {})
@@ -104,7 +103,6 @@ def test_every_risk_says_whether_it_is_of_the_sample_or_of_the_population(board)
 
 
 def test_tiles_of_many_lines_can_be_read(board):
-    """As profile full has them: seven lines of several dimensions, and few points at large n."""
     slow = Contender("noisy_sgd_bst14", 1, 1024, 8, 1.0, "about 163 days on one core")
     lines = [(16, 8), (4, 8), (1, 8), (1, 64), (0.25, 8), (1, 1024), (0.0625, 8)]
     names = ["ttz14", "noisy_sgd_bst14", "frank_wolfe_ttz15", "dp_otb", TRIVIAL, "truncated_batched_md", "gg_lmo"]

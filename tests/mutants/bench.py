@@ -53,7 +53,6 @@ class Outcome:
 
     @property
     def good(self) -> bool:
-        """Whether the defect was noticed."""
         return self.word in (CAUGHT, STOPPED)
 
 
@@ -72,7 +71,6 @@ class Bench:
         return code == 0, told
 
     def attempt(self, mutant: Mutant) -> Outcome:
-        """Put a defect in, run its test, and take it out again."""
         file = self.copy / mutant.file
         text, before = file.read_text(encoding="utf-8"), file.stat()
         own = any(place in mutant.file for place in COMPILED)
@@ -134,7 +132,6 @@ class Bench:
 
 
 def prepare() -> None:
-    """Import what most tests import and no defect is in, so that the process of each need not."""
     os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     for name in AHEAD:
         with suppress(ImportError):
@@ -156,7 +153,6 @@ def _waited(child: int, limit: float) -> tuple[int | None, float]:
 
 
 def _spent(process: int) -> float:
-    """CPU seconds of a process so far, where the system tells them."""
     try:
         numbers = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:
@@ -165,7 +161,6 @@ def _spent(process: int) -> float:
 
 
 def _end(child: int) -> None:
-    """End a process with all that it started."""
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
     with suppress(ChildProcessError):

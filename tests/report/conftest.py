@@ -206,7 +206,6 @@ def write_timings(store, job):
 
 @pytest.fixture(scope="module", autouse=True)
 def bumpy():
-    """Tests here know a problem of their own, others do not."""
     PROBLEMS.add(Bumpy.name, Bumpy, __name__)
     yield
     PROBLEMS.forget(Bumpy.name)
@@ -214,7 +213,6 @@ def bumpy():
 
 @pytest.fixture(scope="session")
 def written(tmp_path_factory):
-    """Folder ``results/smoke`` with plan, calibrations, runs, verdicts, timings and benchmarks."""
     known = Bumpy.name in PROBLEMS.registered()  # by the module's fixture, if its first tests used no results
     PROBLEMS.add(Bumpy.name, Bumpy, __name__)
     try:
@@ -256,5 +254,4 @@ def inputs(written):
 
 @pytest.fixture
 def copy(written, tmp_path):
-    """A copy of the results that a test may change."""
     return Layout("smoke", Path(shutil.copytree(written.base, tmp_path / "copy")))

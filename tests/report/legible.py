@@ -51,7 +51,6 @@ class Recorder(RendererBase):
 
 
 def faults(figure):
-    """What cannot be read of a figure, a line each."""
     kept, figure.dpi = figure.dpi, 72.0
     try:
         recorder = Recorder(*(72.0 * inches for inches in figure.get_size_inches()))

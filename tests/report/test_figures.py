@@ -124,7 +124,6 @@ def test_the_noises_of_a_part_stand_side_by_side_on_the_same_axes(inputs):
 
 
 def test_keys_name_what_is_drawn_and_nothing_else(inputs):
-    """A panel of one value has neither a fitted line nor one of the bound, whatever its verdict is held against."""
     seen = set()
     for claim in CLAIMS:
         for panel in claim_panels(inputs.claim(claim)):
@@ -146,7 +145,6 @@ PAPERS = {figure.name.split(".")[0] for figure in ALL}
 
 @pytest.fixture(scope="module")
 def nothing(inputs):
-    """A profile of two papers that has measured nothing."""
     ids = [id for id in claim_ids() if id.split(".")[0] in PAPERS]
     settings = plan_settings("ci")
     entries = [claim_plan(id, "ci", [], settings) for id in ids]
@@ -201,7 +199,6 @@ def markers(axes):
 
 
 def outside(axes):
-    """Those that are not within the axes."""
     points = markers(axes)
     ends = zip(points.T, (axes.get_xlim(), axes.get_ylim()), strict=True)
     inside = [(min(limits) <= values) & (values <= max(limits)) for values, limits in ends]
@@ -209,7 +206,6 @@ def outside(axes):
 
 
 def at_foot(axes):
-    """Arrows at the lower edge."""
     return sum(len(line.get_xdata()) for line in axes.get_lines() if set(line.get_ydata()) == {FOOT})
 
 
@@ -294,7 +290,6 @@ def audit_score(part, lower=0.2, power=0.9, real=1.0, kind="upper", verdict="not
 
 
 def marks(figure):
-    """(x, marker, colour, face) of all points."""
     lines = [line for axes in figure.axes for line in axes.get_lines() if line.get_marker() not in ("", "None", None)]
     return [(line.get_xdata()[0], line.get_marker(), line.get_color(), line.get_markerfacecolor()) for line in lines]
 
@@ -305,7 +300,6 @@ def drawn_audits(scores):
 
 
 def test_a_row_has_its_bounds_its_accountant_and_the_claim():
-    """By all that is released and by the fused run, on one line; in units of the claim, which is the dashed line."""
     named = {part.id: part for part in PARTS}
     both = [
         audit_score(named["dp_gd-paper"], 1.3, real=2.4, kind="exact"),
@@ -332,7 +326,6 @@ def test_what_says_nothing_is_grey(power, verdict, colour):
 
 
 def test_epsilons_beyond_the_axis_stand_at_its_edge_with_their_value():
-    """An unknown one has no mark."""
     figure = drawn_audits(
         [audit_score(PARTS[0], 0.0, real=math.inf, kind="lower"), audit_score(PARTS[1], 60.0, real=math.nan)]
     )

@@ -25,7 +25,6 @@ def of_scores(*scores):
 
 
 def test_only_decided_points_of_the_board_count():
-    """What is undecided or skipped counts for nobody."""
     results = of_board(*ROWS, UNDECIDED, Skipped("s", "a skipped instance", "no data"))
     decided, single = results.decided(), replace(UNDECIDED, contenders=(), runner_up=None)
     assert (len(decided), findings.won(decided, "dp_gd"), findings.shared(decided, TRIVIAL)) == (4, 3, 1)
@@ -135,7 +134,6 @@ def test_a_verdict_is_found_by_claim_part_and_calibration():
 
 
 def test_what_accounted_noise_buys_is_of_sweeps_that_are_private_under_both_noises():
-    """Equal runs are one sweep; unproven noise, a single calibration and other quantities do not count."""
 
     def rows(part, accounted, paper, status="proven", kind="rate", quantity="risk"):
         for calibration, mean in (("accounted", accounted), ("paper", paper)):

@@ -59,7 +59,6 @@ def test_a_finding_is_said_with_its_numbers_and_the_claims_that_it_counts(conten
 
 
 def test_a_finding_that_the_numbers_contradict_stops_the_build(content):
-    """The error names the finding, the condition that failed, and the numbers."""
     with pytest.raises(InputError, match=r"finding too-small: needs = 'real < 1000': .* real = 3.24e\+05"):
         findings(content, [told(too_small)])
 
@@ -95,7 +94,6 @@ def test_bounds_are_rounded_so_that_they_stay_bounds():
 
 
 def recorded(profile):
-    """Results with the verdicts and points that are on record, and nothing else."""
     rows = read_record(ROOT / "workflows" / "recorded" / f"{profile}.json")
     rows = [replace(row, epsilon_claimed=row.noise.epsilon_claimed if row.noise else None) for row in rows]
     ids = dict.fromkeys(row.id for row in rows)
@@ -119,7 +117,6 @@ def recorded(profile):
 
 @pytest.mark.parametrize("profile", ["ci", "full"])
 def test_the_page_says_what_the_findings_say_of_the_record(profile):
-    """Those that read nothing but words, slopes, epsilons, errata and first places, which is what is recorded."""
     page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
     results, known = recorded(profile), {one.id: one for one in all_findings()}
     ids = ["mirror-descent", "schedules", "width", "frontier"]

@@ -21,8 +21,6 @@ OUTSIDE = re.compile(r"^(https?:|mailto:|data:)")
 
 
 class Page(HTMLParser):
-    """Ids, links, what the page loads, and its text."""
-
     def __init__(self, path):
         super().__init__(convert_charrefs=True)
         self.path, self.ids, self.links, self.loads, self.words = path, set(), [], [], []
@@ -44,7 +42,6 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def built(inputs, bumpy, tmp_path_factory):
-    """Folder ``results/smoke`` with tables, site and the one file."""
     folder = tmp_path_factory.mktemp("site")
     write_all(inputs, folder, folder / "figures")
     write_one(inputs, folder, folder / "figures")
@@ -110,7 +107,6 @@ def test_the_same_results_give_the_same_bytes(written, built, tmp_path):
 
 
 def test_the_files_of_tables_hold_plain_values(inputs, tmp_path):
-    """A column that shows an object in words has the words in its files, too."""
     plain = str | Number | list | tuple | None
     for table in all_tables(SiteContent(inputs, tmp_path)):
         for name, path in table.fields.items():

@@ -134,7 +134,6 @@ def claim(inputs):
 
 @pytest.fixture
 def rebuild(inputs, claim, monkeypatch):
-    """Build a table about the claim with all kinds of parts; ``change`` makes other rows of its own."""
 
     def build(change=lambda row: row, lower_bound=None, **entry):
         row = {"row": "All", "utility": "1/n", "claims": ["wang2017.kinds"], **entry}
@@ -149,7 +148,6 @@ def rebuild(inputs, claim, monkeypatch):
 
 
 def lines(table):
-    """What the CSV says, by part and method."""
     return {(row["part"], row["method"]): row for row in csv.DictReader(io.StringIO(to_csv(table)))}
 
 
@@ -195,7 +193,6 @@ def test_rebuilt_tables_have_printed_columns_and_the_lower_bound_of_the_caption(
 
 
 def test_rebuilt_rows_of_chains_that_are_not_certified_say_so(rebuild):
-    """A risk is marked, a slope is not shown, and a ratio to a bound decides nothing."""
     doubted = {("rate-n", "paper"), ("explicit", "paper")}
     reason = "chains not certified: R-hat up to 2.000"
 
@@ -214,7 +211,6 @@ def test_rebuilt_rows_of_chains_that_are_not_certified_say_so(rebuild):
 
 
 def test_rebuilt_rows_have_the_ratio_of_their_own_cells(rebuild):
-    """The largest mean over its bound; sweeps that no explicit bound judges have none, nor have counts."""
     worst = {row.part: row.worst for row in rebuild().rows}
     assert worst.pop("kinds rate-n") == {"paper": 0.5}
     assert len(worst) > 2 and not any(worst.values())
@@ -269,14 +265,12 @@ BOUND = Noise("unproven", 8.4649, "upper", 8.0, delta_large=True)
 
 @pytest.fixture
 def odd(inputs):
-    """The results with a draw, a minimiser that is not exact enough, no noise at all, and a loose bound among them."""
     noises = iter((DRAW, DEMOTED, BARE, BOUND))
     rows = [replace(row, noise=next(noises, row.noise)) for row in inputs.claims[0].rows]
     return replace(inputs, claims=[replace(inputs.claims[0], verdicts=rows), *inputs.claims[1:]])
 
 
 def said(row):
-    """What JSON says of a row, as the text of a CSV."""
     entry = to_jsonable(row)
     noise = entry.get("noise") or {"status": "none" if entry["calibration"] == "none" else None}
     names = ("status", "epsilon_claimed", "epsilon_real", "epsilon_real_kind")

@@ -109,7 +109,6 @@ def test_a_span_is_one_number_only_where_its_ends_are_within_two_thousandths(val
 
 
 def test_every_method_has_a_name_of_its_own():
-    """Methods with a page, and the settings that a leaderboard compares."""
     ids = {*list_algorithms(), *(f"{one.algorithm.partition('.')[0]}.{one.name}" for one in contestants())}
     known = {id: (find_citation(id.partition(".")[0]).methods or {}).get(id.partition(".")[2]) for id in ids}
     assert all(known.values()) and len({*known.values()}) == len(known)

@@ -77,8 +77,6 @@ _JOB = re.compile(r"^rule (claim|part|time|rank):$(?:\n .*)*?\n    wildcards: (.
 
 @dataclass(frozen=True)
 class Project:
-    """A private copy."""
-
     root: Path
 
     @property
@@ -101,7 +99,6 @@ class Project:
         return [sys.executable, "-m", "snakemake", *words]
 
     def snakemake(self, *arguments: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
-        """Run Snakemake to its end."""
         return self.run(self.command(*arguments), timeout)
 
     def run(self, command: list[str], timeout: float = 600) -> subprocess.CompletedProcess[str]:
@@ -109,7 +106,6 @@ class Project:
         return subprocess.run(command, **options, timeout=timeout)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start Snakemake in a process group of its own."""
         nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         command = self.command(*arguments)
         return subprocess.Popen(command, cwd=self.root, env=self.environment, start_new_session=True, **nowhere)
@@ -126,7 +122,6 @@ class Project:
         return [name for name in tables if name.startswith("store/")]
 
     def dpsco(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a verb."""
         return self.run([sys.executable, "-m", "dpsco_bench", *arguments])
 
     def paths(self) -> list[Path]:
@@ -137,11 +132,9 @@ class Project:
         return [path for path in paths if not path.name.startswith(".")]
 
     def tables(self) -> dict[str, bytes]:
-        """Bytes of every result and verdict."""
         return {str(path.relative_to(self.root / "results")): path.read_bytes() for path in self.paths()}
 
     def forget(self) -> None:
-        """Remove everything that a run wrote."""
         for name in ("results", "figures", ".snakemake"):
             shutil.rmtree(self.root / name, ignore_errors=True)
 
@@ -170,13 +163,11 @@ def copy_project(target: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def pristine(tmp_path_factory) -> Project:
-    """The copy, never run; only for being copied and for dry runs."""
     return copy_project(tmp_path_factory.mktemp("pristine"))
 
 
 @pytest.fixture(scope="module")
 def project(pristine, tmp_path_factory) -> Project:
-    """A copy that a module may run and edit."""
     target = tmp_path_factory.mktemp("project") / "copy"
     shutil.copytree(pristine.root, target)
     return Project(target)
@@ -184,7 +175,6 @@ def project(pristine, tmp_path_factory) -> Project:
 
 @pytest.fixture
 def edited(request):
-    """Append to or rewrite files of a project for one test."""
     saved: dict[Path, str] = {}
 
     def edit(path: Path, change) -> None:

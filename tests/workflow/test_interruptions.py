@@ -13,7 +13,6 @@ pytestmark = pytest.mark.slow
 
 
 def wait_for(condition, process, seconds=600.0):
-    """Poll until something is true while a process lives; a run that never gets there is not left behind."""
     limit = time.monotonic() + seconds
     while not condition():
         assert process.poll() is None, "the run ended before what was waited for"
@@ -24,7 +23,6 @@ def wait_for(condition, process, seconds=600.0):
 
 
 def kill_group(process):
-    """Kill a process and all its children, without a chance to clean up."""
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
@@ -47,7 +45,6 @@ def test_killed_at_three_random_moments_ends_with_the_same_bytes(project):
 
 
 def test_a_truncated_result_is_made_anew_by_who_reads_it(project):
-    """So is a conclusion that was removed: Snakemake asks for it."""
     assert project.snakemake("--", "verdicts").returncode == 0
     undisturbed = project.tables()
     for kind in ("runs/*.parquet", "calibrations/*.json"):

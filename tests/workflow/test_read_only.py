@@ -22,7 +22,6 @@ def keep_to_modes():
 
 
 def snakemake(project, *arguments):
-    """Run Snakemake where modes hold; its exit code, and the first line of ours."""
     options = {"cwd": project.root, "env": project.environment, "capture_output": True, "text": True}
     done = subprocess.run(project.command(*arguments), preexec_fn=keep_to_modes, **options)
     lines = done.stderr.replace("dpsco: ", "\ndpsco: ").splitlines()  # Snakemake's own lines may come between ours

@@ -11,7 +11,6 @@ CODE = "\n\n_EDITED = 1\n"
 
 @pytest.fixture(scope="module", autouse=True)
 def done(project):
-    """One complete run to the verdicts."""
     assert project.planned("verdicts") == ALL
     result = project.snakemake("--", "verdicts")
     assert result.returncode == 0, result.stderr

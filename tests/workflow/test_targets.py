@@ -10,7 +10,6 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module", autouse=True)
 def first(project):
-    """The first complete run."""
     return project.snakemake()
 
 
