@@ -163,15 +163,12 @@ def test_remarks_change_no_word():
         assert any("control" in remark for remark in found.remarks) is told
 
 
-def test_a_count_is_answered_for_the_printed_schedule_and_for_private_noise_where_it_differs():
+def test_counts_and_other_kinds():
     rows = [Verdict("match", "complexity", id="p.gc", calibration="paper")]
     rows += [Verdict("fails", "complexity", id="p.gc", calibration="accounted")]
     found = answer(rows)
     assert found.subject == "count" and [found.cells[key].word for key in ("printed", "private")] == [YES, NO]
     assert list(answer(rows[:1]).cells) == ["printed"]
-
-
-def test_rows_of_other_kinds_say_nothing_of_risk():
     assert says(privacy(PROVEN)) is None
     assert says(Verdict("shown", "shown")) is None
     assert answer(()).word == UNTESTED

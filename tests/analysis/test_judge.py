@@ -190,12 +190,16 @@ def test_orderings_at_the_end_and_at_equal_evaluations(compared, early, cost, wo
         assert ratio == pytest.approx(0.5 if name.startswith("end") else early / 2, rel=0.05)
 
 
-def test_skipped_jobs_skip_their_parts():
+def test_skipped_jobs_skip_their_parts_and_rates_may_be_judged_without_noise_alone():
     made = job("n", "rate", skipped="data absent (dpsco data covertype)")
     off = job("n", "rate", "none", skipped="data absent (dpsco data covertype)")
     (row,) = judge([RATE], [(made, None, {"cells": []}), (off, None, {"cells": []})])
     assert row["verdict"] == "skipped: data absent (dpsco data covertype)"
     assert row["replicates"] == 0
+    made = job("n", "rate", "none")
+    jobs = [(made, table(made, lambda c: c.n**-2.0), calibrations(made, privacy_status="none", epsilon_real=np.inf))]
+    (row,) = judge([RATE | {"calibrations": ["none"]}], jobs)
+    assert row["verdict"] == "match" and row["noise_off_slope"] is None and row["notes"] == ["a note"]
 
 
 LAW = {"bound": "wang2017.strongly_convex"}
@@ -275,13 +279,6 @@ def test_kinds_that_run_judge_the_rows_of_other_parts_too():
     assert [row["verdict"] for row in rows] == ["match", "holds", "match"]
     assert rows[2]["slope"] == rows[0]["slope"] and rows[2]["noise_off_slope"] == rows[0]["noise_off_slope"]
     assert [row["replicates"] for row in rows] == [8, 0, 0]
-
-
-def test_rates_may_be_judged_without_noise_alone():
-    made = job("n", "rate", "none")
-    jobs = [(made, table(made, lambda c: c.n**-2.0), calibrations(made, privacy_status="none", epsilon_real=np.inf))]
-    (row,) = judge([RATE | {"calibrations": ["none"]}], jobs)
-    assert row["verdict"] == "match" and row["noise_off_slope"] is None and row["notes"] == ["a note"]
 
 
 def test_counts_may_have_to_be_equal():

@@ -139,11 +139,17 @@ def test_saturated_cells_are_hollow_and_fewer_than_three_show_nothing(saturated,
     assert len(verdict.mean) == 5
 
 
-def test_hollow_cells_are_not_fitted():
+def test_hollow_cells_and_those_with_a_term_below_half_of_the_bound_are_not_fitted():
     mean = np.where(N < 1000, 1.0, 1000 / N)
     verdict = judged(mean, starts=np.full(5, 1.99))
     assert verdict.fitted == (False, False, True, True, True)
     assert verdict.slope == pytest.approx(-1, abs=0.02) and verdict.verdict == "match"
+    named = 1 / N
+    full = named + np.array([2, 2, 0.5, 0.5, 0.5]) * named
+    verdict = judged(1 / N, full=full)
+    assert verdict.fitted == (False, False, True, True, True) and verdict.verdict == "match"
+    assert judged(1 / N, full=3 * named).verdict == "not_observable"
+    assert "claimed term is 0.33 of the bound" in judged(1 / N, full=3 * named).reason
 
 
 @pytest.mark.parametrize(
@@ -153,15 +159,6 @@ def test_a_signal_that_can_be_stronger_may_leave_more_of_the_start(share, limit,
     mean = 1 / N
     verdict = judged(mean, starts=mean / share, limits=np.full(5, limit))
     assert verdict.fitted == (inside,) * 5
-
-
-def test_a_term_below_half_of_the_bound_is_hidden():
-    named = 1 / N
-    full = named + np.array([2, 2, 0.5, 0.5, 0.5]) * named
-    verdict = judged(1 / N, full=full)
-    assert verdict.fitted == (False, False, True, True, True) and verdict.verdict == "match"
-    assert judged(1 / N, full=3 * named).verdict == "not_observable"
-    assert "claimed term is 0.33 of the bound" in judged(1 / N, full=3 * named).reason
 
 
 @pytest.mark.parametrize(
@@ -183,7 +180,7 @@ def test_how_many_sizes_over_which_factor(profile, values, word):
 # Signals, power law, order of the steps.
 
 
-def test_an_edge_among_the_fitted_cells_leaves_the_part_open():
+def test_the_order_of_the_steps_and_an_edge_among_the_fitted_cells():
     verdict = judged(1 / N, edges=(False, False, True, False, True))
     assert verdict.verdict == "inconclusive (edge)" and verdict.word == "inconclusive"
     assert verdict.reason.endswith("n = 1024, 4096")
@@ -191,6 +188,10 @@ def test_an_edge_among_the_fitted_cells_leaves_the_part_open():
     assert told.reason.endswith("n = 1024, 4096; it takes a next signal, 8, 32")
     hollow = judged(1 / N, edges=(True, False, False, False, False), starts=np.array([1.5, 10, 10, 10, 10]) / N)
     assert hollow.verdict == "match"
+    edges = (True,) * 5
+    assert judged(BENT, edges=edges, starts=BENT).verdict == "not_observable"
+    assert judged(BENT, edges=edges).verdict == "inconclusive (edge)"
+    assert judged(BENT, edges=edges, frozen=edges).verdict == "not_observable (frozen)"
 
 
 BENT = np.where(N < 1000, 1.0, (1000 / N) ** 2)
@@ -229,13 +230,6 @@ def test_a_bent_sweep_names_the_sizes_that_are_to_be_added_or_left_out(named, to
 def test_frozen_runs_are_named_with_the_sizes_at_which_they_would_move(frozen, told):
     verdict = judged(1 / N, starts=np.ones(5), frozen=frozen)
     assert verdict.verdict == "not_observable (frozen)" and told in verdict.reason
-
-
-def test_the_order_of_the_steps():
-    edges = (True,) * 5
-    assert judged(BENT, edges=edges, starts=BENT).verdict == "not_observable"
-    assert judged(BENT, edges=edges).verdict == "inconclusive (edge)"
-    assert judged(BENT, edges=edges, frozen=edges).verdict == "not_observable (frozen)"
 
 
 def test_means_without_logarithm_and_single_replicates_show_nothing():

@@ -118,7 +118,7 @@ def test_two_level_interval_covers_where_data_sets_differ(data_sets):
     assert 0.91 <= coverage(make, 400) <= 0.985
 
 
-def test_data_sets_shared_by_all_cells_cancel_from_the_slope():
+def test_what_cells_share_widens_no_interval():
     source = np.random.default_rng(3)
     effects = np.exp(0.5 * source.standard_normal((1, 6, 1)))
     risks = [cell * effects[0] for cell in noisy(source, -1.0, 4, data_sets=6)]
@@ -126,6 +126,10 @@ def test_data_sets_shared_by_all_cells_cancel_from_the_slope():
     apart = fit_rate(N, risks, NAMES)
     assert shared.slope == apart.slope
     assert half_width(shared) < 0.75 * half_width(apart)
+    # However far a heavy factor goes that replicates have in common in all cells.
+    common = np.random.default_rng(16).lognormal(0.0, 1.5, 12)
+    fit = fit_rate(N, [common / n for n in N], NAMES, sharing=Sharing.everything(5))
+    assert half_width(fit) == pytest.approx(0, abs=1e-9)
 
 
 def correlated(source, replicates, data_sets=1):
@@ -202,13 +206,6 @@ def test_a_heavy_tail_that_grows_is_not_taken_for_a_faster_decay(cells, replicat
     below, above = (np.mean([test(fit) for fit in fits]) for test in (lambda f: f.ci_high < 0, lambda f: f.ci_low > 0))
     assert below <= 0.06
     assert above <= 0.02
-
-
-def test_what_cells_do_together_widens_no_interval():
-    """However far a heavy factor goes that replicates have in common in all cells."""
-    common = np.random.default_rng(16).lognormal(0.0, 1.5, 12)
-    fit = fit_rate(N, [common / n for n in N], NAMES, sharing=Sharing.everything(5))
-    assert half_width(fit) == pytest.approx(0, abs=1e-9)
 
 
 def test_a_bend_of_the_sweep_is_no_noise():

@@ -80,14 +80,6 @@ def test_close_to_the_truth_for_gaussians(mu):
     assert 0.7 * truth <= bound <= truth
 
 
-def test_a_chance_of_exposure_needs_the_delta():
-    """A mechanism that exposes a record with probability 0.01, else says nothing, is (0, 0.01)-private."""
-    rng = np.random.default_rng(5)
-    exposed, silent = (rng.random(100_000) < 0.01).astype(float), np.zeros(100_000)
-    assert epsilon_lower_bound(exposed, silent, 0.01) == 0
-    assert epsilon_lower_bound(exposed, silent, 1e-5) > 3
-
-
 def test_perfect_separation_reaches_what_the_runs_allow():
     """No false alarm in m test runs at error a per bound leaves 1 - a^(1/m)."""
     p, q = np.full(1000, 1.0), np.full(1000, 0.0)
@@ -105,7 +97,7 @@ def test_neither_orientation_nor_scale_of_the_scores_matters():
     assert epsilon_lower_bound(np.arctan(p), np.arctan(q), 1e-6) == bound
 
 
-def test_one_sided_privacy_loss_is_found():
+def test_rare_events_on_one_side_are_found_and_need_the_delta():
     """An event that is rare on both data sets, and far rarer on one, counts whichever data set that is."""
     rng = np.random.default_rng(7)
     rare, rarer = (rng.random(50_000) < 0.05).astype(float), (rng.random(50_000) < 0.001).astype(float)
@@ -113,6 +105,11 @@ def test_one_sided_privacy_loss_is_found():
     assert (there.direction, back.direction) == ("P over Q", "Q over P")
     assert there.epsilon == back.epsilon > 3
     assert there.epsilon == pytest.approx(math.log((there.power_low - 1e-5) / there.false_alarm_high))
+    # A mechanism that exposes a record with probability 0.01, else says nothing, is (0, 0.01)-private.
+    rng = np.random.default_rng(5)
+    exposed, silent = (rng.random(100_000) < 0.01).astype(float), np.zeros(100_000)
+    assert epsilon_lower_bound(exposed, silent, 0.01) == 0
+    assert epsilon_lower_bound(exposed, silent, 1e-5) > 3
 
 
 @pytest.mark.parametrize("value", [0.0, -3.5, np.inf])

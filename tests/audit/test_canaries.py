@@ -33,7 +33,7 @@ TRIALS, KNOWN = list(trials()), set(list_algorithms())
 """As they are when this is read: other tests may make more known."""
 
 
-def test_every_private_algorithm_variant_and_calibration_has_a_canary():
+def test_every_private_algorithm_variant_and_calibration_has_a_short_canary():
     assert {trial.algorithm for trial in TRIALS} == KNOWN
     assert {trial.algorithm for trial in TRIALS if trial.reason} == NONE
     for trial in TRIALS:
@@ -42,9 +42,6 @@ def test_every_private_algorithm_variant_and_calibration_has_a_canary():
     for id in KNOWN - NONE:
         for variant, allowed in get_algorithm(id).variants.items():
             assert {(id, variant, c) for c in allowed if c in CALIBRATIONS} <= tried
-
-
-def test_runs_are_short():
     for trial in TRIALS:
         if not trial.reason:
             cell = make_audit_cell(trial.algorithm, None, {"variant": trial.variant}, trial.calibration)

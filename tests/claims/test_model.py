@@ -36,7 +36,7 @@ def changed(part=None, **claim):
     return entry
 
 
-def test_a_claim_as_data():
+def test_a_claim_as_data_and_as_json():
     claim = parse_claim(CLAIM)
     assert claim.paper == "wang2017" and [part.id for part in claim.parts] == ["p", "u", "q"]
     part = claim.part("p")
@@ -44,6 +44,11 @@ def test_a_claim_as_data():
     assert part.runs and part.plans and not claim.part("u").plans
     assert [part.id for part in claim.parts_of("smoke")] == ["p", "u"]
     assert [part.id for part in claim.parts_of("full")] == ["q"]
+    claim = parse_claim(CLAIM)
+    assert [type(part) for part in claim.parts] == [RatePart, ExplicitPart, RatePart]
+    assert Claim.from_json(loads(dumps_canonical(claim))) == claim
+    assert not claim.part("u").methods and claim.part("u").sweep is None
+    assert not hasattr(claim.part("u"), "speed")
 
 
 def test_a_band_needs_all_its_parts_and_other_kinds_one():
@@ -194,11 +199,3 @@ def test_all_that_is_wrong_with_a_file_is_told_at_once():
         assert key in told
     for key in ("key = 'speed'", "statistic = 'median'", "problem = 'ridge_logistic'", "kind = 'guess'"):
         assert key in told
-
-
-def test_parts_are_of_their_kind_and_travel_as_json():
-    claim = parse_claim(CLAIM)
-    assert [type(part) for part in claim.parts] == [RatePart, ExplicitPart, RatePart]
-    assert Claim.from_json(loads(dumps_canonical(claim))) == claim
-    assert not claim.part("u").methods and claim.part("u").sweep is None
-    assert not hasattr(claim.part("u"), "speed")

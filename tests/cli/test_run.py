@@ -1,5 +1,4 @@
 import json
-import re
 import shutil
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from omegaconf import OmegaConf
 import dpsco_bench
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.cli.overrides import store_options
-from dpsco_bench.execution import progress
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.request import problem_options
 from dpsco_bench.execution.results import RESULT_SCHEMA, parquet_table, read_table
@@ -26,7 +24,7 @@ def rows(dpsco, *arguments):
     return json.loads(outcome.out)
 
 
-def test_one_line_and_the_rows_with_their_configuration(dpsco, tmp_path):
+def test_one_line_and_the_rows_with_their_configuration_and_their_summary(dpsco, tmp_path):
     outcome = dpsco(*SMALL)
     assert outcome.code == 0 and outcome.out.count("\n") == 1 and "proven), delta 1e-05, " in outcome.out
     (path,) = tmp_path.glob("results/runs/*.parquet")
@@ -35,9 +33,6 @@ def test_one_line_and_the_rows_with_their_configuration(dpsco, tmp_path):
     assert metadata["config"]["n"] == 64 and metadata["config"]["algorithm"]["id"] == "wang2017.dp_gd_pl"
     assert "data" not in metadata["config"] and str(tmp_path) not in json.dumps(metadata)
     assert str(path.relative_to(tmp_path)) in outcome.err
-
-
-def test_json_summarises_the_rows(dpsco):
     (row,) = rows(dpsco, *SMALL, "out=here/rows.parquet")
     risk = read_table(Path("here/rows.parquet"))[0]["risk"].to_numpy()
     assert row["risk"] == pytest.approx(risk.mean()) and row["out"] == "here/rows.parquet"
@@ -62,18 +57,6 @@ def test_a_sweep_runs_every_cell_through_hydra(dpsco, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"results"}
     single = rows(dpsco, "run", "n=64", "calibration=paper", "d=2", "replicates=2", "step=0.5")
     assert single == [swept[2]]
-
-
-def test_a_long_run_tells_how_far_it_is_and_is_the_same_run(dpsco, monkeypatch):
-    monkeypatch.setattr(progress, "SPACING", 0.01)
-    keys = ("run", "n=4096", "d=40", "replicates=12", "steps=200")  # some tenths of a second
-    keys += ("algorithm=wang2017/dp_gd_pl", "problem=ridge_logistic")
-    assert dpsco(*keys, "out=whole.parquet").code == 0
-    shutil.rmtree("results/store")
-    monkeypatch.setattr("dpsco_bench.execution.worker.shares", lambda job, seconds: 4)
-    outcome = dpsco(*keys, "out=shares.parquet")
-    assert Path("shares.parquet").read_bytes() == Path("whole.parquet").read_bytes()
-    assert re.search("^0 of 1 runs done, .* left$", outcome.err, re.MULTILINE) and "1 of 1 runs" not in outcome.err
 
 
 def test_what_is_finished_stays_and_is_not_run_again(dpsco, monkeypatch):

@@ -156,10 +156,15 @@ def test_every_key_holds_what_a_step_uses_of_the_mathematics(step, named):
     assert reached - compared == set(closure(named, DEVICE_ONLY, keyed=True))
 
 
-def test_keys_hold_no_accountant_and_no_other_method_by_themselves():
+def test_keys_hold_no_accountant_no_other_method_and_no_code_of_a_device():
     modules = closure([*RUN_MODULES, "dpsco_bench.papers.wang2017.algorithms.gradient_descent"], keyed=True)
     for absent in ("accountants", "claims", "dp_svrg", "covertype", "schatten", "__init__"):
         assert not [name for name in modules if absent in name]
+    modules = ["dpsco_bench.papers.wang2017.fused.steps", *RUN_MODULES]
+    assert set(closure(modules, keyed=True)) - set(closure(modules, DEVICE_ONLY, keyed=True)) == DEVICE_ONLY
+    assert code_digest(modules, keyed=True) != code_digest(modules, without=DEVICE_ONLY, keyed=True)
+    places = (digest.ROOT / "papers").rglob("__init__.py")
+    assert [str(path) for path in places if path.read_text().strip()] == []
 
 
 @pytest.fixture
@@ -184,11 +189,6 @@ def test_a_papers_packages_count_with_what_they_import(paper, file, changes):
     before = code_digest(["theirs.algorithms"])
     paper(file, "changed = 1\n")
     assert (code_digest(["theirs.algorithms"]) != before) == changes
-
-
-def test_the_packages_of_shipped_papers_hold_nothing():
-    places = (digest.ROOT / "papers").rglob("__init__.py")
-    assert [str(path) for path in places if path.read_text().strip()] == []
 
 
 ON_A_CORE = """
@@ -220,9 +220,3 @@ def test_a_run_on_a_core_loads_nothing_of_a_device():
     """So that keys of such runs may leave it out, fused runs included."""
     done = subprocess.run([sys.executable, "-c", ON_A_CORE], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-
-
-def test_what_a_device_alone_needs_counts_for_runs_there_alone():
-    modules = ["dpsco_bench.papers.wang2017.fused.steps", *RUN_MODULES]
-    assert set(closure(modules, keyed=True)) - set(closure(modules, DEVICE_ONLY, keyed=True)) == DEVICE_ONLY
-    assert code_digest(modules, keyed=True) != code_digest(modules, without=DEVICE_ONLY, keyed=True)

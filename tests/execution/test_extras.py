@@ -163,7 +163,7 @@ def test_every_algorithm_declares_a_known_measure():
         get_measure("luck")
 
 
-def test_the_mean_squared_gradient_is_that_of_the_observed_iterates():
+def test_the_mean_squared_gradient_is_that_of_the_observed_iterates_with_the_regulariser():
     data, measure, seen = MEASURED.draw_data(0, 0), get_measure("mean_squared_gradient"), []
     objective = Objective(MEASURED.problem_entry, data, 3)
     rng = np.random.default_rng(0)
@@ -173,9 +173,6 @@ def test_the_mean_squared_gradient_is_that_of_the_observed_iterates():
         seen.append((MEASURED.problem_entry.mean_gradient(x, data) ** 2).sum(axis=1))
     np.testing.assert_allclose(measure.value(objective, np.zeros((3, 4))), np.mean(seen, axis=0), rtol=1e-12)
     np.testing.assert_array_equal(objective.evaluations, 0.0)
-
-
-def test_it_includes_the_regulariser():
     cell = Cell("wang2017.dp_gd_nonconvex", "ridge_logistic", n=20, d=4, epsilon=1.0, delta=1e-5)
     data, x = cell.draw_data(0, 0), np.ones((1, 4))
     objective = Objective(cell.problem_entry, data, 1)

@@ -60,13 +60,12 @@ def measured(tmp_path):
     return Measured(Store(tmp_path / "store"))
 
 
-def test_the_key_is_the_same_with_and_without_data(entries):
+def test_the_key_is_the_same_with_and_without_data_and_a_job_is_skipped_only_where_no_result_is_there(
+    entries, measured
+):
     for job, absent in zip(entries[0].jobs, entries[1].jobs, strict=True):
         assert (job.skipped, absent.skipped) == ("", REASON)
         assert (job.key, job.calibration_key) == (absent.key, absent.calibration_key)
-
-
-def test_a_job_counts_as_skipped_only_where_no_result_of_it_is_there(entries, measured):
     job, absent = entries[0].jobs[0], entries[1].jobs[0]
 
     def found():

@@ -53,14 +53,11 @@ def plan(**changes):
     return board_plan(parse_board({**copy.deepcopy(BOARD), **changes}), "smoke", SETTINGS)
 
 
-def test_points_are_all_combinations_of_all_blocks_once():
+def test_points_are_all_combinations_and_every_method_is_run_or_left_out():
     board = parse_board(BOARD)
     points = [(point.n, point.d, point.epsilon) for point in board.points(board.instances[0], "smoke")]
     assert points == [(64, 3, 1), (128, 3, 1), (64, 4, 1)]
     assert board.points(board.instances[2], "smoke") == [GridPoint(64, 1)]
-
-
-def test_every_method_is_run_or_left_out_at_every_point():
     entry = plan()
     ran = {(c.method, c.value) for job in entry.jobs for c in job.cells if not c.method.startswith("real")}
     left = {(f"{x.instance}/{x.method}", x.point) for x in entry.left_out}
@@ -256,13 +253,10 @@ def test_what_an_algorithm_does_not_have_stops_the_board(changes, message):
         plan(**changes)
 
 
-def test_a_search_tries_its_grid_and_what_lies_beside_it():
+def test_searches_try_their_grid_and_values_that_a_method_does_not_take_are_said(capfd):
     given = {"grid": {"steps": [4, 8]}, "options": {"step": 0.5}, "beside": [{}, {"step": 2.0}]}
     search = Search(algorithm="bassily2021.noisy_smd", **given)
     assert search.settings == [{"step": 0.5, "steps": 4}, {"step": 0.5, "steps": 8}, {"step": 0.5}, {"step": 2.0}]
-
-
-def test_a_value_that_a_method_does_not_take_is_said(capfd):
     method = {"algorithm": "wang2017.dp_gd", "label": "zero", "options": {"steps": 0}}
     search = {**SEARCH, "grid": {"steps": [0, 2], "step": [0.1]}}
     entry = plan(methods=[method, "wang2017.dp_gd"], instances=[{**SEARCHED, "searches": [search]}])

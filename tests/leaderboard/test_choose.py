@@ -58,7 +58,7 @@ def of(found, name):
     return next(method for method in found.methods if method.method == name)
 
 
-def test_the_ranking_is_by_mean_risk_and_ties_are_those_of_a_leaderboard(found):
+def test_the_ranking_is_by_mean_risk_with_the_numbers_of_runs_by_themselves(found):
     risks = {m.method: found.rows.filter(pc.equal(found.rows["part"], m.method))["risk"] for m in found.methods}
     assert [m.risk for m in found.methods] == sorted(m.risk for m in found.methods)
     assert all(m.risk == pytest.approx(np.mean(risks[m.method])) for m in found.methods)
@@ -69,9 +69,6 @@ def test_the_ranking_is_by_mean_risk_and_ties_are_those_of_a_leaderboard(found):
     assert found.lower_bound.kind == "order only" and 0 < found.lower_bound.value <= found.trivial
     assert {(item.method, item.status) for item in found.refused} == {("dp_gd", "refused")}
     assert pc.unique(found.rows["checkpoint"]).to_pylist() == [FINAL]
-
-
-def test_a_method_has_the_numbers_of_a_run_by_itself(found):
     alone = dpsco_bench.run("wang2017.dp_accmd", "logistic_glm", 150, 3, domain="l2_ball", replicates=6)
     assert of(found, "dp_accmd").risk == pytest.approx(alone.mean, rel=1e-12)
     assert of(found, "dp_accmd").gradient_evaluations == alone.gradient_evaluations.mean()

@@ -104,15 +104,12 @@ BOARD = "leaderboard.b"
 RECORDED = standing([ranked("a", 0.12345, held_out_loss=0.5), ranked("b", 0.2)], ["a"], runner_up="b")
 
 
-def test_a_point_is_recorded_with_its_numbers(tmp_path):
+def test_a_point_is_recorded_with_its_numbers_and_absent_data_and_other_boards_stay(tmp_path):
     path = tmp_path / "boards" / "ci.json"
     record_board(path, BOARD, [RECORDED])
     (row,) = read_boards(path)
     assert [row[key] for key in ("instance", "n", "least", "tied", "risk")] == ["i", 64, "a", ["a"], 0.123]
     assert [row[key] for key in ("trivial", "search", "held_out_loss", "contenders")] == [9.0, None, 0.5, []]
-
-
-def test_absent_data_and_other_boards_stay_recorded(tmp_path):
     path = tmp_path / "ci.json"
     record_board(path, BOARD, [RECORDED, replace(RECORDED, instance="real")])
     record_board(path, "leaderboard.c", [RECORDED])

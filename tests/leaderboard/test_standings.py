@@ -57,17 +57,6 @@ def test_the_starting_point_takes_part_and_a_single_replicate_decides_nothing():
     assert sorted(compare({"a": one, "b": 2 * one}, 3.0).tied) == sorted(["a", "b", TRIVIAL])
 
 
-def test_a_method_that_does_nothing_neither_wins_nor_ties():
-    """Its mean may differ from the starting risk by a rounding, on either side; its name decides nothing."""
-    for risk in (1.0, 1.0 - 1e-15, 1.0 + 1e-15):
-        outcome = compare({"a": np.full((1, 1, 24), risk), "b": noisy(3.0, 1)}, 1.0)
-        assert (outcome.winner, outcome.tied, outcome.runner_up) == (TRIVIAL, (TRIVIAL,), "b")
-    outcome = compare({"a": np.ones((1, 1, 24))}, 1.0)
-    assert (outcome.winner, outcome.tied, outcome.runner_up) == (TRIVIAL, (TRIVIAL,), "a")
-    outcome = compare({"a": np.ones((1, 1, 24)), "c": noisy(0.99, 2, 0.5)}, 1.0)
-    assert sorted(outcome.tied) == ["c", TRIVIAL], "shared with the starting point, which it is"
-
-
 def test_a_lower_bound_is_cut_at_the_starting_risk():
     constants = Constants(2.0, 1.0, diameter=2.0, domain="l2_ball")
     context = BoundContext(10, 50, 0.1, 1e-6, constants, "paper", {}, {}, start_risk=0.3)
@@ -90,11 +79,19 @@ def test_ends_of_an_interval_are_those_of_all_resamples_there_are():
     np.testing.assert_allclose(found, [exact[0], min(1.0, exact[1])], atol=0.03 * shares.std())
 
 
-def test_methods_that_do_the_same_are_tied_whatever_stands_beside_them():
+def test_methods_that_do_the_same_are_tied_and_one_that_does_nothing_neither_wins_nor_ties():
     """Their sums come from one product of matrices, which may round them differently."""
     risks = noisy(1.0, 1, 0.3, (1, 2, 7)) / 3
     others = {f"other{i}": noisy(5.0, i, 0.1, (1, 2, 7)) for i in range(2, 9)}
     assert sorted(compare({"a": risks, **others, "z": risks.copy()}, 9.0).tied) == ["a", "z"]
+    # Its mean may differ from the starting risk by a rounding, on either side; its name decides nothing.
+    for risk in (1.0, 1.0 - 1e-15, 1.0 + 1e-15):
+        outcome = compare({"a": np.full((1, 1, 24), risk), "b": noisy(3.0, 1)}, 1.0)
+        assert (outcome.winner, outcome.tied, outcome.runner_up) == (TRIVIAL, (TRIVIAL,), "b")
+    outcome = compare({"a": np.ones((1, 1, 24))}, 1.0)
+    assert (outcome.winner, outcome.tied, outcome.runner_up) == (TRIVIAL, (TRIVIAL,), "a")
+    outcome = compare({"a": np.ones((1, 1, 24)), "c": noisy(0.99, 2, 0.5)}, 1.0)
+    assert sorted(outcome.tied) == ["c", TRIVIAL], "shared with the starting point, which it is"
 
 
 BOARD = {

@@ -21,15 +21,11 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report import own_figures
 from dpsco_bench.report.axes import FOOT, decade_text, spread, tick_text
 from dpsco_bench.report.drawing import COLOURS, SHADES, Panel, compose, style
-from dpsco_bench.report.elements import through
 from dpsco_bench.report.figures import (
-    GREY,
-    HIGHEST,
     INK,
     audits_figure,
     claim_figures,
     claim_panels,
-    curve_figure,
     grouped_parts,
     rows_of,
     variant_groups,
@@ -38,7 +34,7 @@ from dpsco_bench.report.figures import (
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.opening import COLOURS as OPENING
 from dpsco_bench.report.own_figures import FIGURES, figure_names
-from dpsco_bench.report.panels import Group, Series, _groups, _places, _ratios, grid_panel, kind_panel, ratio_panel
+from dpsco_bench.report.panels import Group, _groups, _places, _ratios, grid_panel, kind_panel, ratio_panel
 from dpsco_bench.report.scores import Score
 
 from .legible import faults
@@ -116,13 +112,6 @@ def test_labels_are_spread_in_order_and_ticks_are_short():
     assert [decade_text(v) for v in (0.0, -1.0, math.inf, 5e-324)] == ["", "", "", "10⁻³²⁴"]
 
 
-def test_the_noises_of_a_part_stand_side_by_side_on_the_same_axes(inputs):
-    figure = curve_figure(inputs.claim("wang2017.race"))
-    limits = {(*axes.get_xlim(), *axes.get_ylim()) for axes in figure.axes}
-    assert len(figure.axes) == 4 and len(limits) == 1
-    assert len({axes.get_position().y0 for axes in figure.axes}) == 2  # a line an epsilon, a column a noise
-
-
 def test_keys_name_what_is_drawn_and_nothing_else(inputs):
     seen = set()
     for claim in CLAIMS:
@@ -152,14 +141,11 @@ def nothing(inputs):
     return Inputs(files, [ClaimResults(entry, files) for entry in entries])
 
 
-def test_declared_names_are_those_that_are_drawn_and_no_claims():
+def test_declared_names_are_those_that_are_drawn_and_what_is_not_measured_says_so_in_its_file(nothing, tmp_path):
     names = figure_names(claim_ids())
     assert len(set(names)) == len(names) == len(ALL)
     assert not set(names) & {id + suffix for id in claim_ids() for suffix in ("", ".curves", ".time", ".shown")}
     assert figure_names(["zhang2022.thm4"]) == []
-
-
-def test_what_is_not_measured_says_so_in_its_file(nothing, tmp_path):
     written = own_figures.write_figures(nothing, tmp_path)
     assert {path.stem for path in written} == set(figure_names(claim_ids()))
     assert len(written) == 2 * len(figure_names(claim_ids())) and all(path.stat().st_size > 0 for path in written)
@@ -168,12 +154,6 @@ def test_what_is_not_measured_says_so_in_its_file(nothing, tmp_path):
         drawn = {own.name for own in FIGURES.of(paper).values() if own.draw(nothing)}
         closed = {"bassily2021.kappa_rules", "bassily2021.vertices", "wang2017.noise_share"}
         assert drawn <= closed, "closed formulas need no measurement"
-
-
-def test_formulas_pass_through_the_points():
-    x, zero = np.array([1.0, 2.0, 4.0]), np.zeros(3)
-    points = Series(x, 3 * x, 3 * x, 3 * x, zero, zero)
-    np.testing.assert_allclose(through(points, x), 3 * x)
 
 
 def composed(draw, panels=2):
@@ -315,22 +295,6 @@ def test_a_row_has_its_bounds_its_accountant_and_the_claim():
 def test_bounds_are_in_units_of_the_claim():
     part = next(part for part in PARTS if part.sweep.values["full"][0] == 4.0)
     assert [x for x, *_ in marks(drawn_audits([audit_score(part, 1.0, real=8.0)]))] == [2.0, 0.25]
-
-
-@pytest.mark.parametrize(
-    ("power", "verdict", "colour"), [(0.49, "not refuted", GREY), (0.5, "not refuted", INK), (0.1, "refuted", INK)]
-)
-def test_what_says_nothing_is_grey(power, verdict, colour):
-    found = marks(drawn_audits([audit_score(PARTS[0], power=power, verdict=verdict)]))
-    assert [line[2] for line in found if line[1] == "D"] == [colour]
-
-
-def test_epsilons_beyond_the_axis_stand_at_its_edge_with_their_value():
-    figure = drawn_audits(
-        [audit_score(PARTS[0], 0.0, real=math.inf, kind="lower"), audit_score(PARTS[1], 60.0, real=math.nan)]
-    )
-    assert [x for x, *_ in marks(figure)] == [HIGHEST, 0.05, HIGHEST]
-    assert [text.get_text() for text in figure.axes[0].texts if text.get_text() == "∞"] == ["∞"]
 
 
 SIZES = {

@@ -33,6 +33,9 @@ def test_only_decided_points_of_the_board_count():
     for instances in (["s"], ["i", "gone"]):
         with pytest.raises(NotMeasured, match=f"{COMMON} has not all of these instances in profile ci"):
             results.decided(*instances)
+    assert of_board(*ROWS).point("i", n=512, d=4, epsilon=1) is ROWS[1]
+    with pytest.raises(NotMeasured, match="has no such point in profile ci"):
+        of_board(*ROWS).point("i", n=512, d=5, epsilon=1)
 
 
 def test_points_of_some_epsilons_ties_gains_and_methods_that_ran():
@@ -59,12 +62,6 @@ def test_points_of_some_epsilons_ties_gains_and_methods_that_ran():
     ) == (2, 0, 1, 3)
     assert findings.gains(rows) == pytest.approx([25, 75, 0])
     assert (findings.ran(rows), findings.ran(rows, "q"), findings.ran(rows, "r")) == (2, 1, 0)
-
-
-def test_a_point_is_found_by_its_sizes():
-    assert of_board(*ROWS).point("i", n=512, d=4, epsilon=1) is ROWS[1]
-    with pytest.raises(NotMeasured, match="has no such point in profile ci"):
-        of_board(*ROWS).point("i", n=512, d=5, epsilon=1)
 
 
 def test_a_frontier_is_a_bracket():

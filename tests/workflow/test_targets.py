@@ -42,14 +42,11 @@ def test_timed_part_has_curves_of_every_cell(project):
         assert cell["seconds"] == sorted(cell["seconds"]) and len(cell["seconds"]) == len(cell["evaluations"])
 
 
-def test_costs_of_the_cells_are_in_the_tables(project):
+def test_costs_are_in_the_tables_and_results_are_found_by_the_verb(project):
     page = (project.results / "tables" / "jobs.csv").read_text().splitlines()
     assert any("calibrate_cpu_s,run_cpu_s,peak_mb" in line for line in page[:3])
     manifests = [path.read_text() for path in (project.root / "results" / "store" / "runs").glob("*.manifest")]
     assert manifests and all('"cpu_s":' in text and '"peak_mb":' in text for text in manifests)
-
-
-def test_what_one_claim_needs_is_found_by_the_verb_and_by_other_profiles(project):
     done = project.dpsco("claim", "wang2017.alpha", "--profile", "smoke")
     assert done.returncode == 0 and "closed-n" in done.stdout and done.stderr == ""
 
