@@ -1,4 +1,4 @@
-"""Fits are exact on power laws, invariant where they should be, and their intervals cover."""
+"""Fits are exact on power laws and their intervals cover; lack of fit has its level; orderings are paired."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import digamma
 
-from dpsco_bench.analysis.sharing import Sharing
+from dpsco_bench.analysis.bootstrap import student_factor
+from dpsco_bench.analysis.ordering import MedianRatio, common_budget, compare_medians, risk_at
+from dpsco_bench.analysis.rates import LackOfFit, lack_of_fit, local_slopes
+from dpsco_bench.analysis.sharing import Replicates, Sharing
 from dpsco_bench.analysis.slopes import LEAST_ERROR, LOG_ERROR_FLOOR, bound_slope, bounded_errors, fit_rate, log_weights
 from dpsco_bench.errors import InputError
+from dpsco_bench.kinds.ordering import AT_END, AT_EQUAL_EVALUATIONS, ordering_verdict
 from tests.marks import rest_at_night
 
 NAMES = ("test.claim", "part", "paper")
@@ -256,3 +260,177 @@ def test_unequal_shared_data_sets_are_refused():
     rng = np.random.default_rng(0)
     with pytest.raises(InputError, match="data sets"):
         fit_rate([1.0, 2.0], [rng.random((2, 3)), rng.random((3, 3))], NAMES, sharing=Sharing((0, 0), (0, 1)))
+
+
+SIX = 2.0 ** np.arange(8, 14)
+
+
+def fitted(risks, errors=None):
+    return fit_rate(SIX[: len(risks)], risks, ("t",), numerical_errors=errors, resamples=10)
+
+
+@pytest.mark.parametrize("replicates", rest_at_night([4, 64], 0))
+def test_level_under_a_power_law(replicates):
+    source = np.random.default_rng(2)
+    found = [
+        lack_of_fit(fitted([source.gamma(16, 1 / 16, replicates) / n for n in SIX]), 1 / SIX).p_value
+        for _ in range(1000)
+    ]
+    assert np.mean(np.array(found) < 0.05) == pytest.approx(0.05, abs=0.03)
+    assert np.mean(np.array(found) < 1e-3) < 0.005
+
+
+def test_a_bend_is_found_and_measured():
+    bent = np.where(SIX < 1500, 1.0, 1500 / SIX)
+    lack = lack_of_fit(fitted([[m] for m in bent], [1e-9] * 6), np.ones(6))
+    line = np.polyval(np.polyfit(np.log(SIX), np.log(bent), 1), np.log(SIX))
+    assert lack.p_value < 1e-6 and lack.bent
+    assert lack.largest == pytest.approx(np.abs(bent / np.exp(line) - 1).max(), rel=1e-6)
+    own = lack_of_fit(fitted([[m] for m in bent], [1e-9] * 6), bent)
+    assert own.largest < 1e-9 and own.p_value > 0.99 and not own.bent
+
+
+def common(source, shape, curve, own):
+    """Replicates with heavy noise in common and some of each cell's own, of mean 1."""
+    shared = source.lognormal(-0.5, 1.0, shape)
+    return [m * shared * source.gamma(own**-2, own**2, shape) for m in curve]
+
+
+def with_sharing(risks, sharing, curve):
+    return lack_of_fit(fitted(risks), curve, Replicates(risks, [None] * len(risks), sharing))
+
+
+@pytest.mark.parametrize("shape", [8, 64, (6, 4), (12, 1)])
+def test_a_bend_is_found_under_common_random_numbers(shape):
+    """Noise that all cells have in common hides no bend, of any kind of replicates; their own errors do not see it."""
+    source, x = np.random.default_rng(3), np.log(SIX[:5] / 1024)
+    curve = np.exp(-0.2 * x**2) / SIX[:5]
+    for _ in range(20):
+        risks = common(source, shape, curve, 0.02)
+        lack = with_sharing(risks, Sharing.everything(5), 1 / SIX[:5])
+        assert lack.bent and lack.largest > 0.15
+        assert with_sharing(risks, Sharing.everything(5), curve).largest < 0.15
+        assert not lack_of_fit(fitted(risks), 1 / SIX[:5]).bent
+
+
+@pytest.mark.parametrize("shape", rest_at_night([4, 16, (6, 4)], 2))
+@pytest.mark.parametrize("own", rest_at_night([0.25, 1.0], 1))
+def test_level_under_common_random_numbers(shape, own):
+    source, cells = np.random.default_rng(4), SIX[:5]
+    found = [with_sharing(common(source, shape, 1 / cells, own), Sharing.everything(5), 1 / cells) for _ in range(1000)]
+    assert np.mean([lack.p_value < 0.05 for lack in found]) < 0.06
+    assert np.mean([lack.p_value < 1e-3 for lack in found]) < 0.003
+
+
+def test_cells_that_share_nothing_are_judged_by_their_own_errors_and_two_are_a_power_law():
+    risks = common(np.random.default_rng(5), 8, 1 / SIX, 0.3)
+    assert with_sharing(risks, Sharing.nothing(6), 1 / SIX) == lack_of_fit(fitted(risks), 1 / SIX)
+    assert lack_of_fit(fitted([[1.0, 2.0], [5.0, 6.0]]), np.ones(2)).p_value == 1.0
+
+
+def test_an_exact_scale_invariance_is_a_power_law_and_an_exact_bend_is_bent():
+    shared = np.random.default_rng(6).lognormal(size=8)
+    for curve, bent in ((1 / SIX, False), (np.where(SIX < 1500, 1.0, 1500 / SIX), True)):
+        lack = with_sharing([m * shared for m in curve], Sharing.everything(6), 1 / SIX)
+        assert lack.bent == bent and (bent or lack.p_value > 0.99)
+
+
+@pytest.mark.parametrize(("p", "largest", "bent"), [(1e-4, 0.2, True), (1e-4, 0.14, False), (0.01, 0.5, False)])
+def test_both_conditions_are_needed(p, largest, bent):
+    assert LackOfFit(p, largest).bent == bent
+
+
+def test_local_slopes_are_in_the_order_of_the_parameter():
+    np.testing.assert_allclose(local_slopes([4, 1, 2], [8, 1, 4]), [2, 1])
+    assert np.isnan(local_slopes([1, 2], [1, -1])).all()
+
+
+PAIR = ("claim", "part", "paper", AT_END)
+
+
+def samples(seed, ratio=1.0, shape=(32,), common=1.0, own=0.1):
+    source = np.random.default_rng(seed)
+    shared = np.exp(common * source.standard_normal(shape))
+    pair = np.exp(own * source.standard_normal((2, *shape)))
+    return ratio * shared * pair[0], shared * pair[1]
+
+
+def test_clear_differences_are_decided_either_way():
+    better, worse = samples(0, ratio=0.5)
+    holds, reverse = compare_medians(better, worse, PAIR), compare_medians(worse, better, PAIR)
+    assert holds.word == "holds"
+    assert reverse.word == "reversed"
+    assert holds.log_ratio == pytest.approx(-reverse.log_ratio)
+    assert holds.log_ratio == pytest.approx(np.log(0.5), abs=0.1)
+
+
+def test_pairing_removes_what_the_methods_share():
+    first, second = samples(1, ratio=0.8)
+    apart = np.random.default_rng(2).permutation(second)
+    paired, unpaired = compare_medians(first, second, PAIR), compare_medians(first, apart, PAIR)
+    assert paired.ci_high - paired.ci_low < 0.6 * (unpaired.ci_high - unpaired.ci_low)
+
+
+@pytest.mark.parametrize("shape", [(16,), (4, 4)])
+def test_ties_are_inconclusive(shape):
+    first, _ = samples(3, shape=shape)
+    tie = compare_medians(first, first, PAIR)
+    assert (tie.log_ratio, tie.ci_low, tie.ci_high) == (0, 0, 0)
+    assert tie.word == "inconclusive"
+    assert compare_medians(np.ones(5), np.ones(5), PAIR).word == "inconclusive"
+
+
+def test_two_replicates_decide_only_what_is_overwhelming():
+    assert compare_medians([1.0, 1.2], [1.3, 1.9], PAIR).word == "inconclusive"
+    assert compare_medians([1.0, 1.001], [9.0, 9.01], PAIR).word == "holds"
+    assert np.isnan(compare_medians([-1.0, -2.0, 0.0], [1.0, 2.0, 3.0], PAIR).log_ratio)
+    sometimes = compare_medians([-1.0, 2.0, 3.0], [1.0, 2.0, 3.0], PAIR)
+    assert (sometimes.ci_low, sometimes.ci_high) == (-np.inf, np.inf)
+    assert sometimes.word == compare_medians([1.0], [9.0], PAIR).word == "inconclusive"
+
+
+def test_an_interval_is_at_least_the_normal_one_of_95_percent():
+    """Two medians on a lattice of three values: its percentiles stop short."""
+    found = compare_medians([1.0, np.exp(1.0)], [1.0, 1.0], PAIR)
+    source = np.random.default_rng(0).integers(0, 2, (100_000, 2))
+    spread = np.log(np.median(np.exp(source), axis=1)).std()
+    half = (found.ci_high - found.ci_low) / 2
+    assert half == pytest.approx(np.sqrt(2) * student_factor(1) * 1.96 * spread, rel=0.05)
+
+
+@pytest.mark.parametrize("shape", [(2,), (4,), (16,), (8, 4)])
+def test_equal_methods_are_rarely_ordered(shape):
+    """At most one in twenty by chance; medians of few runs are covered a little too well."""
+    words = [compare_medians(*samples(seed, shape=shape), (str(seed),), resamples=500).word for seed in range(400)]
+    assert np.mean([word != "inconclusive" for word in words]) <= 0.08
+
+
+def test_risk_at_the_last_affordable_checkpoint():
+    risks = np.array([[4.0, 40.0], [3.0, 30.0], [2.0, 20.0]])
+    np.testing.assert_array_equal(risk_at([10, 20, 30], risks, 29.9), [3, 30])
+    np.testing.assert_array_equal(risk_at([10, 20, 30], risks, 1e9), [2, 20])
+    own_cost = np.array([[10, 11], [20, 31], [30, 40]])
+    np.testing.assert_array_equal(risk_at(own_cost, risks, 30), [2, 40])
+    with pytest.raises(InputError, match="budget"):
+        risk_at([10, 20, 30], risks, 5)
+    assert common_budget([10, 20, 300], np.array([[1, 1], [50, 40]])) == 40
+
+
+HOLDS, REVERSED, OPEN = MedianRatio(-1, -1.5, -0.5), MedianRatio(1, 0.5, 1.5), MedianRatio(0.1, -1, 1)
+
+
+@pytest.mark.parametrize(
+    ("end", "equal", "word"),
+    [
+        (HOLDS, HOLDS, "holds"),
+        (REVERSED, REVERSED, "reversed"),
+        (HOLDS, REVERSED, "inconclusive"),
+        (HOLDS, OPEN, "inconclusive"),
+        (OPEN, OPEN, "inconclusive"),
+    ],
+)
+def test_both_comparisons_must_agree(end, equal, word):
+    verdict = ordering_verdict({AT_END: end, AT_EQUAL_EVALUATIONS: equal})
+    assert verdict.verdict == word
+    assert verdict.reason == f"end: {end.word}, equal evaluations: {equal.word}"
+    assert verdict.ratio_ci[AT_END] == pytest.approx((np.exp(end.ci_low), np.exp(end.ci_high)))

@@ -1,23 +1,31 @@
+"""Runs and jobs: tables, files, the library, and what cells with one objective share."""
+
 import math
+from collections import Counter
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+import dpsco_bench
 from dpsco_bench.algorithms.info import Info
-from dpsco_bench.errors import NumericalFailure
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution import run
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import Calibrated, Cell
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.request import place_of
 from dpsco_bench.execution.results import DEMOTED, FINAL, RESULT_SCHEMA, ROUNDED, read_table, write_table
-from dpsco_bench.execution.run import BLOCK_SCORES, replicate_blocks, run_block
+from dpsco_bench.execution.run import BLOCK_SCORES, Reuse, replicate_blocks, run_block
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.problems import minimisers
 from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.registry import problem_class
 
 CELL = Cell("wang2017.dp_gd_pl", "ridge_logistic", n=32, d=3, epsilon=1.0, delta=1e-5, variant="standard")
 CELL = replace(CELL, options={"steps": 4}, method="dp_gd", parameter="n", value=32.0)
@@ -183,3 +191,106 @@ def test_blocks_cover_the_replicates_once_within_the_memory_bound(n, replicates)
     covered = [r for first, count in blocks for r in range(first, first + count)]
     assert covered == list(range(replicates))
     assert all(count == 1 or count * n <= BLOCK_SCORES for _, count in blocks)
+
+
+def test_result_has_arrays_per_replicate():
+    result = dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, replicates=5, steps=4)
+    assert result.risk.shape == (5,) and result.output.shape == (5, 3) and result.risk.min() > -1e-12
+    assert np.array_equal(result.gradient_evaluations, np.full(5, 256.0))
+    assert result.calibration.epsilon_sequence == pytest.approx(1) and result.calibration.calibration == "accounted"
+    assert result.calibration.scales["gradient"] > 0
+    base = dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, replicates=1)
+    for change in ({"seed": 1}, {"data_set": 1}):
+        assert dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, replicates=1, **change).risk != base.risk
+    assert np.isnan(base.stderr)
+    by_id = dpsco_bench.run("wang2017.dp_gd_pl", "diag_quadratic", 64, replicates=2, kappa=8)
+    by_object = run(get_algorithm("wang2017/dp_gd_pl"), problem_class("diag_quadratic"), 64, replicates=2, kappa=8.0)
+    assert np.array_equal(by_id.output, by_object.output)
+
+
+def test_replicates_are_the_same_however_many_are_run():
+    """Up to rounding: a product of 2 rows may be rounded differently from one of 6. A block repeats bit for bit."""
+    many, few = (dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, replicates=r) for r in (6, 2))
+    np.testing.assert_allclose(many.output[:2], few.output, rtol=1e-12, atol=1e-12)
+    many, few = (dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, replicates=6) for _ in range(2))
+    assert np.array_equal(many.output, few.output), "the same block on one machine"
+
+
+@pytest.mark.parametrize(
+    ("keys", "named"),
+    [
+        ({"n": 0}, "n = 0"),
+        ({"replicates": 0}, "replicates = 0"),
+        ({"seed": -1}, "seed = -1"),
+        ({"calibration": "exact"}, "calibration = 'exact'"),
+        ({"nothing": 1}, "nothing = 1"),
+        ({"lipschitz": 0}, "lipschitz = 0"),
+        ({"fused": "x"}, "fused = 'x': must be true or false"),
+    ],
+)
+def test_bad_arguments_are_named(keys, named):
+    with pytest.raises(InputError, match=named):
+        dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", **{"n": 64, **keys})
+
+
+def test_every_key_has_one_place():
+    svrg, covertype = get_algorithm("wang2017.dp_svrg"), problem_class("covertype")
+    assert place_of("theta", svrg, covertype) == "algorithm.options"
+    assert place_of("loss", svrg, covertype) == "problem.options"
+    assert place_of("regularisation", svrg, covertype) == "problem.options"  # the option builds the objective
+    assert place_of("smoothness", svrg, covertype) == "problem.options.constants"
+    assert place_of("variant", svrg, covertype) == "algorithm"
+    assert place_of("nothing", svrg, covertype) == ""
+
+
+SHARED = Cell(algorithm="wang2017.dp_gd_pl", problem="ridge_logistic", n=64, d=3, epsilon=1.0, delta=1e-6)
+SAME = [replace(SHARED, epsilon=0.5), replace(SHARED, algorithm="wang2017.dp_svrg"), replace(SHARED, delta=1e-4)]
+OTHER = [
+    replace(SHARED, n=65),
+    replace(SHARED, d=4),
+    replace(SHARED, problem_options={"constants": {"regularisation": 0.5}}),
+]
+
+
+def test_objectives_are_told_apart_by_all_that_they_depend_on():
+    for same in SAME:
+        assert same.objective_key(0) == SHARED.objective_key(0)
+    assert len({cell.objective_key(0) for cell in (SHARED, *OTHER)} | {SHARED.objective_key(1)}) == 5
+    family = type(SHARED.problem_entry)
+    with mock.patch.object(family, "at", lambda problem, n, epsilon, delta: problem):
+        assert len({cell.objective_key(0) for cell in (SHARED, *SAME)}) == 3
+
+
+def test_data_and_minimum_are_made_once_and_no_number_changes() -> None:
+    calls: Counter[str] = Counter()
+    kind = problem_class(SHARED.problem)
+
+    def counted(name: str) -> mock._patch:
+        original = getattr(kind, name)
+
+        def count(problem: object, *args: object) -> object:
+            calls[name] += 1
+            return original(problem, *args)
+
+        return mock.patch.object(kind, name, count)
+
+    cells = [SHARED, replace(SHARED, epsilon=0.5)]
+    scales = {"gradient": 1.0}
+    reuse = Reuse(0)
+    with counted("draw"), counted("optimal_risk"):
+        shared = [
+            run_block(c, c.plan("paper", 0)[1], scales, reuse.data(c, 0), root_seed=0, reuse=reuse) for c in cells
+        ]
+        assert calls == {"draw": 1, "optimal_risk": 1}
+    alone = [run_block(c, c.plan("paper", 0)[1], scales, c.draw_data(0, 0), root_seed=0) for c in cells]
+    for one, other in zip(shared, alone, strict=True):
+        np.testing.assert_array_equal(one.risk, other.risk)
+
+
+def test_other_objectives_have_minima_of_their_own() -> None:
+    reuse, scales = Reuse(0), {"gradient": 1.0}
+    for cell, data_set in [(SHARED, 0), (SHARED, 1), *((cell, 0) for cell in OTHER), (SHARED, 0)]:
+        plan = cell.plan("paper", 0)[1]
+        shared = run_block(cell, plan, scales, reuse.data(cell, data_set), root_seed=0, data_set=data_set, reuse=reuse)
+        alone = run_block(cell, plan, scales, cell.draw_data(0, data_set), root_seed=0, data_set=data_set)
+        np.testing.assert_array_equal(shared.risk, alone.risk)

@@ -135,10 +135,10 @@ def claim(inputs):
 @pytest.fixture
 def rebuild(inputs, claim, monkeypatch):
 
-    def build(change=lambda row: row, lower_bound=None, **entry):
+    def build(change=lambda row: row, lower_bound=None, common_n=512, **entry):
         row = {"row": "All", "utility": "1/n", "claims": ["wang2017.kinds"], **entry}
-        text = {"id": "wang2017.table9", "common_n": 512, "rows": [row]}
-        text |= {"lower_bound": lower_bound} if lower_bound else {}
+        given = {"common_n": common_n, "lower_bound": lower_bound}
+        text = {"id": "wang2017.table9", "rows": [row], **{key: value for key, value in given.items() if value}}
         monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
         monkeypatch.setitem(claim.__dict__, "rows", [change(row) for row in claim.rows])
         (table,) = rebuilt_tables(inputs, "wang2017")
@@ -179,7 +179,7 @@ def test_rebuilt_rows_on_another_axis_show_their_own_cell(rebuild, claim):
         return replace(row, **logs) if row.part == "rate-n" else row
 
     last = claim.evidence("rate-n", "paper")[-1]
-    (row,) = [row for row in rebuild(on_axis).rows if row.part == "kinds rate-n"]
+    (row,) = [row for row in rebuild(on_axis, common_n=None).rows if row.part == "kinds rate-n"]
     assert row.point["n"] == last.entry.n == 1024 and row.evaluations == last.calibrated.gradient_evaluations
     assert row.cells["paper"][0] == pytest.approx(math.log(1024))
 
