@@ -9,8 +9,6 @@ from dpsco_bench.problems.constants import alternatives
 from dpsco_bench.problems.registry import list_problems, problem_class
 
 SVRG = ("account", "wang2017.dp_svrg", "problem=ridge_logistic", "n=16384", "d=10", "epsilon=1", "delta=1e-5")
-ENTRY = {"variant", "schedule", "noise", "epsilon_real", "epsilon_real_kind", "accountant", "privacy_status"}
-ENTRY |= {"gradient_evaluations"}
 
 
 def account(dpsco, *arguments):
