@@ -1,15 +1,14 @@
 """What the benchmark compares computes the same numbers, given the same noise."""
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from dpsco_bench.bench import draws, measure
+from dpsco_bench.bench import draws
 from dpsco_bench.bench.draws import gamma_and_power
-from dpsco_bench.bench.loops import SgdTask, batched_run, scanned, single_run
+from dpsco_bench.bench.loops import SgdTask, batched_run, single_run
 from dpsco_bench.bench.measure import NotMeasurable
 from dpsco_bench.papers.bassily2021.bench import noisy_sgd
 from dpsco_bench.rng.streams import Stream, stream_key
@@ -26,18 +25,6 @@ def test_the_script_runs_what_the_batched_loop_runs():
     drawn, problem = noise(TASK), TASK.problem()
     single = [single_run(TASK, problem.spectrum, problem.start, lambda t, r=r: drawn[t, r]) for r in range(3)]
     np.testing.assert_allclose(batched_run(TASK), single, rtol=0, atol=1e-14)
-
-
-@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-14), ("float32", 1e-6)])
-def test_jax_runs_what_the_batched_loop_runs(dtype, tolerance):
-    pytest.importorskip("jax", reason="the peer is optional")
-    task = replace(TASK, dtype=dtype)
-    jax = measure.import_jax()
-    with measure.double_precision(jax, dtype):
-        run = jax.jit(jax.vmap(lambda rows: scanned(task, rows, lambda row: row)))
-        found = np.asarray(run(noise(task).swapaxes(0, 1).astype(dtype)))
-    assert found.dtype == dtype
-    np.testing.assert_allclose(found, batched_run(task), rtol=0, atol=tolerance)
 
 
 def test_the_products_are_those_of_the_gradient():

@@ -20,13 +20,6 @@ def test_every_link_leads_somewhere_and_every_verb_exists(page):
     assert set(named) <= set(verb_names())
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_history_stands_in_the_change_logs(page):
-    title, text = page.read_text(encoding="utf-8").split("\n", 1)
-    assert not re.search(r"\bcommits? `?[0-9a-f]{7,40}\b", text)
-    assert not re.search(r"\bfirst record\b|\bit was \d", text) or title.startswith("# Change")
-
-
 FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[*+-]|\d+\.) )|\n(?=[|#])")
 LONGEST = 30

@@ -13,7 +13,7 @@ import pytest
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.plan import WorkPlan
-from dpsco_bench.cli import outline, workflow
+from dpsco_bench.cli import outline
 from dpsco_bench.cli.main import main
 from dpsco_bench.cli.outline import DRAWN_IN, drawing_digest, site_digest
 from dpsco_bench.cli.verbs import compare, gate
@@ -21,7 +21,6 @@ from dpsco_bench.cli.verbs import plan as planning
 from dpsco_bench.cli.verbs.gate import closing
 from dpsco_bench.cli.verbs.gc import FRESH_SECONDS
 from dpsco_bench.cli.verbs.plan import make_plan
-from dpsco_bench.cli.workflow import TimeLeft
 from dpsco_bench.datasets import registry
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.jsonio import dumps_canonical, is_draft, sealed
@@ -127,24 +126,6 @@ def test_recorded_verdicts_that_have_none_here_are_named(dpsco, results, tmp_pat
         outcome = dpsco(verb, "--profile", "smoke")
         assert outcome.code == 0 and lost in outcome.out
     assert lost not in dpsco("gate", "wang2017.thm6.1", "--profile", "smoke").out
-
-
-@pytest.mark.parametrize("cores", [1, 2])
-@pytest.mark.parametrize("slower", [0.5, 2.0])
-def test_the_time_left_is_within_a_factor_two_after_a_tenth(monkeypatch, cores, slower):
-    """The longest jobs first, as Snakemake begins them by their priority."""
-    seconds = {f"a.{n}": float(n % 17 + 1) for n in range(100)}
-    now = [0.0]
-    monkeypatch.setattr(workflow, "PREDICTED", {"claim": dict(seconds)})
-    monkeypatch.setattr(workflow.time, "monotonic", lambda: now[0])
-    left, whole = TimeLeft({"claim": 100, "total": 100}), slower * sum(seconds.values()) / cores
-    for id, spent in sorted(seconds.items(), key=lambda item: -item[1]):
-        left.begin(id, "claim", id)
-        now[0] += slower * spent / cores
-        left.end(id)
-        if whole / 10 < now[0] < 0.98 * whole:
-            assert 0.5 < left.seconds / (whole - now[0]) < 2.0
-    assert str(left).startswith("100 %, ")
 
 
 def verdict(claim, part, word):

@@ -2,8 +2,6 @@
 
 import errno
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -236,21 +234,3 @@ def test_timed_gradients_are_those_of_compiled_runs_with_poisson_batches(files):
     calibrations = files.measured.calibrations(job)
     for curve, planned in zip(time_cells(job, calibrations).cells, calibrations, strict=True):
         assert curve.evaluations[-1] == pytest.approx(planned.gradient_evaluations, rel=0.02)
-
-
-def test_run_and_time_import_neither_hydra_nor_snakemake_nor_accountant(files):
-    jobs = jobs_of(files)
-    for job in jobs.values():
-        worker.make("calibrate", job, files.measured)
-    timed = [replace(job, timing=True) for job in jobs.values()]
-    WorkPlan("smoke", (replace(read_plan(files.plan).claims[0], jobs=tuple(timed)),)).write(files.plan)
-    keep(read_plan(files.plan), files)
-    for work in ("run", "time"):
-        words = ["worker", work, *[CLAIM][: work == "time"], "--profile", "smoke"]
-        code = f"import os, sys\nos.chdir({str(files.base)!r})\nfrom dpsco_bench.cli.main import main\n"
-        code += f"assert main({words!r}) == 0\n"
-        code += "print(*sorted({name.partition('.')[0] for name in sys.modules}))\n"
-        printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-        assert files.measured.has(work, timed[0])
-        unwanted = {"hydra", "omegaconf", "snakemake", "dp_accounting", "matplotlib"}
-        assert not unwanted & set(printed.split())

@@ -67,16 +67,6 @@ def test_an_interrupted_build_starts_again(make, tmp_path, step):
     assert installs(make(".venv")[1]) == []  # and now it is whole
 
 
-@pytest.mark.parametrize("lost", [".venv/bin/python", ".venv/bin", ".venv/.lock", ".venv"])
-def test_an_environment_that_was_removed_in_part_is_built_anew(make, tmp_path, lost):
-    assert make(".venv")[0].returncode == 0
-    path = tmp_path / lost
-    shutil.rmtree(path) if path.is_dir() else path.unlink()
-    done, called = make(".venv")
-    assert done.returncode == 0 and len(installs(called)) == 3
-    assert installs(make(".venv")[1]) == []
-
-
 @pytest.mark.parametrize("folder", ["/tmp/a b", "it's", "plain", "/tmp/a;b"])
 def test_a_folder_of_any_name_reaches_snakemake_as_one_word(make, tmp_path, folder):
     line = make("-n", "replicate", f"DATA_ROOT={folder}")[0].stdout.splitlines()[-1]

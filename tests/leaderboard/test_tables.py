@@ -114,18 +114,6 @@ def test_every_risk_says_whether_it_is_of_the_sample_or_of_the_population(board)
         assert any("population risk" in axes.get_ylabel() for axes in collapse_figure(board).axes)
 
 
-def test_tiles_of_many_lines_can_be_read(board):
-    slow = Contender("noisy_sgd_bst14", 1, 1024, 8, 1.0, "about 163 days on one core")
-    lines = [(16, 8), (4, 8), (1, 8), (1, 64), (0.25, 8), (1, 1024), (0.0625, 8)]
-    names = ["ttz14", "noisy_sgd_bst14", "frank_wolfe_ttz15", "dp_otb", TRIVIAL, "truncated_batched_md", "gg_lmo"]
-    rows = [replace(row(1024, eps, [name], 0.9), d=d) for (eps, d), name in zip(lines, names, strict=True)]
-    rows += [replace(row(n, 1, ["gg_lmo"]), d=8) for n in (4096, 16384)]
-    rows += [replace(row(1048576, 1, ["gg_lmo"]), d=8, contenders=(slow,) * 5)]
-    board.__dict__["rows"] = [*rows, *(replace(one, instance="j") for one in rows)]
-    with style():
-        assert faults(board_figure(board)) == []
-
-
 def test_regions_say_the_winner_and_tiles_its_margin_and_ties():
     assert (name_text(ROWS[0]), phases.tile_text(ROWS[0])) == ("DP-GD", "−50\u2009%")
     assert (name_text(ROWS[2]), phases.tile_text(ROWS[2])) == ("DP-GD", "= 1 more")

@@ -20,16 +20,7 @@ LAYERS = (
 
 @dataclass(frozen=True)
 class Mutant:
-    """A defect of a few lines.
-
-    Attributes
-    ----------
-    id, layer : str, its name, and that of its file
-    file : str, relative to the root of the repository
-    old, new : str, the text that stands there once, and what takes its place
-    why : str, what the defect is and what it would do, in a sentence
-    test : str, the test that catches it, as pytest names it
-    """
+    """A defect of a few lines: ``old`` stands once in a file, ``new`` takes its place, and ``test`` catches it."""
 
     id: str
     file: str

@@ -20,7 +20,7 @@ from dpsco_bench.claims.model import MeasuredPart, Method, Part
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report import own_figures
 from dpsco_bench.report.axes import FOOT, decade_text, spread, tick_text
-from dpsco_bench.report.drawing import COLOURS, SHADES, Panel, compose, style
+from dpsco_bench.report.drawing import COLOURS, SHADES, compose, style
 from dpsco_bench.report.figures import (
     INK,
     audits_figure,
@@ -154,10 +154,6 @@ def test_declared_names_are_those_that_are_drawn_and_what_is_not_measured_says_s
         drawn = {own.name for own in FIGURES.of(paper).values() if own.draw(nothing)}
         closed = {"bassily2021.kappa_rules", "bassily2021.vertices", "wang2017.noise_share"}
         assert drawn <= closed, "closed formulas need no measurement"
-
-
-def composed(draw, panels=2):
-    return compose([Panel("what it says", draw, "and of what")] * panels, "A title", "its source")
 
 
 def test_all_figures_of_a_run_can_be_read(inputs):
