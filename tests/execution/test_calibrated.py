@@ -214,7 +214,7 @@ def broken(objective, plan, mechanism):
     [
         (squeezed, r"its run returned an array of shape \(3,\)"),
         (nothing, r"its run returned NoneType"),
-        (broken, r"its run failed with KeyError: 'momentum' \(test_calling.py, line \d+\)$"),
+        (broken, r"its run failed with KeyError: 'momentum' \(test_calibrated.py, line \d+\)$"),
     ],
 )
 def test_what_fails_in_a_run_is_one_line_in_run_audit_and_check(mutant, wrong, named):
