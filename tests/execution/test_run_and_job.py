@@ -204,7 +204,8 @@ def test_result_has_arrays_per_replicate():
         assert dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, replicates=1, **change).risk != base.risk
     assert np.isnan(base.stderr)
     by_id = dpsco_bench.run("wang2017.dp_gd_pl", "diag_quadratic", 64, replicates=2, kappa=8)
-    by_object = run(get_algorithm("wang2017/dp_gd_pl"), problem_class("diag_quadratic"), 64, replicates=2, kappa=8.0)
+    given = (get_algorithm("wang2017/dp_gd_pl"), problem_class("diag_quadratic"), 64)
+    by_object = dpsco_bench.run(*given, replicates=2, kappa=8.0)
     assert np.array_equal(by_id.output, by_object.output)
 
 
