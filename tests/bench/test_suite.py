@@ -46,13 +46,10 @@ def small(monkeypatch):
     monkeypatch.setattr(suite, "GOALS", only)
 
 
-def test_ratio_and_goal_follow_the_sense():
+def test_ratios_goals_and_times_follow_the_sense_and_the_units():
     rows = [measure(case(sense, goal), Effort(3, 1.0)) for sense, goal in product((AT_MOST, AT_LEAST), (0.5, 0.4, 3))]
     assert [row.ratio for row in rows] == [row.ratio_median for row in rows] == [0.5] * 3 + [2.0] * 3
     assert [row.met for row in rows] == [True, False, True, True, True, False]
-
-
-def test_times_are_per_unit_of_work():
     row = measure(case(AT_MOST, None, ours_units=1000.0), Effort(3, 1.0))
     assert (row.ours_ns, row.peer_ns, row.met) == (1e6, 2e9, None)
 
@@ -73,16 +70,13 @@ def test_rows_are_kept_as_they_come(small, tmp_path, monkeypatch):
     assert [row["met"] for row in json.loads(kept.read_text())] == [True, False]
 
 
-def test_every_goal_has_cases_that_name_themselves():
+def test_every_goal_has_cases_that_name_themselves_in_the_suites_order():
     for id in GOALS.names():
         made = list(GOALS.get(id).cases())
         assert made and {one.id for one in made} == {id}
         assert len({(one.case, one.peer) for one in made}) == len(made)
         assert all(one.goal is None for one in made if one.peer.startswith(("its listing", "listing:")))
         assert all(one.limit for one in made if one.goal is not None), id
-
-
-def test_only_keeps_the_suite_s_order():
     assert suite.selected(["G6", "G1"]) == ["G1", "G6"]
     assert suite.selected([]) == GOALS.names()
 

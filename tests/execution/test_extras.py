@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.algorithms.info import Info, extra
+from dpsco_bench.algorithms.info import Info
 from dpsco_bench.algorithms.registry import ALGORITHMS, algorithm, get_algorithm, list_algorithms
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import run as run_module
@@ -16,7 +16,7 @@ from dpsco_bench.execution.job_results import summarise
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.request import RunConfig
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks, read_extras
-from dpsco_bench.execution.run import MEASURES, RoundObserver, get_measure, get_round_observer, run_block
+from dpsco_bench.execution.run import MEASURES, RoundObserver, get_measure, run_block
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.plan import GaussianQuery, Plan
 from dpsco_bench.problems.objective import Objective
@@ -112,14 +112,6 @@ def test_extras_of_joined_blocks_and_slices():
     np.testing.assert_array_equal(read_extras(joined)["a"], [1, nan, math.inf, nan, nan, nan, -1, 0, 1])
     np.testing.assert_array_equal(read_extras(joined.slice(5, 3))["b"], [nan, 0, 1])
     assert read_extras(joined.slice(0, 0)) == read_extras(join_blocks([], {})) == {}
-
-
-def test_bad_extras_and_unknown_observers_are_named():
-    with pytest.raises(InputError, match=r"shape of radius = \(3,\)"):
-        extra("radius", np.zeros(3), 2)
-    assert get_round_observer("") is None and get_round_observer("none") is None
-    with pytest.raises(InputError, match="rounds = 'sum': must be one of .*zhang2022"):
-        get_round_observer("sum")
 
 
 @pytest.mark.parametrize(

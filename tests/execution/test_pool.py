@@ -142,14 +142,6 @@ def test_a_run_time_beyond_twice_the_recorded_one_is_told(took, told):
     assert predict.slower({}, job, Took()) == ""
 
 
-def test_timing_takes_a_replicate_of_the_recorded_run():
-    job = next(job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run)
-    known = (0.0, 100.0 * job.replicates, float(f"{predict.modelled_seconds(job):.2g}"))
-    predict_known = Predictor({job.claim: {job.name: known}})
-    assert predict_known("time", job) == predict.TIMED_RUNS * 100.0
-    assert Predictor()("time", job) == predict.UNKNOWN_SECONDS["time"]
-
-
 def test_what_a_plan_prints_follows_the_constants(monkeypatch):
     """Jobs have what the model said when they were planned, and without a record that is what is predicted of them."""
     before = {job.name: job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run}

@@ -25,7 +25,6 @@ from dpsco_bench.report.figures import (
     INK,
     audits_figure,
     claim_figures,
-    claim_panels,
     grouped_parts,
     rows_of,
     variant_groups,
@@ -110,22 +109,6 @@ def test_labels_are_spread_in_order_and_ticks_are_short():
     assert [tick_text(v) for v in (256.0, 16384.0, 0.25, 131072.0)] == ["256", "2¹⁴", "0.25", "2¹⁷"]
     assert [decade_text(v) for v in (0.1, 1.0, 1e-3, 5e-5, 1e6)] == ["0.1", "1", "10⁻³", "5×10⁻⁵", "10⁶"]
     assert [decade_text(v) for v in (0.0, -1.0, math.inf, 5e-324)] == ["", "", "", "10⁻³²⁴"]
-
-
-def test_keys_name_what_is_drawn_and_nothing_else(inputs):
-    seen = set()
-    for claim in CLAIMS:
-        for panel in claim_panels(inputs.claim(claim)):
-            if panel.blank or not {"mean", "fit", "bound", "off"} & set(panel.symbols):
-                continue
-            with style():
-                axes = matplotlib.figure.Figure().add_subplot()
-                panel.draw(axes)
-            looks = {line.get_linestyle() for line in axes.get_lines() if len(line.get_xdata()) > 1}
-            assert ("bound" in panel.symbols) == ("--" in looks), panel.title
-            assert ("fit" in panel.symbols) == ("-" in looks), panel.title
-            seen |= set(panel.symbols)
-    assert {"mean", "fit", "bound"} <= seen
 
 
 ALL = [FIGURES.get(name) for name in FIGURES.names()]

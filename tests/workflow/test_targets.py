@@ -13,7 +13,7 @@ def first(project):
     return project.snakemake()
 
 
-def test_first_run_ends_with_a_summary_and_the_site(project, first):
+def test_first_run_ends_with_a_summary_and_the_site_and_a_second_does_nothing(project, first):
     assert first.returncode == 0, first.stderr
     lines = first.stdout.strip().splitlines()
     assert lines[0].startswith("profile smoke, ") and lines[-1] == "site: results/smoke/site/index.html"
@@ -22,9 +22,6 @@ def test_first_run_ends_with_a_summary_and_the_site(project, first):
     assert all(path.stat().st_size > 0 for path in made)
     logs = {path.parent.name for path in (project.results / "logs").rglob("*.log")}
     assert logs == {"claim", "time", "site", "gate"}
-
-
-def test_the_terminal_has_a_line_per_job(project, first):
     said = [line for line in first.stderr.splitlines() if line.startswith("[")]
     assert len(said) == 3 + 1 + 3 and said[-1].startswith("[7 of 7, 100 %, ") and said[-1].endswith("] all")
     again = project.snakemake()
