@@ -11,7 +11,6 @@ from dpsco_bench.cli.workflow import Flow, check_config, one_line
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, sealed
 
-HEAVY = "account su2023.truncated_batched_md problem=heavy_linear_t n=65536"
 SVRG = "account wang2017.dp_svrg problem=ridge_logistic"
 BAD = [
     # the command itself
@@ -26,23 +25,16 @@ BAD = [
     (SVRG, "n is missing", "integer >= 1"),
     (f"{SVRG} n=0", "n = 0", "integer >= 1"),
     (f"{SVRG} n=9 n=10", "n = '10'", "once"),
-    (f"{SVRG} n=9 word", "'word'", "key=value"),
     (f"{SVRG} n=1e4 steps=é", "steps = 'é'", "a known key"),
-    ("run steps=1.5", "steps = 1.5", "int or null"),
     (f"{SVRG} n=9 kappa=3", "kappa = 3", "`dpsco show wang2017.dp_svrg` and `dpsco show ridge_logistic`"),
     (f"{SVRG} n=9 epsilom=3", "epsilom = 3", "such as epsilon, "),
     ("choose problem=data_file path=x label=y ridge=0.1", "ridge = 0.1", "written regularisation"),
     (f"{SVRG} n=9 delta=0", "delta = 0", "(0, 1)"),
     # account: constants, schedules, problems
     (f"{SVRG} n=9 lipschitz=0", "lipschitz = 0", "> 0"),
-    (f"{SVRG} n=9 problem.options.constants=3", "constants = 3", "lipschitz"),
     (f"{SVRG} n=9 theta=1", "theta = 1.0", "1/24"),
     (f"{SVRG} n=9 smoothness=1 strong_convexity=2", "strong_convexity = 2.0", "at most smoothness"),
-    ("account bassily2021.noisy_smd problem=cube_fixed n=9 norm_rule=foo", "norm_rule = 'foo'", "best"),
-    ("account bassily2021.noisy_sgd problem=onehot n=9 p=1", "p = 1", ">= 2"),
     ("account wang2017.dp_svrg problem=rank8_least_squares n=9", "rank8_least_squares", "strongly convex"),
-    ("account wang2017.dp_gd_pl problem=diag_quadratic n=9 step=9.0", "step = 9.0", "1/L"),
-    (f"{HEAVY} p=3", "p = 3", "(Su, Zhao, Wang 2023"),
     # run: every native Hydra error has a line of ours
     ("run nn=5", "nn = 5", "such as n, "),
     ("run -m n=64,0", "n = 0", "integer >= 1"),
@@ -50,8 +42,6 @@ BAD = [
     ("run n", "argument = 'n'", "key=value"),
     ("run +extra=3", "extra = 3", "known"),
     ("run n=8,16", "n = '8,16'", "-m"),
-    ("run algorithm=wang2017/dp_svg", "algorithm = 'wang2017.dp_svg'", "such as wang2017.dp_svrg"),
-    ("run backend.dtype=float16", "backend.dtype = 'float16'", "float32"),
     ("run hydra.nothing=1", "hydra.nothing = '1'", "hydra/launcher=NAME"),
     ("run algorithm=wang2017/dp_svrg n=9 smoothness=1e99", "n = 9", "degenerates"),
     ("run out=.", "out = '.'", "file"),
@@ -59,7 +49,6 @@ BAD = [
     ("run problem=covertype", "problem = covertype", "python -m dpsco_bench data covertype"),
     ("run hydra.sweep.dir=x n=64", "hydra.sweep.dir = 'x'", "hydra.run.dir=FOLDER"),
     ("run -m hydra/launcher=nothing n=64", "hydra/launcher", "nothing"),
-    ("run -m algorithm=wang2017/dp_gd_pl,wang2017.dp_gd_pl n=64", "algorithm = ", "different ones"),
     ("run -m n=8,16 out=x.parquet", "out = x.parquet", "sweep"),
     # files that this program did not make
     ("run -m n=32,64 steps=2 hydra.sweep.dir=mine", "hydra.sweep.dir = 'mine/sweep.svg'", "must be"),
@@ -72,7 +61,6 @@ BAD = [
     # claim, compare, data
     ("claim wang2017.thm6", "claim = 'wang2017.thm6'", "such as wang2017.thm6."),
     ("show bound.yaml", "bound.yaml: bound = 'mine.nothing'", "such as"),
-    ("claim wang2017.thm6.1 --profile huge", "profile = 'huge'", "smoke"),
     ("claim wang2017.thm6.1 n=3", "n = '3'", "seed"),
     ("claim seed=3", "claim is missing", "e.g. bassily2021."),
     ("compare --profile smoke", "results/smoke/verdicts", "make replicate"),
@@ -84,10 +72,8 @@ BAD = [
     ("check wang2017.dp_gd_pl --seed x", "seed = 'x'", ">= 0"),
     # plan, worker, gate, gc, site, report, figure
     ("plan --profile huge", "profile = 'huge'", "smoke"),
-    ("plan seed=-1", "seed = '-1'", ">= 0"),
     ("leaderboard nothing", "nothing", "common"),
     ("choose n=9", "problem is missing", "dpsco list problems"),
-    ("choose problem=logistic_glm", "n is missing", "integer >= 1"),
     ("choose problem=logistic_glm n=9 d=2 release=output", "release = 'output'", "dp_gd_by_output"),
     ("worker", "worker: ", "claim|part|time|rank"),
     ("worker run --profile huge", "--profile: invalid choice: 'huge'", "smoke"),
@@ -103,7 +89,6 @@ BAD = [
     # one's own files
     ("list problems --plugin broken.py", "broken.py", "ZeroDivisionError: division by zero, line 2"),
     ("run plugins=[misnamed.py]", "algorithm id = 'plain'", "paper.name"),
-    ("claim none.yaml", "claims = 'none.yaml'", "YAML"),
     ("claim clash.yaml", "id in clash.yaml = 'wang2017.thm6.1'", "no other claim"),
     ("claim part.yaml", "part p: calibrations = 'paper'", "a list"),
     ("claim path.yaml", "part ../../p: id = '../../p'", "names files"),
@@ -111,7 +96,6 @@ BAD = [
     # one's own data
     ("run problem=data_file", "path is missing", "CSV"),
     ("run problem=data_file path=table.csv", "label is missing", "one of the columns of table.csv: a, b, y"),
-    ("run problem=data_file path=table.csv label=z", "label = 'z'", "a, b, y"),
     ("run problem=data_file path=table.csv label=y n=5", "n = 5", "from 1 to 4"),
     ("run problem=data_file path=semicolons.csv label=y", "path = 'semicolons.csv'", "commas"),
     ("run problem=data_file path=gaps.csv label=y", "record 2 of column", "every record"),
