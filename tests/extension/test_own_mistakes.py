@@ -10,6 +10,7 @@ SECOND = 'make_plan(query, GaussianQuery("extra", sensitivity=1.0, releases=1{})
 HEAD = "(given, *, steps: int | None = None)"
 CONSTANTS = "own_constants = Constants(lipschitz=1,"
 RETURNED = "    return x\n\n\n@problem"
+DATA = "return Data(n, rows,"
 LABELS = "np.where((rows[:, 0] > 0) ^ flipped, 1.0, -1.0)"
 FILE = "own_method.py"
 
@@ -37,6 +38,7 @@ PROBLEMS = [
     (CONSTANTS, CONSTANTS.replace("=1", "=-1"), f"{FILE}, line 34: lipschitz = -1", "> 0"),
     ("own_constants = ", "constants_of_it = ", "own_constants is missing", "lipschitz=1"),
     ("def draw(self, n, streams)", "def draw(self, n)", "draw = 'takes (self, n)'", "(self, n, streams)"),
+    (DATA, "rows[0] = np.nan\n        return Data(n, rows,", "features drawn = 'not all finite'", "finite numbers"),
     (LABELS, "np.ones(3)", "labels drawn = 'of shape (3,)'", "(64,)"),
 ]
 
