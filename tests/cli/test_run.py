@@ -131,3 +131,39 @@ def test_a_sweep_in_which_all_is_refused_ends_with_the_table_of_its_reasons(dpsc
     table = parquet_table(next(tmp_path.glob("results/runs/sweeps/*.parquet")))
     assert table["swept.n"].to_pylist() == ["32", "64"] and all(table["refused"].to_pylist())
     assert not list(tmp_path.glob("results/runs/sweeps/*.svg"))
+
+
+LEFT = ("run", "-m", "algorithm=wang2017/dp_gd_pl", "problem=ridge_logistic", "d=2", "replicates=2", "n=32,64")
+CHOICE = ("choose", "problem=logistic_glm", "domain=l2_ball", "n=50", "d=2", "--out")
+
+
+def test_a_sweep_leaves_what_lies_in_its_folder_and_replaces_its_own(dpsco, tmp_path):
+    (tmp_path / "mine" / "failures").mkdir(parents=True)
+    (tmp_path / "mine" / "failures" / "important.txt").write_text("x")
+    assert [dpsco(*LEFT, "hydra.sweep.dir=mine").code for _ in range(2)] == [0, 0]
+    assert [path.read_text() for path in (tmp_path / "mine").rglob("important.txt")] == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "taken"),
+    [
+        ((*LEFT, "hydra.sweep.dir=."), "sweep.parquet"),
+        ((*LEFT, "hydra.sweep.dir=."), "sweep.svg"),
+        ((*LEFT[:1], *LEFT[2:-1], "n=32", "out=people.csv"), "people.csv"),
+        ((*CHOICE, "c.parquet"), "c.svg"),
+        ((*CHOICE, "c.parquet"), "c.parquet"),
+    ],
+)
+def test_no_file_of_ones_own_is_replaced(dpsco, tmp_path, arguments, taken):
+    (tmp_path / taken).write_text("mine")
+    outcome = dpsco(*arguments)
+    assert outcome.code == 2 and f"{taken}': must be " in outcome.err
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_run_in_shares_leaves_the_same_bytes(dpsco, monkeypatch):
+    assert dpsco(*SMALL, "out=whole.parquet").code == 0
+    shutil.rmtree("results/store")
+    monkeypatch.setattr("dpsco_bench.execution.worker.shares", lambda job, seconds: 2)
+    assert dpsco(*SMALL, "out=shares.parquet").code == 0
+    assert Path("shares.parquet").read_bytes() == Path("whole.parquet").read_bytes()

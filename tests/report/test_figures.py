@@ -16,7 +16,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import claim_ids, read_claims
 from dpsco_bench.claims.jobs import claim_plan, plan_settings
 from dpsco_bench.claims.kinds import all_kinds, get_kind
-from dpsco_bench.claims.model import MeasuredPart, Method, Part
+from dpsco_bench.claims.model import GRID, MeasuredPart, Method, Part
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report import own_figures
 from dpsco_bench.report.axes import FOOT, decade_text, spread, tick_text
@@ -196,6 +196,13 @@ def test_what_a_logarithmic_axis_cannot_show_is_marked_at_its_foot_and_in_the_ke
     panel = ratio_panel([judged("explicit")])
     axes = axes_of(panel)
     assert len(markers(axes)) == 1 and at_foot(axes) == 2 and {"ratio", "foot"} == set(panel.symbols)
+
+
+def test_combinations_of_a_grid_are_drawn_over_their_bound():
+    panel = grid_panel([judged("explicit", GRID, mean=(1.0, 3.0, -2.0), bound=(2.0, 8.0, 4.0), values=(1.0, 2.0, 3.0))])
+    axes = axes_of(panel)
+    assert sorted(markers(axes).tolist()) == [[2.0, 0.5], [4.0, -0.5], [8.0, 0.375]] and outside(axes) == []
+    assert axes.get_ylim()[1] > 1
 
 
 @pytest.mark.parametrize("kind", all_kinds(), ids=lambda kind: kind.name)

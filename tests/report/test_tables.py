@@ -14,7 +14,7 @@ from dpsco_bench.claims.catalogue import parse_table
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import to_jsonable
 from dpsco_bench.report.inputs import NOT_MEASURED, read_inputs
-from dpsco_bench.report.ledger import Charged, charged_cells, privacy_table
+from dpsco_bench.report.ledger import Charged, charged_cells, charged_on, privacy_table
 from dpsco_bench.report.rebuilt import _stated, cells_table, orderings_table, rates_table, rebuilt_tables
 from dpsco_bench.report.scores import Score, claim_file_table, counts_table, scoreboard, scores
 from dpsco_bench.report.tables import Column, ReportTable, to_csv, to_latex, to_markdown
@@ -98,6 +98,17 @@ def test_ledger_separates_kinds_and_statuses(inputs):
 CALIBRATED = {"privacy_status": "proven", "epsilon_real_kind": "upper", "attained": True, "dimension": 4}
 CALIBRATED |= {"epsilon_of": "release", "epsilon_output": math.nan, "epsilon_output_kind": ""}
 CALIBRATED |= {"epsilon_sequence": math.nan, "epsilon_sequence_kind": ""}
+
+
+def test_ledger_says_on_what_a_row_was_charged():
+    def cell(problem, norm, **options):
+        calibrated = SimpleNamespace(constants=SimpleNamespace(norm=norm))
+        return Charged(Cell("made.up", problem, 8, 1.0, 1e-5, problem_options=options), calibrated, "paper")
+
+    cells = [cell("quad", 2.0, size=k, constants={"hessian_rank": 9.0}) for k in (1, 2, 4, 8)]
+    cells += [cell("onehot", math.inf, signal=2.0), cell("onehot", 4.0, p=4.0, signal=1.0, size=8)]
+    told = "onehot, p = 4 or ∞, size 8; quad, p = 2, declared hessian rank 9, size 1 … 8"
+    assert charged_on(cells).replace("\u00a0", " ") == told
 
 
 @pytest.mark.parametrize(
