@@ -134,3 +134,12 @@ def test_what_is_compiled_within_counts_once():
     assert watch.noted == [4.0, 20.0]
     watch.end()
     assert watch.noted[0] == 4.0 and math.isnan(watch.noted[1])
+
+
+def test_a_cell_is_not_charged_for_what_is_compiled(monkeypatch):
+    monkeypatch.setattr(module, "compiled_seconds", iter([1.0, 4.0]).__next__)
+    monkeypatch.setattr(module.time, "process_time", iter([10.0, 15.0]).__next__)
+    meter = Meter()
+    with meter.measure([0, 1]):
+        pass
+    assert [cost.cpu_s for cost in meter.costs] == [1.0, 1.0]
