@@ -26,7 +26,6 @@ TOOLS = {"mypy", "pytest-xdist", "ruff"}
 
 
 def name(requirement):
-    """Normalised name of a requirement."""
     return re.split(r"[\[<>=!~;, ]", requirement, maxsplit=1)[0].lower().replace("_", "-")
 
 

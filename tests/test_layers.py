@@ -60,7 +60,6 @@ def level_of(module):
 
 
 def paper_of(module):
-    """Package of a paper that a module is in; empty elsewhere."""
     return ".".join(module.split(".")[:3]) if module.startswith(f"{NAME}.papers.") else ""
 
 

@@ -1,14 +1,23 @@
-"""Records as JSON: what is written is read as it was, whatever the fields declare."""
+"""Records and JSON conversions round-trip, files appear atomically, and what is kept beside a file is what it says."""
 
+import errno
+import json
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from dpsco_bench import jsonio
 from dpsco_bench.errors import InputError
-from dpsco_bench.jsonio import dumps_canonical, loads
+from dpsco_bench.execution.results import write_table
+from dpsco_bench.jsonio import dumps_canonical, kept_beside, loads
 from dpsco_bench.plain import IF_GIVEN, UNWRITTEN, Plain, Record
 
 
@@ -25,8 +34,6 @@ class Nothing(Record):
 
 @dataclass(frozen=True)
 class Own(Record):
-    """A record with a form of its own."""
-
     value: int
 
     def to_json(self) -> Plain:
@@ -90,3 +97,161 @@ def test_what_is_usual_may_be_left_out():
 def test_keys_that_are_missing_or_unknown_are_named(wrong):
     with pytest.raises(InputError, match=r"^keys of Point = \['[xy]'\]: must be exactly x, name"):
         Point.from_json(wrong)
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
+plain = leaves.filter(lambda leaf: leaf not in ("inf", "-inf"))
+names = st.text(max_size=4)
+trees = st.recursive(plain, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner))
+
+
+@given(trees)
+def test_round_trip_keeps_every_value_infinities_included(tree):
+    assert jsonio.loads(jsonio.dumps_canonical(tree)) == tree
+    assert jsonio.loads(jsonio.dumps_pretty(tree)) == tree
+
+
+@given(st.dictionaries(st.text(max_size=4), finite))
+def test_canonical_text_does_not_depend_on_key_order(mapping):
+    backwards = dict(reversed(list(mapping.items())))
+    assert jsonio.dumps_canonical(mapping) == jsonio.dumps_canonical(backwards)
+
+
+def test_canonical_text_is_sorted_compact_exact_and_strict():
+    text = jsonio.dumps_canonical({"b": [1, 0.1, True], "a": None})
+    assert text == '{"a":null,"b":[1,0.1,true]}'
+    text = jsonio.dumps_canonical({"x": math.nan, "y": math.inf})
+    assert json.loads(text, parse_constant=pytest.fail) == {"x": None, "y": "inf"}
+
+
+@dataclass
+class Place:
+    x: float
+    y: tuple
+
+
+def test_special_floats_numpy_and_dataclasses():
+    value = {"p": Place(math.nan, (np.float32(0.5), np.int64(3))), "a": np.array([math.inf, -math.inf])}
+    assert jsonio.to_jsonable(value) == {"p": {"x": None, "y": [0.5, 3]}, "a": ["inf", "-inf"]}
+    assert jsonio.to_jsonable(Path("x/y")) == "x/y"
+    assert jsonio.to_jsonable({1: np.bool_(True), "s": {3, 1}}) == {"1": True, "s": [1, 3]}
+
+
+@pytest.mark.parametrize("bad", [object(), {1: 0, "1": 0}])
+def test_values_without_a_json_form_are_refused(bad):
+    with pytest.raises(InputError):
+        jsonio.to_jsonable(bad)
+
+
+@pytest.mark.parametrize("text", ["{", "[NaN]", "[Infinity]", ""])
+def test_invalid_text_is_refused_in_one_line(text):
+    with pytest.raises(InputError) as caught:
+        jsonio.loads(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_atomic_write_makes_parents_replaces_and_leaves_nothing_behind(tmp_path):
+    target = tmp_path / "a" / "b.json"
+    jsonio.write_atomic(target, "one")
+    jsonio.write_atomic(target, "two é\n")
+    assert target.read_bytes() == "two é\n".encode()
+    assert [path.name for path in target.parent.iterdir()] == ["b.json"]
+
+
+@pytest.mark.parametrize("place", ["a file", "a table"])
+def test_who_reads_meanwhile_sees_the_old_state(tmp_path, place):
+    """A file that is open stays as it was: the new one takes its name, and not its place on the disk."""
+    target = tmp_path / "b"
+    table = pa.table({"x": [1, 2, 3]})
+    jsonio.write_atomic(target, "old " * 100)
+    with target.open("rb") as reader:
+        before = os.stat(target).st_ino
+        if place == "a table":
+            write_table(table, target)
+        else:
+            jsonio.write_atomic(target, "new")
+        assert os.stat(target).st_ino != before
+        assert reader.read() == b"old " * 100
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]
+
+
+@pytest.mark.parametrize("fails", ["write_bytes", "replace"])
+def test_where_there_is_no_place_the_error_names_the_file(tmp_path, monkeypatch, fails):
+    """The system names none, or the draft, which is gone by then."""
+    target = tmp_path / "a" / "b.json"
+
+    def full(*given):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(jsonio.os if fails == "replace" else jsonio.Path, fails, full)
+    with pytest.raises(OSError, match="No space") as caught:
+        jsonio.write_atomic(target, "x")
+    assert caught.value.filename == str(target) and not list(target.parent.iterdir())
+
+
+def test_a_file_that_is_filled_in_pieces_is_whole_or_not_there(tmp_path):
+    target = tmp_path / "a" / "b.tar.gz"
+    for error in (OSError("disk full"), KeyboardInterrupt()):
+        with pytest.raises(type(error)), jsonio.whole(target) as draft:
+            assert draft.name.endswith("b.tar.gz") and draft.parent == target.parent
+            draft.write_bytes(b"half")
+            raise error
+        assert not list(target.parent.iterdir())
+    with jsonio.whole(target) as draft:
+        draft.write_bytes(b"all")
+        assert not target.exists()
+    assert [path.name for path in target.parent.iterdir()] == ["b.tar.gz"] and target.read_bytes() == b"all"
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("one")
+    return path
+
+
+@pytest.fixture
+def reader():
+
+    class Reader:
+        calls = 0
+
+        def __call__(self, content):
+            self.calls += 1
+            return {"text": content.decode()}
+
+    return Reader()
+
+
+def kept(source):
+    (path,) = (source.parent / "__pycache__").iterdir()
+    return path
+
+
+def test_a_file_is_read_once_for_each_content_and_salt(source, reader):
+    assert kept_beside(source, ".x", reader) == kept_beside(source, ".x", reader) == {"text": "one"}
+    assert reader.calls == 1
+    source.write_text("two")
+    assert kept_beside(source, ".x", reader) == {"text": "two"} and reader.calls == 2
+    kept_beside(source, ".x", reader, salt="other")
+    assert reader.calls == 3
+
+
+@pytest.mark.parametrize("damage", ["", "x", "0\nnull"])
+def test_what_is_damaged_is_read_again(source, reader, damage):
+    kept_beside(source, ".x", reader)
+    kept(source).write_text(damage)
+    assert kept_beside(source, ".x", reader) == {"text": "one"} and reader.calls == 2
+    assert kept_beside(source, ".x", reader) == {"text": "one"} and reader.calls == 2
+
+
+def test_where_nothing_can_be_kept_it_is_read_each_time(source, reader):
+    (source.parent / "__pycache__").write_text("a file in the folder's place")
+    assert kept_beside(source, ".x", reader) == kept_beside(source, ".x", reader) == {"text": "one"}
+    assert reader.calls == 2
+
+
+def test_values_that_json_changes_are_not_kept(source):
+    assert kept_beside(source, ".x", lambda _: {1: "a"}) == {1: "a"}
+    assert not (source.parent / "__pycache__").exists()

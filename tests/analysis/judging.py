@@ -93,7 +93,6 @@ def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicate
 
 
 def judge(parts, jobs):
-    """`jobs` holds (job, table, calibrations)."""
     claim = {"id": "wang2017.made_up", "title": "t", "source": "s", "statement": "x", "parts": parts}
     loaded = {(made.part, made.calibration): (rows, fixed) for made, rows, fixed in jobs}
     entry = ClaimEntry.of(parse_claim(claim), (made for made, _, _ in jobs))

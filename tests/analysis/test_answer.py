@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES, answer, answers, brief, headline, says
+from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES, answer, answers, headline, says
 from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.analysis.verdict import Verdict
@@ -20,13 +20,16 @@ NOMINAL = Noise("unproven", 0.9, "upper", 1.0)
 
 def rate(word="match", place="n", noise=PROVEN, calibration="paper", **more):
     given = {"slope": -1.0, "bound_slope": -1.0, "tolerance": 0.1, "noise_off_share": 0.1, "noise_off_slope": -0.2}
-    return Verdict(
-        word, "rate", part=place, parameter=place, noise=noise, calibration=calibration, id="p.thm", **{**given, **more}
-    )
+    given |= {"part": place, "parameter": place, "noise": noise, "calibration": calibration, "id": "p.thm"}
+    return Verdict(word, "rate", **{**given, **more})
 
 
 def bound(word="holds", **more):
     return Verdict(word, "explicit", part="b", noise=PROVEN, calibration="paper", id="p.thm", worst_ratio=0.29, **more)
+
+
+def law(word="holds", **more):
+    return Verdict(word, "law", part="law", id="p.thm", calibration="paper", **more)
 
 
 def privacy(noise, word="holds", id="p.privacy", **more):
@@ -55,27 +58,22 @@ def cell(rows, key="printed", others=None):
         ([Verdict("holds", "ordering", id="p.thm", calibration="paper", scope="eps = 0.5 alone")], OPEN),
         ([Verdict("holds", "band", id="p.thm", calibration="paper", band_of="ours")], UNTESTED),
         ([rate(corrected="E1")], UNTESTED),
+        ([rate("fails", law="law", law_limit=1.0, grows=False), law("violated", beside="a check")], OPEN),
     ],
 )
 def test_does_it_show(rows, word):
     assert cell(rows).word == word
 
 
-def test_a_bound_alone_is_marked_and_lifts_no_rate():
-    assert cell([bound()]).marks == {"b": ".29"}
-    assert cell([bound(), rate()]).marks == {}
+def test_a_bound_alone_is_marked_and_one_exponent_that_noise_gives_takes_the_schedules_mark_off():
+    assert cell([bound()]).marks == {"b": ".29"} and cell([bound(), rate()]).marks == {}
+    assert "s" not in cell([rate(noise_off_share=0.9, noise_off_slope=-1.0), rate(place="d")]).marks
 
 
 @pytest.mark.parametrize(("limit", "word"), [(1.0, YES), (math.inf, NO)])
 @pytest.mark.parametrize("measured", ["match", "fails"])
 def test_a_computed_law_decides_both_ways(limit, word, measured):
-    law = Verdict("holds", "law", part="law", id="p.thm", calibration="paper")
-    assert cell([rate(measured, law="law", law_limit=limit), law]).word == word
-
-
-def test_a_law_that_does_not_hold_decides_nothing():
-    law = Verdict("violated", "law", part="law", id="p.thm", calibration="paper", beside="a check")
-    assert cell([rate("fails", law="law", law_limit=1.0, grows=False), law]).word == OPEN
+    assert cell([rate(measured, law="law", law_limit=limit), law()]).word == word
 
 
 @pytest.mark.parametrize(
@@ -93,10 +91,6 @@ def test_faster_counts_up_to_half_of_the_bounds_slope(slope, tolerance, loose, w
 def test_by_the_schedule_is_a_share_and_the_exponent_too(share, slope, noiseless, marked):
     found = cell([rate(noise_off_share=share, noise_off_slope=slope)])
     assert found.word == YES and ("s" in found.marks) == marked
-
-
-def test_one_exponent_that_noise_gives_takes_the_mark_off():
-    assert "s" not in cell([rate(noise_off_share=0.9, noise_off_slope=-1.0), rate(place="d")]).marks
 
 
 @pytest.mark.parametrize(
@@ -133,13 +127,10 @@ def test_some_constant_serves_every_row(tried, word, least):
     assert "c = 1 is refuted" in found.why
 
 
-def test_noise_that_is_refuted_whatever_the_constant_is_no():
+def test_noise_refuted_whatever_the_constant_is_no_and_outside_of_the_range_it_is_not_tested():
     tried = privacy(PROVEN, open_constant="c", open_value=8.0)
     assert answer([tried, privacy(PROVEN)]).cells["noise"].word == YES
     assert answer([tried, privacy(REFUTED, "fails")]).cells["noise"].word == NO
-
-
-def test_a_part_outside_of_the_range_tests_no_noise():
     found = answer([privacy(REFUTED, outside="eps <= 1")]).cells["noise"]
     assert found.word == UNTESTED and "eps <= 1" in found.why
     inside = privacy(PROVEN, open_constant="c", open_value=8.0)
@@ -161,40 +152,32 @@ def test_corrected_noise_is_private_noise_and_never_the_printed_one():
     assert found.cells["private"].word == YES and found.cells["printed"].why == "in d"
 
 
-def test_the_same_formula_is_named_beside_and_changes_no_word():
+def test_remarks_change_no_word():
     rows = [rate(formula_of=("p.privacy",))]
     found = answer(rows, {"p.privacy": [privacy(REFUTED, "fails")]})
     assert found.cells["noise"].word == YES
     assert any("p.privacy" in remark and "2.4" in remark for remark in found.remarks)
-
-
-def test_a_control_that_misbehaves_is_named():
     for word, told in (("match", True), ("fails", False)):
         found = answer([rate(), rate(word, "d", control="single records have no utility", expected="fails")])
         assert found.cells["printed"].word == YES
         assert any("control" in remark for remark in found.remarks) is told
 
 
-def test_a_count_is_answered_for_the_printed_schedule_and_for_private_noise_where_it_differs():
+def test_counts_and_other_kinds():
     rows = [Verdict("match", "complexity", id="p.gc", calibration="paper")]
     rows += [Verdict("fails", "complexity", id="p.gc", calibration="accounted")]
     found = answer(rows)
     assert found.subject == "count" and [found.cells[key].word for key in ("printed", "private")] == [YES, NO]
     assert list(answer(rows[:1]).cells) == ["printed"]
-
-
-def test_rows_of_other_kinds_say_nothing_of_risk():
     assert says(privacy(PROVEN)) is None
     assert says(Verdict("shown", "shown")) is None
     assert answer(()).word == UNTESTED
 
 
 def test_counts_of_the_headline_add_up():
-    rows = [rate(), *[bound(beside="x")]]
-    found = answers([*rows, privacy(REFUTED, "fails"), privacy(PROVEN, id="p.other")]).values()
-    said = headline(found)
-    assert said.startswith("Of 1 statements about risk, 1 show with the printed noise (0 by the schedule alone), 0 are")
-    assert brief(found).startswith("1 of 1 statements about risk show") and "for 1 of these" in brief(found)
+    rows = [rate(), bound(beside="x"), privacy(REFUTED, "fails"), privacy(PROVEN, id="p.other")]
+    said = headline(answers(rows).values())
+    assert said.startswith("Of 1 statements about risk, 1 show with the printed noise (0 by the schedule alone)")
     assert "proven private for 1" in said and "Of 2 privacy theorems: 1 yes, 1 no, 0 open, 0 not tested" in said
 
 

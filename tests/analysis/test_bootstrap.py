@@ -1,33 +1,31 @@
 """Cell summaries and two-level resampling have the moments they should have."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dpsco_bench.analysis import bootstrap
+from dpsco_bench.analysis.sharing import Sharing, sharing_of
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.cell import Cell
 
 
 def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-def test_single_data_set_gives_the_textbook_standard_error():
+def test_data_set_effects_enter_the_standard_error():
     risks = rng().exponential(size=50)
     summary = bootstrap.summarise(risks)
     assert summary.mean == pytest.approx(risks.mean(), rel=1e-15)
     assert summary.stderr == pytest.approx(risks.std(ddof=1) / np.sqrt(50), rel=1e-12)
     assert summary.dof == 49
-
-
-def test_data_set_effects_enter_the_standard_error():
     effects = np.array([0.0, 1.0, 2.0])
     risks = effects[:, None] + 1e-9 * rng().standard_normal((3, 8))
     summary = bootstrap.summarise(risks)
     assert summary.stderr == pytest.approx(effects.std(ddof=1) / np.sqrt(3), rel=1e-6)
     assert summary.dof == 2
-
-
-def test_identical_data_sets_do_not_hide_the_replicates_spread():
     one = rng().standard_normal(8) + 5
     summary = bootstrap.summarise(np.stack([one, one, one]))
     assert summary.stderr == pytest.approx(one.std(ddof=1) / np.sqrt(24), rel=1e-12)
@@ -108,9 +106,6 @@ def test_maximum_over_signals_is_taken_over_means_not_replicates():
     risks = np.array([[[1.0, 5.0]], [[4.0, 3.0]]])
     summary = bootstrap.summarise(risks)
     assert (summary.mean, summary.signal) == (3.5, 1)
-
-
-def test_signals_share_each_resample():
     one = rng(4).exponential(size=(1, 20))
     single = bootstrap.resampled_means([one], rng(5), 500)
     both = bootstrap.resampled_means([np.stack([0.5 * one, one])], rng(5), 500)
@@ -148,14 +143,6 @@ def test_blocks_do_not_change_the_number_of_resamples(monkeypatch):
     np.testing.assert_array_equal(np.concatenate(parts), np.concatenate(blocks))
 
 
-def test_resampled_indices_stay_within_the_drawn_data_sets():
-    (block,) = bootstrap.resampled_indices(rng(), 50, 3, 4)
-    data_sets = block.reshape(50, 3, 4) // 4
-    assert (data_sets == data_sets[:, :, :1]).all()
-    assert block.min() >= 0
-    assert block.max() < 12
-
-
 def test_seed_belongs_to_the_name():
     first = bootstrap.bootstrap_rng("a", "b", "paper").random(3)
     np.testing.assert_array_equal(first, bootstrap.bootstrap_rng("a", "b", "paper").random(3))
@@ -163,15 +150,12 @@ def test_seed_belongs_to_the_name():
         assert not np.array_equal(first, bootstrap.bootstrap_rng(*other).random(3))
 
 
-def test_exact_cells_carry_their_numerical_error():
-    summary = bootstrap.summarise([2.0], numerical_error=1e-9)
-    assert (summary.stderr, summary.dof) == (1e-9, np.inf)
-
-
-def test_one_random_replicate_has_no_standard_error():
-    summary = bootstrap.summarise([2.0])
-    assert np.isnan(summary.stderr)
-    assert summary.dof == 0
+def test_one_replicate_has_its_numerical_error_or_none():
+    exact, random = bootstrap.summarise([2.0], numerical_error=1e-9), bootstrap.summarise([2.0])
+    assert (exact.stderr, exact.dof) == (1e-9, np.inf) and np.isnan(random.stderr) and random.dof == 0
+    for bad in (-1.0, np.nan):
+        with pytest.raises(InputError):
+            bootstrap.summarise([1.0], numerical_error=bad)
 
 
 @pytest.mark.parametrize("bad", [[], [1.0, np.nan], [np.inf], np.zeros((1, 1, 1, 1)), 3.0])
@@ -180,20 +164,13 @@ def test_bad_risks_are_refused(bad):
         bootstrap.summarise(bad)
 
 
-@pytest.mark.parametrize("bad", [-1.0, np.nan])
-def test_bad_numerical_errors_are_refused(bad):
-    with pytest.raises(InputError, match="numerical_error"):
-        bootstrap.summarise([1.0], numerical_error=bad)
-
-
 def test_student_factor_against_tables():
     assert bootstrap.student_factor(np.inf) == 1.0
     assert bootstrap.student_factor(4) == pytest.approx(2.7764451 / 1.9599640, rel=1e-6)
-
-
-def test_percentile_interval_stretches_about_the_estimate():
     low, high = bootstrap.percentile_interval(0.0, np.linspace(-1, 1, 2001), 2.0)
     assert (low, high) == pytest.approx((-1.9, 1.9))
+    assert bootstrap.expected_chance_deviations(0) == 0
+    assert bootstrap.expected_chance_deviations(120) == pytest.approx(6.0)
 
 
 def test_corrected_interval_of_a_symmetric_spread_is_the_percentile_interval():
@@ -201,23 +178,23 @@ def test_corrected_interval_of_a_symmetric_spread_is_the_percentile_interval():
     percentile = bootstrap.percentile_interval(3.0, 3.0 + deviations, 2.0)
     found = bootstrap.corrected_interval(3.0, deviations, 2.0 * deviations, 1.0, 2.0)
     assert found == pytest.approx(percentile, abs=1e-12)
+    assert bootstrap.corrected_interval(3.0, np.zeros(2000), np.zeros(2000), 1.0, 1.5) == (3.0, 3.0)
 
 
-def test_corrected_interval_moves_against_the_bias():
+def test_corrected_interval_by_hand():
     deviations = np.linspace(-1, 1, 2001)
     low, high = bootstrap.corrected_interval(3.0, deviations - 0.1, deviations, 2.0, 1.0)
     assert (low + high) / 2 == pytest.approx(3.0 + 2.0**2 * 0.1)
     assert (high - low) / 2 == pytest.approx(2.0 * 0.95)
-
-
-def test_of_largest_means_the_bias_is_taken_off_twice():
     deviations = np.random.default_rng(0).standard_normal(20000)
     low, high = bootstrap.corrected_interval(3.0, deviations - deviations.mean() - 0.1, deviations, 2.0, 1.0, biases=2)
     assert (low + high) / 2 == pytest.approx(3.0 + 2 * 2.0**2 * 0.1)
+    deviations = np.linspace(-1, 1, 2001)
+    low, high = bootstrap.corrected_interval(0.0, deviations, 3.0 * deviations - 5.0, 1.0, 2.0)
+    assert (low, high) == pytest.approx((-3.0 * 0.95, 3.0 * 0.95))
 
 
 def test_corrected_interval_is_even_handed():
-    """The longer arm counts, whichever it is."""
     skewed = rng().exponential(size=4000) - 1.0
     quantile = np.quantile(skewed - skewed.mean(), 0.975)
     low, high = bootstrap.corrected_interval(0.0, skewed, skewed, 1.0, 1.0)
@@ -225,16 +202,28 @@ def test_corrected_interval_is_even_handed():
     assert bootstrap.corrected_interval(0.0, -skewed, -skewed, 1.0, 1.0) == pytest.approx((-high, -low), rel=1e-9)
 
 
-def test_corrected_interval_is_as_long_as_deviations_to_the_other_side_ask_for():
-    deviations = np.linspace(-1, 1, 2001)
-    low, high = bootstrap.corrected_interval(0.0, deviations, 3.0 * deviations - 5.0, 1.0, 2.0)
-    assert (low, high) == pytest.approx((-3.0 * 0.95, 3.0 * 0.95))
+FIXED = Cell("wang2017.dp_gd_pl", "diag_quadratic", 256, 1.0, 1e-5, 4)
+SAMPLED = Cell("bassily2021.poly_sfw", "needle_l1", 4096, 1.0, 1e-6, 32)
 
 
-def test_corrected_interval_of_no_spread_is_the_estimate():
-    assert bootstrap.corrected_interval(3.0, np.zeros(2000), np.zeros(2000), 1.0, 1.5) == (3.0, 3.0)
-
-
-def test_expected_chance_deviations():
-    assert bootstrap.expected_chance_deviations(0) == 0
-    assert bootstrap.expected_chance_deviations(120) == pytest.approx(6.0)
+@pytest.mark.parametrize(
+    ("cell", "change", "data", "replicates"),
+    [
+        (FIXED, {"n": 512}, (0, 1), (0, 1)),
+        (FIXED, {"d": 8}, (0, 1), (0, 1)),
+        (FIXED, {"epsilon": 2.0}, (0, 0), (0, 1)),  # the data set, not the noise
+        (FIXED, {"options": {"steps": 9}}, (0, 0), (0, 0)),  # common random numbers
+        (SAMPLED, {"epsilon": 2.0}, (0, 0), (0, 0)),  # a sample for each replicate
+        (SAMPLED, {"n": 8192}, (0, 1), (0, 1)),
+        (SAMPLED, {"problem_options": {"signal": 0.5}}, (0, 0), (0, 0)),
+        (SAMPLED, {"problem_options": {"unit": "statistical"}}, (0, 1), (0, 1)),
+    ],
+)
+def test_what_two_cells_share(cell, change, data, replicates):
+    cells = [cell, replace(cell, **change)]
+    assert sharing_of(cells) == Sharing(data, replicates)
+    keys = [c.data_key() for c in cells]
+    assert (keys[0] == keys[1]) == (data == (0, 0))
+    if not cell.problem_entry.draws_per_replicate:
+        runs = [c.run_key(0) for c in cells]
+        assert (runs[0] == runs[1]) == (replicates == (0, 0))

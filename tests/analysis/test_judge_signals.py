@@ -1,9 +1,18 @@
-"""What is judged on a grid of signals, and on an axis of its own."""
+"""What is judged on a grid of signals, on an axis of its own, of chains, and of quantities in the place of the risk."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
+
+from dpsco_bench.analysis import evidence
+from dpsco_bench.analysis.evidence import CellEvidence, evidence_of, thresholds
+from dpsco_bench.analysis.judge import gated, settled, uncertified, unchecked
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.execution.results import FINAL
+from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 
 from .judging import GRID, RATE, calibrations, job, judge, part, rate_jobs, table
 
@@ -11,19 +20,13 @@ SIGNALS = [0.5, 1.0, 2.0]
 
 
 def at_signals(made):
-    """The job with each of its cells at every signal."""
     cells = [replace(cell, signal=s) for cell in made.cells for s in SIGNALS]
     return replace(made, cells=tuple(replace(cell, cell=i) for i, cell in enumerate(cells)))
 
 
 def signal_jobs(risk, capped=lambda c: False):
     made, off = (at_signals(job("n", "rate", calibration)) for calibration in ("paper", "none"))
-    start = 1e6
-    rows = [table(m, risk, start) for m in (made, off)]
-    return [
-        (made, rows[0], calibrations(made, signal_capped=capped)),
-        (off, rows[1], calibrations(off, signal_capped=capped)),
-    ]
+    return [(m, table(m, risk, 1e6), calibrations(m, signal_capped=capped)) for m in (made, off)]
 
 
 SUPREMUM = RATE | {"signals": {"ci": SIGNALS}}
@@ -81,16 +84,6 @@ def test_an_edge_in_a_cell_that_is_not_fitted_neither_decides_nor_reserves_the_w
     assert ("edge" in row["reason"]) == (not hollow)
 
 
-def test_an_edge_is_still_told_where_no_cell_is_fitted():
-    jobs = [
-        (made, table(made, lambda c: c.signal, lambda c: c.signal), fixed)
-        for made, _, fixed in signal_jobs(lambda c: c.signal)
-    ]
-    (row,) = judge([SUPREMUM], jobs)
-    assert row["verdict"] == "not_observable" and "edge" not in row["reason"]
-    assert any("a wider one may show more" in note for note in row["notes"])
-
-
 def test_slopes_are_fitted_on_the_axis_of_the_exponent():
     """The risk falls like 1/sqrt(n eps), along a sweep over n."""
     entry = RATE | {"axis": "n eps", "exponent": -1, "bound": "wang2017.thm6_3"}
@@ -113,8 +106,6 @@ def test_orderings_compare_each_method_at_its_own_worst_signal():
 
 def test_values_are_compared_with_the_printed_formula_and_slopes_with_the_accounted_noise():
     """eps/sqrt(l) stands in a bound as it is printed; only slopes take the noise's own dependence on eps."""
-    from dpsco_bench.privacy.accountants.gaussian import gdp_mu
-
     parts = [
         part("n", "rate", bound="wang2017.thm6_3", tolerance=0.15, calibrations=["accounted", "none"]),
         part("printed", "explicit", uses=["n"], bound="wang2017.thm6_3", calibrations=["accounted"]),
@@ -125,3 +116,126 @@ def test_values_are_compared_with_the_printed_formula_and_slopes_with_the_accoun
     assert (slope["kind"], printed["kind"]) == ("rate", "explicit")
     ratio = np.array(slope["bound"]) / np.array(printed["bound"])
     np.testing.assert_allclose(ratio, 1.0 / np.sqrt(np.log(1e5)) / gdp_mu(1.0, 1e-5), rtol=1e-12)
+
+
+@dataclass
+class Cell:
+    extras: dict = field(default_factory=dict)
+
+
+def chain(rhat, ess):
+    return Cell({name: np.full((1, 4), v) for name, v in (("rhat", rhat), ("ess", ess), ("chain_risk", 1.0))})
+
+
+def test_cells_without_chains_pass():
+    assert settled([Cell(), Cell({"value_queries": np.ones((1, 4))})]) == ""
+    assert "not certified" in settled([Cell({"chain_risk": np.ones((1, 4))})]), "they never moved"
+    verdict = gated(Verdict("shown", "shown", ""), False, settled([chain(2.0, 3.0)]))
+    assert verdict.verdict == "shown" and "R-hat up to 2.000" in verdict.notes[0] and uncertified(verdict)
+
+
+@pytest.mark.parametrize(("rhat", "ess", "good"), [(1.01, 400.0, True), (1.011, 1e4, False), (1.0, 399.0, False)])
+def test_the_gate(rhat, ess, good):
+    verdict = Verdict("match", "rate", "slopes agree")
+    reason = settled([chain(1.0, 1e4), chain(rhat, ess)])
+    found = gated(verdict, True, reason)
+    assert (found is verdict) == good == (not uncertified(found))
+    if not good:
+        assert found.verdict == "inconclusive" and "not certified" in found.reason
+
+
+NUMBERS = {"slope": -1.0, "ci": (-1.1, -0.9), "worst_ratio": 2.0, "worst_cell": 1, "ratio": {"end": 0.5}}
+
+
+@pytest.mark.parametrize("of_the_law", [True, False])
+def test_no_slope_and_no_ratio_is_made_of_chains_that_are_not_certified(of_the_law):
+    verdict = Verdict("shown", "shown", "x", mean=(1.0, 2.0), stderr=(0.1, 0.1), **NUMBERS)
+    row = gated(verdict, of_the_law, "not certified: x").to_json()
+    assert [row[name] for name in ("slope", "ci", "worst_ratio")] == [None, [None, None], None]
+    assert "ratio" not in row and "worst_cell" not in row
+    assert row["mean"] == [1.0, 2.0]
+
+
+def test_the_code_of_the_chains_is_checked_where_the_law_is_known():
+    assert unchecked("check", Verdict("holds", "law", "")) == ""
+    assert "is violated" in unchecked("check", Verdict("violated", "law", ""))
+    assert "is not measured" in unchecked("check", None) and unchecked("", None)
+
+
+GRID_OF_SIGNALS = np.array([0.1, 0.2, 0.4, 0.8])
+
+
+def test_thresholds_by_hand():
+    values = np.array([[0.0, 0.0], [0.25, 0.1], [0.75, 0.5], [1.0, 1.0]])
+    found, inside = thresholds(GRID_OF_SIGNALS, values, 0.5)
+    assert found == pytest.approx([0.2 * np.sqrt(2.0), 0.4]) and inside.all()
+    values = np.array([[0.6, 0.0, 0.5], [0.7, 0.1, 0.1], [0.8, 0.2, 0.2], [0.9, 0.3, 0.3]])
+    found, inside = thresholds(GRID_OF_SIGNALS, values, 0.5)
+    assert found == pytest.approx([0.1, 0.8, 0.1]) and not inside.any()
+    values = np.array([0.0, 0.9, 0.2, 0.9])[:, None]
+    found, _ = thresholds(GRID_OF_SIGNALS, values, 0.45)
+    assert found == pytest.approx([0.1 * np.sqrt(2.0)])
+
+
+def test_a_smooth_curve_is_inverted_to_the_order_of_the_step_squared():
+    truth = np.array([[0.15, 0.3], [0.5, 0.65]])
+    values = 1.0 / (1.0 + (truth / GRID_OF_SIGNALS[:, None, None]) ** 2)
+    found, inside = thresholds(GRID_OF_SIGNALS, values, 0.5)
+    assert found.shape == truth.shape and inside.all() and np.abs(np.log(found / truth)).max() < 0.03
+
+
+@pytest.mark.parametrize(("signal", "at_edge", "following"), [(0.1, True, 0.05), (0.8, True, 1.6), (0.4, False, None)])
+def test_the_next_signal_continues_the_grid_by_its_own_ratio(signal, at_edge, following):
+    grid = [SimpleNamespace(entry=SimpleNamespace(signal=one)) for one in GRID_OF_SIGNALS]
+    found = CellEvidence.next_signal.fget(SimpleNamespace(grid=grid, signal=signal, at_edge=at_edge))
+    assert found == pytest.approx(following) if following else np.isnan(found)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    privacy_status: str
+    signal_capped: bool = False
+
+
+def grid_of(*cells):
+    """Cells (signal, mean risk, privacy status) of one grid, as they come from a table."""
+    made = []
+    for signal, mean, status in cells:
+        risks = np.full((1, 4), mean)
+        entry = SimpleNamespace(method="m", value=1.0, signal=signal, cell=0)
+        made.append(CellEvidence(entry, Fixed(status), "paper", risks, risks[None], risks[None], 1.0, False))
+    return made
+
+
+@pytest.mark.parametrize("worst", range(3))
+def test_a_grid_has_the_largest_mean_and_the_worst_privacy_of_its_cells(worst):
+    statuses = ["proven", "proven", "proven"]
+    statuses[worst] = "exceeds_claim"
+    (found,) = evidence_of(grid_of(*zip((0.1, 0.2, 0.4), (0.5, 0.7, 0.3), statuses, strict=True)))
+    assert (found.signal, found.final.mean(), found.at_edge) == (0.2, 0.7, False)
+    assert found.calibrated.privacy_status == "exceeds_claim"
+    assert [len(found.grid), found.risks.shape] == [3, (3, 1, 4)]
+
+
+@pytest.mark.parametrize(("means", "at_edge"), [((0.5, 0.4, 0.3), True), ((0.3, 0.4, 0.5), True), ((1, 2, 1), False)])
+def test_a_largest_mean_at_an_end_of_the_grid_is_told(means, at_edge):
+    (found,) = evidence_of(grid_of(*zip((0.1, 0.2, 0.4), means, ["proven"] * 3, strict=True)))
+    assert found.at_edge == at_edge
+
+
+def test_a_checkpoint_that_some_replicates_lack_is_left_out_of_the_curve():
+    """Of Poisson batches replicates 0 and 1, run together, evaluate less than replicate 2 does on its own."""
+    runs = [(0, (0, 1, FINAL)), (1, (0, 1, FINAL)), (2, (0, 1, 2, FINAL))]
+    rows = [(replicate, point) for replicate, points in runs for point in points]
+    alike = {"cell": 7, "data_set": 0, "start_risk": 1.0, "privacy_status": "proven", "warnings": ""}
+    own = [
+        {"replicate": r, "checkpoint": at, "risk": float(10 * r + at), "gradient_evaluations": float(at)}
+        for r, at in rows
+    ]
+    table = pa.Table.from_pylist([{**alike, **row} for row in own])
+    job = SimpleNamespace(evaluation="", calibration="accounted")
+    (rows,) = evidence._rows_of(table).values()
+    cell = evidence._cell_evidence(job, SimpleNamespace(), Fixed("proven"), rows)
+    last = FINAL + 10.0 * np.arange(3)
+    np.testing.assert_array_equal(cell.curve_risks[:, 0], [[0, 10, 20], [1, 11, 21], last])
+    np.testing.assert_array_equal(cell.risks, [last])

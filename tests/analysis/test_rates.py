@@ -1,4 +1,6 @@
-"""The word of a rate on sweeps whose answer is known, step by step and in the order of the steps."""
+"""The word of a rate on sweeps whose answer is known, and the size at which it would show where it does not."""
+
+import re
 
 import numpy as np
 import pytest
@@ -6,14 +8,12 @@ import pytest
 from dpsco_bench.analysis.rates import Regime, SweepRisks, equivalence, noise_off_share, rate_verdict
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.slopes import RateFit
-from dpsco_bench.errors import InputError
 
 N = 2.0 ** np.arange(8, 13)
 NAMES = ("test.claim", "part", "paper")
 
 
 def noisy(mean, spread=0.02, replicates=16, seed=0):
-    """Replicates whose mean is exactly as given."""
     noise = np.random.default_rng(seed).standard_normal((len(mean), replicates))
     noise -= noise.mean(axis=1, keepdims=True)
     return list(np.asarray(mean)[:, None] * (1 + spread * noise))
@@ -46,16 +46,14 @@ def test_words_of_clean_power_laws(slope, word):
 
 
 @pytest.mark.parametrize(
-    ("parameter_exponent", "slope", "word"),
-    [(1, 0.5, "faster"), (1, 2.0, "fails"), (-1, -2.0, "faster"), (0.5, 1.0, "fails")],
+    ("parameter_exponent", "slope", "better", "word"),
+    [
+        *((1, 0.5, "smaller", "faster"), (1, 2.0, "smaller", "fails"), (-1, -2.0, "smaller", "faster")),
+        *((0.5, 1.0, "smaller", "fails"), (1, 0.2, "smaller", "faster"), (1, 0.2, "larger", "fails")),
+    ],
 )
-def test_a_smaller_slope_is_better_whatever_the_exponent(parameter_exponent, slope, word):
-    assert judged(N**slope, named=N**parameter_exponent).verdict == word
-
-
-def test_regimes_towards_zero_turn_the_better_side():
-    assert judged(N**0.2, named=N).verdict == "faster"
-    assert judged(N**0.2, named=N, more={"better": "larger"}).verdict == "fails"
+def test_a_smaller_slope_is_better_whatever_the_exponent_but_towards_zero(parameter_exponent, slope, better, word):
+    assert judged(N**slope, named=N**parameter_exponent, more={"better": better}).verdict == word
 
 
 # Equivalence: the interval alone decides.
@@ -103,25 +101,6 @@ def test_an_undecided_rate_names_what_it_would_take(slope, half, told):
     assert word == "inconclusive" and told in reason
 
 
-@pytest.mark.parametrize(
-    ("better", "sizes"), [("smaller", f"beyond n = {N[-1]:,g}"), ("larger", f"below n = {N[0]:,g}")]
-)
-def test_a_slope_at_the_limit_names_the_sizes_that_it_takes(better, sizes):
-    regime = Regime.of(N, 1 / N, 1 / N)
-    risks = [n**-1.14999 * np.repeat([0.8, 1.2], 8) for n in N]
-    found = rate_verdict(SweepRisks(N, risks, regime), 0.15, NAMES, parameter="n", better=better)
-    assert found.verdict == "inconclusive"
-    assert found.reason.endswith(f"it is too near the limit for more replicates to decide; it takes sizes {sizes}")
-
-
-def test_what_is_larger_without_noise_is_said_so():
-    regime = Regime.of(N, 1 / N, 1 / N)
-    risks = [np.full(2, 1 / n) for n in N]
-    for times, said in ((0.9, "0.9 of it"), (4.0, "4 times as large")):
-        found = rate_verdict(SweepRisks(N, risks, regime, noise_off=[times * own for own in risks]), 0.15, NAMES)
-        assert found.reservations == (f"schedule: without noise the risk is {said}",)
-
-
 def test_a_rate_undecided_by_few_replicates_is_decided_by_more():
     source = np.random.default_rng(5)
     regime = Regime.of(N, 1 / N, 1 / N)
@@ -142,9 +121,6 @@ def test_the_axis_is_what_the_exponent_is_about():
     over_log = judged(mean, 0.08, values=k, axis=np.log(k), named=np.log(k), more={"parameter": "K"})
     assert over_log.verdict == "fails" and over_log.slope == pytest.approx(1.24, abs=0.02)
     assert over_log.values == pytest.approx(np.log(k)) and over_log.bound_slope == pytest.approx(1)
-
-
-def test_the_span_is_that_of_the_swept_parameter():
     k = np.array([16.0, 64.0, 256.0])
     assert np.ptp(np.log(np.log(k))) < np.log(4)
     assert judged(np.log(k), values=k, axis=np.log(k), named=np.log(k)).verdict == "match"
@@ -165,11 +141,17 @@ def test_saturated_cells_are_hollow_and_fewer_than_three_show_nothing(saturated,
     assert len(verdict.mean) == 5
 
 
-def test_hollow_cells_are_not_fitted():
+def test_hollow_cells_and_those_with_a_term_below_half_of_the_bound_are_not_fitted():
     mean = np.where(N < 1000, 1.0, 1000 / N)
     verdict = judged(mean, starts=np.full(5, 1.99))
     assert verdict.fitted == (False, False, True, True, True)
     assert verdict.slope == pytest.approx(-1, abs=0.02) and verdict.verdict == "match"
+    named = 1 / N
+    full = named + np.array([2, 2, 0.5, 0.5, 0.5]) * named
+    verdict = judged(1 / N, full=full)
+    assert verdict.fitted == (False, False, True, True, True) and verdict.verdict == "match"
+    assert judged(1 / N, full=3 * named).verdict == "not_observable"
+    assert "claimed term is 0.33 of the bound" in judged(1 / N, full=3 * named).reason
 
 
 @pytest.mark.parametrize(
@@ -179,15 +161,6 @@ def test_a_signal_that_can_be_stronger_may_leave_more_of_the_start(share, limit,
     mean = 1 / N
     verdict = judged(mean, starts=mean / share, limits=np.full(5, limit))
     assert verdict.fitted == (inside,) * 5
-
-
-def test_a_term_below_half_of_the_bound_is_hidden():
-    named = 1 / N
-    full = named + np.array([2, 2, 0.5, 0.5, 0.5]) * named
-    verdict = judged(1 / N, full=full)
-    assert verdict.fitted == (False, False, True, True, True) and verdict.verdict == "match"
-    assert judged(1 / N, full=3 * named).verdict == "not_observable"
-    assert "claimed term is 0.33 of the bound" in judged(1 / N, full=3 * named).reason
 
 
 @pytest.mark.parametrize(
@@ -209,7 +182,7 @@ def test_how_many_sizes_over_which_factor(profile, values, word):
 # Signals, power law, order of the steps.
 
 
-def test_an_edge_among_the_fitted_cells_leaves_the_part_open():
+def test_the_order_of_the_steps_and_an_edge_among_the_fitted_cells():
     verdict = judged(1 / N, edges=(False, False, True, False, True))
     assert verdict.verdict == "inconclusive (edge)" and verdict.word == "inconclusive"
     assert verdict.reason.endswith("n = 1024, 4096")
@@ -217,22 +190,30 @@ def test_an_edge_among_the_fitted_cells_leaves_the_part_open():
     assert told.reason.endswith("n = 1024, 4096; it takes a next signal, 8, 32")
     hollow = judged(1 / N, edges=(True, False, False, False, False), starts=np.array([1.5, 10, 10, 10, 10]) / N)
     assert hollow.verdict == "match"
+    edges = (True,) * 5
+    assert judged(BENT, edges=edges, starts=BENT).verdict == "not_observable"
+    assert judged(BENT, edges=edges).verdict == "inconclusive (edge)"
+    assert judged(BENT, edges=edges, frozen=edges).verdict == "not_observable (frozen)"
 
 
 BENT = np.where(N < 1000, 1.0, (1000 / N) ** 2)
 
 
-def test_a_bent_sweep_is_no_power_law():
+def test_a_bend_is_none_that_the_formula_has_or_below_fifteen_percent_or_within_the_noise():
     verdict = judged(BENT)
     assert verdict.verdict == "inconclusive (bent)"
     assert "local slopes 0.00, -0.07, -2.00, -2.00" in verdict.reason
+    assert judged(BENT, named=BENT).verdict == "match"
+    bend = np.array([1, 1.1, 1, 1.1, 1])
+    assert judged(bend / N, spread=0.001).verdict == "match"
+    assert judged(np.array([1, 1.4, 1, 1.4, 1]) / N, spread=1.0).verdict == "inconclusive"
 
 
 @pytest.mark.parametrize(
     ("named", "told"),
     [
-        (1 / N, "at neither end they agree with the formula; it takes sizes beyond n = 4,096"),
-        (N**-2, "from n = 1,024 on they agree with the formula; it takes sizes beyond 4,096, with the smaller ones"),
+        (1 / N, "at neither end"),
+        (N**-2, "from n = 1,024 on they agree with the formula; it takes sizes beyond 4,096"),
         (N**0.0, "up to n = 1,024 they agree with the formula; it takes sizes below 256, or beyond 4,096"),
     ],
 )
@@ -243,37 +224,14 @@ def test_a_bent_sweep_names_the_sizes_that_are_to_be_added_or_left_out(named, to
 @pytest.mark.parametrize(
     ("frozen", "told"),
     [
-        ((True,) * 5, "at n = 256, 512, 1,024, 2,048, 4,096; it takes n beyond 4,096, the largest that was run"),
+        ((True,) * 5, "it takes n beyond 4,096, the largest that was run"),
         ((True, True, False, False, False), "at n = 256, 512; from 1,024 on they do"),
         ((False, False, False, False, True), "at n = 4,096; up to 2,048 they do"),
     ],
 )
 def test_frozen_runs_are_named_with_the_sizes_at_which_they_would_move(frozen, told):
     verdict = judged(1 / N, starts=np.ones(5), frozen=frozen)
-    assert verdict.verdict == "not_observable (frozen)"
-    assert verdict.reason == f"by the part's own test the runs hardly move {told}"
-
-
-def test_frozen_runs_of_an_unknown_start_name_no_size():
-    told = judged(1 / N, frozen=(True,) * 5).reason
-    assert told.endswith("no n that was run moves them, and the formula does not tell which would")
-
-
-def test_a_bend_of_the_formula_s_own_is_taken_out():
-    assert judged(BENT, named=BENT).verdict == "match"
-
-
-def test_a_bend_below_fifteen_percent_or_within_the_noise_is_none():
-    bend = np.array([1, 1.1, 1, 1.1, 1])
-    assert judged(bend / N, spread=0.001).verdict == "match"
-    assert judged(np.array([1, 1.4, 1, 1.4, 1]) / N, spread=1.0).verdict == "inconclusive"
-
-
-def test_the_order_of_the_steps():
-    edges = (True,) * 5
-    assert judged(BENT, edges=edges, starts=BENT).verdict == "not_observable"
-    assert judged(BENT, edges=edges).verdict == "inconclusive (edge)"
-    assert judged(BENT, edges=edges, frozen=edges).verdict == "not_observable (frozen)"
+    assert verdict.verdict == "not_observable (frozen)" and told in verdict.reason
 
 
 def test_means_without_logarithm_and_single_replicates_show_nothing():
@@ -317,18 +275,13 @@ def test_common_random_numbers_decide_what_independent_ones_leave_open():
     assert shared.ci == pytest.approx((shared.slope,) * 2, abs=1e-12)
 
 
-@pytest.mark.parametrize(("share", "reserved"), [(0.4, ()), (0.6, ("schedule",)), (1.0, ("schedule",))])
+@pytest.mark.parametrize(("share", "reserved"), [(0.01, ()), (0.4, ()), (0.6, ("schedule",)), (1.0, ("schedule",))])
 @pytest.mark.parametrize("slope", [-1.0, -0.5])
 def test_the_schedule_is_told_by_the_size_of_what_is_there_without_noise(share, reserved, slope):
     verdict = judged(N**slope, off=share * N**slope)
     assert verdict.reserved == reserved and verdict.noise_off_share == pytest.approx(share)
     assert verdict.word == ("match" if slope == -1 else "fails")  # beside every word
     assert verdict.noise_off_slope == pytest.approx(slope)
-
-
-def test_an_equal_slope_of_a_small_remainder_is_no_reservation():
-    assert judged(1 / N, off=0.01 / N).reservations == ()
-    assert judged(1 / N, off=np.zeros(5)).reservations == ()
 
 
 def test_the_share_is_a_geometric_mean_over_the_fitted_cells():
@@ -338,20 +291,6 @@ def test_the_share_is_a_geometric_mean_over_the_fitted_cells():
     assert np.isnan(
         noise_off_share(SweepRisks(N, [[n] for n in N], Regime.of(N, N, N, starts=N), noise_off=[[n] for n in N]))
     )
-
-
-@pytest.mark.parametrize("change", [{"better": "steeper"}, {"tolerance": 0.0}, {"profile": "own"}])
-def test_bad_arguments_are_refused(change):
-    sweep = SweepRisks(N, noisy(1 / N), Regime.of(N, 1 / N, 1 / N))
-    with pytest.raises(InputError):
-        rate_verdict(sweep, **{"tolerance": 0.15, "names": NAMES} | change)
-
-
-def test_columns_of_other_lengths_are_refused():
-    with pytest.raises(InputError, match="^shape of named"):
-        Regime.of(N, 1 / N, [1.0, 2.0])
-    with pytest.raises(InputError, match="^number of edges"):
-        SweepRisks(N, noisy(1 / N), Regime.of(N, 1 / N, 1 / N), edges=(True,))
 
 
 @pytest.mark.parametrize(
@@ -368,3 +307,94 @@ def test_the_ratio_to_the_bound_grows_over_the_whole_window_or_not(ratio, grows)
     found = rate_verdict(SweepRisks(grid, risks, Regime.of(grid, 1 / grid, 1 / grid)), 0.1, NAMES, parameter="n")
     assert found.grows is grows
     assert found.ratio_ends[1] == pytest.approx(ratio(grid)[-1])
+
+
+FEW, SMALL = np.array([256.0, 1024.0, 4096.0]), np.array([1.0, 2.0, 4.0, 8.0])
+ENDING = np.array([0.9, 0.8, 0.7, 0.45, 0.25])
+SAID = [
+    # Risk 0.8 of the start at n = 4096, and 1/n by the formula: half of it at 6554; a risk that grows shows at less.
+    (0.8 * (4096 / N) ** 0.7, {}, "it takes n from 6,600 to 26,000"),
+    (0.8 * N / 256, {"named": N, "swept": "d"}, "it takes d from 40 to 160"),
+    # The start falls faster than the formula, or the share does not depend on the size.
+    (np.full(5, 0.95) * N**-1.5, {"starts": N**-1.5}, "no n beyond 4,096 would show it"),
+    (0.8 * N**0.01, {"named": N**0.01, "starts": np.full(5, 1.2)}, "the share does not depend on it"),
+    (0.8 * N**-0.03, {"named": N**-0.03, "starts": np.full(5, N[-1] ** -0.03)}, "no n within a factor 1,000"),
+    # No count below one is named.
+    (0.8 * SMALL, {"values": SMALL, "named": SMALL, "swept": "d"}, "no d within a factor 1,000 would show it"),
+    (np.full(4, 0.95), {"values": SMALL, "named": SMALL, "swept": "d"}, "no d is smaller"),
+    (0.8 * SMALL, {"values": SMALL, "named": SMALL, "swept": "epsilon"}, "it takes epsilon from 0.16 to 0.62"),
+    # Sizes that were run tell where the rate begins and ends.
+    (ENDING, {}, "2 of 5 sizes can be fitted, 3 are needed; it takes n from 2,048 to 8,192"),
+    (ENDING[::-1], {"named": N, "swept": "d"}, "it takes d from 128 to 512"),
+    (
+        ENDING,
+        {"full": np.array([1, 1, 1, 1, 3]) / N},
+        "no n would show it: up to 1,024 the runs hardly leave the start",
+    ),
+    # A cap on the steps: at the largest of three sizes the runs hardly leave the start, and at larger ones too.
+    ([0.38, 0.4, 0.72], {"values": FEW}, "no n from 4,096 on would show it: the runs hardly leave the start"),
+    ([0.38, 0.7, 0.72], {"values": FEW}, "no n from 1,024 on would show it"),
+    ([0.38, 0.4, 0.72], {"values": FEW, "named": FEW, "swept": "d"}, "it takes 1 more from 256 to 1,024"),
+    ([0.38, 0.4], {"values": FEW[:2]}, "2 of 2 sizes can be fitted, 3 are needed; it takes 1 more from 256 to 1,024"),
+    (
+        [0.9, 0.4, 0.3],
+        {"values": [1, 16, 256], "full": np.array([1, 1, 3.0]) / 256},
+        "it takes 2 more between 1 and 256",
+    ),
+    ([0.4, 0.8, 0.9], {"values": [1, 2, 4], "named": [1, 2, 4], "swept": "d"}, "no d is small enough"),
+]
+
+
+@pytest.mark.parametrize(("risks", "given", "said"), SAID)
+def test_not_observable_names_the_sizes_at_which_the_rate_would_show(risks, given, said):
+    """Risks are shares of a start of 1, unless another is given."""
+    given = {"starts": np.ones(len(risks)), **given}
+    found = judged(np.array(risks), more={"parameter": given.pop("swept", "n")}, **given)
+    assert found.verdict == "not_observable" and said in found.reason
+
+
+@pytest.mark.parametrize("shares", [[0.98, 0.97, 0.96, 0.95, 0.94], [0.8] * 5, [0.9, 0.95, 0.93, 0.96, 0.94]])
+def test_shares_near_their_cap_give_the_least_distance_only(shares):
+    up, down = 4096 * shares[-1] / 0.5, 256 * 0.5 / shares[-1]
+    reason = judged(np.array(shares), starts=np.ones(5)).reason
+    assert f"it takes n beyond {float(f'{up:.2g}'):,.0f} at the least" in reason
+    reason = judged(np.array(shares[::-1]), named=N, starts=np.ones(5), more={"parameter": "d"}).reason
+    assert f"it takes d below {float(f'{down:.2g}'):,.0f} at the least" in reason
+
+
+@pytest.mark.parametrize("swept", ["n", "d", "epsilon"])
+@pytest.mark.parametrize("profile", ["ci", "full"])
+def test_no_sweep_is_sent_to_sizes_that_were_run(swept, profile):
+    """Whatever is left out: what is asked for reaches beyond the sizes that were run, or is more of them in between."""
+    source = np.random.default_rng(11)
+    for _ in range(400):
+        values = np.sort(source.choice(2.0 ** np.arange(4, 16), source.integers(2, 7), replace=False))
+        named = values ** source.choice([-1.0, -0.5, 0.0, 0.5, 1.0])
+        shares = np.where(source.random(len(values)) < 0.5, source.uniform(0.5, 1.2, len(values)), 0.3)
+        full = named * np.where(source.random(len(values)) < 0.3, 3.0, 1.0)
+        regime = Regime.of(values, shares * 7.0, named, starts=np.full(len(values), 7.0), full=full)
+        told = regime.lacking(profile, swept)
+        asked = re.search(rf"it takes {swept} from (\S+) to (\S+)$", told)
+        if asked:
+            low, high = (float(text.replace(",", "")) for text in asked.groups())
+            assert low < values[0] or high > values[-1], told
+        farther = re.search(rf"it takes {swept} (beyond|below) (\S+)", told)
+        if farther:
+            edge = float(farther[2].replace(",", ""))
+            assert edge > 0.99 * values[-1] if farther[1] == "beyond" else edge < 1.01 * values[0], told
+        assert told == "" or asked or farther or re.search(r"no \S+ |it takes \d+ more", told), told
+
+
+@pytest.mark.parametrize("run", [[10_000.0, 20_000.0], [0.25, 1.0, 4.0], [6_500.0, 6_600.0]])
+def test_a_size_that_was_not_run_is_rounded_to_none_and_past_none_that_was(run):
+    regime, source = Regime.of(run, np.ones(len(run)), np.ones(len(run))), np.random.default_rng(3)
+    near = [value * (1 + share) for value in run for share in (-1e-4, -1e-3, 1e-4, 1e-3)]
+    for value in (*near, *source.uniform(0.5 * run[0], 2 * run[-1], 200)):
+        told = float(regime._outside(value).replace(",", ""))
+        assert told not in run and [told < size for size in run] == [value < size for size in run], (value, told)
+
+
+def test_the_size_at_which_a_hidden_term_would_dominate():
+    """1/n beside 8192/n^2: equal at 8192."""
+    verdict = judged(1 / N + 8192 / N**2, full=1 / N + 8192 / N**2)
+    assert verdict.verdict == "not_observable" and "it takes n from 8,200 to 33,000" in verdict.reason

@@ -1,4 +1,4 @@
-"""Fits are exact on power laws, invariant where they should be, and their intervals cover."""
+"""Fits are exact on power laws and their intervals cover; lack of fit has its level; orderings are paired."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import digamma
 
-from dpsco_bench.analysis.sharing import Sharing
+from dpsco_bench.analysis.bootstrap import student_factor
+from dpsco_bench.analysis.ordering import MedianRatio, common_budget, compare_medians, risk_at
+from dpsco_bench.analysis.rates import LackOfFit, lack_of_fit, local_slopes
+from dpsco_bench.analysis.sharing import Replicates, Sharing
 from dpsco_bench.analysis.slopes import LEAST_ERROR, LOG_ERROR_FLOOR, bound_slope, bounded_errors, fit_rate, log_weights
 from dpsco_bench.errors import InputError
+from dpsco_bench.kinds.ordering import AT_END, AT_EQUAL_EVALUATIONS, ordering_verdict
 from tests.marks import rest_at_night
 
 NAMES = ("test.claim", "part", "paper")
@@ -20,7 +24,6 @@ def half_width(fit):
 
 
 def noisy(source, slope, replicates, values=N, data_effect=0.0, data_sets=1):
-    """Risks value^slope times independent mean-one factors."""
     shape = (len(values), data_sets, replicates)
     factors = source.chisquare(4, size=shape) / 4
     effects = np.exp(data_effect * source.standard_normal((len(values), data_sets, 1)) - data_effect**2 / 2)
@@ -38,10 +41,19 @@ def test_exact_on_noise_free_power_laws(slope, log_constant):
     np.testing.assert_allclose(fit.weights, 0.2, rtol=1e-12)
 
 
-def test_identical_replicates_are_exact_too():
+def test_cells_of_one_replicate_or_without_spread():
     fit = fit_rate(N, [[1 / n] * 4 for n in N], NAMES)
     assert fit.slope == pytest.approx(-1, abs=1e-12)
     assert half_width(fit) == 0
+    fit = fit_rate(N, [[1 / n] for n in N], NAMES)
+    assert fit.no_error == (0, 1, 2, 3, 4)
+    assert fit.slope == pytest.approx(-1)
+    assert np.isnan(half_width(fit))
+    risks = [[1 / n] for n in N]
+    fit = fit_rate(N, risks, NAMES, numerical_errors=[0.01 / n for n in N])
+    spread = np.log(N) - np.log(N).mean()
+    assert half_width(fit) == pytest.approx(1.96 * 0.01 / np.sqrt((spread**2).sum()), rel=0.1)
+    assert fit.stderr == pytest.approx([0.01 / n for n in N])
 
 
 def test_curved_bound_and_equal_data_give_equal_slopes_under_any_weights():
@@ -63,23 +75,17 @@ def test_bound_slope_ignores_the_scale_of_weights_and_bounds(scale):
     assert bound_slope(N, scale * bound, weights) == pytest.approx(bound_slope(N, bound, weights), rel=1e-10)
 
 
-def test_units_of_risk_and_parameter_do_not_matter():
+def test_units_and_the_order_of_cells_do_not_matter():
     risks = noisy(np.random.default_rng(1), -1.0, 8)
-    fit = fit_rate(N, risks, NAMES)
+    fit, turned = fit_rate(N, risks, NAMES), fit_rate(N[::-1], risks[::-1], NAMES)
     other = fit_rate(10 * N, [1e-6 * cell for cell in risks], NAMES)
-    assert other.slope == pytest.approx(fit.slope, rel=1e-12)
     assert (other.ci_low, other.ci_high) == pytest.approx((fit.ci_low, fit.ci_high), rel=1e-10)
+    assert [other.slope, turned.slope] == pytest.approx([fit.slope] * 2, rel=1e-12)
     assert other.weights == pytest.approx(fit.weights, rel=1e-12)
+    assert turned.weights == pytest.approx(fit.weights[::-1], rel=1e-12)
 
 
-def test_order_of_cells_does_not_matter_for_the_slope():
-    risks = noisy(np.random.default_rng(2), -1.0, 8)
-    fit, other = fit_rate(N, risks, NAMES), fit_rate(N[::-1], risks[::-1], NAMES)
-    assert other.slope == pytest.approx(fit.slope, rel=1e-12)
-    assert other.weights == pytest.approx(fit.weights[::-1], rel=1e-12)
-
-
-def test_weights_are_flat_for_exact_cells_and_bounded_by_the_median_error():
+def test_weights_by_hand():
     np.testing.assert_allclose(log_weights([0.0, 1e-12, LOG_ERROR_FLOOR]), 1 / 3)
     weights = log_weights([1e-3, 0.1, 1.0])
     assert weights[0] / weights[1] == pytest.approx(LEAST_ERROR**-2) and weights[1] / weights[2] == pytest.approx(100)
@@ -87,17 +93,11 @@ def test_weights_are_flat_for_exact_cells_and_bounded_by_the_median_error():
     np.testing.assert_allclose(bounded_errors([1e-3, 0.1, 1.0]), [0.02, 0.1, 1.0])
     inverse = log_weights([0.1, 0.2])
     assert inverse[0] / inverse[1] == pytest.approx(4.0)
-
-
-def test_weights_from_few_replicates_are_moderated():
     errors = np.array([0.1, 0.3])
     ratios = [np.divide(*log_weights(errors, [dof, dof])) for dof in (1, 15, 63, 1e9)]
     assert ratios == sorted(ratios)
     assert ratios[0] < 1.2
     assert ratios[-1] == pytest.approx(9.0, rel=1e-6)
-
-
-def test_cells_of_unknown_error_weigh_like_the_noisiest():
     weights = log_weights([0.1, 0.2, np.nan])
     assert weights[2] == pytest.approx(weights[1])
     np.testing.assert_allclose(log_weights([np.nan, np.nan]), 0.5)
@@ -122,7 +122,7 @@ def test_two_level_interval_covers_where_data_sets_differ(data_sets):
     assert 0.91 <= coverage(make, 400) <= 0.985
 
 
-def test_data_sets_shared_by_all_cells_cancel_from_the_slope():
+def test_what_cells_share_widens_no_interval():
     source = np.random.default_rng(3)
     effects = np.exp(0.5 * source.standard_normal((1, 6, 1)))
     risks = [cell * effects[0] for cell in noisy(source, -1.0, 4, data_sets=6)]
@@ -130,6 +130,10 @@ def test_data_sets_shared_by_all_cells_cancel_from_the_slope():
     apart = fit_rate(N, risks, NAMES)
     assert shared.slope == apart.slope
     assert half_width(shared) < 0.75 * half_width(apart)
+    # However far a heavy factor goes that replicates have in common in all cells.
+    common = np.random.default_rng(16).lognormal(0.0, 1.5, 12)
+    fit = fit_rate(N, [common / n for n in N], NAMES, sharing=Sharing.everything(5))
+    assert half_width(fit) == pytest.approx(0, abs=1e-9)
 
 
 def correlated(source, replicates, data_sets=1):
@@ -155,7 +159,6 @@ def test_intervals_under_common_random_numbers_cover_and_are_shorter(shape):
 
 
 def moved(fit):
-    """How far the interval's middle lies from the slope."""
     return (fit.ci_low + fit.ci_high) / 2 - fit.slope
 
 
@@ -188,12 +191,9 @@ def test_noise_that_changes_along_the_sweep_misses_on_neither_side(grows):
     """Deviations from 0.2 to 1 of the mean: the percentile interval misses in 8 to 10 % on one side."""
     deviations = np.geomspace(0.2, 1.0, 5)[:: 1 if grows else -1]
     source = np.random.default_rng(13)
-    fits = [
-        fit_rate(
-            N, [source.gamma(s**-2, s**2, 8) / n for s, n in zip(deviations, N, strict=True)], (str(i),), resamples=500
-        )
-        for i in range(1000)
-    ]
+    cells = list(zip(deviations, N, strict=True))
+    draw = lambda: [source.gamma(s**-2, s**2, 8) / n for s, n in cells]  # noqa: E731
+    fits = [fit_rate(N, draw(), (str(i),), resamples=500) for i in range(1000)]
     assert np.mean([fit.ci_high < -1 for fit in fits]) <= 0.05
     assert np.mean([fit.ci_low > -1 for fit in fits]) <= 0.05
 
@@ -212,13 +212,6 @@ def test_a_heavy_tail_that_grows_is_not_taken_for_a_faster_decay(cells, replicat
     assert above <= 0.02
 
 
-def test_what_cells_do_together_widens_no_interval():
-    """However far a heavy factor goes that replicates have in common in all cells."""
-    common = np.random.default_rng(16).lognormal(0.0, 1.5, 12)
-    fit = fit_rate(N, [common / n for n in N], NAMES, sharing=Sharing.everything(5))
-    assert half_width(fit) == pytest.approx(0, abs=1e-9)
-
-
 def test_a_bend_of_the_sweep_is_no_noise():
     """Weights differ between resamples, and act on deviations alone."""
     source = np.random.default_rng(17)
@@ -230,49 +223,18 @@ def test_a_bend_of_the_sweep_is_no_noise():
     assert half_width(bent) == pytest.approx(half_width(straight), rel=1e-9)
 
 
-def test_interval_shrinks_like_the_root_of_the_replicates():
-    source = np.random.default_rng(4)
-    wide, narrow = (half_width(fit_rate(N, noisy(source, -1.0, count), NAMES)) for count in (100, 1600))
-    assert wide / narrow == pytest.approx(4.0, rel=0.25)
-
-
-def test_numerical_errors_give_an_interval():
-    risks = [[1 / n] for n in N]
-    fit = fit_rate(N, risks, NAMES, numerical_errors=[0.01 / n for n in N])
-    spread = np.log(N) - np.log(N).mean()
-    assert half_width(fit) == pytest.approx(1.96 * 0.01 / np.sqrt((spread**2).sum()), rel=0.1)
-    assert fit.stderr == pytest.approx([0.01 / n for n in N])
-
-
-def test_same_name_same_interval():
-    risks = noisy(np.random.default_rng(5), -1.0, 8)
-    first, again = fit_rate(N, risks, NAMES), fit_rate(N, risks, NAMES)
-    assert first == again
-    assert fit_rate(N, risks, ("other",)).ci_low != first.ci_low
-
-
-def test_supremum_over_signals_is_fitted():
+def test_supremum_over_signals_is_fitted_and_nonpositive_means_give_no_slope():
     base = np.array([cell[0] for cell in noisy(np.random.default_rng(6), -1.0, 8)])
     strengths = np.array([0.2, 1.0, 0.5])
     risks = [strengths[:, None, None] * cell[None, None] for cell in base]
     fit = fit_rate(N, risks, NAMES)
     assert fit.slope == pytest.approx(fit_rate(N, list(base), NAMES).slope, rel=1e-12)
-
-
-def test_nonpositive_means_are_reported_and_give_no_slope():
     risks = noisy(np.random.default_rng(7), -1.0, 8)
     risks[2] = risks[2] - risks[2].mean() - 1e-9
     fit = fit_rate(N, risks, NAMES)
     assert fit.nonpositive == (2,)
     assert np.isnan([fit.slope, fit.ci_low, fit.ci_high]).all()
     assert len(fit.mean) == 5
-
-
-def test_single_replicates_are_fitted_without_interval():
-    fit = fit_rate(N, [[1 / n] for n in N], NAMES)
-    assert fit.no_error == (0, 1, 2, 3, 4)
-    assert fit.slope == pytest.approx(-1)
-    assert np.isnan(half_width(fit))
 
 
 def test_resampled_means_near_zero_widen_the_interval_instead_of_breaking_it():
@@ -300,6 +262,175 @@ def test_unequal_shared_data_sets_are_refused():
         fit_rate([1.0, 2.0], [rng.random((2, 3)), rng.random((3, 3))], NAMES, sharing=Sharing((0, 0), (0, 1)))
 
 
-def test_bounds_must_be_positive():
-    with pytest.raises(InputError, match="bounds"):
-        bound_slope([1.0, 2.0], [1.0, 0.0])
+SIX = 2.0 ** np.arange(8, 14)
+
+
+def fitted(risks, errors=None):
+    return fit_rate(SIX[: len(risks)], risks, ("t",), numerical_errors=errors, resamples=10)
+
+
+@pytest.mark.parametrize("replicates", rest_at_night([4, 64], 0))
+def test_level_under_a_power_law(replicates):
+    source = np.random.default_rng(2)
+    found = [
+        lack_of_fit(fitted([source.gamma(16, 1 / 16, replicates) / n for n in SIX]), 1 / SIX).p_value
+        for _ in range(1000)
+    ]
+    assert np.mean(np.array(found) < 0.05) == pytest.approx(0.05, abs=0.03)
+    assert np.mean(np.array(found) < 1e-3) < 0.005
+
+
+def test_a_bend_is_found_and_measured():
+    bent = np.where(SIX < 1500, 1.0, 1500 / SIX)
+    lack = lack_of_fit(fitted([[m] for m in bent], [1e-9] * 6), np.ones(6))
+    line = np.polyval(np.polyfit(np.log(SIX), np.log(bent), 1), np.log(SIX))
+    assert lack.p_value < 1e-6 and lack.bent
+    assert lack.largest == pytest.approx(np.abs(bent / np.exp(line) - 1).max(), rel=1e-6)
+    own = lack_of_fit(fitted([[m] for m in bent], [1e-9] * 6), bent)
+    assert own.largest < 1e-9 and own.p_value > 0.99 and not own.bent
+
+
+def common(source, shape, curve, own):
+    """Replicates with heavy noise in common and some of each cell's own, of mean 1."""
+    shared = source.lognormal(-0.5, 1.0, shape)
+    return [m * shared * source.gamma(own**-2, own**2, shape) for m in curve]
+
+
+def with_sharing(risks, sharing, curve):
+    return lack_of_fit(fitted(risks), curve, Replicates(risks, [None] * len(risks), sharing))
+
+
+@pytest.mark.parametrize("shape", [8, 64, (6, 4), (12, 1)])
+def test_a_bend_is_found_under_common_random_numbers(shape):
+    """Noise that all cells have in common hides no bend, of any kind of replicates; their own errors do not see it."""
+    source, x = np.random.default_rng(3), np.log(SIX[:5] / 1024)
+    curve = np.exp(-0.2 * x**2) / SIX[:5]
+    for _ in range(20):
+        risks = common(source, shape, curve, 0.02)
+        lack = with_sharing(risks, Sharing.everything(5), 1 / SIX[:5])
+        assert lack.bent and lack.largest > 0.15
+        assert with_sharing(risks, Sharing.everything(5), curve).largest < 0.15
+        assert not lack_of_fit(fitted(risks), 1 / SIX[:5]).bent
+
+
+@pytest.mark.parametrize("shape", rest_at_night([4, 16, (6, 4)], 2))
+@pytest.mark.parametrize("own", rest_at_night([0.25, 1.0], 1))
+def test_level_under_common_random_numbers(shape, own):
+    source, cells = np.random.default_rng(4), SIX[:5]
+    found = [with_sharing(common(source, shape, 1 / cells, own), Sharing.everything(5), 1 / cells) for _ in range(1000)]
+    assert np.mean([lack.p_value < 0.05 for lack in found]) < 0.06
+    assert np.mean([lack.p_value < 1e-3 for lack in found]) < 0.003
+
+
+def test_cells_that_share_nothing_are_judged_by_their_own_errors_and_two_are_a_power_law():
+    risks = common(np.random.default_rng(5), 8, 1 / SIX, 0.3)
+    assert with_sharing(risks, Sharing.nothing(6), 1 / SIX) == lack_of_fit(fitted(risks), 1 / SIX)
+    assert lack_of_fit(fitted([[1.0, 2.0], [5.0, 6.0]]), np.ones(2)).p_value == 1.0
+
+
+def test_an_exact_scale_invariance_is_a_power_law_and_an_exact_bend_is_bent():
+    shared = np.random.default_rng(6).lognormal(size=8)
+    for curve, bent in ((1 / SIX, False), (np.where(SIX < 1500, 1.0, 1500 / SIX), True)):
+        lack = with_sharing([m * shared for m in curve], Sharing.everything(6), 1 / SIX)
+        assert lack.bent == bent and (bent or lack.p_value > 0.99)
+
+
+@pytest.mark.parametrize(("p", "largest", "bent"), [(1e-4, 0.2, True), (1e-4, 0.14, False), (0.01, 0.5, False)])
+def test_both_conditions_are_needed(p, largest, bent):
+    assert LackOfFit(p, largest).bent == bent
+
+
+def test_local_slopes_are_in_the_order_of_the_parameter():
+    np.testing.assert_allclose(local_slopes([4, 1, 2], [8, 1, 4]), [2, 1])
+    assert np.isnan(local_slopes([1, 2], [1, -1])).all()
+
+
+PAIR = ("claim", "part", "paper", AT_END)
+
+
+def samples(seed, ratio=1.0, shape=(32,), common=1.0, own=0.1):
+    source = np.random.default_rng(seed)
+    shared = np.exp(common * source.standard_normal(shape))
+    pair = np.exp(own * source.standard_normal((2, *shape)))
+    return ratio * shared * pair[0], shared * pair[1]
+
+
+def test_clear_differences_are_decided_either_way():
+    better, worse = samples(0, ratio=0.5)
+    holds, reverse = compare_medians(better, worse, PAIR), compare_medians(worse, better, PAIR)
+    assert holds.word == "holds"
+    assert reverse.word == "reversed"
+    assert holds.log_ratio == pytest.approx(-reverse.log_ratio)
+    assert holds.log_ratio == pytest.approx(np.log(0.5), abs=0.1)
+
+
+def test_pairing_removes_what_the_methods_share():
+    first, second = samples(1, ratio=0.8)
+    apart = np.random.default_rng(2).permutation(second)
+    paired, unpaired = compare_medians(first, second, PAIR), compare_medians(first, apart, PAIR)
+    assert paired.ci_high - paired.ci_low < 0.6 * (unpaired.ci_high - unpaired.ci_low)
+
+
+@pytest.mark.parametrize("shape", [(16,), (4, 4)])
+def test_ties_are_inconclusive(shape):
+    first, _ = samples(3, shape=shape)
+    tie = compare_medians(first, first, PAIR)
+    assert (tie.log_ratio, tie.ci_low, tie.ci_high) == (0, 0, 0)
+    assert tie.word == "inconclusive"
+    assert compare_medians(np.ones(5), np.ones(5), PAIR).word == "inconclusive"
+
+
+def test_two_replicates_decide_only_what_is_overwhelming():
+    assert compare_medians([1.0, 1.2], [1.3, 1.9], PAIR).word == "inconclusive"
+    assert compare_medians([1.0, 1.001], [9.0, 9.01], PAIR).word == "holds"
+    assert np.isnan(compare_medians([-1.0, -2.0, 0.0], [1.0, 2.0, 3.0], PAIR).log_ratio)
+    sometimes = compare_medians([-1.0, 2.0, 3.0], [1.0, 2.0, 3.0], PAIR)
+    assert (sometimes.ci_low, sometimes.ci_high) == (-np.inf, np.inf)
+    assert sometimes.word == compare_medians([1.0], [9.0], PAIR).word == "inconclusive"
+
+
+def test_an_interval_is_at_least_the_normal_one_of_95_percent():
+    """Two medians on a lattice of three values: its percentiles stop short."""
+    found = compare_medians([1.0, np.exp(1.0)], [1.0, 1.0], PAIR)
+    source = np.random.default_rng(0).integers(0, 2, (100_000, 2))
+    spread = np.log(np.median(np.exp(source), axis=1)).std()
+    half = (found.ci_high - found.ci_low) / 2
+    assert half == pytest.approx(np.sqrt(2) * student_factor(1) * 1.96 * spread, rel=0.05)
+
+
+@pytest.mark.parametrize("shape", [(2,), (4,), (16,), (8, 4)])
+def test_equal_methods_are_rarely_ordered(shape):
+    """At most one in twenty by chance; medians of few runs are covered a little too well."""
+    words = [compare_medians(*samples(seed, shape=shape), (str(seed),), resamples=500).word for seed in range(400)]
+    assert np.mean([word != "inconclusive" for word in words]) <= 0.08
+
+
+def test_risk_at_the_last_affordable_checkpoint():
+    risks = np.array([[4.0, 40.0], [3.0, 30.0], [2.0, 20.0]])
+    np.testing.assert_array_equal(risk_at([10, 20, 30], risks, 29.9), [3, 30])
+    np.testing.assert_array_equal(risk_at([10, 20, 30], risks, 1e9), [2, 20])
+    own_cost = np.array([[10, 11], [20, 31], [30, 40]])
+    np.testing.assert_array_equal(risk_at(own_cost, risks, 30), [2, 40])
+    with pytest.raises(InputError, match="budget"):
+        risk_at([10, 20, 30], risks, 5)
+    assert common_budget([10, 20, 300], np.array([[1, 1], [50, 40]])) == 40
+
+
+HOLDS, REVERSED, OPEN = MedianRatio(-1, -1.5, -0.5), MedianRatio(1, 0.5, 1.5), MedianRatio(0.1, -1, 1)
+
+
+@pytest.mark.parametrize(
+    ("end", "equal", "word"),
+    [
+        (HOLDS, HOLDS, "holds"),
+        (REVERSED, REVERSED, "reversed"),
+        (HOLDS, REVERSED, "inconclusive"),
+        (HOLDS, OPEN, "inconclusive"),
+        (OPEN, OPEN, "inconclusive"),
+    ],
+)
+def test_both_comparisons_must_agree(end, equal, word):
+    verdict = ordering_verdict({AT_END: end, AT_EQUAL_EVALUATIONS: equal})
+    assert verdict.verdict == word
+    assert verdict.reason == f"end: {end.word}, equal evaluations: {equal.word}"
+    assert verdict.ratio_ci[AT_END] == pytest.approx((np.exp(end.ci_low), np.exp(end.ci_high)))

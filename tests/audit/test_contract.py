@@ -1,9 +1,8 @@
-"""The checks of one's own algorithm: honest ones pass, and each kind of dishonesty is named."""
+"""The checks of one's own algorithm and queries: honest ones pass, and each kind of dishonesty is named."""
 
-from __future__ import annotations
-
+import functools
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from itertools import combinations
 
@@ -12,12 +11,19 @@ import pytest
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.audit.auditor import make_audit_cell
-from dpsco_bench.audit.contract import _curved, check_algorithm, exceeded
+from dpsco_bench.audit.contract import Checks, _curved, check_algorithm, exceeded
+from dpsco_bench.audit.search import FALSE_ALARM, noise_size
 from dpsco_bench.audit.subject import points_of, subject_of
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
+from dpsco_bench.execution.request import make_cell
+from dpsco_bench.privacy.mechanism import NOISE_LAWS
+from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery
+from dpsco_bench.privacy.queries import DrawQuery, GeneralisedGaussianQuery, PerturbedObjectiveQuery
+from dpsco_bench.privacy.tree import TreeQuery
 from dpsco_bench.problems.registry import PROBLEMS, problem_class
+from dpsco_bench.rng.streams import Stream, stream_key
 
 HONEST = get_algorithm("wang2017.dp_gd_pl")
 PAIRS = [
@@ -44,7 +50,6 @@ def test_honest_algorithms_pass(algorithm, problem, options, calibration):
 
 @pytest.fixture
 def mutant():
-    """``mutant(run=..., plan=...)``: findings about DP-GD with another run or plan function."""
 
     def check(run=HONEST.run_function, plan=HONEST.plan_function, problem="ridge_logistic", **options):
         entry = replace(HONEST, id="mine.mutant", run_function=run, plan_function=plan)
@@ -57,11 +62,11 @@ def mutant():
 @pytest.mark.parametrize(
     ("declared", "said"),
     [
-        ({"lipschitz": 0.5}, "lipschitz = 0.5, and a drawn record has"),
-        ({"smoothness": 0.1}, "smoothness = 0.1, and a drawn record has"),
-        ({"gradient_range": 0.5}, "gradient_range = 0.5, and a drawn record has"),
-        ({"loss_range": 0.5}, "loss_range = 0.5, and a drawn record has"),
-        ({"strong_convexity": 3.0}, "strong_convexity = 3, and between two points it is"),
+        ({"lipschitz": 0.5}, "lipschitz = 0.5, "),
+        ({"smoothness": 0.1}, "smoothness = 0.1, "),
+        ({"gradient_range": 0.5}, "gradient_range = 0.5, "),
+        ({"loss_range": 0.5}, "loss_range = 0.5, "),
+        ({"strong_convexity": 3.0}, "strong_convexity = 3, "),
     ],
     ids=lambda declared: next(iter(declared)) if isinstance(declared, dict) else "",
 )
@@ -94,13 +99,7 @@ def test_a_gauge_convexity_that_losses_have_not_is_named():
     assert finding.passed is False and finding.detail.startswith("gauge_convexity = 50, and between two points it is")
 
 
-def test_a_domain_on_which_nothing_is_projected_is_no_traceback():
-    findings = check_algorithm("bassily2021.poly_sfw", "cube_vertices", d=6)
-    assert findings[CLASS].passed is findings[CONSTANTS].passed is None and not failed(findings)
-
-
 def after(change):
-    """The honest run, and something after it."""
 
     def run(objective, plan, mechanism):
         return change(HONEST.run_function(objective, plan, mechanism), objective, mechanism)
@@ -109,7 +108,6 @@ def after(change):
 
 
 def replanned(**changes):
-    """The honest plan with its query changed."""
 
     def plan(given, *, steps: int | None = None):
         made = HONEST.plan_function(given, steps=steps)
@@ -124,12 +122,21 @@ def peek(x, objective, mechanism):
     return x - 0.1 * objective.problem.mean_gradient(x, objective.data)
 
 
-def test_the_unchanged_mutant_passes(mutant):
-    assert not failed(mutant())
+RNG = np.random.default_rng(0)
+SPOILT = [
+    (peek, {POST, LAST}),
+    (lambda x, objective, _: x + 0 * objective.mean_gradient(x), {EVALUATIONS}),
+    (lambda x, objective, _: x + RNG.standard_normal(x.shape), {RANDOMNESS}),
+    (lambda x, objective, _: x - x.mean(axis=0), {REPLICATES}),
+    (lambda x, objective, _: x[:, :2], {OUTPUT}),
+    (lambda x, objective, _: np.full_like(x, np.nan), {OUTPUT}),
+    (lambda x, objective, _: x + objective.data.features[0], {ORDER, POST}),
+]
 
 
-def test_a_peek_at_the_data(mutant):
-    assert failed(mutant(after(peek))) == {POST, LAST}
+@pytest.mark.parametrize(("change", "named"), SPOILT)
+def test_what_is_done_after_an_honest_run(mutant, change, named):
+    assert named <= failed(mutant(after(change)))
 
 
 @pytest.mark.parametrize("position", [0, 1, 7, 12, 23])
@@ -140,26 +147,10 @@ def test_a_peek_at_one_record_wherever_it_stands(mutant, position):
     assert POST in failed(mutant(after(look)))
 
 
-def test_an_understated_sensitivity(mutant):
+def test_an_understated_sensitivity_and_fewer_or_more_releases_than_declared(mutant):
     assert SENSITIVITY in failed(mutant(plan=replanned(sensitivity=lambda s: 0.5 * s), problem="canary_huber"))
-
-
-def test_fewer_releases_than_declared(mutant):
     assert failed(mutant(plan=replanned(releases=lambda r: r + 1))) == {COUNTS, LAST}
-
-
-def test_more_releases_than_declared(mutant):
-    findings = mutant(plan=replanned(releases=lambda r: r - 1))
-    assert COUNTS in failed(findings) and "release of gradient = 3" in findings[COUNTS].detail
-
-
-def test_gradients_that_are_not_planned(mutant):
-    assert failed(mutant(after(lambda x, objective, _: x + 0 * objective.mean_gradient(x)))) == {EVALUATIONS}
-
-
-def test_randomness_of_ones_own(mutant):
-    rng = np.random.default_rng(0)
-    assert RANDOMNESS in failed(mutant(after(lambda x, objective, _: x + rng.standard_normal(x.shape))))
+    assert COUNTS in failed(mutant(plan=replanned(releases=lambda r: r - 1)))
 
 
 def averaged(objective, plan, mechanism, momentum=0.0):
@@ -179,22 +170,6 @@ def test_an_output_that_is_no_last_iterate_of_plain_steps(mutant):
     assert failed(mutant(run=partial(averaged, momentum=0.5))) == {LAST}
 
 
-def test_replicates_that_see_each_other(mutant):
-    assert REPLICATES in failed(mutant(after(lambda x, objective, _: x - x.mean(axis=0))))
-
-
-def test_outputs_of_another_shape_or_not_finite(mutant):
-    assert OUTPUT in failed(mutant(after(lambda x, objective, _: x[:, :2])))
-    assert OUTPUT in failed(mutant(after(lambda x, objective, _: np.full_like(x, np.nan))))
-
-
-def test_dependence_on_the_order(mutant):
-    def first_record(x, objective, mechanism):
-        return x + objective.data.features[0]
-
-    assert {ORDER, POST} <= failed(mutant(after(first_record)))
-
-
 @pytest.mark.parametrize("problem", ["diag_quadratic", "rank8_least_squares"])
 def test_what_cannot_be_tried_is_said(problem):
     findings = check_algorithm("wang2017.dp_gd_pl", problem, steps=3)
@@ -202,24 +177,124 @@ def test_what_cannot_be_tried_is_said(problem):
     assert "equal" in findings[POST].detail or "nominal" in findings[POST].detail
 
 
-def test_wrong_input():
-    with pytest.raises(InputError, match="^calibration = 'none': must be paper or accounted"):
+def test_wrong_input_and_the_verb(capsys):
+    with pytest.raises(InputError, match="^calibration = 'none'"):
         check_algorithm("wang2017.dp_gd_pl", calibration="none")
-    with pytest.raises(InputError, match="^stepz = 3: must be a known key"):
-        check_algorithm("wang2017.dp_gd_pl", stepz=3)
     with pytest.raises(Refusal, match="strongly convex"):
         check_algorithm("wang2017.dp_svrg", "rank8_least_squares")
-
-
-def test_an_algorithm_without_a_run(mutant):
-    with pytest.raises(InputError, match="@plan.run"):
-        mutant(run=None)
-
-
-def test_the_verb(capsys):
     assert main(["check", "wang2017.dp_gd_pl", "steps=3", "d=3"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= 100 and sum(line.startswith("ok ") for line in lines) == 13
-    assert any(line.startswith("-  ") and "called upper" in line for line in lines)
+    assert sum(line.startswith("ok ") for line in capsys.readouterr().out.splitlines()) == 13
     assert main(["check", "wang2017.dp_gd_pl", "steps=3", "problem=diag_quadratic", "--json"]) == 0
     assert [f["passed"] for f in json.loads(capsys.readouterr().out)].count(None) == 6
+
+
+METHODS = {
+    GaussianQuery: ("wang2017.dp_gd_pl", "ridge_logistic", {"steps": 4}),
+    GeneralisedGaussianQuery: ("bassily2021.gg_mechanism", "coord_pseudo_huber", {}),
+    NoisyMinimumQuery: ("wang2017.frank_wolfe_ttz15", "l1_linear", {"steps": 4}),
+    PerturbedObjectiveQuery: ("su2023.app_objp", "logistic_glm", {}),
+    TreeQuery: ("zhang2022.dp_otb", "logistic_glm", {}),
+    DrawQuery: ("gopi2022.gibbs", "linear_ball", {"sweeps": 3}),
+}
+"""A method, a problem and options for each kind of query."""
+
+
+def checked(kind, **members):
+    id, problem, options = METHODS[kind]
+    honest = get_algorithm(id)
+
+    @functools.wraps(honest.plan_function)
+    def plan(*args, **keys):
+        made = honest.plan_function(*args, **keys)
+        return replace(made, queries=tuple(map(own, made.queries)), last_iterate=None)
+
+    def own(query):
+        if not isinstance(query, kind):
+            return query
+        cls = type("Own", (type(query),), members)
+        return cls(**{field.name: getattr(query, field.name) for field in fields(query)})
+
+    entry = replace(honest, id="mine.own_query", plan_function=plan)
+    ALGORITHMS.add(entry.id, entry, __name__)
+    cell = make_cell(entry.id, problem, {"n": 24, "d": 3, **options})
+    return Checks(subject_of(cell, calibrate_cell(cell, "accounted", 0), 0), None).check_released()
+
+
+def always(value):
+    return property(lambda self: value)
+
+
+def spoiled(self, value, noise):
+    """Half of the noise, which it halves where it stands."""
+    noise *= 0.5
+    return value + noise
+
+
+MISTAKEN = {
+    "no noise": (GaussianQuery, {"answer": lambda self, value, noise: value}),
+    "noise halved in place": (GaussianQuery, {"answer": spoiled}),
+    "half of the noise in a tree": (TreeQuery, {"answer": lambda self, value, noise: value + 0.5 * noise}),
+    "half of the noise in l_r": (GeneralisedGaussianQuery, {"answer": lambda self, value, noise: value + 0.5 * noise}),
+    "a law that is not normal": (GaussianQuery, {"law": always("laplace")}),
+    "factors in a tree, which its cost ignores": (
+        TreeQuery,
+        {"factors": lambda self, first, steps: np.full(steps, 0.5)},
+    ),
+    "scores without noise": (
+        NoisyMinimumQuery,
+        {"answer": lambda self, value, noise: value.argmin(axis=-1), "norm_kappa": always(1.0)},
+    ),
+    "an exact minimiser": (PerturbedObjectiveQuery, {"answer": lambda self, value, noise: value.solve(None)}),
+    "a minimum in place of a draw": (DrawQuery, {"answer": lambda self, value, noise: value.minimiser(1.0)}),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKEN)
+def test_a_mistaken_query(name):
+    kind, members = MISTAKEN[name]
+    passed, detail = checked(kind, **members)
+    assert passed is False, detail
+
+
+@pytest.mark.parametrize("kind", [k for k in METHODS if k is not NoisyMinimumQuery], ids=lambda kind: kind.__name__)
+def test_an_honest_class_of_ones_own_passes(kind):
+    assert checked(kind)[0]
+
+
+def test_noise_that_halves_and_is_charged_so_passes():
+    assert checked(GaussianQuery, factors=lambda self, first, steps: 0.5 ** np.arange(first, first + steps))[0]
+
+
+@pytest.mark.parametrize("share", [0.01, 0.49, 0.5])
+def test_a_contribution_below_half_of_the_sensitivity(share):
+    """One record exchanged for another changes a batch by twice what each contributes, at most."""
+    passed, detail = checked(GaussianQuery, contribution=property(lambda self: share * self.sensitivity))
+    assert (passed is False and "less than half of the sensitivity" in detail) if share < 0.5 else passed, detail
+
+
+def test_scores_of_which_not_all_noise_is_drawn_are_not_compared():
+    cell = make_cell("bassily2021.poly_sfw", "l1_geometric", {"n": 24, "d": 300})
+    passed, detail = Checks(subject_of(cell, calibrate_cell(cell, "accounted", 0), 0), None).check_released()
+    assert passed is None and "without all of its noise drawn" in detail, detail
+
+
+LAWS = [("normal", ()), ("laplace", ()), *(("gamma_norm", own) for own in ((), (1.0,), (3.0,), (np.inf,)))]
+LAWS += [("generalised_gaussian", (r,)) for r in (2.0, 3.5)]
+LAWS += [("generalised_gaussian_mean", (r, 5)) for r in (2.0, 3.5)]
+
+
+@pytest.mark.parametrize(("law", "parameters"), LAWS)
+def test_the_size_of_noise(law, parameters):
+    """Honest noise is not called small, and half of it is, whatever the law; the ratio is that of the scales."""
+    stream = Stream(stream_key(3, law, "noise"), np)
+    z = np.asarray(NOISE_LAWS[law](stream, 0, 20, 0, 100, 4, *parameters), dtype=np.float64)
+    (honest, chance), (half, small) = noise_size(law, parameters, z), noise_size(law, parameters, 0.5 * z)
+    assert honest == pytest.approx(1.0, abs=0.05) and half == pytest.approx(0.5 * honest)
+    assert chance > 1e-3 and small < FALSE_ALARM
+
+
+def test_the_chance_of_honest_noise_is_uniform():
+    stream = Stream(stream_key(3, "many", "noise"), np)
+    drawn = np.asarray(stream.normal(0, 500, 0, 4, 3), dtype=np.float64)
+    chances = np.sort([noise_size("normal", (), z[None])[1] for z in drawn])
+    assert np.abs(chances - (np.arange(500) + 0.5) / 500).max() < 0.09  # Kolmogorov-Smirnov at 0.001

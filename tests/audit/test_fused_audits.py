@@ -80,7 +80,6 @@ def test_these_and_no_others_have_no_fused_audit_in_a_claim():
 
 
 def test_the_output_of_a_fused_run_is_audited(cell):
-    """Its own noise is not refuted, a hundredth of it is."""
     calibrated = calibrate_cell(cell, "accounted", 1)
     assert runs_fused(cell, calibrated.plan_for(cell))
     less = replace(calibrated, scales={name: 0.01 * scale for name, scale in calibrated.scales.items()})

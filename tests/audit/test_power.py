@@ -4,24 +4,15 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpsco_bench.audit.bounds import (
-    attainable_bound,
-    best_event,
-    best_threshold,
-    both_directions,
-    events,
-    expected_bound,
-    expected_bounds,
-    lower_bound,
-    predicted_power,
-)
+from dpsco_bench.audit import bounds
+from dpsco_bench.audit.bounds import attainable_bound, best_event, best_threshold, both_directions, events
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 
 from .test_bounds import gaussian_scores
 
 
 def power(scores, runs, claim, delta, exact=True):
-    return max(predicted_power(found, runs, claim, delta, 0.95) for found in both_directions(scores, exact))
+    return max(bounds.predicted_power(found, runs, claim, delta, 0.95) for found in both_directions(scores, exact))
 
 
 @pytest.mark.parametrize("exact", [True, False])
@@ -37,7 +28,7 @@ def test_rare_events_have_the_probability_that_losses_give_them():
     p, q = gaussian_scores(rng, 2.0, 4000)
     known, counted = events(p, q, exact=True), events(p, q, exact=False)
     assert known.unlikely.min() < 0.1 * counted.unlikely.min()
-    assert expected_bound(known, 1_000_000, 1e-5, 0.95) > expected_bound(counted, 1_000_000, 1e-5, 0.95)
+    assert bounds.expected_bound(known, 1_000_000, 1e-5, 0.95) > bounds.expected_bound(counted, 1_000_000, 1e-5, 0.95)
 
 
 def test_runs_on_both_data_sets_tell_of_both_probabilities():
@@ -96,12 +87,12 @@ def test_prediction_and_simulation_agree(scores, exact, pilot, runs, claim, delt
     rng, predicted, refuted = np.random.default_rng(7), [], []
     for _ in range(8):
         there, back = both_directions(scores(rng, pilot), exact)
-        one, other = (predicted_power(found, runs, claim, delta, confidence) for found in (there, back))
+        one, other = (bounds.predicted_power(found, runs, claim, delta, confidence) for found in (there, back))
         predicted.append(1 - (1 - one) * (1 - other))
         events = (sign * best_threshold(f, runs, claim, delta, confidence) for sign, f in ((1, there), (-1, back)))
         chosen = tuple(events)
         for _ in range(3):
-            bound = lower_bound(*scores(rng, runs), delta, confidence, thresholds=chosen)
+            bound = bounds.lower_bound(*scores(rng, runs), delta, confidence, thresholds=chosen)
             refuted.append(bound.epsilon > claim)
     share = np.mean(refuted)
     assert abs(np.mean(predicted) - share) <= 0.1 + 3 * np.sqrt(max(share * (1 - share), 0.01) / len(refuted))
@@ -111,9 +102,9 @@ def test_the_event_is_chosen_against_the_claim():
     """The largest expected bound may be too unsure; where no event has a chance, it is the choice all the same."""
     found = events(*gaussian_scores(np.random.default_rng(5), 0.59, 2000), exact=True)
     args = 100_000, 1e-5, FAMILY
-    bounds = expected_bounds(found.likely, found.unlikely, *args)
+    largest = np.argmax(bounds.expected_bounds(found.likely, found.unlikely, *args))
     hopeless = best_event(found, args[0], 50.0, *args[1:])
-    assert hopeless == np.argmax(bounds)
+    assert hopeless == largest
     assert found.likely[best_event(found, args[0], 1.0, *args[1:])] >= found.likely[hopeless]
 
 
@@ -130,7 +121,10 @@ def test_what_normal_noise_shows_that_attains_an_epsilon_is_below_it_and_grows_w
     predicted = attainable_bound(runs, epsilon, delta, 0.95)
     assert 0.0 < predicted < attainable_bound(10 * runs, epsilon, delta, 0.95) < epsilon
     mu, rng = gdp_mu(epsilon, delta), np.random.default_rng(0)
-    found = [lower_bound(rng.normal(mu, 1.0, runs), rng.normal(0.0, 1.0, runs), delta, 0.95).epsilon for _ in range(40)]
+    found = [
+        bounds.lower_bound(rng.normal(mu, 1.0, runs), rng.normal(0.0, 1.0, runs), delta, 0.95).epsilon
+        for _ in range(40)
+    ]
     assert max(found) <= epsilon and abs(np.mean(found) - predicted) < 0.1
     assert attainable_bound(10_000, 0.06, delta, 0.95) == 0.0 and np.isinf(attainable_bound(9, np.inf, delta, 0.95))
     assert np.isnan(attainable_bound(9, np.nan, delta, 0.95))

@@ -1,16 +1,33 @@
-"""The transcript statistic is the log-likelihood ratio that it claims to be."""
+"""The transcript statistic is the log-likelihood ratio that it claims to be, for each kind of query."""
+
+import math
 
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal
+from scipy.stats import laplace, multivariate_normal
 
-from dpsco_bench.audit.auditor import candidate_weights, make_audit_cell, run_pairs
+from dpsco_bench.audit.auditor import audit_cell, candidate_weights, make_audit_cell, run_pairs
 from dpsco_bench.audit.canaries import candidate_pairs
-from dpsco_bench.audit.transcript import BINS, ForcedReplay, NeighbourRun, Recording, log_ratio
+from dpsco_bench.audit.transcript import (
+    BINS,
+    ForcedReplay,
+    NeighbourRun,
+    Recording,
+    allocated,
+    log_ratio,
+    mean_deviation,
+    mixed,
+    noisy_minimum,
+)
+from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.records import Poisson, SingleIndex
+from dpsco_bench.privacy.mechanism import generalised_gaussian_mean as draw_mean
+from dpsco_bench.privacy.plan import GaussianQuery
+from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement, WithReplacement
 from dpsco_bench.problems.base import Data
+from dpsco_bench.rng.streams import Stream, stream_key
+from tests.marks import rest_at_night
 
 SEED = 3
 
@@ -84,14 +101,12 @@ def test_the_mixture_of_one_sampled_release_by_hand(register, problem, records):
             return entry.batch_gradient(start, one, np.full((1, 1), 1 / size))[0]
 
         out = at(1) if single else np.zeros(2)
-        return sum(
-            weight * multivariate_normal.pdf(released, mean, 0.49) for weight, mean in ((1 - q, out), (q, at(0)))
-        )
+        mixture = ((1 - q, out), (q, at(0)))
+        return sum(weight * multivariate_normal.pdf(released, mean, 0.49) for weight, mean in mixture)
 
     assert found.sum(axis=1).std() > 0.1
-    np.testing.assert_allclose(
-        found.sum(axis=1), np.log(density(setting.pair[0]) / density(setting.pair[1])), atol=1e-8
-    )
+    exact = np.log(density(setting.pair[0]) / density(setting.pair[1]))
+    np.testing.assert_allclose(found.sum(axis=1), exact, atol=1e-8)
 
 
 def test_scores_do_not_depend_on_blocks(monkeypatch):
@@ -113,13 +128,10 @@ def test_sides_and_streams_are_independent():
         assert abs(np.corrcoef(first, other)[0, 1]) < 5 / np.sqrt(2000)
 
 
-def test_without_noise_the_transcript_identifies_its_data_set():
+def test_without_noise_the_transcript_identifies_its_data_set_and_one_data_set_twice_leaves_no_trace():
     setting = setting_of("wang2017.dp_gd_pl", canary="steady", scale=0.0)
     for side, value in ((0, np.inf), (1, -np.inf)):
         np.testing.assert_array_equal(ratios(setting, side, 10), value)
-
-
-def test_the_same_data_set_twice_leaves_no_trace():
     setting = setting_of("wang2017.dp_svrg", epochs=1, inner_steps=10)
     same = NeighbourRun(setting.cell, setting.plan, setting.scales, (setting.pair[0],) * 2, 0)
     np.testing.assert_array_equal(ratios(same, 0, 50), 0.0)
@@ -167,7 +179,9 @@ def test_weights():
 
 def test_a_shuffled_record_is_tried_in_every_batch():
     """Replays put it at the head of each, or nowhere: releases of one batch look at no other."""
-    setting = setting_of_shuffled()
+    cell = make_audit_cell("su2023.shuffled_truncated_md", None, {"n": 60})
+    plan = cell.plan("accounted", SEED)[1]
+    setting = next(candidate_pairs(cell, SEED, plan, {query.name: 1.0 for query in plan.queries}))
     recorded = Recording(Mechanism(setting.plan, setting.scales, "shuffled", SEED, 0, 3))
     setting.execute(setting.pair[0], recorded, 3)
     size = setting.plan.queries[0].records.size
@@ -180,7 +194,115 @@ def test_a_shuffled_record_is_tried_in_every_batch():
         np.testing.assert_array_equal(order == 5, np.tile(heads, (3, 1)))
 
 
-def setting_of_shuffled():
-    cell = make_audit_cell("su2023.shuffled_truncated_md", None, {"n": 60})
-    _, plan = cell.plan("accounted", SEED)
-    return next(candidate_pairs(cell, SEED, plan, {query.name: 1.0 for query in plan.queries}))
+KINDS = [
+    ("bassily2021.gg_mechanism", {}, 2000),  # generalised Gaussian
+    ("bassily2021.noisy_sfw", {}, 2000),
+    ("bassily2021.poly_sfw", {"n": 20}, 500),  # noisy minimum whose noise decays
+    ("wang2017.frank_wolfe_ttz15", {"steps": 6}, 1000),  # noisy minimum
+    ("zhang2022.dp_otb", {"n": 20}, 2000),  # tree nodes
+    ("zhang2022.dp_otb_pure", {"n": 20}, 2000),  # tree nodes, pure
+    ("zhang2022.dp_sgd", {"n": 60}, 2000),  # subsets
+    ("zhang2022.bftt19_noisy_sgd", {"n": 60}, 2000),  # batches with replacement
+    ("su2023.shuffled_truncated_md", {"n": 60}, 1000),  # permuted batches, means of generalised Gaussians
+    ("su2023.truncated_batched_md", {"n": 60}, 1000),  # disjoint batches
+    ("su2023.app_objp_sc", {}, 2000),  # objective perturbation on a ball, in closed form, and what covers it
+    ("su2023.objp", {}, 1000),  # objective perturbation on a ball, solved
+    ("wang2017.objective_perturbation_kst12", {}, 300),  # objective perturbation on the whole space
+    ("wang2017.objective_perturbation_cms11", {}, 300),  # the same with Gamma-distributed norm
+    ("gopi2022.axis_exact", {}, 2000),  # draws
+    ("gopi2022.cube_exact", {}, 2000),
+    ("gopi2022.exp_mech_sc", {}, 2000),
+    ("wang2017.dp_gd_nonconvex", {"steps": 5}, 2000),  # a public choice of the iterate
+]
+
+
+def halved(algorithm, keys, factor=0.5):
+    """A canary and its mirror image, with half of the noise so that something is to be seen."""
+    cell = make_audit_cell(algorithm, None, keys)
+    calibrated = calibrate_cell(cell, "accounted", SEED)
+    plan, scales = calibrated.plan_for(cell), {k: factor * s for k, s in calibrated.scales.items()}
+    return next(candidate_pairs(cell, SEED, plan, scales))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "keys", "runs"), KINDS, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_the_density_ratio_of_every_kind_of_query(algorithm, keys, runs):
+    """``E_P[Q/P] = E_Q[P/Q] = 1`` up to five standard errors, and the ratio tells the data sets apart."""
+    setting = halved(algorithm, keys)
+    means = []
+    for side, sign in ((0, -1), (1, 1)):
+        found = np.concatenate([own for own, *_ in run_pairs(setting, "transcript", side, 0, runs, SEED)]).sum(axis=1)
+        weights = np.exp(sign * found)
+        assert np.isfinite(found).all() and weights.std() > 0.0
+        assert weights.mean() == pytest.approx(1.0, abs=5 * weights.std() / math.sqrt(runs) + 0.01)
+        means.append(float(found.mean()))
+    assert means[0] > 0 > means[1] or abs(means[0] - means[1]) < 0.1
+
+
+def test_a_noisy_minimum_by_hand():
+    """Of two scores the difference of two Laplace variables decides; probabilities add up to 1 for any number."""
+    for gap in (0.0, 0.3, 2.0):
+        scores = np.array([[0.0, gap]])
+        exact = 1.0 - (0.5 + 0.25 * gap) * math.exp(-gap)  # of Z_1 - Z_2 < gap
+        assert math.exp(noisy_minimum(scores, np.array([0]), 1.0)[0]) == pytest.approx(exact, rel=2e-3)
+    scores = np.random.default_rng(0).standard_normal((5, 7))
+    total = sum(np.exp(noisy_minimum(scores, np.full(5, k), 0.4)) for k in range(7))
+    np.testing.assert_allclose(total, 1.0, atol=5e-3)
+    noise = laplace.rvs(scale=0.4, size=(200_000, 7), random_state=1)
+    shares = np.bincount(np.argmin(scores[0] + noise, axis=1), minlength=7) / 200_000
+    found = [math.exp(noisy_minimum(scores[:1], np.array([k]), 0.4)[0]) for k in range(7)]
+    np.testing.assert_allclose(found, shares, atol=6e-3)
+
+
+@pytest.mark.parametrize("r", [2.0, 3.0, 6.0])
+def test_the_variance_that_stands_in_for_a_mean(r):
+    """Of 8 draws in 3 dimensions, against the sampler's own."""
+    drawn = draw_mean(Stream(stream_key(1, "test", "mean"), np), 0, 4000, 0, 1, 3, r, 8).reshape(-1, 3)
+    assert mean_deviation(3, r, 8) ** 2 == pytest.approx(drawn.var(), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("records", "chances"),
+    [
+        (WithoutReplacement(7, 3), [4 / 7, 3 / 7]),
+        (SingleIndex(7), [6 / 7, 1 / 7]),
+        (Poisson(0.3), [0.7, 0.3]),
+        (WithReplacement(7, 3), [(6 / 7) ** 3, 3 * 36 / 343, 3 * 6 / 343, 1 / 343]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_drawn_batch_by_hand(records, chances):
+    """A mixture over how often a batch has the record, whose part of the value is (0.5, 0) each time."""
+    query = GaussianQuery("sum", 1.0, 1, records)
+    out, once, released = np.array([[0.1, 0.2]]), np.array([[0.6, 0.2]]), np.array([[0.9, -0.3]])
+    exact = sum(
+        chance * math.exp(-((0.8 - 0.5 * copies) ** 2 + 0.25) / (2 * 0.7**2)) for copies, chance in enumerate(chances)
+    )
+    assert math.exp(mixed(query, 0.7, 0, (out, once), released)[0]) == pytest.approx(exact)
+
+
+def test_shuffled_batches_by_hand():
+    """Three batches of two of seven records, one of which is left over."""
+    without, drawn = np.log(np.array([[0.2], [0.3], [0.5]])), np.log(np.array([[0.4], [0.1], [0.5]]))
+    exact = (2 / 7) * (0.4 * 0.3 * 0.5 + 0.2 * 0.1 * 0.5 + 0.2 * 0.3 * 0.5) + (1 / 7) * 0.2 * 0.3 * 0.5
+    assert math.exp(allocated(RandomAllocation(7, 2), without, drawn)[0]) == pytest.approx(exact)
+
+
+KNOWN = [
+    ("gopi2022.axis_exact", {"n": 60}),
+    ("zhang2022.dp_otb_pure", {"n": 20}),
+    ("bassily2021.gg_lmo", {}),
+    ("zhang2022.bftt19_noisy_sgd", {"n": 20, "epsilon": 4.0, "delta": 1e-2}),
+    ("wang2017.frank_wolfe_ttz15", {"steps": 2, "epsilon": 2.0, "delta": 1e-2}),
+    ("su2023.app_objp_sc", {}),
+    ("su2023.shuffled_truncated_md", {"n": 20, "epsilon": 4.0, "delta": 1e-2}),
+]
+
+
+@pytest.mark.parametrize("known", rest_at_night(KNOWN, *range(6)), ids=[algorithm for algorithm, _ in KNOWN])
+def test_a_bound_stays_below_what_an_accountant_proves(known):
+    algorithm, keys = known
+    """At confidence 1 - 1e-5: an excess would be no accident."""
+    result = audit_cell(make_audit_cell(algorithm, None, keys), runs=4000, confidence=1 - 1e-5)
+    assert result.verdict == "not refuted" and result.epsilon_lower <= result.epsilon_real

@@ -1,26 +1,22 @@
 """What the benchmark compares computes the same numbers, given the same noise."""
 
-import ctypes
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from dpsco_bench.bench import draws, measure
+from dpsco_bench.bench import draws
 from dpsco_bench.bench.draws import gamma_and_power
-from dpsco_bench.bench.loops import SgdTask, batched_run, compiled_run, draw_only, project, scanned, single_run
+from dpsco_bench.bench.loops import SgdTask, batched_run, single_run
 from dpsco_bench.bench.measure import NotMeasurable
-from dpsco_bench.execution.run import run_block
-from dpsco_bench.papers.bassily2021.bench import frank_wolfe, noisy_sgd
+from dpsco_bench.papers.bassily2021.bench import noisy_sgd
 from dpsco_bench.rng.streams import Stream, stream_key
 
 TASK = SgdTask(replicates=3, d=10, steps=12, scale=3.0)
 
 
 def noise(task):
-    """Standard normals ``(T, R, d)`` of the project's own run."""
     stream = Stream(stream_key(0, "bench", "noise/gradient"))
     return stream.normal(0, task.steps, 0, task.replicates, task.d).astype(np.float64)
 
@@ -29,47 +25,6 @@ def test_the_script_runs_what_the_batched_loop_runs():
     drawn, problem = noise(TASK), TASK.problem()
     single = [single_run(TASK, problem.spectrum, problem.start, lambda t, r=r: drawn[t, r]) for r in range(3)]
     np.testing.assert_allclose(batched_run(TASK), single, rtol=0, atol=1e-14)
-
-
-def test_both_branches_of_the_projection_are_taken():
-    drawn, problem, lengths = noise(TASK), TASK.problem(), []
-    x = problem.start
-    for t in range(TASK.steps):
-        x = x - TASK.step * (problem.spectrum * x + TASK.scale * drawn[t, 0])
-        lengths.append(np.linalg.norm(x))
-        x = project(x, TASK.radius)
-    assert min(lengths) < TASK.radius < max(lengths)
-
-
-@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-14), ("float32", 1e-6)])
-def test_jax_runs_what_the_batched_loop_runs(dtype, tolerance):
-    pytest.importorskip("jax", reason="the peer is optional")
-    task = replace(TASK, dtype=dtype)
-    jax = measure.import_jax()
-    with measure.double_precision(jax, dtype):
-        run = jax.jit(jax.vmap(lambda rows: scanned(task, rows, lambda row: row)))
-        found = np.asarray(run(noise(task).swapaxes(0, 1).astype(dtype)))
-    assert found.dtype == dtype
-    np.testing.assert_allclose(found, batched_run(task), rtol=0, atol=tolerance)
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_jax_draws_independent_noise_of_the_same_law(dtype):
-    pytest.importorskip("jax", reason="the peer is optional")
-    task = SgdTask(400, 4, 30, dtype)
-    ours, theirs = batched_run(task), np.asarray(compiled_run(task)())
-    assert theirs.shape == ours.shape and theirs.dtype == dtype
-    assert len(np.unique(theirs)) > 0.99 * theirs.size
-    spread = np.std(ours, axis=0)
-    np.testing.assert_allclose(theirs.mean(axis=0), ours.mean(axis=0), rtol=0, atol=6 * spread.max() / np.sqrt(400))
-    np.testing.assert_allclose(np.std(theirs, axis=0), spread, rtol=0.25)
-
-
-def test_draw_only_draws_one_run_s_noise():
-    first, second = np.random.default_rng(1), np.random.default_rng(1)
-    draw_only(TASK, first)
-    second.standard_normal(TASK.draws)
-    assert first.standard_normal() == second.standard_normal()
 
 
 def test_the_products_are_those_of_the_gradient():
@@ -110,43 +65,3 @@ def test_single_record_peers_run_the_same_steps(peer, given):
     except NotMeasurable as reason:
         pytest.skip(str(reason))
     np.testing.assert_allclose(np.asarray(run()), ends, rtol=0, atol=1e-14)
-
-
-def test_vectorised_normals_of_the_c_peer_are_normal_and_independent():
-    try:
-        c_run = noisy_sgd.c_run(SGD, wide=True)
-    except NotMeasurable as reason:
-        pytest.skip(str(reason))
-    c_run()  # seeds it
-    z = np.empty(1 << 20, dtype=np.float32)
-    measure.library(noisy_sgd.SOURCE).wide_normals(measure.pointer(z), ctypes.c_int64(z.size))
-    assert (
-        stats.kstest(z[: 1 << 17], stats.norm.cdf).pvalue > 1e-3 and stats.kstest(np.abs(z), "halfnorm").pvalue > 1e-3
-    )
-    for lag in (1, 16, 32):  # neighbours, the two of a pair, one lane's next
-        assert (
-            abs(np.mean(z[lag:] * z[:-lag])) < 5 / 1024 and abs(np.mean(z[lag:] ** 2 * z[:-lag] ** 2) - 1) < 10 / 1024
-        )
-
-
-@pytest.mark.parametrize("peer", SINGLE_RECORD_PEERS)
-def test_single_record_peers_have_our_law(peer):
-    """Ends have the mean and spread of our own fused run, so that the same thing is timed."""
-    task = noisy_sgd.SampledSgdTask(400, 4, 60, n=9)
-    try:
-        theirs = np.asarray(peer(task)())
-    except NotMeasurable as reason:
-        pytest.skip(str(reason))
-    ours = run_block(task.cell, task.cell.plan("none", 0)[1], {"gradient": task.scale}, task.cell.draw_data(0, 0),
-                     root_seed=0, replicates=400).output  # fmt: skip
-    spread = np.std(ours, axis=0)
-    np.testing.assert_allclose(theirs.mean(axis=0), ours.mean(axis=0), rtol=0, atol=6 * spread.max() / np.sqrt(400))
-    np.testing.assert_allclose(np.std(theirs, axis=0), spread, rtol=0.25)
-
-
-def test_jax_frank_wolfe_ends_where_ours_does_without_noise():
-    pytest.importorskip("jax", reason="the peer is optional")
-    task = frank_wolfe.FrankWolfeTask(2, 5, 64)
-    run = frank_wolfe.jax_run(task, np.zeros((2, 33, 10)))
-    ours = run_block(task.cell, task.plan, {"vertex": 0.0}, task.cell.draw_data(0, 0), root_seed=0, replicates=2).output
-    np.testing.assert_allclose(np.asarray(run()), ours, rtol=0, atol=1e-12)

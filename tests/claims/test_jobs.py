@@ -50,17 +50,11 @@ def test_a_rate_has_a_job_per_calibration_and_a_noise_off_companion():
     assert [job.replicates for job in made] == [16, 16, 4]
     assert [job.cells[0].variant for job in made] == ["literal", "poisson", "literal"]
     assert [job.calibration for job in jobs(kind="privacy", **BARE)] == ["paper", "accounted"]
-
-
-def test_runs_without_noise_that_are_judged_have_all_their_replicates():
     silent = jobs(calibrations=["none"], algorithm="wang2017.dp_gd_pl")
     assert [(job.calibration, job.replicates) for job in silent] == [("none", 16)]
     both = jobs(calibrations=["accounted", "none"])
     assert [(job.calibration, job.replicates) for job in both] == [("accounted", 16), ("none", 16)]
     assert [job.cells[0].variant for job in both] == ["poisson", "poisson"]
-
-
-def test_counted_extras_are_run_and_charged_and_planned_counts_are_not():
     planned, counted = (jobs(kind="complexity", quantity=quantity)[0] for quantity in ("risk", "value_queries"))
     assert (planned.evaluation, counted.evaluation) == ("plan_only", "run")
     assert (planned.charged, counted.charged) == (False, True)
@@ -72,10 +66,8 @@ def test_what_else_changes_along_a_sweep():
     sweep = {"parameter": "width", "values": {"smoke": [2.5, 3.5]}}
     fixed = {"n": 64, "d": 3, "delta": 1e-5}
     cells = jobs(problem="diag_quadratic", fixed=fixed, sweep=sweep, along=along, replicates={"smoke": 16})[0].cells
-    assert [(cell.parameter, cell.value, cell.epsilon) for cell in cells] == [
-        ("width", 2.5, 1.0),
-        ("width", 3.5, 2.0),
-    ]
+    found = [(cell.parameter, cell.value, cell.epsilon) for cell in cells]
+    assert found == [("width", 2.5, 1.0), ("width", 3.5, 2.0)]
     assert [cell.problem_options for cell in cells] == [{"kappa": 4.0}, {"kappa": 8.0}]
     short = {"parameter": "n", "values": {"smoke": [64, 128]}}
     cells = jobs(sweep=short, along={"epsilon": {"smoke": [1, 2]}}, **ALONE)
@@ -88,12 +80,8 @@ def test_a_cell_for_each_signal():
     PROBLEMS.add("signalled", Signalled, __name__)
     grid = {"smoke": [0.5, 2], "ci": [1]}
     cells = jobs(problem="signalled", signals=grid)[0].cells
-    assert [(c.cell, c.n, c.signal, c.problem_options) for c in cells] == [
-        (0, 64, 0.5, {"signal": 0.5}),
-        (1, 64, 2.0, {"signal": 2.0}),
-        (2, 128, 0.5, {"signal": 0.5}),
-        (3, 128, 2.0, {"signal": 2.0}),
-    ]
+    assert [(c.cell, c.n, c.signal) for c in cells] == [(0, 64, 0.5), (1, 64, 2.0), (2, 128, 0.5), (3, 128, 2.0)]
+    assert all(c.problem_options == {"signal": c.signal} for c in cells)
     assert base().cells[0].signal is None
     with pytest.raises(InputError, match="^signals of p = .*: must be none: ridge_logistic has no free signal"):
         jobs(signals=grid)
@@ -177,72 +165,55 @@ def test_calibrations_do_not_depend_on_how_often_or_where_a_job_runs(changes):
     assert jobs(**changes)[0].calibration_key == base().calibration_key
 
 
-def test_a_job_depends_on_what_its_options_name_and_on_nothing_beside_it(monkeypatch):
-    """The module of the sampler that is chosen, not those of the others."""
-    from dpsco_bench.claims import jobs as module
+@pytest.fixture
+def seen(monkeypatch):
+    found = []
+    digest = lambda modules, *_, **keyed: found.append(set(modules)) or "0" * 16  # noqa: E731
+    monkeypatch.setattr("dpsco_bench.claims.jobs.code_digest", digest)
+    return found
 
-    seen = []
-    monkeypatch.setattr(module, "code_digest", lambda modules, *_, **keyed: seen.append(set(modules)) or "0" * 16)
-    for options, chosen in (({}, "exact"), ({"sampler": "gibbs"}, "chains")):
-        seen.clear()
-        jobs(algorithm="gopi2022.reg_exp_mech", problem="axis_linear", options=options)
-        named = {name.rpartition(".")[2] for modules in seen for name in modules if ".gopi2022.algorithms." in name}
-        assert named == {"mechanism", chosen}
+
+@pytest.mark.parametrize(("options", "chosen"), [({}, "exact"), ({"sampler": "gibbs"}, "chains")])
+def test_a_job_depends_on_what_its_options_name_and_on_nothing_beside_it(seen, options, chosen):
+    jobs(algorithm="gopi2022.reg_exp_mech", problem="axis_linear", options=options)
+    named = {name.rpartition(".")[2] for modules in seen for name in modules if ".gopi2022.algorithms." in name}
+    assert named == {"mechanism", chosen}
 
 
 OBJP = {"algorithm": "su2023.objp", "problem": "boundary_mean"}
 
 
 @pytest.mark.parametrize(
-    ("part", "sets", "charging"),
+    ("part", "sets"),
     [
-        ({"algorithm": "wang2017.dp_gd_pl"}, set(), [{"shifts"}] * 2 + [set()]),
-        ({"problem_options": {"domain": "k_support_ball", "size": 2}}, {"sets"}, [{"shifts"}] * 2 + [set()]),
+        ({"algorithm": "wang2017.dp_gd_pl"}, set()),
+        (OBJP | {"problem_options": {"domain": "k_support_ball", "size": 2}}, {"sets"}),
     ],
 )
-def test_accountants_and_sets_count_for_the_jobs_that_have_them(monkeypatch, part, sets, charging):
-    """By calibration: paper, accounted, and none, which needs no accountant."""
-    from dpsco_bench.claims import jobs as module
-
-    seen = []
-    monkeypatch.setattr(module, "code_digest", lambda modules, *_, **keyed: seen.append(set(modules)) or "0" * 16)
-    jobs(**(OBJP if "problem_options" in part else {}) | part)
+def test_accountants_and_sets_count_for_the_jobs_that_have_them(seen, part, sets):
+    jobs(**part)
     last = [{(name.split(".")[-2], name.split(".")[-1]) for name in modules} for modules in seen]
-    assert [{name for folder, name in names if folder == "composition"} for names in last[::2]] == charging
+    charging = [{name for folder, name in names if folder == "composition"} for names in last[::2]]
+    assert charging == [{"shifts"}, {"shifts"}, set()]
     assert all({name for folder, name in names if folder == "geometry"} == sets for names in last)
 
 
-def test_profiles_share_equal_work():
-    """The same cells in another profile are the same job."""
+def test_profiles_share_equal_work_and_absent_data_skip_the_job(tmp_path):
     fixed = {"d": 3, "epsilon": 1.0, "delta": 1e-5}
     assert jobs("smoke", fixed=fixed)[0].key == jobs("ci", fixed=fixed)[0].key
+    fixed = {"d": 54, "epsilon": 1.0, "delta": 1e-3}
+    made = jobs(problem="covertype", fixed=fixed, settings={"data_root": str(tmp_path)})
+    assert all(job.skipped.startswith("data absent: `") for job in made)
 
 
-def test_code_in_use_changes_the_key(monkeypatch):
-    from dpsco_bench.claims import jobs as module
-
-    seen = []
-
-    def spy(modules, files, without, keyed):
-        seen.append(set(modules))
-        return "0" * 16
-
-    monkeypatch.setattr(module, "code_digest", spy)
+def test_code_in_use_changes_the_key(seen):
     made = jobs()[0]
     calibrating, running = seen[:2]
     parts = {"dpsco_bench.papers.wang2017.algorithms.svrg", "dpsco_bench.problems.glm"}
     charging = {f"dpsco_bench.privacy.composition.{name}" for name in ("sampled", "refutation")}
     assert calibrating == parts | charging | {*CALIBRATION_MODULES}
-    fused = "dpsco_bench.papers.wang2017.fused.steps"
-    assert running == parts | {*RUN_MODULES, fused}
+    assert running == parts | {*RUN_MODULES, "dpsco_bench.papers.wang2017.fused.steps"}
     assert made.key != base().key
-
-
-def test_absent_data_skip_the_job(tmp_path):
-    made = jobs(
-        problem="covertype", fixed={"d": 54, "epsilon": 1.0, "delta": 1e-3}, settings={"data_root": str(tmp_path)}
-    )
-    assert all(job.skipped.startswith("data absent: `") for job in made)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,12 @@
+"""Claims as data, their mistakes, and the grammar of their grids."""
+
 import copy
+from pathlib import Path
 
 import pytest
 
-from dpsco_bench.claims.model import Claim
+from dpsco_bench.claims.files import read_shipped
+from dpsco_bench.claims.model import PROFILES, Claim, expanded, numbers, spread, to_the_cap
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.errors import InputError, InputErrors
 from dpsco_bench.jsonio import dumps_canonical, loads
@@ -23,21 +27,11 @@ PART = {
     "tolerance": 0.15,
 }
 USER = {"id": "u", "kind": "explicit", "calibrations": ["paper"], "uses": ["p"], "bound": "wang2017.thm6_2_explicit"}
-CLAIM = {
-    "id": "wang2017.test",
-    "title": "t",
-    "source": "s",
-    "statement": "x",
-    "parts": [
-        PART,
-        USER,
-        {**PART, "id": "q", "sweep": {"parameter": "n", "values": {"full": [64, 128]}}, "replicates": 2},
-    ],
-}
+FULL = {**PART, "id": "q", "sweep": {"parameter": "n", "values": {"full": [64, 128]}}, "replicates": 2}
+CLAIM = {"id": "wang2017.test", "title": "t", "source": "s", "statement": "x", "parts": [PART, USER, FULL]}
 
 
 def changed(part=None, **claim):
-    """The claim with keys of its first part replaced, or removed where None."""
     entry = {**copy.deepcopy(CLAIM), **claim}
     for key, value in (part or {}).items():
         entry["parts"][0][key] = value
@@ -46,7 +40,7 @@ def changed(part=None, **claim):
     return entry
 
 
-def test_a_claim_as_data():
+def test_a_claim_as_data_and_as_json():
     claim = parse_claim(CLAIM)
     assert claim.paper == "wang2017" and [part.id for part in claim.parts] == ["p", "u", "q"]
     part = claim.part("p")
@@ -54,6 +48,11 @@ def test_a_claim_as_data():
     assert part.runs and part.plans and not claim.part("u").plans
     assert [part.id for part in claim.parts_of("smoke")] == ["p", "u"]
     assert [part.id for part in claim.parts_of("full")] == ["q"]
+    claim = parse_claim(CLAIM)
+    assert [type(part) for part in claim.parts] == [RatePart, ExplicitPart, RatePart]
+    assert Claim.from_json(loads(dumps_canonical(claim))) == claim
+    assert not claim.part("u").methods and claim.part("u").sweep is None
+    assert not hasattr(claim.part("u"), "speed")
 
 
 def test_a_band_needs_all_its_parts_and_other_kinds_one():
@@ -75,133 +74,53 @@ def test_a_profile_has_its_own_tolerance_and_only_calibrations_with_rows():
 
 
 WRONG_PARTS = [
-    ({"noted": ["papr"]}, "noted = .*papr.*: must be calibrations of the part"),
     ({"amended": "E99"}, "amended = 'E99': must be one of the claim's errata"),
-    ({"kind": "guess"}, "kind = 'guess': must be one of audit, band, complexity"),
-    ({"kind": None}, "kind is missing: must be given"),
     ({"calibrations": None}, "calibrations is missing: must be given"),
-    ({"calibrations": []}, "calibrations = \\[\\]: must be some of paper, accounted, none"),
-    ({"calibrations": ["papr"]}, "calibrations = .'papr'.: must be some of"),
     ({"speed": 3}, "key = 'speed': must be a known one, such as "),
-    ({"sweep": {"parameter": "n"}}, "sweep: values is missing: must be given"),
-    ({"sweep": {"parameter": "n", "values": {}, "step": 1}}, "sweep: key = 'step'"),
-    (
-        {"sweep": {"parameter": "n", "values": {"quick": [1]}}},
-        "profile of sweep = 'quick': must be one of smoke, ci, full",
-    ),
-    ({"replicates": {"quick": 3}}, "profile of replicates = 'quick'"),
+    ({"sweep": {"parameter": "n", "values": {"quick": [1]}}}, "profile of sweep = 'quick'"),
     ({"fixed": {"d": {"smoke": 3}}}, "d = .'smoke'.: must be given for smoke, ci"),
-    ({"sweep": None}, "sweep, algorithm, problem is missing: must be given"),
-    ({"problem": None}, "sweep, algorithm, problem is missing: must be given"),
-    ({"algorithm": None, "options": None}, "sweep, algorithm, problem is missing"),
     ({"bound": None}, "bound is missing: must be given for kind rate"),
-    ({"evaluation": "exact"}, "evaluation = 'exact': must be run or closed_form"),
-    ({"tolerance": 0}, "tolerance = 0: must be a finite number > 0"),
     ({"tolerance": 0.26}, "part p: tolerance = 0.26: must be at most 0.25"),
     ({"exponent": 0.5}, "part p: tolerance = 0.15: must be at most 0.125 for exponent 0.5"),
     ({"exponent": -0.1, "tolerance": 0.08, "tolerances": {"ci": 0.09}}, "tolerance = 0.09: must be at most 0.08"),
     ({"axis": "ln"}, "part p: axis = 'ln': must be a formula in the notation of bounds, in "),
-    ({"axis": "ln K"}, "part p: axis = 'ln K': must be a formula in the notation of bounds, in "),
     ({"axis": "n", "bound": None, "kind": "shown"}, "axis = 'n': must be left out: it belongs to measured slopes"),
-    (
-        {"axis": "n", "kind": "complexity"},
-        "axis = 'n': must be left out, or null: it belongs to kind control or rate or",
-    ),
+    ({"axis": "n", "kind": "complexity"}, "axis = 'n': must be left out"),
     ({"signals": "0.5 .. cap x1"}, "signals = '0.5 .. cap x1': must be a list of numbers"),
-    ({"tolerances": {"ci": 0}}, "tolerance = 0: must be a finite number > 0"),
-    ({"tolerances": {"quick": 0.1}}, "profile of tolerances = 'quick'"),
-    ({"better": "more"}, "better = 'more': must be smaller or larger"),
     ({"requires": {"moved": "far"}}, "requires = .*: must be a mapping of names to a number"),
-    ({"tolerance": "small"}, "tolerance = 'small': must be a number"),
-    ({"tolerance": True}, "tolerance = True: must be a number"),
     ({"calibrations": "paper"}, "calibrations = 'paper': must be a list of text"),
-    ({"fixed": 3}, "fixed = 3: must be a mapping of names to a number or a mapping of names to a number"),
-    ({"replicates": "many"}, "replicates = 'many': must be a list of numbers, FIRST .. LAST xRATIO"),
-    ({"replicates": {"ci": 2.5}}, "replicates = .*: must be a mapping of names to an integer"),
-    ({"sweep": 3}, "sweep = 3: must be a mapping"),
-    ({"sweep": {"parameter": "n", "values": {"ci": ["many"]}}}, "values = .*: must be a mapping of names to"),
-    ({"sweep": {"parameter": "n", "values": 3}}, "values = .*: must be a mapping of names to a list of a number"),
     ({"sweep": {"parameter": "n", "values": "1 .. 9 x2"}}, "sweep = '1 .. 9 x2': must be a list of numbers, FIRST"),
     (
         {"sweep": {"parameter": "n", "values": {"ci+full": [1, 2], "full": [1, 2]}}},
         "sweep = 'full': must be given once",
     ),
-    ({"problem": 3}, "problem = 3: must be text"),
-    ({"kind": 3, "tolerance": None}, "kind = 3: must be text"),
-    ({"kind": "a.b"}, "kind = 'a.b': must be one of audit, band, complexity"),
-    ({"exponent": "two"}, "exponent = 'two': must be a number or null"),
-    ({"timing": "yes"}, "timing = 'yes': must be true or false"),
-    ({"methods": "dp_gd", "algorithm": None}, "methods = 'dp_gd': must be a list"),
-    ({"kind": "explicit", "uses": []}, "uses = \\[\\]: must be at least one part"),
     ({"kind": "ordering"}, "pair is missing: must be given for kind ordering"),
     ({"kind": "ordering", "pair": ["a", "b"]}, "pair = .*: must be two labels of methods"),
     ({"kind": "band", "uses": ["q"]}, "band is missing: must be given for kind band"),
-    ({"kind": "band", "uses": ["q"], "band": [2, 1]}, "band = \\[2, 1\\]"),
-    ({"kind": "law", "bound": None}, "bound is missing: must be given for kind law"),
-    ({"kind": "lower_bound", "bound": None}, "bound is missing: must be given for kind lower_bound"),
-    (
-        {"kind": "lower_bound", "constant": "some"},
-        "constant = 'some': must be stated or none",
-    ),
-    ({"constant": "none"}, "constant = 'none': must be left out, or null: it belongs to kind lower_bound"),
+    ({"kind": "lower_bound", "constant": "some"}, "constant = 'some'"),
     ({"kind": "control"}, "exponent is missing: must be given for kind control"),
-    ({"kind": "control", "exponent": 0, "band": [2, 1]}, "band = \\[2, 1\\]: must be two increasing numbers"),
-    ({"kind": "control", "exponent": 0, "band": [1, 2], "bound": None}, "bound is missing"),
     ({"statistic": "max"}, "statistic = 'max': must be left out, or null: it belongs to kind explicit"),
-    (
-        {"kind": "explicit", "uses": ["q"], "statistic": "median"},
-        "statistic = 'median': must be mean or max or fraction",
-    ),
+    ({"kind": "explicit", "uses": ["q"], "statistic": "median"}, "statistic = 'median'"),
     ({"kind": "explicit", "uses": ["q"], "statistic": "fraction"}, "probability is missing: must be a number in"),
     (
         {"kind": "explicit", "uses": ["q"], "statistic": "fraction", "probability": 2},
         "probability = 2: must be a number",
     ),
     ({"kind": "explicit", "probability": 0.9}, "probability = 0.9: must be left out: it belongs to statistic fraction"),
-    ({"quantity": ""}, "quantity = '': must be risk, or the name of an extra"),
-    ({"kind": "privacy", "quantity": "regret"}, "quantity = 'regret': must be risk or epsilon_law"),
-    ({"exact": True}, "exact = True: must be left out, or null: it belongs to kind complexity"),
     ({"signals": {"smoke": [1, 2]}}, "signals of ci = \\[\\]: must be increasing numbers"),
-    ({"signals": {"smoke": [1, 1], "ci": [1]}}, "signals of smoke = \\[1, 1\\]: must be increasing numbers"),
-    ({"signals": 1}, "signals = .*: must be a mapping of names to a list of a number"),
-    ({"signals": {"quick": [1]}}, "profile of signals = 'quick'"),
     ({"along": {"epsilon": {"smoke": [1, 2]}}}, "along epsilon = .*: must be lists as long as the sweep's"),
-    ({"along": {"epsilon": {"smoke": [1], "ci": [1]}}}, "along epsilon = .*: must be lists as long as the sweep's"),
-    ({"along": {"epsilon": [1]}}, "along epsilon = .*: must be lists as long as the sweep's"),
     ({"methods": ["dp_gd"], "algorithm": None, "options": None}, "= 'dp_gd': must be a mapping of keys to values"),
-    (
-        {"sweep": {"parameter": "n", "values": {"ci": [1024, 64, 1024.0]}}},
-        "sweep of ci = .1024, 64, 1024.0.: must be different values; 1024 is there twice",
-    ),
+    ({"sweep": {"parameter": "n", "values": {"ci": [1024, 64, 1024.0]}}}, "sweep of ci = .*1024 is there twice"),
     ({"calibrations": ["paper", "paper"]}, "calibrations = .*: must be each once"),
-    ({"exponent": float("inf")}, "exponent = inf: must be a finite number"),
-    ({"exponent": float("nan")}, "exponent = nan: must be a finite number"),
-    ({"record": float("inf")}, "record = inf: must be a finite number"),
-    ({"requires": {"moved": float("nan")}}, "moved = nan: must be a finite number"),
     ({"replicates": {"smoke": 10**12}}, "replicates of smoke = 1000000000000: must be an integer from 1 to 100000000"),
-    ({"data_sets": {"ci": 10**12}}, "data_sets of ci = 1000000000000: must be an integer from 1 to 100000000"),
     *(
         ({key: {"smoke+full": 0.1 if key == "tolerances" else 2}}, f"{key} = .*: must be given for smoke, ci alone")
         for key in ("replicates", "data_sets", "tolerances")
     ),
-    (
-        {"fixed": {"d": {"smoke+ci+full": 3}}},
-        "d = .*: must be given for smoke, ci alone: its sweep has no values for full",
-    ),
     ({"expected": "matches"}, "expected = 'matches': must be empty, or for kind rate one of match, faster"),
-    ({"expected": "holds"}, "expected = 'holds': must be empty, or for kind rate one of match, faster"),
-    ({"expected": "paper match, papr match"}, "expected = 'paper match, papr match'"),
     ({"expected": "paper match, accounted match"}, "expected = 'paper match, accounted match'"),
-    ({"expected": "paper match, paper fails"}, "expected = 'paper match, paper fails'"),
-    ({"expected": "match, fails"}, "expected = 'match, fails'"),
-    ({"expected": "match, paper match"}, "expected = 'match, paper match'"),
     ({"problem_options": {"d": 3}}, "problem_options = 'd': must be an option; this is said by d"),
-    ({"problem_options": {"name": "x"}}, "problem_options = 'name': must be an option; this is said by problem"),
-    ({"problem_options": {1: 3}}, "problem_options = {1: 3}: must be a mapping of names to values"),
     ({"problem_options": {"constants": 3}}, "problem_options: constants = 3: must be a mapping of names of constants"),
-    ({"problem_options": {"constants": {1: 2}}}, "problem_options: constants = {1: 2}: must be a mapping of names"),
-    ({"options": {"n": 3}}, "options = 'n': must be an option; this is said by n"),
-    ({"profile_options": {"smoke": {"variant": "x"}}}, "profile_options = 'variant': must be an option"),
 ]
 
 
@@ -257,13 +176,6 @@ def test_kinds_that_run_may_judge_the_rows_of_others():
     assert [part.id for part in claim.parts_of("ci")] == ["p", "l", "m"]
 
 
-@pytest.mark.parametrize("id", ["../../p", "a/b", "", ".", "..", "a..b", "/p", "p-", "a b", "a\n"])
-def test_ids_of_parts_can_name_files(id):
-    with pytest.raises(InputError, match=": id = "):
-        parse_claim(changed(parts=[{**PART, "id": id}]))
-    assert parse_claim(changed(parts=[{**PART, "id": "l1.p_2-n"}])).parts[0].id == "l1.p_2-n"
-
-
 def test_a_rate_gives_its_tolerance_and_a_count_has_the_stated_one():
     bare = {key: value for key, value in PART.items() if key != "tolerance"}
     with pytest.raises(InputError, match="part p: tolerance is missing: must be given for kind rate"):
@@ -286,9 +198,84 @@ def test_all_that_is_wrong_with_a_file_is_told_at_once():
         assert key in told
 
 
-def test_parts_are_of_their_kind_and_travel_as_json():
-    claim = parse_claim(CLAIM)
-    assert [type(part) for part in claim.parts] == [RatePart, ExplicitPart, RatePart]
-    assert Claim.from_json(loads(dumps_canonical(claim))) == claim
-    assert not claim.part("u").methods and claim.part("u").sweep is None
-    assert not hasattr(claim.part("u"), "speed")
+def test_all_combinations_the_last_fastest():
+    grid = {"ci": {"n": [10, 100], "problem.p": [1.5, 2.0, 1.2]}, "full": {"n": [5], "problem.p": [2.0]}}
+    found = expanded(grid, "x")
+    assert found["sweep"] == {"parameter": "cell", "values": {"ci": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "full": [1.0]}}
+    assert found["along"]["n"] == {"ci": [10, 10, 10, 100, 100, 100], "full": [5]}
+    assert found["along"]["problem.p"]["ci"] == [1.5, 2.0, 1.2, 1.5, 2.0, 1.2]
+    assert spread({"sweep": {"parameter": "n", "values": [1, 2]}, "replicates": {"ci": 2, "full": 3}}, "x") == {
+        "sweep": {"parameter": "n", "values": {"ci": [1, 2], "full": [1, 2]}},
+        "replicates": {"ci": 2, "full": 3},
+    }
+    assert expanded({"n": [1], "d": "2 .. 4 x2"}, "x")["along"]["d"] == {"ci": [2, 4], "full": [2, 4]}
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("1024 .. 8192 x2", [1024, 2048, 4096, 8192]),
+        ("0.1 .. 0.0125 x0.5", [0.1, 0.05, 0.025, 0.0125]),
+        ("1.0..100 x10", [1.0, 10.0, 100.0]),
+        ("0.5 .. 4.0 in 7", [0.5, 0.707107, 1.0, 1.414214, 2.0, 2.828427, 4.0]),
+    ],
+)
+def test_a_geometric_list_is_a_text(text, values):
+    assert numbers(text, "x") == values and [type(v) for v in numbers(text, "x")] == [type(v) for v in values]
+
+
+@pytest.mark.parametrize(
+    ("text", "grid"), [("0.5 .. cap x2", (0.5, 2.0)), ("0 .. cap x2", None), ("2 .. cap x0.5", None), (3, None)]
+)
+def test_a_grid_up_to_the_cap(text, grid):
+    assert to_the_cap(text) == grid
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "many", "1 .. 8", "1 .. 9 x2", "8 .. 1 x2", "1 .. 8 x1", "-1 .. 8 x2", "1 .. 8 in 1", "1 .. 2 x1.0000001"],
+)
+def test_no_geometric_list(text):
+    with pytest.raises(InputError, match="^x = "):
+        numbers(text, "x")
+
+
+def test_what_profiles_share_is_said_once():
+    short = {
+        "sweep": {"parameter": "n", "values": {"smoke": [10, 20], "ci+full": "10 .. 40 x2"}},
+        "along": {"problem.ridge": {"smoke": [1, 2], "ci+full": [1, 2, 3]}},
+        "fixed": {"d": {"smoke": 2, "ci+full": 3}, "epsilon": 1.0},
+        "signals": [0.5, 1],
+        "replicates": 4,
+        "only": [10],
+    }
+    assert spread(short, "x") == {
+        "sweep": {"parameter": "n", "values": {"smoke": [10, 20], "ci": [10, 20, 40], "full": [10, 20, 40]}},
+        "along": {"problem.ridge": {"smoke": [1, 2], "ci": [1, 2, 3], "full": [1, 2, 3]}},
+        "fixed": {"d": {"smoke": 2, "ci": 3, "full": 3}, "epsilon": 1.0},
+        "signals": {"smoke": [0.5, 1], "ci": [0.5, 1], "full": [0.5, 1]},
+        "replicates": {"smoke": 4, "ci": 4, "full": 4},
+        "only": {"smoke": [10], "ci": [10], "full": [10]},
+    }
+    assert spread(spread(short, "x"), "x") == spread(short, "x"), "the long form is the same grammar"
+
+
+def said_twice(node, place=""):
+    """Places of a file where profiles have equal values and each has its own."""
+    if isinstance(node, list):
+        node = dict(enumerate(node))
+    if not isinstance(node, dict):
+        return []
+    names = [profile for key in node for profile in str(key).split("+")]
+    values = list(node.values())
+    twice = bool(set(names) <= set(PROFILES) and any(value in values[:i] for i, value in enumerate(values)))
+    return [place] * twice + [found for key, value in node.items() for found in said_twice(value, f"{place}/{key}")]
+
+
+def test_no_file_says_for_each_profile_what_they_share():
+    root = Path(__file__).resolve().parents[2]
+    files = [*root.glob("conf/**/*.yaml"), *root.glob("examples/**/*.yaml")]
+    found = {str(path.relative_to(root)): said_twice(read_shipped(path)) for path in files}
+    assert len(files) > 150 and not {path: places for path, places in found.items() if places}
+    assert said_twice({"a": [{"ci": 1, "full": 2}, {"ci": [1], "full": [1]}]}) == ["/a/1"]
+    assert said_twice({"smoke": 2, "ci": 1, "full": 2}) == [""] and not said_twice({"smoke+full": 2, "ci": 1})

@@ -1,13 +1,16 @@
-"""Texts of bounds: their notation, their symbols, and what one registers."""
+"""Texts of bounds: notation, symbols, what one registers, and every bound as a number that is written out."""
 
+import csv
 import math
 import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from dpsco_bench.claims.bounds import registry
 from dpsco_bench.claims.bounds.registry import (
     BOUNDS,
     COMMON,
@@ -16,13 +19,11 @@ from dpsco_bench.claims.bounds.registry import (
     Symbol,
     alphabetical,
     bound,
-    evaluate,
     get_bound,
-    read,
-    used_symbols,
 )
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
+from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.base import Constants
 
 ENV = {"n": 100.0, "d": 8.0, "K": 5.0, "p": 1.5, "eps": 0.5, "e": math.e, "||x*||_p": 3.0, "A'": 7.0, "learner": "osd"}
@@ -56,7 +57,7 @@ CONTEXT = BoundContext(100, 8, 0.5, 1e-6, Constants(2.0, 0.5, diameter=3.0, stro
     ],
 )
 def test_notation(text, value):
-    assert read(text).value(ENV.__getitem__) == pytest.approx(value, rel=1e-14)
+    assert registry.read(text).value(ENV.__getitem__) == pytest.approx(value, rel=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -67,66 +68,56 @@ def test_notation(text, value):
 )  # fmt: skip
 def test_what_is_not_in_the_notation_is_named(text, rest):
     with pytest.raises(InputError, match=f"must be in the notation of bounds, which it is not at '{rest}'"):
-        read(text)
+        registry.read(text)
 
 
 def test_alternatives_belong_to_calibrations():
     accounted = replace(CONTEXT, calibration="accounted")
-    assert evaluate("x.y", "l", CONTEXT) == math.log(1e6)
-    assert 0.5 / math.sqrt(evaluate("x.y", "l", accounted)) == pytest.approx(gdp_mu(0.5, 1e-6), rel=1e-14)
-    assert [evaluate("x.y", "n; accounted: d", c) for c in (CONTEXT, accounted)] == [100, 8]
+    assert registry.evaluate("x.y", "l", CONTEXT) == math.log(1e6)
+    assert 0.5 / math.sqrt(registry.evaluate("x.y", "l", accounted)) == pytest.approx(gdp_mu(0.5, 1e-6), rel=1e-14)
+    assert [registry.evaluate("x.y", "n; accounted: d", c) for c in (CONTEXT, accounted)] == [100, 8]
     with pytest.raises(InputError, match="^symbol in the text of x.y = 'Q': must be one of d, delta, e, eps, l, n, p$"):
-        evaluate("x.y", "Q n", CONTEXT)
+        registry.evaluate("x.y", "Q n", CONTEXT)
 
 
 def test_symbols_are_those_of_the_text_and_of_their_definitions():
-    found = get_bound("bassily2021.thm12_crossover").all_symbols
+    found = registry.get_bound("bassily2021.thm12_crossover").all_symbols
     assert list(found) == ["d", "delta", "eps", "kappa_q", "l", "L0", "L1", "M", "n", "thm12_explicit"]
-    assert used_symbols("mine.bound", "in words, <w, x>") == {}
+    assert registry.used_symbols("mine.bound", "in words, <w, x>") == {}
 
 
 @pytest.fixture
 def mine():
-    """Names of bounds that a test registers and that are forgotten after it."""
     names = ["mine.a", "mine.b"]
     yield names
     BOUNDS.forget(*names)
 
 
-def test_a_bound_of_ones_own_says_what_its_symbols_mean(mine):
+def test_bounds_of_ones_own_say_what_their_symbols_mean(mine):
     bound("mine.b", "d G sqrt(l) w/(eps n)", {"G": "constants.lipschitz", "w": Symbol("2 d")})
-    found = get_bound("mine.b")
+    found = registry.get_bound("mine.b")
     assert set(found.all_symbols) == {"d", "delta", "eps", "l", "n", "G", "w"}
     assert found.value(CONTEXT) == pytest.approx(8 * 2.0 * math.sqrt(math.log(1e6)) * 16 / 50, rel=1e-14)
     assert found.named_term is None and found.extras == ()
-
-
-def test_one_formula_is_a_term_of_another(mine):
-    bound("mine.a", "1/n + noted", {"noted": "extras.noted"})
-    bound("mine.b", "1/n; whole bound: a")
-    found, context = get_bound("mine.b"), replace(CONTEXT, extras={"noted": 2.0})
-    assert (found.named_term(context), found.value(context)) == (0.01, 2.01)
-    with pytest.raises(InputError, match="^extra = 'noted': must be one of none: the runs noted nothing"):
-        found.value(CONTEXT)
-
-
-def test_an_unknown_symbol_is_told_before_anything_runs(mine):
     bound("mine.b", "d Q/n", {"G": "constants.lipschitz"})
     known = "one of d, delta, e, eps, G, l, n, p"
     with pytest.raises(InputError, match=f"^symbol in the text of mine.b = 'Q': must be {known}$"):
-        get_bound("mine.b")
+        registry.get_bound("mine.b")
 
 
-def test_a_text_in_words_names_the_source_of_its_number(mine):
+def test_numbers_of_bounds_come_from_terms_sources_and_rounding(mine):
+    bound("mine.a", "1/n + noted", {"noted": "extras.noted"})
+    bound("mine.b", "1/n; whole bound: a")
+    found, context = registry.get_bound("mine.b"), replace(CONTEXT, extras={"noted": 2.0})
+    assert (found.named_term(context), found.value(context)) == (0.01, 2.01)
+    with pytest.raises(InputError, match="^extra = 'noted': must be one of none: the runs noted nothing"):
+        found.value(CONTEXT)
     bound("mine.a", "the largest <w, x>", source="extras.noted")
     bound("mine.b", "twice n", source=lambda c: 2 * c.n)
-    assert get_bound("mine.a").extras == ("noted",)
-    assert get_bound("mine.b").value(CONTEXT) == 200
-
-
-def test_the_rounding_of_what_is_measured_is_the_least_value(mine):
+    assert registry.get_bound("mine.a").extras == ("noted",)
+    assert registry.get_bound("mine.b").value(CONTEXT) == 200
     bound("mine.b", "-noted", {"noted": "extras.noted"}, rounding="2^-52 n")
-    assert get_bound("mine.b").value(replace(CONTEXT, extras={"noted": 0.0})) == 100 * 2.0**-52
+    assert registry.get_bound("mine.b").value(replace(CONTEXT, extras={"noted": 0.0})) == 100 * 2.0**-52
 
 
 SHIPPED = [name for name in BOUNDS.names() if BOUNDS.module(name).startswith("dpsco_bench.")]
@@ -136,18 +127,18 @@ IN_WORDS = {f"zhang2022.{end}" for end in ("learner", "theorem1", "lemma7")} | {
 
 
 def test_all_bounds_of_papers_are_judged_by_their_texts_but_those_in_words():
-    assert {name for name in SHIPPED if get_bound(name).source} == IN_WORDS
+    assert {name for name in SHIPPED if registry.get_bound(name).source} == IN_WORDS
 
 
 def test_kappa_is_the_condition_number():
     """The constant of a smooth norm is kappa_q, in whatever paper; a symbol of a glossary is used by some text."""
     for name in SHIPPED:
-        assert "kappa" not in get_bound(name).all_symbols or name.startswith("wang2017.")
+        assert "kappa" not in registry.get_bound(name).all_symbols or name.startswith("wang2017.")
     for paper in GLOSSARIES.names():
         used = {s for name in SHIPPED if name.split(".")[0].split("_")[0] == paper
-                for s in get_bound(name).all_symbols}  # fmt: skip
+                for s in registry.get_bound(name).all_symbols}  # fmt: skip
         assert not GLOSSARIES.get(paper).keys() - used - {"learner"}, paper
-    assert set(COMMON) <= {s for name in SHIPPED for s in get_bound(name).all_symbols}
+    assert set(COMMON) <= {s for name in SHIPPED for s in registry.get_bound(name).all_symbols}
 
 
 SEEDED = """
@@ -167,3 +158,64 @@ def test_what_is_shown_does_not_depend_on_the_hash_seed():
     ]
     assert shown[0].stdout == shown[1].stdout and b"D = diameter" in shown[0].stdout
     assert alphabetical({"D", "d", "a"}) == alphabetical({"d", "a", "D"}) == ["a", "d", "D"]
+
+
+VALUES = Path(__file__).with_name("bound_values.csv")
+N, D, EPSILON, DELTA = 1000, 12, 0.7, 1e-6
+SCHEDULE = {
+    # of all papers: steps, epochs and what else a formula reads
+    **{"steps": 90, "epochs": 6, "inner_steps": 40, "contraction": 0.4, "kappa": 1.75, "vertices": 24},
+    **{"norm_smoothness": 1.3, "bregman_radius": 0.8, "theta": 0.9, "sweeps": 30},
+    **{"k": 2.0, "learner": "ogd_adagrad", "rho": 0.6, "A": 11.0, "A_noise": 27.0, "Phi": 5.5},
+    **{"n": N, "lipschitz": 1.4, "smoothness": 0.0, "diameter": 1.6, "sensitivity": "eq6", "radius": "D", "p": 2.0},
+    **{"truncation": 2.6, "step": 0.02, "ridge": 0.15},
+}
+SCALES = {name: 0.3 for name in ("inner", "gradient", "vertex", "release", "linear term", "draw", "node", "output")}
+EXTRAS = {"regret": 40.0, "regularised_regret": 35.0, "theorem10": 3.5, "theorem1": 2.5, "lemma7": 1.5}
+EXTRAS |= {"learner_bound": 4.5, "minimiser_divergence": 0.02, "alpha": 0.02, "mean_norm": 0.4}
+CONSTANTS = Constants(
+    1.4, 0.6, diameter=1.6, domain="l2_ball", norm=2.0, strong_convexity=0.2, regularisation=0.05, initial_gap=0.5,
+    initial_distance=0.7, gauge_convexity=0.3, gradient_deviation=0.9, loss_range=2.1,
+)  # fmt: skip
+LEARNERS = {"thm6": "optimistic_omd", "thm8": "osd"}
+
+
+def context(name: str) -> BoundContext:
+    """The point of a bound: one for all, but for the exponent, the set and the learner that its theorem asks for."""
+    paper, _, formula = name.partition(".")
+    exponent, domain = 2.0, "l2_ball"
+    if paper.startswith("bassily2021"):
+        exponent = 4.0 if "prop13" in formula or "above_2" in formula else 1.5
+        domain = f"lp_ball:{exponent:g}"
+    if paper.startswith("su2023"):
+        exponent, domain = (3.0 if "thm8" in formula or "thm12" in formula else 1.5), "l1_ball"
+    if paper.startswith("gopi2022"):
+        exponent = {"cor3": 1.0, "cor4": 4.0}.get(formula[:4], 1.5)
+        domain = f"schatten_ball:{exponent}:3" if "cor3" in formula or "cor4" in formula else f"lp_ball:{exponent}"
+    if "p_below_2" in formula:
+        exponent = 1.5
+    constants = replace(CONSTANTS, norm=exponent, domain=domain)
+    rule = "strongly_convex" if "thm5" in formula or "thm6" in formula else "erm"
+    learner = next((learner for part, learner in LEARNERS.items() if part in formula), "ogd_adagrad")
+    law = Temperature(rule, N, D, 1.4, 2.1, 0.9, 0.2).entries if paper.startswith("gopi2022") else {}
+    return BoundContext(
+        N, D, EPSILON, DELTA, constants, "paper", {**SCHEDULE, **law, "learner": learner}, SCALES, 0.45, EXTRAS
+    )
+
+
+def written() -> dict[str, tuple[float, float]]:
+    with VALUES.open(encoding="utf-8", newline="") as file:
+        return {row["bound"]: (float(row["printed"]), float(row["accounted"])) for row in csv.DictReader(file)}
+
+
+def test_every_bound_is_written_out():
+    assert list(written()) == sorted(SHIPPED)
+
+
+@pytest.mark.parametrize("paper", sorted({name.partition(".")[0] for name in SHIPPED}))
+def test_a_bound_is_the_number_that_is_written_out(paper):
+    for name, values in written().items():
+        if name.startswith(f"{paper}."):
+            found = [get_bound(name).value(replace(context(name), calibration=c)) for c in ("paper", "accounted")]
+            assert found == pytest.approx(values, rel=1e-9), name
+            assert all(map(math.isfinite, values)) and min(values) >= 0

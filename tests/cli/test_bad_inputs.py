@@ -1,7 +1,5 @@
 """Wrong input is one line that names the key, the value and what is allowed; the exit code is 2 and nothing changes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -13,219 +11,94 @@ from dpsco_bench.cli.workflow import Flow, check_config, one_line
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, sealed
 
-HEAVY = "account su2023.truncated_batched_md problem=heavy_linear_t n=65536"
 SVRG = "account wang2017.dp_svrg problem=ridge_logistic"
 BAD = [
     # the command itself
     ("lst", "verb = lst", "such as list, "),
     ("list", "list: needs one of", "algorithms, audits, claims"),
-    ("list colours", "'colours'", "algorithms"),
     ("list claims --jsn", "--jsn", "unrecognized"),
     ("list problems --plugin none.py", "plugins = 'none.py'", "Python files"),
-    ("list claims --for n=9", "--for = 'n=9'", "left out for claims"),
-    ("list algorithms --for n=9", "problem is missing", "dpsco list problems"),
     ("show wang2017.dp_svgr", "id = 'wang2017.dp_svgr'", "such as wang2017.dp_svrg, "),
-    ("show wang2017.E99", "E99", "such as E9, "),
     ("bench --only G99", "G99", "one of G1"),
     # account: keys
     ("account wang2017.dp_svrg", "problem is missing", "dpsco list problems"),
     (SVRG, "n is missing", "integer >= 1"),
     (f"{SVRG} n=0", "n = 0", "integer >= 1"),
-    (f"{SVRG} n=1.5", "n = 1.5", "integer >= 1"),
-    (f"{SVRG} n=true", "n = True", "integer >= 1"),
     (f"{SVRG} n=9 n=10", "n = '10'", "once"),
-    (f"{SVRG} n=9 d=0", "d = 0", "integer >= 1"),
-    (f"{SVRG} n=9 word", "'word'", "key=value"),
     (f"{SVRG} n=1e4 steps=é", "steps = 'é'", "a known key"),
-    ("run path=a=b.csv", "argument = 'path=a=b.csv'", "'path=\"a=b.csv\"'"),
-    ("run n=1.5", "n = 1.5", "integer >= 1"),
-    ("run n=8 n=9", "n = '9'", "given once"),
-    ("run steps=3 algorithm.options.steps=4", "steps = '4'", "given once"),
-    ("audit wang2017.dp_gd_pl --runs 1000000000000000000000000000000", "000 runs on each data set", "would take about"),
-    ("check wang2017.dp_gd_pl seed=x", "seed = 'x'", "integer >= 0"),
-    ("run steps=1.5", "steps = 1.5", "int or null"),
     (f"{SVRG} n=9 kappa=3", "kappa = 3", "`dpsco show wang2017.dp_svrg` and `dpsco show ridge_logistic`"),
     (f"{SVRG} n=9 epsilom=3", "epsilom = 3", "such as epsilon, "),
     ("choose problem=data_file path=x label=y ridge=0.1", "ridge = 0.1", "written regularisation"),
-    (f"{SVRG} n=9 epsilon=0", "epsilon = 0", "> 0"),
-    (f"{SVRG} n=9 epsilon=nan", "epsilon = nan", "> 0"),
     (f"{SVRG} n=9 delta=0", "delta = 0", "(0, 1)"),
-    (f"{SVRG} n=9 delta=1", "delta = 1", "(0, 1)"),
-    (f"{SVRG} n=9 seed=-1", "seed = -1", ">= 0"),
     # account: constants, schedules, problems
     (f"{SVRG} n=9 lipschitz=0", "lipschitz = 0", "> 0"),
-    (f"{SVRG} n=9 lipschitz=5e-324", "lipschitz = 5e-324", "from 1e-100 to 1e+100"),
-    (f"{SVRG} n=9 smoothness=1e300", "smoothness = 1e+300", "from 1e-100 to 1e+100"),
-    (f"{SVRG} n=9 smoothness=big", "smoothness = 'big'", "> 0"),
-    (f"{SVRG} n=9 problem.options.constants=3", "constants = 3", "lipschitz"),
     (f"{SVRG} n=9 theta=1", "theta = 1.0", "1/24"),
-    (f"{SVRG} n=9 strong_convexity=0", "strong_convexity = 0.0", "> 0"),
     (f"{SVRG} n=9 smoothness=1 strong_convexity=2", "strong_convexity = 2.0", "at most smoothness"),
-    (f"{SVRG} n=9 epochs=2.5", "epochs = 2.5", "int"),
-    (f"{SVRG} n=9 variant=fast", "variant = 'fast'", "literal"),
-    (f"{SVRG} n=9 variant=literal batch=2", "batch with variant literal", "one index"),
-    ("account wang2017.dp_svrg problem=nothing n=9", "problem = 'nothing'", "such as"),
-    ("account bassily2021.noisy_smd problem=cube_fixed n=9 norm_rule=foo", "norm_rule = 'foo'", "best"),
-    ("account bassily2021.noisy_sgd problem=onehot n=9 p=1", "p = 1", ">= 2"),
-    ("account bassily2021.noisy_sgd problem=onehot n=9 p=four", "p = 'four'", ">= 2"),
-    (
-        "account bassily2021.noisy_sfw problem=cube_iid n=9 declared_smoothness=0",
-        "declared_smoothness = 0",
-        "must be > 0",
-    ),
-    (
-        "account bassily2021.poly_sfw problem=cube_fixed n=9",
-        "domain = lp_ball:1.5",
-        "must be l1_ball or polytope",
-    ),
     ("account wang2017.dp_svrg problem=rank8_least_squares n=9", "rank8_least_squares", "strongly convex"),
-    ("account wang2017.dp_gd_pl problem=rank8_least_squares n=9 d=3", "d = 3", ">= 8"),
-    ("account wang2017.dp_gd_pl problem=diag_quadratic n=9 kappa=0.5", "kappa = 0.5", ">= 1"),
-    ("account wang2017.dp_gd_pl problem=diag_quadratic n=9 step=9.0", "step = 9.0", "1/L"),
-    ("account wang2017.dp_gd_pl problem=covertype n=9 loss=hinge", "loss = 'hinge'", "standard"),
-    (f"{HEAVY} constant=nan", "constant = nan", "a finite number"),
-    (f"{HEAVY} p=3", "p = 3", "(Su, Zhao, Wang 2023"),
-    ("account su2023.app_objp problem=logistic_glm n=4096 hessian_rank=0.3", "hessian_rank = 0.3", "an integer >= 0"),
-    ("account su2023.app_objp problem=logistic_glm n=4096 hessian_rank=nan", "hessian_rank = nan", "finite number"),
     # run: every native Hydra error has a line of ours
     ("run nn=5", "nn = 5", "such as n, "),
-    ("run n=4294967297", "n = 4294967297", "2^32"),
+    ("run -m n=64,0", "n = 0", "integer >= 1"),
+    ("run -m algorithm=glob(nobody/*)", "algorithm = ", "must be a pattern that some names match"),
     ("run n", "argument = 'n'", "key=value"),
-    ("run =3", "argument = '=3'", "key=value"),
-    ("run n=(1", "argument = 'n=(1'", "key=value"),
     ("run +extra=3", "extra = 3", "known"),
-    ("run ~epsilon", "epsilon is missing", "given"),
-    ("run n=${nothing}", "n=${nothing}", "nothing"),
     ("run n=8,16", "n = '8,16'", "-m"),
-    ("run algorithm=wang2017/dp_svg", "algorithm = 'wang2017.dp_svg'", "such as wang2017.dp_svrg"),
-    ("run calibration=exact", "calibration = 'exact'", "accounted"),
-    ("run backend=tpu", "backend = 'tpu'", "numpy"),
-    ("run backend.dtype=float16", "backend.dtype = 'float16'", "float32"),
-    ("run data.rot=here", "data.rot = 'here'", "data.root"),
     ("run hydra.nothing=1", "hydra.nothing = '1'", "hydra/launcher=NAME"),
-    ("run algorithm.options.theta=3", "algorithm.options.theta = 3", "`dpsco show wang2017.dp_gd_pl`"),
-    ("run problem.options.kappa=3", "problem.options.kappa = 3", "known"),
-    ("run algorithm=wang2017/dp_svrg theta=0.5", "theta = 0.5", "1/24"),
-    ("run algorithm=wang2017/dp_svrg variant=literal", "variant literal", "accounted"),
     ("run algorithm=wang2017/dp_svrg n=9 smoothness=1e99", "n = 9", "degenerates"),
-    ("run replicates=0", "replicates = 0", "integer >= 1"),
-    ("run record=0", "record = 0", "> 0"),
     ("run out=.", "out = '.'", "file"),
     ("run n=64 out=table.csv", "out = 'table.csv'", "a result table to replace"),
-    ("run n=64 out=/dev/null", "out = '/dev/null'", "a new file"),
-    ("run n=64 plugins=[own.py] out=own.py", "out = 'own.py'", "a result table to replace"),
-    ("run n=64 d=100000000000", "d = 100000000000", "2^32"),
-    ("run -m hydra.sweeper=optuna n=64", "hydra.sweeper = 'optuna'", "hydra/launcher=NAME"),
-    ("run plugins=[none.py]", "plugins = 'none.py'", "Python files"),
     ("run problem=covertype", "problem = covertype", "python -m dpsco_bench data covertype"),
-    ("run data.root=3 problem=covertype", "data.root = 3", "a folder"),
-    ("run out=/proc/x.parquet n=64 steps=2 replicates=2", "/proc/", "a folder that can be written"),
-    ("run -m hydra.sweep.dir=/proc/x n=64", "file = '/proc/x'", "can be read or written here"),
-    ("run hydra.run.dir= n=64", "hydra.run.dir = ''", "a folder"),
-    ("run hydra.run.dir=${n} n=64", "hydra.run.dir = '${n}'", "the same for all runs"),
     ("run hydra.sweep.dir=x n=64", "hydra.sweep.dir = 'x'", "hydra.run.dir=FOLDER"),
-    ("run -m hydra.run.dir=x n=64", "hydra.run.dir = 'x'", "hydra.sweep.dir=FOLDER"),
-    ("run -m hydra.job.chdir=true n=64", "hydra.job.chdir = 'true'", "hydra.sweep.dir"),
     ("run -m hydra/launcher=nothing n=64", "hydra/launcher", "nothing"),
-    ("run --info nothing", "--info = 'nothing'", "searchpath"),
-    ("run -m n=range(64,1)", "argument = 'n=range(64,1)'", "at least one value"),
-    ("run -m algorithm=wang2017/dp_gd_pl,wang2017.dp_gd_pl n=64", "algorithm = ", "different ones"),
-    ("run -m n=interval(1,5)", "interval", "range"),
     ("run -m n=8,16 out=x.parquet", "out = x.parquet", "sweep"),
-    ("run algorithm=wang2017.dp_gd_pl problem=ridge_logistic n=64 steps=0", "steps = 0", ">= 1"),
+    # files that this program did not make
+    ("run -m n=32,64 steps=2 hydra.sweep.dir=mine", "hydra.sweep.dir = 'mine/sweep.svg'", "must be"),
+    (
+        "choose problem=logistic_glm n=50 d=2 domain=l2_ball --out mine/sweep.svg",
+        "--out = 'mine/sweep.svg'",
+        ".parquet",
+    ),
+    ("choose problem=logistic_glm n=50 d=2 domain=l2_ball --out c.parquet", "--out = 'c.svg'", "must be"),
     # claim, compare, data
     ("claim wang2017.thm6", "claim = 'wang2017.thm6'", "such as wang2017.thm6."),
-    ("claim far.yaml --profile full", "profile = 'full'", "in whose grid mine.f has values"),
-    ("claim far.yaml --profile smoke", "far.yaml: claim mine.f, part p: n = 9999999999", "2^32"),
     ("show bound.yaml", "bound.yaml: bound = 'mine.nothing'", "such as"),
-    ("claim wang2017.thm6.1 --profile huge", "profile = 'huge'", "smoke"),
     ("claim wang2017.thm6.1 n=3", "n = '3'", "seed"),
-    ("claim wang2017.thm6.1 seed=x", "seed = 'x'", ">= 0"),
     ("claim seed=3", "claim is missing", "e.g. bassily2021."),
     ("compare --profile smoke", "results/smoke/verdicts", "make replicate"),
     ("data nothing", "data set = 'nothing'", "covertype"),
     ("data covertype --verify --root nowhere", "nowhere", "data covertype"),
     # audit and check
     ("audit", "algorithm", "required"),
-    ("audit wang2017.dp_gd_pl problem=diag_quadratic", "diag_quadratic", "nominal"),
-    ("audit wang2017.dp_gd_pl --runs 3", "runs = 3", ">= 100"),
-    ("audit wang2017.dp_gd_pl --runs 200 steps=10000000000", "audit of wang2017.dp_gd_pl", "a shorter schedule"),
     ("audit wang2017.dp_gd_pl --runs 100000 steps=1000000", "audit of wang2017.dp_gd_pl", "would take about"),
-    ("audit wang2017.dp_gd_pl --confidence 1", "confidence = 1", "(0, 1)"),
-    ("audit wang2017.dp_gd_pl --calibration none", "calibration = 'none'", "accounted"),
-    ("audit wang2017.dp_gd_pl --statistic guess", "statistic = 'guess'", "transcript"),
     ("check wang2017.dp_gd_pl --seed x", "seed = 'x'", ">= 0"),
     # plan, worker, gate, gc, site, report, figure
     ("plan --profile huge", "profile = 'huge'", "smoke"),
-    ("plan colour=red", "colour = 'red'", "seed"),
-    ("plan seed=-1", "seed = '-1'", ">= 0"),
-    ("plan plugins=none.py", "plugins = 'none.py'", "plugins=[FILE,...]"),
-    ("plan claims=[none.yaml]", "claims = 'none.yaml'", "YAML"),
     ("leaderboard nothing", "nothing", "common"),
     ("choose n=9", "problem is missing", "dpsco list problems"),
-    ("choose problem=logistic_glm", "n is missing", "integer >= 1"),
     ("choose problem=logistic_glm n=9 d=2 release=output", "release = 'output'", "dp_gd_by_output"),
-    ("choose problem=logistic_glm n=9 steps=3", "steps = 3", "a known key of the problem"),
-    ("choose problem=logistic_glm n=9,10", "n = '9,10'", "one value"),
-    ("choose problem=logistic_glm n=9 --limit 0", "limit = 0.0", "> 0"),
-    ("choose problem=logistic_glm n=9 --cores 0", "--cores = 0", ">= 1"),
-    ("choose problem=logistic_glm n=9 --out own.py", "--out = 'own.py'", "a file ending in .parquet or .pq"),
-    ("choose problem=data_file path=none.csv label=y", "path = 'none.csv'", "existing"),
-    ("choose problem=data_file path=table.csv label=y data_sets=2", "data_sets = 2", "1 for data_file"),
     ("worker", "worker: ", "claim|part|time|rank"),
-    ("worker jump", "jump", "calibrate"),
     ("worker run --profile huge", "--profile: invalid choice: 'huge'", "smoke"),
-    ("worker run --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
-    ("worker run --profile full", "results/full/plan.json", "undamaged"),
     ("worker claim", "claim: ", "id"),
     ("gate --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
     ("gc --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
-    ("site --profile full", "results/full/plan.json", "undamaged"),
+    *(
+        (f"{verb} --profile full", "plan = results/full/plan.json", "undamaged")
+        for verb in ("site", "gate", "figure all", "gc", "gc --dry-run", "worker run")
+    ),
     ("report --profile smoke", "results/smoke/site/index.html", "make site PROFILE=smoke"),
     ("figure nothing --profile ci", "plan.json = 'nothing'", "mine.only"),
-    ("figure --profile ci", "id", "required"),
     # one's own files
     ("list problems --plugin broken.py", "broken.py", "ZeroDivisionError: division by zero, line 2"),
-    ("list problems --plugin unread.py", "unread.py", "SyntaxError"),
-    ("list problems --plugin table.csv", "plugins = 'table.csv'", ".py"),
     ("run plugins=[misnamed.py]", "algorithm id = 'plain'", "paper.name"),
-    ("claim none.yaml", "claims = 'none.yaml'", "YAML"),
-    ("claim broken.yaml", "claims = 'broken.yaml'", "a YAML file"),
-    ("claim list.yaml", "id in list.yaml is missing", "paper.name"),
     ("claim clash.yaml", "id in clash.yaml = 'wang2017.thm6.1'", "no other claim"),
     ("claim part.yaml", "part p: calibrations = 'paper'", "a list"),
-    ("claim bound.yaml --profile smoke", "bound = 'mine.nothing'", "such as"),
     ("claim path.yaml", "part ../../p: id = '../../p'", "names files"),
-    ("claim loose.yaml", "part p: tolerance is missing", "for kind rate"),
     ("claim errata.yaml --profile smoke", "claim wang2017.mine: errata = 'E99'", "such as E9, "),
-    ("claim errors.yaml --profile smoke", "claim mine.e: errata = 'E1'", "no errata ledger of mine"),
-    ("claim wang2017.thm6.1 claims=clash.yaml", "claims = 'clash.yaml'", "claims=[FILE,...]"),
-    ("show part.yaml", "calibrations = 'paper'", "a list"),
     # one's own data
     ("run problem=data_file", "path is missing", "CSV"),
-    ("run problem=data_file path=none.csv", "path = 'none.csv'", "existing"),
     ("run problem=data_file path=table.csv", "label is missing", "one of the columns of table.csv: a, b, y"),
-    ("run problem=data_file path=table.csv label=z", "label = 'z'", "a, b, y"),
     ("run problem=data_file path=table.csv label=y n=5", "n = 5", "from 1 to 4"),
-    ("run problem=data_file path=table.csv label=y d=5", "d = 5", "2, the number of features"),
-    ("run problem=data_file path=table.csv label=y clip=0", "clip = 0", "> 0"),
-    ("run problem=data_file path=table.csv label=y scale=std", "scale = 'std'", "max_row_norm"),
-    ("run problem=data_file path=table.csv label=y positive=7", "positive = 7", "0.0, 1.0"),
-    ("run problem=data_file path=table.csv label=y data_sets=2", "data_sets = 2", "1 for data_file"),
-    ("run problem=data_file path=table.csv label=y label_clip=2", "label_clip = 2", "left out for loss logistic"),
     ("run problem=data_file path=semicolons.csv label=y", "path = 'semicolons.csv'", "commas"),
-    ("run problem=data_file path=far.svm", "columns of far.svm = '999999999999' (record 1)", "reading takes"),
-    ("run -m hydra/launcher=jobli n=100,200", "Could not find 'hydra/launcher/jobli'", "configuration"),
-    ("run -m problem=data_file path=table.csv label=y,z", "label = 'z'", "a, b, y"),
     ("run problem=data_file path=gaps.csv label=y", "record 2 of column", "every record"),
-    ("run problem=data_file path=table.csv label=[y]", "label = ['y']", "the name or the position of a column"),
-    ("run problem=data_file path=ragged.csv label=y", "path = 'ragged.csv'", "Expected 3 columns, got 2"),
-    ("run problem=data_file path=huge.csv label=y", "column a of huge.csv = '1e+308' (record 1)", "at most 1e+100"),
-    ("run problem=data_file path=zero.csv label=y", "features of zero.csv = 'all 0'", "some are not 0"),
-    ("run problem=data_file path=twice.svm", "index in twice.svm = 2", "given once in record 2"),
-    ("run problem=data_file path=beyond.svm", "index in beyond.svm = 'beyond 2^63' (record 1)", "from 1 to 2^63 - 1"),
-    ("run problem=data_file path=nan.svm", "record 1 of column 1 of nan.svm is missing", "every record"),
-    ("account wang2017.dp_gd_pl problem=data_file path=table.csv label=y n=5", "n = 5", "from 1 to 4"),
     ("audit wang2017.dp_gd_pl problem=data_file path=table.csv label=y clip=1", "n = 200", "from 1 to 4"),
 ]
 
@@ -242,10 +115,7 @@ parts:
 """
 FILES = {
     "broken.py": "x = 1\nx / 0\n",
-    "unread.py": "def\n",
     "misnamed.py": "import dpsco_bench\n\n@dpsco_bench.algorithm('plain', source='')\ndef plan():\n    pass\n",
-    "broken.yaml": "id: [\n",
-    "list.yaml": "- a\n",
     "clash.yaml": "id: wang2017.thm6.1\n",
     "part.yaml": "{id: mine.c, title: t, source: s, statement: x, parts: [{id: p, kind: band, calibrations: paper}]}\n",
     "bound.yaml": """
@@ -258,21 +128,12 @@ parts:
      bound: mine.nothing, fixed: {d: 2, epsilon: 1.0, delta: 1.0e-5}, sweep: {parameter: n, values: {smoke: [32, 64]}}}
 """,
     "path.yaml": OWN.format("mine.p", "[]", "../../p", ", tolerance: 0.1"),
-    "loose.yaml": OWN.format("mine.l", "[]", "p", ""),
     "errata.yaml": OWN.format("wang2017.mine", "[E99]", "p", ", tolerance: 0.1"),
-    "errors.yaml": OWN.format("mine.e", "[E1]", "p", ", tolerance: 0.1"),
     "table.csv": "a,b,y\n1,2,0\n3,4,1\n5,6,0\n7,8,1\n",
     "gaps.csv": "a,b,y\n1,2,0\n3,,1\n",
     "semicolons.csv": "a;b;y\n1;2;0\n3;4;1\n",
-    "ragged.csv": "a,b,y\n1,2,0\n3,4\n",
-    "huge.csv": "a,y\n1e308,0\n-1e308,1\n",
-    "zero.csv": "a,y\n0,0\n0,1\n",
-    "twice.svm": "1 1:1\n0 2:1 2:3\n",
-    "beyond.svm": "1 1:1 99999999999999999999:1\n0 2:1\n",
-    "nan.svm": "1 1:nan\n0 2:1\n",
-    "far.yaml": OWN.format("mine.f", "[]", "p", ", tolerance: 0.1").replace("[32, 64]", "[32, 9999999999]"),
-    "far.svm": "1 1:1 999999999999:1\n0 2:1\n",
-    "own.py": "x = 1\n",
+    "c.svg": "mine",
+    "mine/sweep.svg": "mine",
     "results/full/plan.json": "{}",
     "results/ci/plan.json": sealed(
         dumps_canonical(WorkPlan("ci", (ClaimEntry.of(Claim("mine.only", "t", "s", "s", []), ()),)))
@@ -288,7 +149,6 @@ def contents(folder):
 
 @pytest.fixture
 def files(tmp_path):
-    """Bad files of every kind, and a result that no mistake may touch."""
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -311,22 +171,14 @@ def test_every_verb_is_in_the_table():
 
 BAD_CONFIGURATIONS = [
     ({"profile": "huge"}, "profile = 'huge'", "one of smoke, ci, full"),
-    ({"profile": 3}, "profile = 3", "one of smoke, ci, full"),
     ({"profil": "ci"}, "--config = 'profil'", "one of profile, data_root, backend, overrides, plugins, claims"),
     ({"backend": "tpu"}, "backend = 'tpu'", "numpy, cupy"),
     ({"data_root": "nowhere"}, "data_root = 'nowhere'", "existing folder"),
-    ({"data_root": 2017}, "data_root = 2017", "existing folder"),
-    ({"overrides": 5}, "overrides = 5", "KEY=VALUE"),
     ({"overrides": "seed=x"}, "seed = 'x'", "an integer >= 0"),
     ({"overrides": ["n=5"]}, "n = '5'", "one of the settings"),
-    ({"overrides": "seed"}, "argument = 'seed'", "key=value"),
     ({"overrides": "seed=1 seed=2"}, "overrides = 'seed'", "given once"),
     ({"overrides": "seed=1,2"}, "seed = '1,2'", "one value, seed=VALUE"),
-    ({"overrides": "+seed=1"}, "+seed = '1'", "one value, seed=VALUE"),
-    ({"overrides": "backend=numpy", "backend": "numpy"}, "overrides = 'backend'", "given once"),
     ({"plugins": "none.py"}, "plugins = 'none.py'", "Python files"),
-    ({"plugins": {"a": 1}}, "plugins = {'a': 1}", "a Python file or a list of them"),
-    ({"plugins": ["a,'b.py"]}, "a,'b.py", "Python files"),
     ({"claims": ["none.yaml"]}, "claims = 'none.yaml'", "YAML files"),
     ({"claims": "clash.yaml"}, "id in clash.yaml = 'wang2017.thm6.1'", "no other claim"),
 ]
@@ -336,7 +188,6 @@ BAD_CONFIGURATIONS = [
     ("config", "named", "allowed"), BAD_CONFIGURATIONS, ids=[str(c[0]) for c in BAD_CONFIGURATIONS]
 )
 def test_snakemakes_config_in_one_line(files, tmp_path, monkeypatch, capsys, config, named, allowed):
-    """As the Snakefile does it; tests/workflow runs Snakemake itself."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as leaving, one_line():
         Flow({"profile": "smoke", **config}, [])
@@ -351,8 +202,3 @@ def test_a_gpu_without_its_library_is_refused_when_planning(monkeypatch):
     with pytest.raises(InputError, match="^backend = 'cupy': must be numpy here: CuPy is not installed"):
         check_config({"backend": "cupy"})
     assert check_config({"backend": "numpy"})["backend"] == "numpy"
-
-
-def test_a_sweep_with_one_bad_cell_runs_nothing(dpsco, tmp_path):
-    assert dpsco("run", "-m", "n=64,0").code == 2
-    assert not list(tmp_path.iterdir())

@@ -1,21 +1,10 @@
-from __future__ import annotations
-
 import json
-import re
 import shlex
 
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.claims.catalogue import (
-    CHANGES,
-    claim_ids,
-    counted_changes,
-    errata_papers,
-    find_errata,
-    load_errata,
-    read_claim,
-)
+from dpsco_bench.claims.catalogue import claim_ids, counted_changes, errata_papers, load_errata, read_claim
 from dpsco_bench.cli.describe import PRINTERS, describe, paragraphs
 from dpsco_bench.cli.verbs.list import SCREEN
 from dpsco_bench.problems.registry import list_problems
@@ -38,8 +27,7 @@ def test_words_leave_entries_that_have_all_of_them(dpsco):
     found = [entry["id"] for entry in json.loads(dpsco("list", "claims", "WANG2017", "thm4", "--json").out)]
     assert found == [id for id in claim_ids() if id.startswith("wang2017.thm4")]
     assert len(dpsco("list", "claims", "wang2017", "thm4").out.splitlines()) == 2 + len(found)
-    nothing = dpsco("list", "claims", "no-such-word")
-    assert nothing.code == 2 and nothing.err.startswith("dpsco: word = 'no-such-word': must be in an entry of ")
+    assert dpsco("list", "claims", "no-such-word").code == 2
 
 
 @pytest.mark.parametrize("id", list_algorithms())
@@ -77,17 +65,14 @@ def test_show_claim(dpsco, id):
     assert all(part.id in text for part in claim.parts) and f"dpsco claim {id}" in text
 
 
-def test_ledger_of_wang2017_has_all_sixteen():
-    assert len(load_errata("wang2017")) == 16
-
-
 REFUSED_COMMANDS = {"wang2017.E4": "theta = 0.05: must be", "zhang2022.E13": "norm = inf: must be p in (1, 2]"}
 """Errata whose command is meant to be refused, with what the refusal says; all others exit with 0."""
-ERRATA = [entry for paper in errata_papers() for entry in load_errata(paper) if entry.command]
+ERRATA = [entry for paper in errata_papers() for entry in load_errata(paper)]
+CALLED = [entry for entry in ERRATA if entry.command]
 
 
 @pytest.mark.parametrize(
-    "entry", rest_at_night(ERRATA, *range(0, len(ERRATA), 3)), ids=[f"{e.paper}.{e.id}" for e in ERRATA]
+    "entry", rest_at_night(CALLED, *range(0, len(CALLED), 3)), ids=[f"{e.paper}.{e.id}" for e in CALLED]
 )
 def test_the_command_of_an_erratum_works(dpsco, entry):
     program, *arguments = shlex.split(entry.command)
@@ -98,22 +83,16 @@ def test_the_command_of_an_erratum_works(dpsco, entry):
     assert refusal in outcome.err
 
 
-def test_show_has_neither_marks_nor_mappings(dpsco):
-    assert "printed       Non-smooth regulariser?: Yes\n" in dpsco("show", "wang2017.table2").out
-    assert "``" in describe("wang2017.dp_svrg")["doc"] and "``" not in dpsco("show", "wang2017.dp_svrg").out
-
-
 def test_show_one_erratum_and_the_ledger(dpsco):
-    text = dpsco("show", "wang2017.e4").out
-    assert "1/24" in text and find_errata("wang2017", ["E4"])[0].command in text
-    assert "by hand: the calculation above" in dpsco("show", "wang2017.E13").out
-    assert CHANGES["constant"].meaning in " ".join(text.split()) and "changes       constant: " in text
+    assert len(load_errata("wang2017")) == 16
     ledger = dpsco("show", "wang2017").out
-    assert "https://arxiv.org/abs/1802.05251" in ledger and "Di Wang, Minwei Ye, Jinhui Xu" in ledger
-    assert "wang2017.E16" in ledger and counted_changes(load_errata("wang2017")) in " ".join(ledger.split())
+    assert "https://arxiv.org/abs/1802.05251" in ledger and "wang2017.E16" in ledger
+    assert counted_changes(load_errata("wang2017")) in " ".join(ledger.split())
     shown = json.loads(dpsco("show", "wang2017", "--json").out)["errata"]
     assert [entry["changes"] for entry in shown] == [entry.changes for entry in load_errata("wang2017")]
-    assert [e["id"] for e in json.loads(dpsco("show", "wang2017.E4", "--json").out)["errata"]] == ["E4"]
+    for entry in ERRATA:
+        for id in (f"{entry.paper}.{entry.id.lower()}", f"{entry.paper}/{entry.id.removeprefix('E')}"):
+            assert [one.id for one in describe(id)["errata"]] == [entry.id], id
 
 
 def test_algorithms_that_accept_a_problem_and_why_the_others_refuse(dpsco):
@@ -121,13 +100,3 @@ def test_algorithms_that_accept_a_problem_and_why_the_others_refuse(dpsco):
     accepts = {entry["id"]: entry["accepts"] for entry in found}
     assert accepts["wang2017.dp_svrg"] and not accepts["bassily2021.gg_lmo"] and set(accepts) == set(list_algorithms())
     assert all(bool(entry["reason"]) != entry["accepts"] for entry in found)
-    text = dpsco("list", "algorithms", "--for", "problem=ridge_logistic", "d=3").out
-    first, second = text.split("\nrefuse it, and why\n")
-    assert "wang2017.dp_svrg " in first and re.search(r"^bassily2021.gg_lmo +needs linear records", second, re.M)
-
-
-def test_every_erratum_that_is_listed_can_be_shown():
-    for paper in errata_papers():
-        for entry in load_errata(paper):
-            for id in (f"{paper}.{entry.id}", f"{paper}.{entry.id.lower()}", f"{paper}/{entry.id.removeprefix('E')}"):
-                assert [shown.id for shown in describe(id)["errata"]] == [entry.id], id

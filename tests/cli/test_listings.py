@@ -11,23 +11,16 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from omegaconf import OmegaConf
 
 from dpsco_bench.algorithms.registry import list_algorithms
-from dpsco_bench.bench.suite import selected
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.cli import main as program
-from dpsco_bench.cli.workflow import CONFIG
 from dpsco_bench.jsonio import loads
-from dpsco_bench.leaderboard.choose import Choice
 from dpsco_bench.problems.registry import list_problems
 
 ROOT = Path(__file__).parents[2]
-PAGES = (
-    "README.md",
-    "CONTRIBUTING.md",
-    *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))),
-)
+DOCS = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = ("README.md", "CONTRIBUTING.md", *DOCS)
 QUICK = {"show", "list", "account"}
 OWN = ("mine.", "examples/", "example2026", "NAME")
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
@@ -35,18 +28,15 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def blocks(kind):
-    """Pages and texts of all listings of a kind."""
     return [(page, text) for page in PAGES for found, text in BLOCK.findall(TEXTS[page]) if found == kind]
 
 
 def lines():
-    """Pages and lines of all listings for a shell; a line that ends in a backslash goes on."""
     shells = blocks("console") + blocks("")
     return [(page, line) for page, text in shells for line in text.replace("\\\n", " ").splitlines()]
 
 
 def commands():
-    """Pages and arguments of all calls in listings, each once."""
     found = {}
     for page, line in lines():
         called = re.match(r"(?:\$ )?(?:python -m dpsco_bench|dpsco) ([a-z].*)", line)
@@ -60,7 +50,6 @@ class Reached(BaseException):
 
 
 def begin(*arguments, **keys):
-    """In the place of what takes long."""
     raise Reached
 
 
@@ -75,13 +64,11 @@ BEGINS = {
 
 
 def is_own(arguments):
-    """Whether a call needs files of one's own."""
     return any(word in " ".join(arguments) for word in OWN)
 
 
 @pytest.mark.parametrize("arguments", commands())
 def test_a_command_that_is_shown_works(arguments, monkeypatch, capsys, tmp_path, examples):
-    """Launchers are left out, since they come with an extra."""
     monkeypatch.chdir(tmp_path)
     arguments = [word for word in arguments if not word.startswith("hydra")]
     verb = program.load_verb(arguments[0])
@@ -99,12 +86,10 @@ def test_a_command_that_is_shown_works(arguments, monkeypatch, capsys, tmp_path,
 
 @cache
 def known():
-    """Ids of all that ships."""
     return {*list_algorithms(), *list_problems(), *(claim.id for claim in read_claims())}
 
 
 def named_in(arguments):
-    """Ids of claims, methods and problems in a call."""
     settings = dict(argument.split("=", 1) for argument in arguments if "=" in argument)
     yield from (word for word in arguments[1:] if re.fullmatch(r"[a-z]+20\d\d\.\S+", word))
     if "problem" in settings:
@@ -112,71 +97,25 @@ def named_in(arguments):
     yield from (id.replace("/", ".") for id in settings.get("algorithm", "").split(",") if id)
 
 
-def calls_in_sentences():
-    """Calls of a verb with further words; what stands in capitals is in another's place."""
-    verbs = "|".join(program.verb_names())
-    pattern = re.compile(rf"`(?:dpsco |python -m dpsco_bench )?((?:{verbs}) [^`]+)`")
-    found = {call: page for page in PAGES for call in pattern.findall(TEXTS[page])}
-    return [pytest.param(shlex.split(call), id=f"{page}: {call}") for call, page in found.items()]
-
-
-@pytest.mark.parametrize("arguments", calls_in_sentences())
-def test_a_call_in_a_sentence_parses(arguments, monkeypatch, capsys):
-    if arguments[-1] == "--for":
-        arguments = [*arguments, "problem=ridge_logistic"]
-    monkeypatch.setattr(program.load_verb(arguments[0]), "execute", lambda args: 0)
-    assert program.main(arguments) == 0, capsys.readouterr().err
-    assert set(named_in(arguments)) <= known() or is_own(arguments)
-    if arguments[:2] == ["bench", "--only"]:
-        assert set(selected(arguments[2:])) == set(arguments[2:])
-
-
 MAKE = (ROOT / "Makefile").read_text(encoding="utf-8")
-RULES = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "workflows").glob("*.smk"))
-TARGETS = (ROOT / "dpsco_bench" / "cli" / "workflow.py").read_text(encoding="utf-8")
 
 
 def calls_of(page, programs):
-    """Words of all calls of some programs on a page, in listings and sentences."""
     shown = [line.removeprefix("$ ") for here, line in lines() if here == page]
     shown += re.findall(r"`([^`\n]+)`", TEXTS[page])
     return [shlex.split(line, comments=True) for line in shown if re.match(rf"(?:{programs}) ", line)]
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_targets_and_variables_of_make_exist(page):
+def test_scripts_and_what_make_is_called_with_exist(page):
     targets = set(re.findall(r"^([\w.-]+):", MAKE, re.M))
     variables = set(re.findall(r"^(\w+) *\?=|\$\((?:if )?\$?\(?(\w+)\)", MAKE, re.M))
     variables = {name for pair in variables for name in pair}
     words = {word for call in calls_of(page, "make") for word in call[1:]}
     assert {word for word in words if "=" not in word} <= targets
     assert {word.partition("=")[0] for word in words if "=" in word} <= variables
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_scripts_exist(page):
     scripts = [word for call in calls_of(page, "python") for word in call[1:] if word.endswith(".py")]
     assert [file for file in scripts if not (ROOT / file).is_file()] == []
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if calls_of(page, r"(?:\.venv/bin/)?snakemake")])
-def test_calls_of_snakemake_have_its_options_and_our_configuration_and_targets(page):
-    from snakemake.cli import get_argument_parser
-
-    for _, *words in calls_of(page, r"(?:\.venv/bin/)?snakemake"):
-        if words[-1] in ("...", "--config", "--lint"):
-            continue
-        given = get_argument_parser().parse_args(words)
-        settings = dict(pair.split("=", 1) for pair in given.config or ())
-        assert settings.keys() <= CONFIG.keys()
-        assert all(CONFIG[key][0](value) for key, value in settings.items())
-        ids = known() | {path.stem for path in (ROOT / "conf" / "paper").glob("*.yaml")}
-        ids |= {Path(settings["boards"]).stem} if "boards" in settings else set()
-        ids |= {OmegaConf.load(ROOT / settings["claims"]).id} if "claims" in settings else set()
-        for target in given.targets:
-            folder, _, id = target.partition("/")
-            named = f"rule {target}:" in RULES or f'yield "{target}", ' in TARGETS
-            assert id in ids and folder in ("claims", "leaderboards") if id else named
 
 
 @pytest.mark.parametrize(("page", "code"), blocks("python"))
@@ -188,34 +127,18 @@ def test_the_python_that_is_shown_compiles_and_what_it_imports_exists(page, code
             assert [name.name for name in node.names if not hasattr(module, name.name)] == []
 
 
-def test_what_the_page_asks_of_a_choice_exists():
-    """Its Python is run by a slow test."""
-    asked = set(re.findall(r"\bfound\.(\w+)", TEXTS["docs/choosing.md"]))
-    assert asked and {name for name in asked if not hasattr(Choice, name)} <= set(Choice.__dataclass_fields__)
-
-
 def test_the_python_of_the_readme_runs(capsys):
     (code,) = re.findall(r"^```python\n(.*?)^```", TEXTS["README.md"], re.M | re.S)
     exec(compile(code, "README.md", "exec"), {})
     assert re.fullmatch(r"[\d.e-]+ [\d.]+ proven\n", capsys.readouterr().out)
 
 
-def test_the_site_file_that_is_shown_has_keys_of_the_program():
-    (text,) = [text for page, text in blocks("yaml") if page == "docs/start.md"]
-    assert text.startswith("# @package _global_\n") and "/conf/site/" in (ROOT / ".gitignore").read_text()
-    for file in ("run.yaml", "plan.yaml"):
-        merged = OmegaConf.load(ROOT / "conf" / file)
-        OmegaConf.set_struct(merged, True)
-        assert OmegaConf.merge(merged, OmegaConf.create(text)).data.root == "/path/to/data"
-
-
-ACCOUNTED = "account wang2017.dp_gd_pl problem=ridge_logistic n=1024 d=5"
 JSON = {
     "`list X`": "list claims",
     "`list errata`": "list errata",
     "`show` of an erratum, or of a paper": "show wang2017.E1",
     "`list algorithms --for`": "list algorithms --for problem=ridge_logistic",
-    "`account`": ACCOUNTED,
+    "`account`": "account wang2017.dp_gd_pl problem=ridge_logistic n=1024 d=5",
 }
 """Rows of the table of JSON -> calls that are quick."""
 

@@ -1,8 +1,4 @@
-from __future__ import annotations
-
 import json
-import os
-import re
 import shutil
 from pathlib import Path
 
@@ -14,55 +10,12 @@ from omegaconf import OmegaConf
 import dpsco_bench
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.cli.overrides import store_options
-from dpsco_bench.execution import progress
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.request import problem_options
 from dpsco_bench.execution.results import RESULT_SCHEMA, parquet_table, read_table
 from dpsco_bench.problems.registry import list_problems, problem_class
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(dpsco_bench.__file__).parents[1])}
 SMALL = ("run", "algorithm=wang2017/dp_gd_pl", "problem=ridge_logistic", "n=64", "d=3", "replicates=4")
-
-PLUGIN = '''
-import numpy as np
-
-from dpsco_bench import Constants, GaussianQuery, Trait, algorithm, make_plan, option, problem
-from dpsco_bench.problems.quadratic import DiagonalOracle
-
-
-@algorithm("mine.one_step", source="the test", needs=(Trait.LIPSCHITZ,))
-def plan(given, *, step: float = 0.5):
-    """One noisy gradient step."""
-    n = given.n
-    query = GaussianQuery("gradient", 2 * given.constants.lipschitz / n, 1, paper_scale=1 / n)
-    return make_plan(query, gradient_evaluations=n, n=n, step=step)
-
-
-@plan.run
-def one_step(objective, plan, mechanism):
-    return objective.start - plan.step * mechanism.release("gradient", objective.mean_gradient(objective.start))
-
-
-@problem
-class Bowl(DiagonalOracle):
-    name = "bowl"
-    summary = "an isotropic quadratic"
-    source = "the test"
-    default_dimension = 3
-    height: float = option(2.0, "curvature", within="(0, inf)")
-
-    @property
-    def spectrum(self):
-        return np.full(self.dimension, self.height)
-
-    @property
-    def start(self):
-        return np.ones(self.dimension)
-
-    @property
-    def own_constants(self):
-        return Constants(1.0, self.height, strong_convexity=self.height, status="nominal")
-'''
 
 
 def rows(dpsco, *arguments):
@@ -71,19 +24,15 @@ def rows(dpsco, *arguments):
     return json.loads(outcome.out)
 
 
-def test_one_line_and_the_rows_with_their_configuration(dpsco, tmp_path):
+def test_one_line_and_the_rows_with_their_configuration_and_their_summary(dpsco, tmp_path):
     outcome = dpsco(*SMALL)
-    assert outcome.code == 0 and outcome.out.count("\n") == 1 and "risk" in outcome.out and "proven" in outcome.out
-    assert "proven), delta 1e-05, " in outcome.out, "choose has another default"
+    assert outcome.code == 0 and outcome.out.count("\n") == 1 and "proven), delta 1e-05, " in outcome.out
     (path,) = tmp_path.glob("results/runs/*.parquet")
     table, metadata = read_table(path)
     assert table.schema.remove_metadata() == RESULT_SCHEMA and table.num_rows == 4
     assert metadata["config"]["n"] == 64 and metadata["config"]["algorithm"]["id"] == "wang2017.dp_gd_pl"
     assert "data" not in metadata["config"] and str(tmp_path) not in json.dumps(metadata)
     assert str(path.relative_to(tmp_path)) in outcome.err
-
-
-def test_json_summarises_the_rows(dpsco):
     (row,) = rows(dpsco, *SMALL, "out=here/rows.parquet")
     risk = read_table(Path("here/rows.parquet"))[0]["risk"].to_numpy()
     assert row["risk"] == pytest.approx(risk.mean()) and row["out"] == "here/rows.parquet"
@@ -94,9 +43,8 @@ def test_json_summarises_the_rows(dpsco):
 
 def test_the_library_gives_the_same_numbers(dpsco):
     (row,) = rows(dpsco, *SMALL, "noise_constant=2", "calibration=paper")
-    result = dpsco_bench.run(
-        "wang2017.dp_gd_pl", "ridge_logistic", 64, 3, calibration="paper", replicates=4, noise_constant=2
-    )
+    given = {"calibration": "paper", "replicates": 4, "noise_constant": 2}
+    result = dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, **given)
     assert result.mean == row["risk"] and result.stderr == pytest.approx(row["stderr"])
     assert result.calibration.epsilon_real == row["epsilon_real"]
 
@@ -104,60 +52,14 @@ def test_the_library_gives_the_same_numbers(dpsco):
 def test_a_sweep_runs_every_cell_through_hydra(dpsco, tmp_path):
     arguments = ("run", "-m", "n=32,64", "calibration=paper,none", "d=2", "replicates=2", "step=0.5")
     swept = rows(dpsco, *arguments)
-    assert [(row["n"], row["calibration"]) for row in swept] == [
-        (32, "paper"),
-        (32, "none"),
-        (64, "paper"),
-        (64, "none"),
-    ]
+    assert [(row["n"], row["calibration"]) for row in swept] == [(n, c) for n in (32, 64) for c in ("paper", "none")]
     assert len(list(tmp_path.glob("results/runs/*.parquet"))) == 4
     assert {path.name for path in tmp_path.iterdir()} == {"results"}
     single = rows(dpsco, "run", "n=64", "calibration=paper", "d=2", "replicates=2", "step=0.5")
     assert single == [swept[2]]
-    outcome = dpsco(*arguments)
-    assert outcome.out.splitlines()[1].startswith("n=32 calibration=none: excess empirical risk")
-
-
-def test_hydras_folders_hold_what_a_run_and_a_sweep_leave(dpsco, tmp_path):
-    small = ("d=2", "replicates=2", "steps=3")
-    assert dpsco("run", *small, "n=32", "hydra.run.dir=one").code == 0
-    (alone,) = tmp_path.glob("one/*.parquet")
-    outcome = dpsco("run", "-m", *small, "n=32,64", "hydra.sweep.dir='it\\'s here'")
-    assert outcome.code == 0, outcome.err
-    folder = tmp_path / "it's here"
-    assert (folder / alone.name).read_bytes() == alone.read_bytes()
-    assert {path.name for path in folder.iterdir()} >= {"sweep.parquet", "sweep.svg", "multirun.yaml"}
-    assert len(list(folder.glob("*.parquet"))) == 3 and [p.name for p in (tmp_path / "results").iterdir()] == ["store"]
-
-
-def test_a_long_run_tells_how_far_it_is_and_is_the_same_run(dpsco, monkeypatch):
-    """Cut into shares it leaves the same bytes; told is how far it is, and never too much."""
-    monkeypatch.setattr(progress, "SPACING", 0.01)
-    keys = (
-        "run",
-        "n=4096",
-        "d=40",
-        "replicates=12",
-        "steps=200",  # some tenths of a second
-        "algorithm=wang2017/dp_gd_pl",
-        "problem=ridge_logistic",
-    )
-    assert dpsco(*keys, "out=whole.parquet").code == 0
-    shutil.rmtree("results/store")
-    monkeypatch.setattr("dpsco_bench.execution.worker.shares", lambda job, seconds: 4)
-    outcome = dpsco(*keys, "out=shares.parquet")
-    assert Path("shares.parquet").read_bytes() == Path("whole.parquet").read_bytes()
-    assert re.search("^0 of 1 runs done, .* left$", outcome.err, re.MULTILINE) and "1 of 1 runs" not in outcome.err
-
-
-def test_cfg_prints_the_resolved_configuration_and_runs_nothing(dpsco, tmp_path):
-    outcome = dpsco(*SMALL, "--cfg")
-    assert outcome.code == 0 and OmegaConf.create(outcome.out).n == 64
-    assert not list(tmp_path.iterdir())
 
 
 def test_what_is_finished_stays_and_is_not_run_again(dpsco, monkeypatch):
-    """Of a run that is interrupted its shares, of a sweep its runs; what was found is what is computed."""
     rows(dpsco, *SMALL, "out=a.parquet")
     shutil.rmtree("results/store")
     computed = []
@@ -186,62 +88,21 @@ def test_several_data_sets_give_the_error_of_their_means(dpsco):
     assert row["stderr"] == pytest.approx(np.std(means, ddof=1) / np.sqrt(3))
 
 
-def test_ones_own_algorithm_and_problem_need_no_configuration_file(dpsco, tmp_path):
-    (tmp_path / "own.py").write_text(PLUGIN)
-    arguments = ("run", "plugins=[own.py]", "algorithm=mine.one_step", "problem=bowl", "n=100", "height=1", "step=1")
-    (row,) = rows(dpsco, *arguments, "calibration=none")
-    assert row["algorithm"] == "mine.one_step" and row["d"] == 3 and row["risk"] == 0
-    assert len(rows(dpsco, *arguments, "-m", "calibration=paper,accounted")) == 2
-    listed = json.loads(dpsco("list", "algorithms", "--plugin", "own.py", "--json").out)
-    assert "mine.one_step" in [entry["id"] for entry in listed]
-    assert "step" in dpsco("show", "mine.one_step", "--plugin", "own.py").out
-    keys = ("account", "mine.one_step", "problem=bowl", "n=100", "height=3", "--plugin", "own.py", "--json")
-    assert json.loads(dpsco(*keys).out)["constants"]["smoothness"] == 3
-
-
-@pytest.mark.parametrize("id", list_algorithms())
-def test_hydra_has_every_algorithm_with_the_defaults_of_its_signature(id):
+def test_hydra_has_every_algorithm_and_problem_with_the_defaults_of_its_signature():
     store_options()
-    entry, node = get_algorithm(id), ConfigStore.instance().load(f"algorithm/{id.replace('.', '/', 1)}.yaml").node
-    assert node == {"id": id, "variant": None, "options": {key: p.default for key, p in entry.options.items()}}
-
-
-@pytest.mark.parametrize("name", list_problems())
-def test_hydra_has_every_problem_with_the_defaults_of_its_signature(name):
-    store_options()
-    node, cls = ConfigStore.instance().load(f"problem/{name}.yaml").node, problem_class(name)
-    own = {key: p.default for key, p in problem_options(cls).items()}
-    assert OmegaConf.to_container(node) == {
-        "name": name,
-        "options": {**own, **({"root": "${data.root}"} if "root" in own else {})},
-    }
-    assert ("root" in own) == cls.needs_data_root
-
-
-def test_a_numerical_failure_names_its_cell_and_leaves_no_rows(dpsco, tmp_path):
-    (tmp_path / "bad.py").write_text(
-        PLUGIN.replace("mine.one_step", "mine.diverging").replace("objective.start - plan", "np.inf - plan")
-    )
-    (tmp_path / "bad.py").write_text((tmp_path / "bad.py").read_text().replace('"bowl"', '"bowl2"'))
-    for extra in ((), ("-m",)):
-        outcome = dpsco("run", "plugins=[bad.py]", "algorithm=mine.diverging", "problem=bowl2", "n=10", *extra)
-        assert outcome.code == 2 and "mine.diverging" in outcome.err and "n = 10" in outcome.err
-        assert outcome.err.count("\n") == 1
-    assert not list(tmp_path.glob("results/runs/*.parquet"))
+    load = ConfigStore.instance().load
+    for id in list_algorithms():
+        options = {key: p.default for key, p in get_algorithm(id).options.items()}
+        assert load(f"algorithm/{id.replace('.', '/', 1)}.yaml").node == {"id": id, "variant": None, "options": options}
+    for name in list_problems():
+        cls = problem_class(name)
+        options = {key: p.default for key, p in problem_options(cls).items()}
+        assert ("root" in options) == cls.needs_data_root
+        options |= {"root": "${data.root}"} if "root" in options else {}
+        assert OmegaConf.to_container(load(f"problem/{name}.yaml").node) == {"name": name, "options": options}
 
 
 SWEEP = ("run", "-m", "algorithm=wang2017.dp_gd_pl,bassily2021.noisy_sgd", "n=32,64", "d=2", "replicates=4", "steps=3")
-
-
-def test_a_glob_is_the_names_that_it_matches(dpsco, monkeypatch):
-    """Drawn too, whatever windows the shell prefers."""
-    monkeypatch.setenv("MPLBACKEND", "nonsense")
-    keys = ("problem=ridge_logistic", "n=32", "d=2", "replicates=2", "calibration=none")
-    found = rows(dpsco, "run", "-m", "algorithm=glob(wang2017/dp_gd*)", *keys)
-    wanted = [id for id in list_algorithms() if id.startswith("wang2017.dp_gd")]
-    assert [row["algorithm"] for row in found] == wanted and len(wanted) > 1
-    nothing = dpsco("run", "-m", "algorithm=glob(nobody/*)")
-    assert nothing.code == 2 and "must be a pattern that some names match" in nothing.err
 
 
 def test_a_refused_pair_is_a_row_with_its_reason_and_ends_no_sweep(dpsco, tmp_path):
@@ -264,11 +125,45 @@ def test_a_sweep_ends_with_one_table_one_file_and_one_plot(dpsco, tmp_path):
     assert second.read_bytes() == before
 
 
-@pytest.mark.parametrize("form", [(), ("--json",)])
-def test_a_sweep_in_which_all_is_refused_ends_with_the_table_of_its_reasons(dpsco, tmp_path, form):
-    outcome = dpsco("run", "-m", "algorithm=bassily2021.noisy_sgd", "n=32,64", *form)
-    assert outcome.code == 2 and " ".join(outcome.out.split()).count("lacks an l_p ball") == 1 + bool(form)
-    assert outcome.err.splitlines()[-1] == "dpsco: none of the 2 runs of the sweep has a result: all are refused"
+def test_a_sweep_in_which_all_is_refused_ends_with_the_table_of_its_reasons(dpsco, tmp_path):
+    outcome = dpsco("run", "-m", "algorithm=bassily2021.noisy_sgd", "n=32,64")
+    assert outcome.code == 2 and "lacks an l_p ball" in " ".join(outcome.out.split())
     table = parquet_table(next(tmp_path.glob("results/runs/sweeps/*.parquet")))
     assert table["swept.n"].to_pylist() == ["32", "64"] and all(table["refused"].to_pylist())
     assert not list(tmp_path.glob("results/runs/sweeps/*.svg"))
+
+
+LEFT = ("run", "-m", "algorithm=wang2017/dp_gd_pl", "problem=ridge_logistic", "d=2", "replicates=2", "n=32,64")
+CHOICE = ("choose", "problem=logistic_glm", "domain=l2_ball", "n=50", "d=2", "--out")
+
+
+def test_a_sweep_leaves_what_lies_in_its_folder_and_replaces_its_own(dpsco, tmp_path):
+    (tmp_path / "mine" / "failures").mkdir(parents=True)
+    (tmp_path / "mine" / "failures" / "important.txt").write_text("x")
+    assert [dpsco(*LEFT, "hydra.sweep.dir=mine").code for _ in range(2)] == [0, 0]
+    assert [path.read_text() for path in (tmp_path / "mine").rglob("important.txt")] == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "taken"),
+    [
+        ((*LEFT, "hydra.sweep.dir=."), "sweep.parquet"),
+        ((*LEFT, "hydra.sweep.dir=."), "sweep.svg"),
+        ((*LEFT[:1], *LEFT[2:-1], "n=32", "out=people.csv"), "people.csv"),
+        ((*CHOICE, "c.parquet"), "c.svg"),
+        ((*CHOICE, "c.parquet"), "c.parquet"),
+    ],
+)
+def test_no_file_of_ones_own_is_replaced(dpsco, tmp_path, arguments, taken):
+    (tmp_path / taken).write_text("mine")
+    outcome = dpsco(*arguments)
+    assert outcome.code == 2 and f"{taken}': must be " in outcome.err
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_run_in_shares_leaves_the_same_bytes(dpsco, monkeypatch):
+    assert dpsco(*SMALL, "out=whole.parquet").code == 0
+    shutil.rmtree("results/store")
+    monkeypatch.setattr("dpsco_bench.execution.worker.shares", lambda job, seconds: 2)
+    assert dpsco(*SMALL, "out=shares.parquet").code == 0
+    assert Path("shares.parquet").read_bytes() == Path("whole.parquet").read_bytes()

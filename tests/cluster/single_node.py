@@ -57,7 +57,6 @@ class Unavailable(Exception):
 
 
 def missing() -> str:
-    """What is not installed, in a line; empty where all is."""
     lacking = [program for program in PROGRAMS if shutil.which(program, path=PLACES) is None]
     packages = dict.fromkeys(PROGRAMS[program] for program in lacking)
     return f"no {', '.join(lacking)} here (Debian: apt-get install {' '.join(packages)})" if lacking else ""
@@ -65,22 +64,9 @@ def missing() -> str:
 
 @contextmanager
 def single_node(folder: Path) -> Iterator[dict[str, str]]:
-    """Start it; all its daemons are this user's, and end with the block.
+    """Start it in an empty folder of a short name; yield the environment with which ``sbatch`` finds it.
 
-    Parameters
-    ----------
-    folder : Path
-        For its key, sockets, state and logs; empty, and of a short name, since sockets lie in it.
-
-    Yields
-    ------
-    dict of str to str
-        Environment with which ``sbatch`` and the rest find it.
-
-    Raises
-    ------
-    Unavailable
-        Where it cannot be started.
+    Its daemons are this user's and end with the block. Raises `Unavailable` where it cannot be started.
     """
     if why := missing():
         raise Unavailable(why)
@@ -128,16 +114,9 @@ def _start_munge(folder: Path, running: list[subprocess.Popen[bytes]]) -> None:
 def _start_slurm(folder: Path, environment: dict[str, str], running: list[subprocess.Popen[bytes]]) -> None:
     ports = _free_ports(2)
     host = socket.gethostname().partition(".")[0]
-    text = CONFIGURATION.format(
-        folder=folder,
-        host=host,
-        user=getpass.getuser(),
-        controller_port=ports[0],
-        node_port=ports[1],
-        cpus=CPUS,
-        memory=MEMORY_MB,
-    )
-    (folder / "slurm.conf").write_text(text)
+    found = {"folder": folder, "host": host, "user": getpass.getuser(), "cpus": CPUS, "memory": MEMORY_MB}
+    found |= {"controller_port": ports[0], "node_port": ports[1]}
+    (folder / "slurm.conf").write_text(CONFIGURATION.format(**found))
     for name in ("state", "spool"):
         (folder / name).mkdir()
     for program in ("slurmctld", "slurmd"):
@@ -155,7 +134,6 @@ def _daemon(command: list[str], folder: Path, environment: dict[str, str]) -> su
 
 
 def _state(environment: dict[str, str]) -> str:
-    """State of the node, ``idle`` once it is ready; empty before its controller answers."""
     command = ["sinfo", "--noheader", "--format=%t"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=START_SECONDS)
     return done.stdout.strip()
@@ -179,7 +157,6 @@ def _last_error(logs: tuple[Path, ...]) -> str:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Ports of the loopback interface that nobody listens to."""
     sockets = [socket.socket() for _ in range(count)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))

@@ -3,8 +3,6 @@
 Both runs start from an empty store, in folders of their own; results of the working tree are neither read nor written.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -22,13 +20,8 @@ PLUGIN = "snakemake_executor_plugin_slurm"
 PATTERNS = ("results/store/calibrations/*.json", "results/store/runs/*.parquet", "results/smoke/verdicts/*.json")
 PATTERNS += ("results/smoke/standings/*.json",)
 """What is compared: calibrations, result tables, verdicts and standings. Costs, logs and pages tell times or paths."""
-ON_SLURM = [
-    "--workflow-profile",
-    "profiles/slurm",
-    "--slurm-no-account",
-    "--slurm-init-seconds-before-status-checks",
-    "5",
-]
+ON_SLURM = ["--workflow-profile", "profiles/slurm", "--slurm-no-account"]
+ON_SLURM += ["--slurm-init-seconds-before-status-checks", "5"]
 # A cluster with accounting is asked by sacct; this one has none. Its folders are on one machine: nothing comes late.
 ON_SLURM += ["--slurm-status-command", "squeue", "--latency-wait", "10"]
 
@@ -70,7 +63,6 @@ def _compare(place: Path, environment: dict[str, str]) -> int:
 
 
 def _smoke(folder: Path, environment: dict[str, str], options: list[str]) -> dict[str, bytes]:
-    """Files of profile smoke, run in a folder."""
     folder.mkdir()
     command = [sys.executable, "-m", "snakemake", "--directory", str(folder), *options]
     begun = time.monotonic()
@@ -87,7 +79,6 @@ def _smoke(folder: Path, environment: dict[str, str], options: list[str]) -> dic
 
 
 def _finished_jobs(environment: dict[str, str]) -> int:
-    """How many jobs SLURM has completed."""
     command = ["squeue", "--states=completed", "--noheader", "--format=%i"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return len(done.stdout.split())

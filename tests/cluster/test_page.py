@@ -1,6 +1,4 @@
-"""docs/cluster.md says what `full` costs, and how results of several machines come together."""
-
-from __future__ import annotations
+"""docs/cluster.md says what `full` took, and results of several machines come together."""
 
 import re
 import shutil
@@ -11,50 +9,27 @@ import pytest
 from dpsco_bench.cli.verbs.gate import recorded_seconds_path
 from dpsco_bench.execution.predict import read_seconds
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
-ROUGHLY = 0.25
-DATA = re.compile(r"wang2017\.fig|leaderboard\.common (adult|covertype|kddcup99)")
-
-
-def stated(pattern):
-    (number,) = re.findall(pattern, PAGE)
-    return float(number)
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "cluster.md").read_text(encoding="utf-8")
 
 
 def test_what_full_took_is_what_is_recorded():
     recorded = read_seconds(recorded_seconds_path("full"))
     hours = {id: sum(calibrate + run for calibrate, run, _ in jobs.values()) / 3600 for id, jobs in recorded.items()}
     board = hours.pop("leaderboard.common")
-    named = [t for name, t in recorded["leaderboard.common"].items() if DATA.match(f"leaderboard.common {name}")]
-    assert stated(r"KDD Cup 99 took (\d+)\.") == round(sum(calibrate + run for calibrate, run, _ in named) / 60)
-    assert stated(r"claims took (\S+) hours of one core") == pytest.approx(sum(hours.values()), rel=ROUGHLY)
-    assert stated(r"leaderboard took (\S+) minutes") == pytest.approx(60 * board, rel=ROUGHLY)
-
-
-@pytest.mark.long
-def test_what_full_takes_is_what_a_plan_says(dpsco):
-    """A plan leaves out what asks for a data set that is not there: Figures 1 and 2, and some of the leaderboard."""
-    recorded = read_seconds(recorded_seconds_path("full"))
-    jobs = [(id, name, times) for id, own in recorded.items() for name, times in own.items()]
-    whole, absent = (
-        sum(calibrate + run for id, name, (calibrate, run, _) in jobs if all_ or DATA.match(f"{id} {name}")) / 3600
-        for all_ in (True, False)
+    assert float(*re.findall(r"claims took (\S+) hours of one core", PAGE)) == pytest.approx(
+        sum(hours.values()), rel=0.25
     )
-    said = dpsco("plan", "--profile", "full", "--out", "plan.json").out
-    hours, minutes = map(int, re.findall(r"takes about (\d+) h (\d+) min on one core", said)[0])
-    assert hours + minutes / 60 == pytest.approx(whole - absent, rel=ROUGHLY)
-    assert stated(r"takes about (\S+) core-hours") == pytest.approx(whole, rel=0.05)
+    assert float(*re.findall(r"leaderboard took (\S+) minutes", PAGE)) == pytest.approx(60 * board, rel=0.25)
 
 
 @pytest.mark.slow
 def test_stores_of_two_machines_that_are_copied_together_hold_all(dpsco, tmp_path, monkeypatch):
-    claims, said = ("wang2017.thm6.2", "bassily2021.complexity.noisy_sfw"), []
+    claims = ("wang2017.thm6.2", "bassily2021.complexity.noisy_sfw")
     for claim in claims:
         (tmp_path / claim).mkdir()
         monkeypatch.chdir(tmp_path / claim)
-        said.append(dpsco("claim", claim, "--profile", "smoke").err)
+        assert dpsco("claim", claim, "--profile", "smoke").code == 0
         shutil.copytree("results/store", tmp_path / "both" / "results" / "store", dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path / "both")
     both = dpsco("claim", *claims, "--profile", "smoke")
-    assert all(said[:1]) and both.code == 0 and both.err == ""
+    assert both.code == 0 and both.err == ""

@@ -19,6 +19,5 @@ PART = {
 
 
 def claim_of(id: str, **changes: object) -> Claim:
-    """The claim, with other entries of its part where they are given."""
     entry = {"id": id, "title": "t", "source": "s", "statement": "x", "parts": [{**PART, **changes}]}
     return parse_claim(entry)

@@ -1,26 +1,27 @@
-"""The plan that was charged is the plan that runs: handed over in one process, compared whole where it is data."""
+"""The plan that was charged is the plan that runs, and what goes wrong is one line that names the algorithm."""
 
 import math
 import re
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 
 from dpsco_bench import run
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import ALGORITHMS, algorithm, get_algorithm
+from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
+from dpsco_bench.audit.contract import check_algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_cell, constants_status
-from dpsco_bench.execution.cell import Calibrated, CalibratedCell, Cell, ImpurePlan
+from dpsco_bench.execution.cell import Calibrated, Cell, ImpurePlan
+from dpsco_bench.execution.run import AlgorithmError
 from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import GammaObjectiveQuery, GaussianQuery, NoisyMinimumQuery, PaperLimit, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
-from dpsco_bench.privacy.records import Disjoint, Poisson, WithoutReplacement, WithReplacement
+from dpsco_bench.privacy.records import Disjoint, Poisson
 
 QUERY = GaussianQuery("gradient", 0.1, 3, paper_scale=1.0)
 
@@ -35,7 +36,6 @@ def made(query=QUERY, evaluations=96.0, **more):
 
 @pytest.fixture
 def plans():
-    """What the plan function of `cell` gives, call by call; the last one from then on."""
     given = []
 
     @algorithm("mine.releases", source="a test")
@@ -60,12 +60,10 @@ def travelled(calibrated):
 OTHERS = [
     (made(replace(QUERY, releases=200)), "releases of gradient of queries = 200: must be 3"),
     (made(replace(QUERY, sensitivity=0.2)), "sensitivity of gradient of queries = 0.2: must be 0.1"),
-    (made(replace(QUERY, paper_scale=None)), "paper_scale of gradient of queries = None: must be 1.0"),
     (made(replace(QUERY, records=Poisson(0.5))), "kind of records of gradient of queries = Poisson: must be Full"),
     (made(replace(QUERY, name="mean")), "kind of gradient of queries = absent: must be GaussianQuery"),
     (made(evaluations=97), "gradient_evaluations = 97.0: must be 96.0"),
     (made(step=0.5 + 1e-9), "step of schedule = 0.500000001: must be 0.5"),
-    (made(extra=(1, 2)), "0 of extra of schedule = 1: must be absent"),
     (made(leaks=("a count",)), "0 of leaks = a count: must be absent"),
     (made(unprotected="all of it"), "unprotected = all of it: must be"),
 ]
@@ -89,53 +87,15 @@ def test_a_plan_function_that_gives_two_plans_is_stopped(plans, other, named):
 
 
 def test_in_one_process_the_charged_plan_itself_runs(plans):
-    """However late the plan function changes: nobody asks it again."""
     plans[:] = [made()]
     calibrated = calibrate_cell(cell(), "paper", 1)
     plans[:] = [made(replace(QUERY, releases=200))]
     assert calibrated.plan_for(cell()) is calibrated.plan and calibrated.plan.queries == (QUERY,)
 
 
-def test_a_run_cannot_change_the_plan_that_its_next_block_gets():
-    with pytest.raises(TypeError):
-        made().schedule["step"] = 1.0
-
-
 def test_rounding_of_another_processor_is_no_difference(plans):
     plans[:] = [made(), made(step=0.5 * (1 + 1e-15))]
     assert calibrate_cell(cell(), "paper", 1).schedule["step"] == 0.5
-
-
-def test_ways_of_drawing_records_differ_by_their_kind():
-    one, other = (
-        PlanRecord.of(made(replace(QUERY, records=kind(32, 4)))) for kind in (WithReplacement, WithoutReplacement)
-    )
-    assert one.difference(other)[1:] == ("WithReplacement", "WithoutReplacement")
-
-
-@dataclass(frozen=True)
-class Width:
-    of: Any = 2.0
-
-    @cached_property
-    def double(self):
-        return np.array([2.0, 4.0])
-
-
-@dataclass(frozen=True)
-class Wide(GaussianQuery):
-    width: Any = None
-
-
-def test_what_a_cached_property_keeps_is_no_change_at_any_depth():
-    inner = Width()
-    plan = made(Wide("gradient", 0.1, 3, paper_scale=1.0, width=Width([inner])), width=Width({"inner": inner}))
-    before = PlanRecord.of(plan)
-    assert [one.double.sum() for one in (plan.width, plan.queries[0].width, inner)] and "double" in vars(inner)
-    assert before.difference(PlanRecord.of(plan)) is None
-    assert before.schedule["width"]["of"] == {"inner": {"kind": "Width", "of": 2.0}}
-    object.__setattr__(inner, "of", 3.0)
-    assert before.difference(PlanRecord.of(plan)) == ("of of inner of of of width of schedule", 2.0, 3.0)
 
 
 def test_a_record_is_exact_and_plain():
@@ -168,30 +128,14 @@ def test_a_record_of_every_kind_of_query_is_itself_after_json():
     assert back.queries[3].more["smooth"]["kind"] == "SmoothNorm" and back.queries[3].norm == SMOOTH.q
 
 
-def test_a_record_lacks_no_field_and_has_no_other():
-    entry = loads(dumps_canonical(PlanRecord.of(made())))
-    for wrong, what in (({**entry, "more": 1}, "more"), ({k: v for k, v in entry.items() if k != "leaks"}, "leaks")):
-        with pytest.raises(InputError, match=rf"^keys of PlanRecord = \['{what}'\]: must be exactly schedule, "):
-            PlanRecord.from_json(wrong)
-    del entry["queries"][0]["records"]
-    with pytest.raises(InputError, match=r"^keys of QueryRecord = \['records'\]: must be exactly kind, "):
-        PlanRecord.from_json(entry)
-
-
-def test_a_schedule_of_something_else_is_refused():
-    with pytest.raises(InputError, match="^rule of schedule = 'a function': must be a number, text"):
-        PlanRecord.of(made(rule=made))
-
-
-def test_unknown_and_missing_keys_are_named(plans):
+def test_a_record_lacks_no_field_and_has_no_other(plans):
     plans[:] = [made()]
-    entry = loads(dumps_canonical(calibrate_cell(cell(), "paper", 1)))
-    assert set(entry) >= {"charged", "scales", "epsilon_real", "constants", "sampler_status"} and "plan" not in entry
-    for wrong in ({**entry, "more": 1}, {k: v for k, v in entry.items() if k != "scales"}):
-        with pytest.raises(
-            InputError, match=r"^keys of CalibratedCell = \['(more|scales)'\]: must be exactly calibration, "
-        ):
-            CalibratedCell.from_json(wrong)
+    for record in (PlanRecord.of(made()), calibrate_cell(cell(), "paper", 1)):
+        entry = loads(dumps_canonical(record))
+        lost = sorted(entry)[0]
+        for wrong in ({**entry, "more": 1}, {key: value for key, value in entry.items() if key != lost}):
+            with pytest.raises(InputError, match=rf"^keys of {type(record).__name__} = \['(more|{lost})'\]"):
+                type(record).from_json(wrong)
 
 
 @pytest.mark.parametrize("enforced", [False, True])
@@ -202,3 +146,94 @@ def test_constants_are_true_where_they_are_proven_or_the_run_clips_to_public_lev
     plan = SimpleNamespace(queries=(SimpleNamespace(enforced=enforced), SimpleNamespace(enforced=True)))
     expected = "global" if enforced and not of_the_data else declared
     assert constants_status(cell, plan, declared) == expected
+
+
+HONEST = get_algorithm("wang2017.dp_gd_pl")
+KEYS = {"n": 40, "d": 3, "steps": 4}
+
+
+@pytest.fixture
+def mutant():
+    """``mutant(run, plan)``: registers DP-GD with another run or plan as mine.mutant."""
+
+    def register(run=HONEST.run_function, plan=HONEST.plan_function):
+        entry = replace(HONEST, id="mine.mutant", run_function=run, plan_function=plan)
+        ALGORITHMS.add("mine.mutant", entry, __name__)
+
+    return register
+
+
+def plan_with_another_query(given, *, steps: int | None = None):
+    made = HONEST.plan_function(given, steps=steps)
+    never = GaussianQuery("never", 1.0, 1, share=0.1, paper_scale=1e3)
+    return replace(made, queries=(*made.queries, never), last_iterate=None)
+
+
+def plan_with_another_release(given, *, steps: int | None = None):
+    made = HONEST.plan_function(given, steps=steps)
+    (query,) = made.queries
+    return replace(made, queries=(replace(query, releases=query.releases + 1),))
+
+
+def without_noise(objective, plan, mechanism):
+    x = objective.start
+    for _ in range(plan.steps):
+        x = x - plan.step * (objective.mean_gradient(x) + objective.regulariser_gradient(x))
+    return x
+
+
+@pytest.mark.parametrize("calibration", ["accounted", "paper", "none"])
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"run": without_noise}, "query gradient was released 0 times, but its plan declares 4"),
+        ({"plan": plan_with_another_query}, "query never was released 0 times, but its plan declares 1"),
+        ({"plan": plan_with_another_release}, "query gradient was released 4 times, but its plan declares 5"),
+    ],
+)
+def test_a_run_that_releases_less_than_was_charged_has_no_result(mutant, changes, named, calibration):
+    mutant(**changes)
+    with pytest.raises(AlgorithmError, match=f"^algorithm mine.mutant: {named}"):
+        run("mine.mutant", "ridge_logistic", calibration=calibration, replicates=2, **KEYS)
+
+
+def squeezed(objective, plan, mechanism):
+    return HONEST.run_function(objective, plan, mechanism).mean(axis=0)
+
+
+def nothing(objective, plan, mechanism):
+    HONEST.run_function(objective, plan, mechanism)
+
+
+def broken(objective, plan, mechanism):
+    raise KeyError("momentum")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        (squeezed, r"its run returned an array of shape \(3,\)"),
+        (nothing, r"its run returned NoneType"),
+        (broken, r"its run failed with KeyError: 'momentum' \(test_calibrated.py, line \d+\)$"),
+    ],
+)
+def test_what_fails_in_a_run_is_one_line_in_run_audit_and_check(mutant, wrong, named):
+    mutant(run=wrong)
+    for call in (
+        lambda: run("mine.mutant", "ridge_logistic", replicates=2, **KEYS),
+        lambda: audit_cell(make_audit_cell("mine.mutant", "canary_huber", KEYS), "accounted", runs=100),
+    ):
+        with pytest.raises(AlgorithmError, match=f"^algorithm mine.mutant: {named}") as caught:
+            call()
+        assert "\n" not in str(caught.value)
+        assert isinstance(caught.value.__cause__, KeyError) == (wrong is broken)
+    assert any(finding.passed is False for finding in check_algorithm("mine.mutant", **KEYS))
+
+
+def test_errors_of_the_input_pass_unchanged(mutant):
+    def own(objective, plan, mechanism):
+        raise InputError("momentum", 3, "at most 1")
+
+    mutant(run=own)
+    with pytest.raises(InputError, match="^momentum = 3: must be at most 1$"):
+        run("mine.mutant", "ridge_logistic", replicates=2, **KEYS)

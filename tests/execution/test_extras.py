@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.algorithms.info import Info, extra
-from dpsco_bench.algorithms.registry import ALGORITHMS, algorithm
+from dpsco_bench.algorithms.info import Info
+from dpsco_bench.algorithms.registry import ALGORITHMS, algorithm, get_algorithm, list_algorithms
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import run as run_module
 from dpsco_bench.execution.calibration import calibrate_job
@@ -15,17 +15,17 @@ from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.job_results import summarise
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.request import RunConfig
-from dpsco_bench.execution.results import FINAL, build_block, join_blocks, read_extras, read_table, write_table
-from dpsco_bench.execution.run import RoundObserver, get_round_observer
+from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks, read_extras
+from dpsco_bench.execution.run import MEASURES, RoundObserver, get_measure, run_block
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.plan import GaussianQuery, Plan
+from dpsco_bench.problems.objective import Objective
 
 STEPS = 3
 
 
 @pytest.fixture(autouse=True)
 def registered():
-    """Only while these tests run."""
     ALGORITHMS.add("noting.gd", plan, __name__)
 
 
@@ -76,23 +76,16 @@ def made(monkeypatch, **changes):
     return execute(given, Calibrated.from_json(loads(dumps_canonical(Calibrated(calibrate_job(given))))).cells)
 
 
-def test_extras_lie_beside_the_risk(monkeypatch, tmp_path):
-    write_table(made(monkeypatch), tmp_path / "t.parquet")
-    table, _ = read_table(tmp_path / "t.parquet")
+def test_extras_lie_beside_the_risk_and_the_observer_changes_no_number(monkeypatch):
+    table = made(monkeypatch)
     extras = read_extras(table)
     assert set(extras) == {"length", "steps", "total", "unknown", "output"}
     np.testing.assert_array_equal(extras["length"], extras["output"])
     assert len(set(extras["length"])) == table.num_rows == 16
     assert set(extras["steps"]) == {3.0} and set(extras["total"]) == {0.0 + 1 + 2}
-
-
-def test_the_observer_changes_no_number(monkeypatch):
     seen, unseen = made(monkeypatch), made(monkeypatch, rounds="none")
     assert seen["risk"].equals(unseen["risk"])
     assert set(read_extras(unseen)) == {"length", "steps", "unknown"}
-
-
-def test_checkpoints_have_no_extras(monkeypatch):
     table = made(monkeypatch, record=1.0)
     final = np.array(table["checkpoint"]) == FINAL
     assert 0 < final.sum() < table.num_rows
@@ -110,8 +103,6 @@ def test_demoted_replicates_lose_their_proof_and_no_others(monkeypatch):
 
 
 def test_extras_of_joined_blocks_and_slices():
-    from dpsco_bench.execution.results import RESULT_FIELDS
-
     blank = {name: {"string": "", "bool": False}.get(str(kind), 0) for name, kind in RESULT_FIELDS}
     rows = {**blank, "risk": np.zeros(3)}
     blocks = [build_block({**rows, "extras": {"a": np.array([1.0, math.nan, math.inf])}}), build_block(rows)]
@@ -123,29 +114,18 @@ def test_extras_of_joined_blocks_and_slices():
     assert read_extras(joined.slice(0, 0)) == read_extras(join_blocks([], {})) == {}
 
 
-def test_an_extra_is_a_number_per_replicate():
-    with pytest.raises(InputError, match=r"shape of radius = \(3,\): must be \(\) or \(2,\)"):
-        extra("radius", np.zeros(3), 2)
-
-
-def test_unknown_observers_are_named():
-    assert get_round_observer("") is None and get_round_observer("none") is None
-    with pytest.raises(InputError, match="rounds = 'sum': must be one of .*zhang2022"):
-        get_round_observer("sum")
-
-
 @pytest.mark.parametrize(
-    ("algorithm", "problem", "options", "said"),
+    ("problem", "sweeps", "said"),
     [
-        ("gibbs", {"name": "axis_linear"}, {"sweeps": 1500}, ""),
-        ("gibbs", {"name": "axis_linear"}, {"sweeps": 20}, "chains not certified: R-hat up to"),
-        ("gibbs", {"name": "vertex_linear_p1"}, {"sweeps": 3000}, "is not known to compare with"),
+        ("axis_linear", 1500, ""),
+        ("axis_linear", 20, "chains not certified: R-hat up to"),
+        ("vertex_linear_p1", 3000, "is not known to compare with"),
     ],
 )
-def test_a_run_of_chains_says_whether_they_are_certified(algorithm, problem, options, said):
+def test_a_run_of_chains_says_whether_they_are_certified(problem, sweeps, said):
     config = {
-        "algorithm": {"id": f"gopi2022.{algorithm}", "variant": None, "options": options},
-        "problem": {"options": {}, **problem},
+        "algorithm": {"id": "gopi2022.gibbs", "variant": None, "options": {"sweeps": sweeps}},
+        "problem": {"options": {}, "name": problem},
         "calibration": {"name": "accounted"},
         "backend": {"name": "numpy", "dtype": "float64"},
         "data": {"root": "absent"},
@@ -163,3 +143,50 @@ def test_the_certificate_is_that_of_the_worst_minimiser():
     for norm, worst in ((1e-9, 1e-9), (1e-7, 1e-7), (1e-8, 1e-7)):
         info.certify(norm)
         assert info.certificate == worst
+
+
+MEASURED = Cell("wang2017.dp_gd_nonconvex", "geman_mcclure", n=40, d=4, epsilon=1.0, delta=1e-5, options={"steps": 6})
+
+
+def test_every_algorithm_declares_a_known_measure():
+    for id in list_algorithms():
+        assert get_algorithm(id).measure in MEASURES
+    with pytest.raises(InputError, match="^measure = 'luck': must be one of excess_risk, mean_squared_gradient"):
+        get_measure("luck")
+
+
+def test_the_mean_squared_gradient_is_that_of_the_observed_iterates_with_the_regulariser():
+    data, measure, seen = MEASURED.draw_data(0, 0), get_measure("mean_squared_gradient"), []
+    objective = Objective(MEASURED.problem_entry, data, 3)
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        x = rng.standard_normal((3, 4))
+        measure.observe(objective, x)
+        seen.append((MEASURED.problem_entry.mean_gradient(x, data) ** 2).sum(axis=1))
+    np.testing.assert_allclose(measure.value(objective, np.zeros((3, 4))), np.mean(seen, axis=0), rtol=1e-12)
+    np.testing.assert_array_equal(objective.evaluations, 0.0)
+    cell = Cell("wang2017.dp_gd_nonconvex", "ridge_logistic", n=20, d=4, epsilon=1.0, delta=1e-5)
+    data, x = cell.draw_data(0, 0), np.ones((1, 4))
+    objective = Objective(cell.problem_entry, data, 1)
+    expected = cell.problem_entry.mean_gradient(x, data) + 0.1 * x
+    np.testing.assert_allclose(get_measure("mean_squared_gradient").value(objective, x), (expected**2).sum())
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_runs_record_it(dtype):
+    arguments = dict(root_seed=2, replicates=3, dtype=dtype)
+    data = MEASURED.draw_data(2, 0)
+    once = run_block(MEASURED, MEASURED.plan("paper", 2)[1], {"gradient": 0.3}, data, **arguments)
+    curve = run_block(MEASURED, MEASURED.plan("paper", 2)[1], {"gradient": 0.3}, data, record=1.0, **arguments)
+    assert once.risk.shape == (3, 1) and once.risk.dtype == np.float64
+    np.testing.assert_array_equal(curve.risk[:, -1], once.risk[:, 0])
+    assert curve.risk.shape[1] == 7
+    np.testing.assert_allclose(curve.risk[:, 0], once.start_risk, rtol=1e-6)
+    np.testing.assert_array_equal(once.evaluations[:, 0], 6 * 40)
+
+
+def test_closed_forms_follow_the_measure():
+    problem = Cell("wang2017.dp_gd", "isotropic_quadratic", n=9, d=4, epsilon=1.0, delta=1e-5).problem_entry
+    known = ("gradient_descent", {"step": 1.0, "steps": 5}, {"gradient": 0.1})
+    risk, gradient = (get_measure(name).closed_form(problem, *known) for name in MEASURES)
+    assert risk == pytest.approx(0.5 * 4 * 0.01) and gradient == pytest.approx((1 + 4 * 4 * 0.01) / 5)

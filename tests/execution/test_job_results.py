@@ -1,8 +1,14 @@
 """Results that were made with data stay the job's results where the data are absent, and are read as written."""
 
 import math
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from dpsco_bench.claims.jobs import part_jobs
@@ -10,7 +16,8 @@ from dpsco_bench.claims.plan import ClaimEntry, Settings
 from dpsco_bench.cli.claiming import run_claim
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.cell import Calibrated
-from dpsco_bench.execution.job_results import Measured, is_wanted
+from dpsco_bench.execution.job_results import Measured, Summary, _chains, is_wanted
+from dpsco_bench.execution.results import parquet_table, table_bytes
 from dpsco_bench.execution.store import Store
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.constants import option
@@ -41,18 +48,11 @@ def marked():
 
 @pytest.fixture
 def entries(tmp_path):
-    """The plan's entry with the data and without them."""
+    (tmp_path / "with").mkdir()
+    (tmp_path / "with" / "marker").touch()
     claim = claim_of("own.kept", problem="marked")
-    made = []
-    for name in ("with", "without"):
-        root = tmp_path / name
-        root.mkdir()
-        if name == "with":
-            (root / "marker").touch()
-        settings = Settings(seed=1, data_root=str(root))
-        jobs = part_jobs(claim, claim.parts[0], "smoke", settings)
-        made.append(ClaimEntry.of(claim, jobs))
-    return made
+    settings = [Settings(seed=1, data_root=str(tmp_path / name)) for name in ("with", "without")]
+    return [ClaimEntry.of(claim, part_jobs(claim, claim.parts[0], "smoke", one)) for one in settings]
 
 
 @pytest.fixture
@@ -60,13 +60,12 @@ def measured(tmp_path):
     return Measured(Store(tmp_path / "store"))
 
 
-def test_the_key_is_the_same_with_and_without_data(entries):
+def test_the_key_is_the_same_with_and_without_data_and_a_job_is_skipped_only_where_no_result_is_there(
+    entries, measured
+):
     for job, absent in zip(entries[0].jobs, entries[1].jobs, strict=True):
         assert (job.skipped, absent.skipped) == ("", REASON)
         assert (job.key, job.calibration_key) == (absent.key, absent.calibration_key)
-
-
-def test_a_job_counts_as_skipped_only_where_no_result_of_it_is_there(entries, measured):
     job, absent = entries[0].jobs[0], entries[1].jobs[0]
 
     def found():
@@ -103,3 +102,41 @@ def test_calibrations_are_read_as_they_were_written(entries, measured, epsilon):
     cells = tuple(replace(cell, epsilon_real=epsilon, plan=None) for cell in measured.calibrations(job))
     measured.store.write("calibrations", job.calibration_key, dumps_canonical(Calibrated(cells)).encode(), [])
     assert repr(measured.calibrations(job)) == repr(cells)
+
+
+@pytest.mark.parametrize(
+    ("data_sets", "replicates", "half"), [(1, 4, 3.182446), (1, 1000, 1.962341), (3, 1000, 4.302653), (1, 1, math.nan)]
+)
+def test_the_interval_is_that_of_student(data_sets, replicates, half):
+    """Over replicates, or over data sets where there are several; tables of Student's law."""
+    found = SimpleNamespace(data_sets=data_sets, replicates=replicates, stderr=1.0)
+    assert Summary.half_interval.func(found) == pytest.approx(half, rel=1e-6, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("z", "said"), [((0.1, -9.0), "9 standard errors"), ((9.0, 0.1), "9 standard errors"), ((3.9, -3.9), "")]
+)
+def test_chains_are_held_against_a_known_law_from_both_sides(z, said):
+    settled = {"rhat": np.array([1.0]), "ess": np.array([1e4]), "chain_risk": np.zeros(2)}
+    found = _chains({**settled, "z_score": np.array(z)})
+    assert said in found and bool(found) == bool(said)
+
+
+COUNT = """
+import os, sys
+from pathlib import Path
+from dpsco_bench.execution.results import parquet_table
+before = len(os.listdir("/proc/self/task"))
+parquet_table(Path(sys.argv[1]))
+parquet_table(Path(sys.argv[1]).read_bytes())
+print(len(os.listdir("/proc/self/task")) - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted where the system shows them")
+def test_reading_starts_no_thread(tmp_path):
+    table = pa.table({"cell": list(range(1000)), "name": ["a"] * 1000}).replace_schema_metadata({"dpsco.schema": "1"})
+    (tmp_path / "a.parquet").write_bytes(table_bytes(table))
+    assert parquet_table(tmp_path / "a.parquet").schema.equals(table.schema, check_metadata=True)
+    command = [sys.executable, "-c", COUNT, tmp_path / "a.parquet"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == ["0"]

@@ -1,4 +1,4 @@
-"""The process pool: every job has a result or a line that says why not, and no process is left."""
+"""The process pool, how much is done, and how long the rest takes."""
 
 import os
 import signal
@@ -8,15 +8,18 @@ from types import SimpleNamespace
 
 import pytest
 
+from dpsco_bench.cli.verbs.plan import make_plan
 from dpsco_bench.errors import DpscoError
-from dpsco_bench.execution import worker
+from dpsco_bench.execution import predict, worker
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.predict import ALL, BATCH, COSTS, MEAN, ONE, CellWork, Predictor, kind_of
+from dpsco_bench.execution.progress import Pace
 
 LONG = 300.0
 
 
 def made(step, job, measured):
-    """What a job's name says, in the forked process."""
     if step == "calibrate":
         return
     if job.part == "refuses":
@@ -55,3 +58,98 @@ def test_an_interrupt_ends_the_processes():
 
     with pytest.raises(KeyboardInterrupt):
         outcome(["waits", "waits", "a"], cores=2, tell=interrupt)
+
+
+@pytest.fixture
+def clock():
+    class Clock:
+        now = 0.0
+
+        def __call__(self):
+            return self.now
+
+    return Clock()
+
+
+@pytest.mark.parametrize("slower", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_the_time_left_follows_the_pace(clock, slower, at_once):
+    predicted = [10.0, 1.0, 5.0, 20.0, 4.0] * 8
+    pace = Pace(predicted, at_once=at_once, clock=clock)
+    whole = slower * sum(predicted) / at_once
+    for number, seconds in enumerate(predicted):
+        clock.now += slower * seconds / at_once
+        pace.end(number)
+        if clock.now > whole / 10:
+            left = whole - clock.now
+            assert left / 2 - 1 <= pace.left <= 2 * left + 1
+    assert pace.done == pace.all == 40 and pace.left == 0
+
+
+def test_a_long_piece_counts_down_and_never_to_nothing(clock):
+    pace = Pace([10.0, 10.0], unit="cells", clock=clock)
+    assert pace.left == pytest.approx(20.0)
+    clock.now = 10.0
+    pace.reach(1)
+    before = pace.left
+    clock.now = 15.0
+    assert pace.left == pytest.approx(before - 5.0)
+    clock.now = 500.0
+    assert 0 < pace.left < before
+    assert str(pace).startswith("1 of 2 cells done, 8 min 20 s, ")
+
+
+CLAIM = "zhang2022.thm8"
+
+
+KINDS = {
+    ONE: ("zhang2022.dp_otb", "quad"),
+    BATCH: ("zhang2022.dp_sgd", "quad"),
+    ALL: ("wang2017.noisy_md_ttz14", "logistic_glm"),
+    MEAN: ("bassily2021.noisy_smd", "cube_iid"),
+}
+
+
+@pytest.mark.parametrize("fused", [False, True])
+@pytest.mark.parametrize("looks", KINDS)
+def test_steps_are_priced_by_what_they_look_at(looks, fused, monkeypatch):
+    """Each cost of the kind of run counts, by its share of the work; costs of other kinds do not."""
+    algorithm, problem = KINDS[looks]
+    cell = Cell(algorithm, problem, 1000, 1.0, 1e-6, 5)
+    plan = cell.plan("none", 0)[1]
+    assert kind_of(cell, plan, fused) == (fused, looks)
+    before, work = predict.predicted_seconds(cell, plan, 3, fused), predict.work_of(cell, plan, 3)
+    for i, amount in enumerate(work):
+        dearer = COSTS[fused, looks]._replace(**{CellWork._fields[i]: COSTS[fused, looks][i] + 1.0})
+        monkeypatch.setitem(COSTS, (fused, looks), dearer)
+        assert predict.predicted_seconds(cell, plan, 3, fused) == pytest.approx(before + amount)
+        monkeypatch.undo()
+    for other in COSTS.keys() - {(fused, looks)}:
+        monkeypatch.setitem(COSTS, other, CellWork(*(1.0 for _ in CellWork._fields)))
+    assert predict.predicted_seconds(cell, plan, 3, fused) == before
+
+
+@pytest.mark.parametrize(("took", "told"), [(3.9, ""), (4.1, "4.1 s of CPU, recorded 2 s"), (0.4, ""), (None, "")])
+def test_a_run_time_beyond_twice_the_recorded_one_is_told(took, told):
+    job = next(job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run)
+
+    class Took:
+        def cost(self, step, job):
+            return None if took is None else (took if step == "run" else 0.0, 1.0)
+
+    before = 0.1 if took == 0.4 else 2.0
+    assert predict.slower({job.claim: {job.name: (0.0, before, 1.0)}}, job, Took()) == told
+    assert predict.slower({}, job, Took()) == ""
+
+
+def test_what_a_plan_prints_follows_the_constants(monkeypatch):
+    """Jobs have what the model said when they were planned, and without a record that is what is predicted of them."""
+    before = {job.name: job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run}
+    for kind, costs in COSTS.items():
+        monkeypatch.setitem(COSTS, kind, CellWork(*(10 * cost for cost in costs)))
+    after = [job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run]
+    assert after
+    for job in after:
+        assert job.seconds == pytest.approx([10 * s for s in before[job.name].seconds])
+        assert Predictor()("run", job) == pytest.approx(min(sum(job.seconds), predict.MODEL_LIMIT))
+        assert job.key == before[job.name].key

@@ -44,7 +44,6 @@ def processor_has(instructions):
 
 @pytest.fixture(scope="module")
 def found():
-    """What the program prints with each of the kernels that this processor can run."""
     printed = {}
     for kernel, instructions in KERNELS.items():
         if processor_has(instructions):
@@ -61,7 +60,6 @@ def test_words_are_equal(found):
 
 @pytest.mark.parametrize("fused", [True, False])
 def test_results_agree(found, fused):
-    """Between kernels, and with one kernel between two numbers of replicates."""
     for algorithm, _ in PAIRS:
         outputs = [one[f"{algorithm} {fused} {replicates}"] for one in found.values() for replicates in (2, 6)]
         for output in outputs:

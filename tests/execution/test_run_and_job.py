@@ -1,50 +1,37 @@
+"""Runs and jobs: tables, files, the library, and what cells with one objective share."""
+
 import math
+from collections import Counter
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from dpsco_bench import jsonio
+import dpsco_bench
 from dpsco_bench.algorithms.info import Info
+from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution import run
-from dpsco_bench.execution.calibration import calibrate_cell, calibrate_job
+from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import Calibrated, Cell
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.results import DEMOTED, FINAL, RESULT_SCHEMA, ROUNDED, join_blocks, read_table, write_table
-from dpsco_bench.execution.run import BLOCK_SCORES, replicate_blocks, run_block
+from dpsco_bench.execution.request import place_of
+from dpsco_bench.execution.results import DEMOTED, FINAL, RESULT_SCHEMA, ROUNDED, read_table, write_table
+from dpsco_bench.execution.run import BLOCK_SCORES, Reuse, replicate_blocks, run_block
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.problems import minimisers
-from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.registry import problem_class
 
-CELL = Cell(
-    algorithm="wang2017.dp_gd_pl",
-    problem="ridge_logistic",
-    n=32,
-    d=3,
-    epsilon=1.0,
-    delta=1e-5,
-    variant="standard",
-    options={"steps": 4},
-    method="dp_gd",
-    parameter="n",
-    value=32.0,
-)
-JOB = Job(
-    claim="wang2017.test",
-    part="p",
-    kind="rate",
-    calibration="accounted",
-    profile="smoke",
-    seed=5,
-    replicates=6,
-    data_sets=2,
-    cells=(CELL, replace(CELL, cell=1, n=64, value=64.0, delta=0.02)),
-)
+CELL = Cell("wang2017.dp_gd_pl", "ridge_logistic", n=32, d=3, epsilon=1.0, delta=1e-5, variant="standard")
+CELL = replace(CELL, options={"steps": 4}, method="dp_gd", parameter="n", value=32.0)
+IDS = {"claim": "wang2017.test", "part": "p", "kind": "rate", "calibration": "accounted", "profile": "smoke"}
+CELLS = (CELL, replace(CELL, cell=1, n=64, value=64.0, delta=0.02))
+JOB = Job(**IDS, seed=5, replicates=6, data_sets=2, cells=CELLS)
 
 
 def job(**changes):
@@ -52,7 +39,6 @@ def job(**changes):
 
 
 def calibrations(given):
-    """As the worker reads them: through JSON."""
     return Calibrated.from_json(loads(dumps_canonical(Calibrated(calibrate_job(given))))).cells
 
 
@@ -69,11 +55,8 @@ def test_one_row_per_cell_data_set_and_replicate(table):
 
 def test_columns_say_what_was_run(table):
     first = table.slice(0, 1).to_pylist()[0]
-    assert (first["algorithm"], first["variant"], first["problem"]) == (
-        "wang2017.dp_gd_pl",
-        "standard",
-        "ridge_logistic",
-    )
+    named = [first[name] for name in ("algorithm", "variant", "problem")]
+    assert named == ["wang2017.dp_gd_pl", "standard", "ridge_logistic"]
     assert (first["n"], first["d"], first["value"], first["method"]) == (32, 3, 32.0, "dp_gd")
     assert first["gradient_evaluations"] == first["planned_evaluations"] == 32 * 4
     assert first["epsilon_sequence"] == pytest.approx(1.0) and first["privacy_status"] == "proven"
@@ -93,17 +76,13 @@ def test_rows_of_an_exact_minimiser_carry_its_certificate(delta):
     assert {row["privacy_status"] for row in rows} == {"target_law_only"}
 
 
-def test_a_job_is_a_pure_function(table):
-    assert execute(JOB, calibrations(JOB)).equals(table, check_metadata=True)
-
-
 def test_replicates_are_added_and_not_redrawn(table):
     fewer = execute(job(replicates=2), calibrations(JOB))
     mask = pc.less(table["replicate"], 2)
     np.testing.assert_allclose(fewer["risk"].to_numpy(), table.filter(mask)["risk"].to_numpy(), rtol=1e-9)
 
 
-def test_metadata_hold_the_job_without_places(table, tmp_path):
+def test_metadata_hold_the_job_without_places_and_the_bytes_are_reproducible(table, tmp_path):
     write_table(table, tmp_path / "deep" / "t.parquet")
     read, metadata = read_table(tmp_path / "deep" / "t.parquet")
     assert read.equals(table)
@@ -113,6 +92,9 @@ def test_metadata_hold_the_job_without_places(table, tmp_path):
     assert metadata["job"] == {key: value for key, value in plain.items() if key not in names}
     assert dumps_canonical(metadata["calibrations"]) == dumps_canonical(calibrations(JOB)) and metadata["schema"] == "3"
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["t.parquet"]
+    write_table(table, tmp_path / "a")
+    write_table(execute(JOB, calibrations(JOB)), tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def test_a_job_survives_its_file():
@@ -135,26 +117,9 @@ def test_infinite_and_unknown_values_survive_the_files(tmp_path):
     assert read_table(tmp_path / "t.parquet")[1]["calibrations"][0]["epsilon_real"] == math.inf
     assert b"Infinity" not in pa.parquet.read_schema(tmp_path / "t.parquet").metadata[b"dpsco.calibrations"]
     first, second = calibrations(JOB)
-    unknown = Calibrated.from_json(
-        loads(dumps_canonical({"cells": [replace(first, epsilon_real=math.nan), second]}))
-    ).cells
+    cells = {"cells": [replace(first, epsilon_real=math.nan), second]}
+    unknown = Calibrated.from_json(loads(dumps_canonical(cells))).cells
     assert math.isnan(execute(JOB, unknown)["epsilon_real"][0].as_py())
-
-
-def test_the_bytes_of_a_table_are_reproducible(table, tmp_path):
-    for name in ("a", "b"):
-        write_table(table, tmp_path / name)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
-    def fail(*_):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(jsonio.os, "fsync", fail)
-    with pytest.raises(OSError, match="disk full"):
-        write_table(join_blocks([], {}), tmp_path / "t.parquet")
-    assert not list(tmp_path.iterdir())
 
 
 def test_closed_form_jobs_agree_with_runs():
@@ -178,55 +143,24 @@ def test_a_minimiser_that_rounding_stopped_says_so_in_its_rows_and_is_not_proven
     assert all(row["warnings"].split("; ")[-1] == ROUNDED for row in rows)
 
 
-def test_a_problem_without_a_closed_form_is_refused_in_one_line():
-    exact = job(evaluation="closed_form")
-    with pytest.raises(InputError, match="^problem = 'ridge_logistic': must be a problem with a closed form"):
-        execute(exact, calibrations(exact))
-
-
 def test_complexity_parts_are_planned_but_not_charged():
     counted = calibrate_job(job(charged=False, evaluation="plan_only"))[0]
     assert counted.gradient_evaluations == 32 * 4 and math.isnan(counted.epsilon_real)
     assert counted.privacy_status == "unproven" and counted.accountant == "not charged"
 
 
-def test_checkpoints_every_fraction_of_n():
-    cell = CELL
-    trace = run_block(
-        cell, cell.plan("none", 5)[1], {"gradient": 0.0}, cell.draw_data(5, 0), root_seed=5, replicates=2, record=2.0
-    )
+def block(calibration, scale, **more):
+    plan = CELL.plan(calibration, 5)[1]
+    return run_block(CELL, plan, {"gradient": scale}, CELL.draw_data(5, 0), root_seed=5, **more)
+
+
+def test_checkpoints_every_fraction_of_n_change_no_run():
+    trace = block("none", 0.0, replicates=2, record=2.0)
     np.testing.assert_array_equal(trace.evaluations, [[32, 64, 128, 128]] * 2)
     assert np.all(np.diff(trace.risk[0]) <= 0) and trace.output.shape == (2, 3)
-    end = run_block(cell, cell.plan("none", 5)[1], {"gradient": 0.0}, cell.draw_data(5, 0), root_seed=5, replicates=2)
-    np.testing.assert_array_equal(end.risk[:, 0], trace.risk[:, -1])
-
-
-def test_recording_does_not_change_the_run():
-    cell = CELL
-    plain, watched = (
-        run_block(
-            cell,
-            cell.plan("paper", 5)[1],
-            {"gradient": 0.1},
-            cell.draw_data(5, 0),
-            root_seed=5,
-            replicates=3,
-            record=record,
-        )
-        for record in (None, 0.5)
-    )
+    np.testing.assert_array_equal(block("none", 0.0, replicates=2).risk[:, 0], trace.risk[:, -1])
+    plain, watched = (block("paper", 0.1, replicates=3, record=record) for record in (None, 0.5))
     np.testing.assert_array_equal(plain.output, watched.output)
-
-
-def test_non_finite_iterates_fail_with_the_cell_named(monkeypatch):
-    cell = CELL
-    data = cell.draw_data(5, 0)
-    poisoned = Data(data.n, data.features.copy(), data.labels)
-    poisoned.features[0, 0] = np.inf
-    monkeypatch.setattr(type(cell.problem_entry), "optimal_risk", lambda self, data: 0.0)
-    message = r"^non-finite iterates: wang2017.dp_gd_pl on ridge_logistic, n = 32, d = 3, epsilon = 1, delta"
-    with np.errstate(all="ignore"), pytest.raises(NumericalFailure, match=message):
-        run_block(cell, cell.plan("none", 5)[1], {"gradient": 0.0}, poisoned, root_seed=5)
 
 
 @pytest.mark.parametrize("where", ["output and risk", "output alone", "risk alone"])
@@ -246,8 +180,9 @@ def test_one_replicate_that_is_not_finite_fails_the_cell(monkeypatch, where, val
 
     monkeypatch.setattr(run, "call_run", spoilt)
     monkeypatch.setattr(Objective, "excess_risk", risks)
-    with np.errstate(all="ignore"), pytest.raises(NumericalFailure, match="^non-finite iterates: wang2017.dp_gd_pl"):
-        run_block(CELL, CELL.plan("none", 5)[1], {"gradient": 0.0}, CELL.draw_data(5, 0), root_seed=5, replicates=4)
+    message = "^non-finite iterates: wang2017.dp_gd_pl on ridge_logistic, n = 32, d = 3, epsilon = 1, delta"
+    with np.errstate(all="ignore"), pytest.raises(NumericalFailure, match=message):
+        block("none", 0.0, replicates=4)
 
 
 @pytest.mark.parametrize(("n", "replicates"), [(1, 1), (32, 6), (200_000, 64), (10**7, 3), (4096, 5000)])
@@ -258,12 +193,105 @@ def test_blocks_cover_the_replicates_once_within_the_memory_bound(n, replicates)
     assert all(count == 1 or count * n <= BLOCK_SCORES for _, count in blocks)
 
 
-def test_calibrations_travel_as_json():
-    options = {"epochs": 1, "inner_steps": 4}
-    cell = replace(CELL, algorithm="wang2017.dp_svrg", variant=None, options=options)
-    entry = calibrate_cell(cell, "accounted", 5)
-    text = dumps_canonical({"cells": [entry]})
-    (read,) = Calibrated.from_json(loads(text)).cells
-    assert dumps_canonical({"cells": [read]}) == text and read.plan is None and read.constants == entry.constants
-    assert entry.variant == "poisson" and set(entry.scales) == {"anchor", "inner"}
-    assert entry.schedule["epochs"] == 1 and entry.privacy_status == "proven"
+def test_result_has_arrays_per_replicate():
+    result = dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, replicates=5, steps=4)
+    assert result.risk.shape == (5,) and result.output.shape == (5, 3) and result.risk.min() > -1e-12
+    assert np.array_equal(result.gradient_evaluations, np.full(5, 256.0))
+    assert result.calibration.epsilon_sequence == pytest.approx(1) and result.calibration.calibration == "accounted"
+    assert result.calibration.scales["gradient"] > 0
+    base = dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, replicates=1)
+    for change in ({"seed": 1}, {"data_set": 1}):
+        assert dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, replicates=1, **change).risk != base.risk
+    assert np.isnan(base.stderr)
+    by_id = dpsco_bench.run("wang2017.dp_gd_pl", "diag_quadratic", 64, replicates=2, kappa=8)
+    given = (get_algorithm("wang2017/dp_gd_pl"), problem_class("diag_quadratic"), 64)
+    by_object = dpsco_bench.run(*given, replicates=2, kappa=8.0)
+    assert np.array_equal(by_id.output, by_object.output)
+
+
+def test_replicates_are_the_same_however_many_are_run():
+    """Up to rounding: a product of 2 rows may be rounded differently from one of 6. A block repeats bit for bit."""
+    many, few = (dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, replicates=r) for r in (6, 2))
+    np.testing.assert_allclose(many.output[:2], few.output, rtol=1e-12, atol=1e-12)
+    many, few = (dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, replicates=6) for _ in range(2))
+    assert np.array_equal(many.output, few.output), "the same block on one machine"
+
+
+@pytest.mark.parametrize(
+    ("keys", "named"),
+    [
+        ({"n": 0}, "n = 0"),
+        ({"replicates": 0}, "replicates = 0"),
+        ({"seed": -1}, "seed = -1"),
+        ({"calibration": "exact"}, "calibration = 'exact'"),
+        ({"nothing": 1}, "nothing = 1"),
+        ({"lipschitz": 0}, "lipschitz = 0"),
+        ({"fused": "x"}, "fused = 'x': must be true or false"),
+    ],
+)
+def test_bad_arguments_are_named(keys, named):
+    with pytest.raises(InputError, match=named):
+        dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", **{"n": 64, **keys})
+
+
+def test_every_key_has_one_place():
+    svrg, covertype = get_algorithm("wang2017.dp_svrg"), problem_class("covertype")
+    assert place_of("theta", svrg, covertype) == "algorithm.options"
+    assert place_of("loss", svrg, covertype) == "problem.options"
+    assert place_of("regularisation", svrg, covertype) == "problem.options"  # the option builds the objective
+    assert place_of("smoothness", svrg, covertype) == "problem.options.constants"
+    assert place_of("variant", svrg, covertype) == "algorithm"
+    assert place_of("nothing", svrg, covertype) == ""
+
+
+SHARED = Cell(algorithm="wang2017.dp_gd_pl", problem="ridge_logistic", n=64, d=3, epsilon=1.0, delta=1e-6)
+SAME = [replace(SHARED, epsilon=0.5), replace(SHARED, algorithm="wang2017.dp_svrg"), replace(SHARED, delta=1e-4)]
+OTHER = [
+    replace(SHARED, n=65),
+    replace(SHARED, d=4),
+    replace(SHARED, problem_options={"constants": {"regularisation": 0.5}}),
+]
+
+
+def test_objectives_are_told_apart_by_all_that_they_depend_on():
+    for same in SAME:
+        assert same.objective_key(0) == SHARED.objective_key(0)
+    assert len({cell.objective_key(0) for cell in (SHARED, *OTHER)} | {SHARED.objective_key(1)}) == 5
+    family = type(SHARED.problem_entry)
+    with mock.patch.object(family, "at", lambda problem, n, epsilon, delta: problem):
+        assert len({cell.objective_key(0) for cell in (SHARED, *SAME)}) == 3
+
+
+def test_data_and_minimum_are_made_once_and_no_number_changes() -> None:
+    calls: Counter[str] = Counter()
+    kind = problem_class(SHARED.problem)
+
+    def counted(name: str) -> mock._patch:
+        original = getattr(kind, name)
+
+        def count(problem: object, *args: object) -> object:
+            calls[name] += 1
+            return original(problem, *args)
+
+        return mock.patch.object(kind, name, count)
+
+    cells = [SHARED, replace(SHARED, epsilon=0.5)]
+    scales = {"gradient": 1.0}
+    reuse = Reuse(0)
+    with counted("draw"), counted("optimal_risk"):
+        shared = [
+            run_block(c, c.plan("paper", 0)[1], scales, reuse.data(c, 0), root_seed=0, reuse=reuse) for c in cells
+        ]
+        assert calls == {"draw": 1, "optimal_risk": 1}
+    alone = [run_block(c, c.plan("paper", 0)[1], scales, c.draw_data(0, 0), root_seed=0) for c in cells]
+    for one, other in zip(shared, alone, strict=True):
+        np.testing.assert_array_equal(one.risk, other.risk)
+
+
+def test_other_objectives_have_minima_of_their_own() -> None:
+    reuse, scales = Reuse(0), {"gradient": 1.0}
+    for cell, data_set in [(SHARED, 0), (SHARED, 1), *((cell, 0) for cell in OTHER), (SHARED, 0)]:
+        plan = cell.plan("paper", 0)[1]
+        shared = run_block(cell, plan, scales, reuse.data(cell, data_set), root_seed=0, data_set=data_set, reuse=reuse)
+        alone = run_block(cell, plan, scales, cell.draw_data(0, data_set), root_seed=0, data_set=data_set)
+        np.testing.assert_array_equal(shared.risk, alone.risk)

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_bench import run
 from dpsco_bench.audit.canaries import candidate_pairs
 from dpsco_bench.audit.contract import check_algorithm
 from dpsco_bench.errors import Refusal
@@ -61,8 +60,6 @@ class CoinCube(SignalFamily):
 
 
 class SpreadCube(CoinCube):
-    """The same with a gap in its constants that schedules look at."""
-
     name = "spread_cube"
 
     @property
@@ -120,14 +117,6 @@ def test_signals_run_at_once_give_what_they_give_one_by_one(algorithm):
     assert len({row["risk"] for row in together}) > 75
 
 
-def test_they_are_run_at_once(monkeypatch):
-    seen = []
-    true = job_module.run_block
-    monkeypatch.setattr(job_module, "run_block", lambda *a, **k: seen.append(k["signals"]) or true(*a, **k))
-    rows(job())
-    assert seen == [SIGNALS] * 4
-
-
 def test_memory_bounds_the_rows_of_all_signals(monkeypatch):
     expected = rows(job())
     seen = []
@@ -180,21 +169,8 @@ def test_cells_whose_schedules_differ_are_run_one_by_one():
     assert together == [row for cell in given.cells for row in rows(replace(given, cells=(cell,)))]
 
 
-def test_cells_without_a_signal_are_never_grouped():
-    given = job()
-    plain = [replace(cell, signal=None) for cell in given.cells]
-    calibrated = calibrate_job(given)
-    assert [len(g) for g in signal_groups(zip(plain, calibrated, strict=True))] == [1] * 8
-
-
 def test_calibrations_say_where_the_signal_is_capped():
     assert [c.signal_capped for c in calibrate_job(job())] == [False, False, False, True] * 2
-
-
-def test_a_run_with_samples_of_its_own_from_plain_keys():
-    result = run("wang2017.dp_gd", CoinCube, 32, epsilon=1.0, replicates=6, signal=0.5)
-    assert result.risk.shape == (6,) and result.start_risk > 0
-    np.testing.assert_array_equal(result.gradient_evaluations, result.calibration.gradient_evaluations)
 
 
 @pytest.mark.parametrize("lazy", [False, True])

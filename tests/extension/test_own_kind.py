@@ -1,7 +1,5 @@
 """One's own kind of part, in one file outside the package: from the claim's file to its verdict, figure and words."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -49,33 +47,19 @@ class Spread(Kind):
         "calmest": Field(str, "calmest"),
     }
 
-    def check(self, part, where):
-        from dpsco_bench.errors import InputError
-
-        if part.tolerance <= 1:
-            raise InputError(f"{where}: tolerance", part.tolerance, "a factor > 1 for kind spread")
-
     def judge(self, case):
         ratios = [float(cell.final.max() / cell.final.min()) for cell in case.cells]
         worst = max(ratios)
         return Verdict(
             "calm" if worst <= case.part.tolerance else f"wild (factor {worst:.3g})",
             "spread",
-            f"factor {worst:.3g}, allowed {case.part.tolerance:g}",
+            "the reason",
             values=tuple(case.values),
             mean=tuple(ratios),
             worst_ratio=worst,
             own={"spread_factor": worst, "spreads": tuple(ratios), "calmest": f"n{case.values[0]:.0f}"},
         )
 
-    def panel(self, scores):
-        from dpsco_bench.report.drawing import Panel
-
-        def draw(axes):
-            for score in scores:
-                axes.plot(score.row.values, score.row.mean)
-
-        return Panel(scores[0].row.part, draw, "; ".join(score.verdict for score in scores))
 '''
 CLAIM = """
 id: mine.spread
@@ -100,25 +84,22 @@ def files(tmp_path, monkeypatch):
 
 @pytest.fixture
 def measured(files):
-    """The claim's entry of a plan, and its results as the report reads them."""
     load_plugins(["own_kind.py"])
     settings = ["plugins=[own_kind.py]", "claims=[own_claim.yaml]"]
     entry = claim_plan("mine.spread", "smoke", settings)
     layout = Layout("smoke", files)
     rows = run_claim(entry, layout.measured)
-    return entry, ClaimResults(entry, layout, rows)
+    return ClaimResults(entry, layout, rows)
 
 
 def test_it_is_judged_from_its_file_alone(files, dpsco):
     rows = json.loads(dpsco("claim", "own_claim.yaml", "--plugin", "own_kind.py", "--profile", "smoke", "--json").out)
     assert [(row["part"], row["verdict"].split(" (")[0]) for row in rows] == [("kept", "calm"), ("lost", "wild")]
     assert rows[0]["worst_ratio"] == rows[1]["worst_ratio"] > 1 and rows[0]["kind"] == "spread"
-    shown = dpsco("claim", "own_claim.yaml", "--plugin", "own_kind.py", "--profile", "smoke").out
-    assert "2 verdicts: 1 calm, qualified; 1 wild" in shown
 
 
 def test_its_own_fields_stand_in_json_schema_record_and_tables(measured, dpsco, tmp_path):
-    _, results = measured
+    results = measured
     shown = dpsco("claim", "own_claim.yaml", "--plugin", "own_kind.py", "--profile", "smoke", "--json").out
     JudgedClaim("mine.spread", verdicts=tuple(results.rows)).write(tmp_path / "verdicts.json")
     assert list(read_judged(tmp_path / "verdicts.json").verdicts) == results.rows
@@ -127,15 +108,14 @@ def test_its_own_fields_stand_in_json_schema_record_and_tables(measured, dpsco, 
     for row in (*json.loads(shown), *stored):
         assert row["spread_factor"] == row["worst_ratio"] == max(row["spreads"]) and row["calmest"] in ("n256", "n512")
         schema.validate(row)
-        for wrong in ({**row, "spread_factor": "much"}, {**row, "kind": "law"}, {**row, "unheard_of": 1.0}):
+        lacking = {key: value for key, value in row.items() if key != "calmest"}
+        for wrong in ({**row, "spread_factor": "much"}, {**row, "kind": "law"}, {**row, "unheard_of": 1.0}, lacking):
             assert not schema.is_valid(wrong)
-        assert not schema.is_valid({key: value for key, value in row.items() if key != "calmest"})
     record(tmp_path / "recorded.json", results.rows)
     kept = read_record(tmp_path / "recorded.json")[0]
     assert kept.own["spread_factor"] == pytest.approx(results.rows[0].own["spread_factor"], rel=1e-3)
     (head, first, *_) = csv.reader(io.StringIO(to_csv(claim_table(results))))
     assert float(first[head.index("spread_factor")]) == results.rows[0].own["spread_factor"]
-    table = to_markdown(claim_table(results))
-    assert "spread at each value" in table and f" {results.rows[0].own['calmest']} " in table
+    assert "spread at each value" in to_markdown(claim_table(results))
     (listed,) = [row for row in json.loads(dpsco("list", "kinds", "--json").out) if row["id"] == "spread"]
     assert listed["own_fields"]["spread_factor"]["description"] == "spread" and listed["fields"] == ["worst_ratio"]

@@ -1,18 +1,23 @@
 """One's own algorithm, problem and bound in one file outside the package, through every door."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
 import subprocess
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import dpsco_bench
+from dpsco_bench.claims.jobs import plan_settings
 from dpsco_bench.cli.verbs import plan as planning
+from dpsco_bench.cli.verbs.plan import plan_stamp
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.results import read_table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,22 +37,12 @@ def test_the_page_shows_the_files_as_they_are():
         assert (ROOT / path).read_text() in blocks, f"{path} differs from what docs/own.md shows"
 
 
-def console_blocks():
-    return re.findall(r"```console\n(.*?)```", (ROOT / "docs" / "own.md").read_text(), re.DOTALL)
-
-
-def commands(block):
-    """Commands of a block with the output shown under each."""
-    for entry in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-        command, _, output = entry.partition("\n")
-        yield command, output
-
-
-SHOWN = [entry for block in console_blocks() for entry in commands(block)]
+BLOCKS = re.findall(r"```console\n(.*?)```", (ROOT / "docs" / "own.md").read_text(), re.DOTALL)
+SHOWN = [entry.split("\n", 1) for block in BLOCKS for entry in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
 
 
 @pytest.mark.parametrize(("command", "output"), SHOWN, ids=[command for command, _ in SHOWN])
-def test_the_showns_outputs_are_real(dpsco, command, output):
+def test_the_outputs_of_the_page_are_real(dpsco, command, output):
     python, module, package, *arguments = shlex.split(command)
     assert (python, module, package) == ("python", "-m", "dpsco_bench")
     assert done(dpsco(*arguments)).strip() == output.strip()
@@ -66,25 +61,17 @@ def test_runs_through_hydra(dpsco):
 
 @pytest.mark.slow
 def test_reported(dpsco, monkeypatch):
-    """The workflow's jobs, one by one, on a plan that holds this claim alone."""
-    from dpsco_bench.claims import catalogue
-    from dpsco_bench.execution.layout import Layout
-    from dpsco_bench.leaderboard import board
-
-    monkeypatch.setattr(catalogue, "claim_ids", list)
+    monkeypatch.setattr("dpsco_bench.claims.catalogue.claim_ids", list)
+    monkeypatch.setattr("dpsco_bench.leaderboard.board.board_ids", list)
     monkeypatch.setattr(planning, "profile_claims", lambda profile: [])
-    monkeypatch.setattr(board, "board_ids", list)
     done(dpsco("plan", "--profile", "smoke", f"plugins=[{METHOD}]", f"claims=[{CLAIM}]"))
     files = Layout("smoke")
-    done(dpsco("worker", "claim", "mine.noisy_gd", "--profile", "smoke", "--plugin", METHOD))
-    assert files.figure("mine.noisy_gd").is_file()
-    done(dpsco("figure", "mine.noisy_gd", "--profile", "smoke", "--plugin", METHOD))
-    done(dpsco("site", "--profile", "smoke", "--plugin", METHOD))
+    for verb in (["worker", "claim", "mine.noisy_gd"], ["figure", "mine.noisy_gd"], ["site"]):
+        done(dpsco(*verb, "--profile", "smoke", "--plugin", METHOD))
     page = (files.site.parent / "claims" / "mine.noisy_gd.html").read_text()
-    assert "account mine.noisy_gd" in (files.site.parent / "methods" / "mine.noisy_gd.html").read_text()
+    assert (files.site.parent / "methods" / "mine.noisy_gd.html").is_file() and files.figure("mine.noisy_gd").is_file()
     for words in ("mine.noisy_gd", "flipped_labels-n", "match", "(L + λ) d G", "docs/own.md"):
         assert words in page, words
-    assert Path("figures/smoke/mine.noisy_gd.svg").is_file()
     assert "3 not recorded" in done(dpsco("compare", "--profile", "smoke"))
     assert "2 match" in done(dpsco("gate", "mine.noisy_gd", "--profile", "smoke"))
 
@@ -99,18 +86,14 @@ def test_a_need_that_is_no_trait(dpsco):
 
 
 def test_a_changed_file_changes_the_plan(dpsco, monkeypatch):
-    from dpsco_bench.claims.jobs import plan_settings
-    from dpsco_bench.cli.verbs.plan import plan_stamp
-
     settings = plan_settings("smoke", [f"plugins=[{METHOD}]", f"claims=[{CLAIM}]"])
     beside = Path(METHOD).with_name("beside.py")
     beside.write_text("STEP = 1\n")
     Path(METHOD).write_text("import beside\n" + Path(METHOD).read_text())
     monkeypatch.syspath_prepend(beside.parent.resolve())
-    before = plan_stamp("smoke", settings)
-    assert plan_stamp("smoke", settings) == before
     for path in (METHOD, CLAIM, beside):
         before = plan_stamp("smoke", settings)
+        assert plan_stamp("smoke", settings) == before
         Path(path).write_text(Path(path).read_text() + "\n# edited\n")
         assert plan_stamp("smoke", settings) != before
     sys.modules.pop("beside")
@@ -118,31 +101,68 @@ def test_a_changed_file_changes_the_plan(dpsco, monkeypatch):
 
 @pytest.mark.slow
 def test_snakemake_plans_an_own_claim(dpsco, tmp_path):
-    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "1", "--dry-run"]
-    config = ["--config", "profile=smoke", f"plugins={METHOD}", f"claims={CLAIM}", "--", "claims/mine.noisy_gd"]
-    made = subprocess.run([*command, *config], capture_output=True, text=True, timeout=120, cwd=tmp_path)
-    assert made.returncode == 0, made.stderr
-    said = made.stdout + made.stderr
-    assert "worker" not in said and "wildcards: claim=mine.noisy_gd" in said
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "-s",
+        str(ROOT / "Snakefile"),
+        "--cores",
+        "1",
+        "--dry-run",
+        "--config",
+    ]
+    command += ["profile=smoke", f"plugins={METHOD}", f"claims={CLAIM}", "--", "claims/mine.noisy_gd"]
+    made = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    assert made.returncode == 0 and "wildcards: claim=mine.noisy_gd" in made.stdout + made.stderr, made.stderr
 
 
-# --- the library -----------------------------------------------------------------------------------------------------
-
-
-def test_the_library_takes_the_objects_themselves(dpsco):
-    import dpsco_bench
-    from dpsco_bench.execution.plugins import load_plugins
-
+def test_the_library_takes_the_objects_themselves_and_batches_of_ones_own_keep_the_contract(dpsco):
     load_plugins([METHOD])
     result = dpsco_bench.run("mine.noisy_gd", "flipped_labels", n=256, d=3, replicates=3)
     assert result.output.shape == (3, 3) and np.isfinite(result.risk).all()
     entry = dpsco_bench.get_algorithm("mine.noisy_gd")
     findings = dpsco_bench.check_algorithm(entry, "flipped_labels", d=3, steps=5)
     assert all(finding.passed is not False for finding in findings) and sum(map(bool, (f.passed for f in findings))) > 6
+    plugin = ("--plugin", "examples/own_batches.py")
+    assert "gradient 1 of the charged" in " ".join(done(dpsco("check", *plugin, "mine.dp_sgd")).split())
+    assert "PLD" in done(dpsco("account", "mine.dp_sgd", *plugin, "problem=ridge_logistic", "n=2000"))
 
 
-def test_batches_of_one_s_own_keep_the_contract(dpsco):
-    told = done(dpsco("check", "--plugin", "examples/own_batches.py", "mine.dp_sgd"))
-    assert "gradient 1 of the charged" in " ".join(told.split())
-    report = dpsco("account", "mine.dp_sgd", "--plugin", "examples/own_batches.py", "problem=ridge_logistic", "n=2000")
-    assert "Poisson" in done(report) or "PLD" in report.out
+EXAMPLE = "examples/own_method.py"
+PROJECTED = "objective.project(x - plan.step * gradient)"
+FREE = "algorithm=mine.noisy_gd"
+POINT = ("problem=data_file", "path=examples/customers.csv", "label=renewed", "positive=yes", "clip=2", "epsilon=2")
+POINT += ("regularisation=0.1", "domain=l2_ball")
+
+
+@pytest.fixture
+def unprojected(tmp_path):
+    text = Path(EXAMPLE).read_text()
+    assert text.count(PROJECTED) == 1
+    path = tmp_path / "free.py"
+    path.write_text(text.replace(PROJECTED, PROJECTED.removeprefix("objective.project")))
+    return str(path)
+
+
+@pytest.mark.parametrize("call", [("run", FREE), ("check", "mine.noisy_gd")])
+def test_an_output_outside_is_one_line(dpsco, unprojected, call):
+    outcome = dpsco(*call, *POINT, "radius=0.1", "--plugin", unprojected)
+    told = " ".join((outcome.out + outcome.err).split())
+    assert outcome.code != 0 and "in the domain l2_ball" in told and "Traceback" not in told
+
+
+CELLS = json.loads((Path(__file__).parents[2] / "examples" / "tour.ipynb").read_text(encoding="utf-8"))["cells"]
+CODE = [cell for cell in CELLS if cell["cell_type"] == "code"]
+
+
+def test_what_is_printed_is_what_it_shows():
+    names = {}
+    for cell in CODE:
+        with redirect_stdout(StringIO()) as out:
+            exec("".join(cell["source"]), names)
+        assert out.getvalue() == "".join(text for out in cell["outputs"] for text in out.get("text", ()))
+        assert cell["outputs"] or "plot" not in "".join(cell["source"])
+    ledger, choice = names["ledger"], names["choice"]
+    assert ledger.paper.epsilon_real > 1 and ledger.accounted.privacy_status == "proven"
+    assert names["slope"] < 0 and choice.best.risk < choice.trivial

@@ -1,7 +1,5 @@
 """Mistakes in one's own file: the example with one change in it, and the one line that names what is wrong with it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -18,26 +16,17 @@ FILE = "own_method.py"
 
 PLANS = [
     ("make_plan(query,", SECOND.format(""), "share of gradient and extra is missing", "all queries but one"),
-    ("make_plan(query,", SECOND.format(", share=1.5"), "share of extra = 1.5", "in (0, 1)"),
-    ("make_plan(query,", "make_plan(query, query,", "names of its queries = 'gradient, gradient'", "different"),
-    ("evaluations=n * steps", 'evaluations="many"', "gradient_evaluations = 'many'", f"number >= 0 ({FILE}, line 17)"),
-    ("gradient_evaluations=n * steps, ", "", "'gradient_evaluations'", f"{FILE}, line 17"),
     ("=2 * c.lipschitz / n", '="small"', "sensitivity of gradient = 'small'", "a finite number > 0"),
-    ("releases=steps", 'releases="all"', "releases of gradient = 'all'", "an integer >= 1"),
     ("return make_plan(", "return None and make_plan(", "plan returned NoneType", "make_plan"),
 ]
 FUNCTIONS = [
     ('@algorithm("mine.noisy_gd"', '@algorithm("mine"', f"{FILE}, line 10: algorithm id = 'mine'", "paper.name"),
-    ('@algorithm("mine.noisy_gd"', '@algorithm("wang2017.dp_gd_pl"', "id = 'wang2017.dp_gd_pl'", "no other algorithm"),
     ("needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX)", 'needs="smooth"', "needs = 'smooth'", "Trait"),
-    (", needs=(", ', variants={"a": ("papr",)}, needs=(', "variants = {'a': ('papr',)}", "accounted"),
     (HEAD, "(given, *, steps: int)", "plan = 'takes (given, *, steps: int)'", "missing a required argument: 'steps'"),
-    (HEAD, "(given, *, steps=None)", "type of option steps is missing", "int, float"),
     ("(objective, plan, mechanism)", "(objective)", "run = 'takes (objective)'", "(objective, plan, mechanism)"),
     ("@plan.run\n", "", "mine.noisy_gd", "@plan.run"),
     ('release("gradient"', 'release("grad"', "query = 'grad'", f"one of gradient ({FILE}, line 24)"),
     ("range(plan.steps)", "range(plan.steps - 1)", "released 2 times", "declares 3"),
-    ("range(plan.steps)", "range(plan.steps + 1)", "release of gradient = 3", "0..2"),
     ("plan.step *", "plan.stepp *", "no 'stepp'", f"{FILE}, line 25"),
     ("objective.mean_gradient(x), t)", "objective.mean_gradient(x) * np.nan, t)", "non-finite", "n = 64, d = 3"),
     ("objective.mean_gradient(x), t)", "objective.mean_gradient(x)[:, :2], t)", "(2,2) (2,3)", f"{FILE}, line 24"),
@@ -45,15 +34,11 @@ FUNCTIONS = [
 ]
 PROBLEMS = [
     ('"flipped_labels", "logistic', '"ridge_logistic", "logistic', "name = 'ridge_logistic'", "no other problem"),
-    ('"flipped_labels", "logistic', '3, "logistic', "name of problem FlippedLabels = 3", "letters"),
-    ("(Logistic):", ":\n    draw = 0", "problem = 'FlippedLabels'", "a subclass of Problem"),
     ("Logistic.traits | {Trait.STRONGLY_CONVEX}", '{"smooth"}', "traits = ['smooth']", "Trait"),
     (CONSTANTS, CONSTANTS.replace("=1", "=-1"), f"{FILE}, line 34: lipschitz = -1", "> 0"),
     ("own_constants = ", "constants_of_it = ", "own_constants is missing", "lipschitz=1"),
     ("def draw(self, n, streams)", "def draw(self, n)", "draw = 'takes (self, n)'", "(self, n, streams)"),
-    (DATA, "return (n, rows,", "draw returned tuple", "a Data"),
     (DATA, "rows[0] = np.nan\n        return Data(n, rows,", "features drawn = 'not all finite'", "finite numbers"),
-    (DATA, "return Data(n, rows * np.nan,", "features drawn = 'not all finite'", "finite numbers"),
     (LABELS, "np.ones(3)", "labels drawn = 'of shape (3,)'", "(64,)"),
 ]
 
@@ -69,7 +54,6 @@ def changed(dpsco):
 
 
 def refused(outcome, *named):
-    """Whether the call ended with one line that has all of these texts."""
     one_line = outcome.err.startswith("dpsco: ") and outcome.err.count("\n") == 1
     return outcome.code == 2 and outcome.out == "" and one_line and all(text in outcome.err for text in named)
 
@@ -84,11 +68,8 @@ def test_one_line_names_what_is_wrong(dpsco, changed, old, new, named, allowed):
 
 CLAIMS = [
     ("kind: rate", "kind: rates", "part flipped_labels-n: kind = 'rates'", "one of audit, band"),
-    ("[1024, 2048, ", "[1024, 1024, ", "sweep of smoke = [1024, 1024, 4096]", "1024 is there twice"),
-    ("exponent: -2", "expected: hold", "expected = 'hold'", "one of match, faster"),
     ("algorithm: mine.noisy_gd", "algorithm: mine.noisy", "algorithm = 'mine.noisy'", "mine.noisy_gd"),
     ("exponent: -2", "options: {stepz: 3}", "option = 'stepz'", "one of steps"),
-    ("tolerance: 0.25", "tolerance: 0", "tolerance = 0", "> 0"),
 ]
 
 

@@ -1,7 +1,5 @@
 """A whole paper of one's own: used from its folder by one option, and as an installed package."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -23,50 +21,30 @@ WORDS = {
 
 
 pytestmark = pytest.mark.slow
-FIGURE = """
-import sys
-from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.report.drawing import style
-from dpsco_bench.report.own_figures import FIGURES
-
-load_plugins(sys.argv[1:])
-with style():
-    figure = FIGURES.get("example2026.real_epsilon")
-    assert figure.figure(None).axes
-print(figure.title)
-"""
 
 
 def dpsco(folder, *arguments, path=()):
-    """Output of the command."""
-    return run(folder, "-m", "dpsco_bench", *arguments, path=path)
-
-
-def run(folder, *arguments, path=()):
-    """Output of a process of its own, where nothing is left of other papers."""
+    """Run it in a process of its own, where nothing is left of other papers."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (*path, ROOT)))}
-    command = [sys.executable, *arguments]
+    command = [sys.executable, "-m", "dpsco_bench", *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def check_paper(folder, *option, path=()):
-    """Everything that the paper brings is known like what ships."""
-    rows = json.loads(dpsco(folder, "claim", "example2026.thm1", "--profile", "smoke", "--json", *option, path=path))
-    words = {(row["part"], row["calibration"]): row["verdict"].split(" ")[0] for row in rows}
-    assert words == WORDS
+
+    def said(*arguments):
+        return dpsco(folder, *arguments, *option, path=path)
+
+    rows = json.loads(said("claim", "example2026.thm1", "--profile", "smoke", "--json"))
+    assert {(row["part"], row["calibration"]): row["verdict"].split(" ")[0] for row in rows} == WORDS
     for what, id in (("algorithms", ".one_step"), ("claims", ".thm1"), ("tables", ".table1"), ("papers", "")):
-        listed = json.loads(dpsco(folder, "list", what, "--json", *option, path=path))
-        assert f"example2026{id}" in [entry["id"] for entry in listed]
-    account = dpsco(
-        folder, "account", "example2026.one_step", "problem=sign_mean", "n=512", "--json", *option, path=path
-    )
+        assert f"example2026{id}" in [entry["id"] for entry in json.loads(said("list", what, "--json"))]
+    account = said("account", "example2026.one_step", "problem=sign_mean", "n=512", "--json")
     assert json.loads(account)["paper"]["privacy_status"] == "exceeds_claim"
-    assert "half of the sensitivity" in dpsco(folder, "show", "example2026.E1", *option, path=path)
-    drawn = run(folder, "-c", FIGURE, *option[1:], path=path)
-    assert drawn.strip() == "The printed noise gives about twice the claimed ε"
-    assert "d R^2 l" in dpsco(folder, "show", "example2026.thm1", *option, path=path)
+    assert "half of the sensitivity" in said("show", "example2026.E1")
+    assert "d R^2 l" in said("show", "example2026.thm1")
 
 
 def test_from_its_folder_by_one_option(tmp_path, examples):
@@ -75,11 +53,10 @@ def test_from_its_folder_by_one_option(tmp_path, examples):
 
 @pytest.fixture
 def site(tmp_path):
-    """A folder into which the example is installed, with its entry point."""
-    source, target = ROOT / "examples" / "paper", tmp_path / "site"
-    options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", str(target), str(source)]
-    subprocess.run([sys.executable, "-m", "pip", "install", *options], check=True, capture_output=True, cwd=tmp_path)
-    return target
+    options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", str(tmp_path / "site")]
+    install = [sys.executable, "-m", "pip", "install", *options, str(ROOT / "examples" / "paper")]
+    subprocess.run(install, check=True, capture_output=True, cwd=tmp_path)
+    return tmp_path / "site"
 
 
 def test_installed(tmp_path, site):
@@ -87,7 +64,6 @@ def test_installed(tmp_path, site):
 
 
 def test_in_the_workflow(tmp_path, examples):
-    """Its claim is judged, its table rebuilt and its figure drawn beside those of the others."""
     snakemake = str(Path(sys.executable).with_name("snakemake"))
     command = [snakemake, "--snakefile", str(ROOT / "Snakefile"), "--profile", str(ROOT / "profiles" / "default")]
     command += ["--cores", "1", "--config", "profile=smoke", f"plugins={PAPER}", "--", "claims/example2026"]

@@ -1,12 +1,11 @@
 """Nine slips in one's own method: `check` or the run names each one in a line."""
 
-from __future__ import annotations
-
+import re
 from pathlib import Path
 
 import pytest
 
-METHOD, BATCHES = "examples/own_method.py", "examples/own_batches.py"
+METHOD = "examples/own_method.py"
 PAIR = ("problem=flipped_labels", "n=64", "d=3", "steps=6")
 STEP = "x = objective.project(x - plan.step * gradient)"
 SENSITIVITY = "no neighbour found changes a released value by more than declared"
@@ -17,7 +16,6 @@ COUNTS = "each query is released and sampled as often as declared"
 
 @pytest.fixture
 def slipped(dpsco, examples):
-    """``slipped(file, (old, new), ...)`` changes an example."""
 
     def change(file, *changes):
         text = Path(file).read_text()
@@ -30,16 +28,14 @@ def slipped(dpsco, examples):
 
 
 def failed(dpsco, id, file, *keys):
-    """Checks that fail, with what they say."""
     outcome = dpsco("check", id, "--plugin", file, *keys)
     lines = " ".join(outcome.out.split()).replace("FAIL ", "\nFAIL ").replace(" ok ", "\nok ").splitlines()
     assert outcome.code == 1 and outcome.err == "", outcome.err
     return " ".join(line for line in lines if line.startswith("FAIL"))
 
 
-def stopped(dpsco, id, file, problem="ridge_logistic", *keys):
-    """The one line with which a run stops."""
-    outcome = dpsco("run", f"algorithm={id}", f"problem={problem}", "n=64", "d=3", "--plugin", file, *keys)
+def stopped(dpsco, id, file):
+    outcome = dpsco("run", f"algorithm={id}", "problem=ridge_logistic", "n=64", "d=3", "--plugin", file)
     (line,) = outcome.err.splitlines()
     assert outcome.code == 2 and outcome.out == "" and line.startswith("dpsco: algorithm "), outcome
     return line
@@ -88,30 +84,29 @@ def blocks(objective, plan, mechanism):
     return x
 """
 CHARGED = {
-    "Poisson(m / n)": "the batches that are charged for are never drawn (0 of 8 are)",
-    "SingleIndex(n)": "the batches that are charged for are never drawn (0 of 8 are)",
-    "WithReplacement(n, m)": "the batches that are charged for are never drawn (0 of 8 are)",
-    "WithoutReplacement(n, m)": "the batches that are charged for are never drawn (0 of 8 are)",
-    "RandomAllocation(n, m)": "the order that is charged for is never drawn",
+    **dict.fromkeys(
+        ("Poisson(m / n)", "SingleIndex(n)", "WithReplacement(n, m)", "WithoutReplacement(n, m)"), "batches"
+    ),
+    "RandomAllocation(n, m)": "order",
 }
 
 
 @pytest.mark.parametrize("records", CHARGED)
 def test_what_is_charged_as_drawn_and_never_is(dpsco, records):
     Path("blocks.py").write_text(BLOCKS.replace("{records}", records))
-    said = f"query gradient: {CHARGED[records]}: its privacy is not that of the plan"
-    assert said in stopped(dpsco, "mine.blocks", "blocks.py")
+    said = rf"the {CHARGED[records]} that (is|are) charged for (is|are) never drawn"
+    assert re.search(said, stopped(dpsco, "mine.blocks", "blocks.py"))
     told = failed(dpsco, "mine.blocks", "blocks.py", "n=64", "d=3")
-    assert COUNTS in told and CHARGED[records] in told
+    assert COUNTS in told and re.search(said, told)
 
 
 SIZES = {
-    "WithReplacement(2 * n, m)": "population of gradient = 128: must be 64, the records of its run",
-    "WithoutReplacement(n - 1, m)": "population of gradient = 63: must be 64, the records of its run",
-    "SingleIndex(10 * n)": "population of gradient = 640: must be 64, the records of its run",
-    "RandomAllocation(n + 1, m)": "population of gradient = 65: must be 64, the records of its run",
-    "Disjoint(2 * m)": "sizes of its blocks = 128 in all: must be at most 64, the records of its run",
-    "Poisson(m / n)": "n of its plan = 128: must be 64, the records of its run",
+    "WithReplacement(2 * n, m)": "population of gradient = 128: must be 64",
+    "WithoutReplacement(n - 1, m)": "population of gradient = 63: must be 64",
+    "SingleIndex(10 * n)": "population of gradient = 640: must be 64",
+    "RandomAllocation(n + 1, m)": "population of gradient = 65: must be 64",
+    "Disjoint(2 * m)": "sizes of its blocks = 128 in all: must be at most 64",
+    "Poisson(m / n)": "n of its plan = 128: must be 64",
 }
 
 
@@ -122,13 +117,3 @@ def test_a_plan_for_other_records_than_its_run_has(dpsco, records):
     assert SIZES[records] in stopped(dpsco, "mine.blocks", "blocks.py")
     outcome = dpsco("account", "mine.blocks", "problem=ridge_logistic", "n=64", "d=3", "--plugin", "blocks.py")
     assert SIZES[records] in outcome.out + outcome.err and "proven" not in outcome.out
-
-
-def test_an_edit_beside_a_plugin_changes_the_key(dpsco, examples):
-    """Its folder counts."""
-    from dpsco_bench.claims.jobs import claim_plan
-
-    settings = [f"plugins=[{METHOD}]", "claims=[examples/own_claim.yaml]"]
-    first = claim_plan("mine.noisy_gd", "smoke", settings).jobs[0].key
-    Path("examples/beside.py").write_text("STEP = 1\n")
-    assert claim_plan("mine.noisy_gd", "smoke", settings).jobs[0].key != first

@@ -1,14 +1,11 @@
 """What is read from others is data: it executes nothing, stands for no more than it says, and stays in its folder."""
 
-from __future__ import annotations
-
 import ast
 import os
 import pickle
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import dpsco_bench
@@ -16,13 +13,9 @@ from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
 from dpsco_bench.cli.main import main
-from dpsco_bench.cli.outline import claim_digest
 from dpsco_bench.datasets import tables
-from dpsco_bench.datasets.covertype import ROWS, parse
-from dpsco_bench.datasets.store import DataCorrupt
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.plugins import check_given, load_plugins
 from dpsco_bench.leaderboard.board import parse_board
 
 PACKAGE = Path(dpsco_bench.__file__).parent
@@ -36,7 +29,7 @@ PART = {
     "sweep": {"parameter": "epsilon", "values": {"smoke": [0.5, 1.0]}},
 }
 CLAIM = {"id": "mine.a", "title": "t", "source": "s", "statement": "x", "parts": [PART]}
-OUTSIDE = ["../x", "a/b", "/tmp/x", "..", "a..b/../c", "a\nb", "a\x00b", ""]
+OUTSIDE = ["../x", "a/b", "/tmp/x", "..", "a\nb", ""]
 
 
 class Evil:
@@ -68,16 +61,11 @@ def test_no_module_evaluates_text_or_reads_pickles():
             assert not any(module.split(".")[0] in UNSAFE_MODULES for module in names), name
 
 
-@pytest.mark.parametrize("tag", ["python/object/apply:os.mkdir", "python/object/new:os.mkdir", "python/name:os.mkdir"])
-def test_yaml_builds_no_objects(tag):
-    Path("x.yaml").write_text(f"a: !!{tag} [executed]\n")
-    with pytest.raises(InputError, match="a YAML file"):
-        read_yaml(Path("x.yaml"))
-
-
-@pytest.mark.parametrize("reference", ["${python:1}", "${a:mkdir}"])
-def test_references_run_nothing(reference):
-    Path("x.yaml").write_text(f"a: '{reference}'\n")
+@pytest.mark.parametrize(
+    "text", ["!!python/object/apply:os.mkdir [executed]", "!!python/name:os.mkdir []", "'${python:1}'", "'${a:mkdir}'"]
+)
+def test_yaml_builds_and_runs_nothing(text):
+    Path("x.yaml").write_text(f"a: {text}\n")
     with pytest.raises(InputError, match="a YAML file"):
         read_yaml(Path("x.yaml"))
 
@@ -101,12 +89,6 @@ def test_tables_are_never_unpickled(name):
         tables.read(Path(name), None if name == "x.libsvm" else "y")
 
 
-def test_arrays_of_objects_are_refused():
-    np.savez("covertype.npz", numeric=np.array([Evil()], dtype=object), allow_pickle=True)
-    with pytest.raises(DataCorrupt, match="damaged"):
-        parse(Path("covertype.npz"), ROWS)
-
-
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_ids_of_claims_and_parts_name_files_of_the_results(name):
     for entry in ({**CLAIM, "id": f"mine.{name}"}, {**CLAIM, "id": name}, {**CLAIM, "parts": [{**PART, "id": name}]}):
@@ -116,16 +98,10 @@ def test_ids_of_claims_and_parts_name_files_of_the_results(name):
 
 
 JOB = Job(claim="mine.a", part="p", kind="privacy", calibration="paper", seed=1, replicates=1, key="k")
-VERBS = {
-    **{f"worker {step}": [] for step in ("calibrate", "run")},
-    "figure": ["mine.a"],
-    "site": [],
-}
-"""Verbs that work with the jobs of a plan, and what else they take."""
 
 
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("place", ["own.py", "./own.py", "../{here}/own.py", "{folder}/own.py", "package"])
+@pytest.mark.parametrize("verb", ["worker calibrate", "worker run", "figure mine.a", "site"])
+@pytest.mark.parametrize("place", ["own.py", "../{here}/own.py", "package"])
 def test_a_plan_of_others_loads_no_code(verb, place, tmp_path, capsys):
     """The one line names the plan and the plugin; `nothing_is_executed` sees that neither file was."""
     Path("package").mkdir()
@@ -134,27 +110,12 @@ def test_a_plan_of_others_loads_no_code(verb, place, tmp_path, capsys):
     place, path = place.format(here=tmp_path.name, folder=tmp_path), Path("results/smoke/plan.json")
     job = replace(JOB, plugins=(place,))
     WorkPlan("smoke", (ClaimEntry("mine.a", (job,), "digest", parse_claim(CLAIM)),)).write(path)
-    assert main([*verb.split(), *VERBS[verb], "--profile", "smoke"]) == 2
+    assert main([*verb.split(), "--profile", "smoke"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert f"plugins of {path} = '{place}': must be given to this call too" in line
+    assert f"plugins of {path} = '{place}'" in line
 
 
-def test_nor_does_one_that_the_workflow_takes_as_it_is():
-    Path("own.py").write_text("import os\nos.mkdir('executed')\n")
-    entry = ClaimEntry("mine.a", (replace(JOB, plugins=("own.py",)),), "digest", parse_claim(CLAIM))
-    with pytest.raises(InputError, match="plugins of the plan = 'own.py': must be given"):
-        claim_digest(entry)
-
-
-def test_a_plugin_that_was_given_may_be_named_by_any_path(tmp_path):
-    Path("mine.py").write_text("")
-    with pytest.raises(InputError, match="plugins of the plan = 'mine.py'"):
-        check_given(["mine.py"])
-    load_plugins(["mine.py"])
-    check_given(["mine.py", "./mine.py", str(tmp_path / "mine.py"), f"../{tmp_path.name}/mine.py"])
-
-
-@pytest.mark.parametrize("values", [[""], [[1]], [8, "x"], [None], [True], [float("nan")], [float("inf")], [8, 4], [0]])
+@pytest.mark.parametrize("values", [[8, "x"], [True], [float("nan")], [8, 4], [0]])
 def test_grids_of_boards_are_increasing_numbers(values):
     board = {"methods": ["wang2017.dp_gd_pl"], "instances": [{"id": "ridge", "problem": "ridge_logistic"}]}
     grid = {"n": values, "d": [3], "epsilon": [1.0]}

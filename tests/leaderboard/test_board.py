@@ -2,7 +2,6 @@
 
 import copy
 import math
-import re
 from dataclasses import replace
 
 import pytest
@@ -22,7 +21,6 @@ from .made_up import FILE, REAL, RIDGE, SETTINGS
 
 @pytest.fixture(autouse=True)
 def costs_of_the_model(monkeypatch):
-    """Limits here are in seconds of the model, which finds all cells cheap but those of n^2 steps."""
     monkeypatch.setattr(jobs, "costs", lambda: Costs({"wang2017.noisy_sgd_bst14": {"row step": 1e-6}}))
 
 
@@ -41,16 +39,9 @@ BOARD = {
     "most_seconds": {"smoke": 0.012},
     "most_seconds_at_smallest_n": {"smoke": 0.012},
     "instances": [
+        {**RIDGE, "searches": [{"algorithm": "wang2017.dp_gd", "grid": {"steps": [2, 4], "step": [0.1, 1.0]}}]},
         {
-            **RIDGE,
-            "searches": [{"algorithm": "wang2017.dp_gd", "grid": {"steps": [2, 4], "step": [0.1, 1.0]}}],
-        },
-        {
-            "id": "linear",
-            "title": "l",
-            "problem": "cube_iid",
-            "problem_options": {"p": 2.0},
-            "signals": [1, 4],
+            **{"id": "linear", "title": "l", "problem": "cube_iid", "problem_options": {"p": 2.0}, "signals": [1, 4]},
             "without_privacy": "bassily2021.gg_lmo",
         },
         REAL,
@@ -62,14 +53,11 @@ def plan(**changes):
     return board_plan(parse_board({**copy.deepcopy(BOARD), **changes}), "smoke", SETTINGS)
 
 
-def test_points_are_all_combinations_of_all_blocks_once():
+def test_points_are_all_combinations_and_every_method_is_run_or_left_out():
     board = parse_board(BOARD)
     points = [(point.n, point.d, point.epsilon) for point in board.points(board.instances[0], "smoke")]
     assert points == [(64, 3, 1), (128, 3, 1), (64, 4, 1)]
     assert board.points(board.instances[2], "smoke") == [GridPoint(64, 1)]
-
-
-def test_every_method_is_run_or_left_out_at_every_point():
     entry = plan()
     ran = {(c.method, c.value) for job in entry.jobs for c in job.cells if not c.method.startswith("real")}
     left = {(f"{x.instance}/{x.method}", x.point) for x in entry.left_out}
@@ -82,33 +70,17 @@ def test_every_method_is_run_or_left_out_at_every_point():
 
 def test_reasons_of_what_is_left_out():
     found = {(x.instance, x.method): (x.status, x.reason) for x in plan().left_out}
-    assert found["ridge", "noisy_smd"][0] == "refused"
-    assert "the problem lacks an l_p ball as domain" in found["ridge", "noisy_smd"][1]
+    assert found["ridge", "noisy_smd"][0] == "refused" and "lacks an l_p ball" in found["ridge", "noisy_smd"][1]
     assert found["ridge", "dp_gd_nonconvex"][0] == "incomparable" and "gradient" in found["ridge", "dp_gd_nonconvex"][1]
     status, reason = found["ridge", "noisy_sgd_bst14"]
-    assert status == "too_long" and reason.endswith(" s on one core: 4.1e+03 rounds and 4.1e+03 gradients")
+    assert status == "too_long" and reason.endswith("4.1e+03 rounds and 4.1e+03 gradients")
     assert found["ridge", "later"] == ("not_run", "slow")
 
 
-def test_what_is_left_out_has_the_time_of_all_its_signals(monkeypatch):
-    """A point runs at each signal of its instance; the limit is of one."""
-    monkeypatch.setattr(boards, "duration", repr)
-    seconds = {}
-    for signals in ([], [1], [1, 4, 16]):
-        made = {**copy.deepcopy(BOARD), "most_seconds": {"smoke": 1e-99}}
-        made["instances"][1]["signals"] = signals
-        left = {(x.instance, x.method): x.reason for x in board_plan(parse_board(made), "smoke", SETTINGS).left_out}
-        seconds[len(signals)] = float(left["linear", "noisy_smd"].split()[1])
-    assert seconds[0] == seconds[1] > 0 and seconds[3] == pytest.approx(3 * seconds[1])
-
-
 def test_the_smallest_n_of_an_instance_has_a_limit_of_its_own():
-    """Of what runs nowhere on an instance nothing is known."""
     entry = plan(most_seconds_at_smallest_n={"smoke": 0.02})
     ran = {(cell.method, cell.n) for job in entry.jobs for cell in job.cells}
     assert ("ridge/noisy_sgd_bst14", 64) in ran and ("ridge/noisy_sgd_bst14", 128) not in ran
-    board = load_board("leaderboard.common")
-    assert all(board.most_seconds_at_smallest_n[profile] >= seconds for profile, seconds in board.most_seconds.items())
 
 
 def test_methods_of_order_n_squared_end_at_the_n_that_is_given(monkeypatch):
@@ -123,7 +95,6 @@ def test_methods_of_order_n_squared_end_at_the_n_that_is_given(monkeypatch):
     monkeypatch.setattr(boards, "QUICK", 0.0)
     assert everywhere <= ran()
     assert everywhere - ran(quadratic_to={"smoke": 64}) == {("ridge/noisy_sgd_bst14", 128)}
-    assert load_board("leaderboard.common").quadratic_to == {"ci": 2048, "full": 4096}
 
 
 def test_what_alone_leaves_a_point_undecided_runs_on_to_the_n_that_is_given(monkeypatch):
@@ -150,9 +121,10 @@ def test_what_runs_further_on_the_board_reaches_a_size_of_its_grid():
     """Beyond the limit that it would end at: else it says nothing."""
     board = load_board("leaderboard.common")
     sizes = [(x, profile, n) for x in board.instances for profile, to in x.runs_to.items() for n in to.values()]
-    assert sizes
     for instance, profile, n in sizes:
         assert n in {point.n for point in board.points(instance, profile)} and n > board.quadratic_to[profile]
+    assert sizes and board.quadratic_to == {"ci": 2048, "full": 4096}
+    assert all(board.most_seconds_at_smallest_n[profile] >= seconds for profile, seconds in board.most_seconds.items())
 
 
 @pytest.mark.parametrize(
@@ -193,32 +165,12 @@ def test_a_job_is_a_method_on_an_instance_and_noise_off_runs_and_searches_lie_ap
     assert {cell.signal for cell in jobs["linear+noisy_smd", "accounted"].cells} == {1.0, 4.0}
 
 
-def test_any_name_of_a_method_makes_the_name_of_a_file():
-    """Two names never make one."""
-    labels = ["with a space", "with_a_space", "with+20a+20space", "a/b", "ä", "dp_gd_pl+search"]
-    methods = [{"algorithm": "wang2017.dp_gd_pl", "label": label} for label in labels]
-    search = {"algorithm": "wang2017.dp_gd_pl", "grid": {}, "beside": [{"steps": 3}]}
-    found = plan(methods=methods, instances=[{**BOARD["instances"][0], "searches": [search]}])
-    names = [job.name for job in found.jobs]
-    assert len(set(names)) == len(names) == len(labels) + 1
-    assert all(re.fullmatch(r"\w[\w.+-]*", name) for name in names)
-
-
 def test_keys_follow_the_numbers_and_not_the_words():
     key = {job.part: job.key for job in plan().jobs}
     assert {job.part: job.key for job in plan(title="another").jobs} == key
     more = {job.part: job.key for job in plan(delta=1e-6).jobs}
     assert all(more[part] != key[part] for part in key)
     assert plan(title="another").digest != plan().digest
-
-
-def test_longer_runs_are_predicted_to_take_longer():
-    cells = [
-        Cell("wang2017.dp_gd", "ridge_logistic", n, 1.0, 1e-5, 3, options={"steps": s})
-        for n, s in ((64, 2), (64, 9), (999, 9))
-    ]
-    times = [expected_seconds(cell, cell.plan("accounted", 1)[1], 4) for cell in cells]
-    assert times == sorted(times) and times[0] < times[2]
 
 
 def test_what_a_method_was_found_to_take_counts(monkeypatch):
@@ -238,16 +190,6 @@ def test_what_a_method_was_found_to_take_counts(monkeypatch):
     assert expected_seconds(cell, plan, 4) == jobs.LEAST_SECONDS
 
 
-def test_a_loss_that_the_compiled_steps_do_not_know_takes_what_its_listing_does(monkeypatch):
-    """Rates of a method are those of its fused runs, unless that loss was measured."""
-    cell = Cell("wang2017.noisy_sgd_bst14", "md_linear", 64, 1.0, 1e-5, 3)
-    plan, model = (cell.plan("accounted", 1)[1], predicted_seconds)
-    assert expected_seconds(cell, plan, 4) == model(cell, plan, 4) == model(cell, plan, 4, fused=False)
-    known = Costs(families={"wang2017.noisy_sgd_bst14": {"md_linear on l1_ball": {"row ddd": 2.0}}})
-    monkeypatch.setattr(jobs, "costs", lambda: known)
-    assert expected_seconds(cell, plan, 4) == 2.0 * 4 * 3**3
-
-
 def test_what_cells_are_expected_to_take_changes_no_key(monkeypatch):
     before = plan(most_seconds_at_smallest_n={"smoke": 100}, most_seconds={"smoke": 100})
     cheap = dict.fromkeys(list_algorithms(), {"cell": 0.002})
@@ -258,114 +200,66 @@ def test_what_cells_are_expected_to_take_changes_no_key(monkeypatch):
     assert [job.seconds for job in after.jobs] != [job.seconds for job in before.jobs]
 
 
+SEARCHED = BOARD["instances"][0]
+GD = {"algorithm": "wang2017.dp_gd"}
+SEARCH = {**GD, "grid": {"steps": [2]}}
+
+
+def ridge(**changes):
+    return {"instances": [{**SEARCHED, **changes}]}
+
+
 WRONG = [
-    ({"methods": []}, "methods = \\[\\]: must be distinct names"),
     ({"methods": ["wang2017.dp_gd", "wang2017.dp_gd"]}, "methods = .*distinct names"),
-    ({"methods": [{"algorithm": "wang2017.dp_gd", "profiles": ["ci"]}]}, "dp_gd: why is missing"),
-    (
-        {"methods": [{"algorithm": "wang2017.dp_gd", "profiles": ["quick"]}]},
-        "profiles = \\['quick'\\]: must be some of smoke",
-    ),
+    ({"methods": [{**GD, "profiles": ["ci"]}]}, "dp_gd: why is missing"),
     ({"speed": 3}, "key = 'speed': must be one of id, title"),
     ({"delta": "small"}, "delta = 'small': must be a number"),
     ({"grids": {"quick": [{"n": [1], "epsilon": [1]}]}}, "grids = 'quick': must be one of smoke, ci, full"),
-    ({"grids": {"smoke": [{"n": [2, 1], "epsilon": [1]}]}}, "n = \\[2, 1\\]: must be increasing numbers > 0"),
     ({"grids": {"smoke": [{"n": [1]}]}}, "must be a mapping with lists n, epsilon"),
     ({"replicates": {}}, "replicates = 'smoke': must be given"),
     ({"quadratic_to": {"smoke": 0}}, "quadratic_to = 0: must be an integer >= 1"),
-    ({"most_seconds_at_smallest_n": {}}, "most_seconds_at_smallest_n = 'smoke': must be given"),
-    ({"instances": [{**BOARD["instances"][0], "signals": [2, 1]}]}, "signals = \\[2, 1\\]: must be increasing"),
-    ({"instances": [{**BOARD["instances"][0], "id": "a/b"}]}, "id = 'a/b': must be letters"),
-    (
-        {"instances": [{**BOARD["instances"][0], "problem_options": {"d": 3}}]},
-        "problem_options = 'd': must be an option",
-    ),
-    (
-        {"instances": [{**BOARD["instances"][0], "excluded": {"x": "y"}}]},
-        "excluded = 'x': must be a method of the board",
-    ),
-    (
-        {"instances": [{**BOARD["instances"][0], "runs_to": {"smoke": {"x": 64}}}]},
-        "runs_to = 'x': must be a method of the board",
-    ),
-    (
-        {"instances": [{**BOARD["instances"][0], "runs_to": {"quick": {"dp_gd": 64}}}]},
-        "runs_to = 'quick': must be one of smoke, ci, full",
-    ),
-    (
-        {"instances": [{**BOARD["instances"][0], "runs_to": {"smoke": {"dp_gd": 0}}}]},
-        "runs_to, smoke: dp_gd = 0: must be an integer >= 1",
-    ),
+    (ridge(signals=[2, 1]), "signals = \\[2, 1\\]: must be increasing"),
+    (ridge(id="a/b"), "id = 'a/b': must be letters"),
+    (ridge(problem_options={"d": 3}), "problem_options = 'd': must be an option"),
+    (ridge(excluded={"x": "y"}), "excluded = 'x': must be a method of the board"),
+    (ridge(runs_to={"smoke": {"x": 64}}), "runs_to = 'x': must be a method of the board"),
+    (ridge(runs_to={"quick": {"dp_gd": 64}}), "runs_to = 'quick': must be one of smoke, ci, full"),
+    (ridge(runs_to={"smoke": {"dp_gd": 0}}), "runs_to, smoke: dp_gd = 0: must be an integer >= 1"),
 ]
 
 
 @pytest.mark.parametrize(("changes", "message"), WRONG, ids=[message for _, message in WRONG])
 def test_mistakes_are_named_in_one_line(changes, message):
-    with pytest.raises(InputError, match=message) as caught:
+    with pytest.raises(InputError, match=message):
         parse_board({**copy.deepcopy(BOARD), **changes})
-    assert "\n" not in str(caught.value)
 
 
-SEARCHED = BOARD["instances"][0]
-SEARCH = {"algorithm": "wang2017.dp_gd", "grid": {"steps": [2]}}
 UNKNOWN = [
     ({"methods": ["wang2017.dp_dg"]}, "'wang2017.dp_dg': must be a known one, such as "),
-    (
-        {"methods": [{"algorithm": "wang2017.dp_gd", "options": {"stepz": 3}}]},
-        "method dp_gd: option = 'stepz': must be one of steps",
-    ),
-    ({"methods": [{"algorithm": "wang2017.dp_gd", "variant": "exact"}]}, "method dp_gd: variant = 'exact'"),
-    (
-        {"instances": [{**SEARCHED, "searches": [{**SEARCH, "grid": {"stepz": [2]}}]}]},
-        "instance ridge, dp_gd: option = 'stepz'",
-    ),
-    (
-        {"instances": [{**SEARCHED, "searches": [{**SEARCH, "beside": [{"steps": "many"}]}]}]},
-        "instance ridge, dp_gd: steps = 'many': must be of type int",
-    ),
-    (
-        {"instances": [{**SEARCHED, "without_privacy": {"algorithm": "bassily2021.gg_lmo", "options": {"x": 1}}}]},
-        "instance ridge, gg_lmo: option = 'x'",
-    ),
-    (
-        {"instances": [{**SEARCHED, "problem_options": {"pp": 1}}]},
-        "instance ridge: option of problem ridge_logistic = 'pp': must be one of",
-    ),
-    (
-        {"instances": [{**SEARCHED, "problem_options": {"constants": {"gradient_rnge": 4.0}}}]},
-        "instance ridge: problem constant = 'gradient_rnge'",
-    ),
+    ({"methods": [{**GD, "options": {"stepz": 3}}]}, "method dp_gd: option = 'stepz'"),
+    ({"methods": [{**GD, "variant": "exact"}]}, "method dp_gd: variant = 'exact'"),
+    (ridge(searches=[{**SEARCH, "grid": {"stepz": [2]}}]), "instance ridge, dp_gd: option = 'stepz'"),
+    (ridge(searches=[{**SEARCH, "beside": [{"steps": "many"}]}]), "instance ridge, dp_gd: steps = 'many'"),
+    (ridge(without_privacy={"algorithm": "bassily2021.gg_lmo", "options": {"x": 1}}), "gg_lmo: option = 'x'"),
+    (ridge(problem_options={"pp": 1}), "instance ridge: option of problem ridge_logistic = 'pp'"),
+    (ridge(problem_options={"constants": {"gradient_rnge": 4.0}}), "instance ridge: problem constant = "),
+    (ridge(signals=[1]), "signals of ridge = .*: must be none: ridge_logistic has no free signal"),
 ]
 
 
 @pytest.mark.parametrize(("changes", "message"), UNKNOWN, ids=[message for _, message in UNKNOWN])
 def test_what_an_algorithm_does_not_have_stops_the_board(changes, message):
-    with pytest.raises(InputError, match=message) as caught:
+    with pytest.raises(InputError, match=message):
         plan(**changes)
-    assert "\n" not in str(caught.value)
 
 
-def test_a_signal_needs_a_problem_that_has_one():
-    with pytest.raises(InputError, match="signals of ridge = .*: must be none: ridge_logistic has no free signal"):
-        plan(instances=[{**BOARD["instances"][0], "signals": [1]}])
-
-
-def test_a_search_tries_its_grid_and_what_lies_beside_it():
-    search = Search(
-        algorithm="bassily2021.noisy_smd",
-        grid={"steps": [4, 8]},
-        options={"step": 0.5},
-        beside=[{}, {"step": 2.0}],
-    )
+def test_searches_try_their_grid_and_values_that_a_method_does_not_take_are_said(capfd):
+    given = {"grid": {"steps": [4, 8]}, "options": {"step": 0.5}, "beside": [{}, {"step": 2.0}]}
+    search = Search(algorithm="bassily2021.noisy_smd", **given)
     assert search.settings == [{"step": 0.5, "steps": 4}, {"step": 0.5, "steps": 8}, {"step": 0.5}, {"step": 2.0}]
-
-
-def test_a_value_that_a_method_does_not_take_is_said(capfd):
-    """The other points and settings are run: another instance may take it."""
     method = {"algorithm": "wang2017.dp_gd", "label": "zero", "options": {"steps": 0}}
     search = {**SEARCH, "grid": {"steps": [0, 2], "step": [0.1]}}
     entry = plan(methods=[method, "wang2017.dp_gd"], instances=[{**SEARCHED, "searches": [search]}])
     said = capfd.readouterr().err
-    assert "left out: ridge/zero: steps = 0: must be an integer >= 1" in said
-    assert "left out: ridge/dp_gd#0: steps = 0: must be an integer >= 1" in said
+    assert "left out: ridge/zero: steps = 0" in said and "left out: ridge/dp_gd#0: steps = 0" in said
     assert {cell.method for job in entry.jobs for cell in job.cells} >= {"ridge/dp_gd", "ridge/dp_gd#1"}

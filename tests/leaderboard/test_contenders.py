@@ -1,14 +1,35 @@
-"""Undecided points: what a limit of time removes, judged where it last ran."""
+"""Undecided points, who can win, and what is recorded of a board."""
 
+import math
+import re
 from dataclasses import replace
+from types import SimpleNamespace
 
-from dpsco_bench.leaderboard.standings import Contender, Unrun, contenders, uncompared
+import numpy as np
+import pytest
+
+from dpsco_bench.execution.progress import duration
+from dpsco_bench.leaderboard.standings import (
+    Contender,
+    Ran,
+    Skipped,
+    Unrun,
+    best_search,
+    changed,
+    contenders,
+    decided_text,
+    read_boards,
+    record_board,
+    seconds_of,
+    to_decide,
+    uncompared,
+)
+from dpsco_bench.privacy.ledger import SEVERITY
 
 from .made_up import ranked, standing
 
 
 def row(n, risks, left_out=(), tied=("a",), **place):
-    """A point's row; a method whose name begins with x is not ranked."""
     methods = [ranked(name, risk, ranked=name[0] != "x") for name, risk in risks.items()]
     out = tuple(Unrun(name, f"p.{name}", status, "") for name, status in left_out)
     return standing(methods, tied, n=n, left_out=out, **place)
@@ -29,30 +50,104 @@ def test_the_tied_and_those_that_can_catch_up_contend_the_best_first():
     assert contenders(large, [SMALL])[2] == Contender("c", 3, 96, 8, 1)
 
 
-def test_only_time_leaves_a_contender_out():
+def test_what_contends_at_other_sizes():
     gone = [("b", "refused"), ("c", "incomparable"), ("a", "not_run"), ("never", "too_long")]
     assert names(row(384, {"d": 0.1}, gone), SMALL) == []
-
-
-def test_the_next_smaller_n_where_it_ran_is_looked_at():
-    """Not a smaller n where it was the best, not one where it did not run, and no other d."""
+    # Not a smaller n where it was the best, not one where it did not run, and no other d.
     first = row(24, {"d": 0.1})
     gap = row(384, {"a": 0.1}, [("d", "too_long")])
     other = row(1536, {"d": 0.1}, d=2)
     large = row(1536, {"a": 0.1}, [("d", "too_long")])
     assert names(large, first, SMALL, gap, other) == []
     assert names(row(1536, {"a": 0.1}, [("c", "too_long")]), SMALL, gap) == ["c"]
-
-
-def test_else_the_nearest_point():
     near, far = row(1536, {"d": 0.1}, d=2, tied=("d",)), row(1536, {"a": 1, "b": 2, "c": 3, "d": 4}, d=128)
     point = row(1536, {"a": 0.1}, [("d", "too_long")])
     assert names(point, near, far) == ["d"]
     assert names(point, replace(near, d=1024), far) == []
-
-
-def test_what_ran_nowhere_was_not_compared():
     gone = [("b", "too_long"), ("never", "too_long"), ("nor", "refused"), ("x", "too_long")]
     point = row(384, {"a": 0.1}, gone)
     assert uncompared(point, [SMALL, point]) == ("never",)
     assert uncompared(point, [point]) == ("b", "never", "x")
+
+
+def left(point, *costs):
+    return replace(point, contenders=tuple(Contender("m", 1, 96, 8, 1.0, cost) for cost in costs))
+
+
+FIRST, MIDDLE, LARGE = (replace(row(n, {"a": 0.1}), runner_up="the next") for n in (1024, 16384, 1048576))
+LATE = left(LARGE, "about 3 min 20 s on one core", "about 40 s on one core")
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([], r""),
+        ([FIRST, MIDDLE], r"The largest n .* is 16,384, which is the largest that was run\."),
+        ([MIDDLE, left(MIDDLE, "about 9.0 s on one core"), LATE], r".* is 16,384; .* n = 1,048,576.* 4 min 00 s .*"),
+        ([FIRST, left(MIDDLE, "about 2 h 05 min on one core"), LATE], r".* is 1,024; .* all 2 about 2 h 09 min .*"),
+        ([FIRST, replace(MIDDLE, runner_up=None)], r".* is 1,024; at larger n no method of proven privacy ran\."),
+        ([replace(MIDDLE, runner_up=None)], r"No point is decided, since no method of proven privacy ran\."),
+        ([left(FIRST, "")], r"No point is decided; .* not known\."),
+    ],
+)
+def test_the_largest_decided_n_and_what_is_above_it(rows, said):
+    assert re.fullmatch(said, decided_text(rows))
+
+
+@pytest.mark.parametrize("seconds", [0.4, 12.0, 200.0, 3900.0, 5 * 86400.0, 3000 * 86400.0])
+def test_a_cost_in_words_is_read_back(seconds):
+    assert seconds_of(f"about {duration(seconds)} on one core: 3 steps") == seconds
+    assert math.isnan(seconds_of("never")) and to_decide(LATE) == 240.0
+
+
+BOARD = "leaderboard.b"
+RECORDED = standing([ranked("a", 0.12345, held_out_loss=0.5), ranked("b", 0.2)], ["a"], runner_up="b")
+
+
+def test_a_point_is_recorded_with_its_numbers_and_absent_data_and_other_boards_stay(tmp_path):
+    path = tmp_path / "boards" / "ci.json"
+    record_board(path, BOARD, [RECORDED])
+    (row,) = read_boards(path)
+    assert [row[key] for key in ("instance", "n", "least", "tied", "risk")] == ["i", 64, "a", ["a"], 0.123]
+    assert [row[key] for key in ("trivial", "search", "held_out_loss", "contenders")] == [9.0, None, 0.5, []]
+    path = tmp_path / "ci.json"
+    record_board(path, BOARD, [RECORDED, replace(RECORDED, instance="real")])
+    record_board(path, "leaderboard.c", [RECORDED])
+    record_board(path, BOARD, [Skipped("real", "t", "data absent")])
+    assert [(row["board"], row["instance"]) for row in read_boards(path)] == [(BOARD, "real"), ("leaderboard.c", "i")]
+
+
+def test_only_another_winner_of_a_decided_point_is_a_change(tmp_path):
+    path = tmp_path / "ci.json"
+    record_board(path, BOARD, [RECORDED])
+    known = read_boards(path)
+    other = replace(RECORDED, winner="b", tied=("b",))
+    assert changed(known, BOARD, [other]) == [f"{BOARD} i, n = 64, d = 8, epsilon = 1: a -> b"]
+    assert not changed(known, BOARD, [RECORDED, replace(other, n=128), replace(other, tied=("b", "a"))])
+    undecided = replace(other, contenders=(Contender("c", 1, 32, 8, 1.0),))
+    assert not changed(known, BOARD, [undecided, Skipped("i", "t", "data absent")])
+
+
+def run(status="proven", setting=None, halves=(1.0, 1.0)):
+    risks = np.repeat(np.array(halves), 8)[None, None, :]
+    calibrated = SimpleNamespace(privacy_status=status)
+    entry = SimpleNamespace(algorithm="a.b", options={"setting": setting})
+    return Ran("i", f"m{setting}", setting, 0, SimpleNamespace(risks=risks, calibrated=calibrated, entry=entry))
+
+
+@pytest.mark.parametrize("status", SEVERITY)
+def test_only_what_is_proven_and_not_searched_can_win(status):
+    assert run(status).ranked == (status == "proven")
+    assert not run(status, setting=0).ranked
+
+
+def test_a_search_chooses_on_one_half_and_is_measured_on_the_other():
+    found = best_search([run(setting=0, halves=(1.0, 9.0)), run(setting=1, halves=(2.0, 3.0)), run(halves=(0.1, 0.1))])
+    assert (found.method, found.risk, found.settings) == ("m0", 9.0, 2)
+
+
+@pytest.mark.parametrize("status", [status for status in SEVERITY if status != "proven"])
+def test_a_setting_without_a_proof_is_not_searched(status):
+    found = best_search([run(status, 0, (0.1, 0.1)), run("proven", 1, (2.0, 3.0))])
+    assert (found.method, found.settings) == ("m1", 1)
+    assert best_search([run(status, 0)]) is None

@@ -73,12 +73,6 @@ def _calibrated(cell):
         return False
 
 
-def test_the_exact_sampler_of_quadratic_losses_runs_on_the_common_board(common):
-    ran = {cell.method for job in common.jobs for cell in job.cells}
-    for instance in ("strong-ball", "mean"):
-        assert {f"{instance}/exp_mech_sc", f"{instance}/reg_exp_mech"} <= ran
-
-
 def test_references_without_privacy_are_sample_minimisers(common):
     """Each is a closed form of the sample alone: none has steps that follow epsilon with the noise off."""
     silent = [cell for job in common.jobs if job.calibration == "none" for cell in job.cells]

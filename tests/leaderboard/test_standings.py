@@ -1,4 +1,4 @@
-"""Standings: the winner, ties, and what cannot win; from made-up risks, and from a board that is run."""
+"""Standings and the race: the winner, ties, what cannot win, and who is not run to the end."""
 
 import math
 from dataclasses import replace
@@ -7,25 +7,31 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from dpsco_bench.analysis.bootstrap import student_factor
 from dpsco_bench.claims.bounds.registry import BoundContext
-from dpsco_bench.claims.plan import BoardEntry, LeftOut
+from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import EPSILONS
 from dpsco_bench.execution.job import execute
+from dpsco_bench.execution.job_results import Measured
+from dpsco_bench.execution.jobs import race_ends, stage_ends
+from dpsco_bench.execution.store import Store
+from dpsco_bench.execution.worker import make_all
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
+from dpsco_bench.leaderboard import standings as ranking
 from dpsco_bench.leaderboard.board import Entrant, Instance, board_plan, parse_board
 from dpsco_bench.leaderboard.standings import (
     TRIVIAL,
     Ran,
     RankedBoard,
-    _lower_bound,
-    _method,
-    _why_empty,
-    _without_privacy,
+    Standing,
     compare,
+    race,
+    raced,
     standings,
+    survivors,
 )
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.registry import get_problem
@@ -37,11 +43,20 @@ def noisy(mean, seed, spread=0.1, size=(1, 1, 24)):
     return mean * (1 + spread * np.random.default_rng(seed).standard_normal(size))
 
 
-def test_a_clear_winner_has_a_margin_beyond_doubt():
+def test_a_clear_winner_has_a_margin_beyond_doubt_and_the_comparison_is_paired():
     outcome = compare({"a": noisy(1.0, 1), "b": noisy(2.0, 2)}, 5.0)
     assert (outcome.winner, outcome.runner_up, outcome.tied) == ("a", "b", ("a",))
     low, high = outcome.margin_ci
     assert 0 < low < outcome.margin < high < 1 and outcome.margin == pytest.approx(0.5, abs=0.05)
+    # A common factor per replicate hides nothing.
+    common = np.exp(np.random.default_rng(0).standard_normal((1, 1, 24)))
+    assert compare({"a": common, "b": 1.1 * common}, 100.0).tied == ("a",)
+    strong, weak = noisy(1.0, 1), noisy(0.1, 2)
+    outcome = compare({"a": np.concatenate([strong, weak]), "b": np.concatenate([weak, 3 * strong])}, 9.0)
+    assert outcome.winner == "a"
+    risks = np.array([0.0, 0.0, 0.0, 0.2, 0.0, 0.0]).reshape(1, 1, 6)
+    outcome = compare({"a": risks, "b": noisy(1.0, 2, 0.05, (1, 1, 6))}, 9.0)
+    assert outcome.margin < outcome.margin_ci[1] <= 1.0
 
 
 def test_methods_that_cannot_be_told_apart_are_tied():
@@ -49,50 +64,22 @@ def test_methods_that_cannot_be_told_apart_are_tied():
     assert sorted(outcome.tied) == ["a", "b"] and outcome.margin_ci[0] <= 0
 
 
-def test_the_comparison_is_paired():
-    """A common factor per replicate hides nothing."""
-    common = np.exp(np.random.default_rng(0).standard_normal((1, 1, 24)))
-    assert compare({"a": common, "b": 1.1 * common}, 100.0).tied == ("a",)
-
-
-def test_the_starting_point_takes_part():
+def test_the_starting_point_takes_part_and_a_single_replicate_decides_nothing():
     outcome = compare({"a": noisy(2.0, 1)}, 1.0)
     assert (outcome.winner, outcome.tied) == (TRIVIAL, (TRIVIAL,))
     assert compare({}, 1.0).runner_up is None
-
-
-def test_a_method_that_does_nothing_neither_wins_nor_ties():
-    """Its mean may differ from the starting risk by a rounding, on either side; its name decides nothing."""
-    for risk in (1.0, 1.0 - 1e-15, 1.0 + 1e-15):
-        outcome = compare({"a": np.full((1, 1, 24), risk), "b": noisy(3.0, 1)}, 1.0)
-        assert (outcome.winner, outcome.tied, outcome.runner_up) == (TRIVIAL, (TRIVIAL,), "b")
-    outcome = compare({"a": np.ones((1, 1, 24))}, 1.0)
-    assert (outcome.winner, outcome.tied, outcome.runner_up) == (TRIVIAL, (TRIVIAL,), "a")
-    outcome = compare({"a": np.ones((1, 1, 24)), "c": noisy(0.99, 2, 0.5)}, 1.0)
-    assert sorted(outcome.tied) == ["c", TRIVIAL], "shared with the starting point, which it is"
-
-
-def test_the_interval_of_a_margin_ends_at_one():
-    risks = np.array([0.0, 0.0, 0.0, 0.2, 0.0, 0.0]).reshape(1, 1, 6)
-    outcome = compare({"a": risks, "b": noisy(1.0, 2, 0.05, (1, 1, 6))}, 9.0)
-    assert outcome.margin < outcome.margin_ci[1] <= 1.0
+    one = np.ones((1, 1, 1))
+    assert sorted(compare({"a": one, "b": 2 * one}, 3.0).tied) == sorted(["a", "b", TRIVIAL])
 
 
 def test_a_lower_bound_is_cut_at_the_starting_risk():
-    context = BoundContext(
-        10, 50, 0.1, 1e-6, Constants(2.0, 1.0, diameter=2.0, domain="l2_ball"), "paper", {}, {}, start_risk=0.3
-    )
-    assert _lower_bound("leaderboard.erm_l2", context) == (0.3, True)
+    constants = Constants(2.0, 1.0, diameter=2.0, domain="l2_ball")
+    context = BoundContext(10, 50, 0.1, 1e-6, constants, "paper", {}, {}, start_risk=0.3)
+    assert ranking._lower_bound("leaderboard.erm_l2", context) == (0.3, True)
     roomy = replace(context, start_risk=1e9)
-    found, cut = _lower_bound("leaderboard.erm_l2", roomy)
+    found, cut = ranking._lower_bound("leaderboard.erm_l2", roomy)
     assert not cut and found > 0.3
-    assert _lower_bound("", context) == (None, False)
-
-
-def test_the_worst_signal_counts():
-    strong, weak = noisy(1.0, 1), noisy(0.1, 2)
-    outcome = compare({"a": np.concatenate([strong, weak]), "b": np.concatenate([weak, 3 * strong])}, 9.0)
-    assert outcome.winner == "a"
+    assert ranking._lower_bound("", context) == (None, False)
 
 
 def test_ends_of_an_interval_are_those_of_all_resamples_there_are():
@@ -107,29 +94,25 @@ def test_ends_of_an_interval_are_those_of_all_resamples_there_are():
     np.testing.assert_allclose(found, [exact[0], min(1.0, exact[1])], atol=0.03 * shares.std())
 
 
-def test_methods_that_do_the_same_are_tied_whatever_stands_beside_them():
+def test_methods_that_do_the_same_are_tied_and_one_that_does_nothing_neither_wins_nor_ties():
     """Their sums come from one product of matrices, which may round them differently."""
     risks = noisy(1.0, 1, 0.3, (1, 2, 7)) / 3
     others = {f"other{i}": noisy(5.0, i, 0.1, (1, 2, 7)) for i in range(2, 9)}
     assert sorted(compare({"a": risks, **others, "z": risks.copy()}, 9.0).tied) == ["a", "z"]
-
-
-def test_a_single_replicate_decides_nothing():
-    one = np.ones((1, 1, 1))
-    assert sorted(compare({"a": one, "b": 2 * one}, 3.0).tied) == sorted(["a", "b", TRIVIAL])
-
-
-def test_risks_of_zero_are_no_obstacle():
-    outcome = compare({"a": np.zeros((1, 1, 8)), "b": np.ones((1, 1, 8))}, 2.0)
-    assert (outcome.winner, outcome.margin, outcome.tied) == ("a", 1.0, ("a",))
+    # Its mean may differ from the starting risk by a rounding, on either side; its name decides nothing.
+    for risk in (1.0, 1.0 - 1e-15, 1.0 + 1e-15):
+        outcome = compare({"a": np.full((1, 1, 24), risk), "b": noisy(3.0, 1)}, 1.0)
+        assert (outcome.winner, outcome.tied, outcome.runner_up) == (TRIVIAL, (TRIVIAL,), "b")
+    outcome = compare({"a": np.ones((1, 1, 24))}, 1.0)
+    assert (outcome.winner, outcome.tied, outcome.runner_up) == (TRIVIAL, (TRIVIAL,), "a")
+    outcome = compare({"a": np.ones((1, 1, 24)), "c": noisy(0.99, 2, 0.5)}, 1.0)
+    assert sorted(outcome.tied) == ["c", TRIVIAL], "shared with the starting point, which it is"
 
 
 BOARD = {
     **FILE,
     "methods": [
-        "wang2017.dp_gd_pl",
-        "wang2017.output_perturbation_zhang17",
-        "wang2017.objective_perturbation_cms11",
+        *("wang2017.dp_gd_pl", "wang2017.output_perturbation_zhang17", "wang2017.objective_perturbation_cms11"),
         "bassily2021.noisy_smd",
     ],
     "grids": {"smoke": [{"n": [128, 1024], "d": [3], "epsilon": [1]}]},
@@ -161,16 +144,18 @@ def rows():
     return read
 
 
-def test_one_row_per_point_and_one_for_what_is_skipped(rows):
-    assert [(row.instance, getattr(row, "n", None), bool(row.skipped)) for row in rows] == [
-        ("ridge", 128, False),
-        ("ridge", 1024, False),
-        ("real", None, True),
-    ]
+def test_one_row_per_point_with_its_references(rows):
+    found = [(row.instance, getattr(row, "n", None), bool(row.skipped)) for row in rows]
+    assert found == [("ridge", 128, False), ("ridge", 1024, False), ("real", None, True)]
+    small, large = rows[:2]
+    assert small.without_privacy.risk == 0.0 and small.trivial > 0
+    assert small.lower_bound / large.lower_bound == pytest.approx(64)
+    assert [item.method for item in small.left_out] == ["noisy_smd"]
+    assert large.winner != TRIVIAL and large.margin > 0
+    assert small.contenders == large.contenders == (), "a refusal is no matter of time"
 
 
 def test_an_instance_of_which_some_results_lack_is_skipped_whole():
-    """Where data are absent, results of some methods may be there still: they alone rank nothing."""
     entry = board_plan(parse_board(BOARD), "smoke", SETTINGS)
     lost, *others = entry.jobs
     done = {job.key: calibrate_job(job) for job in others if not job.skipped}
@@ -188,32 +173,18 @@ def test_only_proven_methods_are_ranked(rows):
         assert all(m.epsilon_real <= 1 + 1e-9 for m in row.methods if m.ranked)
 
 
-def test_references_stand_beside(rows):
-    small, large = rows[:2]
-    assert small.without_privacy.risk == 0.0 and small.trivial > 0
-    assert small.lower_bound / large.lower_bound == pytest.approx(64)
-    assert [item.method for item in small.left_out] == ["noisy_smd"]
-    assert large.winner != TRIVIAL and large.margin > 0
-    assert small.contenders == large.contenders == (), "a refusal is no matter of time"
-
-
 @pytest.mark.parametrize(("part", "told"), [(0.0005, True), (0.002, False), (0.05, False)])
 def test_a_method_is_at_the_start_within_a_thousandth_of_its_risk(part, told):
     calibrated = SimpleNamespace(variant="", privacy_status="proven", **dict.fromkeys(EPSILONS, 1.0))
-    cell = SimpleNamespace(
-        calibrated=calibrated,
-        entry=SimpleNamespace(algorithm="wang2017.dp_gd"),
-        risks=np.full((1, 1, 4), 2.0 * (1.0 - part)),
-        signal=None,
-        curve_evaluations=np.ones((1, 4)),
-        extras={},
-    )
-    assert _method(Ran("i", "m", None, 0, cell), (), 2.0, 4).at_start == told
+    entry, risks = SimpleNamespace(algorithm="wang2017.dp_gd"), np.full((1, 1, 4), 2.0 * (1.0 - part))
+    made = {"calibrated": calibrated, "entry": entry, "risks": risks, "signal": None, "extras": {}}
+    cell = SimpleNamespace(**made, curve_evaluations=np.ones((1, 4)))
+    assert ranking._method(Ran("i", "m", None, 0, cell), (), 2.0, 4).at_start == told
 
 
 def test_a_reference_that_is_refused_is_unknown_and_not_zero():
-    assert math.isnan(_without_privacy(Instance(*"abc", without_privacy=Entrant(algorithm="a.b")), None).risk)
-    assert _without_privacy(Instance(*"abc"), None).risk == 0.0
+    assert math.isnan(ranking._without_privacy(Instance(*"abc", without_privacy=Entrant(algorithm="a.b")), None).risk)
+    assert ranking._without_privacy(Instance(*"abc"), None).risk == 0.0
 
 
 def test_a_search_is_chosen_and_measured_on_different_data(rows):
@@ -261,13 +232,87 @@ def test_held_out_numbers_of_the_start_and_without_privacy_stand_beside(tmp_path
         assert (without.loss, without.accuracy) == (best["held_out_loss"][0], best["held_out_accuracy"][0])
         assert row.methods[0].held_out.loss == row.methods[0].held_out_loss
     file.unlink()
-    rows = standings(entry, lambda job: done[job.key])
-    assert [row.held_out for row in rows] == [{}, {}], "results stay where their data have gone"
+    assert [row.held_out for row in standings(entry, lambda job: done[job.key])] == [{}, {}]
 
 
-def test_a_reason_is_told_once_with_the_methods_that_have_it():
-    place = (9, None, 1.0, 0.0)
-    many = [LeftOut("i", name, f"p.{name}", *place, "refused", "n = 9: must be <= 8") for name in "abcd"]
-    few = [LeftOut("i", name, f"p.{name}", *place, "too_long", "too long") for name in ("y", "x", "y")]
-    why = "n = 9, epsilon = 1: no method runs: 4 methods: n = 9: must be <= 8; y, x: too long"
-    assert _why_empty([*many, *few]) == why
+RACE = {
+    **FILE,
+    "methods": ["wang2017.dp_gd_pl", "wang2017.dp_gd", "wang2017.output_perturbation_zhang17", "wang2017.dp_svrg"],
+    "grids": {"smoke": [{"n": [128, 4096], "d": [3], "epsilon": [1]}]},
+    "replicates": {"smoke": 12},
+    "most_seconds": {"smoke": 60},
+    "most_seconds_at_smallest_n": {"smoke": 60},
+    "instances": [{**RIDGE, "searches": [{"algorithm": "wang2017.dp_gd", "grid": {"steps": [2]}, "beside": [{}]}]}],
+}
+
+
+def test_stages_end_at_a_quarter_a_half_and_all_and_searches_are_not_raced(entry):
+    assert [race_ends(count) for count in (3, 4, 8, 12, 16)] == [[3], [2, 4], [2, 4, 8], [3, 6, 12], [4, 8, 16]]
+    for job in entry.jobs:
+        ends = [block.end for block in job.blocks]
+        assert ends == ([3, 6, 12] if job.races else stage_ends(12))
+    assert {job.part for job in entry.jobs if not job.races} == {"ridge+dp_gd+search"}
+
+
+def test_a_method_is_dropped_just_beyond_the_quantile():
+    """Two rows of variance 1 a method: the standard error of a difference of means is 1."""
+    started, limit = 5, t.ppf(1 - 0.0025 / 4, 2)
+    around = np.array([-1.0, 1.0]) / np.sqrt(2.0)
+    risks = {"lead": around, "second": 50.0 + around, "near": limit - 0.01 + around, "far": limit + 0.01 + around}
+    assert survivors(risks, started) == {"lead", "near"}
+    assert survivors({name: risks[name] for name in ("lead", "second")}, started) == {"lead", "second"}
+    grid = np.stack([around, around + limit + 0.01])  # the largest mean over the signals counts
+    assert survivors({"a": around, "b": around, "grid": grid}, started) == {"a", "b"}
+
+
+def test_equal_methods_are_dropped_no_more_often_than_is_said():
+    rng, lost = np.random.default_rng(3), 0
+    for _ in range(2000):
+        risks = rng.standard_normal((6, 3))
+        lost += len(survivors(dict(enumerate(risks)), 6)) < 6
+    assert lost / 2000 < 0.03, "the least of six leads, so that a comparison with it is no comparison of two"
+
+
+@pytest.fixture(scope="module")
+def entry():
+    return board_plan(parse_board(RACE), "smoke", SETTINGS)
+
+
+def run(entry, store, stop=None):
+    calls, measured = 0, Measured(Store(store))
+
+    def make(jobs):
+        nonlocal calls
+        if calls == stop:
+            raise KeyboardInterrupt
+        calls += 1
+        make_all(jobs, measured, lambda line: None)
+
+    return race(entry, measured, make), measured
+
+
+def contents(store):
+    return {path.name: path.read_bytes() for path in (store / "runs").rglob("*.parquet")}
+
+
+def test_an_interrupt_changes_no_byte_and_no_word(entry, tmp_path):
+    whole, measured = run(entry, tmp_path / "whole")
+    for stop in (1, 2):
+        with pytest.raises(KeyboardInterrupt):
+            run(entry, tmp_path / str(stop), stop)
+        again, _ = run(entry, tmp_path / str(stop))
+        assert dumps_canonical(again) == dumps_canonical(whole)
+        assert contents(tmp_path / str(stop)) == contents(tmp_path / "whole")
+    assert dumps_canonical(raced(entry, measured)) == dumps_canonical(whole)
+
+
+def test_who_is_dropped_stays_in_the_ranking_and_wins_nothing(entry, tmp_path):
+    whole, measured = run(entry, tmp_path)
+    rows = [row for row in standings(whole, measured.load) if isinstance(row, Standing)]
+    dropped = [(row.n, method.method, method.dropped) for row in rows for method in row.methods if method.dropped]
+    assert dropped and {count for *_, count in dropped} <= {3, 6}
+    for row in rows:
+        names = [method.method for method in row.methods if method.dropped]
+        assert not {*names} & {*row.tied, row.winner, row.runner_up} and len(row.methods) == 4
+        assert [method.method for method in row.order][-len(names) :] == names or not names
+        assert "dp_gd" not in names, "a search tries it too"

@@ -1,52 +1,35 @@
-"""The leaderboard's tables and phase diagrams, from made-up standings."""
+"""The leaderboard's tables and phase diagrams, and whether points fall on one curve, from made-up standings."""
 
 import csv
 import io
+import math
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
-from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.claims.plan import BoardEntry
-from dpsco_bench.cli.describe import describe
-from dpsco_bench.cli.verbs.leaderboard import _print
 from dpsco_bench.execution.job_results import HeldOut
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.jsonio import dumps_pretty, loads, to_jsonable
+from dpsco_bench.leaderboard import phases
 from dpsco_bench.leaderboard.board import Board, Instance
 from dpsco_bench.leaderboard.phases import (
     board_figure,
     collapse_figure,
-    competing_text,
+    known,
     lines_of,
     name_text,
     phase_panels,
-    places_of,
-    regions,
-    tile_colour,
-    tile_text,
-    uncompared_text,
-    winners_text,
+    ratio,
+    share,
+    spread,
+    spread_text,
 )
-from dpsco_bench.leaderboard.standings import (
-    TRIVIAL,
-    BoardResults,
-    Contender,
-    Searched,
-    Skipped,
-    Unrun,
-)
-from dpsco_bench.leaderboard.tables import (
-    board_tables,
-    nowhere_run,
-    points_table,
-    wins,
-    wins_table,
-)
+from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Contender, Searched, Skipped, Unrun
+from dpsco_bench.leaderboard.tables import board_tables, nowhere_run, wins
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.tables import to_csv, to_latex, to_markdown
-from dpsco_bench.site.pages.home import START, explained
 from dpsco_bench.site.pages.methods import places
 from tests.report.legible import faults
 
@@ -81,12 +64,8 @@ ROWS = [
 
 
 def results(rows=ROWS, data_sets=(), **first):
-    """Made-up standings of a board; ``first`` changes its first instance."""
     grids = {"ci": [{"n": [128, 512], "d": [4], "epsilon": [1, 4]}]}
-    instances = [
-        replace(Instance("i", "an instance", "needle_l1"), **first),
-        Instance("j", "another", "covertype"),
-    ]
+    instances = [replace(Instance("i", "an instance", "needle_l1"), **first), Instance("j", "another", "covertype")]
     told = Board("leaderboard.x", "Which?", 1e-6, [], instances, grids, {}, dict(data_sets), {}, {})
     made = BoardResults(BoardEntry(told.id, (), "0", to_jsonable(told)), Layout("ci"))
     made.__dict__["rows"] = rows
@@ -98,48 +77,21 @@ def board():
     return results()
 
 
-def test_wins_and_ties_are_counted_apart(board):
+def test_wins_and_ties_are_counted_apart_and_methods_that_never_run_are_told(board):
     assert wins(board) == [("dp_gd", 2, 1), (TRIVIAL, 1, 0), ("other_one", 0, 1)]
-
-
-def test_winners_lead_to_the_pages_of_their_methods(board, monkeypatch):
-    """One winner of a decided point; no page of a method that nobody has, nor of the starting point."""
-    monkeypatch.setattr(ALGORITHMS, "names", lambda: ["wang2017.dp_gd"])
-    column = wins_table(board).columns["Method"]
-    assert [column.link(item) for item in wins(board)] == ["method--wang2017-dp-gd", "", ""]
-    winner = points_table(board).columns["Winner"]
-    assert [winner.link(row) for row in board.points] == ["method--wang2017-dp-gd"] * 2 + ["", ""]
-
-
-def test_winners_say_what_they_are(board):
-    """The starting point too; nothing is said of a method that is not here."""
-    what = explained(board).columns["What it is"]
-    known, start, unknown = (what.text(item) for item in wins(board))
-    assert known == describe("wang2017.dp_gd")["summary"] and (start, unknown) == (START, "")
-
-
-def test_places_are_counted_first_at_decided_points_alone(board):
-    open_ = replace(ROWS[0], contenders=(Contender("slow", 3, 64, 4, 1.0, ""),))
-    content = SimpleNamespace(inputs=SimpleNamespace(boards=[results([*ROWS, open_])]))
-    (found,) = places(content, "wang2017.dp_gd")
-    assert (found["places"], found["decided"]) == ([1, 1, 1, 1], [True, True, True])
-
-
-def test_a_method_that_the_start_is_below_is_not_first(board):
-    """Its place is among the methods that ran; the first place is the winner's, which may be the start."""
-    content = SimpleNamespace(inputs=SimpleNamespace(boards=[results([row(512, 4, [TRIVIAL])])]))
-    (found,) = places(content, "wang2017.last")
-    assert (found["places"], found["decided"]) == ([1], [False])
-
-
-def test_methods_that_never_run_are_told_with_the_reason(board):
     assert nowhere_run(board) == [("no", "lacks ε ≤ 1")]
 
 
-def test_references_name_their_source():
-    board = results(lower_bound="leaderboard.sco_l1")
-    (table,) = [to_markdown(t) for t in board_tables(board) if t.id.endswith("references")]
-    assert "Table 1 of Bassily, Guzman, Nandi 2021" in table and "none stated in the papers" in table
+def test_places_are_counted_first_at_decided_points_alone(board):
+    """The first place is the winner's, which may be the start."""
+    open_ = replace(ROWS[0], contenders=(Contender("slow", 3, 64, 4, 1.0, ""),))
+    for rows, name, wanted, decided in (
+        ([*ROWS, open_], "dp_gd", [1, 1, 1, 1], [True, True, True]),
+        ([row(512, 4, [TRIVIAL])], "last", [1], [False]),
+    ):
+        content = SimpleNamespace(inputs=SimpleNamespace(boards=[results(rows)]))
+        (found,) = places(content, f"wang2017.{name}")
+        assert (found["places"], found["decided"]) == (wanted, decided)
 
 
 def test_tables_say_who_wins_who_cannot_and_who_refuses(board):
@@ -153,66 +105,36 @@ def test_tables_say_who_wins_who_cannot_and_who_refuses(board):
 
 def test_every_risk_says_whether_it_is_of_the_sample_or_of_the_population(board):
     board.__dict__["rows"] = [ROWS[0], replace(ROWS[1], risk_kind="excess population")]
-    points, methods = (table for table in board_tables(board) if table.id in (board.id, f"{board.id}.methods"))
-    for table in (points, methods):
+    for table in (table for table in board_tables(board) if table.id in (board.id, f"{board.id}.methods")):
         lines = list(csv.DictReader(io.StringIO(to_csv(table))))
-        assert {(line["n"], line["risk_kind"]) for line in lines} == {
-            ("128", "excess empirical"),
-            ("512", "excess population"),
-        }
-        assert "| empirical" in to_markdown(table) and "| population" in to_markdown(table)
+        kinds = {(line["n"], line["risk_kind"]) for line in lines}
+        assert kinds == {("128", "excess empirical"), ("512", "excess population")}
     board.__dict__["rows"] = [replace(one, risk_kind="excess population") for one in ROWS[:3]]
-    ((_, panel),) = phase_panels(board)
-    assert "; population risk; " in panel.line
     with style():
-        assert any(axes.get_ylabel() == "population risk / start's" for axes in collapse_figure(board).axes)
-
-
-def test_tiles_of_many_lines_can_be_read(board):
-    """As profile full has them: seven lines of several dimensions, and few points at large n."""
-    slow = Contender("noisy_sgd_bst14", 1, 1024, 8, 1.0, "about 163 days on one core")
-    lines = [(16, 8), (4, 8), (1, 8), (1, 64), (0.25, 8), (1, 1024), (0.0625, 8)]
-    names = ["ttz14", "noisy_sgd_bst14", "frank_wolfe_ttz15", "dp_otb", TRIVIAL, "truncated_batched_md", "gg_lmo"]
-    rows = [replace(row(1024, eps, [name], 0.9), d=d) for (eps, d), name in zip(lines, names, strict=True)]
-    rows += [replace(row(n, 1, ["gg_lmo"]), d=8) for n in (4096, 16384)]
-    rows += [replace(row(1048576, 1, ["gg_lmo"]), d=8, contenders=(slow,) * 5)]
-    board.__dict__["rows"] = [*rows, *(replace(one, instance="j") for one in rows)]
-    with style():
-        assert faults(board_figure(board)) == []
+        assert any("population risk" in axes.get_ylabel() for axes in collapse_figure(board).axes)
 
 
 def test_regions_say_the_winner_and_tiles_its_margin_and_ties():
-    assert (name_text(ROWS[0]), tile_text(ROWS[0])) == ("DP-GD", "−50\u2009%")
-    assert (name_text(ROWS[2]), tile_text(ROWS[2])) == ("DP-GD", "= 1 more")
+    assert (name_text(ROWS[0]), phases.tile_text(ROWS[0])) == ("DP-GD", "−50\u2009%")
+    assert (name_text(ROWS[2]), phases.tile_text(ROWS[2])) == ("DP-GD", "= 1 more")
     assert name_text(ROWS[3]) == "nothing beats\nthe start"
     assert name_text(replace(ROWS[3], runner_up=None)) == "none proven\nprivate ran"
     assert name_text(replace(ROWS[3], runner_up=None, methods=())) == "no method\nrun here"
-    assert sum(tile_colour(ROWS[1])) < sum(tile_colour(ROWS[0])), "a larger margin is darker"
+    assert sum(phases.tile_colour(ROWS[1])) < sum(phases.tile_colour(ROWS[0])), "a larger margin is darker"
+    still = replace(ROWS[0], methods=tuple(replace(m, at_start=True) for m in ROWS[0].methods))
+    assert name_text(still) == "DP-GD\n≈ the start"
 
 
-def test_a_name_stands_once_in_its_region():
-    at = places_of(ROWS[:4])
-    told = [[(at[place].n, at[place].epsilon) for place in region] for region in regions(at)]
+def test_a_name_stands_once_in_its_region_and_lines_are_in_the_order_of_the_noise():
+    at = phases.places_of(ROWS[:4])
+    told = [[(at[place].n, at[place].epsilon) for place in region] for region in phases.regions(at)]
     assert sorted(map(sorted, told)) == [[(128, 1), (128, 4), (512, 1)], [(512, 4)]]
-    apart = [
-        ROWS[0],
-        replace(ROWS[3], n=512, epsilon=1),
-        replace(ROWS[3], n=128, epsilon=4),
-        replace(ROWS[0], n=512, epsilon=4),
-    ]
-    assert len(regions(places_of(apart))) == 4, "corners do not touch"
-
-
-def test_lines_are_in_the_order_of_the_noise():
+    corners = [(ROWS[0], 128, 1), (ROWS[3], 512, 1), (ROWS[3], 128, 4), (ROWS[0], 512, 4)]
+    assert (
+        len(phases.regions(phases.places_of([replace(one, n=n, epsilon=epsilon) for one, n, epsilon in corners]))) == 4
+    )
     rows = [replace(ROWS[0], epsilon=epsilon, d=d) for epsilon, d in ((1, 4), (1, 64), (0.25, 4), (4, 4))]
     assert lines_of(rows) == [(1, 64), (0.25, 4), (1, 4), (4, 4)]
-
-
-def test_methods_that_share_an_algorithm_are_told_apart(board):
-    out = tuple(Unrun(f"otb_{a}", "p.otb", "not_run", f"like {a}") for a in "xy")
-    board.__dict__["rows"] = [replace(ROWS[0], left_out=out)]
-    text = to_markdown(board_tables(board)[-1])
-    assert "p.otb (otb_x)" in text and "p.otb (otb_y)" in text and "like y" in text and "alike at" not in text
 
 
 UNDECIDED = replace(ROWS[1], contenders=(Contender("app_objp", 2, 128, 4, 1),))
@@ -224,79 +146,37 @@ def test_an_undecided_point_has_no_winner_no_margin_and_counts_for_nobody(board)
     won, points, _, methods, _ = board_tables(board)
     assert "Of the 1 decided points of all instances; 1 more are undecided" in won.note
     text = to_markdown(points)
-    assert (
-        "undecided; least of those run: dp_gd; contender left out: app_objp (no. 2 at n = 128), too long here" in text
-    )
-    assert "0.90" not in text and "first of those run" in to_markdown(methods)
+    assert "undecided; least of those run: dp_gd; contender left out: app_objp" in text and "0.90" not in text
+    assert "first of those run" in to_markdown(methods)
     raw = to_csv(points).splitlines()
     assert "app_objp" in raw[-1] and "0.9" not in raw[-1]
 
 
-def test_an_undecided_tile_is_crossed_and_explained(board):
-    assert (name_text(UNDECIDED), tile_text(UNDECIDED)) == ("DP-GD\nor Approx.\nobjective\nperturbation?", "")
-    assert sum(tile_colour(UNDECIDED)) > sum(tile_colour(ROWS[0])), "no margin is shown"
-    board.__dict__["rows"] = [ROWS[0], UNDECIDED]
-    with style(**{"svg.fonttype": "none"}):
-        assert "undecided: what might win is too slow; the time that deciding takes" in svg_text(board_figure(board))
-
-
-def test_a_winner_that_hardly_moves_is_so_described(board):
-    still = replace(ROWS[0], methods=tuple(replace(m, at_start=True) for m in ROWS[0].methods))
-    assert name_text(still) == "DP-GD\n≈ the start"
-    board.__dict__["rows"] = [still]
-    assert "first, stays at the starting point" in "".join(to_markdown(table) for table in board_tables(board))
-
-
-def test_a_cut_lower_bound_is_marked(board):
-    board.__dict__["rows"] = [replace(ROWS[0], lower_bound_cut=True)]
-    assert "(cut)" in to_markdown(board_tables(board)[1]) and "it is cut at that risk" in board_tables(board)[1].note
-
-
-def test_the_number_of_methods_that_compete_is_told(board):
-    assert [len(one.order) for one in ROWS[:4]] == [2, 2, 3, 1]
-    assert competing_text(ROWS[:4]) == "1 to 3 methods compete" and competing_text(ROWS[:2]) == "2 methods compete"
-    assert competing_text(ROWS[3:4]) == "one method runs here, against the start"
+def test_an_undecided_tile_says_what_is_left_out_and_what_deciding_it_would_take():
+    assert (name_text(UNDECIDED), phases.tile_text(UNDECIDED)) == ("DP-GD\nor Approx.\nobjective\nperturbation?", "")
+    assert sum(phases.tile_colour(UNDECIDED)) > sum(phases.tile_colour(ROWS[0])), "no margin is shown"
+    slow = Contender("noisy_sgd", 1, 256, 8, 1.0, "about 3 min 52 s on one core")
+    two = replace(ROWS[0], contenders=(slow, slow))
+    assert (name_text(two), phases.tile_text(two)) == ("DP-GD\nor 2 others?", "7 min 44 s"), "all of them have to run"
 
 
 def test_figures_have_a_panel_per_instance_and_the_same_bytes(board):
     ((instance, panel),) = phase_panels(board)
-    assert instance == "i" and panel.line.endswith("; d\u00a0=\u00a04; 1 to 3 methods compete")
-    assert panel.title.startswith("DP-GD has the least mean risk at 3 of 4 points, 1 of them ties")
+    assert instance == "i" and "at 3 of 4 points, 1 of them ties" in panel.title
     with style():
         assert svg_text(board_figure(board)) == svg_text(board_figure(board))
 
 
-def test_what_ran_nowhere_is_named_with_its_diagram(board):
-    assert uncompared_text(ROWS[:4]) == ""
-    rows = [replace(ROWS[0], uncompared=("slow", "late")), replace(ROWS[1], uncompared=("slow",))]
-    assert uncompared_text(rows) == "not compared, too long everywhere: late, slow"
-    rows[1] = replace(rows[1], left_out=tuple(Unrun(name, name, "too_long", "") for name in ("slow", "last")))
-    assert uncompared_text(rows).endswith("late, slow; too long at some points: 1 method")
-
-
-def test_an_undecided_tile_says_how_many_are_left_out_and_what_deciding_it_would_take():
-    slow = Contender("noisy_sgd", 1, 256, 8, 1.0, "about 3 min 52 s on one core")
-    one, two = (replace(ROWS[0], contenders=(slow,) * count) for count in (1, 2))
-    assert name_text(one) == "DP-GD\nor Multipass noisy\nSGD?" and name_text(two) == "DP-GD\nor 2 others?"
-    assert (tile_text(one), tile_text(two)) == ("3 min 52 s", "7 min 44 s"), "all of them have to run"
-    assert tile_text(replace(one, contenders=(replace(slow, cost=""),))) == ""
-    long = replace(
-        one, winner="output_perturbation_by_somebody", contenders=(replace(slow, method="noisy_descent_of_them"),)
-    )
-    assert name_text(long).endswith("\nor 1 other?")
-
-
-def test_a_first_place_that_is_a_tie_is_called_one():
-    assert winners_text([ROWS[0]]) == "DP-GD has the least mean risk at 1 of 1 point"
-    assert winners_text([ROWS[0], ROWS[2]]) == "DP-GD has the least mean risk at 2 of 2 points, 1 of them ties"
-    assert winners_text([ROWS[2]]) == "DP-GD has the least mean risk at 1 of 1 point, all ties"
-
-
-def test_a_title_counts_what_it_says_of_the_method_that_it_names():
-    """Another may share more first places than the one that has most of them alone."""
+def test_a_title_counts_first_places_and_ties():
+    """Of the method that it names: another may share more first places than the one that has most of them alone."""
     rows = [row(128, e, ["dp_gd", "other_one"]) for e in (1, 2)] + [row(128, 4, ["third", "other_one"])]
     open_ = replace(ROWS[0], contenders=(Contender("slow", 3, 64, 4, 1.0, ""),))
-    assert winners_text([*rows, open_]) == "DP-GD has the least mean risk at 2 of 3 points, all ties; 1 undecided"
+    for given, said in (
+        ([ROWS[0]], "at 1 of 1 point"),
+        ([ROWS[0], ROWS[2]], "at 2 of 2 points, 1 of them ties"),
+        ([*rows, open_], "at 2 of 3 points, all ties; 1 undecided"),
+    ):
+        assert phases.winners_text(given) == f"DP-GD has the least mean risk {said}"
 
 
 def test_held_out_numbers_stand_beside_what_they_are_held_against(board):
@@ -306,24 +186,51 @@ def test_held_out_numbers_stand_beside_what_they_are_held_against(board):
     made = replace(ROWS[0], methods=(ranked, *others), held_out=beside)
     board.__dict__["rows"] = [made, ROWS[1]]
     (points,) = (table for table in board_tables(board) if table.id == board.id)
-    for words in ("0.572 (70 %)", "0.693 (50 %)", "0.422 (80.8 %)"):
-        assert words in to_markdown(points).replace("70.0 %", "70 %").replace("50.0 %", "50 %")
     there, without = csv.DictReader(io.StringIO(to_csv(points)))
     names = ("held_out_loss", "held_out_loss_trivial", "held_out_loss_without_privacy")
-    assert [float(there[name]) for name in names] == [0.572, 0.693, 0.422]
-    assert not any(without[name] for name in names)
+    assert [float(there[name]) for name in names] == [0.572, 0.693, 0.422] and not any(without[n] for n in names)
     assert type(made).from_json(loads(dumps_pretty(made))) == replace(made, methods=tuple(made.methods))
 
 
-def test_the_terminal_table_has_a_held_out_column_where_there_are_such_numbers(capsys):
-    first, *others = ROWS[0].methods
-    ranked = replace(first, held_out_loss=0.572, held_out_accuracy=0.7)
-    beside = {"trivial": HeldOut(0.693, 0.5), "without_privacy": HeldOut(0.422, 0.808)}
-    made = replace(ROWS[0], methods=(ranked, *others), held_out=beside)
-    _print([made, replace(made, epsilon=4.0)], everything=True)
-    shown = capsys.readouterr().out
-    assert "held out: loss  accuracy" in shown and "0.572       0.7" in shown
-    assert shown.count("trivial solution  held out: loss 0.693, accuracy 0.5") == 1, "once for all on these records"
-    assert shown.count("without privacy   held out: loss 0.422, accuracy 0.808") == 1
-    _print([ROWS[0]], everything=True)
-    assert "held out" not in capsys.readouterr().out
+POINTS = [(256, 8, 1.0), (1024, 8, 0.25), (1024, 8, 1.0), (4096, 8, 0.25), (4096, 8, 1.0), (1024, 32, 0.5)]
+
+
+def at_ratio(n, d, epsilon, risk):
+    methods = tuple(replace(method, risk=risk) if method.ranked else method for method in ROWS[0].methods)
+    return replace(ROWS[0], n=n, d=d, epsilon=epsilon, methods=methods, trivial=1.0)
+
+
+LAW = [at_ratio(n, d, epsilon, 3.0 * (n * epsilon / math.sqrt(d)) ** -1.5) for n, d, epsilon in POINTS]
+
+
+def test_a_law_of_the_ratio_is_one_curve_and_undecided_points_say_nothing():
+    assert spread(LAW) == pytest.approx(1.0) and spread_text(LAW).startswith("One curve")
+    assert spread([at_ratio(256, 8, epsilon, 0.1) for epsilon in (1, 1.2, 1.4)]) is None and spread_text([])
+    rows = [at_ratio(row.n, row.d, row.epsilon, 0.0) if row.n == 256 else row for row in LAW]
+    assert share(rows[0]) == 0.0 and len(known(rows)) == len(rows) and math.isinf(spread(rows))
+    off = replace(at_ratio(4096, 8, 0.25, 0.9), contenders=(Contender("slow", 1, 256, 8, 1.0, "3 h"),))
+    assert spread([*LAW, off]) == pytest.approx(1.0)
+    assert spread([*LAW, replace(off, contenders=())]) > 2
+
+
+def test_a_statistical_term_is_seen():
+    rows = [at_ratio(n, d, epsilon, math.sqrt(1 / n)) for n, d, epsilon in POINTS]
+    assert spread(rows) > 1.9 and spread_text(rows).startswith("Not one curve")
+
+
+def test_the_share_is_of_the_start_and_of_methods_of_proven_privacy():
+    assert share(ROWS[0]) == pytest.approx(0.1 / 0.5) and ratio(ROWS[0]) == pytest.approx(128 / 2)
+    assert math.isnan(share(replace(ROWS[0], trivial=0.0)))
+
+
+def test_zeros_are_drawn_at_the_foot_and_undecided_points_hollow():
+    off = replace(at_ratio(4096, 8, 1.0, 0.1), contenders=(Contender("slow", 1, 256, 8, 1.0, "3 h"),))
+    assert collapse_figure(results(ROWS[:2])) is None
+    with style():
+        figure = collapse_figure(results([*ROWS[:3], at_ratio(1024, 8, 1.0, 0.0), off]))
+        axes = figure.axes[0]
+        points = [line for line in axes.get_lines() if len(line.get_xdata()) == 1]
+        low, _ = axes.get_ylim()
+        assert any(line.get_marker() == "v" and line.get_ydata()[0] > low for line in points)
+        assert any(line.get_markerfacecolor() == "white" for line in points)
+        assert faults(figure) == []

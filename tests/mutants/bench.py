@@ -40,15 +40,10 @@ CAUGHT, STOPPED, SURVIVES, UNCLEAR = "caught", "stopped", "survives", "unclear"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutant.
+    """What became of a mutant, in how many CPU seconds, and the last lines of what was printed.
 
-    Attributes
-    ----------
-    word : str
-        ``caught``: its test fails. ``stopped``: it does not end within `LIMIT`. ``survives``: it passes. ``unclear``:
-        pytest did not run it.
-    seconds : float, CPU time of the process that ran the test, and of those that it started
-    told : str, the last lines of what was printed
+    ``caught``: its test fails. ``stopped``: it does not end within `LIMIT`. ``survives``: it passes. ``unclear``:
+    pytest did not run it.
     """
 
     mutant: Mutant
@@ -58,7 +53,6 @@ class Outcome:
 
     @property
     def good(self) -> bool:
-        """Whether the defect was noticed."""
         return self.word in (CAUGHT, STOPPED)
 
 
@@ -77,7 +71,6 @@ class Bench:
         return code == 0, told
 
     def attempt(self, mutant: Mutant) -> Outcome:
-        """Put a defect in, run its test, and take it out again."""
         file = self.copy / mutant.file
         text, before = file.read_text(encoding="utf-8"), file.stat()
         own = any(place in mutant.file for place in COMPILED)
@@ -139,7 +132,6 @@ class Bench:
 
 
 def prepare() -> None:
-    """Import what most tests import and no defect is in, so that the process of each need not."""
     os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     for name in AHEAD:
         with suppress(ImportError):
@@ -161,7 +153,6 @@ def _waited(child: int, limit: float) -> tuple[int | None, float]:
 
 
 def _spent(process: int) -> float:
-    """CPU seconds of a process so far, where the system tells them."""
     try:
         numbers = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:
@@ -170,7 +161,6 @@ def _spent(process: int) -> float:
 
 
 def _end(child: int) -> None:
-    """End a process with all that it started."""
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
     with suppress(ChildProcessError):

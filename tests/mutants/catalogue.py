@@ -12,35 +12,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = Path(__file__).resolve().parent
 LAYERS = (
-    "privacy",
-    "algorithms",
-    "fused",
-    "samplers",
-    "rng",
-    "problems",
-    "datasets",
-    "geometry",
-    "execution",
-    "analysis",
-    "bounds",
-    "report",
-    "audit",
+    *("privacy", "algorithms", "fused", "samplers", "rng", "problems", "datasets", "geometry"),
+    *("execution", "analysis", "bounds", "report", "audit"),
 )
 """Names of the data files, in the order of the table."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A defect of a few lines.
-
-    Attributes
-    ----------
-    id, layer : str, its name, and that of its file
-    file : str, relative to the root of the repository
-    old, new : str, the text that stands there once, and what takes its place
-    why : str, what the defect is and what it would do, in a sentence
-    test : str, the test that catches it, as pytest names it
-    """
+    """A defect of a few lines: ``old`` stands once in a file, ``new`` takes its place, and ``test`` catches it."""
 
     id: str
     file: str

@@ -46,235 +46,131 @@ class Bumpy(SignalFamily):
         return 0.25 * ((x - self.by_row(self.strengths, x)) ** 2).sum(axis=-1)
 
 
+def part(id, kind, *calibrations, **more):
+    return {"id": id, "kind": kind, "calibrations": [*calibrations] or ["paper"], **more}
+
+
+def swept(id, kind, *calibrations, **more):
+    return part(id, kind, *calibrations, **{**RIDGE, "bound": "wang2017.thm6_2", **more})
+
+
+def rate(id, *calibrations, **more):
+    return swept(id, "rate", *calibrations, tolerance=0.15, **more)
+
+
+def of_methods(**methods):
+    """In place of an algorithm."""
+    return {"algorithm": None, "methods": [{"label": label, **method} for label, method in methods.items()]}
+
+
+def claim(name, title, statement, *parts, **more):
+    kept = [{key: value for key, value in one.items() if value is not None} for one in parts]
+    source = f"Wang, Ye, Xu 2017, of {name}"
+    return {"id": f"wang2017.{name}", "title": title, "source": source, "statement": statement, "parts": kept, **more}
+
+
+PL, OUTPUT = "wang2017.dp_gd_pl", "wang2017.output_perturbation_zhang17"
+NO_BOUND = {"bound": None}
+ON_EPSILON = {"parameter": "epsilon", "values": {"smoke": [0.5, 1.0]}}
+RACERS = of_methods(
+    first={"algorithm": PL, "options": {"steps": 20}},
+    second={"algorithm": PL, "options": {"steps": 6}},
+    output_perturbation={"algorithm": OUTPUT},
+)
 CLAIMS = [
-    {
-        "id": "wang2017.kinds",
-        "title": "All kinds of parts, d log(n)/(n eps)^2",
-        "source": "Wang, Ye, Xu 2017, Theorem 0",
-        "statement": f"Excess risk O(sqrt(d) n^-1.5). {NASTY}",
-        "assumptions": [NASTY],
-        "errata": ["E8"],
-        "parts": [
-            {
-                "id": "rate-n",
-                "kind": "rate",
-                "tolerance": 0.15,
-                "calibrations": ["paper", "accounted"],
-                "replicates": {"smoke": 4},
-                "bound": "wang2017.thm6_2",
-                "exponent": -2,
-                **RIDGE,
-            },
-            {
-                "id": "exact-n",
-                "kind": "rate",
-                "tolerance": 0.15,
-                "calibrations": ["paper"],
-                "evaluation": "closed_form",
-                "bound": "wang2017.thm6_2",
-                **RIDGE,
-                "problem": "diag_quadratic",
-            },
-            {
-                "id": "explicit",
-                "kind": "explicit",
-                "calibrations": ["paper"],
-                "uses": ["rate-n", "privacy-epsilon"],
-                "bound": "wang2017.thm6_2_explicit",
-            },
-            {
-                "id": "band",
-                "kind": "band",
-                "calibrations": ["accounted"],
-                "uses": ["rate-n", "exact-n"],
-                "band": [0, 16],
-            },
-            {"id": "law", "kind": "law", "calibrations": ["paper"], "bound": "wang2017.thm6_2", **RIDGE},
-            {
-                "id": "floor",
-                "kind": "lower_bound",
-                "calibrations": ["paper"],
-                "bound": "wang2017.thm6_2",
-                "constant": "none",
-                **RIDGE,
-            },
-            {"id": "control", "kind": "control", "calibrations": ["paper"], "exponent": -2, **RIDGE},
-            {"id": "look", "kind": "shown", "calibrations": ["paper"], "uses": ["rate-n"]},
-            {
-                "id": "several",
-                "kind": "shown",
-                "calibrations": ["accounted"],
-                "methods": [
-                    {"label": "one_way", "algorithm": "wang2017.dp_gd_pl"},
-                    {"label": "another", "algorithm": "wang2017.dp_gd_pl", "options": {"steps": 3}},
-                ],
-                **{key: value for key, value in RIDGE.items() if key != "algorithm"},
-            },
-            {
-                "id": "silent-n",
-                "kind": "rate",
-                "tolerance": 0.15,
-                "calibrations": ["none"],
-                "bound": "wang2017.thm6_2",
-                "replicates": {"smoke": 3},
-                **RIDGE,
-                "problem": "bumpy",
-                "signals": {"smoke": [0.5, 1.0, 2.0]},
-            },
-            {
-                "id": "count-n",
-                "kind": "complexity",
-                "calibrations": ["paper"],
-                "bound": "wang2017.thm6_2",
-                "reservations": {"paper": "counts are doubled"},
-                **RIDGE,
-            },
-            {
-                "id": "privacy-epsilon",
-                "kind": "privacy",
-                "calibrations": ["paper", "accounted"],
-                **RIDGE,
-                "fixed": {"n": 256, "d": 4, "delta": 0.01},
-                "sweep": {"parameter": "epsilon", "values": {"smoke": [0.5, 1.0]}},
-            },
-        ],
-    },
-    {
-        "id": "wang2017.race",
-        "title": "Orderings",
-        "source": "Wang, Ye, Xu 2017, Figure 0",
-        "statement": "The first is better.",
-        "parts": [
-            {
-                "id": "race",
-                "kind": "ordering",
-                "calibrations": ["paper", "accounted"],
-                "pair": ["first", "second"],
-                "problem": "ridge_logistic",
-                "fixed": {"n": 256, "d": 4, "delta": 1e-3},
-                "sweep": {"parameter": "epsilon", "values": {"smoke": [0.5, 1.0]}},
-                "replicates": {"smoke": 2},
-                "record": 0.5,
-                "timing": True,
-                "methods": [
-                    {"label": "first", "algorithm": "wang2017.dp_gd_pl", "options": {"steps": 20}},
-                    {"label": "second", "algorithm": "wang2017.dp_gd_pl", "options": {"steps": 6}},
-                    {"label": "output_perturbation", "algorithm": "wang2017.output_perturbation_zhang17"},
-                ],
-            },
-        ],
-    },
-    {
-        "id": "wang2017.absent",
-        "title": "Skipped",
-        "source": "Wang, Ye, Xu 2017, Figure 9",
-        "statement": "Nothing can be run.",
-        "parts": [
-            {"id": "gone", "kind": "ordering", "pair": ["a", "b"], "calibrations": ["paper"], **RIDGE},
-            {
-                "id": "gone-n",
-                "kind": "rate",
-                "tolerance": 0.15,
-                "calibrations": ["paper"],
-                "bound": "wang2017.thm6_2",
-                **RIDGE,
-            },
-        ],
-    },
-    {
-        "id": "wang2017.unmeasured",
-        "title": "No verdict file",
-        "source": "Wang, Ye, Xu 2017, Theorem 99",
-        "statement": "Not yet.",
-        "parts": [
-            {
-                "id": "later-n",
-                "kind": "rate",
-                "tolerance": 0.15,
-                "calibrations": ["paper"],
-                "bound": "wang2017.thm6_2",
-                **RIDGE,
-                "fixed": {**FIXED, "epsilon": 0.125},  # else it would share the results of another claim
-            }
-        ],
-    },
+    claim(
+        "kinds",
+        "All kinds of parts, d log(n)/(n eps)^2",
+        f"Excess risk O(sqrt(d) n^-1.5). {NASTY}",
+        rate("rate-n", "paper", "accounted", replicates={"smoke": 4}, exponent=-2),
+        rate("exact-n", evaluation="closed_form", problem="diag_quadratic"),
+        part("explicit", "explicit", uses=["rate-n", "privacy-epsilon"], bound="wang2017.thm6_2_explicit"),
+        part("band", "band", "accounted", uses=["rate-n", "exact-n"], band=[0, 16]),
+        swept("law", "law"),
+        swept("floor", "lower_bound", constant="none"),
+        swept("control", "control", exponent=-2, **NO_BOUND),
+        part("look", "shown", uses=["rate-n"]),
+        swept(
+            *("several", "shown", "accounted"),
+            **NO_BOUND,
+            **of_methods(one_way={"algorithm": PL}, another={"algorithm": PL, "options": {"steps": 3}}),
+        ),
+        rate("silent-n", "none", replicates={"smoke": 3}, problem="bumpy", signals={"smoke": [0.5, 1.0, 2.0]}),
+        swept("count-n", "complexity", reservations={"paper": "counts are doubled"}),
+        swept(
+            *("privacy-epsilon", "privacy", "paper", "accounted"),
+            **NO_BOUND,
+            fixed={"n": 256, "d": 4, "delta": 0.01},
+            sweep=ON_EPSILON,
+        ),
+        assumptions=[NASTY],
+        errata=["E8"],
+    ),
+    claim(
+        "race",
+        "Orderings",
+        "The first is better.",
+        swept(
+            *("race", "ordering", "paper", "accounted"),
+            **(NO_BOUND | RACERS),
+            pair=["first", "second"],
+            fixed={"n": 256, "d": 4, "delta": 1e-3},
+            sweep=ON_EPSILON,
+            replicates={"smoke": 2},
+            record=0.5,
+            timing=True,
+        ),
+    ),
+    claim(
+        "absent",
+        "Skipped",
+        "Nothing can be run.",
+        swept("gone", "ordering", pair=["a", "b"], **NO_BOUND, **of_methods(a={"algorithm": PL}, b={"algorithm": PL})),
+        rate("gone-n"),
+    ),
+    # Its epsilon is its own: else it would share the results of another claim.
+    claim("unmeasured", "No verdict file", "Not yet.", rate("later-n", fixed={**FIXED, "epsilon": 0.125})),
 ]
-del CLAIMS[2]["parts"][0]["algorithm"]
-CLAIMS[2]["parts"][0]["methods"] = [{"label": m, "algorithm": "wang2017.dp_gd_pl"} for m in "ab"]
 
 SCHEDULE = "schedule: without noise the risk is 0.85 of it"
 X, ONES = (256.0, 512.0, 1024.0), (0.1, 0.1, 0.1)
 FITTED = {"slope": -1.9, "ci": (-2.0, -1.8), "bound_slope": -1.9, "claimed_exponent": -2.0, "tolerance": 0.15}
-CELLS = {
-    "parameter": "n",
-    "values": X,
-    "mean": (0.4, 0.1, 0.02),
-    "stderr": (0.04, 0.01, NAN),
-    "bound": (0.8, 0.2, 0.05),
-}
+CELLS = {"parameter": "n", "values": X, "bound": (0.8, 0.2, 0.05)}
+CELLS |= {"mean": (0.4, 0.1, 0.02), "stderr": (0.04, 0.01, NAN)}
 UNBOUNDED = {**CELLS, "bound": ()}
 SEVERAL = {**UNBOUNDED, "values": X + X, "mean": (0.4, 0.1, 0.02) * 2, "stderr": (0.04, 0.01, NAN) * 2}
 STATED = {**FITTED, "bound_slope": NAN}
 RACE = {"end, epsilon 0.5": 0.5, "equal evaluations, epsilon 0.5": 2.0, "end, epsilon 1": NAN}
 RACE_CI = {"end, epsilon 0.5": (0.4, 0.6), "equal evaluations, epsilon 0.5": (1.5, 3.0), "end, epsilon 1": (0.0, INF)}
+NOT_PRIVATE = {"noise_off_slope": -1.85, "reservations": (SCHEDULE, "not private: the real eps is 40")}
+UNPROVEN = {"epsilon_real": 1.2, "epsilon_real_kind": "upper", "epsilon_claimed": 1}
+EXCEEDED = {"epsilon_real": 3.24e5, "epsilon_real_kind": "lower", "epsilon_claimed": 1}
+DOUBLED = {**CELLS, **FITTED, "reservations": ("counts are doubled",)}
 VERDICTS = {
-    "wang2017.kinds": [
-        (
-            "rate-n",
-            "paper",
-            Verdict(
-                *("match", "rate", "close"),
-                **CELLS,
-                **FITTED,
-                noise_off_slope=-1.85,
-                expected="match",
-                reservations=(SCHEDULE, "not private: the real eps is 40"),
-            ),
-        ),
-        ("rate-n", "accounted", Verdict("inconclusive", "rate", NASTY, **CELLS, **FITTED, notes=(NASTY,))),
-        ("exact-n", "paper", Verdict("faster", "rate", "beyond", **CELLS, **FITTED)),
-        ("explicit", "paper", Verdict("violated", "explicit", "x", worst_ratio=INF, **CELLS)),
-        ("band", "accounted", Verdict("holds", "band", "inside", worst_ratio=2.0, **CELLS)),
-        ("law", "paper", Verdict("holds", "law", "equal", worst_ratio=1.0, **CELLS)),
-        ("floor", "paper", Verdict("shown", "lower_bound", "no constants", worst_ratio=3.0, **CELLS)),
-        ("control", "paper", Verdict("holds", "control", "as stated", **UNBOUNDED, **STATED)),
-        ("look", "paper", Verdict("shown", "shown", "no expectation", **UNBOUNDED, slope=-1.7, ci=(-1.8, -1.6))),
-        ("several", "accounted", Verdict("shown", "shown", "no expectation", **SEVERAL)),
-        (
-            "silent-n",
-            "none",
-            Verdict("match", "rate", "close", **CELLS, **FITTED, notes=("largest mean over 3 signals",)),
-        ),
-        (
-            "count-n",
-            "paper",
-            Verdict("match", "complexity", "equal", **CELLS, **FITTED, reservations=("counts are doubled",)),
-        ),
-        (
-            *("privacy-epsilon", "paper"),
-            Verdict(
-                "fails (real eps 3.24e+05)",
-                "privacy",
-                epsilon_real=3.24e5,
-                epsilon_real_kind="lower",
-                epsilon_claimed=1,
-            ),
-        ),
-        (
-            *("privacy-epsilon", "accounted"),
-            Verdict(
-                "unproven (upper bound 1.2)", "privacy", epsilon_real=1.2, epsilon_real_kind="upper", epsilon_claimed=1
-            ),
-        ),
-    ],
-    "wang2017.race": [
-        ("race", "paper", Verdict("reversed", "ordering", "worse", parameter="epsilon", ratio=RACE, ratio_ci=RACE_CI)),
-        ("race", "accounted", Verdict("inconclusive", "ordering", "flat", parameter="epsilon")),
-    ],
-    "wang2017.absent": [
-        ("gone", "paper", Verdict("skipped: data absent: `dpsco data covertype`", "ordering", "data absent")),
-        ("gone-n", "paper", Verdict("skipped: data absent", "rate", "data absent")),
-    ],
+    "wang2017.kinds": {
+        ("rate-n", "paper"): Verdict("match", "rate", "close", **CELLS, **FITTED, **NOT_PRIVATE, expected="match"),
+        ("rate-n", "accounted"): Verdict("inconclusive", "rate", NASTY, **CELLS, **FITTED, notes=(NASTY,)),
+        ("exact-n", "paper"): Verdict("faster", "rate", "beyond", **CELLS, **FITTED),
+        ("explicit", "paper"): Verdict("violated", "explicit", "x", worst_ratio=INF, **CELLS),
+        ("band", "accounted"): Verdict("holds", "band", "inside", worst_ratio=2.0, **CELLS),
+        ("law", "paper"): Verdict("holds", "law", "equal", worst_ratio=1.0, **CELLS),
+        ("floor", "paper"): Verdict("shown", "lower_bound", "no constants", worst_ratio=3.0, **CELLS),
+        ("control", "paper"): Verdict("holds", "control", "as stated", **UNBOUNDED, **STATED),
+        ("look", "paper"): Verdict("shown", "shown", "x", **UNBOUNDED, slope=-1.7, ci=(-1.8, -1.6)),
+        ("several", "accounted"): Verdict("shown", "shown", "x", **SEVERAL),
+        ("silent-n", "none"): Verdict("match", "rate", "close", **CELLS, **FITTED, notes=("over 3 signals",)),
+        ("count-n", "paper"): Verdict("match", "complexity", "equal", **DOUBLED),
+        ("privacy-epsilon", "paper"): Verdict("fails (real eps 3.24e+05)", "privacy", **EXCEEDED),
+        ("privacy-epsilon", "accounted"): Verdict("unproven (upper bound 1.2)", "privacy", **UNPROVEN),
+    },
+    "wang2017.race": {
+        ("race", "paper"): Verdict("reversed", "ordering", "x", parameter="epsilon", ratio=RACE, ratio_ci=RACE_CI),
+        ("race", "accounted"): Verdict("inconclusive", "ordering", "flat", parameter="epsilon"),
+    },
+    "wang2017.absent": {
+        ("gone", "paper"): Verdict("skipped: data absent: `dpsco data covertype`", "ordering", "data absent"),
+        ("gone-n", "paper"): Verdict("skipped: data absent", "rate", "data absent"),
+    },
 }
 SETTINGS = Settings(seed=7)
 
@@ -310,7 +206,6 @@ def write_timings(store, job):
 
 @pytest.fixture(scope="module", autouse=True)
 def bumpy():
-    """Tests here know a problem of their own, others do not."""
     PROBLEMS.add(Bumpy.name, Bumpy, __name__)
     yield
     PROBLEMS.forget(Bumpy.name)
@@ -318,7 +213,6 @@ def bumpy():
 
 @pytest.fixture(scope="session")
 def written(tmp_path_factory):
-    """Folder ``results/smoke`` with plan, calibrations, runs, verdicts, timings and benchmarks."""
     known = Bumpy.name in PROBLEMS.registered()  # by the module's fixture, if its first tests used no results
     PROBLEMS.add(Bumpy.name, Bumpy, __name__)
     try:
@@ -338,25 +232,19 @@ def write_results(tmp_path_factory):
         if job.claim == "wang2017.race" and job.calibration == "paper":
             write_timings(store, job)
     for results in read_inputs(files).claims:
-        identity = {"id": results.id, "profile": "smoke"}
-        found = [
-            (replace(v, noise=noise_of(results, part, calibration)), part, calibration)
-            for part, calibration, v in VERDICTS.get(results.id, ())
-        ]
-        rows = [{**v.to_json(), **identity, "part": part, "calibration": calibration} for v, part, calibration in found]
+        rows = []
+        for (part, calibration), verdict in VERDICTS.get(results.id, {}).items():
+            named = {"id": results.id, "profile": "smoke", "part": part, "calibration": calibration}
+            rows.append(replace(verdict, **named, noise=noise_of(results, part, calibration)).to_json())
         if rows:
-            write_verdicts(files, results.id, rows)
+            text = dumps_canonical({"claim": results.id, "digest": "d", "verdicts": rows})
+            write_atomic(files.verdicts(results.id), sealed(text))
     return files
 
 
 def noise_of(results, part, calibration):
     cells = [] if calibration == "none" else charged_cells(results, part, calibration)
     return noise_behind((cell.calibrated, cell.cell) for cell in cells)
-
-
-def write_verdicts(files, claim, rows):
-    text = dumps_canonical({"claim": claim, "digest": "d", "verdicts": rows})
-    write_atomic(files.verdicts(claim), sealed(text))
 
 
 @pytest.fixture(scope="session")
@@ -366,5 +254,4 @@ def inputs(written):
 
 @pytest.fixture
 def copy(written, tmp_path):
-    """A copy of the results that a test may change."""
     return Layout("smoke", Path(shutil.copytree(written.base, tmp_path / "copy")))

@@ -1,134 +1,80 @@
 """Whether all words of a figure can be read: none beyond its edge, cut by a border, or on another panel's words."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import NamedTuple
 
-from matplotlib.backend_bases import GraphicsContextBase, RendererBase
-from matplotlib.figure import Figure
+from matplotlib.backend_bases import RendererBase
 
 SLACK = 0.6
 """Points by which the boxes of words may touch: a box is a little larger than its ink."""
 
-Box = tuple[float, float, float, float]
-"""Left, lower, right and upper end in points."""
 
-
-@dataclass(frozen=True)
-class Words:
-    """A line of text where it is drawn.
-
-    Attributes
-    ----------
-    owner : int, place of its axes in the figure, -1 for the figure itself
-    clip : Box or None, what it is cut at
-    """
+class Words(NamedTuple):
+    """A line of text, its box (left, lower, right, upper), its axes (-1: the figure), and what cuts it."""
 
     text: str
-    box: Box
+    box: tuple
     owner: int
-    clip: Box | None
+    clip: tuple | None
 
 
-def faults(figure: Figure) -> list[str]:
-    """What cannot be read of a figure, a line each: words beyond its edge, cut, or on those or the area of others."""
-    words, areas = _drawn(figure)
-    width, height = (72.0 * inches for inches in figure.get_size_inches())
-    return [
-        *(f"beyond the edge: {one.text!r}" for one in words if not _inside(one.box, (0.0, 0.0, width, height))),
-        *(f"cut: {one.text!r}" for one in words if one.clip and not _inside(one.box, one.clip)),
-        *(f"on another panel: {one.text!r}" for one in words if _on_another(one, areas)),
-        *(
-            f"on each other: {one.text!r}, {other.text!r}"
-            for one, other in combinations(words, 2)
-            if _overlap(one.box, other.box)
-        ),
-    ]
-
-
-class _Recorder(RendererBase):
+class Recorder(RendererBase):
     """Draws nothing, and keeps where words would be."""
 
-    def __init__(self, width: float, height: float) -> None:
+    def __init__(self, width, height):
         super().__init__()
-        self.width, self.height = width, height
-        self.words: list[Words] = []
-        self.opened: list[str] = []
-        self.axes = -1
+        self.width, self.height, self.words, self.opened, self.axes = width, height, [], [], -1
 
-    def get_canvas_width_height(self) -> tuple[float, float]:
+    def get_canvas_width_height(self):
         return self.width, self.height
 
-    def open_group(self, s: str, gid: str | None = None) -> None:
+    def open_group(self, s, gid=None):
         self.opened.append(s)
         self.axes += s == "axes"
 
-    def close_group(self, s: str) -> None:
+    def close_group(self, s):
         self.opened.pop()
 
-    def draw_text(
-        self,
-        gc: GraphicsContextBase,
-        x: float,
-        y: float,
-        s: str,
-        prop: Any,
-        angle: float,
-        ismath: Any = False,
-        mtext: Any = None,
-    ) -> None:
+    def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):
         wide, high, descent = self.get_text_width_height_descent(s, prop, ismath)
-        turn, base = math.radians(angle), (x, self.height - y)
-        corners = [
-            (base[0] + a * math.cos(turn) - b * math.sin(turn), base[1] + a * math.sin(turn) + b * math.cos(turn))
-            for a in (0.0, wide)
-            for b in (-descent, high - descent)
-        ]
-        across, up = zip(*corners, strict=True)
-        clip = gc.get_clip_rectangle()
-        owner = self.axes if "axes" in self.opened else -1
-        cut = (clip.x0, clip.y0, clip.x1, clip.y1) if clip is not None else None
-        self.words.append(Words(s, (min(across), min(up), max(across), max(up)), owner, cut))
+        cos, sin, y = math.cos(math.radians(angle)), math.sin(math.radians(angle)), self.height - y
+        corners = [(a, b) for a in (0.0, wide) for b in (-descent, high - descent)]
+        across, up = ([x + a * cos - b * sin for a, b in corners], [y + a * sin + b * cos for a, b in corners])
+        clip, owner = gc.get_clip_rectangle(), self.axes if "axes" in self.opened else -1
+        box = (min(across), min(up), max(across), max(up))
+        self.words.append(Words(s, box, owner, clip.extents if clip is not None else None))
 
-    def draw_path(self, *_: Any, **__: Any) -> None: ...
+    def nothing(self, *_, **__): ...
 
-    def draw_markers(self, *_: Any, **__: Any) -> None: ...
-
-    def draw_path_collection(self, *_: Any, **__: Any) -> None: ...
-
-    def draw_quad_mesh(self, *_: Any, **__: Any) -> None: ...
-
-    def draw_image(self, *_: Any, **__: Any) -> None: ...
+    draw_path = draw_markers = draw_path_collection = draw_quad_mesh = draw_image = nothing
 
 
-def _drawn(figure: Figure) -> tuple[list[Words], list[Box]]:
-    """Words of a figure, and the areas of its axes in the order in which they are drawn."""
-    kept = figure.dpi
-    figure.dpi = 72.0
+def faults(figure):
+    kept, figure.dpi = figure.dpi, 72.0
     try:
-        recorder = _Recorder(*(72.0 * inches for inches in figure.get_size_inches()))
+        recorder = Recorder(*(72.0 * inches for inches in figure.get_size_inches()))
         figure.draw(recorder)
-        boxes = [axes.get_window_extent() for axes in sorted(figure.axes, key=lambda axes: axes.get_zorder())]
-        areas = [(box.x0, box.y0, box.x1, box.y1) for box in boxes]
+        drawn = sorted(figure.axes, key=lambda axes: axes.get_zorder())
+        areas = [axes.get_window_extent().extents for axes in drawn]
     finally:
         figure.dpi = kept
-    return recorder.words, areas
+    words, paper = recorder.words, (0.0, 0.0, recorder.width, recorder.height)
+    on_another = [
+        one for one in words for place, area in enumerate(areas) if place != one.owner and overlap(one.box, area)
+    ]
+    return [
+        *(f"beyond the edge: {one.text!r}" for one in words if not inside(one.box, paper)),
+        *(f"cut: {one.text!r}" for one in words if one.clip is not None and not inside(one.box, one.clip)),
+        *(f"on another panel: {one.text!r}" for one in on_another),
+        *(f"on each other: {a.text!r}, {b.text!r}" for a, b in combinations(words, 2) if overlap(a.box, b.box)),
+    ]
 
 
-def _inside(box: Box, room: Box) -> bool:
-    left, low, right, high = room
-    return box[0] > left - SLACK and box[1] > low - SLACK and box[2] < right + SLACK and box[3] < high + SLACK
+def inside(box, room):
+    lower = all(end > limit - SLACK for end, limit in zip(box[:2], room[:2], strict=True))
+    return lower and all(end < limit + SLACK for end, limit in zip(box[2:], room[2:], strict=True))
 
 
-def _on_another(one: Words, areas: Sequence[Box]) -> bool:
-    return any(place != one.owner and _overlap(one.box, area) for place, area in enumerate(areas))
-
-
-def _overlap(one: Box, other: Box) -> bool:
-    wide = min(one[2], other[2]) - max(one[0], other[0])
-    high = min(one[3], other[3]) - max(one[1], other[1])
-    return wide > SLACK and high > SLACK
+def overlap(one, other):
+    return all(min(one[i + 2], other[i + 2]) - max(one[i], other[i]) > SLACK for i in (0, 1))

@@ -1,20 +1,42 @@
+"""Figures: files, colours, words that can be read, points on their axes, and which parts belong together."""
+
 import itertools
 import math
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from dpsco_bench.claims.kinds import all_kinds
-from dpsco_bench.errors import InputError
-from dpsco_bench.report.axes import decade_text, spread, tick_text
-from dpsco_bench.report.drawing import COLOURS, SHADES, style
-from dpsco_bench.report.figures import claim_panels, curve_figure, write_figures
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.catalogue import claim_ids, read_claims
+from dpsco_bench.claims.jobs import claim_plan, plan_settings
+from dpsco_bench.claims.kinds import all_kinds, get_kind
+from dpsco_bench.claims.model import GRID, MeasuredPart, Method, Part
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.report import own_figures
+from dpsco_bench.report.axes import FOOT, decade_text, spread, tick_text
+from dpsco_bench.report.drawing import COLOURS, SHADES, compose, style
+from dpsco_bench.report.figures import (
+    INK,
+    audits_figure,
+    claim_figures,
+    grouped_parts,
+    rows_of,
+    variant_groups,
+    write_figures,
+)
+from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.opening import COLOURS as OPENING
-from dpsco_bench.report.own_figures import METHOD_STYLES, MethodStyle, method_styles, styles_of
+from dpsco_bench.report.own_figures import FIGURES, figure_names
+from dpsco_bench.report.panels import Group, _groups, _places, _ratios, grid_panel, kind_panel, ratio_panel
+from dpsco_bench.report.scores import Score
+
+from .legible import faults
 
 CLAIMS = ("wang2017.kinds", "wang2017.race", "wang2017.absent", "wang2017.unmeasured")
 
@@ -23,12 +45,6 @@ CLAIMS = ("wang2017.kinds", "wang2017.race", "wang2017.absent", "wang2017.unmeas
 def drawn(inputs, tmp_path_factory):
     folder = tmp_path_factory.mktemp("figures")
     return folder, {claim: write_figures(inputs, claim, folder) for claim in CLAIMS}
-
-
-def words(figure):
-    """All text of a figure, line breaks and hard spaces as spaces."""
-    texts = figure.findobj(matplotlib.text.Text)
-    return re.sub(r"\s+", " ", " ".join(text.get_text() for text in texts))
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
@@ -55,14 +71,7 @@ def test_files_are_byte_stable_and_carry_no_date(inputs, drawn, tmp_path):
 
 
 def test_every_word_of_every_shipped_kind_has_a_phrase():
-    names = {
-        "what": "the risk",
-        "counted": "gradients",
-        "moves": "falls",
-        "follows": "follows",
-        "better": "faster",
-        "worse": "more slowly",
-    }
+    names = dict.fromkeys(("what", "counted", "moves", "follows", "better", "worse"), "word")
     for kind in all_kinds():
         for said, word in kind.words.items():
             told = word.phrase.format_map(names)
@@ -70,20 +79,13 @@ def test_every_word_of_every_shipped_kind_has_a_phrase():
 
 
 @pytest.mark.parametrize("looks", [list(COLOURS.values()), list(SHADES[:4]), [*OPENING.values()][:5]])
-def test_colours_differ_for_the_colour_blind(looks):
+def test_colours_differ_for_the_colour_blind_and_in_grey(looks):
     """In CIELAB, as seen with the two common kinds of colour blindness (Viénot, Brettel, Mollon 1999)."""
     for seen in (np.eye(3), PROTANOPE, DEUTERANOPE):
         found = [lab(to_rgb(look), seen) for look in looks]
-        for i, first in enumerate(found):
-            for second in found[:i]:
-                assert np.linalg.norm(first - second) > 12
-
-
-@pytest.mark.parametrize("looks", [list(COLOURS.values()), [*OPENING.values()][:5]])
-def test_colours_that_carry_a_meaning_differ_in_grey(looks):
-    """Neighbours do: their lightness."""
-    found = [lab(to_rgb(look), np.eye(3))[0] for look in looks]
-    assert min(abs(first - second) for first, second in itertools.pairwise(found)) > 10
+        assert all(np.linalg.norm(first - second) > 12 for first, second in itertools.combinations(found, 2))
+    lightness = [lab(to_rgb(look), np.eye(3))[0] for look in looks]
+    assert looks == list(SHADES[:4]) or min(abs(np.diff(lightness))) > 10
 
 
 PROTANOPE = np.array([[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]])
@@ -98,60 +100,225 @@ def lab(rgb, seen):
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def test_labels_are_spread_in_order_and_only_where_they_touch():
+def test_labels_are_spread_in_order_and_ticks_are_short():
     assert spread([0.2, 0.8], 0.1) == pytest.approx([0.2, 0.8])
     placed = spread([0.5, 0.5, 0.52, 0.9], 0.06)
     assert placed == sorted(placed) and min(np.diff(placed)) >= 0.06 - 1e-12
     assert np.mean(placed[:3]) == pytest.approx(np.mean([0.5, 0.5, 0.52]))
     assert spread([], 0.1) == []
-
-
-def test_ticks():
     assert [tick_text(v) for v in (256.0, 16384.0, 0.25, 131072.0)] == ["256", "2¹⁴", "0.25", "2¹⁷"]
     assert [decade_text(v) for v in (0.1, 1.0, 1e-3, 5e-5, 1e6)] == ["0.1", "1", "10⁻³", "5×10⁻⁵", "10⁶"]
     assert [decade_text(v) for v in (0.0, -1.0, math.inf, 5e-324)] == ["", "", "", "10⁻³²⁴"]
 
 
-def test_the_noises_of_a_part_stand_side_by_side_on_the_same_axes(inputs):
-    figure = curve_figure(inputs.claim("wang2017.race"))
-    limits = {(*axes.get_xlim(), *axes.get_ylim()) for axes in figure.axes}
-    assert len(figure.axes) == 4 and len(limits) == 1
-    assert len({axes.get_position().y0 for axes in figure.axes}) == 2  # a line an epsilon, a column a noise
+ALL = [FIGURES.get(name) for name in FIGURES.names()]
+PAPERS = {figure.name.split(".")[0] for figure in ALL}
 
 
-def test_a_paper_says_how_its_methods_look(inputs):
-    results = inputs.claim("wang2017.race")
-    assert styles_of("mine", ["dp_gd"])["dp_gd"].name == "dp gd"  # the style of that label is another paper's
-    first = MethodStyle("The First", "#123456", (0, (2, 1)), returns="of The First a mean")
-    second = MethodStyle("The Second", "#654321", end_only=True)
-    try:
-        method_styles("mine.figures", "wang2017", {"first": first, "second": second})
-        with pytest.raises(InputError, match=r"^style of method name = 'wang2017\.first'"):
-            method_styles("other.figures", "wang2017", {"first": first})
-        figure = curve_figure(results)
-    finally:
-        METHOD_STYLES.forget("wang2017.first", "wang2017.second")
-    key = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert key[-1] == "dot: what is returned, of The First a mean"
-    assert "The First, T = 20" in words(figure) and "The Second, T = 6 ends below The First, T = 20" in words(figure)
-    drawn = [line for axes in figure.axes for line in axes.lines]
-    assert "#123456" in {line.get_color() for line in drawn if len(line.get_xdata()) > 1}
-    ends = [line for line in drawn if line.get_color() == "#654321" and line.get_marker() == "D"]
-    assert ends and all(len(line.get_xdata()) == 1 for line in ends)
+@pytest.fixture(scope="module")
+def nothing(inputs):
+    ids = [id for id in claim_ids() if id.split(".")[0] in PAPERS]
+    settings = plan_settings("ci")
+    entries = [claim_plan(id, "ci", [], settings) for id in ids]
+    files = Layout("ci", inputs.files.base / "nowhere")
+    return Inputs(files, [ClaimResults(entry, files) for entry in entries])
 
 
-def test_keys_name_what_is_drawn_and_nothing_else(inputs):
-    """A panel of one value has neither a fitted line nor one of the bound, whatever its verdict is held against."""
-    seen = set()
-    for claim in CLAIMS:
-        for panel in claim_panels(inputs.claim(claim)):
-            if panel.blank or not {"mean", "fit", "bound", "off"} & set(panel.symbols):
-                continue
-            with style():
-                axes = matplotlib.figure.Figure().add_subplot()
-                panel.draw(axes)
-            looks = {line.get_linestyle() for line in axes.get_lines() if len(line.get_xdata()) > 1}
-            assert ("bound" in panel.symbols) == ("--" in looks), panel.title
-            assert ("fit" in panel.symbols) == ("-" in looks), panel.title
-            seen |= set(panel.symbols)
-    assert {"mean", "fit", "bound"} <= seen
+def test_declared_names_are_those_that_are_drawn_and_what_is_not_measured_says_so_in_its_file(nothing, tmp_path):
+    names = figure_names(claim_ids())
+    assert len(set(names)) == len(names) == len(ALL)
+    assert not set(names) & {id + suffix for id in claim_ids() for suffix in ("", ".curves", ".time", ".shown")}
+    assert figure_names(["zhang2022.thm4"]) == []
+    written = own_figures.write_figures(nothing, tmp_path)
+    assert {path.stem for path in written} == set(figure_names(claim_ids()))
+    assert len(written) == 2 * len(figure_names(claim_ids())) and all(path.stat().st_size > 0 for path in written)
+    assert [own.name for own in ALL if re.search(r"\b0 of|of 0\b", own.says(nothing))] == [], "a result of nothing"
+    for paper in PAPERS:
+        drawn = {own.name for own in FIGURES.of(paper).values() if own.draw(nothing)}
+        closed = {"bassily2021.kappa_rules", "bassily2021.vertices", "wang2017.noise_share"}
+        assert drawn <= closed, "closed formulas need no measurement"
+
+
+def test_all_figures_of_a_run_can_be_read(inputs):
+    with style():
+        figures = [(claim.id, figure) for claim in inputs.claims for figure in claim_figures(claim).values()]
+        figures += [(own.name, own.figure(inputs)) for paper in inputs.papers for own in FIGURES.of(paper).values()]
+        assert [(name, found) for name, figure in figures if figure and (found := faults(figure))] == []
+
+
+NO_POINTS = ("None", "", None, "_", "|")
+"""Markers of lines and of the ends of intervals."""
+
+
+def markers(axes):
+    """Points of an axes in its own coordinates, ``(points, 2)``: those with a marker, without arrows at its edge."""
+    lines = [line for line in axes.get_lines() if line.get_marker() not in NO_POINTS]
+    found = [np.column_stack(line.get_data()) for line in lines if line.get_transform() == axes.transData]
+    return np.concatenate([np.empty((0, 2)), *found]).astype(float)
+
+
+def outside(axes):
+    points = markers(axes)
+    ends = zip(points.T, (axes.get_xlim(), axes.get_ylim()), strict=True)
+    inside = [(min(limits) <= values) & (values <= max(limits)) for values, limits in ends]
+    return points[~np.logical_and(*inside)].tolist()
+
+
+def at_foot(axes):
+    return sum(len(line.get_xdata()) for line in axes.get_lines() if set(line.get_ydata()) == {FOOT})
+
+
+def axes_of(panel):
+    with style():
+        (axes,) = compose([panel]).axes
+    return axes
+
+
+def test_no_point_of_any_figure_is_off_its_axes(inputs):
+    with style():
+        figures = [(claim.id, figure) for claim in inputs.claims for figure in claim_figures(claim).values()]
+    found = [(id, outside(axes)) for id, figure in figures for axes in figure.axes]
+    assert sum(len(markers(axes)) for _, figure in figures for axes in figure.axes) > 60
+    assert [(id, points) for id, points in found if points] == []
+
+
+def judged(kind, parameter="n", **row):
+    columns = {"values": (64.0, 128.0, 256.0), "mean": (1.0, 0.0, -2.0), "bound": (2.0, 0.0, 2.0)}
+    words = {"verdict": "holds", "reason": "below in 3 cells", "worst_ratio": 0.5, **columns, **row}
+    made = Verdict(kind=kind, part="part", calibration="paper", parameter=parameter, stderr=(0.1,) * 3, **words)
+    part = Part("part", kind, ["paper"])
+    found = {"job": lambda *_: None, "parts": {"part": part}, "evidence": lambda *_: [], "sources": lambda *_: []}
+    results = SimpleNamespace(paper="p", **found)
+    return Score(results, made)
+
+
+def test_what_a_logarithmic_axis_cannot_show_is_marked_at_its_foot_and_in_the_key():
+    panel = ratio_panel([judged("explicit")])
+    axes = axes_of(panel)
+    assert len(markers(axes)) == 1 and at_foot(axes) == 2 and {"ratio", "foot"} == set(panel.symbols)
+
+
+def test_combinations_of_a_grid_are_drawn_over_their_bound():
+    panel = grid_panel([judged("explicit", GRID, mean=(1.0, 3.0, -2.0), bound=(2.0, 8.0, 4.0), values=(1.0, 2.0, 3.0))])
+    axes = axes_of(panel)
+    assert sorted(markers(axes).tolist()) == [[2.0, 0.5], [4.0, -0.5], [8.0, 0.375]] and outside(axes) == []
+    assert axes.get_ylim()[1] > 1
+
+
+@pytest.mark.parametrize("kind", all_kinds(), ids=lambda kind: kind.name)
+def test_a_judged_panel_without_data_says_what_was_measured(kind):
+    for word, said in kind.words.items():
+        score = judged(kind.name, values=(), mean=(), bound=(), verdict=word)
+        score = Score(score.results, replace(score.row, stderr=()))
+        for panel in [kind_panel([score])] + [grid_panel([score])] * (kind.shape == "ratios"):
+            assert panel.blank and (said.outcome == "shown" or panel.line.startswith("below in 3 cells")), word
+
+
+def evidence(slope, scale):
+    spread = scale * np.array([[0.9, 1.0, 1.1]])
+    made = [{"value": x, "risks": spread * x**slope, "entry": {"method": "m"}} for x in (64.0, 128.0, 256.0)]
+    return [SimpleNamespace(**one, numerical_error=None) for one in made]
+
+
+def rate_score(part, calibration="none", problem="quad", parameter="n"):
+    results = SimpleNamespace(paper="p", evidence=lambda part, calibration: evidence(-0.5, 1.0))
+    numbers = {"values": (64.0, 128.0, 256.0), "mean": (1.0, 0.5, 0.25), "bound": (2.0, 1.0, 0.5), "slope": -0.5}
+    found = Verdict("match", "rate", part=part, calibration=calibration, parameter=parameter, **numbers)
+    made = MeasuredPart(part, "rate", [calibration], methods=[Method("p.a")], problem=problem, fixed={"d": 2})
+    told = {"verdict": found.said, "tone": "good", "quantity": "excess risk"}
+    return SimpleNamespace(row=found, kind=get_kind("rate"), part=made, results=results, **told)
+
+
+def test_variants_of_one_sweep_belong_together_and_others_stay_apart():
+    found = [rate_score(f"stat_n-{name}") for name in ("ogd", "omd", "ftrl")]
+    groups = variant_groups([*found, rate_score("priv_n-ogd"), rate_score("priv_n-omd"), rate_score("alone")])
+    assert {key: len(scores) for key, scores in groups.items()} == {("stat_n", "none", "excess risk"): 3}
+    assert grouped_parts(found) == {"stat_n-ogd", "stat_n-omd", "stat_n-ftrl"}
+    shared = [rate_score("n-a"), rate_score("n-b"), rate_score("n-c")]
+    shared[0].quantity = "threshold signal"
+    assert not variant_groups(shared), "what is measured in other units has another axis"
+    assert not variant_groups(
+        [rate_score("quad-n"), rate_score("quad-d", parameter="d"), rate_score("quad-e", parameter="epsilon")]
+    )
+    assert not variant_groups([rate_score("n-a"), rate_score("n-b", problem="other"), rate_score("n-c")])
+
+
+PARTS = [part for claim in read_claims() for part in claim.parts if part.kind == "audit"]
+
+
+def audit_score(part, lower=0.2, power=0.9, real=1.0, kind="upper", verdict="not refuted"):
+    claimed, own = part.sweep.values["full"][0], {"epsilon_lower": lower, "power": power}
+    row = SimpleNamespace(
+        part=part.id, calibration=part.calibrations[0], epsilon_claimed=claimed, epsilon_real=real,
+        epsilon_real_kind=kind, own=own,
+    )  # fmt: skip
+    return SimpleNamespace(kind=SimpleNamespace(name="audit"), part=part, verdict=verdict, row=row, own=own.get)
+
+
+def marks(figure):
+    lines = [line for axes in figure.axes for line in axes.get_lines() if line.get_marker() not in ("", "None", None)]
+    return [(line.get_xdata()[0], line.get_marker(), line.get_color(), line.get_markerfacecolor()) for line in lines]
+
+
+def drawn_audits(scores):
+    with style():
+        return audits_figure(scores)
+
+
+def test_a_row_has_its_bounds_its_accountant_and_the_claim():
+    named = {part.id: part for part in PARTS}
+    both = [
+        audit_score(named["dp_gd-paper"], 1.3, real=2.4, kind="exact"),
+        audit_score(named["dp_gd-paper-fused"], 0.5),
+    ]
+    figure = drawn_audits(both)
+    assert len(rows_of(both)) == 1
+    assert [(x, marker) for x, marker, *_ in marks(figure)] == [(2.4, "o"), (1.3, "D"), (0.5, "D")]
+    assert [face for *_, face in marks(figure)][1:] == [INK, "white"]
+    assert any(list(line.get_xdata()) == [1.0, 1.0] for line in figure.axes[0].get_lines())
+
+
+def test_bounds_are_in_units_of_the_claim():
+    part = next(part for part in PARTS if part.sweep.values["full"][0] == 4.0)
+    assert [x for x, *_ in marks(drawn_audits([audit_score(part, 1.0, real=8.0)]))] == [2.0, 0.25]
+
+
+SIZES = {
+    ("first-n", "paper"): ("n", 3),
+    ("second-d", "paper"): ("d", 2),
+    ("third-n", "paper"): ("n", 4),
+    ("first-n", "accounted"): ("n", 3),
+    ("third-n", "accounted"): ("n", 4),
+}
+
+
+def job(part, calibration):
+    if (part, calibration) not in SIZES:
+        return None
+    parameter, size = SIZES[part, calibration]
+    return SimpleNamespace(cells=[SimpleNamespace(parameter=parameter, signal=None)] * size)
+
+
+def shown_score(calibration, cells):
+    return SimpleNamespace(
+        part=SimpleNamespace(uses=["first-n", "second-d", "third-n"]),
+        row=Verdict("shown", "shown", calibration=calibration, values=tuple(range(cells))),
+        results=SimpleNamespace(job=job),
+    )
+
+
+def test_a_score_without_some_parts_leaves_their_places_empty():
+    groups = _groups([shown_score("paper", 9)])[0]
+    assert groups == [Group("first-n", "n", 3), Group("second-d", "d", 2), Group("third-n", "n", 4)]
+    assert _places(shown_score("paper", 9), groups).tolist() == [0, 1, 2, 4, 5, 7, 8, 9, 10]
+    assert _places(shown_score("accounted", 7), groups).tolist() == [0, 1, 2, 7, 8, 9, 10]
+    assert _groups([shown_score("accounted", 7)])[0] == []
+    assert _places(shown_score("accounted", 7), []).tolist() == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_a_ratio_is_a_mean_over_its_bound_with_two_standard_errors():
+    row = Verdict("holds", "explicit", mean=(1.0, 3.0, 2.0), stderr=(0.1, np.nan, 0.5), bound=(2.0, 2.0, 0.0))
+    ratios, whiskers = _ratios(SimpleNamespace(row=row))
+    assert ratios.tolist() == [0.5, 1.5, np.inf] and whiskers[:2].tolist() == [0.1, 0.0]
+    unequal = Verdict("holds", "explicit", mean=(1.0,), stderr=(), bound=(2.0,))
+    assert _ratios(SimpleNamespace(row=unequal))[0].size == 0

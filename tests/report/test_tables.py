@@ -1,36 +1,33 @@
+"""Tables: their formats, their numbers, and that JSON, tables and the terminal say the same of every row."""
+
 import csv
 import io
 import math
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.claims.catalogue import parse_table
-from dpsco_bench.execution.cell import CalibratedCell, Cell
-from dpsco_bench.privacy.fingerprint import PlanRecord
-from dpsco_bench.problems.base import Constants
-from dpsco_bench.report.ledger import Charged, charged_on, privacy_table
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.jsonio import to_jsonable
+from dpsco_bench.report.inputs import NOT_MEASURED, read_inputs
+from dpsco_bench.report.ledger import Charged, charged_cells, charged_on, privacy_table
 from dpsco_bench.report.rebuilt import _stated, cells_table, orderings_table, rates_table, rebuilt_tables
-from dpsco_bench.report.scores import counts_table, scoreboard, scores
+from dpsco_bench.report.scores import Score, claim_file_table, counts_table, scoreboard, scores
 from dpsco_bench.report.tables import Column, ReportTable, to_csv, to_latex, to_markdown
-from dpsco_bench.site.content import SiteContent
+from dpsco_bench.report.wording import privacy_text
 
 AWKWARD = "50 % of A_1 & B # $x$ {y} ~z ^w \\q <b> |c| *d* `e` [f](g)\nnew ε ≤ 10⁻⁵ − ∞"
+COLUMNS = {"Name": Column("0", raw="name"), "Value": Column("1", lambda value: f"{value:.2f}", "value", numeric=True)}
 SAMPLE = ReportTable(
-    "sample",
-    "A & B_c",
-    {
-        "Name": Column("0", raw="name"),
-        "Value": Column("1", lambda value: f"{value:.2f}", "value", numeric=True),
-    },
-    [(AWKWARD, 1.5), ("[plain]", math.nan), ("third", math.inf)],
-    "a note with 3 %",
+    "sample", "A & B_c", COLUMNS, [(AWKWARD, 1.5), ("[plain]", math.nan), ("third", math.inf)], "a note with 3 %"
 )
 
 
-def test_markdown_has_one_line_per_row_and_aligns_numbers_right():
+def test_markdown_and_csv_have_one_line_per_row():
     lines = to_markdown(SAMPLE).splitlines()
     rows = [line for line in lines if line.startswith("|")]
     assert len(rows) == 5 and len({len(row) for row in rows}) == 1
@@ -39,9 +36,6 @@ def test_markdown_has_one_line_per_row_and_aligns_numbers_right():
         assert row.replace("\\|", "").count("|") == 3
     assert "&lt;b&gt;" in rows[2] and "\\*d\\*" in rows[2] and "\\`e\\`" in rows[2] and "](g" not in rows[2]
     assert lines[-1] == "a note with 3 %"
-
-
-def test_csv_round_trips_raw_values():
     rows = list(csv.DictReader(io.StringIO(to_csv(SAMPLE))))
     assert [row["name"] for row in rows] == [AWKWARD, "[plain]", "third"]
     assert [row["value"] for row in rows] == ["1.5", "", "inf"]
@@ -79,22 +73,14 @@ def every_table(inputs):
 def test_scoreboard_carries_the_numbers(inputs):
     rows = {(r["part"], r["calibration"]): r for r in csv.DictReader(io.StringIO(to_csv(scoreboard(inputs))))}
     rate = rows["rate-n", "paper"]
-    assert (rate["slope"], rate["ci_low"], rate["bound_slope"], rate["claimed_exponent"]) == (
-        "-1.9",
-        "-2.0",
-        "-1.9",
-        "-2.0",
-    )
+    names = ("slope", "ci_low", "bound_slope", "claimed_exponent")
+    assert [rate[name] for name in names] == ["-1.9", "-2.0", "-1.9", "-2.0"]
     assert rate["noise_off_slope"] == "-1.85" and rate["qualified"] == "True"
     assert rate["privacy_status"] == "unproven" and float(rate["epsilon_real"]) > 1
     assert rows["rate-n", "accounted"]["privacy_status"] == "proven"
     assert rows["explicit", "paper"]["worst_ratio"] == "inf"
     assert rows["count-n", "paper"]["privacy_status"] == ""
-
-
-def test_scoreboard_counts_intervals(inputs):
-    # five rows whose slope is judged, three comparisons
-    assert "rest on 8 intervals" in scoreboard(inputs).note
+    assert "rest on 8 intervals" in scoreboard(inputs).note  # five rows whose slope is judged, three comparisons
 
 
 def test_ledger_separates_kinds_and_statuses(inputs):
@@ -104,8 +90,6 @@ def test_ledger_separates_kinds_and_statuses(inputs):
     assert infinite and infinite[0]["delta_large"] == "True"
     assert [row for row in rows if row["epsilon_real_min"] == ""]
     assert not [row for row in rows if row["calibration"] == "none"]
-    text = to_markdown(privacy_table(inputs))
-    assert "= ∞" in text and "—" in text
     for row in rows:
         assert bool(row["why_not_shown"]) == (row["privacy_status"] == "unproven"), row
         assert row["epsilon_real_min"] or row["why_not_shown"] == "no accountant covers it"
@@ -116,26 +100,24 @@ CALIBRATED |= {"epsilon_of": "release", "epsilon_output": math.nan, "epsilon_out
 CALIBRATED |= {"epsilon_sequence": math.nan, "epsilon_sequence_kind": ""}
 
 
-def test_ledger_says_on_what_a_row_was_charged(inputs):
+def test_ledger_says_on_what_a_row_was_charged():
     def cell(problem, norm, **options):
         calibrated = SimpleNamespace(constants=SimpleNamespace(norm=norm))
         return Charged(Cell("made.up", problem, 8, 1.0, 1e-5, problem_options=options), calibrated, "paper")
 
-    cells = [cell("onehot", math.inf, signal=2.0), cell("onehot", 4.0, p=4.0, signal=1.0, size=8)]
-    others = [cell("quad", 2.0, size=k, constants={"hessian_rank": 9.0}) for k in (1, 2, 4, 8)]
+    cells = [cell("quad", 2.0, size=k, constants={"hessian_rank": 9.0}) for k in (1, 2, 4, 8)]
+    cells += [cell("onehot", math.inf, signal=2.0), cell("onehot", 4.0, p=4.0, signal=1.0, size=8)]
     told = "onehot, p = 4 or ∞, size 8; quad, p = 2, declared hessian rank 9, size 1 … 8"
-    assert charged_on([*others, *cells]).replace("\u00a0", " ") == told
-    rows = list(csv.DictReader(io.StringIO(to_csv(privacy_table(inputs)))))
-    assert all(row["charged_on"] and row["d"] for row in rows)
+    assert charged_on(cells).replace("\u00a0", " ") == told
 
 
 @pytest.mark.parametrize(
     ("status", "real", "kind", "says"),
     [
-        ("nominal", 0.8, "exact", "the constants of squared_norm are nominal"),
-        ("global", 1.5, "upper", "an upper bound above the claim"),
-        ("global", 0.8, "lower", "a lower bound that does not exceed the claim"),
-        ("global", math.nan, "upper", "no accountant covers it"),
+        ("nominal", 0.8, "exact", "nominal"),
+        ("global", 1.5, "upper", "upper bound"),
+        ("global", 0.8, "lower", "lower bound"),
+        ("global", math.nan, "upper", "no accountant"),
     ],
 )
 def test_ledger_says_why_nothing_is_shown(status, real, kind, says):
@@ -148,147 +130,103 @@ def test_ledger_says_why_nothing_is_shown(status, real, kind, says):
 
 def test_rates_put_claimed_beside_measured(inputs):
     rows = list(csv.DictReader(io.StringIO(to_csv(rates_table(inputs, "wang2017", "x")))))
-    assert [row["part"] for row in rows] == [
-        *("rate-n", "exact-n", "control", "look", "several", "silent-n", "count-n", "gone-n", "later-n")
-    ]
-    assert (
-        rows[0]["slope_paper"] == "-1.9" and rows[0]["slope_accounted"] == "-1.9" and rows[1]["slope_accounted"] == ""
+    assert " ".join(row["part"] for row in rows) == (
+        "rate-n exact-n control look several silent-n count-n gone-n later-n"
     )
+    assert [row["slope_accounted"] for row in rows[:2]] == ["-1.9", ""] and rows[0]["slope_paper"] == "-1.9"
     silent = {row["part"]: row["slope_none"] for row in rows}
     assert silent.pop("silent-n") == "-1.9" and set(silent.values()) == {""}
 
 
-def test_orderings_say_each_comparison(inputs):
-    rows = list(csv.DictReader(io.StringIO(to_csv(orderings_table(inputs.claim("wang2017.race"))))))
-    says = {row["comparison"]: row["says"] for row in rows}
-    assert list(says) == sorted(says)
-    assert list(says.values()) == ["holds", "inconclusive", "reversed"]
+@pytest.fixture
+def claim(inputs):
+    return inputs.claim("wang2017.kinds")
 
 
 @pytest.fixture
-def rebuilt(inputs, monkeypatch):
-    """Rows by part and method of a table about the claim with all kinds of parts."""
-    entry = {
-        "row": "All",
-        "utility": "1/n",
-        "claims": ["wang2017.kinds"],
-        "schedule": {"T": "steps"},
-        "flags": ["note"],
-        "every_cell": ["look", "exact-n"],
-    }
-    text = {"id": "wang2017.table9", "common_n": 512, "rows": [entry]}
-    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
-    claim = inputs.claim("wang2017.kinds")
+def rebuild(inputs, claim, monkeypatch):
+
+    def build(change=lambda row: row, lower_bound=None, common_n=512, **entry):
+        row = {"row": "All", "utility": "1/n", "claims": ["wang2017.kinds"], **entry}
+        given = {"common_n": common_n, "lower_bound": lower_bound}
+        text = {"id": "wang2017.table9", "rows": [row], **{key: value for key, value in given.items() if value}}
+        monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
+        monkeypatch.setitem(claim.__dict__, "rows", [change(row) for row in claim.rows])
+        (table,) = rebuilt_tables(inputs, "wang2017")
+        return table
+
+    return build
+
+
+def lines(table):
+    return {(row["part"], row["method"]): row for row in csv.DictReader(io.StringIO(to_csv(table)))}
+
+
+@pytest.fixture
+def rebuilt(rebuild, claim):
     cells = claim.job("several", "accounted").cells
     means = tuple(0.1 if cell.method == "one_way" else 0.2 for cell in cells)
-    rows = [replace(row, mean=means) if row.part == "several" else row for row in claim.rows]
-    monkeypatch.setitem(claim.__dict__, "rows", rows)
-    (table,) = rebuilt_tables(inputs, "wang2017")
-    rows = list(csv.DictReader(io.StringIO(to_csv(table))))
-    return {(row["part"], row["method"]): row for row in rows} | {"means": [(r["part"], r["mean_paper"]) for r in rows]}
+    schedule = {"schedule": {"T": "steps"}, "flags": ["note"], "every_cell": ["look", "exact-n"]}
+    return lines(rebuild(lambda row: replace(row, mean=means) if row.part == "several" else row, **schedule))
 
 
-def test_rebuilt_rows_show_the_gradients_of_their_cell(rebuilt, inputs):
-    (planned,) = {
-        cell.calibrated.gradient_evaluations
-        for cell in inputs.claim("wang2017.kinds").evidence("rate-n", "paper")
-        if cell.value == 512
-    }
-    assert float(rebuilt["kinds rate-n", ""]["gradient_evaluations"]) == planned
+def test_rebuilt_rows_show_the_gradients_of_their_cell_and_each_method_with_its_schedule(rebuilt, claim):
+    (cell,) = [cell for cell in claim.evidence("rate-n", "paper") if cell.value == 512]
+    assert float(rebuilt["kinds rate-n", ""]["gradient_evaluations"]) == cell.calibrated.gradient_evaluations
     first, second = (float(rebuilt["kinds several", m]["gradient_evaluations"]) for m in ("one_way", "another"))
     assert second == 3 * 512 < first  # three steps on all records
     assert rebuilt["kinds count-n", ""]["gradient_evaluations"] == ""  # there they are what is measured
-
-
-def test_rebuilt_rows_on_another_axis_show_their_own_cell(inputs, monkeypatch):
-    """A row whose values are those of the axis (ln d, not d) has n and gradients of the cell that it shows."""
-    text = {"id": "wang2017.table9", "rows": [{"row": "A", "utility": "1", "claims": ["wang2017.kinds"]}]}
-    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
-    claim = inputs.claim("wang2017.kinds")
-    on_axis = [replace(r, parameter="ln n", values=tuple(map(math.log, r.values))) for r in claim.rows]
-    rows = [new if new.part == "rate-n" else old for old, new in zip(claim.rows, on_axis, strict=True)]
-    monkeypatch.setitem(claim.__dict__, "rows", rows)
-    last = claim.evidence("rate-n", "paper")[-1]
-    (row,) = [row for row in rebuilt_tables(inputs, "wang2017")[0].rows if row.part == "kinds rate-n"]
-    assert row.point["n"] == last.entry.n == 1024 and row.evaluations == last.calibrated.gradient_evaluations
-    assert row.cells["paper"][0] == pytest.approx(math.log(1024))
-
-
-def test_rebuilt_tables_have_printed_columns_and_the_lower_bound_of_the_caption(inputs, monkeypatch):
-    entry = {"row": "A", "utility": "1", "printed": {"Robust?": "Yes"}, "claims": ["wang2017.kinds"]}
-    bound = "wang2017_tables.lower_strongly_convex"
-    text = {"id": "wang2017.table9", "common_n": 512, "lower_bound": bound, "rows": [entry]}
-    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
-    (table,) = rebuilt_tables(inputs, "wang2017")
-    rows = {row["part"]: row for row in csv.DictReader(io.StringIO(to_csv(table)))}
-    found, counted = rows["kinds rate-n"], rows["kinds count-n"]
-    expected = float(found["mean_paper"]) / (4 / 512**2)  # d = 4, eps = 1
-    assert float(found["over_lower_bound_paper"]) == pytest.approx(expected)
-    assert found["robust"] == "Yes" and counted["over_lower_bound_paper"] == ""
-
-
-def test_rebuilt_rows_of_chains_that_are_not_certified_say_so(inputs, monkeypatch):
-    """A risk is marked, a slope is not shown, and a ratio to a bound decides nothing."""
-    text = {
-        "id": "wang2017.table9",
-        "common_n": 512,
-        "rows": [{"row": "A", "utility": "1", "claims": ["wang2017.kinds"]}],
-    }
-    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
-
-    def line():
-        return next(x for x in to_markdown(rebuilt_tables(inputs, "wang2017")[0]).splitlines() if "kinds rate-n" in x)
-
-    def ratio():
-        (table,) = rebuilt_tables(inputs, "wang2017")
-        return {row.part: row.worst for row in table.rows}["kinds rate-n"]
-
-    before = line()
-    assert "not certified" not in before and ratio() == {"paper": 0.5}
-    doubted, claim = {("rate-n", "paper"), ("explicit", "paper")}, inputs.claim("wang2017.kinds")
-    reason = "chains not certified: R-hat up to 2.000"
-    rows = [replace(row, reason=reason) if (row.part, row.calibration) in doubted else row for row in claim.rows]
-    monkeypatch.setitem(claim.__dict__, "rows", rows)
-    after = line()
-    assert "(not certified)" in after and ratio() == {} and before.count("[") > after.count("[")
-
-
-def test_rebuilt_rows_have_the_ratio_of_their_own_cells(inputs, monkeypatch):
-    """The largest mean over its bound; sweeps that no explicit bound judges have none, nor have counts."""
-    text = {"id": "wang2017.table9", "rows": [{"row": "A", "utility": "1", "claims": ["wang2017.kinds"]}]}
-    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
-    (table,) = rebuilt_tables(inputs, "wang2017")
-    worst = {row.part: row.worst for row in table.rows}
-    assert worst.pop("kinds rate-n") == {"paper": 0.5}
-    assert len(worst) > 2 and not any(worst.values())
-    claim = inputs.claim("wang2017.kinds")
-    rows = [replace(row, mean=(0.4, 0.3, 0.02)) if row.part == "explicit" else row for row in claim.rows]
-    monkeypatch.setitem(claim.__dict__, "rows", rows)
-    (table,) = rebuilt_tables(inputs, "wang2017")
-    assert {row.part: row.worst for row in table.rows}["kinds rate-n"] == {"paper": pytest.approx(1.5)}
-
-
-def test_rebuilt_rows_show_each_method_with_its_schedule(rebuilt):
     first, second = (rebuilt["kinds several", method] for method in ("one_way", "another"))
     assert (first["mean_accounted"], second["mean_accounted"]) == ("0.1", "0.2")
     assert second["schedule"] == "T\u00a0=\u00a03" and first["schedule"] != second["schedule"]
     assert ("kinds several", "") not in rebuilt and rebuilt["kinds rate-n", ""]["schedule"].startswith("T\u00a0=")
 
 
-def test_a_part_of_several_methods_does_not_say_whose_noise_is_corrected():
-    plan = PlanRecord({}, (), 0.0, (), "", (), None)
-    said = (1.0, "exact", "made up", "proven", Constants(1.0, 1.0), 4, False, ())
-    charged = CalibratedCell("paper", "v", plan, {}, *said)
+def test_rebuilt_rows_on_another_axis_show_their_own_cell(rebuild, claim):
+    """A row whose values are those of the axis (ln d, not d) has n and gradients of the cell that it shows."""
 
-    def job(part, *algorithms):
-        cells = [SimpleNamespace(algorithm=id) for id in algorithms]
-        return SimpleNamespace(part=part, calibration="paper", cells=cells)
+    def on_axis(row):
+        logs = {"parameter": "ln n", "values": tuple(map(math.log, row.values))}
+        return replace(row, **logs) if row.part == "rate-n" else row
 
-    parts = {"one": SimpleNamespace(amended="E1"), "both": SimpleNamespace(amended="E2")}
-    jobs = [job("one", "p.a", "p.a"), job("both", "p.a", "p.b"), job("other", "p.c")]
-    claim = SimpleNamespace(parts=parts, calibrations=lambda job: (charged,) * len(job.cells))
-    inputs = SimpleNamespace(all_jobs=lambda: [(claim, job) for job in jobs])
-    assert SiteContent(inputs, Path()).corrected == {("p.a", "v"): "E1"}
+    last = claim.evidence("rate-n", "paper")[-1]
+    (row,) = [row for row in rebuild(on_axis, common_n=None).rows if row.part == "kinds rate-n"]
+    assert row.point["n"] == last.entry.n == 1024 and row.evaluations == last.calibrated.gradient_evaluations
+    assert row.cells["paper"][0] == pytest.approx(math.log(1024))
+
+
+def test_rebuilt_tables_have_printed_columns_and_the_lower_bound_of_the_caption(rebuild):
+    rows = lines(rebuild(lower_bound="wang2017_tables.lower_strongly_convex", printed={"Robust?": "Yes"}))
+    found, counted = rows["kinds rate-n", ""], rows["kinds count-n", ""]
+    expected = float(found["mean_paper"]) / (4 / 512**2)  # d = 4, eps = 1
+    assert float(found["over_lower_bound_paper"]) == pytest.approx(expected)
+    assert found["robust"] == "Yes" and counted["over_lower_bound_paper"] == ""
+
+
+def test_rebuilt_rows_of_chains_that_are_not_certified_say_so(rebuild):
+    doubted = {("rate-n", "paper"), ("explicit", "paper")}
+    reason = "chains not certified: R-hat up to 2.000"
+
+    def doubt(row):
+        return replace(row, reason=reason) if (row.part, row.calibration) in doubted else row
+
+    (before, was), (after, now) = (
+        (
+            next(line for line in to_markdown(table).splitlines() if "kinds rate-n" in line),
+            {row.part: row.worst for row in table.rows}["kinds rate-n"],
+        )
+        for table in (rebuild(), rebuild(doubt))
+    )
+    assert "not certified" not in before and was == {"paper": 0.5}
+    assert "(not certified)" in after and now == {} and before.count("[") > after.count("[")
+
+
+def test_rebuilt_rows_have_the_ratio_of_their_own_cells(rebuild):
+    worst = {row.part: row.worst for row in rebuild().rows}
+    assert worst.pop("kinds rate-n") == {"paper": 0.5}
+    assert len(worst) > 2 and not any(worst.values())
+    table = rebuild(lambda row: replace(row, mean=(0.4, 0.3, 0.02)) if row.part == "explicit" else row)
+    assert {row.part: row.worst for row in table.rows}["kinds rate-n"] == {"paper": pytest.approx(1.5)}
 
 
 def test_a_ratio_in_a_table_is_that_of_a_bound_which_the_claim_states():
@@ -301,3 +239,61 @@ def test_a_ratio_in_a_table_is_that_of_a_bound_which_the_claim_states():
     stated, lip, beside = score("thm11"), score("thm11", "largest_loss"), score("thm11", beside="Theorem 1")
     regret, moment = score("thm6", "regret"), score("thm6", "moment", "a step of the proof")
     assert _stated([lip, beside, stated, moment, regret, score("thm11", checks=False)]) == [stated, regret]
+
+
+def test_a_judged_part_has_the_privacy_of_the_parts_it_uses(inputs):
+    claim = inputs.claim("wang2017.kinds")
+    assert len(charged_cells(claim, "explicit", "paper")) == 3 + 2
+    assert charged_cells(claim, "count-n", "paper") == []
+    said = {(row.part, row.calibration): privacy_text(row) for row in claim.rows}
+    assert said["count-n", "paper"] == "—" and said["silent-n", "none"] == "no noise"
+    assert said["rate-n", "accounted"].startswith("proven: ε")
+
+
+def test_a_damaged_verdict_file_is_named_and_its_claim_not_measured(copy, capsys):
+    copy.verdicts("wang2017.race").write_bytes(copy.verdicts("wang2017.race").read_bytes()[:-9])
+    rows = read_inputs(copy).claim("wang2017.race").rows
+    assert {row.verdict for row in rows} == {NOT_MEASURED}
+    assert "wang2017.race.json is damaged" in capsys.readouterr().err
+
+
+def test_noise_off_without_a_slope_says_what_is_left(inputs):
+    claim = inputs.claim("wang2017.kinds")
+    shown = {(row.part, row.calibration): Score(claim, row).noise_off for row in claim.rows}
+    assert shown["rate-n", "paper"] == "−1.85" and shown["count-n", "paper"] == "—"
+    assert shown["rate-n", "accounted"].startswith("risk ")
+    cells = [SimpleNamespace(final=np.array([least, 2 * least]), risks=np.ones(1)) for least in (0.5, 4.0, 1.0)]
+    of_cells = SimpleNamespace(evidence=lambda part, calibration: cells, parts={})
+    row = next(row for row in claim.rows if (row.part, row.calibration) == ("rate-n", "accounted"))
+    assert Score(of_cells, row).noise_off == "risk ≤ 6"
+
+
+DRAW = Noise("target_law_only", math.nan, "", 1.0, epsilon_law=19.68)
+DEMOTED = Noise("target_law_only", math.nan, "", 1.0)
+BARE = Noise("exceeds_claim", math.inf, "exact", 1.0)
+BOUND = Noise("unproven", 8.4649, "upper", 8.0, delta_large=True)
+
+
+@pytest.fixture
+def odd(inputs):
+    noises = iter((DRAW, DEMOTED, BARE, BOUND))
+    rows = [replace(row, noise=next(noises, row.noise)) for row in inputs.claims[0].rows]
+    return replace(inputs, claims=[replace(inputs.claims[0], verdicts=rows), *inputs.claims[1:]])
+
+
+def said(row):
+    entry = to_jsonable(row)
+    noise = entry.get("noise") or {"status": "none" if entry["calibration"] == "none" else None}
+    names = ("status", "epsilon_claimed", "epsilon_real", "epsilon_real_kind")
+    return tuple("" if noise.get(name) is None else str(noise[name]) for name in names)
+
+
+def test_tables_say_what_json_says_in_every_row(odd):
+    def shown(table):
+        names = ("privacy_status", "epsilon_claimed", "epsilon_real", "epsilon_real_kind")
+        return [tuple(line[name] for name in names) for line in csv.DictReader(io.StringIO(to_csv(table)))]
+
+    rows = [row for claim in odd.claims for row in claim.rows]
+    assert shown(scoreboard(odd)) == list(map(said, rows)) and len({*map(said, rows)}) > 6
+    for claim in odd.claims:
+        assert shown(claim_file_table(claim)) == list(map(said, claim.rows))

@@ -10,41 +10,26 @@ from dpsco_bench.leaderboard.board import contestants
 from dpsco_bench.privacy.ledger import SEVERITY, STATUS_CLAUSES, STATUS_WORDS
 from dpsco_bench.report import numbers
 from dpsco_bench.report.scores import Score, place, statement
-from dpsco_bench.report.wording import (
-    QUALIFIED,
-    SYMBOLS,
-    TONES,
-    find_citation,
-    meanings,
-    method_name,
-    symbols,
-)
+from dpsco_bench.report.wording import QUALIFIED, SYMBOLS, TONES, find_citation, meanings, method_name, symbols
 
 
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
         (0.0, "0"),
-        (1, "1"),
         (0.99999, "1.00"),
-        (44.0, "44"),
         (43.97, "44.0"),
-        (0.41, "0.410"),
         (2.404, "2.40"),
-        (173, "173"),
         (14646.0, "14,646"),
         (324000.0, "3.24×10⁵"),
         (1e-5, "10⁻⁵"),
         (1e-3, "10⁻³"),
-        (0.00123, "0.00123"),
         (-2.5e-7, "−2.50×10⁻⁷"),
         (9.9999e4, "1.00×10⁵"),
-        (1.1e-4, "1.10×10⁻⁴"),
         (math.inf, "∞"),
         (-math.inf, "−∞"),
         (math.nan, "—"),
         (None, "—"),
-        ("inf", "—"),
         (True, "—"),
     ],
 )
@@ -66,16 +51,14 @@ def test_slopes_and_intervals():
         (3.21e-4, 1.2e-5, "(3.21 ± 0.12)×10⁻⁴"),
         (12.34, 0.5, "12.34 ± 0.50"),
         (0.5, 0.0, "0.500"),
-        (0.5, math.nan, "0.500"),
         (1e-7, 1e-19, "10⁻⁷"),
         (2e-6, 9e-6, "(2.0 ± 9.0)×10⁻⁶"),
         (math.nan, 1.0, "—"),
         (math.inf, 1.0, "∞"),
-        (-4e-5, 1e-6, "(−4.0 ± 0.1)×10⁻⁵"),
     ],
 )
 def test_means_with_errors(mean, error, shown):
-    assert numbers.with_error(mean, error).replace("0.10)", "0.1)").replace("−4.00", "−4.0") == shown
+    assert numbers.with_error(mean, error) == shown
 
 
 @pytest.mark.parametrize(
@@ -86,12 +69,9 @@ def test_means_with_errors(mean, error, shown):
         ("n^1.5, n^-2, 2^(2/3), m/n^2.", "n^1.5, n⁻², 2^(2/3), m/n²."),
         ("c_1 G_12^2, x_(i-1), kappa_q, run_2", "c₁ G₁₂², x_(i-1), κ_q, run_2"),
         ("sqrt(d) <= 3.27e+04 - mu_1", "√(d) ≤ 3.27×10⁴ − μ₁"),
-        ("l_1.5 balls, ||x_2..d||, x_1. l_2", "l_1.5 balls, ||x_2..d||, x₁. l₂"),
         ("eta = ln n/(2 sqrt n), sqrt n batches of sqrt(n)/2, 1/sqrt 2", "η = ln n/(2 √n), √n batches of √(n)/2, 1/√2"),
-        ("sqrt root, sqrt", "sqrt root, sqrt"),
         ("alpha beta tau theta Theta Phi^-1, beta_1, kappa_q", "α β τ θ Θ Φ⁻¹, β₁, κ_q"),
         ("alphabet, delta_in, tau_mix, Phineas, betas", "alphabet, δ_in, τ_mix, Phineas, betas"),
-        ("output_eps thm4.1e2 lambdas", "output_eps thm4.1e2 lambdas"),
     ],
 )
 def test_symbols(text, shown):
@@ -104,11 +84,6 @@ def test_every_word_and_status_has_a_meaning():
     expected = {word.replace("_", " ") for kind in all_kinds() for word in kind.words}
     assert set(words) == expected | {"…, qualified", "skipped", "not measured"} and len(set(words)) == len(words)
     assert {tone for _, tone, _ in told} == set(SYMBOLS) and set(TONES) == set(OUTCOMES)
-    assert (
-        next(text for word, _, text in told if word == "reversed")
-        == "the one claimed to be worse is better beyond doubt"
-    )
-    assert next(text for word, _, text in told if word == "fails").count("privacy: the real ε is above the claim") == 1
     assert set(STATUS_WORDS) == set(SEVERITY) == {*STATUS_CLAUSES, "none"}
 
 
@@ -127,21 +102,13 @@ def test_a_reservation_is_seen_on_what_confirms(verdict, reservations, tone):
 
 @pytest.mark.parametrize(
     ("values", "shown"),
-    [
-        ([100.0, 100.1], "100.1"),
-        ([100.0, 101.0], "100 … 101"),
-        ([1.0, 1.15], "1 … 1.15"),
-        ([3.0, 1.0, 2.0], "1 … 3"),
-        ([2.0], "2"),
-        ([], "—"),
-    ],
+    [([100.0, 100.1], "100.1"), ([100.0, 101.0], "100 … 101"), ([1.0, 1.15], "1 … 1.15"), ([2.0], "2"), ([], "—")],
 )
 def test_a_span_is_one_number_only_where_its_ends_are_within_two_thousandths(values, shown):
     assert numbers.span(values, numbers.plain) == shown
 
 
 def test_every_method_has_a_name_of_its_own():
-    """Methods with a page, and the settings that a leaderboard compares."""
     ids = {*list_algorithms(), *(f"{one.algorithm.partition('.')[0]}.{one.name}" for one in contestants())}
     known = {id: (find_citation(id.partition(".")[0]).methods or {}).get(id.partition(".")[2]) for id in ids}
     assert all(known.values()) and len({*known.values()}) == len(known)

@@ -1,7 +1,5 @@
 """A private copy of the project with three tiny claims, and a way to run Snakemake in it."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -22,31 +20,13 @@ title: two tiny rates
 source: test
 statement: none
 parts:
-  - id: closed-n
-    kind: rate
-    calibrations: [paper]
-    algorithm: wang2017.dp_gd_pl
-    problem: diag_quadratic
-    evaluation: closed_form
-    fixed: {d: 4, epsilon: 1.0, delta: 1.0e-5}
-    sweep: {parameter: n, values: {smoke: [512, 1024, 2048]}}
-    bound: wang2017.thm6_2
-    tolerance: 0.15
-  - id: output-n
-    kind: rate
-    calibrations: [paper]
-    algorithm: wang2017.output_perturbation_zhang17
-    problem: ridge_logistic
-    fixed: {d: 3, epsilon: 1.0, delta: 1.0e-5}
-    sweep: {parameter: n, values: {smoke: [128, 256, 512]}}
-    replicates: {smoke: 8}
-    bound: wang2017.strongly_convex
-    tolerance: 0.15
-  - id: explicit
-    kind: explicit
-    calibrations: [paper]
-    uses: [closed-n]
-    bound: wang2017.thm6_2_explicit
+  - {id: closed-n, kind: rate, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: diag_quadratic,
+     evaluation: closed_form, fixed: {d: 4, epsilon: 1.0, delta: 1.0e-5}, bound: wang2017.thm6_2, tolerance: 0.15,
+     sweep: {parameter: n, values: {smoke: [512, 1024, 2048]}}}
+  - {id: output-n, kind: rate, calibrations: [paper], algorithm: wang2017.output_perturbation_zhang17,
+     problem: ridge_logistic, fixed: {d: 3, epsilon: 1.0, delta: 1.0e-5}, replicates: {smoke: 8},
+     sweep: {parameter: n, values: {smoke: [128, 256, 512]}}, bound: wang2017.strongly_convex, tolerance: 0.15}
+  - {id: explicit, kind: explicit, calibrations: [paper], uses: [closed-n], bound: wang2017.thm6_2_explicit}
 """,
     # A part that is timed, and one that is only planned.
     "beta.2": """
@@ -68,13 +48,8 @@ parts:
     methods:
       - {label: long, algorithm: wang2017.dp_gd_pl, options: {steps: 40}}
       - {label: short, algorithm: wang2017.dp_gd_pl, options: {steps: 5}}
-  - id: privacy-epsilon
-    kind: privacy
-    calibrations: [paper]
-    algorithm: wang2017.dp_gd_pl
-    problem: ridge_logistic
-    fixed: {n: 256, d: 3, delta: 1.0e-5}
-    sweep: {parameter: epsilon, values: {smoke: [0.5, 1.0]}}
+  - {id: privacy-epsilon, kind: privacy, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: ridge_logistic,
+     fixed: {n: 256, d: 3, delta: 1.0e-5}, sweep: {parameter: epsilon, values: {smoke: [0.5, 1.0]}}}
 """,
     # A part whose data set is absent.
     "gamma": """
@@ -92,7 +67,6 @@ parts:
     fixed: {n: 500, delta: 1.0e-3}
     sweep: {parameter: epsilon, values: {smoke: [1.0]}}
     replicates: {smoke: 2}
-    timing: true
     methods:
       - {label: long, algorithm: wang2017.dp_gd_pl, options: {steps: 40}}
       - {label: short, algorithm: wang2017.dp_gd_pl, options: {steps: 5}}
@@ -103,8 +77,6 @@ _JOB = re.compile(r"^rule (claim|part|time|rank):$(?:\n .*)*?\n    wildcards: (.
 
 @dataclass(frozen=True)
 class Project:
-    """A private copy."""
-
     root: Path
 
     @property
@@ -123,35 +95,20 @@ class Project:
         """Snakemake on profile smoke; what follows `--` are targets."""
         words = list(arguments)
         if not any(word.startswith("profile=") for word in words):
-            words = (
-                ["--config", "profile=smoke", *words]
-                if words[:1] != ["--config"]
-                else ["--config", "profile=smoke", *words[1:]]
-            )
+            words = ["--config", "profile=smoke", *(words[1:] if words[:1] == ["--config"] else words)]
         return [sys.executable, "-m", "snakemake", *words]
 
     def snakemake(self, *arguments: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
-        """Run Snakemake to its end."""
-        return subprocess.run(
-            self.command(*arguments),
-            cwd=self.root,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-        )
+        return self.run(self.command(*arguments), timeout)
+
+    def run(self, command: list[str], timeout: float = 600) -> subprocess.CompletedProcess[str]:
+        options = {"cwd": self.root, "env": self.environment, "capture_output": True, "text": True}
+        return subprocess.run(command, **options, timeout=timeout)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start Snakemake in a process group of its own."""
-        return subprocess.Popen(
-            self.command(*arguments),
-            cwd=self.root,
-            env=self.environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            text=True,
-        )
+        nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        command = self.command(*arguments)
+        return subprocess.Popen(command, cwd=self.root, env=self.environment, start_new_session=True, **nowhere)
 
     def planned(self, *targets: str) -> set[str]:
         """The jobs of claims and leaderboards that a dry run would do: their rule and what it is of."""
@@ -165,15 +122,7 @@ class Project:
         return [name for name in tables if name.startswith("store/")]
 
     def dpsco(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a verb."""
-        return subprocess.run(
-            [sys.executable, "-m", "dpsco_bench", *arguments],
-            cwd=self.root,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=600,
-        )
+        return self.run([sys.executable, "-m", "dpsco_bench", *arguments])
 
     def paths(self) -> list[Path]:
         """Every result and verdict; timings and costs are no results, and drafts of a killed run are nothing."""
@@ -183,11 +132,9 @@ class Project:
         return [path for path in paths if not path.name.startswith(".")]
 
     def tables(self) -> dict[str, bytes]:
-        """Bytes of every result and verdict."""
         return {str(path.relative_to(self.root / "results")): path.read_bytes() for path in self.paths()}
 
     def forget(self) -> None:
-        """Remove everything that a run wrote."""
         for name in ("results", "figures", ".snakemake"):
             shutil.rmtree(self.root / name, ignore_errors=True)
 
@@ -216,13 +163,11 @@ def copy_project(target: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def pristine(tmp_path_factory) -> Project:
-    """The copy, never run; only for being copied and for dry runs."""
     return copy_project(tmp_path_factory.mktemp("pristine"))
 
 
 @pytest.fixture(scope="module")
 def project(pristine, tmp_path_factory) -> Project:
-    """A copy that a module may run and edit."""
     target = tmp_path_factory.mktemp("project") / "copy"
     shutil.copytree(pristine.root, target)
     return Project(target)
@@ -230,7 +175,6 @@ def project(pristine, tmp_path_factory) -> Project:
 
 @pytest.fixture
 def edited(request):
-    """Append to or rewrite files of a project for one test."""
     saved: dict[Path, str] = {}
 
     def edit(path: Path, change) -> None:

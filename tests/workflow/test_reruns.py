@@ -1,7 +1,5 @@
 """What runs again after an edit: exactly what depends on it."""
 
-from __future__ import annotations
-
 import pytest
 
 pytestmark = pytest.mark.slow
@@ -13,20 +11,15 @@ CODE = "\n\n_EDITED = 1\n"
 
 @pytest.fixture(scope="module", autouse=True)
 def done(project):
-    """One complete run to the verdicts."""
     assert project.planned("verdicts") == ALL
     result = project.snakemake("--", "verdicts")
     assert result.returncode == 0, result.stderr
-    return result
 
 
-def test_second_run_does_nothing(project, done):
+def test_second_run_does_nothing(project):
     again = project.snakemake("--", "verdicts")
     assert again.returncode == 0 and "Nothing to be done" in again.stderr
-    for words in ("profile smoke, ", "skipped: data absent", "no verdicts are recorded"):
-        assert words in done.stdout
-    table = project.dpsco("gate", "--profile", "smoke").stdout
-    assert "closed-n" in table and "wang2017.alpha" in table
+    assert "closed-n" in project.dpsco("gate", "--profile", "smoke").stdout
 
 
 def test_forced_rules_run_again_and_make_nothing_anew(project):
@@ -78,11 +71,8 @@ def test_a_failed_job_leaves_the_others_and_is_named_in_one_line(project, edited
     broken = "    raise RuntimeError('broken on purpose')\n" + first
     edited(algorithm(project), lambda text: text.replace(first, broken, 1))
     edited(project.claim_file("gamma"), lambda text: text.replace("title: absent data", "title: data absent"))
-    failed = project.snakemake("--", "verdicts")
-    assert failed.returncode == 1
-    (line,) = [line for line in failed.stderr.splitlines() if line.startswith("failed: ") and " (see " in line]
-    assert line.startswith("failed: claim wang2017.alpha: ") and "RuntimeError: broken on purpose" in line
-    assert line.endswith("(see results/smoke/logs/claim/wang2017.alpha.log)")
-    assert "profile smoke, " in failed.stdout
-    again = project.snakemake("--", "verdicts")  # and tries again
-    assert again.returncode == 1 and "broken on purpose" in again.stderr
+    for _ in range(2):  # it is tried again
+        failed = project.snakemake("--", "verdicts")
+        (line,) = [line for line in failed.stderr.splitlines() if line.startswith("failed: ") and " (see " in line]
+        assert failed.returncode == 1 and "wang2017.alpha" in line and "RuntimeError: broken on purpose" in line
+        assert "profile smoke, " in failed.stdout

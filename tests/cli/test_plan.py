@@ -1,0 +1,260 @@
+"""Verbs of the workflow: plan, compare, gate, data, site and gc."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.plan import WorkPlan
+from dpsco_bench.cli import outline
+from dpsco_bench.cli.main import main
+from dpsco_bench.cli.outline import DRAWN_IN, drawing_digest, site_digest
+from dpsco_bench.cli.verbs import compare, gate
+from dpsco_bench.cli.verbs import plan as planning
+from dpsco_bench.cli.verbs.gate import closing
+from dpsco_bench.cli.verbs.gc import FRESH_SECONDS
+from dpsco_bench.cli.verbs.plan import make_plan
+from dpsco_bench.datasets import registry
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.jsonio import dumps_canonical, is_draft, sealed
+from dpsco_bench.leaderboard import board
+from dpsco_bench.registry import modules_in, papers
+from dpsco_bench.report.own_figures import FIGURES, METHOD_STYLES, PANELS
+from dpsco_bench.report.rebuilt import COMPUTED
+from dpsco_bench.report.wording import LABELS
+
+PLAN = Path("results/smoke/plan.json")
+OWN = """
+id: mine.later
+title: t
+source: s
+statement: x
+parts:
+  - {id: p, kind: privacy, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: ridge_logistic,
+     fixed: {n: 256, d: 3, delta: 1.0e-5}, sweep: {parameter: epsilon, values: {full: [0.5, 1.0]}}}
+"""
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(planning, "profile_claims", lambda profile: ["su2023.thm1.privacy"])
+    monkeypatch.setattr(board, "board_ids", lambda: [])
+
+
+def test_planning_mends_it(dpsco, small):
+    assert dpsco("plan", "--profile", "smoke").code == 0
+    whole = PLAN.read_bytes()
+    PLAN.write_bytes(whole[: len(whole) // 2])
+    found = dpsco("plan", "--profile", "smoke")
+    assert found.code == 0 and PLAN.read_bytes() == whole and "is damaged (" in found.err
+
+
+def test_a_claim_of_ones_own_without_values_for_the_profile_is_named(dpsco, small, monkeypatch):
+    Path("later.yaml").write_text(OWN)
+    told = "dpsco: profile = 'smoke': must be one in whose grid mine.later has values\n"
+    for call, code in (
+        (("plan", "claims=[later.yaml]"), 0),
+        (("claim", "later.yaml"), 2),
+        (("claim", "later.yaml", "su2023.thm1.privacy"), 0),
+    ):
+        monkeypatch.setattr("dpsco_bench.registry._SAID", set())
+        found = dpsco(*call, "--profile", "smoke")
+        assert found.code == code and told in found.err and (code == 0) == bool(found.out)
+
+
+def row(part, verdict):
+    ids = {"id": "wang2017.thm6.1", "part": part, "calibration": "paper", "profile": "smoke"}
+    return {**ids, "kind": "rate", "verdict": verdict}
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    recorded = tmp_path / "workflows" / "recorded" / "smoke.json"
+    monkeypatch.setattr(gate, "recorded_path", lambda profile: recorded)
+
+    def write(fresh, known=None):
+        path = tmp_path / "results" / "smoke" / "verdicts" / "wang2017.thm6.1.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(sealed(dumps_canonical({"claim": "wang2017.thm6.1", "verdicts": fresh})))
+        if known is not None:
+            recorded.parent.mkdir(parents=True, exist_ok=True)
+            recorded.write_text(json.dumps(known))
+        return recorded
+
+    return write
+
+
+def test_only_a_changed_word_fails_and_recording_makes_the_comparison_pass(dpsco, results):
+    known = [row("a", "fails (real eps 12)"), row("b", "match"), row("c", "match"), row("d", "holds")]
+    results([row("a", "fails (real eps 13)"), row("b", "match"), row("c", "skipped: data absent"), row("e", "holds")])
+    assert dpsco("compare", "--profile", "smoke").code == 0  # nothing is recorded yet
+    results([row("a", "fails (real eps 13)"), row("b", "match"), row("c", "skipped: data absent")], known[:3])
+    assert dpsco("compare", "--profile", "smoke").code == 0
+    results([row("a", "holds"), row("b", "match")], known[:2])
+    outcome = dpsco("compare", "--profile", "smoke")
+    assert outcome.code == 1 and "CHANGED" in outcome.out and "1 of 2 verdicts changed" in outcome.out
+    path = results([row("a", "holds"), row("b", "match")], [row("a", "fails")])
+    assert dpsco("compare", "--profile", "smoke", "--record").code == 0
+    assert [entry["verdict"] for entry in json.loads(path.read_text())] == ["holds", "match"]
+    assert dpsco("compare", "--profile", "smoke").code == 0
+
+
+def test_a_moved_slope_and_a_longer_run_are_told_and_fail_nothing(dpsco, results, monkeypatch):
+    known = {**row("a", "match"), "slope": -1.0, "ci": [-1.1, -0.9]}
+    results([{**row("a", "match"), "slope": -1.5, "ci": [-1.6, -1.4]}, row("b", "match")], [known, row("b", "match")])
+    monkeypatch.setattr(compare, "late", lambda *_: {("wang2017.thm6.1", "b.paper"): "9 s of CPU, recorded 4 s"})
+    outcome = dpsco("compare", "--profile", "smoke")
+    assert outcome.code == 0 and "slope -1 -> -1.5" in outcome.out and "9 s of CPU, recorded 4 s" in outcome.out
+    first, second = json.loads(dpsco("compare", "--profile", "smoke", "--json").out)
+    assert first["moved"] and not first["slower"] and second["slower"] and not (first["fails"] or second["fails"])
+
+
+def test_recorded_verdicts_that_have_none_here_are_named(dpsco, results, tmp_path):
+    known = [{**row(part, "holds"), "id": id} for id in ("wang2017.thm6.1", "wang2017.thm6.3") for part in ("a", "b")]
+    results([row("a", "holds"), row("b", "holds")], known)
+    plan = make_plan("smoke", (), ["wang2017.thm6.1", "wang2017.thm6.3"])
+    plan.write(tmp_path / "results" / "smoke" / "plan.json")
+    lost = "2 recorded verdicts have none here: of wang2017.thm6.3"
+    for verb in ("compare", "gate"):
+        outcome = dpsco(verb, "--profile", "smoke")
+        assert outcome.code == 0 and lost in outcome.out
+    assert lost not in dpsco("gate", "wang2017.thm6.1", "--profile", "smoke").out
+
+
+def verdict(claim, part, word):
+    return Verdict(word, "explicit", "r", id=claim, part=part, calibration="paper", profile="smoke")
+
+
+def test_the_summary_fits_a_screen_and_counts(tmp_path):
+    rows = [verdict(f"{paper}.thm{n}", "p", "holds") for paper in "abcde" for n in range(60)]
+    rows += [verdict(f"a.lemma{n % 6}", f"p{n}", "violated") for n in range(30)]
+    lines = closing(Layout("smoke", tmp_path), rows, [SimpleNamespace(fails=True) for _ in range(40)]).splitlines()
+    assert len(lines) <= 24 and max(map(len, lines)) <= 100
+    assert "".join(lines[3].split()) == "a60/6/0/00/0/0/660/0/0/660/0/0/0"
+    assert lines[8].split()[:8] == ["all", "300", "/", "6", "/", "0", "/", "0"]
+    assert any("a.lemma5" in line for line in lines) and "and 32 more changed verdicts" in lines
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    made = []
+    entry = registry.DATASETS["covertype"]
+    fake = replace(
+        entry,
+        fetcher=lambda root: made.append(("fetch", root)) or {"status": "verified", "fetched": True},
+        verifier=lambda root: made.append(("verify", root)) or {"status": "verified"},
+    )
+    monkeypatch.setitem(registry.DATASETS, "covertype", fake)
+    return made
+
+
+def test_fetches_by_default_and_verifies_on_request(dpsco, calls, tmp_path):
+    found = json.loads(dpsco("data", "covertype", "--root", "here", "--json").out)
+    known = registry.DATASETS["covertype"].told
+    assert found == {**known, "status": "verified", "fetched": True} and known["data_set"] == "covertype"
+    outcome = dpsco("data", "covertype", "--verify", "--root", "here")
+    assert outcome.code == 0 and "verified" in outcome.out and "CC BY 4.0" in outcome.out
+    assert [what for what, _ in calls] == ["fetch", "verify"] and {str(root) for _, root in calls} == {"here"}
+
+
+def test_every_module_that_says_how_claims_are_shown_counts():
+    counted = {name for package in papers().values() for kept in DRAWN_IN for name in modules_in(f"{package}.{kept}")}
+    for shown in (FIGURES, PANELS, METHOD_STYLES, LABELS, COMPUTED):
+        shown.load()
+        own = {module for module in shown.registered().values() if ".papers." in module}
+        assert own <= counted, shown
+        assert own
+
+
+def test_the_site_depends_on_listings_and_formulas_too():
+    for paper, package in papers().items():
+        shown = {name for kept in outline.SHOWN_IN for name in modules_in(f"{package}.{kept}")}
+        assert any(".algorithms." in name for name in shown) and any(".bounds" in name for name in shown), paper
+        assert drawing_digest(paper, outline.SHOWN_IN) != drawing_digest(paper)
+    assert len(set(map(drawing_digest, papers()))) == len(papers()) and drawing_digest("nobody2026") == ""
+
+
+def test_the_site_is_made_anew_where_what_it_speaks_of_changes(tmp_path, monkeypatch):
+    spoken = ["docs/start.md", "docs/house.svg", "workflows/recorded/smoke.json", "requirements/lock.txt"]
+    for name in (*spoken, "workflows/recorded/ci.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("before")
+    monkeypatch.setattr(outline, "shared_dir", lambda name: tmp_path / name)
+    monkeypatch.setattr(outline, "documents", lambda: {"start": tmp_path / "docs" / "start.md"})
+    digests = [site_digest("smoke")]
+    for name in ("workflows/recorded/ci.json", *spoken):
+        (tmp_path / name).write_text("after")
+        digests.append(site_digest("smoke"))
+    assert digests[0] == digests[1] and len(set(digests)) == 1 + len(spoken)
+
+
+HEX = "0123456789abcdef" * 2
+KILLED = """
+import os, signal, sys
+from dpsco_bench.jsonio import whole
+with whole(sys.argv[1]) as draft:
+    draft.write_bytes(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture
+def layout(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    layout = Layout("smoke")
+    WorkPlan("smoke", (), ()).write(layout.plan)
+    return layout
+
+
+@pytest.fixture
+def dead():
+    done = subprocess.Popen([sys.executable, "-c", ""])
+    done.wait()
+    return done.pid
+
+
+def age(path: Path, seconds: float = FRESH_SECONDS + 60) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    os.utime(path, (time.time() - seconds,) * 2)
+    return path
+
+
+def test_a_killed_write_leaves_a_draft_that_goes_once_it_is_old(layout, capsys):
+    places = [
+        layout.plan,
+        layout.figure("a.b"),
+        Path("results/runs/x.parquet"),
+        layout.measured.store.path("runs", "0"),
+    ]
+    for place in places:
+        subprocess.run([sys.executable, "-c", KILLED, str(place)], check=False)
+    drafts = [path for path in Path().rglob("*") if is_draft(path)]
+    assert len(drafts) == len(places)
+    assert main(["gc", "--profile", "smoke"]) == 0 and all(path.exists() for path in drafts)  # they are young
+    for path in drafts:
+        age(path)
+    capsys.readouterr()
+    assert main(["gc", "--profile", "smoke", "--dry-run"]) == 0 and all(path.exists() for path in drafts)
+    assert sorted(capsys.readouterr().out.splitlines()[:-1]) == sorted(map(str, drafts))
+    assert main(["gc", "--profile", "smoke"]) == 0 and not any(path.exists() for path in drafts)
+    assert layout.plan.is_file()
+
+
+def test_what_a_living_process_may_own_stays(layout, dead):
+    folder = layout.results
+    mine = age(folder / f".{os.getpid()}-{HEX}.part.plan.json")
+    young = age(folder / f".{dead}-{HEX}.part.plan.json", 1.0)
+    others = age(folder / f".1-{HEX}.part.plan.json")  # of the machine, whoever asks
+    no_draft = age(folder / ".hidden.part.json")
+    old, unnumbered = age(folder / f".{dead}-{HEX}.part.a.json"), age(folder / f".{HEX}.part.a.json")
+    assert main(["gc", "--profile", "smoke"]) == 0
+    assert [path.exists() for path in (mine, young, others, no_draft)] == [True] * 4
+    assert not old.exists() and not unnumbered.exists()
