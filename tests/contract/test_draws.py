@@ -80,7 +80,6 @@ def test_a_second_draw_is_refused(drawn_case):
 
 
 def test_a_sampler_that_looks_at_the_data_again_is_caught(drawn_case):
-    """A point that moves with the data after the draw differs on a neighbour under the same transcript."""
     problem, data = drawn_case.problem, drawn_case.data
     if problem.shares_records or problem.draws_per_replicate or data.features is None:
         return

@@ -64,7 +64,6 @@ OBSERVED = [
 
 @pytest.mark.parametrize(("method", "problem"), OBSERVED, ids=["-".join(method) for method, _ in OBSERVED])
 def test_rounds_are_added_up_as_the_listing_shows_them(method, problem):
-    """Every learner's regret, its bound, and the sides of the inequalities."""
     spread = {} if problem == "lp_ball" else {"spread": 0.3}
     options = {"learner": method[1]} if method[1] else {}
     id = f"zhang2022.{method[0]}"
@@ -82,7 +81,6 @@ def test_rounds_are_added_up_as_the_listing_shows_them(method, problem):
 
 @pytest.mark.parametrize("fused_case", SHARED, ids=lambda case: case.id)
 def test_every_signal_is_run(fused_case):
-    """Rows of several signals share records and noise: the compiled loop makes the steps of all of them."""
 
     def rows(fused):
         source = fused_case.subject.mechanism(partial(SharedNoise, 3), replicates=2)
@@ -140,7 +138,6 @@ RUNS = [pytest.param(run, marks=[pytest.mark.long] * (run[0] in AT_NIGHT)) for r
 
 @pytest.mark.parametrize("run", RUNS, ids=["-".join([run[0], run[1], *map(str, run[3].values())]) for run in LONG])
 def test_ten_thousand_steps(run):
-    """Output, risks along the run, gradients counted, and all that observers note."""
     id, problem, n, options, *further = run
     cell = Cell(id, problem, n, 0.9, 1e-5, 5, options=options, problem_options=dict(*further))
     calibrations = [c for allowed in cell.algorithm_entry.variants.values() for c in allowed]
@@ -166,7 +163,6 @@ CANCEL, CANCELLED = ("regret", "noise", "statistical"), 100.0
 
 @pytest.mark.parametrize("fused_case", list({c.algorithm.id: c for c in FUSES}.values()), ids=lambda case: case.id)
 def test_tiles_change_no_bit(fused_case, monkeypatch):
-    """Neither how many steps a tile has, nor how replicates are grouped; splitting them changes rounding at most."""
     whole = fused_case.run(replicates=5).output
     monkeypatch.setattr(tiles, "NUMBERS", 2 * fused_case.problem.dimension)
     monkeypatch.setattr(tiles, "LEAST_STEPS", 1)
@@ -176,7 +172,6 @@ def test_tiles_change_no_bit(fused_case, monkeypatch):
 
 
 def test_the_listing_runs_where_it_must(monkeypatch):
-    """Where a transcript or another precision is wanted, without Numba, and where someone has altered it."""
     case = next(case for case in FUSES if case.algorithm.id == "bassily2021.noisy_sgd")
     listing = case.algorithm.run_function
 

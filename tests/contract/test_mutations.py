@@ -54,7 +54,6 @@ def test_a_forgotten_release_is_caught(law_case):
 
 
 def test_a_peek_at_the_data_is_caught(sharp_law_case):
-    """An exact gradient used after the last release breaks the equality of outputs under a forced transcript."""
     honest = sharp_law_case.algorithm.run_function
 
     def run(objective, plan, source):
@@ -78,7 +77,6 @@ def test_an_uncounted_gradient_is_caught(law_case):
 
 
 def test_less_noise_than_charged_is_caught(charged_case):
-    """Halved scales no longer give the epsilon on record; part of it may not depend on them (a Jacobian)."""
     halved = {name: 0.5 * scale for name, scale in charged_case.scales.items()}
     assert charge(charged_case.plan, halved, 1e-5).epsilon > 1.2 * charged_case.calibrated.charge.epsilon
 

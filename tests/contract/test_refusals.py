@@ -150,7 +150,6 @@ def test_problems_without_the_needed_properties(algorithm_id):
 
 
 def test_extreme_but_legal_privacy_is_planned(algorithm_id):
-    """Neither a traceback nor an unbounded schedule: every plan is made or refused in one line."""
     entry = get_algorithm(algorithm_id)
     for epsilon in (1e-12, 1e6):
         for delta in (1e-300, 1 - 1e-9):

@@ -41,7 +41,6 @@ def test_noise_does_not_depend_on_how_replicates_are_split_and_differs_between_t
 
 
 def test_trajectories_do_not_depend_on_how_replicates_are_split(case):
-    """Matrix products may round differently for another number of rows; nothing else may differ."""
     whole = case.run(replicates=6).output
     parts = np.concatenate([case.run(replicates=2).output, case.run(first=2, replicates=4).output])
     np.testing.assert_allclose(parts, whole, rtol=1e-12, atol=1e-12 * np.abs(whole).max())

@@ -40,7 +40,6 @@ def found(case):
 
 
 def test_an_understated_sensitivity_is_caught(sharp_law_case):
-    """No change exceeds the declared sensitivity, and one times the factor is exceeded."""
     case, seen = sharp_law_case, found(sharp_law_case)
     assert max(seen.ratios.values()) <= 1 + 1e-9 and seen.leak == 0 and not seen.misplaced
     name = case.algorithm.id
@@ -59,13 +58,11 @@ SEVERAL_COPIES = [
 
 @pytest.mark.parametrize("own", SEVERAL_COPIES, ids=lambda case: f"{case.algorithm.id}-{case.variant}")
 def test_a_record_that_is_drawn_several_times_changes_as_much_for_each(own):
-    """Of such batches nothing else is declared, so that the search has nothing more to compare."""
     seen = search(own.subject, range(0, own.n, 5), neighbours=4, rounds=1, everywhere=False)
     assert not seen.misplaced and seen.leak == 0
 
 
 def test_the_search_measures_in_units_of_what_is_declared():
-    """On a plan that declares half of one sensitivity it finds twice as much of it, and the same of the others."""
     case = next(c for c in SHARP if len(c.plan.queries) > 1)
     honest = found(case).ratios
     name = min(honest)

@@ -57,7 +57,6 @@ def counted(case, cupy, fused):
 
 
 def test_steps_of_listings_cost_what_is_recorded(cupy):
-    """No step uploads or waits, and its launches are within budget."""
     found = {}
     for id, case in sorted(STEPPING.items()):
         (launches, uploads, waits, before), (more, also, later, after) = (
@@ -76,7 +75,6 @@ def test_steps_of_listings_cost_what_is_recorded(cupy):
 
 @pytest.mark.parametrize("id", [id for id in KERNELS if "phased" not in id])
 def test_steps_of_kernels_cost_nothing_more(id, cupy):
-    """Launches, uploads and synchronisations are those of a run with half as many steps. Phases have a launch each."""
     case = cases_of(id, cupy)[-1]
     (*short, before), (*long, after) = (counted(c, cupy, fused=True) for c in (case, longer(case)))
     assert after > before

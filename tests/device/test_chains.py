@@ -16,7 +16,6 @@ DRAWS = KeyedDraws(lambda name: Stream((7, len(name)), np), 5, 3, copies=2)
 
 @pytest.mark.parametrize(("q", "p", "tilt"), [(1.4, 1.0, 8.0), (1.5, 1.5, 0.0), (1.9, 3.0, 40.0)])
 def test_states_are_those_of_the_host(q, p, tilt, cupy, monkeypatch):
-    """Rows that share their draws; steep, flat and few states at a time."""
     monkeypatch.setattr(chains, "STATES", 100)
     v = tilt * np.random.default_rng(1).standard_normal((6, 5))
     (got, expected), law = ([], []), (DRAWS, v, 3.0, q, p, 0.8, 20)

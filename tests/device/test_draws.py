@@ -61,7 +61,6 @@ def test_known_answer(cupy):
 
 
 def test_noisy_minima_are_those_of_the_listing(cupy):
-    """Rows within the range that few draws decide, and rows beyond it."""
     rng, scale, count = np.random.default_rng(3), 0.7, 600
     scores = rng.random((8, count)) * np.repeat([0.5, 1.0, 2.0, 40.0], 2)[:, None]
     rows, lowest = draws.lazy_rows(scores, scale)

@@ -31,7 +31,6 @@ def write_scales(path, cases):
 
 
 def test_scales_travel(tmp_path, monkeypatch):
-    """`gpu pack` asks for the scales of all cases."""
     wanted = os.environ.get(gpu.SCALES_OF_TESTS)
     if wanted:
         Path(wanted).unlink(missing_ok=True)
@@ -66,7 +65,6 @@ def pack(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_check_without_a_card_ends_and_says_so(cupy, pack, monkeypatch, capsys):
-    """Tests for a card in a process of their own, the bench, and claims of two papers on both: one report."""
     monkeypatch.setattr(gpu, "TESTS", ("tests/device/test_draws.py",))
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{ROOT / 'tests' / 'device' / 'path'}")
     monkeypatch.chdir(ROOT)
@@ -114,7 +112,6 @@ def test_a_report_of_a_card_judges_it():
 
 
 def test_claims_that_run_nothing_are_no_comparison():
-    """They have a column of their own, and with them alone a check does not pass."""
     found = card_report([SAME, STILL, LEFT])
     page = gpu.markdown(found)
     assert "| wang2017, profile ci | 1 | 0 | 1 | 1 |" in page and "Nothing to run in profile ci: `s`." in page
@@ -181,7 +178,6 @@ CLAIMS = ["zhang2022.thm8", "wang2017.table1.zhang17"]
 
 
 def test_the_last_report_is_what_its_figures_say():
-    """docs/gpu.md; while it is of no device, page and README say so."""
     page, found = (ROOT / "docs" / "gpu.md").read_text(), json.loads((ROOT / "docs" / "gpu.json").read_text())
     assert page == gpu.report(ROOT / "docs" / "gpu.json")
     assert found["tests"]["passed"] and {row["profile"] for row in found["verdicts"]} == {"smoke", "ci"}

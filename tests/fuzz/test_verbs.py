@@ -121,7 +121,6 @@ def test_claim_files(entry):
 @number_of_examples(60)
 @given(spoilt(CLAIM))
 def test_what_a_claim_file_may_ask_for(entry):
-    """Of any size, without running it: finite, bounded, each once, and nothing for profiles that are not judged."""
     try:
         claim = parse_claim(entry)
     except DpscoError as error:

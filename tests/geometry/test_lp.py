@@ -21,9 +21,6 @@ CASES = {
 }  # fmt: skip
 
 
-# --- norms -----------------------------------------------------------------------------------------------------
-
-
 @given(**CASES)
 def test_norms_against_numpy(seed, p, d, kind, scale, radius):
     x = vectors(np.random.default_rng(seed), d, kind)
@@ -44,9 +41,6 @@ def test_square_gradients_are_dual(seed, p, d, kind, scale, radius):
     np.testing.assert_allclose(lp_norm(gradient, dual_exponent(p)), length, rtol=1e-10)
 
 
-# --- linear minimisation ---------------------------------------------------------------------------------------
-
-
 @given(**CASES)
 def test_linear_minimisers_reach_the_dual_norm(seed, p, d, kind, scale, radius):
     g = vectors(np.random.default_rng(seed), d, kind)
@@ -63,9 +57,6 @@ def test_ties_of_the_cross_polytope_go_to_the_lowest_coordinate():
 
 def test_linear_minimiser_of_the_cube_leaves_flat_coordinates_alone():
     np.testing.assert_array_equal(minimise_linear_lp(np.array([[2.0, 0.0, -1e-300]]), math.inf, 3.0), [[-3.0, 0, 3.0]])
-
-
-# --- Euclidean projection --------------------------------------------------------------------------------------
 
 
 def variational_gap(x, y, p, radius):

@@ -38,9 +38,6 @@ def inside(rng, d, kind, radius, norm):
     return x * (share * radius / size) if size > 0 else x
 
 
-# --- the Bregman step ------------------------------------------------------------------------------------------
-
-
 def gradient_of_w(geometry, x):
     """Gradient of the l1 geometry's ``(s/2) ||x||_q^2`` written plainly."""
     d = x.shape[-1]
@@ -91,9 +88,6 @@ def test_v4_bregman_step():
     np.testing.assert_allclose(L1Geometry(1.0).bregman_step(x, 8 * g)[0], expected, rtol=0, atol=1e-12)
 
 
-# --- the norm step ---------------------------------------------------------------------------------------------
-
-
 def objective(y, x, g, a):
     return 0.5 * a * np.abs(y - x).sum() ** 2 + (g * (y - x)).sum()
 
@@ -120,7 +114,6 @@ def linear_optimum(x, g, radius, budget):
     coefficient=st.sampled_from([1e-3, 0.1, 1.0, 20.0]),
 )  # fmt: skip
 def test_l1_norm_step_is_optimal(seed, d, kinds, radius, coefficient):
-    """Nothing is better: for every length of the move, the best linear gain is found by linear programming."""
     rng = np.random.default_rng(seed)
     x = inside(rng, d, kinds[0], radius, lambda x: np.abs(x).sum())
     g = vector(rng, d, kinds[1])
@@ -152,9 +145,6 @@ def test_l2_norm_step_is_optimal(seed, d, radius, coefficient):
     assert -radius * np.linalg.norm(gradient) - (gradient * y).sum() >= -1e-9 * radius * (
         np.linalg.norm(g) + coefficient
     )
-
-
-# --- constants -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 10, 200])

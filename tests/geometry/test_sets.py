@@ -81,7 +81,6 @@ def test_norm_and_support_function_are_dual(seed, name, kind, scale, radius, oth
 
 @pytest.mark.parametrize("name", NAMES)
 def test_radii_are_attained(name):
-    """The Euclidean diameter by a vertex or the flat vector, the inradius by the flat vector or a coordinate."""
     C, d = feasible_set(name, 2.0), DIMENSION
     flat, first = np.ones((1, d)), np.eye(1, d)
     if name.startswith("schatten"):  # equal singular values

@@ -44,7 +44,6 @@ def test_every_rule_keeps_the_exponent_in_range(rule, p, d):
 @pytest.mark.parametrize("p", EXPONENTS)
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_best_is_best(p, d):
-    """No exponent of a fine grid, and no other rule, gives a smaller kappa."""
     norm = SmoothNorm(p, d)
     grid = 2 + (min(norm.q, 60.0) - 2) * np.linspace(0, 1, 2001)
     kappas = (grid - 1) * d ** (2 * (1 / grid - 1 / norm.q))

@@ -84,7 +84,6 @@ def test_a_job_has_one_row_with_the_bound(keys, calibration, refuted):
     [("wang2017.dp_accmd", "paper", 20_000, {"variant": "literal"}), ("wang2017.dp_accmd", "accounted", 20_000, {})],
 )
 def test_no_more_runs_are_made_than_a_power_of_99_percent_needs(algorithm, calibration, runs, keys):
-    """Where noise is not proven, the bound is kept too: it is the finding."""
     job = job_of(algorithm, calibration, runs, **keys)
     cell, (calibrated,) = job.cells[0], calibrate_job(job)
     found = [audit_calibrated(cell, calibrated, runs, CONFIDENCE, seed=3, sparing=sparing) for sparing in (True, False)]
@@ -140,7 +139,6 @@ CLAIM = {
 
 
 def test_a_claim_end_to_end(tmp_path, monkeypatch, capsys):
-    """Judged by the cell with the largest share of its claim; nothing that is not refuted counts for the claim."""
     claim = {**CLAIM, "parts": [*CLAIM["parts"], {**CLAIM["parts"][0], "id": "ours", "calibrations": ["accounted"]}]}
     claim["parts"][1] = {**claim["parts"][1], "variant": "acsa"}
     (tmp_path / "audit.yaml").write_text(json.dumps(claim))

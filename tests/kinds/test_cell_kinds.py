@@ -113,7 +113,6 @@ def test_a_bound_above_the_start_can_fail_since_noise_leads_beyond_the_start():
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_word_follows_from_the_ends_of_the_intervals_alone(seed):
-    """Whatever bounds, starts and means, in whatever order of the cells."""
     source = np.random.default_rng(seed)
     for _ in range(50):
         count = int(source.integers(1, 5))

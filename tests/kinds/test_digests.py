@@ -37,7 +37,6 @@ def test_modules_of_several_parts_are_each_named_once():
 
 
 def test_no_other_module_names_kinds_in_comparisons():
-    """A new kind is one file: nothing outside its own asks for a kind by its name."""
     names = {kind.name for kind in all_kinds()}
     for path in FOLDER.parent.rglob("*.py"):
         if path.parent == FOLDER:

@@ -50,7 +50,6 @@ def part(**more):
 
 @pytest.mark.parametrize(("starts", "word"), [((0.1, 0.5, 0.9), "vacuous"), ((0.1, 0.5, 3.0), "holds")])
 def test_a_bound_between_the_starts_of_two_signals_can_fail(starts, word):
-    """A run that stays at its start has the largest start of the signals for its risk."""
     risk = np.full((2, 3, 2, 4), 0.02)
     risk[:, 0] = 0.05  # the largest risk is not where the start's is
     cells = evidence(risk, {}, starts=starts)
@@ -107,7 +106,6 @@ def test_shares_are_judged_by_their_intervals(beyond, word):
 
 
 def test_the_share_of_every_signal_counts():
-    """The worst ratio is that of another signal than the smallest share."""
     risk = np.full((1, 2, 1, 200), 0.5)
     risk[0, 0, 0, :60] = 1.5
     risk[0, 1] = 0.9
@@ -123,7 +121,6 @@ def test_a_bound_above_the_start_is_vacuous_by_the_replicate_too():
 
 
 def test_measured_bounds_belong_to_their_replicate():
-    """Means of risk and bound would hide the replicate whose bound is small."""
     risk = np.array([[[[1.0, 5.0, 3.0]]]])
     regret = np.array([[[[0.4, 4.0, 3.0]]]])
     (cell,) = evidence(risk, {"regret": regret})
@@ -133,7 +130,6 @@ def test_measured_bounds_belong_to_their_replicate():
 
 
 def test_means_are_compared_with_the_bound_of_their_own_signal():
-    """The largest risk has a large bound; the smaller one exceeds its own."""
     rng = np.random.default_rng(3)
     risk = np.stack([rng.normal(1.0, 0.01, (1, 50)), rng.normal(5.0, 0.01, (1, 50))])[None]
     regret = np.stack([np.full((1, 50), 0.4), np.full((1, 50), 9.0)])[None]

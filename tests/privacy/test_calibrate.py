@@ -134,7 +134,6 @@ def test_two_sampled_queries_have_one_multiplier():
 
 
 def test_add_remove_neighbours():
-    """Full data: half the change, hence half the shift. Replace-one is never below add/remove."""
     scales = {"gradient": 1.0}
     assert add_remove(FULL, scales, 1e-5).epsilon == pytest.approx(gdp_epsilon(math.sqrt(25) * 0.1, 1e-5))
     mixed = {"anchor": 0.1, "inner": 1.0}

@@ -36,9 +36,6 @@ def generalised(name="g", sensitivity=0.2, releases=1, smooth=SMOOTH, **keywords
     return GeneralisedGaussianQuery(name, sensitivity, releases, smooth=smooth, **keywords)
 
 
-# --- disjoint blocks ---------------------------------------------------------------------------------------------
-
-
 def test_disjoint_blocks_cost_the_dearest_alone():
     plan = plan_of(GaussianQuery("a", 1.0, 5, Disjoint(10)), GaussianQuery("b", 3.0, 1, Disjoint(2)))
     value = charge(plan, {"a": 1.0, "b": 10.0}, 1e-6)
@@ -62,15 +59,11 @@ def test_queries_on_all_records_come_on_top():
 
 
 def test_blocks_join_a_sampled_query():
-    """A record may be in one block and in every Poisson batch."""
     sampled = GaussianQuery("sum", 0.4, 20, Poisson(0.1))
     plan = plan_of(GaussianQuery("a", 1.0, 5, Disjoint(10), share=0.3), sampled)
     shared = plan_of(GaussianQuery("a", 1.0, 1, share=0.3), sampled)
     scales = {"a": 4.0, "sum": 1.0}
     assert charge(plan, scales, 1e-6).epsilon == charge(shared, scales, 1e-6).epsilon
-
-
-# --- generalised Gaussians ---------------------------------------------------------------------------------------
 
 
 def test_generalised_gaussians_add_up_as_gaussians_do():
@@ -137,7 +130,6 @@ def test_the_mechanism_draws_the_declared_law_and_splits():
 
 
 def test_a_refuted_claim_is_refuted_by_a_lower_bound():
-    """Charges of such noise are upper bounds; a test on one coordinate that beats the claim is reported instead."""
     strong = plan_of(generalised(records=Disjoint(3), releases=4, paper_scale=0.2 / 1.2))
     result = calibrate(strong, PRIVACY, "paper")
     assert result.charge.kind == "lower" and result.privacy_status == "unproven"
@@ -147,7 +139,6 @@ def test_a_refuted_claim_is_refuted_by_a_lower_bound():
 
 
 def test_single_indices_are_refuted_too():
-    """The attained Poisson pair: upper and lower value lie within a factor of two, and around a refuted claim."""
     plan = plan_of(GaussianQuery("g", 2.0, 400, SingleIndex(20), paper_scale=0.5))
     result = calibrate(plan, PRIVACY, "paper")
     upper = charge(plan, result.scales, 1e-6).epsilon
@@ -214,9 +205,6 @@ def test_normal_noise_on_drawn_records_is_paid_in_the_norm_of_the_shift(records)
     assert scales[0] == pytest.approx(scales[1])
 
 
-# --- batches drawn with replacement ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "records", [WithReplacement(100, 10), WithoutReplacement(100, 10)], ids=lambda r: type(r).__name__
 )
@@ -269,9 +257,6 @@ def test_batches_with_replacement_are_uniform():
     np.testing.assert_array_equal(part.indices, batches[7].indices[50:60])
 
 
-# --- objective perturbation --------------------------------------------------------------------------------------
-
-
 def perturbed(loss_class, jacobian=0.2, closed_form=False, cover=True):
     linear = PerturbedObjectiveQuery(
         "linear", 2.0, 1, log_jacobian=jacobian, loss_class=loss_class, dimension=9, closed_form=closed_form
@@ -297,9 +282,6 @@ def test_less_is_known_of_the_loss_more_noise_it_takes():
 def test_linear_losses_ignore_the_jacobian_and_spend_a_tenth_of_mu_on_the_cover():
     result, mu = calibrate(perturbed("linear"), PRIVACY, "accounted"), gdp_mu(1.0, 1e-6)
     assert result.scales == pytest.approx({"linear": 2.0 / (math.sqrt(0.99) * mu), "cover": 0.01 / (0.1 * mu)})
-
-
-# --- report noisy max whose scores forget ------------------------------------------------------------------------
 
 
 def decaying(releases=40, **keywords):

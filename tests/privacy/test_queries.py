@@ -120,7 +120,6 @@ def test_accounted_scales_meet_the_claim_from_above(query):
 
 
 def test_status_of_an_exact_minimiser():
-    """Proven for the law of an exact minimiser, nothing more; what exceeds the claim stays unproven."""
     assert calibrate(plan_of(VERTEX), PRIVACY, "accounted").privacy_status == "proven"
     assert calibrate(plan_of(NORMAL), PRIVACY, "accounted").privacy_status == "target_law_only"
     assert calibrate(plan_of(NORMAL), PRIVACY, "accounted", "nominal").privacy_status == "unproven"

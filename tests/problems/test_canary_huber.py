@@ -52,7 +52,6 @@ def test_the_steady_canary_attains_the_sensitivity_of_a_gradient(draw):
 
 
 def test_the_turning_canary_nearly_attains_the_sensitivity_of_a_difference(draw):
-    """Between start and origin the gradient turns from +G to -G, along directions that are almost opposite."""
     problem = get_problem("canary_huber", 2)
     data = draw(problem, 10)
     turns = [

@@ -25,7 +25,6 @@ def solve(H, b, domain, accuracy=1e-16, steps=200, start=None):
 
 @pytest.mark.parametrize("name", SETS)
 def test_optimality_over_every_set(name):
-    """The Frank-Wolfe gap, which knows nothing of the solver, agrees that the point is optimal."""
     H, b = random_quadratic(1)
     domain = feasible_set(name, 1.0)
     found = solve(H, b, domain)
@@ -35,7 +34,6 @@ def test_optimality_over_every_set(name):
 
 
 def test_the_certificate_bounds_the_gap():
-    """Stopped early it is above the true distance to the minimum, and not by much more than S/m."""
     H, b = random_quadratic(2)
     domain = feasible_set("l2_ball", 1.0)
 
@@ -70,7 +68,6 @@ def test_more_steps_are_made_where_the_certificate_asks_for_them_and_only_for_it
 
 
 def test_what_rounding_ends_is_said_row_by_row():
-    """Where the terms that balance are large, the floor lies above the accuracy asked for."""
     H, b = random_quadratic(6)
     domain = feasible_set("l2_ball", 1.0)
     large = np.arange(R) == 2

@@ -114,7 +114,6 @@ def test_declared_constants_that_claim_more_are_nominal(declared, status):
 
 
 def test_a_member_of_a_family_has_constants_of_its_own():
-    """Those of the family have been looked at before."""
     found = 0
     for name in list_problems():
         cls = problem_class(name)

@@ -150,9 +150,6 @@ def test_least_squares_has_the_closed_form_minimum(table):
     assert problem.optimal_risk(data) == pytest.approx(problem.risk(x[None], data)[0], rel=1e-12)
 
 
-# --- what names the streams: content, not places ---------------------------------------------------------------------
-
-
 def keys(**options):
     cell = Cell("wang2017.dp_gd_pl", "data_file", 20, 1.0, 1e-5, problem_options={**OPTIONS, **options})
     return cell.data_key(), cell.run_key(0)

@@ -61,7 +61,6 @@ def points(problem, count, rng):
 @settings(max_examples=150, deadline=None)
 @given(problem=problems(), seed=st.integers(0, 2**31))
 def test_no_record_and_no_point_break_the_constants(problem, seed):
-    """A search over extreme and random records at random and far points."""
     rng = np.random.default_rng(seed)
     x, c = points(problem, 40, rng), problem.constants
     records = [problem.domain_records(40, seed), problem.records_at(x)]
@@ -144,9 +143,6 @@ def test_flat_losses_without_a_ridge_are_minimised_on_the_whole_space(people, lo
     )
     assert problem.optimal_risk(data) <= found.fun + 1e-9
     assert problem.optimal_risk(data) < problem.risk(np.zeros((1, 3)), data)[0] - 1e-3
-
-
-# --- what is held out ------------------------------------------------------------------------------------------------
 
 
 def test_held_out_records_are_used_for_nothing_else(people):

@@ -44,7 +44,6 @@ def overlapping(rng, n, d):
 
 
 def test_rank_deficient_data_without_a_ridge():
-    """The minimisers form a subspace; the risk is that of the data in full-rank coordinates."""
     rng = np.random.default_rng(0)
     low, labels = overlapping(rng, 60, 3)
     basis = np.linalg.qr(rng.standard_normal((7, 3)))[0]
@@ -72,7 +71,6 @@ def test_separable_data_without_a_minimiser_end_near_the_infimum_or_in_one_line(
 
 
 def test_the_optimum_is_that_of_the_ridge_in_force(draw):
-    """Also where the ridge was overridden as a constant: the infimum without a ridge is another number."""
     data = draw(get_problem("covertype_synthetic"), 200)
     by_option = get_problem("covertype_synthetic", regularisation=0.05).optimal_risk(data)
     by_constant = get_problem("covertype_synthetic", regularisation=0.0, constants={"regularisation": 0.05})

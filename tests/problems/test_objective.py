@@ -38,7 +38,6 @@ def test_gradients_are_counted_per_replicate(objective):
 
 
 def test_batch_means_divide_by_the_expected_size(objective, data):
-    """Never by the drawn one: that is not what the accountant charges."""
     x = np.random.default_rng(0).standard_normal((2, 3))
     drawn = batch([[1, 2, 0], [4, 0, 0]], [[1, 1, 0], [1, 0, 0]], 5.0)
     got = objective.batch_gradient(x, drawn)

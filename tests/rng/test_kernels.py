@@ -47,7 +47,6 @@ def test_scaled_draws_have_the_bits_of_the_reference(scale):
 
 
 def test_one_set_of_types_per_kernel():
-    """Processes that compile at the same time may then only write equal cache entries."""
     for box in BOXES:
         kernels.scaled(kernels.normal(KEY, box), 2)
         kernels.integers(KEY, box, 5)

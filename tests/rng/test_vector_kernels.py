@@ -19,7 +19,6 @@ def test_vectors_have_the_bits_of_the_reference(box, r):
 
 
 def test_one_set_of_types():
-    """Processes that compile at the same time may then only write equal cache entries."""
     for box in BOXES:
         kernels.generalised_gaussian(KEY, box, shape_table(3.0), 3)
     assert len(kernels._generalised.signatures) == 1

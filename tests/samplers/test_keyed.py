@@ -11,7 +11,6 @@ def test_numbers_do_not_depend_on_how_replicates_are_split(draws):
 
 
 def test_fewer_coordinates_are_the_first_ones(draws):
-    """A sampler may ask for more numbers of the same address when some row needs them."""
     np.testing.assert_array_equal(draws(4).uniform("a", 0, 40)[:, :7], draws(4).uniform("a", 0, 7))
     np.testing.assert_array_equal(draws(4).integers("a", 0, 40, 17)[:, :7], draws(4).integers("a", 0, 7, 17))
 
@@ -28,7 +27,6 @@ def test_copies_repeat_the_replicates(draws):
 
 @pytest.mark.parametrize("rows", [[0, 1, 2, 3], [2, 0, 2], [0, 40], [5 + 41, 5]])
 def test_numbers_of_several_steps_are_those_of_each(draws, rows):
-    """For some rows, in any order and again and again, with few of the replicates or many; not from the first one."""
     made = draws(41, first=7, copies=2)
     found = made.uniform_steps("a", 3, 2, 4, np.array(rows))
     np.testing.assert_array_equal(found, np.stack([made.uniform("a", step, 4)[rows] for step in (3, 4)]))

@@ -102,7 +102,6 @@ def mechanism(query, replicates, first=0):
 
 
 def test_the_mechanism_mixes_lazy_and_eager_rows():
-    """Rows of wide range get the answers of an eager query; splits of the replicates change nothing."""
     scores = np.random.default_rng(5).normal(size=(24, 300)) * 0.2
     scores[::3, 7] -= 50.0 * np.random.default_rng(6).random(8)
     scores[::3, 8] = scores[::3, 7] + 0.1
@@ -124,7 +123,6 @@ def test_few_scores_are_answered_eagerly():
 
 
 def test_the_decay_scales_lazy_and_eager_noise_alike(monkeypatch):
-    """The later, the smaller the noise, and the more often the least score wins."""
     query = DecayingNoisyMinimumQuery("v", 1.0, 3, decay=0.1, first=1.0, later=1.0, start=10.0, floor=0.2)
     np.testing.assert_allclose(query.factors(0, 3), [10.0, 1.0, 0.2])
     scores = np.zeros((4000, 256))

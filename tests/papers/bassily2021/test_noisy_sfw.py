@@ -29,7 +29,6 @@ def test_check_vector(sine):
 
 
 def test_the_batches_are_disjoint_and_one_pass(sine):
-    """Records beyond the last batch are never looked at, every other one is looked at as declared."""
     problem, seen = sine.problem(3, "lp_ball:1.5", 1.5), []
     made = planned(30, 3, c=problem.constants)
     data = problem.draw(30, None)

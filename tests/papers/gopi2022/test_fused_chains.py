@@ -52,7 +52,6 @@ def test_a_compiled_chain_is_its_listing(name):
 
 
 def test_streams_that_are_asked_for_late_are_looked_up(monkeypatch):
-    """Few at first, so that tiles are begun anew."""
     run = RUNS["alternating on the l_1.5 ball"]
     expected = block(run, True)
     monkeypatch.setattr(fused, "FEW", 1)

@@ -26,7 +26,6 @@ def test_cold_axis_and_radial_laws_have_their_limits(p):
 
 @pytest.mark.parametrize("p", [1.0, 4.0, "inf"])
 def test_radial_law_with_a_regulariser_of_another_norm(p):
-    """By rejection from the law without regulariser."""
     problem, k, mu = at("radial_norm", 100, 4, p=p), 5.0, 0.5
     rng = np.random.default_rng(0)
     size = 400_000

@@ -88,7 +88,6 @@ def test_signals_of_heavy_tails_end_at_the_least_truncation_level(claim):
 
 @pytest.mark.parametrize("p", [2.0, 4.0])
 def test_heavy_mean(p):
-    """The stated moment, an optimum inside with a vanishing gradient, and clipped means as they are defined."""
     problem = get_problem("heavy_mean", 6, p=p)
     data, q = problem.sample(4000, draws()), p / (p - 1)
     noise = data.records - problem.mean

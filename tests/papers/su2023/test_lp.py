@@ -23,7 +23,6 @@ def test_truncation_sets_to_zero():
 
 
 def test_no_record_enters_a_mean_beyond_the_threshold():
-    """Whatever the tails: what is released is the mean of the gradients that stay, of norm at most the threshold."""
     rng, released = np.random.default_rng(4), []
     drawn = rng.standard_cauchy((6, 3, 5, 8)) * 0.3
 
@@ -55,7 +54,6 @@ class Ordered(Mechanism):
 
 
 def test_algorithm_4_shuffles_what_the_replicates_share():
-    """A sample that every replicate draws anew is in random order already."""
     problem = get_problem("heavy_linear_t", 4).at(256, 0.2, 1e-6)
     privacy = PrivacySpec(0.2, 1e-6)
     constants = problem.constants.override(gradient_deviation=3.0)

@@ -5,7 +5,6 @@ from dpsco_bench.execution.run import run_block
 
 
 def test_the_projection_moves_less_than_the_noise():
-    """A point of the set is never further from a projection than from the projected point."""
     options = {"domain": "l1_ball", "signal": 0.1}
     cell = Cell("su2023.app_objp", "pointmass_linear", n=512, epsilon=1.0, delta=1e-6, d=64, problem_options=options)
     cell = Cell(**{**vars(cell), "options": {"output_noise": True}})

@@ -31,7 +31,6 @@ def run(entry, problem, data, calibration, replicates=3, **options):
 
 @pytest.mark.parametrize(("domain", "size"), SETS)
 def test_the_certificate_reaches_alpha_on_every_set(draw, domain, size):
-    """In the planned number of steps, with the paper's noise and without any."""
     problem = get_problem("logistic_glm", 20, domain=domain, size=size)
     data = draw(problem, 4000)
     for calibration in ("paper", "none"):
@@ -117,7 +116,6 @@ def test_rounding_above_alpha_withdraws_the_proof_of_the_output_noise(common_hes
 
 
 def test_closed_forms_and_the_solver_agree():
-    """On the mean loss, whose Hessian is the identity."""
     problem = get_problem("boundary_mean", 6, domain="k_support_ball", size=2)
     terms = np.random.default_rng(6).standard_normal((5, 6))
     objective = Objective(problem, Data(10), 5)

@@ -49,7 +49,6 @@ def test_runs_have_the_closed_form(n, calibration):
 
 
 def test_the_share_depends_on_the_reach_alone():
-    """The schedule that is planned has the T of the law, for two of everything behind one reach."""
     for n, d, radius in ((40_000, 64, 0.5), (40_000, 16, 0.25)):
         reach = reach_of(n, d, 1.0, 1e-5, radius)
         at = dict(problem_options={"radius": radius}, n=n, d=d, epsilon=1.0, delta=1e-5)

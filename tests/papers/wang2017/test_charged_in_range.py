@@ -46,7 +46,6 @@ def test_the_output_refutes_a_constant_of_one_inside_the_range():
 
 
 def test_both_parts_are_charged_from_above():
-    """Noise adds up to the step's; the value is above that of either part, and at one record it is the Gaussian's."""
     options = {"epochs": 10, "inner_steps": 800, "noise_constant": 48.0}
     whole, parts = (plan(SVRG, n=64, charge=charge, **options) for charge in ("query", "parts"))
     d, v = parts.queries

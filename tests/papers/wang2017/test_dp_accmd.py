@@ -19,9 +19,6 @@ def plan(constants=UNIT, n=4096, d=64, privacy=PRIVACY, variant="acsa", **option
     return ACCMD.plan(constants, n, d, privacy, variant, **options)
 
 
-# --- check vectors ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("variant", "expected"),
     [
@@ -49,9 +46,6 @@ def test_v3_outputs(vectors, variant, expected):
     np.testing.assert_allclose(vectors.run(ACCMD, made, problem, ()), expected, rtol=0, atol=1e-12)
 
 
-# --- schedule --------------------------------------------------------------------------------------------------
-
-
 def test_the_optimal_horizon_is_that_of_the_noise_in_force():
     """Under accounted noise c is 4 eps^2/(mu^2 l), 4.835 here: T is shorter by its fourth root and the bound least."""
     n = 10**6
@@ -67,9 +61,6 @@ def test_the_optimal_horizon_is_that_of_the_noise_in_force():
     assert bound(made.steps) <= min(bound(made.steps - 3), bound(made.steps + 3))
     assert bound(printed.steps) / bound(made.steps) == pytest.approx(1.33, abs=0.01)
     assert plan(n=n, calibration="accounted").steps == plan(n=n).steps
-
-
-# --- the run ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("variant", ["acsa", "noisy_y", "proof"])

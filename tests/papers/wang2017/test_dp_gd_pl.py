@@ -31,7 +31,6 @@ def test_noise_free_descent_is_at_least_as_fast_as_the_theorem(execute):
 
 
 def test_regulariser_enters_the_gradient_once(execute, draw):
-    """One step from the origin moves along the losses alone; the next one feels the ridge."""
     problem = get_problem("ridge_logistic", 3)
     data = draw(problem, 16)
     one, two = (

@@ -17,9 +17,6 @@ def plan(constants=RIDGE, n=4096, d=10, privacy=PRIVACY, variant="literal", **op
     return SVRG.plan(constants, n, d, privacy, variant, **options)
 
 
-# --- check vectors ---------------------------------------------------------------------------------------------
-
-
 def test_v1_trajectory(vectors):
     """T=2, m=3, eta=.5, lam=.1 in the prox, record order (0,2,3),(1,1,0): both snapshots."""
     problem = vectors.FourRecords()
@@ -41,9 +38,6 @@ def test_inner_steps_are_the_least_that_contract_by_half(bound, kappa):
 
     assert made.contraction == pytest.approx(factor(made.inner_steps), rel=1e-12)
     assert factor(made.inner_steps) < 0.5 <= factor(made.inner_steps - 1)
-
-
-# --- runs ------------------------------------------------------------------------------------------------------
 
 
 def test_the_leak_of_the_literal_variant_is_the_one_its_plan_names(vectors):

@@ -17,9 +17,6 @@ def plan(constants=CONSTANTS, n=4096, d=10, privacy=PRIVACY, variant="literal", 
     return PP.plan(constants, n, d, privacy, variant, **options)
 
 
-# --- check vectors ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("variant", "options"), [("literal", {}), ("poisson", {"batch": 1})])
 def test_v2_trajectory(vectors, variant, options):
     """Loss `literal`, no regulariser, T=2, m=1, eta=4/13, order (0,2),(3,1,1,0): snapshots and last iterate."""
@@ -34,9 +31,6 @@ def test_v2_trajectory(vectors, variant, options):
     vectors.run(PP, made, problem, (0, 2, 3, 1, 1, 0), lambda objective, x: seen.append(x[0]))
     assert len(seen) == 6 + 1  # every inner iterate, then the output
     np.testing.assert_allclose(seen[-2], (0.751228208502, -0.678900446128), rtol=0, atol=1e-12)
-
-
-# --- the run ---------------------------------------------------------------------------------------------------
 
 
 def test_iterates_run_on_and_snapshots_are_means(execute):

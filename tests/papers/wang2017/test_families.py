@@ -53,7 +53,6 @@ def test_l1_linear_is_matched_to_the_literal_horizon(cell, ball):
 
 @pytest.mark.parametrize("radius", [0.2, 1.0, 100.0])
 def test_the_constrained_optimum_of_logistic_plain(draw, radius):
-    """Optimality over the ball: the minimiser's gradient points out of the ball, or vanishes inside it."""
     from dpsco_bench.problems.minimisers import minimise_glm_in_ball
 
     problem = get_problem("logistic_plain", 4, radius=radius)

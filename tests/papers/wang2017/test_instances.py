@@ -27,7 +27,6 @@ def test_ridge_logistic_draws_the_declared_law(draw):
 
 
 def test_records_do_not_depend_on_their_number(draw):
-    """Record i depends on i alone within one key, and data sets differ."""
     problem = get_problem("ridge_logistic", 3)
     few, many = draw(problem, 10), draw(problem, 1000)
     np.testing.assert_array_equal(few.features, many.features[:10])

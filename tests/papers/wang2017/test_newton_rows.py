@@ -17,7 +17,6 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "d", "options", "radius", "weight"), CASES, ids=[case[0] for case in CASES])
 def test_rows_are_minimised_as_one_at_a_time(draw, name, d, options, radius, weight):
-    """Small terms and large ones, whose minimisers lie on the sphere or far from the start."""
     problem = get_problem(name, d, **options)
     mean = MeanTerms(problem, draw(problem, 60))
     assert suits(mean, weight)

@@ -51,7 +51,6 @@ def test_minimisers_satisfy_the_condition_of_first_order(name):
 
 
 def test_no_compiled_run_forgets_the_term():
-    """Iterates keep exact zeros only where the soft threshold is made; the average of an epoch of one step is one."""
     options = {"epochs": 1, "inner_steps": 1}
     cell = Cell(
         "wang2017.dp_svrg", "elastic_net_logistic", 64, 1.0, 1e-5, d=10, options=options, problem_options={"l1": 0.2}

@@ -62,7 +62,6 @@ def test_the_linear_term_is_minus_the_gradient_of_the_rest(draw, name, scale):
 @pytest.mark.parametrize("name", ["ridge_logistic", "logistic_plain"])
 @pytest.mark.parametrize("radius", [0.2, 1.0, 30.0])
 def test_minimisers_in_a_ball_obey_the_optimality_conditions(draw, name, radius):
-    """Inside, the gradient vanishes; on the sphere it points inwards along the radius."""
     problem = get_problem(name, 4, radius=radius)
     objective = Objective(problem, draw(problem, 60), 8)
     value = PerturbedMinimiser(objective, 0.02)

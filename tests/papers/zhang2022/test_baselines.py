@@ -13,11 +13,7 @@ def unit_vectors(n, d, seed=0):
     return z / np.linalg.norm(z, axis=1, keepdims=True)
 
 
-# --- phased SGD ------------------------------------------------------------------------------------------------------
-
-
 def test_the_result_lies_in_the_ball(points):
-    """Noise far larger than the ball: without the projection the excess risk would be negative."""
     for calibration in ("paper", "accounted"):
         output = points.run(FKT, unit_vectors(32, 3), calibration, epsilon=0.01, replicates=20, step=1.0).output
         assert np.linalg.norm(output, axis=1).max() <= 1 + 1e-12
@@ -33,9 +29,6 @@ def test_steps_up_to_two_over_the_smoothness_do_not_drive_runs_apart(points):
     changed[14] = -records[14]  # the only record of the last phase
     moved = np.linalg.norm(points.run(FKT, changed, curvature=1.0, step=2.0).output - found.output)
     assert 0 < moved <= 2 * 2.0 * last
-
-
-# --- mini-batch SGD --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("algorithm", [BFTT, SGD])

@@ -87,7 +87,6 @@ def regret(losses, points, norm=2.0):
 @pytest.mark.parametrize("name", BOUNDED)
 @pytest.mark.parametrize("start", [None, (0.6, -1.2, 0.3)], ids=["centre", "off_centre"])
 def test_no_adversary_found_exceeds_the_declared_regret(name, start):
-    """Pathwise, wherever it starts; and the bound is within a factor of what some adversary reaches."""
     reached = []
     for number, adversary in enumerate(ADVERSARIES):
         made = get_learner(name)(setting(start=start))
@@ -137,7 +136,6 @@ def test_strongly_convex_losses(k, adversary):
 
 @pytest.mark.parametrize("name", ["optimistic_ftrl", "optimistic_omd"])
 def test_hints_that_are_true_leave_no_regret_to_pay(name):
-    """Equal losses: after the first round every hint is right, and the bound stops growing."""
     made = get_learner(name)(setting())
     found = regret(*play(made, steady(np.random.default_rng(0))))
     single = get_learner(name)(setting())
@@ -158,7 +156,6 @@ def test_without_hints_they_are_ordinary_learners(name):
 
 @pytest.mark.parametrize("name", BOUNDED)
 def test_scale_of_the_losses_does_not_matter(name):
-    """Powers of two change no digit: the adaptive learners know no G."""
     small, large = (
         play(get_learner(name)(setting()), lambda t, w, f=f: f * np.cos(t * np.arange(1.0, 13.0)).reshape(w.shape))[1]
         for f in (1.0, 2.0**20)

@@ -64,7 +64,6 @@ def test_the_noise_of_a_path_is_that_of_the_streaming_tree(n, d, k, q):
 
 @pytest.mark.parametrize("id", ["zhang2022.thm4", "zhang2022.thm6", "zhang2022.thm4.moment"])
 def test_equation_7_holds_in_every_part_of_the_claims(id):
-    """By the noise that is really calibrated, at the largest size of each method: nothing is run."""
     claim, settings = load_claim(id, "ci")
     for part in claim.parts_of("ci"):
         for job in part_jobs(claim, part, "ci", settings) if part.plans else ():

@@ -27,13 +27,11 @@ def test_runs_through_hydra_and_is_swept_beside_the_built_in_ones(dpsco):
 
 
 def test_it_learns(dpsco):
-    """Without noise and with plain gradients the output is at the optimum, up to the first steps."""
     (row,) = json.loads(done(dpsco(*RUN, "learner=normalised", "calibration=none")))
     assert row["risk"] < 1e-3 * row["start_risk"]
 
 
 def test_the_contract_holds_with_it(dpsco):
-    """Whatever a learner does is post-processing: a forced transcript forces the output."""
     keys = ("problem=logistic_glm", "d=3", "learner=normalised", "--plugin", LEARNER, "--json")
     findings = json.loads(done(dpsco("check", "zhang2022.dp_otb", *keys)))
     assert all(finding["passed"] is not False for finding in findings)

@@ -100,7 +100,6 @@ def test_theorem_1_and_the_learners_bounds_hold_on_every_path(learner, calibrati
 
 
 def test_the_checks_can_fail():
-    """A learner that claims half of what AdaGrad needs is found out on losses that pull back and forth."""
     problem = get_problem("linear_ball", 1)
     objective = Objective(problem, SimpleNamespace(means=np.array([[0.5]]), directions=np.array([[1.0]])), 1, n=4)
     learner = SimpleNamespace(
@@ -118,7 +117,6 @@ def test_the_checks_can_fail():
 
 
 def test_parameter_free_runs_note_theorem_10():
-    """Reg plus the regularisers at w_t and at x*, from their values; and the size of the losses."""
     options = {"confidence_constants": "certified", "radius": "D", "run_last_round": True, "rho": 1.0}
     cell = Cell("zhang2022.parameter_free", "anchored_ball", n=128, d=3, epsilon=EPSILON, delta=1e-6, options=options)
     _, plan = cell.plan("paper", 5)

@@ -44,7 +44,6 @@ class Loud(Mechanism):
 )
 @pytest.mark.parametrize("run_last_round", [False, True])
 def test_outputs(points, learner, expected, run_last_round):
-    """With round n to its end or without: x_n does not look at z_n."""
     found = points.run(OTB, Z, curvature=1.0, learner=learner, run_last_round=run_last_round)
     np.testing.assert_allclose(found.output, [expected], **EXACT)
     assert found.objective.evaluations[0] == found.plan.gradient_evaluations == (15 if run_last_round else 13)

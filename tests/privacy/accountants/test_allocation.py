@@ -56,7 +56,6 @@ def test_no_data_beat_the_bound(n, batches, size, sigma):
 
 
 def test_later_batches_may_depend_on_earlier_ones():
-    """The second release is of sign-flipped records where the first one was positive: still below the bound."""
     sigma, axis = 1.2, np.linspace(-9.0, 9.0, 241)
     flip = np.where(axis > 0.0, -1.0, 1.0)
 
@@ -198,7 +197,6 @@ def test_solutions_are_safe_and_not_wasteful(epsilon, delta, batches, participat
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.5])
 def test_several_positive_terms_count_as_often_as_there_are_batches(epsilon):
-    """Both values bound one expectation, and on the grid it is known closely: the other may not lie below it."""
     shift, batches, participation, resolution = 2.5, 50, 0.95, 1e-6
     offset = batches * (1.0 - participation) / participation * math.expm1(epsilon)
     law = allocation._step_law(shift, epsilon, participation, resolution, batches, offset)

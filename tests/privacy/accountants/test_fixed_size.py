@@ -86,7 +86,6 @@ def test_no_data_in_the_plane_beat_the_bound(replacement):
 
 @pytest.mark.parametrize(("size", "replacement"), [(1, False), (2, True)])
 def test_two_releases_cost_no_more_than_charged(size, replacement):
-    """The pair with all other records alike, two independent batches of three: a divergence over the plane."""
     axis = np.linspace(-8.0, 14.0, 1101)
     opposed = np.array([[1.0], [-1.0], [-1.0]])
     centres = batches(opposed, size, replacement) + size  # that of the neighbour is at 0
@@ -192,7 +191,6 @@ def test_one_release_has_the_amplified_profile():
     ],
 )
 def test_solutions_are_safe_and_not_wasteful(epsilon, delta, n, size, steps, replacement):
-    """From almost no to all privacy the bracket holds."""
     scale = least_scale(epsilon, delta, n, size, steps, replacement)
     assert batch_epsilon(1.0 / scale, n, size, steps, delta, replacement) <= epsilon
     assert batch_epsilon(1.0 / scale / (1 - 1e-15), n, size, steps, delta, replacement) <= epsilon * (1 + 1e-9)

@@ -52,7 +52,6 @@ def test_generalised_gaussians_in_space_are_dominated(p, d):
 
 
 def test_second_derivatives_along_a_line_are_at_most_kappa():
-    """What the claim rests on, for the squared norm of the noise."""
     rng, h = np.random.default_rng(5), 1e-3
     for p, d in ((1.5, 4), (1.1, 8), (1.9, 3)):
         smooth = SmoothNorm(p, d, "two_ln_d")

@@ -36,7 +36,6 @@ def test_no_admissible_shifts_cost_less(c, T):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_shifts_are_not_spent_before_they_arise(seed):
-    """Steps and noises that differ by orders: one line is not always admissible, and then too small."""
     rng = np.random.default_rng(seed)
     c, shifts, noises = rng.uniform(0.5, 1.0, 6), rng.uniform(0.1, 1.0, 6), np.exp(rng.uniform(-2.0, 2.0, 6))
     assert varying_mu(c, shifts, noises) == pytest.approx(programme(c, shifts, noises), rel=1e-4)

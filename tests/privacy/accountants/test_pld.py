@@ -162,7 +162,6 @@ def test_single_index_upper_bound_limits():
 
 
 def test_queries_of_two_rates_compose():
-    """Two halves are one whole; different ones are the sum of their losses, as simulated."""
     whole = pld.poisson_gaussian_epsilon(1.0, 0.01, 40, DELTA, 0.2)
     assert pld.several_poisson_epsilon([(1.0, 0.01, 10), (1.0, 0.01, 30)], DELTA, 0.2) == pytest.approx(whole, rel=1e-4)
     parts = [(0.5, 0.2, 3), (1.0, 0.4, 5)]

@@ -54,7 +54,6 @@ def test_the_mixture_gives_the_law_of_a_coordinate(r, d):
 
 
 def test_the_mixture_gives_the_correlations_of_the_draws():
-    """The number of coordinates above a threshold has the mean and the variance of the draws."""
     from scipy.special import gammaincc
 
     r, d, draws = 6.0, 20, 40_000

@@ -43,8 +43,6 @@ def test_limits_and_ranges():
             call()
 
 
-# --- generalised Gaussians in the plane: integrals over a grid on which the trapezoidal rule is far below the tolerance
-
 NORMS = [SmoothNorm(1.5, 2, "q"), SmoothNorm(1.25, 2, "q"), SmoothNorm(1.0, 2, "two_ln_d"), SmoothNorm(2.0, 2)]
 ANGLES = np.linspace(0.0, math.pi / 4, 4)
 
@@ -107,7 +105,6 @@ def hockey_stick(norm, epsilon, steps, draws=1):
 @pytest.mark.parametrize("draws", [1, 2])
 @pytest.mark.parametrize("norm", NORMS[:3], ids=lambda norm: f"r={norm.r:.3g},q={norm.q:.3g}")
 def test_the_exact_delta_is_below_the_one_converted_to(norm, draws):
-    """And above the one at which the counting test puts its lower bound."""
     delta = 1e-3
     for angle in ANGLES:
         for size in (0.4, 1.2):

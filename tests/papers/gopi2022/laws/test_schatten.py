@@ -26,7 +26,6 @@ def test_schatten_2_is_the_l2_ball(rows, columns, k, c):
 @pytest.mark.parametrize(("p", "q"), [(1.0, 1.6), (1.5, 1.5), (4.0, 2.0)])
 @pytest.mark.parametrize(("rows", "columns"), [(2, 2), (3, 2)])
 def test_averages_over_the_ball(p, q, rows, columns):
-    """Uniform matrices in the smallest Frobenius ball around, weighted."""
     k, c, size, d = 8.0, 2.0, 400_000, rows * columns
     rng = np.random.default_rng(3)
     x = rng.standard_normal((size, d))

@@ -59,7 +59,6 @@ def test_the_envelope_dominates_the_density_in_every_cell(law):
 
 @pytest.mark.parametrize("law", LAWS + SPLIT)
 def test_cells_tile_the_ball(draws, law):
-    """Edges reach its ends, and points of the ball, of the law or anywhere, are in one cell each."""
     p, d, kap, c = law
     envelope, rng = AxisEnvelope(*law), np.random.default_rng(2)
     x, tau = envelope.edges

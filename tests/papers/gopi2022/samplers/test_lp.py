@@ -37,9 +37,6 @@ def interpolated(points, below):
     return lambda t: np.interp(t, points, below, 0.0, 1.0)
 
 
-# --- known laws -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "law",
     rest_at_night(
@@ -87,12 +84,8 @@ def test_in_the_plane_coordinates_and_their_sum_have_the_law_of_a_grid(draws, p,
     assert kstest(x.sum(axis=1), interpolated(at + 1 / size, np.cumsum(sums))).pvalue > 1e-3
 
 
-# --- extreme settings -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("d", [3, 8, 32])
 def test_cold_draws_near_a_vertex_of_the_cross_polytope(draws, d):
-    """The others are exponential of both signs, and so is what they leave to the sphere."""
     q, size = regulariser(1.0, d), 1e6 * d
     v = np.zeros(d)
     v[1] = -size
@@ -175,9 +168,6 @@ def test_coordinates_have_their_law(draws, v, lam, eta, q, p):
     below = np.append(0.0, np.cumsum(0.5 * (density[1:] + density[:-1])))
     assert kstest(x, interpolated(grid, below / below[-1])).pvalue > 1e-3
     assert factors.propose(rows, draws(ROWS).uniform("y", 0, 3)[:, None, :])[1].mean() > 0.9
-
-
-# --- rows, refusals, and teeth --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("p", "c"), [(1.5, 3.0), (1.0, 4.0)])

@@ -24,9 +24,6 @@ def factor(alpha, eta):
     return math.exp(-2.0 * ProximalRate(alpha, 1.0, G, 1.0).rate(LARGEST_CLIP))
 
 
-# --- Gaussians ---------------------------------------------------------------------------------------------------
-
-
 def gaussian_step(mean, variance, alpha, eta):
     """``y = x + N(0, eta)``, then ``x ~ N(y/(1 + eta alpha), eta/(1 + eta alpha))``."""
     shrink = 1.0 / (1.0 + eta * alpha)
@@ -83,9 +80,6 @@ def test_the_sampler_runs_the_chain_that_was_analysed(draws, score):
     assert score(x, mean * 1.05) > 4
 
 
-# --- quadrature --------------------------------------------------------------------------------------------------
-
-
 def nodes(edges, per_panel=24):
     """Gauss-Legendre nodes and weights on panels between ``edges``."""
     u, w = np.polynomial.legendre.leggauss(per_panel)
@@ -98,9 +92,6 @@ def panels(low, high, width):
     below = np.linspace(low, 0.0, 1 + math.ceil(-low / width)) if low < 0 else np.array([low])
     above = np.linspace(max(low, 0.0), high, 1 + math.ceil((high - max(low, 0.0)) / width))
     return np.concatenate([below[:-1] if low < 0 else [], above])
-
-
-# --- the clip, and both errors together --------------------------------------------------------------------------
 
 
 def clipped_mean(size, up, most=7):

@@ -55,7 +55,6 @@ def test_rows_do_not_depend_on_the_others(draws):
 
 @pytest.mark.parametrize("law", LAWS)
 def test_as_much_is_accepted_as_the_integrals_say(law):
-    """The mass of the density over that of the envelope, piece by piece: more where the envelope is too small."""
     envelope, runs = TangentEnvelope(*law), 200_000
     touch, start, end = envelope._pieces
     nodes, weights = np.polynomial.legendre.leggauss(40)

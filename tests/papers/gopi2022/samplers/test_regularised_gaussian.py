@@ -51,7 +51,6 @@ SLOPES = np.array([[1.0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, -1, 0], [1
 
 @pytest.mark.parametrize(("p", "q"), [(1.5, 1.5), (1.0, 1 + 1 / math.log(D))])
 def test_an_exact_sample_stays_exact_under_the_alternating_sampler(draws, p, q):
-    """Steps from exact draws, beside other exact draws: the chains leave their target alone."""
     rows, c = 20_000, K * WEIGHT
 
     def gaussian(name, step, mean, sd, rows):

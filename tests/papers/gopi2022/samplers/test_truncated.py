@@ -40,7 +40,6 @@ def test_far_tails_keep_their_digits(draws, score, mean, sd):
 
 @pytest.mark.parametrize("length", [1e-4, 1e-3, 1.0])
 def test_the_far_tail_continues_the_near_one(length):
-    """Both ways of inversion agree where both have their digits, also on an interval shorter than the tail."""
     u = np.linspace(0.001, 0.999, 999)
     high = 0.5 * length
     away = 1.0001 * FAR
@@ -64,7 +63,6 @@ def below_by_roots(u, away, length):
 @pytest.mark.parametrize("length", [1e-4, 0.03, 1.0, 20.0])
 @pytest.mark.parametrize("away", [20.0, 49.9, 50.1, 70.0, 200.0, 500.0, 999.0, 1001.0, 1e5])
 def test_far_quantiles_are_those_of_another_method(away, length):
-    """In units of the interval; up to `FAR` its ends are differences of numbers that are large for a short one."""
     u = np.concatenate([np.linspace(0.01, 0.99, 25), [1e-14, 1e-6, 1 - 1e-6]])
     high = 0.5 * length
     found = high - truncated_normal(u, high + away, 1.0, high)
