@@ -33,14 +33,14 @@ def tampered(case, release):
     return case.altered(run=lambda objective, plan, source: honest(objective, plan, Tampered(source, release)))
 
 
-def test_hidden_noise_is_caught(law_case):
-    honest, rng = law_case.algorithm.run_function, np.random.default_rng(0)
+def test_hidden_noise_is_caught(noisy_case):
+    honest, rng = noisy_case.algorithm.run_function, np.random.default_rng(0)
 
     def run(objective, plan, source):
         x, _ = split(honest(objective, plan, source))
         return x + 1e-3 * rng.standard_normal(x.shape)
 
-    assert not np.array_equal(*forced_outputs(law_case.altered(run=run)))
+    assert not np.array_equal(*forced_outputs(noisy_case.altered(run=run)))
 
 
 def test_a_forgotten_release_is_caught(law_case):

@@ -20,21 +20,8 @@ def test_a_file_of_very_many_columns_is_refused_before_it_is_read(tmp_path, monk
         raise AssertionError("it was read")
 
     monkeypatch.setattr(pyarrow.csv, "read_csv", never)
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match="columns of wide.csv = 300001: must be at most 198098 with about 3 records"):
         tables.read(path, "y")
-    assert str(caught.value) == (
-        "columns of wide.csv = 300001: must be at most 198098 with about 3 records: reading takes about 3.03 GB, and "
-        "2 GB of memory are free"
-    )
-
-
-def test_a_file_whose_minimum_cannot_be_found_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    path = tmp_path / "wide.csv"
-    path.write_text(",".join(map("c{}".format, range(2000))) + "\n" + ",".join(["1"] * 2000) + "\n")
-    monkeypatch.setattr(columns, "available_memory", lambda: 0.1 * GIGA)
-    monkeypatch.setattr(pyarrow.csv, "read_csv", None)
-    with pytest.raises(InputError, match="columns of wide.csv = 1999: must be at most 1250: the minimum needs 8 m"):
-        tables.read(path, "c0", square=True)
 
 
 def test_many_records_count_too(tmp_path, monkeypatch):

@@ -72,13 +72,6 @@ def test_a_file_of_another_content_is_removed(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_folder_that_cannot_be_made_is_one_line(tmp_path):
-    (tmp_path / "root").write_bytes(b"a file, not a folder")
-    with pytest.raises(store.FetchError) as caught:
-        store.download(REMOTE, tmp_path / "root" / "forest", downloader=serve(CONTENT))
-    assert "\n" not in str(caught.value)
-
-
 def test_find_file_prefers_the_order_of_names_to_that_of_folders(tmp_path):
     for folder, name in (("b", "first"), ("a", "second")):
         (tmp_path / folder).mkdir()

@@ -62,17 +62,6 @@ def test_every_slope(form):
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10 * np.abs(expected).max())
 
 
-def test_blocks_change_rounding_alone(monkeypatch):
-    rng = np.random.default_rng(3)
-    data, x = records(200, 20, rng), rng.standard_normal((2, 20))
-    whole = summed_gradients(x, data.features, data.labels, LOGISTIC, -1.0, 0.0)
-    parts = sum(
-        summed_gradients(x, f, y, LOGISTIC, -1.0, 0.0)
-        for f, y in zip(np.split(data.features, 8), np.split(data.labels, 8), strict=True)
-    )
-    np.testing.assert_allclose(parts, whole, rtol=1e-13, atol=1e-13)
-
-
 def test_where_it_is_taken(monkeypatch):
 
     def taken(rows, n=1000, problem=RidgeLogistic):

@@ -11,23 +11,17 @@ from scipy.optimize import linprog
 from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.geometry.mirror import L1Geometry, L2Geometry, ball_geometry, mean_largest_square
 
+from .vectors import vectors
+
 RADII = st.sampled_from([1.0, 0.25, 30.0])
 DIMENSIONS = st.sampled_from([1, 2, 3, 4, 7, 20])
 
 
-def vector(rng, d, kind):
-    """Random, sparse, tied or zero vectors ``(1, d)``."""
-    x = rng.standard_normal((1, d))
-    if kind == "sparse":
-        x = x * (rng.random((1, d)) < 0.4)
-    elif kind == "tied":
-        x = np.sign(x) * rng.choice([1.0, 1.0, 0.5], (1, d))
-    elif kind == "zero":
-        x = np.zeros((1, d))
-    return x
-
-
 KINDS = st.sampled_from(["dense", "sparse", "tied", "zero"])
+
+
+def vector(rng, d, kind):
+    return vectors(rng, d, kind, rows=1)
 
 
 def inside(rng, d, kind, radius, norm):
@@ -98,12 +92,8 @@ def linear_optimum(x, g, radius, budget):
     # v = up - down, |x + v| <= t
     cost = np.concatenate([g, -g, np.zeros(d)])
     eye = np.eye(d)
-    A = np.vstack([
-        np.concatenate([np.ones(2 * d), np.zeros(d)])[None],
-        np.concatenate([np.zeros(2 * d), np.ones(d)])[None],
-        np.hstack([eye, -eye, -eye]),
-        np.hstack([-eye, eye, -eye]),
-    ])  # fmt: skip
+    sums = np.kron([[1, 1, 0], [0, 0, 1]], np.ones(d))
+    A = np.vstack([sums, np.hstack([eye, -eye, -eye]), np.hstack([-eye, eye, -eye])])
     b = np.concatenate([[budget], [radius], -x, x])
     return linprog(cost, A_ub=A, b_ub=b, bounds=(0, None)).fun
 
@@ -142,9 +132,8 @@ def test_l2_norm_step_is_optimal(seed, d, radius, coefficient):
     y = L2Geometry(radius).norm_step(x, g, coefficient)
     gradient = 2 * coefficient / radius**2 * (y - x) + g
     assert np.linalg.norm(y) <= radius * (1 + 1e-12)
-    assert -radius * np.linalg.norm(gradient) - (gradient * y).sum() >= -1e-9 * radius * (
-        np.linalg.norm(g) + coefficient
-    )
+    worst = -radius * np.linalg.norm(gradient)
+    assert worst - (gradient * y).sum() >= -1e-9 * radius * (np.linalg.norm(g) + coefficient)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 10, 200])

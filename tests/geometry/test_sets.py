@@ -134,13 +134,6 @@ def test_check_vectors_of_the_projections(name, y, expected):
     np.testing.assert_allclose(feasible_set(name, 1.0).project(np.array([y]))[0], expected, rtol=0, atol=1e-12)
 
 
-def test_check_vector_of_the_regularised_linear_minimum():
-    """``argmin <th, G/n - xbar> + lam ||th||_2^2`` over the l1 ball is a projection."""
-    xbar, G = np.array([[0.5, -0.25, 0.1]]), np.array([[10.0, -4.0, 6.0]])
-    th = feasible_set("l1_ball", 1.0).project((xbar - G / 100) / (2 * 0.1))
-    np.testing.assert_allclose(th, [[0.975, -0.025, 0.0]], rtol=0, atol=1e-12)
-
-
 def test_ties_of_linear_minimisers_go_to_the_lowest_coordinates():
     g = np.array([[1.0, -1.0, 1.0, -1.0], [0.0, 0.0, 0.0, 0.0]])
     half = math.sqrt(0.5)

@@ -9,18 +9,10 @@ from hypothesis import strategies as st
 
 from dpsco_bench.geometry.norms import RULES, SmoothNorm, lp_norm, square_gradient
 
+from .vectors import KINDS, vectors
+
 EXPONENTS = (1.0, 1.01, 1.2, 1.5, 1.999, 2.0)
 DIMENSIONS = (1, 2, 7, 8, 64, 4096)
-KINDS = ("dense", "sparse", "tied", "flat", "zero")
-
-
-def vector(rng, d, kind):
-    x = rng.standard_normal((1, d))
-    if kind == "sparse":
-        return x * (rng.random((1, d)) < 0.4)
-    if kind == "tied":
-        return np.sign(x) * rng.choice([1.0, 1.0, 0.5], (1, d))
-    return np.ones((1, d)) if kind == "flat" else x * (kind == "dense")
 
 
 def test_check_vector_of_the_best_rule():
@@ -66,7 +58,7 @@ def test_the_euclidean_norm_is_its_own_smooth_norm():
 def test_smoothness_and_norm_equivalence(seed, p, d, rule, kinds, scale):
     norm = SmoothNorm(p, d, rule if p > 1 or rule != "q" else "best")
     rng = np.random.default_rng(seed)
-    x, y = vector(rng, d, kinds[0]), scale * vector(rng, d, kinds[1])
+    x, y = vectors(rng, d, kinds[0], rows=1), scale * vectors(rng, d, kinds[1], rows=1)
 
     def square(z):
         return float(lp_norm(z, norm.r)[0, 0] ** 2)

@@ -13,18 +13,13 @@ def test_small_dimensions_in_closed_form():
     assert Ball("l2_ball", 1.0).width(3) == pytest.approx(math.sqrt(8 / math.pi), rel=1e-12)
 
 
-@pytest.mark.parametrize(("name", "order"), [("l1_ball", np.inf), ("l2_ball", 2)])
-@pytest.mark.parametrize("d", [5, 64])
-def test_against_simulation(name, order, d):
-    b = np.linalg.norm(np.random.default_rng(0).standard_normal((40_000, d)), ord=order, axis=1)
-    assert abs(0.5 * b.mean() - Ball(name, 0.5).width(d)) < 2.5 * b.std() / math.sqrt(len(b))
+NAMES = (
+    *("l1_ball", "l2_ball", "linf_ball", "lp_ball:1.5", "lp_ball:4", "subspace_ball:9"),
+    *("k_support_ball:1", "k_support_ball:7", "k_support_ball:40", "group_ball:1", "group_ball:5", "group_ball:40"),
+)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["lp_ball:1.5", "lp_ball:4", "linf_ball", "k_support_ball:1", "k_support_ball:7", "k_support_ball:40",
-     "group_ball:1", "group_ball:5", "group_ball:40", "subspace_ball:9"],
-)  # fmt: skip
+@pytest.mark.parametrize("name", NAMES)
 def test_widths_against_simulation(name):
     C = feasible_set(name, 0.5)
     values = C.support(np.random.default_rng(3).standard_normal((20_000, 40)))[:, 0]

@@ -24,9 +24,8 @@ def test_simultaneous_intervals_hold_for_all_cells_together():
     source = np.random.default_rng(1)
     risks = source.standard_normal((20_000, 5, 4))
     errors = risks.std(axis=2, ddof=1) / 2
-    covered = [
-        (np.abs(risks.mean(axis=2)) <= q * errors).all(axis=1).mean() for q in simultaneous_quantile(5, [3, np.inf])
-    ]
+    inside = [np.abs(risks.mean(axis=2)) <= q * errors for q in simultaneous_quantile(5, [3, np.inf])]
+    covered = [cells.all(axis=1).mean() for cells in inside]
     assert covered[0] >= 0.95 and covered[1] < 0.7
 
 
@@ -53,11 +52,6 @@ def test_explicit_is_decided_by_the_interval(mean, error, word):
     assert verdict.verdict == word and verdict.worst_cell == 1
 
 
-def test_explicit_names_the_cell_that_violates():
-    verdict = explicit_verdict(X, [0.9, 1.2, 0.1], [0.5, 0.01, 0.1], [1] * 3)
-    assert (verdict.verdict, verdict.worst_cell) == ("violated", 1)
-
-
 def test_explicit_slack_is_for_numerical_error():
     exact = [1 + 5e-7] * 3
     assert explicit_verdict(X, exact, [0] * 3, [1] * 3).verdict == "violated"
@@ -68,8 +62,9 @@ def test_explicit_with_unusual_bounds():
     assert explicit_verdict([1], [1.0], [0.0], [np.inf]).worst_ratio == 0.0
     assert explicit_verdict([1], [1.0], [0.0], [0.0]).worst_ratio == np.inf
     assert explicit_verdict([1], [-1.0], [0.0], [0.0]).verdict == "holds"
-    with pytest.raises(InputError):
-        explicit_verdict([1], [1.0], [0.0], [np.nan])
+    for cells in (([1], [1.0], [0.0], [np.nan]), (X, [1] * 3, [1] * 3, [1] * 2), ([], [], [], [])):
+        with pytest.raises(InputError):
+            explicit_verdict(*cells)
 
 
 @pytest.mark.parametrize(
@@ -95,20 +90,6 @@ def test_a_bound_above_the_start_confirms_nothing(bound, mean, word):
         idle = sum(b > 2 for b in bound)
         told = (f"in {idle} of 3 cells the bound exceeds the starting point's risk",) if idle else ()
         assert verdict.notes == told + ("in 1 of them the mean does, too",) * any(m > 2 for m in mean)
-
-
-def test_a_bound_above_the_start_can_fail_since_noise_leads_beyond_the_start():
-    """One step ``x - (x + s Z)`` on |x|^2/2 from its optimum: the risk goes from 0 to d s^2/2, whatever is promised."""
-    d, s, draws = 4, 0.3, 4000
-    steps = -s * np.random.default_rng(1).standard_normal((draws, d))
-    risks = 0.5 * (steps**2).sum(axis=1)
-    mean, error = risks.mean(), risks.std() / draws**0.5
-    assert mean == pytest.approx(d * s**2 / 2, abs=4 * error)
-
-    def word(promised):
-        return explicit_verdict([1], [mean], [error], [promised], trivial=[0.0]).verdict
-
-    assert word(d * s**2 / 20) == "violated" and word(d * s**2) == "vacuous"
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -190,13 +171,6 @@ def test_bad_bands_are_refused(low, high, reference):
 )
 def test_law_within_a_relative_error(mean, stderr, word):
     assert law_verdict(X, mean, [stderr] * 3, [1] * 3, 0.05).verdict == word
-
-
-def test_bad_lengths_are_refused():
-    with pytest.raises(InputError, match="shape of bound"):
-        explicit_verdict(X, [1] * 3, [1] * 3, [1] * 2)
-    with pytest.raises(InputError):
-        explicit_verdict([], [], [], [])
 
 
 def test_shown_values_have_no_verdict():

@@ -6,7 +6,7 @@ import pytest
 
 from dpsco_bench.analysis.judge import judge_modules
 from dpsco_bench.claims.bounds.registry import bound_modules
-from dpsco_bench.claims.kinds import KINDS, all_kinds, kind_modules
+from dpsco_bench.claims.kinds import KINDS, all_kinds
 from dpsco_bench.claims.model import Claim, Part
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.digest import closure
@@ -29,11 +29,6 @@ def test_a_bound_depends_on_what_its_symbols_mean():
     assert "dpsco_bench.papers.bassily2021.bounds" in judge_modules(
         ClaimEntry.of(Claim("a.b", "t", "s", "s", [part]), ())
     )
-
-
-def test_modules_of_several_parts_are_each_named_once():
-    names = ["rate", "band", "rate"]
-    assert kind_modules(names) == ["dpsco_bench.kinds.band", "dpsco_bench.kinds.rate"]
 
 
 def test_no_other_module_names_kinds_in_comparisons():

@@ -35,25 +35,14 @@ def test_complexity_allows_a_twentieth_and_a_smaller_count(slope, word):
 
 def test_exact_counts_must_be_equal():
     assert complexity_verdict([1, 2], [10, 20], [10, 20], exact=True).verdict == "match"
-    verdict = complexity_verdict([1, 2], [10, 21], [10, 20], exact=True)
-    assert verdict.verdict == "fails"
-    assert "1 of 2" in verdict.reason
+    assert complexity_verdict([1, 2], [10, 21], [10, 20], exact=True).verdict == "fails"
     assert complexity_verdict([1, 2], [10, 19], [10, 20], exact=True).verdict == "fewer"
     assert complexity_verdict([5], [10], [10], exact=True).verdict == "match"
 
 
-@pytest.mark.parametrize(
-    ("mean", "word", "told"),
-    [
-        (20.0, "match", "at most 20"),
-        (20.2, "match", "less than 3 standard errors above 20"),
-        (20.4, "fails", "more than 3 standard errors above 20"),
-    ],
-)
-def test_measured_counts_may_exceed_the_formula_by_chance_alone(mean, word, told):
-    verdict = counted_verdict([1, 2], [9, mean], [0.1, 0.1], [10, 20])
-    assert verdict.verdict == word
-    assert verdict.reason == f"mean count {mean:.4g} +- 0.1, {told}"
+@pytest.mark.parametrize(("mean", "word"), [(20.0, "match"), (20.2, "match"), (20.4, "fails")])
+def test_measured_counts_may_exceed_the_formula_by_chance_alone(mean, word):
+    assert counted_verdict([1, 2], [9, mean], [0.1, 0.1], [10, 20]).verdict == word
 
 
 @pytest.mark.parametrize(

@@ -50,3 +50,9 @@ def test_the_table_is_complete():
 def test_rounding_of_the_solver_is_no_violation():
     assert privacy_status("exact", 1.0 + 1e-12, 1.0, "global", "accounted") == "proven"
     assert privacy_status("exact", 1.0 + 1e-6, 1.0, "global", "accounted") == "exceeds_claim"
+
+
+@pytest.mark.parametrize(("kind", "epsilon"), TRUTH)
+def test_a_sampler_without_a_proof_is_never_promoted(kind, epsilon):
+    found = privacy_status(kind, epsilon, 1.0, "global", "accounted", sampler_status="target_law_only")
+    assert found == "target_law_only"

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.integrate import quad
 
 from dpsco_bench.privacy.accountants.objective import gaussian_epsilon
 from dpsco_bench.privacy.accountants.zcdp import composed_epsilon
@@ -16,6 +15,8 @@ from dpsco_bench.privacy.calibrate import calibrate, charge
 from dpsco_bench.privacy.mechanism import NOISE_LAWS, Mechanism
 from dpsco_bench.privacy.plan import GammaObjectiveQuery, NoisyMinimumQuery, ObjectiveQuery, PrivacySpec, make_plan
 from dpsco_bench.rng.streams import Stream, stream_key
+
+from ..samplers.test_noisy_minimum import probabilities
 
 PRIVACY = PrivacySpec(1.0, 1e-5)
 VERTEX = NoisyMinimumQuery("vertex", 0.5, 12, paper_scale=2.0)
@@ -31,9 +32,7 @@ def stream():
     return Stream(stream_key(7, "queries", "law"), np)
 
 
-@pytest.mark.parametrize(
-    ("law", "expected"), [("normal", stats.norm()), ("laplace", stats.laplace())], ids=["normal", "laplace"]
-)
+@pytest.mark.parametrize(("law", "expected"), [("normal", stats.norm()), ("laplace", stats.laplace())])
 def test_laws_of_independent_coordinates(law, expected):
     z = np.asarray(NOISE_LAWS[law](stream(), 0, 40, 0, 50, 10)).ravel()
     assert stats.kstest(z, expected.cdf).pvalue > 1e-3
@@ -54,38 +53,14 @@ def test_gamma_norm_and_uniform_direction(d):
     assert abs(np.corrcoef(norm, direction[:, 0])[0, 1]) < 5 / math.sqrt(len(norm))
 
 
-def noisy_minimum_probabilities(scores, scale):
-    """P(score k + Laplace is the least), by quadrature over that sum."""
-    law = stats.laplace(scale=scale)
-
-    def density(x, k):
-        others = [law.sf(x - score) for j, score in enumerate(scores) if j != k]
-        return law.pdf(x - scores[k]) * math.prod(others)
-
-    edges = [-60.0 * scale, *sorted(scores), max(scores) + 60.0 * scale]
-    pieces = list(zip(edges[:-1], edges[1:], strict=True))
-    return [sum(quad(density, *ends, args=(k,))[0] for ends in pieces) for k in range(len(scores))]
-
-
-def test_law_of_the_noisy_minimum():
-    scores, scale, runs = [0.0, 0.3, 1.0, -0.4], 0.6, 60_000
-    expected = noisy_minimum_probabilities(scores, scale)
-    assert sum(expected) == pytest.approx(1.0, abs=1e-7)
-    source = Mechanism(plan_of(VERTEX), {"vertex": scale}, "law", 1, 0, runs)
-    chosen = source.release("vertex", np.tile(scores, (runs, 1)), 3)
-    assert chosen.shape == (runs,)
-    counts = np.bincount(chosen, minlength=4)
-    assert stats.chisquare(counts, runs * np.array(expected)).pvalue > 1e-3
-
-
 def test_the_noisy_minimum_is_as_private_as_charged():
     """Ratios of the exact probabilities on scores that all move by the sensitivity: at most 2 s/scale, and near it."""
     scale, s = 0.8, 0.2
     worst = 0.0
     for shift in ([s, -s, -s], [-s, s, s], [s, s, -s], [s, -s, s]):
         base = [0.0, 4.0, 4.0]
-        first = noisy_minimum_probabilities(base, scale)
-        second = noisy_minimum_probabilities([a + b for a, b in zip(base, shift, strict=True)], scale)
+        first = probabilities(base, scale)
+        second = probabilities([a + b for a, b in zip(base, shift, strict=True)], scale)
         worst = max(worst, max(abs(math.log(p / q)) for p, q in zip(first, second, strict=True)))
     assert 0.9 * 2 * s / scale < worst <= 2 * s / scale
 
@@ -137,7 +112,3 @@ def test_several_perturbed_objectives_share_delta():
 
 def test_report_noisy_max_is_composed_optimally():
     assert charge(plan_of(VERTEX), {"vertex": 4.0}, 1e-5).epsilon == composed_epsilon(0.25, 12, 1e-5)
-
-
-def test_leaks_leave_a_lower_bound_for_every_kind():
-    assert charge(plan_of(VERTEX, leaks=("the gradient is used",)), {"vertex": 4.0}, 1e-5).kind == "lower"

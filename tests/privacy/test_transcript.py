@@ -1,11 +1,7 @@
-from functools import partial
-
 import numpy as np
 import pytest
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.run import run_block
 from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 from dpsco_bench.privacy.records import Poisson
 from dpsco_bench.privacy.transcript import Recorder, Replay
@@ -63,20 +59,3 @@ def test_a_replay_keeps_the_books_of_the_mechanism():
     empty = Replay(Recorder(*ARGUMENTS).transcript, *ARGUMENTS)
     with pytest.raises(InputError, match="^step of a = 0: must be one that the recorded run made"):
         empty.release("a", np.zeros((3, 2)))
-
-
-def test_both_serve_as_the_mechanism_of_a_run():
-    cell = Cell("wang2017.dp_gd_pl", "ridge_logistic", n=16, d=2, epsilon=1.0, delta=1e-5, options={"steps": 3})
-    made = []
-
-    def keep(*arguments, **keywords):
-        made.append(Recorder(*arguments, **keywords))
-        return made[-1]
-
-    run = partial(run_block, cell, cell.plan("paper", 1)[1], {"gradient": 0.3}, root_seed=1, replicates=2)
-    data, other = cell.draw_data(1, 0), cell.draw_data(1, 1)
-    first = run(data, mechanism=keep)
-    np.testing.assert_allclose(first.output, run(data).output, rtol=1e-12)  # which may be fused
-    forced = run(other, mechanism=partial(Replay, made[0].transcript))
-    np.testing.assert_array_equal(forced.output, first.output)
-    assert not np.array_equal(run(other).output, first.output)

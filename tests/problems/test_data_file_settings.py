@@ -38,9 +38,8 @@ def problems(draw):
     """A problem of any setting, without a file."""
     loss = draw(st.sampled_from(sorted(LOSSES)))
     options = {"loss": loss, "clip": draw(sizes), "intercept": draw(st.booleans())}
-    options |= draw(
-        st.one_of(domains, exponents.map(lambda p: {"domain": "lp_ball", "p": p}), exponents.map(lambda p: {"p": p}))
-    )
+    on_lp, in_lp = exponents.map(lambda p: {"domain": "lp_ball", "p": p}), exponents.map(lambda p: {"p": p})
+    options |= draw(st.one_of(domains, on_lp, in_lp))
     if options.get("domain"):
         options["radius"] = draw(sizes)
     options["regularisation"] = draw(st.floats(0.01, 2.0) if loss == "linear" else st.sampled_from([0.0, 0.3]))
@@ -79,9 +78,8 @@ def test_no_record_and_no_point_break_the_constants(problem, seed):
         change = np.abs(problem.slope(other @ data.features.T, labels) - slopes) * problem.row_norms(data.features)
         apart = np.linalg.norm(other - x, ord=problem.p or 2.0, axis=1)
         assert (change <= c.smoothness * apart[:, None] * (1 + 1e-9) + 1e-9 * c.lipschitz).all()
-        start = problem.loss(problem.start @ data.features.T, labels) + 0.5 * problem.ridge * float(
-            problem.start @ problem.start
-        )
+        ridge = 0.5 * problem.ridge * float(problem.start @ problem.start)
+        start = problem.loss(problem.start @ data.features.T, labels) + ridge
         lowest = problem.loss(margins, labels).min() if not problem.margin.smooth and problem.domain != "none" else 0.0
         assert start.max() - lowest <= c.initial_gap * (1 + 1e-9)
     if problem.domain != "none":
@@ -97,9 +95,8 @@ def people(tmp_path, monkeypatch):
     rng = np.random.default_rng(5)
     rows = np.round(rng.standard_normal((80, 3)) + 0.3, 4)
     y = (rows @ [1.0, -1.0, 0.5] + rng.standard_normal(80) > 0).astype(int)
-    (tmp_path / "t.csv").write_text(
-        "\n".join(["a,b,c,y", *(",".join(map(str, (*r, v))) for r, v in zip(rows, y, strict=True))])
-    )
+    lines = ["a,b,c,y", *(",".join(map(str, (*r, v))) for r, v in zip(rows, y, strict=True))]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
     return {"path": "t.csv", "label": "y", "clip": 2.0}
 
 

@@ -21,10 +21,8 @@ SETTINGS = [
 def test_constants_are_those_of_the_file_and_records_keep_within_them(options):
     point = twin_of(make_point({"problem": "data_file", "n": 300, "d": 4, **options}))
     own, twin = get_problem("data_file", 4, **options), get_problem(point.problem, 4, **point.options)
-    assert (
-        twin.constants == own.constants and twin.traits == own.traits and twin.constants.status == own.constants.status
-    )
-    assert (point.n, point.d) == (300, 4)
+    assert twin.constants == own.constants and twin.traits == own.traits and (point.n, point.d) == (300, 4)
+    assert twin.constants.status == own.constants.status
     data = Cell("", point.problem, 300, 1.0, 1e-6, 4, problem_options=point.options).draw_data(7, 0)
     rows = data.features[:, : 4 - twin.intercept]
     assert data.features.shape == (300, 4) and twin.row_norms(rows) == pytest.approx(np.full(300, options["clip"]))

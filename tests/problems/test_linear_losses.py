@@ -35,15 +35,8 @@ def test_the_risk_is_the_gap_of_the_mean(name):
     sample = problem.sample(400, draws())
     x = np.random.default_rng(0).standard_normal((3, 5))
     mean, rad = problem.means[0], 1.0
-    q = {
-        "cube_iid": 3.0,
-        "cube_fixed": 5.0,
-        "needle_l1": np.inf,
-        "gaps_l1": np.inf,
-        "onehot": 4 / 3,
-        "cube_vertices": 1.0,
-    }
-    expected = rad * np.linalg.norm(mean, q[name]) - x @ mean
+    q = {"cube_iid": 3.0, "cube_fixed": 5.0, "onehot": 4 / 3, "cube_vertices": 1.0}.get(name, np.inf)
+    expected = rad * np.linalg.norm(mean, q) - x @ mean
     np.testing.assert_allclose(problem.excess_risk(x, sample), expected, rtol=1e-12)
     best = problem.feasible_set
     if name != "cube_vertices":
@@ -63,19 +56,6 @@ def test_records_have_the_declared_mean_and_norm(name):
     norms = np.linalg.norm(records[:, :100], ord=1.0 if p == math.inf else np.inf if p == 1 else p / (p - 1), axis=-1)
     np.testing.assert_allclose(norms, 1.0, rtol=1e-12)
     assert not np.array_equal(records[0], records[1]), "replicates differ"
-
-
-@pytest.mark.parametrize("name", INSTANCES)
-def test_numbers_do_not_depend_on_how_replicates_are_split(name):
-    problem = make(name)
-    whole = problem.sample(400, draws(0, 4))
-    parts = [problem.sample(400, draws(0, 1)), problem.sample(400, draws(1, 3))]
-    for first, count in ((0, 200), (7, 1), (300, 20)):
-        stacked = np.concatenate([part.mean(first, count) for part in parts])
-        np.testing.assert_array_equal(whole.mean(first, count), stacked)
-    indices = np.array([[5, 9], [5, 9], [0, 0], [399, 1]])
-    stacked = np.concatenate([parts[0].chosen(indices[:1]), parts[1].chosen(indices[1:])])
-    np.testing.assert_array_equal(whole.chosen(indices), stacked)
 
 
 def test_sums_of_many_records_have_the_binomial_law():
@@ -111,10 +91,7 @@ def test_cube_fixed_is_the_pattern_of_the_chapter(n, d):
     [
         ("empirical", math.sqrt(8 * L) / (0.5 * 1000)),
         ("population", math.sqrt(2) * (8 * L) ** 0.25 / math.sqrt(1000)),
-        (
-            "frank_wolfe",
-            math.sqrt(8) * math.sqrt(32 * 2 * L / 1000) * 2 * math.log(1000) / (2 * math.sqrt(1000)) / 0.5 * 1000**0.25,
-        ),
+        ("frank_wolfe", math.sqrt(8 * 32 * 2 * L / 1000) * math.log(1000) / math.sqrt(1000) / 0.5 * 1000**0.25),
         ("statistical", math.sqrt(2 / 1000)),
         ("fixed", 1.0),
     ],

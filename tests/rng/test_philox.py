@@ -22,21 +22,3 @@ def test_known_answers(counter, key, words):
     result = philox4x32(counter, key)
     assert tuple(int(word) for word in result) == words
     assert all(word.dtype == np.uint32 for word in result)
-
-
-def test_arrays_of_counters_give_the_words_of_each_counter():
-    counter = np.arange(6).reshape(2, 3), np.array([[5], [2**32 - 1]]), 7, 3
-    words = philox4x32(counter, (11, 13))
-    for row in range(2):
-        for column in range(3):
-            single = philox4x32((counter[0][row, column], counter[1][row, 0], 7, 3), (11, 13))
-            assert [word[row, column] for word in words] == list(single)
-
-
-def test_every_word_of_counter_and_key_matters():
-    base = philox4x32((1, 2, 3, 0), (4, 5))
-    others = [((9, 2, 3, 0), (4, 5)), ((1, 9, 3, 0), (4, 5)), ((1, 2, 9, 0), (4, 5)), ((1, 2, 3, 1), (4, 5))]
-    others += [((1, 2, 3, 0), (9, 5)), ((1, 2, 3, 0), (4, 9))]
-    for counter, key in others:
-        changed = sum(int(a ^ b).bit_count() for a, b in zip(base, philox4x32(counter, key), strict=True))
-        assert 32 < changed < 96

@@ -11,10 +11,7 @@ from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.rng.streams import Stream, stream_key
 
-NRMD, PHASED, BATCHED, SHUFFLED, STAND_IN = (
-    get_algorithm(f"su2023.{name}")
-    for name in ("nrmd", "phased_dp_sgd", "truncated_batched_md", "shuffled_truncated_md", "heavy_tailed_euclid")
-)
+BATCHED, SHUFFLED = (get_algorithm(f"su2023.{name}_md") for name in ("truncated_batched", "shuffled_truncated"))
 
 
 def test_truncation_sets_to_zero():

@@ -1,12 +1,9 @@
 """The check vectors of the chapter: noise off, or given, 12 digits."""
 
-from types import SimpleNamespace
-
 import numpy as np
 
 from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, PrivacySpec, make_plan
@@ -137,9 +134,3 @@ def test_stand_in_for_heavy_tails():
     plan = make_plan(query, gradient_evaluations=8, n=4, steps=2, step=0.4, clip=0.8)
     output = run("su2023.heavy_tailed_euclid", plan, Records(lambda x, z: z + 0.2 * x, 2, "l2_ball"), HEAVY)
     np.testing.assert_allclose(output, [-0.1639, -0.0294], atol=1e-14)
-
-
-def test_mirror_step_into_the_ball():
-    norm = SimpleNamespace(r=3.0, dual=1.5, kappa=2.0)
-    step = SmoothMirror(norm).step(np.array([3.0, -2.0, 6.0]), 1.5, 1.0)
-    np.testing.assert_allclose(step, [0.226183035609, -0.100525793604, 0.904732142438], rtol=1e-11)

@@ -22,9 +22,8 @@ LEARNERS = {
 
 def cell(n, k=1.0, d=16, H=0.0, rho=math.inf, sigma=0.5, regret=1000.0, learner="osd", p=2.0, mu=1.0):
     """G = 1, D = 2; in l_2 V is the dimension."""
-    constants = Constants(
-        1.0, H, diameter=2.0, domain="l2_ball", norm=p, strong_convexity=mu, gradient_deviation=sigma
-    )  # fmt: skip
+    ball = {"diameter": 2.0, "domain": "l2_ball", "norm": p}
+    constants = Constants(1.0, H, strong_convexity=mu, gradient_deviation=sigma, **ball)
     schedule = {"k": k, "learner": learner, "rho": rho}
     extras = {"regret": regret, "regularised_regret": regret}
     return BoundContext(n, d, 1.0, 1e-6, constants, "paper", schedule, {}, extras=extras)
@@ -47,9 +46,9 @@ def test_the_check_vector_of_theorem_4():
 def test_noise_off_leaves_the_statistical_terms():
     c = cell(256, k=3.0)
     for silent in (c, replace(c, calibration="none", schedule={**c.schedule, "rho": 1.0})):
-        assert [evaluate("zhang2022.one", text, silent) for text in ("thm4_private", "thm8_private", "noise_half")] == [
-            0.0, 0.0, 0.0
-        ]  # fmt: skip
+        assert not any(
+            evaluate("zhang2022.one", text, silent) for text in ("thm4_private", "thm8_private", "noise_half")
+        )
         assert value("thm4_statistical", silent) == pytest.approx(2 * 16 * 2 * 0.5 / math.sqrt(2 * 256))
         assert value("thm8_statistical", silent) == pytest.approx(16 * 64 / 2 * 0.25 / 256)
         assert value("thm4", silent) == pytest.approx(4 * 1000 / 256**4 + value("thm4_statistical", silent))

@@ -156,10 +156,11 @@ def test_without_hints_they_are_ordinary_learners(name):
 
 @pytest.mark.parametrize("name", BOUNDED)
 def test_scale_of_the_losses_does_not_matter(name):
-    small, large = (
-        play(get_learner(name)(setting()), lambda t, w, f=f: f * np.cos(t * np.arange(1.0, 13.0)).reshape(w.shape))[1]
-        for f in (1.0, 2.0**20)
-    )
+
+    def losses(size):
+        return lambda t, w: size * np.cos(t * np.arange(1.0, 13.0)).reshape(w.shape)
+
+    small, large = (play(get_learner(name)(setting()), losses(size))[1] for size in (1.0, 2.0**20))
     np.testing.assert_array_equal(small, large)
 
 

@@ -18,10 +18,8 @@ DRAWS = 200_000
 
 def context(n, d, k=1.0, p=2.0, smoothness=0.0, sensitivity="eq6", radius="adaptive", scale=0.7, calibration="paper"):
     constants = Constants(1.0, smoothness, diameter=2.0, domain="l2_ball", norm=p)
-    schedule = {
-        "n": n, "k": k, "lipschitz": 1.0, "smoothness": smoothness, "diameter": 2.0, "sensitivity": sensitivity,
-        "radius": radius, "rho": 1.0,
-    }  # fmt: skip
+    schedule = {"n": n, "k": k, "lipschitz": 1.0, "smoothness": smoothness, "diameter": 2.0, "rho": 1.0}
+    schedule |= {"sensitivity": sensitivity, "radius": radius}
     return BoundContext(n, d, 1.0, 1e-6, constants, calibration, schedule, {NODE: scale})
 
 

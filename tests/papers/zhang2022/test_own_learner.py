@@ -18,14 +18,6 @@ def done(outcome):
     return outcome.out
 
 
-@pytest.mark.slow
-def test_runs_through_hydra_and_is_swept_beside_the_built_in_ones(dpsco):
-    rows = json.loads(done(dpsco(*RUN, "-m", "learner=normalised,ogd_adagrad,ftrl_adagrad")))
-    assert len({row["risk"] for row in rows}) == 3
-    assert {row["privacy_status"] for row in rows} == {"proven"}
-    assert all(row["gradient_evaluations"] == 2 * 512 - 3 for row in rows)
-
-
 def test_it_learns(dpsco):
     (row,) = json.loads(done(dpsco(*RUN, "learner=normalised", "calibration=none")))
     assert row["risk"] < 1e-3 * row["start_risk"]

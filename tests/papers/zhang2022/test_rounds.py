@@ -10,6 +10,7 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import make_objective, run_block
 from dpsco_bench.papers.zhang2022.observers import BLOCK_ROUNDS, Rounds, remembered_rounding
 from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
 
@@ -44,8 +45,6 @@ def run(learner, calibration="paper", n=BLOCK_ROUNDS + 37, rounds=None, **option
     scales = calibrate(plan, cell.privacy, calibration, "global").scales
     observer = rounds or Kept()
     objective = make_objective(cell, cell.draw_data(5, 0), (5, 0, 0, 3), rounds=observer)
-    from dpsco_bench.privacy.mechanism import Mechanism
-
     output = cell.algorithm_entry.run_function(objective, plan, Mechanism(plan, scales, "test", 5, 0, 3))
     return objective, observer, output, observer.finish(objective, output)
 

@@ -12,6 +12,7 @@ from dpsco_bench.papers.zhang2022.algorithms.reduction import weights
 from dpsco_bench.papers.zhang2022.learners import get_learner
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import PrivacySpec
+from dpsco_bench.privacy.tree import prefix_nodes
 from dpsco_bench.problems.base import Constants
 
 OTB = "zhang2022.dp_otb"
@@ -25,13 +26,6 @@ class Alternating(Mechanism):
     def _noise(self, query, step, dim):
         t = step + 1
         return 0.01 * np.array([[(-1.0) ** t, 1.0]]) / t
-
-
-class Loud(Mechanism):
-    """Noise t in release t - 1, whatever the scale."""
-
-    def _noise(self, query, step, dim):
-        return np.full((1, dim), step + 1.0)
 
 
 @pytest.mark.parametrize(
@@ -75,20 +69,8 @@ def test_parameter_free(points):
     assert learner.clips == 0
 
 
-def test_streaming_prefix_sums(points):
-    """gamma_1..8 for R_t = t, from O(log n) slots; noise is put on the sums of the gradients and on nothing else."""
-    plan = points.run(OTB, Z, run_last_round=True).plan
-    source = Loud(plan, {"node": 1.0}, "slots", 0, 0, 1)
-    tree = reduction.TreeSum(source)
-    found = [float(tree.add(t, np.full((1, 2), 100.0), 1.0)[0, 0]) - 100.0 * t for t in range(1, 9)]
-    assert found == [1, 2, 5, 4, 9, 10, 17, 8]
-    assert sorted(tree._slots) == [1, 2, 4, 8]
-
-
 def test_slots_of_many_rounds(points):
     """Prefix sums of nodes for n not a power of two, against the sums over ``I_t``."""
-    from dpsco_bench.privacy.tree import prefix_nodes
-
     n, rng = 37, np.random.default_rng(0)
     noise, units = rng.standard_normal((n + 1, 1, 2)), rng.uniform(1, 2, n + 1)
     release = SimpleNamespace(release=lambda name, value, step: value + noise[step + 1])

@@ -55,29 +55,6 @@ def test_no_data_beat_the_bound(n, batches, size, sigma):
         assert 0.6 * bound < largest <= bound * (1.0 + 1e-6) + 1e-7
 
 
-def test_later_batches_may_depend_on_earlier_ones():
-    sigma, axis = 1.2, np.linspace(-9.0, 9.0, 241)
-    flip = np.where(axis > 0.0, -1.0, 1.0)
-
-    def density(records):
-        rows = orders_of(records, 2, 1)
-        return np.mean(
-            [
-                np.outer(norm.pdf(axis, a, sigma), np.ones(axis.size)) * norm.pdf(axis[None], b * flip[:, None], sigma)
-                for a, b in rows
-            ],
-            axis=0,
-        )
-
-    cell = (axis[1] - axis[0]) ** 2
-    for records in itertools.product((-1.0, 1.0), repeat=2):
-        p, q = density((1.0, *records)), density((-1.0, *records))
-        for epsilon in (0.05, 0.4):
-            bound = allocation_delta(2.0 / sigma, 2, 2 / 3, epsilon)
-            for first, second in ((p, q), (q, p)):
-                assert np.maximum(first - math.exp(epsilon) * second, 0.0).sum() * cell <= bound + 1e-7
-
-
 def attained(shift, batches, participation, epsilon, runs, rng):
     """Mean and standard error of the divergence of the pair with all other records alike, in both orders."""
     x = np.exp(shift * rng.standard_normal((runs, batches)) - 0.5 * shift**2).mean(axis=1)
@@ -119,19 +96,6 @@ def test_large_shifts_are_near_the_attained_pair(shift, batches, participation):
     assert mean - error <= DELTA
     mean, error = least(0.9 * upper)
     assert mean - error > DELTA
-
-
-@pytest.mark.parametrize(("shift", "batches", "participation"), CASES)
-def test_epsilon_is_monotone_and_inverts_delta(shift, batches, participation):
-    here = allocation_epsilon(shift, batches, participation, DELTA)
-    assert 0.0 < here <= gaussian.gdp_epsilon(shift, DELTA)
-    assert allocation_delta(shift, batches, participation, here, DELTA) <= DELTA
-    assert allocation_delta(shift, batches, participation, 0.99 * here, DELTA) > DELTA
-    assert allocation_epsilon(0.9 * shift, batches, participation, DELTA) < here
-    assert allocation_epsilon(shift, 2 * batches, participation, DELTA) < here
-    assert allocation_epsilon(shift, batches, 0.9 * participation, DELTA) < here * (1 + 1e-6)
-    assert allocation_epsilon(shift, batches, participation, 1e-4) < here
-    assert allocation_epsilon(shift, batches, participation, 1e-9) > here
 
 
 # Of PLD-accounting 2.0, as docs/allocation.py prints them: the lower end of its epsilon at delta = 1e-5, and the upper
@@ -193,6 +157,15 @@ def test_solutions_are_safe_and_not_wasteful(epsilon, delta, batches, participat
     assert allocation_epsilon(shift * (1 + 1e-15), batches, participation, delta) <= epsilon * (1 + 1e-9)
     assert allocation_epsilon(1.004 * shift, batches, participation, delta) > epsilon
     assert shift >= gaussian.gdp_mu(epsilon, delta)
+
+
+@pytest.mark.parametrize(("shift", "batches", "participation"), CASES)
+def test_epsilon_inverts_delta_and_is_monotone(shift, batches, participation):
+    here = allocation_epsilon(shift, batches, participation, DELTA)
+    assert allocation_delta(shift, batches, participation, here, DELTA) <= DELTA
+    assert allocation_delta(shift, batches, participation, 0.99 * here, DELTA) > DELTA
+    assert allocation_epsilon(shift, 2 * batches, participation, DELTA) < here
+    assert allocation_epsilon(shift, batches, 0.9 * participation, DELTA) < here * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.5])

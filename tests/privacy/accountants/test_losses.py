@@ -136,14 +136,11 @@ def test_moments_agree_with_quadrature(pair):
     mean, variance = pair.moments(1e-15)
 
     def moment(power, centre):
-        return quad(
-            lambda x: densities(pair, x)[0] * (float(pair.loss(x)) - centre) ** power,
-            -12.0 - pair.shift,
-            12.0 + pair.shift,
-            epsrel=1e-9,
-            limit=400,
-            points=[0.0, pair.shift],
-        )[0]
+        def weighted(x):
+            return densities(pair, x)[0] * (float(pair.loss(x)) - centre) ** power
+
+        reach = 12.0 + pair.shift
+        return quad(weighted, -reach, reach, epsrel=1e-9, limit=400, points=[0.0, pair.shift])[0]
 
     assert mean == pytest.approx(moment(1, 0.0), rel=1e-3)
     assert variance == pytest.approx(moment(2, mean), rel=1e-3)
@@ -152,13 +149,6 @@ def test_moments_agree_with_quadrature(pair):
 @given(st.floats(0.01, 10.0), st.floats(1e-6, 1.0), st.integers(1, 10**6))
 def test_central_limit_inverts(mu, rate, steps):
     assert clt_mu(clt_multiplier(mu, rate, steps), rate, steps) == pytest.approx(mu, rel=1e-9)
-
-
-def test_central_limit_is_twice_the_information_of_small_shifts():
-    pair = GaussianPair(0.5, 1e-3, True)
-    mean, variance = pair.moments(1e-15)
-    assert clt_mu(2.0, 1e-3, 1) ** 2 == pytest.approx(variance, rel=5e-3)
-    assert variance == pytest.approx(2.0 * mean, rel=5e-3)
 
 
 @pytest.mark.parametrize("steps", [10**3, 10**5, 10**7])

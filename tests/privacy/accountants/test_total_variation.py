@@ -25,11 +25,6 @@ def test_the_split_of_the_corollaries_proves_no_epsilon(epsilon, factor):
     assert math.isnan(total_epsilon(t, delta / 2, delta))
 
 
-def test_check_vectors_of_the_split():
-    assert gdp_mu(1.0, 5e-7) == pytest.approx(0.229086942728, rel=1e-11)
-    assert 1e-6 / (2 * (1 + math.e)) == pytest.approx(1.34471e-7, rel=1e-5)
-
-
 @pytest.mark.parametrize(("t", "tau"), [(0.2, 1e-8), (0.8, 1e-7), (2.0, 1e-10), (0.2, 3e-7), (0.01, 1e-7)])
 def test_the_least_epsilon_against_a_grid(t, tau):
     delta = 1e-6

@@ -45,16 +45,6 @@ def gaussian_divergences(mean, variance, alpha, eta):
 
 @pytest.mark.parametrize("eta", [0.01, 0.3, 5.0])
 @pytest.mark.parametrize("alpha", [0.2, 1.0, 30.0])
-@pytest.mark.parametrize(("mean", "spread"), [(0.0, 5.0), (0.0, 0.01), (2.0, 0.5), (-7.0, 3.0)])
-def test_gaussians_contract_by_the_formula(alpha, eta, mean, spread):
-    found = gaussian_divergences(mean / math.sqrt(alpha), spread / alpha, alpha, eta)
-    allowed = found[0] * factor(alpha, eta) ** np.arange(STEPS + 1)
-    above = found > 1e-12  # rounding, below
-    assert np.all(found[above] <= allowed[above] * (1 + 1e-9))
-
-
-@pytest.mark.parametrize("eta", [0.01, 0.3, 5.0])
-@pytest.mark.parametrize("alpha", [0.2, 1.0, 30.0])
 def test_a_shifted_gaussian_attains_it_so_that_no_faster_rate_is_true(alpha, eta):
     found = gaussian_divergences(3.0 / math.sqrt(alpha), 1.0 / alpha, alpha, eta)
     per_step = factor(alpha, eta)
@@ -124,7 +114,6 @@ class Clipped:
         base = self._normalised(np.exp(-psi)[:, None] * kernel)
         self.target = self._normalised(np.exp(-tilt - psi))
         self.start = self._normalised(np.exp(-psi))
-        self.exact = self._normalised(np.exp(-tilt)[:, None] * base / self.dx[:, None])
         apart = self.x - self.x[:, None]  # rows x, columns z
         near, accepted = np.abs(apart) < 18.0 * sd, np.ones_like(apart)  # others do not meet at any y
         accepted[near] = clipped_mean(-k * apart[near], self.up)
@@ -134,22 +123,12 @@ class Clipped:
         mass = density * (self.dx if density.ndim == 1 else self.dx[:, None])
         return mass / mass.sum(axis=0)
 
-    def of_a_call(self):
-        """Largest total variation distance between clipped and exact oracle, over y."""
-        return 0.5 * np.abs(self.clipped - self.exact).sum(axis=0).max()
-
     def distances(self, steps):
         mass, found = self.start, []
         for _ in range(steps):
             mass = self.clipped @ (mass @ self.forward)
             found.append(0.5 * np.abs(mass - self.target).sum())
         return np.array(found)
-
-
-@pytest.mark.parametrize("delta_in", [LARGEST_CLIP, 1e-2, 1e-3])
-def test_a_call_is_as_close_as_the_clip_allows(delta_in):
-    eta = step_size(3.0, 1.0, delta_in)
-    assert Clipped(3.0, 0.5, eta).of_a_call() <= 0.5 * math.sqrt(math.e * delta_in)
 
 
 @pytest.mark.parametrize("tau", rest_at_night([0.3, 0.05], 0))

@@ -48,11 +48,6 @@ def test_the_radius_has_the_law_of_the_quadrature(draws, law):
     assert kstest(rho, cdf(law)).pvalue > 1e-3
 
 
-def test_rows_do_not_depend_on_the_others(draws):
-    whole = sample_radius(draws(40), 3, 1.0, 3.0, 1.0)
-    np.testing.assert_array_equal(sample_radius(draws(15, first=25), 3, 1.0, 3.0, 1.0), whole[25:])
-
-
 @pytest.mark.parametrize("law", LAWS)
 def test_as_much_is_accepted_as_the_integrals_say(law):
     envelope, runs = TangentEnvelope(*law), 200_000

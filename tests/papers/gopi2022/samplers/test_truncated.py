@@ -44,9 +44,8 @@ def test_the_far_tail_continues_the_near_one(length):
     high = 0.5 * length
     away = 1.0001 * FAR
     far = high - truncated_normal(u, high + away, 1.0, high)
-    near = high - (
-        high + away + ndtri_exp(np.logaddexp(log_ndtr(-away - length) + np.log1p(-u), log_ndtr(-away) + np.log(u)))
-    )
+    level = np.logaddexp(log_ndtr(-away - length) + np.log1p(-u), log_ndtr(-away) + np.log(u))
+    near = -(away + ndtri_exp(level))
     np.testing.assert_allclose(far, near, rtol=0, atol=1e-12 * away)
 
 
@@ -76,11 +75,6 @@ def test_a_far_quantile_of_a_logarithm():
     np.testing.assert_allclose(log_ndtr(quantile_of_log(level)), level, rtol=4e-15)
 
 
-def test_reflection_is_exact(draws):
-    u = draws(50).uniform("u", 0, 4)
-    np.testing.assert_array_equal(truncated_normal(u, -0.7, 0.3, 1.0), -truncated_normal(u, 0.7, 0.3, 1.0))
-
-
 @pytest.mark.parametrize("slope", [0.0, 1e-12, 2.0, -7.0, 300.0])
 def test_the_exponential_law(draws, slope):
     x = truncated_exponential(draws(ROWS).uniform("u", 0, 1)[:, 0], slope, 1.5)
@@ -88,10 +82,8 @@ def test_the_exponential_law(draws, slope):
     def below(t):
         if abs(slope) < 1e-9:
             return (t + 1.5) / 3.0
-        top = np.exp(slope * (t - 1.5 * np.sign(slope)))
-        return (top - np.exp(slope * (-1.5 - 1.5 * np.sign(slope)))) / (
-            np.exp(slope * 1.5 - abs(1.5 * slope)) - np.exp(-slope * 1.5 - abs(1.5 * slope))
-        )
+        at, low, high = (np.exp(slope * t - abs(1.5 * slope)) for t in (t, -1.5, 1.5))
+        return (at - low) / (high - low)
 
     assert kstest(x, below).pvalue > LEAST_P
 
