@@ -1,4 +1,4 @@
-"""Feasible sets by name: projection, norm, support function, linear minimiser and radii fit together."""
+"""Feasible sets by name: projection, norm, support function, linear minimiser, radii and widths fit together."""
 
 import math
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsco_bench.geometry.ball import feasible_set
+from dpsco_bench.geometry.ball import Ball, feasible_set, mean_largest
 
 from .vectors import KINDS, RADII, SCALES, vectors
 
@@ -17,6 +17,7 @@ NAMES = (
     "group_ball:12", "subspace_ball:1", "subspace_ball:5", "subspace_ball:12", "schatten_ball:1.0:3",
     "schatten_ball:1.5:3", "schatten_ball:4.0:2", "schatten_ball:inf:1",
 )  # fmt: skip
+
 DIMENSION = 12
 
 
@@ -144,3 +145,31 @@ def test_ties_of_linear_minimisers_go_to_the_lowest_coordinates():
 def test_points_off_the_subspace_have_infinite_norm():
     C = feasible_set("subspace_ball:2", 1.0)
     assert C.norm(np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 1e-300]]))[:, 0].tolist() == [5.0, math.inf]
+
+
+def test_small_dimensions_in_closed_form():
+    assert mean_largest(1) == pytest.approx(math.sqrt(2 / math.pi), rel=1e-10)
+    assert mean_largest(2) == pytest.approx(2 / math.sqrt(math.pi), rel=1e-10)
+    assert Ball("l2_ball", 3.0).width(2) == pytest.approx(3 * math.sqrt(math.pi / 2), rel=1e-12)
+    assert Ball("l2_ball", 1.0).width(3) == pytest.approx(math.sqrt(8 / math.pi), rel=1e-12)
+
+
+WIDE = (
+    *("l1_ball", "l2_ball", "linf_ball", "lp_ball:1.5", "lp_ball:4", "subspace_ball:9"),
+    *("k_support_ball:1", "k_support_ball:7", "k_support_ball:40", "group_ball:1", "group_ball:5", "group_ball:40"),
+)
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_widths_against_simulation(name):
+    C = feasible_set(name, 0.5)
+    values = C.support(np.random.default_rng(3).standard_normal((20_000, 40)))[:, 0]
+    simulated = values.std() * math.sqrt(1 / 20_000 + 1 / 4000)
+    assert abs(values.mean() - C.width(40)) < 3.5 * simulated
+    assert C.width(40) == C.width(40)
+
+
+def test_widths_of_special_cases_coincide():
+    for name, same in (("k_support_ball:1", "l1_ball"), ("group_ball:1", "l1_ball"), ("k_support_ball:30", "l2_ball"),
+                       ("group_ball:30", "l2_ball"), ("subspace_ball:30", "l2_ball")):  # fmt: skip
+        assert feasible_set(name, 2.0).width(30) == pytest.approx(feasible_set(same, 2.0).width(30), rel=1e-10)

@@ -1,9 +1,11 @@
-"""Every accountant: ranges of arguments, order in delta and in the shift, extreme values of delta."""
+"""Every accountant: ranges of arguments, order in delta and in the shift; the solver on any decreasing curve."""
 
 import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.allocation import allocation_epsilon
@@ -12,16 +14,20 @@ from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp
 from dpsco_bench.privacy.accountants.generalised import counting_epsilon
 from dpsco_bench.privacy.accountants.pld import add_remove_epsilon, poisson_gaussian_epsilon
 from dpsco_bench.privacy.accountants.single_index import single_index_epsilon
+from dpsco_bench.privacy.accountants.solve import least_noise
 from dpsco_bench.privacy.accountants.zcdp import composed_epsilon, zcdp_epsilon, zcdp_rho
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.privacy.records import Disjoint, Poisson, WithReplacement
 
 BAD = [0.0, 1.0, -1e-5, math.nan]
+
 DELTA = {"delta": (1e-5, BAD)}
+
 POISSON = {
     "multiplier": (1.0, [-1.0]), "rate": (0.1, [0.0, 1.1]), "steps": (10, [0, 1.5]), **DELTA,
     "gdp_mu": (0.0, [-0.1]),
 }  # fmt: skip
+
 RANGES = {
     allocation_epsilon: {"shift": (1.0, [-1.0]), "batches": (3, [0]), "participation": (0.5, [0.0, 1.1]), **DELTA},
     batch_epsilon: {"shift": (1.0, [-1.0]), "population": (10, [0]), "size": (2, [0, 11]), "steps": (3, [0]), **DELTA},
@@ -40,6 +46,7 @@ RANGES = {
     Disjoint: {"size": (1, [0])},
     WithReplacement: {"population": (10, [0]), "size": (3, [0])},
 }  # fmt: skip
+
 CASES = [(call, key, value) for call, keys in RANGES.items() for key, (_, bad) in keys.items() for value in bad]
 
 
@@ -53,6 +60,7 @@ def test_arguments_out_of_range_are_named(call, key, value):
 
 
 FULL = {"gaussian": lambda s, delta: gdp_epsilon(4 * s, delta), "zcdp": lambda s, delta: zcdp_epsilon(8 * s**2, delta)}
+
 SAMPLED = {
     "poisson": lambda s, delta: poisson_gaussian_epsilon(1 / s, 0.1, 4, delta),
     "add or remove": lambda s, delta: add_remove_epsilon(1 / s, 0.1, 4, delta),
@@ -60,6 +68,7 @@ SAMPLED = {
     "one index": lambda s, delta: single_index_epsilon(s, 4, 10, delta),
     "allocation": lambda s, delta: allocation_epsilon(2 * s, 4, 0.9, delta),
 }
+
 """Epsilon of four releases, of records that contribute ``s`` standard deviations each, with and without sampling."""
 
 
@@ -77,3 +86,46 @@ def test_epsilon_falls_with_delta_and_rises_with_the_shift(name):
         if name == least:
             above = np.array([[SAMPLED[upper](s, delta) for s in shifts] for delta in deltas])
             assert (found <= above * (1 + 1e-6) + 1e-6).all()
+
+
+@given(
+    power=st.floats(0.5, 30.0),
+    target=st.floats(-3.0, 3.0).map(lambda e: 10.0**e),
+    start=st.floats(-3.0, 3.0).map(lambda e: 10.0**e),
+)
+def test_result_is_on_the_safe_side_within_tolerance(power, target, start):
+    calls = []
+
+    def epsilon_of(noise):
+        calls.append(noise)
+        return noise**-power
+
+    noise = least_noise(epsilon_of, target, start, 1e-3)
+    assert epsilon_of(noise) <= target
+    first = max(1.0, 1.0 / power)  # a first guess is taken by its epsilon: nothing has shown the slope yet
+    assert noise <= target ** (-1.0 / power) * (1.0 + 1.1e-3 * first)
+    assert len(calls) <= 30
+
+
+def test_a_good_start_needs_few_evaluations():
+    calls = []
+    least_noise(lambda noise: calls.append(noise) or math.expm1(noise**-1.3), 1.0, 1.2, 1e-3)
+    assert len(calls) <= 5
+
+
+@given(st.floats(0.2, 5.0), st.floats(0.05, 20.0))
+def test_jumps_zeros_and_infinities_are_bracketed(edge, start):
+    def epsilon_of(noise):
+        return math.inf if noise < 0.5 * edge else 10.0 if noise < edge else 0.0
+
+    noise = least_noise(epsilon_of, 1.0, start, 1e-3)
+    assert edge <= noise <= edge * 1.0011
+
+
+def test_floor_is_returned_where_it_suffices():
+    assert least_noise(lambda noise: 0.0, 1.0, 3.0, 1e-3, floor=0.01) == 0.01
+
+
+def test_an_unreachable_target_is_reported():
+    with pytest.raises(ArithmeticError, match="not met"):
+        least_noise(lambda noise: 2.0, 1.0, 1.0, 1e-3)

@@ -1,20 +1,26 @@
+"""Truncated normals and exponentials, the cone measure and the radius, against their laws."""
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 from scipy.special import erfcx, log_ndtr, ndtri_exp
-from scipy.stats import kstest, truncnorm
+from scipy.stats import beta, kstest, truncnorm
 
 from dpsco_bench.papers.gopi2022.laws.quadrature import tilted_gap
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.samplers.truncated import (
     FAR,
+    TangentEnvelope,
+    cone_lp,
     gaussian_on_ball,
     quantile_of_log,
+    sample_radius,
     truncated_exponential,
     truncated_normal,
 )
 
 ROWS = 200_000
+
 LEAST_P = 1e-3
 
 
@@ -109,3 +115,85 @@ def test_a_draw_that_gives_up_says_so_and_stays_in_the_ball(draws):
     x, capped = gaussian_on_ball(draws(8), "g", 0, np.full((8, 2), 50.0), 0.1, 2.0, 1.0, 3, np.arange(8))
     assert capped.all()
     np.testing.assert_allclose(np.linalg.norm(x, axis=1), 1.0)
+
+
+@pytest.mark.parametrize(("p", "d"), [(1.0, 3), (1.5, 4), (2.0, 5), (4.0, 2), (np.inf, 3)])
+def test_points_lie_on_the_sphere_with_either_sign(draws, score, p, d):
+    u = cone_lp(draws(ROWS), "cone", 0, p, d)
+    np.testing.assert_allclose(np.linalg.norm(u, ord=p, axis=1), 1.0, rtol=1e-12)
+    assert score(u[:, 0], 0.0) < 4 and score(u[:, 0] * u[:, 1], 0.0) < 4
+
+
+@pytest.mark.parametrize(("p", "d"), [(1.0, 3), (1.5, 4), (2.0, 5), (4.0, 3)])
+def test_coordinates_have_the_law_of_the_cone_measure(draws, score, p, d):
+    """``|u_1|^p`` is Beta(1/p, (d - 1)/p), with mean 1/d (check vector: p = 1.5, d = 4)."""
+    power = np.abs(cone_lp(draws(ROWS), "cone", 0, p, d)[:, 0]) ** p
+    assert score(power, 1.0 / d) < 4
+    assert kstest(power, beta(1.0 / p, (d - 1.0) / p).cdf).pvalue > 1e-3
+    assert kstest(power, beta(1.1 / p, (d - 1.0) / p).cdf).pvalue < 1e-3
+
+
+def test_the_largest_entry_of_a_cube_point_is_anyone(draws):
+    u = cone_lp(draws(ROWS), "cone", 0, np.inf, 4)
+    counts = np.bincount(np.argmax(np.abs(u), axis=1), minlength=4)
+    assert np.abs(counts - ROWS / 4).max() < 5 * np.sqrt(ROWS * 3 / 16)
+    others = np.sort(np.abs(u), axis=1)[:, :3].ravel()
+    assert kstest(others, "uniform").pvalue > 1e-3
+
+
+LAWS = [
+    (3, 1.0, 3.0, 1.0),
+    (1, 2.0, 0.0, 1.0),
+    (1, 0.0, 0.0, 2.0),
+    (1, 0.0, 5.0, 1.0),
+    (32, 500.0, 30.0, 1.0),
+    (32, 5.0, 3.0, 1.0),
+    (4, -10.0, 1.0, 1.0),
+    (1024, 1e6, 1.0, 1.0),
+    (54, 3.0, 27.0, 1.0),
+]
+
+
+def cdf(law):
+    quadrature = RadialLaw(*law)
+    centre, grid = quadrature.mean(), np.linspace(0, law[3], 8001)
+    sd = np.sqrt(quadrature.second_moment() - centre**2)
+    grid = np.unique(np.clip(centre + sd * np.linspace(-9, 9, 400), 0, law[3]))
+    below = np.array([1.0 - quadrature.tail(t - centre) for t in grid])
+    return lambda t: np.interp(t, grid, below, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_envelope_dominates_the_density(law):
+    envelope = TangentEnvelope(*law)
+    touch, start, end = envelope._pieces
+    assert start[0] == 0 and end[-1] == law[3]
+    np.testing.assert_array_equal(start[1:], end[:-1])
+    for part in (0.001, 0.2, 0.5, 0.9, 1.0):
+        rho = start + part * (end - start)
+        tangent = envelope.log_density(touch) + envelope.slope(touch) * (rho - touch)
+        with np.errstate(divide="ignore"):
+            density = envelope.log_density(rho)
+        assert np.all(tangent >= density - 1e-9 * (1 + np.abs(tangent)))
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_radius_has_the_law_of_the_quadrature(draws, law):
+    rho = sample_radius(draws(200_000), *law)
+    assert np.all((rho > 0) & (rho <= law[3]))
+    assert kstest(rho, cdf(law)).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_as_much_is_accepted_as_the_integrals_say(law):
+    envelope, runs = TangentEnvelope(*law), 200_000
+    touch, start, end = envelope._pieces
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    half = 0.5 * (end - start)[:, None]
+    rho = np.maximum(0.5 * (start + end)[:, None] + half * nodes, 1e-300)
+    tangent = envelope.log_density(touch)[:, None] + envelope.slope(touch)[:, None] * (rho - touch[:, None])
+    top = tangent.max()
+    density, above = (np.sum(half * weights * np.exp(logs - top)) for logs in (envelope.log_density(rho), tangent))
+    accepted = envelope.propose(np.random.default_rng(11).random((runs, 3)))[1].mean()
+    share = density / above
+    assert abs(accepted - share) <= 5 * np.sqrt(share * max(1 - share, 1 / runs) / runs)
