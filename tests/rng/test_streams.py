@@ -74,15 +74,6 @@ def test_normal_moments_and_distribution():
     assert stats.kstest(x, "norm").pvalue > 1e-3
 
 
-def test_normal_tails_to_five_sigma():
-    count, counts = 16 * SIZE, np.zeros((2, 5))
-    for step in range(16):
-        x = STREAM.normal(step, 1, 0, 1024, 1024)
-        counts += [[np.count_nonzero(x > z) for z in range(1, 6)], [np.count_nonzero(x < -z) for z in range(1, 6)]]
-    expected = count * stats.norm.sf(np.arange(1, 6))
-    assert np.all(np.abs(counts - expected) < 4 * np.sqrt(expected) + 1)
-
-
 def test_laplace_moments_distribution_and_tails():
     x = STREAM.laplace(0, 4, 0, 256, SIZE // 1024).ravel().astype(np.float64)
     assert abs(x.mean()) < 4 * np.sqrt(2 / SIZE)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsco_bench.privacy.accountants import gaussian, pld, single_index
-from dpsco_bench.privacy.accountants.pld import GaussianPair, pessimistic_losses, transform_rounding
+from dpsco_bench.privacy.accountants.pld import GaussianPair, transform_rounding
 
 DELTA = 1e-5
 # (multiplier, rate, steps): from weak to strong subsampling, from bulk-dominated to pick-dominated losses.
@@ -45,23 +45,6 @@ def test_numerical_composition_of_full_gaussians_is_tight_from_above(steps, delt
         # The smallest deltas are left to moments, which are a few per cent loose.
         loose = 0.06 if 0.02 * delta < transform_rounding(steps) else 1e-3
         assert exact < pld._sampled_epsilon(pair, steps, delta, mu) < (1.0 + loose) * exact
-
-
-@pytest.mark.parametrize(("multiplier", "rate", "steps"), CASES[:6])
-def test_halving_the_grid_changes_nothing(multiplier, rate, steps):
-    found: list[float] = []
-
-    def losses(spacing, tail):
-        found.append(spacing)
-        return [pessimistic_losses(pair, spacing, tail)]
-
-    pair = GaussianPair(1.0 / multiplier, rate, replace=True)
-    epsilon = pld.converged_epsilon(losses, pair, steps, DELTA, 0.1)
-    assert found[-1] <= (1e-4 if multiplier >= 0.8 else 5e-4)
-    tail = 1e-4 * DELTA / steps
-    finer = pld._composed_epsilon([pessimistic_losses(pair, found[-1] / 2, tail)], steps, DELTA, 0.1, tail)
-    assert finer <= epsilon * (1.0 + 1e-6)
-    assert epsilon <= 1.003 * finer
 
 
 @pytest.mark.parametrize(("multiplier", "rate", "steps"), CASES)

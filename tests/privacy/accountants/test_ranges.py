@@ -16,7 +16,7 @@ from dpsco_bench.privacy.accountants.pld import add_remove_epsilon, poisson_gaus
 from dpsco_bench.privacy.accountants.single_index import single_index_epsilon
 from dpsco_bench.privacy.accountants.solve import least_noise
 from dpsco_bench.privacy.accountants.zcdp import composed_epsilon, zcdp_epsilon, zcdp_rho
-from dpsco_bench.privacy.plan import PrivacySpec
+from dpsco_bench.privacy.plan import LastIterate, PrivacySpec
 from dpsco_bench.privacy.records import Disjoint, Poisson, WithReplacement
 
 BAD = [0.0, 1.0, -1e-5, math.nan]
@@ -41,6 +41,10 @@ RANGES = {
     zcdp_epsilon: {"rho": (1.0, [-1.0]), **DELTA},
     zcdp_rho: {"epsilon": (1.0, [0.0]), **DELTA},
     counting_epsilon: {"shift": (1.0, [-1.0]), "steps": (1, [0]), "r": (2.0, []), "dimension": (1, [0]), **DELTA},
+    LastIterate: {
+        "step": (1.0, [2.1, 0.0]), "smoothness": (1.0, [0.0]), "strong_convexity": (0.0, [1.5]),
+        "lipschitz": (1.0, [1.5]), "diameter": (math.inf, [0.0]),
+    },
     PrivacySpec: {"epsilon": (1.0, [0.0, -1.0, math.inf, math.nan, "1", True]), **DELTA},
     Poisson: {"rate": (0.5, [0.0, -0.1, 1.1, math.nan])},
     Disjoint: {"size": (1, [0])},
