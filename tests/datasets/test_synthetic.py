@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from dpsco_bench.datasets.covertype import (
     ALWAYS_CLASS_2,
@@ -13,21 +12,6 @@ from dpsco_bench.datasets.covertype import (
     scale_rows,
 )
 from dpsco_bench.datasets.store import permutation, raw_words, sha256_of_array, uniforms
-
-
-def test_records_have_the_layout_of_the_original():
-    features, labels = covertype_records(5000, seed=0)
-    assert features.shape == (5000, 54)
-    assert features.dtype == np.int16
-    np.testing.assert_array_equal(features[:, 10:14].sum(axis=1), 1)
-    np.testing.assert_array_equal(features[:, 14:].sum(axis=1), 1)
-    assert set(np.unique(features[:, 10:])) == {0, 1}
-    assert set(np.unique(labels)) == {0, 1}
-    assert 0.4 < labels.mean() < 0.6
-    assert features[:, 0].min() >= 1859
-    assert features[:, 0].max() <= 3858
-    assert features[:, 4].min() < 0
-    assert features[:, 6:9].max() <= 254
 
 
 def test_one_class_soil_types_are_those_of_the_original():
@@ -102,28 +86,6 @@ def test_columns_that_become_one_class_are_found_in_turn():
     assert found.columns.tolist() == [0, 1, 2]
     assert found.labels.tolist() == [-1, 1, -1]
     assert found.rows.all()
-
-
-def test_infimum_is_that_of_the_other_rows():
-    sample = covertype_synthetic(300, seed=2)
-    signed = sample.features * sample.labels[:, None] * sample.scale
-    rows = one_class_columns(sample.features, sample.labels).rows
-    assert 0 < rows.sum() < 300
-
-    def least(margins, ridge):
-        def loss(w):
-            values = np.logaddexp(0, -margins @ w)
-            slope = -margins.T @ np.exp(-np.logaddexp(0, margins @ w))
-            return values.sum() + ridge * w @ w, slope + 2 * ridge * w
-
-        return minimize(loss, np.zeros(54), jac=True, method="L-BFGS-B", options={"maxiter": 5000}).x
-
-    w = least(signed[~rows], 1e-9)
-    infimum = np.logaddexp(0, -signed[~rows] @ w).sum()
-    whole = least(signed, 1e-9)
-    approached = np.logaddexp(0, -signed @ whole).sum()
-    assert infimum == pytest.approx(approached, abs=1e-3)
-    assert np.logaddexp(0, -signed @ whole)[rows].max() < 1e-3
 
 
 def test_words_are_frozen():

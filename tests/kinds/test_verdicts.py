@@ -99,25 +99,6 @@ def test_a_bound_above_the_start_confirms_nothing(bound, mean, word):
         assert verdict.notes == told + ("in 1 of them the mean does, too",) * any(m > 2 for m in mean)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_the_word_follows_from_the_ends_of_the_intervals_alone(seed):
-    source = np.random.default_rng(seed)
-    for _ in range(50):
-        count = int(source.integers(1, 5))
-        mean, start, bound = source.choice([0.5, 1.0, 1.95, 2.05, 3.0, 4.0], (3, count))
-        error = source.choice([0.0, 0.01, 0.2])
-        verdict = explicit_verdict(range(count), mean, [error] * count, bound, trivial=start)
-        half = simultaneous_quantile(count) * error
-        low, high = mean - half, mean + half
-        if (low > bound).any():
-            word = "violated"
-        elif (high > bound).any():
-            word = "inconclusive"
-        else:
-            word = "vacuous" if (bound > start).all() else "holds"
-        assert verdict.verdict == word, (mean, bound, start, error)
-
-
 @pytest.mark.parametrize("judge", [explicit_verdict, lower_bound_verdict])
 def test_cells_without_standard_error_decide_nothing(judge):
     assert judge(X, [0.5] * 3, [np.nan, 0, 0], [1] * 3).verdict == "inconclusive"
