@@ -135,7 +135,7 @@ def test_the_index_that_pandas_writes_is_left_out_by_its_position(tmp_path):
 def test_a_name_that_is_a_number_goes_before_a_position(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("1,2,3,4,0\n5,6,7,8,9\n")
-    for label, name in (("1", "1"), (1, "1"), (0, "0"), (-4, "2"), (4, "0"), ("3", "3")):
+    for label, name in (("1", "1"), (1, "1"), (0, "0"), (-4, "2")):
         assert tables.read(path, label, header=True).label == name
     path.write_text("10,20,0\n5,6,7\n")
     assert tables.read(path, 20, header=True).label == "20" and tables.read(path, 1, header=True).label == "20"
