@@ -102,8 +102,6 @@ LONG = [
     ("zhang2022.parameter_free", "anchored_ball", 10_002, {}),
 ]
 """Runs of every fused run that make 10,000 steps: method, problem, records, options, and those of the problem."""
-
-
 AT_NIGHT = {"su2023.kj16", "su2023.pda_dpmd", "bassily2021.noisy_smd"}
 """Their listings take seconds."""
 RUNS = [pytest.param(run, marks=[pytest.mark.long] * (run[0] in AT_NIGHT)) for run in LONG]

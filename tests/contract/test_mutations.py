@@ -99,9 +99,7 @@ def test_one_more_release_than_charged_is_caught(charged_case):
 
 
 CAUGHT = 0.85
-
 """A sensitivity understated by this factor, or a smaller one, is caught on problems with sharp records."""
-
 CAUGHT_LATER = {
     # Hessians of convex losses differ by at most L1, not by 2 L1, and a short run moves by half of what it may
     "bassily2021.noisy_sfw": 0.24,
@@ -116,11 +114,8 @@ CAUGHT_LATER = {
     # equation (6) is at least twice what the first record does
     **{f"zhang2022.{name}-printed": 0.4 for name in ("dp_otb", "dp_otb_lp", "dp_otb_pure", "parameter_free")},
 }
-
 """Algorithms, or variants, of which the search finds less: the largest factor that is still caught."""
-
 PLACES = dict.fromkeys(("su2023.phased_dp_sgd", "zhang2022.fkt20_phased_sgd"), (0, 12, 18, 21))
-
 """Records at which the search looks, where not every one enters every query: one of each phase."""
 
 

@@ -16,13 +16,9 @@ from dpsco_bench.datasets.distribution import ADULT, KDDCUP99
 from dpsco_bench.errors import DataAbsent
 
 ADULT_TEXTS = (b"-1 2:1 10:1\n+1 0:1 122:1 7:1\n", b"-1 5:1 122:0\n")
-
 NUMBERS = "0," * 16 + "8,8,0.00,0.00,0.00,0.00,1.00,0.00,0.00,9,9,1.00,0.00,0.11,0.00,0.00,0.00,0.00,0.00"
-
 NORMAL = f"0,tcp,http,SF,181,5450,{NUMBERS},normal.\n".encode()
-
 ATTACK = f"5,icmp,ecr_i,SF,1032,0,{NUMBERS},smurf.\n".encode()
-
 PACK = {".bz2": bz2.compress, ".gz": gzip.compress}
 
 
@@ -116,7 +112,6 @@ def test_the_real_files_hold_what_is_known_of_them(source, rows, columns, positi
 
 
 CONTENT = b"thirty metres of forest" * 1000
-
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
 

@@ -16,14 +16,11 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.problems.registry import get_problem
 
 CALLED = ("CustomerID", "custID", "custid", "customer", "account_number", "accountNo", "postalCode", "KEY", "id2", "nr")
-
 QUANTITIES = (
     *("account_balance", "humid", "paid", "PAID", "grid", "casino", "orders"),
     *("number_of_items", "decode", "monkey"),
 )
-
 SCATTERED = 7919 * np.arange(30) % 100_003
-
 NAMES = ("age", "income", "height")
 
 

@@ -23,15 +23,10 @@ from .test_fused import IDS as KERNELS
 from .test_fused import cases_of
 
 BUDGETS = Path(__file__).with_name("launches.json")
-
 LENGTHS = ("steps", "inner_steps")
-
 """Options that say how many steps are made; elsewhere n does."""
-
 ON_THE_HOST = ("gopi2022.",)
-
 """Samplers of laws: but for Gibbs chains, their draws are made on the host."""
-
 STEPPING = {
     case.algorithm.id: case
     for case in reversed(CASES)

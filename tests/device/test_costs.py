@@ -16,7 +16,6 @@ from dpsco_bench.fused.device import WIDTHS
 from . import emulated
 
 pytestmark = pytest.mark.slow
-
 PACKAGE = Path(dpsco_bench.__file__).parent
 FILES = {str(path.relative_to(PACKAGE)): path for path in sorted(PACKAGE.rglob("*.cu")) if "_share" not in path.parts}
 SIZES = [f"THREADS={threads} BLOCKS={blocks}" for threads, blocks in WIDTHS.values()]

@@ -72,8 +72,6 @@ def test_rounds_and_what_is_seen_of_them(options, cupy):
 
 
 SGD = ("wang2017.noisy_sgd_bst14", "ridge_logistic")
-
-
 FRANK_WOLFE = ("bassily2021.poly_sfw", "gaps_l1")
 
 

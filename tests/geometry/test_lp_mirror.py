@@ -13,9 +13,7 @@ from dpsco_bench.geometry.norms import RULES, SmoothNorm, dual_exponent, lp_norm
 from .vectors import KINDS, RADII, vectors
 
 EXPONENTS = (1.0, 1.01, 1.05, 1.3, 1.5, 1.999, 2.0)
-
 DIMENSIONS = (1, 2, 3, 9, 64)
-
 NAMED = ("best", "sec2", "two_ln_d", "q")
 
 
@@ -101,7 +99,6 @@ def test_check_vectors_of_the_step_into_the_ball(rule, y, expected):
 
 
 POWERS = (1.0, 1.01, 1.2, 1.5, 1.999, 2.0)
-
 WIDTHS = (1, 2, 7, 8, 64, 4096)
 
 

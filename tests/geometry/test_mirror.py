@@ -15,8 +15,6 @@ from .vectors import vectors
 
 RADII = st.sampled_from([1.0, 0.25, 30.0])
 DIMENSIONS = st.sampled_from([1, 2, 3, 4, 7, 20])
-
-
 KINDS = st.sampled_from(["dense", "sparse", "tied", "zero"])
 
 

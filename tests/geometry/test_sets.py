@@ -17,7 +17,6 @@ NAMES = (
     "group_ball:12", "subspace_ball:1", "subspace_ball:5", "subspace_ball:12", "schatten_ball:1.0:3",
     "schatten_ball:1.5:3", "schatten_ball:4.0:2", "schatten_ball:inf:1",
 )  # fmt: skip
-
 DIMENSION = 12
 
 

@@ -42,6 +42,8 @@ def test_explicit_holds_up_to_the_bound_and_names_the_worst_cell():
     assert verdict.verdict == "holds"
     assert verdict.worst_ratio == pytest.approx(1.0)
     assert (verdict.worst_cell, verdict.worst_value) == (1, 2.0)
+    violated = explicit_verdict(X, [0.9, 1.2, 0.1], [0.5, 0.01, 0.1], [1] * 3)
+    assert (violated.verdict, violated.worst_cell) == ("violated", 1)
 
 
 @pytest.mark.parametrize(

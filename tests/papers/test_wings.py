@@ -44,7 +44,6 @@ for words in json.loads(sys.argv[1]):
     found.append(said.getvalue())
 print(json.dumps(found))
 """
-
 # Python, Numba and the package write caches beside the code under names of a moment; other tests do while this copies.
 BEING_WRITTEN = shutil.ignore_patterns("*.part.*", "*.pyc.*", "*.tmp.*")
 

@@ -21,11 +21,8 @@ def plan_of(*queries, **keywords):
 
 
 FULL = plan_of(GaussianQuery("gradient", 0.2, 25, paper_scale=1.0))
-
 SHARED = plan_of(GaussianQuery("anchor", 0.2, 3, share=0.3), GaussianQuery("rest", 0.7, 11))
-
 MIXED = plan_of(GaussianQuery("anchor", 0.02, 2, share=0.3), GaussianQuery("inner", 0.4, 20, Poisson(0.1)))
-
 SINGLE = plan_of(GaussianQuery("inner", 4.0, 50, SingleIndex(100), paper_scale=1.0))
 
 
@@ -123,7 +120,6 @@ def test_add_remove_neighbours():
 
 
 BELOW, AT, ABOVE, UNKNOWN, INFINITE = 0.9, 1.0, 1.1, math.nan, math.inf
-
 TRUTH = {
     ("upper", BELOW): "proven",
     ("upper", AT): "proven",

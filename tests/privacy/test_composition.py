@@ -55,6 +55,14 @@ def test_queries_on_all_records_come_on_top():
     assert value.epsilon == gdp_epsilon(math.sqrt(4 + 4), 1e-6)
 
 
+def test_blocks_join_a_sampled_query():
+    """A record may be in one block and in every Poisson batch."""
+    sampled, scales = GaussianQuery("sum", 0.4, 20, Poisson(0.1)), {"a": 4.0, "sum": 1.0}
+    first = GaussianQuery("a", 1.0, 5, Disjoint(10), share=0.3), GaussianQuery("a", 1.0, 1, share=0.3)
+    plan, shared = (plan_of(query, sampled) for query in first)
+    assert charge(plan, scales, 1e-6).epsilon == charge(shared, scales, 1e-6).epsilon
+
+
 def test_generalised_gaussians_add_up_as_gaussians_do():
     plan = plan_of(generalised(releases=7), GaussianQuery("n", 0.3, 2))
     value = charge(plan, {"g": 2.0, "n": 3.0}, 1e-6)

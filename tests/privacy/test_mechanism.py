@@ -19,7 +19,6 @@ PLAN = make_plan(
     gradient_evaluations=0,
     n=40,
 )
-
 SCALES = {"gradient": 2.0, "sum": 0.5, "single": 1.0}
 
 
@@ -127,7 +126,6 @@ def test_a_plan_reads_like_its_schedule():
 
 
 TOLD = make_plan(GaussianQuery("a", 1.0, 2), GaussianQuery("b", 1.0, 1, Poisson(0.5)), gradient_evaluations=0, n=8)
-
 ARGUMENTS = (TOLD, {"a": 1.0, "b": 2.0}, "what", 1, 0, 3)
 
 

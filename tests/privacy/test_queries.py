@@ -22,11 +22,8 @@ from dpsco_bench.rng.streams import Stream, stream_key
 from ..samplers.test_noisy_minimum import probabilities
 
 PRIVACY = PrivacySpec(1.0, 1e-5)
-
 VERTEX = NoisyMinimumQuery("vertex", 0.5, 12, paper_scale=2.0)
-
 NORMAL = ObjectiveQuery("linear", 2.0, 1, paper_scale=10.0, log_jacobian=0.3)
-
 GAMMA = GammaObjectiveQuery("linear", 2.0, 1, paper_scale=10.0, log_jacobian=0.3)
 
 

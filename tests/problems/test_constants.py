@@ -24,7 +24,6 @@ def test_no_strong_convexity_above_the_smoothness():
 
 
 WIDE = Constants(1.0, 1.0, gauge_convexity=0.1, gradient_deviation=1.0)
-
 """Gradients of two records differ by at most 2."""
 
 
@@ -79,7 +78,6 @@ def test_problems_take_constants_by_key():
 
 
 OF_L1 = {Trait.BALL, Trait.L1_BALL, Trait.LP_BALL, Trait.POLYTOPE}
-
 SETS = {
     "l1_ball": ("l1_ball", OF_L1),
     "lp_ball:1": ("l1_ball", OF_L1),

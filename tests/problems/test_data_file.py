@@ -20,7 +20,6 @@ from dpsco_bench.problems.margin_losses import LOSSES, WITH_WIDTH
 from dpsco_bench.problems.registry import get_problem
 
 ROWS, COLUMNS = 60, 3
-
 OPTIONS = {"path": "t.csv", "label": "y"}
 
 
@@ -176,7 +175,6 @@ def test_keys_depend_on_the_content_and_not_on_the_place(table, tmp_path):
 
 
 NUMBERS = ("squared", "huber")
-
 SETTINGS = {
     "plain": {},
     "unregularised": {"regularisation": 0.0},
@@ -189,11 +187,8 @@ SETTINGS = {
     "simplex": {"domain": "simplex"},
     "dual rows": {"p": 1.5, "regularisation": 0.0},
 }
-
 domains = st.sampled_from([{}, {"domain": "l2_ball"}, {"domain": "l1_ball"}, {"domain": "simplex"}])
-
 exponents = st.sampled_from([1.0, 1.2, 1.5, 2.0, 3.0, math.inf])
-
 sizes = st.floats(0.05, 20.0)
 
 

@@ -20,7 +20,6 @@ INSTANCES = {
     "onehot": dict(p=4.0),
     "cube_vertices": {},
 }
-
 L = math.log(1e6)
 
 

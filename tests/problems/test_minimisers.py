@@ -16,7 +16,6 @@ from dpsco_bench.problems.minimisers import (
 from dpsco_bench.problems.registry import get_problem
 
 D, R = 6, 5
-
 SETS = ("l1_ball", "l2_ball", "k_support_ball:2", "group_ball:3", "subspace_ball:4")
 
 

@@ -14,11 +14,8 @@ from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, UNIFORM, philox4x
 from dpsco_bench.rng.streams import Stream, stream_key
 
 STREAM = Stream(stream_key(0, "tests", "noise/gradient"))
-
 OTHER = Stream(stream_key(0, "tests", "noise/increment"))
-
 DRAWS = ["normal", "laplace", "uniform", "integers"]
-
 SIZE = 1 << 20
 
 
@@ -174,7 +171,6 @@ def test_distinct_pairs_and_seeds_have_distinct_keys():
 
 
 ONES = 0xFFFFFFFF
-
 # Known answers of Random123 (kat_vectors, philox4x32 with 10 rounds).
 KNOWN_ANSWERS = [
     ((0, 0, 0, 0), (0, 0), (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),

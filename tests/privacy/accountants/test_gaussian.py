@@ -12,9 +12,7 @@ from scipy.stats import norm
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu, total_delta, total_epsilon
 
 mus = st.floats(-6.0, 3.0).map(lambda exponent: 10.0**exponent)
-
 epsilons = st.floats(-3.0, 6.0).map(lambda exponent: 10.0**exponent)
-
 deltas = st.floats(-100.0, -0.01).map(lambda exponent: 10.0**exponent)
 
 

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.accountants.allocation import allocation_epsilon
-from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon
+from dpsco_bench.privacy.accountants.allocation import allocation_epsilon, largest_shift
+from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon, least_scale
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.accountants.generalised import counting_epsilon
-from dpsco_bench.privacy.accountants.pld import add_remove_epsilon, poisson_gaussian_epsilon
+from dpsco_bench.privacy.accountants.pld import add_remove_epsilon, poisson_gaussian_epsilon, solve_poisson_multiplier
 from dpsco_bench.privacy.accountants.single_index import single_index_epsilon
 from dpsco_bench.privacy.accountants.solve import least_noise
 from dpsco_bench.privacy.accountants.zcdp import composed_epsilon, zcdp_epsilon, zcdp_rho
@@ -20,14 +20,11 @@ from dpsco_bench.privacy.plan import LastIterate, PrivacySpec
 from dpsco_bench.privacy.records import Disjoint, Poisson, WithReplacement
 
 BAD = [0.0, 1.0, -1e-5, math.nan]
-
 DELTA = {"delta": (1e-5, BAD)}
-
 POISSON = {
     "multiplier": (1.0, [-1.0]), "rate": (0.1, [0.0, 1.1]), "steps": (10, [0, 1.5]), **DELTA,
     "gdp_mu": (0.0, [-0.1]),
 }  # fmt: skip
-
 RANGES = {
     allocation_epsilon: {"shift": (1.0, [-1.0]), "batches": (3, [0]), "participation": (0.5, [0.0, 1.1]), **DELTA},
     batch_epsilon: {"shift": (1.0, [-1.0]), "population": (10, [0]), "size": (2, [0, 11]), "steps": (3, [0]), **DELTA},
@@ -50,7 +47,6 @@ RANGES = {
     Disjoint: {"size": (1, [0])},
     WithReplacement: {"population": (10, [0]), "size": (3, [0])},
 }  # fmt: skip
-
 CASES = [(call, key, value) for call, keys in RANGES.items() for key, (_, bad) in keys.items() for value in bad]
 
 
@@ -63,8 +59,67 @@ def test_arguments_out_of_range_are_named(call, key, value):
     assert key.removesuffix("_over_sigma") in error.value.key
 
 
-FULL = {"gaussian": lambda s, delta: gdp_epsilon(4 * s, delta), "zcdp": lambda s, delta: zcdp_epsilon(8 * s**2, delta)}
+def batches(replacement):
+    """Batches of a fixed size: solver, charge, and their cases."""
+    return (
+        lambda epsilon, delta, *where: least_scale(epsilon, delta, *where, replacement),
+        lambda noise, delta, *where: batch_epsilon(1 / noise, *where, delta, replacement),
+        [
+            (1.0, 1e-6, 4096, 128, 512),
+            (16.0, 1e-6, 32_768, 1024, 4096),
+            (0.0625, 1e-6, 32_768, 1024, 4096),
+            (1e-3, 1e-6, 64, 2, 8),
+            (50.0, 1e-6, 64, 2, 8),
+            (1.0, 1e-12, 100, 10, 50),
+            (1.0, 0.5, 10, 9, 3),
+        ],
+    )
 
+
+SOLVERS = {
+    "allocation": (
+        lambda epsilon, delta, *where: 1 / largest_shift(epsilon, delta, *where),
+        lambda noise, delta, *where: allocation_epsilon(1 / noise, *where, delta),
+        [
+            (0.0735, 1e-6, 324, 0.949),
+            (0.00514, 1e-6, 5798, 0.995),
+            (1.0, 1e-6, 9, 0.9),
+            (16.0, 1e-6, 64, 0.99),
+            (0.05, 1e-12, 100, 0.9),
+            (0.5, 0.3, 7, 0.5),
+            (1e-4, 1e-6, 50, 0.8),
+            (1.0, 1e-5, 1, 0.3),
+        ],
+    ),
+    "poisson": (
+        solve_poisson_multiplier,
+        lambda noise, delta, rate, steps, mu: poisson_gaussian_epsilon(noise, rate, steps, delta, mu),
+        [
+            (0.2, 1e-3, 139 / 200_000, 75_000, math.sqrt(0.3) * gdp_mu(0.2, 1e-3)),
+            (1.0, 1e-5, 139 / 200_000, 75_000, math.sqrt(0.3) * gdp_mu(1.0, 1e-5)),
+            (1.0, 1e-5, 0.01, 10_000, math.sqrt(0.3) * gdp_mu(1.0, 1e-5)),
+            (1.0, 1e-5, 1 / 131_072, 46_104, 0.0),
+            (8.0, 1e-6, 0.1, 1000, math.sqrt(0.5) * gdp_mu(8.0, 1e-6)),
+            (0.01, 1e-5, 0.1, 1000, 0.0),
+            (1.0, 1e-5, 0.9, 1, 0.0),
+        ],
+    ),
+    "batch": batches(False),
+    "batch with replacement": batches(True),
+}
+
+
+@pytest.mark.parametrize(("name", "case"), [(name, case) for name in SOLVERS for case in SOLVERS[name][2]])
+def test_solutions_are_safe_and_not_wasteful(name, case):
+    """From almost no to all privacy; what the ledger charges later may differ in the last digit."""
+    (solve, charge, _), (epsilon, delta, *where) = SOLVERS[name], case
+    noise = solve(epsilon, delta, *where)
+    assert charge(noise, delta, *where) <= epsilon
+    assert charge(noise * (1 - 1e-15), delta, *where) <= epsilon * (1 + 1e-9)
+    assert charge(noise / 1.004, delta, *where) > epsilon
+
+
+FULL = {"gaussian": lambda s, delta: gdp_epsilon(4 * s, delta), "zcdp": lambda s, delta: zcdp_epsilon(8 * s**2, delta)}
 SAMPLED = {
     "poisson": lambda s, delta: poisson_gaussian_epsilon(1 / s, 0.1, 4, delta),
     "add or remove": lambda s, delta: add_remove_epsilon(1 / s, 0.1, 4, delta),
@@ -72,7 +127,6 @@ SAMPLED = {
     "one index": lambda s, delta: single_index_epsilon(s, 4, 10, delta),
     "allocation": lambda s, delta: allocation_epsilon(2 * s, 4, 0.9, delta),
 }
-
 """Epsilon of four releases, of records that contribute ``s`` standard deviations each, with and without sampling."""
 
 

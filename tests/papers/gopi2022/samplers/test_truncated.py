@@ -20,7 +20,6 @@ from dpsco_bench.papers.gopi2022.samplers.truncated import (
 )
 
 ROWS = 200_000
-
 LEAST_P = 1e-3
 
 
