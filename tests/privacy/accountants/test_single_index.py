@@ -46,7 +46,7 @@ def test_the_bound_is_attained_by_simulated_transcripts(shift, steps, population
 def test_vanishing_contribution_bound_is_below_simulated_transcripts(shift):
     expected = simulated_epsilon(simulated_losses(shift, 6, 0.25), 0.05)
     bound = _vanishing_epsilon(shift, 6, 0.25, 0.05)
-    assert (0.9 * expected if shift > 5.0 else 0.0) < bound <= expected * 1.01
+    assert (0.9 * expected if shift > 5.0 else 0.0) <= bound <= expected * 1.01
 
 
 @pytest.mark.parametrize(("shift", "population"), [(0.8, 2), (3.0, 10), (6.0, 50)])
