@@ -61,12 +61,6 @@ def test_explicit_is_decided_by_the_interval(mean, error, word):
     assert verdict.verdict == word and verdict.worst_cell == 1
 
 
-def test_explicit_slack_is_for_numerical_error():
-    exact = [1 + 5e-7] * 3
-    assert explicit_verdict(X, exact, [0] * 3, [1] * 3).verdict == "violated"
-    assert explicit_verdict(X, exact, [0] * 3, [1] * 3, slack=1e-6).verdict == "holds"
-
-
 def test_explicit_with_unusual_bounds():
     assert explicit_verdict([1], [1.0], [0.0], [np.inf]).worst_ratio == 0.0
     assert explicit_verdict([1], [1.0], [0.0], [0.0]).worst_ratio == np.inf
@@ -101,21 +95,30 @@ def test_a_bound_above_the_start_confirms_nothing(bound, mean, word):
         assert verdict.notes == told + ("in 1 of them the mean does, too",) * any(m > 2 for m in mean)
 
 
-@pytest.mark.parametrize("judge", [explicit_verdict, lower_bound_verdict])
-def test_cells_without_standard_error_decide_nothing(judge):
-    assert judge(X, [0.5] * 3, [np.nan, 0, 0], [1] * 3).verdict == "inconclusive"
-
-
-def test_lower_bound_must_lie_below_every_cell():
-    verdict = lower_bound_verdict(X, [1.5, 3, 3], [0.1, 0.1, 0.1], [1, 1, 1])
-    assert verdict.verdict == "holds"
-    assert verdict.worst_ratio == pytest.approx(1.5 - 0.1 * norm.isf(0.025 / 3))
-    assert lower_bound_verdict(X, [1.5, 1.2, 3], [0.1, 0.1, 0.1], [1, 1, 1]).verdict == "inconclusive"
-    assert lower_bound_verdict(X, [1.5, 0.7, 3], [0.1, 0.1, 0.1], [1, 1, 1]).verdict == "violated"
-
-
-def test_lower_bound_without_constants_is_shown():
-    assert lower_bound_verdict(X, [0.1] * 3, [0] * 3, [1] * 3, has_constants=False).verdict == "shown"
+@pytest.mark.parametrize(
+    ("judge", "mean", "stderr", "keys", "word"),
+    [
+        (explicit_verdict, [1 + 5e-7] * 3, 0.0, {}, "violated"),
+        (explicit_verdict, [1 + 5e-7] * 3, 0.0, {"slack": 1e-6}, "holds"),  # for numerical error
+        (explicit_verdict, [0.5] * 3, np.nan, {}, "inconclusive"),
+        (lower_bound_verdict, [1.5, 3, 3], 0.1, {}, "holds"),
+        (lower_bound_verdict, [1.5, 1.2, 3], 0.1, {}, "inconclusive"),
+        (lower_bound_verdict, [1.5, 0.7, 3], 0.1, {}, "violated"),
+        (lower_bound_verdict, [0.5] * 3, np.nan, {}, "inconclusive"),
+        (lower_bound_verdict, [0.1] * 3, 0.0, {"has_constants": False}, "shown"),
+        (law_verdict, [1.04, 0.96, 1.0], 0.5, {"tolerance": 0.05}, "holds"),
+        (law_verdict, [1.07, 1.0, 1.0], 0.005, {"tolerance": 0.05}, "violated"),
+        (law_verdict, [1.07, 1.0, 1.0], 0.02, {"tolerance": 0.05}, "inconclusive"),
+        (law_verdict, [0.9, 1.0, 1.0], 0.0, {"tolerance": 0.05}, "violated"),
+        (law_verdict, [1.0, 1.0, 1.0], np.nan, {"tolerance": 0.05}, "inconclusive"),
+    ],
+)
+def test_the_word_of_every_judge(judge, mean, stderr, keys, word):
+    """A bound of 1, or a law; one cell without a standard error decides nothing."""
+    verdict = judge(X, mean, [stderr] * 3 if np.isfinite(stderr) else [stderr, 0, 0], [1] * 3, **keys)
+    assert verdict.verdict == word
+    if (judge, word) == (lower_bound_verdict, "holds"):
+        assert verdict.worst_ratio == pytest.approx(1.5 - 0.1 * norm.isf(0.025 / 3))
 
 
 @pytest.mark.parametrize(
@@ -147,20 +150,6 @@ def test_a_measured_reference_adds_its_error_to_the_ratio():
 def test_bad_bands_are_refused(low, high, reference):
     with pytest.raises(InputError):
         band_verdict([1], [1], [0], [reference], low, high)
-
-
-@pytest.mark.parametrize(
-    ("mean", "stderr", "word"),
-    [
-        ([1.04, 0.96, 1.0], 0.5, "holds"),
-        ([1.07, 1.0, 1.0], 0.005, "violated"),
-        ([1.07, 1.0, 1.0], 0.02, "inconclusive"),
-        ([0.9, 1.0, 1.0], 0.0, "violated"),
-        ([1.0, 1.0, 1.0], np.nan, "inconclusive"),
-    ],
-)
-def test_law_within_a_relative_error(mean, stderr, word):
-    assert law_verdict(X, mean, [stderr] * 3, [1] * 3, 0.05).verdict == word
 
 
 def test_shown_values_have_no_verdict():
