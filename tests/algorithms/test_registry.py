@@ -1,4 +1,3 @@
-import textwrap
 from dataclasses import FrozenInstanceError, replace
 
 import pytest
@@ -7,8 +6,7 @@ from dpsco_bench.algorithms.registry import CALIBRATIONS, algorithm, get_algorit
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.plan import GaussianQuery, PrivacySpec, make_plan
-from dpsco_bench.problems.base import Constants, Trait
-from dpsco_bench.problems.registry import get_problem
+from dpsco_bench.problems.base import Constants
 
 CONSTANTS = Constants(1.0, 1.0)
 PRIVACY = PrivacySpec(1.0, 1e-5)
@@ -68,20 +66,8 @@ def test_an_entry_takes_one_run_and_changes_no_more(mine):
         mine.order_invariant = False
 
 
-def test_the_first_variant_that_lists_a_calibration_is_its_default(mine):
-    assert (mine.variant_for("none"), mine.variant_for("paper")) == ("a", "b")
-    assert mine.variant_for("none", "b") == "b"
-    with pytest.raises(Refusal, match="^mine.walk with calibration accounted refused: no variant defines it"):
-        mine.variant_for("accounted")
-    with pytest.raises(Refusal, match="^mine.walk variant a with calibration paper refused: only none"):
-        mine.variant_for("paper", "a")
-    with pytest.raises(InputError, match="^variant = 'c': must be one of a, b"):
-        mine.variant_for("none", "c")
-    with pytest.raises(InputError, match="^variant = 'c': must be one of a, b"):
-        mine.plan(CONSTANTS, 4, 2, PRIVACY, "c")
-
-
-def test_a_default_may_be_named(mine):
+def test_the_first_variant_that_lists_a_calibration_is_its_default_or_one_that_is_named(mine):
+    assert (mine.variant_for("none"), mine.variant_for("paper"), mine.variant_for("none", "b")) == ("a", "b", "b")
     mine = replace(mine, defaults={"none": "b"})
     assert mine.variant_for("none") == "b" and mine.variant_for("none", "a") == "a"
 
@@ -96,38 +82,10 @@ def test_options_of_the_right_type(mine, given, kept):
     assert value == kept and type(value) is type(kept)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"count": 3.0}, "^count = 3.0: must be of type int or null"),
-        ({"count": True}, "^count = True: must be of type int or null"),
-        ({"count": "3"}, "^count = '3': must be of type int or null"),
-        ({"size": None}, "^size = None: must be of type float"),
-        ({"size": float("nan")}, "^size = nan: must be a finite number"),
-        ({"size": True}, "^size = True"),
-        ({"mode": 1}, "^mode = 1: must be of type str"),
-        ({"speed": 1}, "^option = 'speed': must be one of count, size, mode"),
-        ({"variant_": 1}, "^option = 'variant_'"),
-    ],
-)
-def test_options_of_the_wrong_type(mine, given, message):
-    with pytest.raises(InputError, match=message):
-        mine.plan(CONSTANTS, 4, 2, PRIVACY, "a", **given)
-
-
 def test_numpy_integers_are_sizes(mine):
     import numpy as np
 
     assert mine.plan(CONSTANTS, np.int64(4), np.int32(2), PRIVACY, "a").gradient_evaluations == 4
-
-
-def test_needs_are_checked():
-    class Bare(type(get_problem("ridge_logistic"))):
-        name = "bare"
-        traits = frozenset({Trait.CONVEX})
-
-    with pytest.raises(Refusal, match="^wang2017.dp_gd_pl on bare refused: the problem lacks smooth records and Lip"):
-        get_algorithm("wang2017.dp_gd_pl").check_problem(Bare(3))
 
 
 def test_ids_have_two_parts():
@@ -135,33 +93,8 @@ def test_ids_have_two_parts():
         algorithm("walk", source="nowhere")
 
 
-def test_a_plugin_file_registers_itself(tmp_path):
-    import importlib.util
-
-    path = tmp_path / "plugin.py"
-    path.write_text(
-        textwrap.dedent(
-            """
-            from dpsco_bench.algorithms.registry import algorithm
-            from dpsco_bench.privacy.plan import GaussianQuery, make_plan
-
-            @algorithm("mine.still", source="nowhere")
-            def plan(given):
-                "Stay."
-                return make_plan(GaussianQuery("q", 1.0, 1, paper_scale=1.0), gradient_evaluations=0, n=given.n)
-            """
-        )
-    )
-    spec = importlib.util.spec_from_file_location("plugin", path)
-    spec.loader.exec_module(importlib.util.module_from_spec(spec))
-    assert get_algorithm("mine.still").variants == {"standard": CALIBRATIONS}
-
-
 def test_euclidean_methods_refuse_constants_in_other_norms():
     """A Lipschitz constant in l_1 or l_1.5 is none in l_2; one in l_4 or l_inf is."""
-    cell = Cell("wang2017.frank_wolfe_ttz15", "gaps_l1", n=100, epsilon=1.0, delta=1e-6, problem_options={})
-    with pytest.raises(Refusal, match="lacks smooth records"):
-        cell.plan("paper", 0)
     smooth = {"declared_smoothness": 1.0}
     cell = Cell("wang2017.frank_wolfe_ttz15", "gaps_l1", n=100, epsilon=1.0, delta=1e-6, problem_options=smooth)
     with pytest.raises(Refusal, match="its constants are declared in l_p with p = 1, and none are known for p = 2"):

@@ -40,12 +40,13 @@ def test_evaluations_are_those_of_the_drawn_batches(law_case):
     assert found.expected == pytest.approx(law_case.plan.gradient_evaluations, rel=ROUNDING)
 
 
-def test_what_is_charged_is_what_the_run_draws_with(law_case):
-    source = law_case.mechanism()
-    assert source.scales == law_case.scales
+def test_what_is_charged_is_what_the_run_draws_with(noisy_case):
+    """An exact value of other problems may be an upper bound on this one."""
+    source, charged = noisy_case.mechanism(), noisy_case.calibrated.charge
+    assert source.scales == noisy_case.scales
     recharged = decisive_charge(source.plan, source.scales, PrivacySpec(1.0, 1e-5))
-    charged = law_case.calibrated.charge  # of which an exact value may be an upper bound on this problem
-    assert replace(recharged, kind=charged.kind) == charged and charged.kind in (recharged.kind, "upper")
+    assert charged.kind in (recharged.kind, "upper")
+    np.testing.assert_equal(vars(replace(recharged, kind=charged.kind)), vars(charged))
 
 
 def gamma_moments(d, q=2.0):

@@ -4,26 +4,10 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import pytest
 
 from dpsco_bench.algorithms.info import split
-from dpsco_bench.errors import DpscoError
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
-from dpsco_bench.privacy.calibrate import decisive_charge
-from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.privacy.transcript import Recorder, Replay
-
-from .checks import forced_outputs
-
-
-def test_what_is_charged_is_what_the_run_draws_with(drawn_case):
-    source = drawn_case.mechanism()
-    assert source.scales == drawn_case.scales
-    charged, recharged = (
-        drawn_case.calibrated.charge,
-        decisive_charge(source.plan, source.scales, PrivacySpec(1.0, 1e-5)),
-    )
-    np.testing.assert_equal(vars(recharged), vars(charged))
 
 
 def test_the_law_is_charged_with_the_true_range_of_differences(drawn_case):
@@ -34,8 +18,13 @@ def test_the_law_is_charged_with_the_true_range_of_differences(drawn_case):
     np.testing.assert_allclose(drawn_case.calibrated.charge.epsilon_law, gdp_epsilon(t, 1e-5), rtol=1e-9)
 
 
+UNPROVEN = ("gopi2022.gibbs", "gopi2022.hit_and_run", "gopi2022.proximal_sampler", "gopi2022.radial_exact")
+"""Samplers of whose draws nothing is proven."""
+
+
 def test_only_a_proof_is_called_proven(drawn_case):
     charge, status = drawn_case.calibrated.charge, drawn_case.calibrated.privacy_status
+    assert charge.sampler_status == "target_law_only" or drawn_case.algorithm.id not in UNPROVEN
     if charge.sampler_status == "target_law_only":
         assert np.isnan(charge.epsilon)
         assert status == ("target_law_only" if drawn_case.problem.constants.status == "global" else "unproven")
@@ -43,44 +32,12 @@ def test_only_a_proof_is_called_proven(drawn_case):
         assert charge.sampler_status == "exact" and charge.epsilon == charge.epsilon_law
 
 
-def test_chains_are_never_exact(drawn_case):
-    chains = ("gopi2022.gibbs", "gopi2022.hit_and_run", "gopi2022.proximal_sampler", "gopi2022.radial_exact")
-    if drawn_case.algorithm.id in chains:
-        assert drawn_case.calibrated.charge.sampler_status == "target_law_only"
-
-
-def test_replicates_differ(drawn_case):
-    assert len(np.unique(drawn_case.run(replicates=6).output, axis=0)) == 6
-
-
-def test_outputs_lie_in_the_domain(drawn_case):
-    ball = drawn_case.problem.feasible_set
-    assert np.all(ball.norm(drawn_case.run(replicates=16).output) <= ball.radius * (1 + 1e-12))
-
-
-def test_hidden_randomness_is_caught(drawn_case):
-    honest, rng = drawn_case.algorithm.run_function, np.random.default_rng(0)
-
-    def run(objective, plan, source):
-        x, _ = split(honest(objective, plan, source))
-        return x + 1e-3 * rng.standard_normal(x.shape)
-
-    assert not np.array_equal(*forced_outputs(drawn_case.altered(run=run)))
-
-
-def test_a_second_draw_is_refused(drawn_case):
-    honest = drawn_case.algorithm.run_function
-
-    def run(objective, plan, source):
-        honest(objective, plan, source)
-        return honest(objective, plan, source)
-
-    with pytest.raises(DpscoError, match="released before"):
-        drawn_case.altered(run=run).run()
+def test_outputs_differ_and_lie_in_the_domain(drawn_case):
+    ball, output = drawn_case.problem.feasible_set, drawn_case.run(replicates=16).output
+    assert len(np.unique(output, axis=0)) == 16 and np.all(ball.norm(output) <= ball.radius * (1 + 1e-12))
 
 
 def test_a_sampler_that_looks_at_the_data_again_is_caught(drawn_case):
-    """A point that moves with the data after the draw differs on a neighbour under the same transcript."""
     problem, data = drawn_case.problem, drawn_case.data
     if problem.shares_records or problem.draws_per_replicate or data.features is None:
         return

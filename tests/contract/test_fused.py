@@ -52,37 +52,8 @@ def test_a_fused_run_is_its_listing(fused_case):
     close(np.array(seen.risk), np.array(due.risk), unit=1e-3)
 
 
-OBSERVED = [
-    *(
-        (("dp_otb", name), "quad")
-        for name in ("ogd_adagrad", "ftrl_adagrad", "optimistic_ftrl", "optimistic_omd", "osd")
-    ),
-    (("dp_otb_lp", "lp_ftrl"), "lp_ball"),
-    (("parameter_free", ""), "anchored_ball"),
-]
-
-
-@pytest.mark.parametrize(("method", "problem"), OBSERVED, ids=["-".join(method) for method, _ in OBSERVED])
-def test_rounds_are_added_up_as_the_listing_shows_them(method, problem):
-    """Every learner's regret, its bound, and the sides of the inequalities."""
-    spread = {} if problem == "lp_ball" else {"spread": 0.3}
-    options = {"learner": method[1]} if method[1] else {}
-    id = f"zhang2022.{method[0]}"
-    cell = Cell(id, problem, 200, 1.0, 1e-5, 5, options=options, problem_options=spread)
-    plan = cell.plan("none", 1)[1]
-    got, expected = (
-        run_block(cell, plan, {"node": 0.3}, cell.draw_data(1, 0), root_seed=1, replicates=3, fused=f)
-        for f in (True, False)
-    )
-    assert got.extras.keys() == expected.extras.keys() > {"regret", "noise_half"}
-    assert ("learner_bound" in got.extras) != (method[0] == "parameter_free")
-    for name, values in expected.extras.items():
-        close(got.extras[name], values, unit=1e-12)
-
-
 @pytest.mark.parametrize("fused_case", SHARED, ids=lambda case: case.id)
 def test_every_signal_is_run(fused_case):
-    """Rows of several signals share records and noise: the compiled loop makes the steps of all of them."""
 
     def rows(fused):
         source = fused_case.subject.mechanism(partial(SharedNoise, 3), replicates=2)
@@ -131,8 +102,6 @@ LONG = [
     ("zhang2022.parameter_free", "anchored_ball", 10_002, {}),
 ]
 """Runs of every fused run that make 10,000 steps: method, problem, records, options, and those of the problem."""
-
-
 AT_NIGHT = {"su2023.kj16", "su2023.pda_dpmd", "bassily2021.noisy_smd"}
 """Their listings take seconds."""
 RUNS = [pytest.param(run, marks=[pytest.mark.long] * (run[0] in AT_NIGHT)) for run in LONG]
@@ -140,15 +109,12 @@ RUNS = [pytest.param(run, marks=[pytest.mark.long] * (run[0] in AT_NIGHT)) for r
 
 @pytest.mark.parametrize("run", RUNS, ids=["-".join([run[0], run[1], *map(str, run[3].values())]) for run in LONG])
 def test_ten_thousand_steps(run):
-    """Output, risks along the run, gradients counted, and all that observers note."""
     id, problem, n, options, *further = run
     cell = Cell(id, problem, n, 0.9, 1e-5, 5, options=options, problem_options=dict(*further))
     calibrations = [c for allowed in cell.algorithm_entry.variants.values() for c in allowed]
     plan = cell.plan("none" if "none" in calibrations else calibrations[0], 1)[1]
-    longest = max(
-        *(query.releases for query in plan.queries), *getattr(plan, "sizes", (0, 0)), options.get("sweeps", 0)
-    )
-    assert longest >= 10_000 or id in SHORTER
+    lengths = (*(query.releases for query in plan.queries), *getattr(plan, "sizes", ()), options.get("sweeps", 0))
+    assert max(lengths) >= 10_000 or id in SHORTER
     scales, data = {query.name: 0.3 for query in plan.queries}, cell.draw_data(1, 0)
     given = dict(root_seed=1, replicates=2, record=max(1.0, plan.gradient_evaluations / n / 20))
     got, expected = (run_block(cell, plan, scales, data, fused=fused, **given) for fused in (True, False))
@@ -166,7 +132,6 @@ CANCEL, CANCELLED = ("regret", "noise", "statistical"), 100.0
 
 @pytest.mark.parametrize("fused_case", list({c.algorithm.id: c for c in FUSES}.values()), ids=lambda case: case.id)
 def test_tiles_change_no_bit(fused_case, monkeypatch):
-    """Neither how many steps a tile has, nor how replicates are grouped; splitting them changes rounding at most."""
     whole = fused_case.run(replicates=5).output
     monkeypatch.setattr(tiles, "NUMBERS", 2 * fused_case.problem.dimension)
     monkeypatch.setattr(tiles, "LEAST_STEPS", 1)
@@ -176,7 +141,6 @@ def test_tiles_change_no_bit(fused_case, monkeypatch):
 
 
 def test_the_listing_runs_where_it_must(monkeypatch):
-    """Where a transcript or another precision is wanted, without Numba, and where someone has altered it."""
     case = next(case for case in FUSES if case.algorithm.id == "bassily2021.noisy_sgd")
     listing = case.algorithm.run_function
 
@@ -185,12 +149,8 @@ def test_the_listing_runs_where_it_must(monkeypatch):
         return run_of(algorithm, objective, case.plan, mechanism or case.mechanism(), allowed)
 
     assert chosen() != listing
-    assert (
-        chosen(allowed=False)
-        == chosen(dtype="float32")
-        == chosen(mechanism=case.mechanism(factory=Recorder))
-        == listing
-    )
+    for told in ({"allowed": False}, {"dtype": "float32"}, {"mechanism": case.mechanism(factory=Recorder)}):
+        assert chosen(**told) == listing
     other = get_algorithm("wang2017.dp_gd").run_function
     assert chosen(replace(case.algorithm, run_function=other)) == other
     monkeypatch.setattr(compiled, "available", lambda: False)

@@ -73,7 +73,6 @@ def test_losses_are_of_the_class_that_their_problem_declares(problem_case):
 
 
 def test_a_hessian_of_rank_one_is_not_enough(problem_case):
-    """What a problem does not declare is not inferred: logistic losses are no linear ones."""
     declared = declared_classes(problem_case.subject)
     straight = problem_case.problem.name == "canary_curved"  # its one record is so far out that its slope is constant
     if declared[:1] == ["glm"] and not straight:

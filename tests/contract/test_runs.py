@@ -1,5 +1,6 @@
-"""What every run gives: dtypes, reproducibility, independence of chunking and of the records' order."""
+"""What every run gives: dtypes, namespaces, reproducibility, independence of chunking and of the records' order."""
 
+import array_api_strict as strict
 import numpy as np
 
 from dpsco_bench.privacy import mechanism
@@ -41,7 +42,6 @@ def test_noise_does_not_depend_on_how_replicates_are_split_and_differs_between_t
 
 
 def test_trajectories_do_not_depend_on_how_replicates_are_split(case):
-    """Matrix products may round differently for another number of rows; nothing else may differ."""
     whole = case.run(replicates=6).output
     parts = np.concatenate([case.run(replicates=2).output, case.run(first=2, replicates=4).output])
     np.testing.assert_allclose(parts, whole, rtol=1e-12, atol=1e-12 * np.abs(whole).max())
@@ -52,3 +52,18 @@ def test_order_of_the_records_does_not_matter_where_the_algorithm_says_so(symmet
     permuted = Data(data.n, data.features[order], data.labels[order])
     expected = symmetric_case.run().output
     np.testing.assert_allclose(symmetric_case.run(data=permuted).output, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_strict_array_api_gives_the_numbers_of_numpy(case):
+    expected, outcome = case.run(), case.run(xp=strict)
+    assert outcome.raw.__array_namespace__() is strict
+    np.testing.assert_allclose(outcome.output, expected.output, rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(np.asarray(outcome.objective.evaluations), expected.objective.evaluations)
+    risks = [run.objective.excess_risk(run.raw) for run in (outcome, expected)]
+    np.testing.assert_allclose(*risks, rtol=1e-9, atol=1e-14)
+
+
+def test_strict_array_api_in_single_precision(case):
+    outcome = case.run(xp=strict, dtype="float32")
+    assert outcome.raw.dtype == strict.float32
+    np.testing.assert_allclose(outcome.output, case.run(dtype="float32").output, rtol=1e-5, atol=1e-6)

@@ -39,11 +39,6 @@ def test_libsvm_numbers_and_label_conventions(tmp_path, source, options):
     np.testing.assert_array_equal(covertype.read(path, source.content).labels, source.labels)
 
 
-def test_packing_is_recognised_by_content(tmp_path, source):
-    path = source.write(tmp_path / "covtype.data.gz").rename(tmp_path / "covtype.data")
-    np.testing.assert_array_equal(covertype.read(path, source.content).features, source.features)
-
-
 def test_blocks_join_where_a_line_is_cut(tmp_path, source, monkeypatch):
     monkeypatch.setattr("dpsco_bench.datasets.covertype._BLOCK", 1000)
     for name in ("covtype.data", "covtype.libsvm.binary"):
@@ -53,49 +48,31 @@ def test_blocks_join_where_a_line_is_cut(tmp_path, source, monkeypatch):
 
 @pytest.mark.parametrize("name", covertype.SCALED)
 def test_scaled_file_is_refused(tmp_path, source, name):
-    path = source.write(tmp_path / "covertype" / name, scale=4096)
+    source.write(tmp_path / "covertype" / name, scale=4096)
     with pytest.raises(InputError) as error:
         covertype.load(tmp_path, content=source.content)
-    assert name in one_line(error)
-    assert "unscaled" in one_line(error)
-    renamed = path.rename(path.with_name("covtype.libsvm.binary"))
-    with pytest.raises(InputError) as error:
-        covertype.read(renamed, source.content)
-    assert "unscaled" in one_line(error)
+    assert name in one_line(error) and "unscaled" in one_line(error)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_truncated_file_is_refused_in_one_line(tmp_path, source, name):
-    path = source.write(tmp_path / name)
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.raises(store.DataCorrupt) as error:
-        covertype.read(path, source.content)
-    assert name in one_line(error)
-
-
-def damaged_values(text):
-    return text.replace(b"2", b"3", 1)
+def halved(text):
+    return text[: len(text) // 2]
 
 
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
-        ("covtype.data", damaged_values),
+        *((name, halved) for name in NAMES),
+        ("covtype.data", lambda text: text.replace(b"2", b"3", 1)),
         ("covtype.data", lambda text: text + text.splitlines()[0]),
-        ("covtype.data", lambda text: text.replace(b",", b";")),
         ("covtype.data", lambda text: text.replace(b",", b",99999,", 1)),
         ("covtype.data", lambda text: b"\n".join(line[:-2] for line in text.splitlines())),
-        ("covtype.data", lambda text: b""),
         ("covtype.libsvm.binary", lambda text: text.replace(b"11:1", b"11:2", 1)),
-        ("covtype.libsvm.binary", lambda text: text.replace(b" 11:", b" 55:", 1)),
         ("covtype.libsvm.binary", lambda text: text.replace(b" 11:", b" eleven:", 1)),
         ("covtype.libsvm.binary", lambda text: text.replace(b" 11:1", b" 11:100000", 1)),
-        ("covtype.libsvm.binary", lambda text: text.replace(b":", b" ", 1)),
         ("covtype.libsvm.binary", lambda text: text.replace(b"\n1 ", b"\n3 ", 1)),
-        ("covtype.npz", lambda text: b"no archive"),
     ],
 )
-def test_corrupted_file_is_refused_in_one_line(tmp_path, source, name, damage):
+def test_damaged_files_are_refused_in_one_line(tmp_path, source, name, damage):
     path = source.write(tmp_path / name)
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(store.DataCorrupt) as error:
@@ -103,28 +80,24 @@ def test_corrupted_file_is_refused_in_one_line(tmp_path, source, name, damage):
     assert name in one_line(error)
 
 
-def test_wrong_labels_are_refused(tmp_path, source):
+def beginning_with(value):
+    return lambda array: np.concatenate([np.array([value], array.dtype), array[1:]])
+
+
+WRONG = {
+    "numeric": lambda array: array.T,
+    "soil_type": beginning_with(41),
+    "wilderness_area": beginning_with(0),
+    "is_class_2": lambda array: array ^ (np.arange(len(array)) == 0),
+}
+
+
+@pytest.mark.parametrize("key", WRONG)
+def test_compact_files_with_wrong_arrays_are_refused(tmp_path, source, key):
     path = source.write(tmp_path / "covtype.npz")
     with np.load(path) as arrays:
         content = dict(arrays)
-    content["is_class_2"][0] ^= 1
-    np.savez(path, **content)
-    with pytest.raises(store.DataCorrupt) as error:
-        covertype.read(path, source.content)
-    assert "labels have sha256" in one_line(error)
-
-
-@pytest.mark.parametrize("change", [{"soil_type": 41}, {"wilderness_area": 0}, {"numeric": None}])
-def test_compact_file_with_wrong_arrays_is_refused(tmp_path, source, change):
-    path = source.write(tmp_path / "covtype.npz")
-    with np.load(path) as arrays:
-        content = dict(arrays)
-    for key, value in change.items():
-        if value is None:
-            content[key] = content[key].T
-        else:
-            content[key][0] = value
-    np.savez(path, **content)
+    np.savez(path, **{**content, key: WRONG[key](content[key])})
     with pytest.raises(store.DataCorrupt) as error:
         covertype.read(path, source.content)
     one_line(error)
@@ -151,14 +124,6 @@ def test_text_parse_is_cached_and_the_cache_verified(tmp_path, source):
     raw = covertype.load(tmp_path, content=source.content)
     np.testing.assert_array_equal(raw.labels, source.labels)
     assert covertype.read(cached, source.content).path == cached
-
-
-def test_root_without_a_writable_cache_works(tmp_path, source):
-    source.write(tmp_path / "covtype" / "covtype.data")
-    (tmp_path / ".cache").write_bytes(b"in the way")
-    raw = covertype.load(tmp_path, content=source.content)
-    np.testing.assert_array_equal(raw.features, source.features)
-    assert files_below(tmp_path) == [".cache", "covtype/covtype.data"]
 
 
 def downloader_of(available):
@@ -206,14 +171,6 @@ def test_fetch_refuses_a_wrong_file(tmp_path, source):
             covertype.fetch(tmp_path / "root", content=content, downloader=downloader, remote_files=files)
         assert said in one_line(error)
         assert files_below(tmp_path / "root") == []
-
-
-def test_fetch_leaves_a_corrupt_file_to_its_owner(tmp_path, source):
-    path = source.write(tmp_path / "covertype" / "covtype.data")
-    path.write_bytes(b"mine")
-    with pytest.raises(store.DataCorrupt):
-        covertype.fetch(tmp_path, content=source.content, downloader=downloader_of({}))
-    assert path.read_bytes() == b"mine"
 
 
 @pytest.fixture(scope="session")

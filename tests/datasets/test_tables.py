@@ -1,32 +1,26 @@
+"""Tables of one's own: every format gives the same bits; what cannot be used, or does not fit, is named."""
+
 import bz2
 import gzip
 import lzma
 import os
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from dpsco_bench.datasets import tables
-from dpsco_bench.datasets.columns import check_columns, looks_like_id
+from dpsco_bench.datasets import columns, tables
 from dpsco_bench.errors import InputError
+from dpsco_bench.problems.registry import get_problem
 
-SCATTERED = 7919 * np.arange(30) % 100_003
 CALLED = ("CustomerID", "custID", "custid", "customer", "account_number", "accountNo", "postalCode", "KEY", "id2", "nr")
 QUANTITIES = (
-    "account_balance",
-    "humid",
-    "paid",
-    "PAID",
-    "grid",
-    "casino",
-    "orders",
-    "number_of_items",
-    "decode",
-    "monkey",
+    *("account_balance", "humid", "paid", "PAID", "grid", "casino", "orders"),
+    *("number_of_items", "decode", "monkey"),
 )
+SCATTERED = 7919 * np.arange(30) % 100_003
 NAMES = ("age", "income", "height")
 
 
@@ -121,28 +115,9 @@ def test_header(tmp_path, text, header, rows, names):
     assert records.names == names and len(records.labels) == rows
 
 
-def test_lines_end_in_several_ways_and_may_be_long(tmp_path):
+def test_lines_may_end_as_on_old_macs(tmp_path):
     (tmp_path / "t.csv").write_bytes(b"a,y\r1,2\r3,4\r")
     assert tables.read(tmp_path / "t.csv", "y").features.tolist() == [[1.0], [3.0]]
-    count = 16_000  # the names take more than what is read at once
-    rows = [
-        ",".join(map(str, line))
-        for line in (["c0", *(f"c{i:0100}" for i in range(1, count))], [1] * count, [2] * count)
-    ]
-    (tmp_path / "wide.csv").write_text("\n".join(rows) + "\n")
-    assert tables.read(tmp_path / "wide.csv", "c0").features.shape == (2, count - 1)
-
-
-def test_a_column_of_lists_is_no_number(tmp_path):
-    pq.write_table(pa.table({"a": [[1, 2], [3]], "y": [0, 1]}), tmp_path / "t.parquet")
-    with pytest.raises(InputError, match="column a of t.parquet = '\\[1, 2\\]' \\(record 1\\): must be a number"):
-        tables.read(tmp_path / "t.parquet", "y")
-
-
-def test_columns_by_name_and_by_position(tmp_path):
-    (tmp_path / "t.csv").write_text("a,b,y\n1,2,3\n4,5,6\n")
-    for label, names in (("b", ("a", "y")), (0, ("b", "y")), (-1, ("a", "b")), (2, ("a", "b"))):
-        assert tables.read(tmp_path / "t.csv", label).names == names
 
 
 def test_the_index_that_pandas_writes_is_left_out_by_its_position(tmp_path):
@@ -174,122 +149,80 @@ def test_a_changed_file_is_read_again(tmp_path):
 
 
 BAD = [
-    ("t.csv", "a,b\n1,2\n", {}, "label is missing: must be one of the columns of t.csv: a, b; or a position from -2"),
+    ("t.csv", "a,b\n1,2\n", {}, "label is missing: .*: a, b; or a position from -2"),
     ("t.csv", "a,b\n1,2\n", {"label": "c"}, "label = 'c': must be one of"),
     ("t.csv", "a,b\n1,2\n", {"label": 2}, "label = 2: must be one of"),
     ("t.csv", "a,b\n1,2\n", {"label": True}, "label = True: must be one of"),
-    ("t.csv", "a,a,b\n1,2,3\n", {"label": "a"}, "column a of t.csv = 'columns 1 and 2': must be one column"),
-    ("t.csv", "a,b\n1,2\n3,\n", {"label": "a"}, "record 2 of column b of t.csv is missing: must be a number"),
-    ("t.csv", "a,b\n1,2\n3,4\n5,NA\n", {"label": "a"}, "column b of t.csv = 'NA' \\(record 3\\): must be a number"),
-    ("t.csv", "a,b\n1,2\n3,nan\n", {"label": "a"}, "column b of t.csv = 'nan' \\(record 2\\): must be a number"),
-    ("t.csv", "a,b\n1,2\ninf,3\n", {"label": "b"}, "column a of t.csv = 'inf' \\(record 2\\): must be a finite number"),
-    ("t.csv", "a,b\n1,2\n1e400,3\n", {"label": "b"}, "'inf' \\(record 2\\): .* too large for a double, such as 1e400"),
-    (
-        "t.csv",
-        "a,b\n1,2\nx,3\n",
-        {"label": "b"},
-        "column a of t.csv = 'x' \\(record 2\\): must be a number in every rec",
-    ),
-    ("t.csv", "a,b\n1,2\n6\u00a01,3\n", {"label": "b"}, "a of t.csv = '6\\\\xa01' \\(record 2\\): must be a number"),
+    ("t.csv", "b,a,a\n1,2,3\n", {"label": "b"}, "column a of t.csv = 'columns 2 and 3'"),
+    ("t.csv", "a,b\n1,2\n3,\n", {"label": "a"}, "record 2 of column b of t.csv is missing"),
     ("t.csv", "a,b,c\n1,,2\n", {"label": "c"}, "record 1 of column b of t.csv is missing"),
-    (
-        "t.csv",
-        "a,y\n1,yes\n2,\n",
-        {"label": "y"},
-        "record 2 of column y of t.csv is missing: must be given in every",
-    ),
-    ("t.csv", "a,y\n1,yes\n2,no\n3,\n", {"label": "y"}, "must be given in every record: the others are 'no' and 'yes'"),
-    (
-        "t.csv",
-        "a,b\n1,2\n2,3\n1_000,4\n",
-        {"label": "b"},
-        "column a of t.csv = '1_000' \\(record 3\\): must be a number",
-    ),
-    (
-        "t.csv",
-        "a,b\n1,2\n2,3\n\u0663,4\n",
-        {"label": "b"},
-        "column a of t.csv = '\u0663' \\(record 3\\): must be a number",
-    ),
-    ("t.csv", "a,day\n1,2020-01-01\n", {"label": "a"}, "column day of t.csv = '2020-01-01' \\(record 1\\): must be a"),
+    ("t.csv", "a,b\n1,2\n3,4\n5,NA\n", {"label": "a"}, "column b of t.csv = 'NA' .record 3"),
+    ("t.csv", "a,b\n1,2\n3,nan\n", {"label": "a"}, "column b of t.csv = 'nan' .record 2"),
+    ("t.csv", "a,b\n1,2\ninf,3\n", {"label": "b"}, "column a of t.csv = 'inf' .record 2.: must be a finite number"),
+    ("t.csv", "a,b\n1,2\n1e400,3\n", {"label": "b"}, "'inf' .record 2.: .* too large for a double"),
+    ("t.csv", "a,b\n1,2\n3,4\nx,5\n", {"label": "b"}, "'x' .record 3.: must be a number .*nearly all .*, or drop=a$"),
+    ("t.csv", "a,b\n1,2\n6\u00a01,3\n", {"label": "b"}, "a of t.csv = '6\\\\xa01' .record 2"),
+    ("t.csv", "a,b\n1,2\n2,3\n1_000,4\n", {"label": "b"}, "column a of t.csv = '1_000' .record 3"),
+    ("t.csv", "a,b\n1,2\n2,3\n\u0663,4\n", {"label": "b"}, "column a of t.csv = '\u0663' .record 3"),
+    ("t.csv", "a,day\n1,2020-01-01\n", {"label": "a"}, "column day of t.csv = '2020-01-01' .record 1"),
+    ("t.csv", "a,y\n1,yes\n2,no\n3,\n", {"label": "y"}, "record 3 of column y of t.csv is missing: .*'no' and 'yes'"),
     ("t.csv", "a,b\n", {"label": "b"}, "path = .*t.csv': must be a table with records"),
     ("t.csv", "a\n1\n", {"label": "a"}, "path = .*t.csv': must be a table with records"),
     ("t.csv", "", {"label": 0}, "path = .*t.csv': must be a readable csv file"),
-    ("t.csv", "a,b\n1,2,3\n", {"label": 0}, "first line of t.csv = 'a,b': .* has 2 fields, and the next line 3"),
+    ("t.csv", "a,b\n1,2\n3,4,5\n", {"label": "b"}, "t.csv': must be a readable csv file .*Row #3"),
     ("t.csv", b"a,b\n1,\xff\xfe\n", {"label": 0}, "path = .*t.csv': must be a readable csv file"),
-    (
-        "t.csv.gz",
-        "a,b\n1,2\n",
-        {"label": 0},
-        "t.csv.gz': must be gzip, as its name says; its content is text: call it t.csv",
-    ),
+    ("t.csv", "a,b\n1,2,3\n", {"label": 0}, "first line of t.csv = 'a,b': .* has 2 fields, and the next line 3"),
+    ("t.csv", "a,b,2024,y\n1,2,3,4\n", {"label": "y"}, "header is missing"),
+    ("t.csv", "a,b\n1,2\n", {"label": 0, "header": "yes"}, "header = 'yes'"),
+    ("t.parquet", "PAR1", {"label": 0, "header": True}, "header = True"),
     ("t.parquet", "nothing", {"label": 0}, "t.parquet': must be parquet, as its name says; its content is text"),
-    ("t.parquet", "PAR1", {"label": 0, "header": True}, "header = True: must be true, false or null, and for a CSV"),
-    ("t.csv", "a,b\n1,2\n", {"label": 0, "header": "yes"}, "header = 'yes': must be true, false or null"),
-    ("t.txt", "a,b\n", {"label": 0}, "path = .*t.txt': must be a file ending in .csv, .tsv, .parquet"),
+    ("t.csv.gz", "a,b\n1,2\n", {"label": 0}, "must be gzip, as its name says; its content is text: call it t.csv"),
+    ("t.txt", "a,b\n", {"label": 0}, "path = .*t.txt': must be a file ending in .csv"),
     ("t.csv", "a,b\n", {"label": 0, "form": "excel"}, "format = 'excel': must be one of csv, parquet, libsvm"),
-    ("t.svm", "1 1:2\n", {"label": 0}, "label = 0: must be left out for LIBSVM"),
-    ("t.svm", "1 1:2\n\nx 1:3\n", {}, "column label of t.svm = 'x' \\(record 2\\): must be a number, the label first"),
-    ("t.svm", "1 1:2\n1 2:abc\n", {}, "column 2 of t.svm = 'abc' \\(record 2\\): must be a number"),
-    ("t.svm", "1 1:2 3\n", {}, "entry of t.svm = '3' \\(record 1\\): must be index:value, with one colon"),
-    ("t.svm", "1 5\n", {}, "entry of t.svm = '5' \\(record 1\\): must be index:value"),
-    ("t.svm", "0 1:1\n1:2 1\n", {}, "column label of t.svm = '1:2' \\(record 2\\): must be a number, the label first"),
-    ("t.svm", "1 1:2 3:\n4 :5\n", {}, "entry of t.svm = '3:' \\(record 1\\)"),
-    ("t.svm", "1 2\n3:4 5:6\n", {}, "entry of t.svm = '2' \\(record 1\\)"),
-    ("t.svm", "1 1:2:3\n", {}, "entry of t.svm = '1:2:3' \\(record 1\\)"),
-    ("t.svm", "1 1:1\n1 qid:3 1:2\n", {}, "entry of t.svm = 'qid:3' \\(record 2\\): must be index:value; no loss uses"),
-    ("t.svm", "1 1.5:2\n", {}, "index in t.svm = '1.5:2' \\(record 1\\): must be an integer >= 1"),
-    ("t.svm", "1 1:1_0\n", {}, "column 1 of t.svm = '1_0' \\(record 1\\): must be a number"),
-    ("t.svm", "1 1:2\n1 0:2\n", {}, "index in t.svm = '0' \\(record 2\\): must be an integer from 1"),
-    ("t.svm", "1 1:2\n1 1e30:2\n", {}, "index in t.svm = 'beyond 2\\^63' \\(record 2\\): must be an integer from 1"),
-    (
-        "t.csv",
-        "a,b,2024,y\n1,2,3,4\n",
-        {"label": "y"},
-        "header is missing: .* 2024 in the first line fits its column, a",
-    ),
     ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("2",)}, "drop = '2': must be .* positions from -2 to 1"),
-    (
-        "t.csv",
-        "a,b\n1,2\n",
-        {"label": "b", "drop": ("-1",)},
-        "drop = '-1': must be columns of t.csv other than its label",
-    ),
-    ("t.svm", "1 1:nan\n", {}, "record 1 of column 1 of t.svm is missing: must be a number in every record"),
-    ("t.svm", "1 1:1 2:3\n-1 2:-inf\n", {}, "column 2 of t.svm = '-inf' \\(record 2\\)"),
-    ("t.svm", "1 1:1\nnan 1:3\n", {}, "record 2 of column label of t.svm is missing"),
-    ("t.csv", "b,a,a\n1,2,3\n", {"label": "b"}, "column a of t.csv = 'columns 2 and 3': must be one column"),
-    (
-        "t.csv",
-        "a,b\n1,2\n",
-        {"label": "b", "drop": ("c",)},
-        "drop = 'c': must be columns of t.csv other than its label",
-    ),
-    (
-        "t.csv",
-        "a,b\n1,2\n",
-        {"label": "b", "drop": ("b",)},
-        "drop = 'b': must be columns of t.csv other than its label",
-    ),
+    ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("-1",)}, "drop = '-1': .* other than its label"),
+    ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("b",)}, "drop = 'b': .* other than its label"),
+    ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("c",)}, "drop = 'c'"),
     ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("a",)}, "drop = 'a': must be some of the columns"),
     ("t.svm", "1 1:2\n", {"drop": ("a",)}, "drop = 'a': must be left out for LIBSVM"),
-    (
-        "t.csv",
-        "a,b\n1,2\n3,4\nx,5\n",
-        {"label": "b"},
-        "'x' \\(record 3\\): must be a number .*nearly all .*: mend it.*, or drop=a$",
-    ),
-    ("t.csv", "a,b\n1,2\n3,4,5\n", {"label": "b"}, "t.csv': must be a readable csv file .*Row #3: Expected 2 columns"),
+    ("t.svm", "1 1:2\n", {"label": 0}, "label = 0: must be left out for LIBSVM"),
     ("t.svm", "\n", {}, "must be a file with records"),
+    ("t.svm", "1 1:2\n\nx 1:3\n", {}, "column label of t.svm = 'x' .record 2"),
+    ("t.svm", "0 1:1\n1:2 1\n", {}, "column label of t.svm = '1:2' .record 2"),
+    ("t.svm", "1 1:1\nnan 1:3\n", {}, "record 2 of column label of t.svm is missing"),
+    ("t.svm", "1 1:2\n1 2:abc\n", {}, "column 2 of t.svm = 'abc' .record 2"),
+    ("t.svm", "1 1:1 2:3\n-1 2:-inf\n", {}, "column 2 of t.svm = '-inf' .record 2"),
+    ("t.svm", "1 1:1_0\n", {}, "column 1 of t.svm = '1_0' .record 1"),
+    ("t.svm", "1 1:nan\n", {}, "record 1 of column 1 of t.svm is missing"),
+    ("t.svm", "1 1:2 3\n", {}, "entry of t.svm = '3' .record 1.: must be index:value"),
+    ("t.svm", "1 1:2 3:\n4 :5\n", {}, "entry of t.svm = '3:' .record 1"),
+    ("t.svm", "1 2\n3:4 5:6\n", {}, "entry of t.svm = '2' .record 1"),
+    ("t.svm", "1 1:2:3\n", {}, "entry of t.svm = '1:2:3' .record 1"),
+    ("t.svm", "1 1:1\n1 qid:3 1:2\n", {}, "entry of t.svm = 'qid:3' .record 2"),
+    ("t.svm", "1 1.5:2\n", {}, "index in t.svm = '1.5:2' .record 1.: must be an integer >= 1"),
+    ("t.svm", "1 1:2\n1 0:2\n", {}, "index in t.svm = '0' .record 2"),
+    ("t.svm", "1 1:2\n1 1e30:2\n", {}, "index in t.svm = 'beyond 2.63' .record 2"),
+    # contents of another format than the name says
+    ("t.csv", gzip.compress(b"a,y\n1,2\n", mtime=0), {"label": 0}, "its content is gzip: call it t.csv.gz"),
+    ("t.svm", gzip.compress(b"1 1:2\n", mtime=0), {}, "its content is gzip: call it t.svm.gz"),
+    ("t.csv", lzma.compress(b"a,y\n1,2\n"), {"label": 0}, "its content is xz: call it t.csv.xz"),
+    ("t.csv.gz", bz2.compress(b"a,y\n1,2\n"), {"label": 0}, "must be gzip, as its name says; its content is bz2"),
+    ("t.csv", b"PK\x03\x04" + bytes(40), {"label": 0}, "its content is a zip archive or a spreadsheet: unpack it"),
+    ("t.csv.zip", b"PK\x03\x04" + bytes(40), {"label": 0}, "it is a zip archive or a spreadsheet: unpack it"),
+    ("t.csv", b"PAR1" + bytes(40), {"label": 0}, "its content is parquet: give format=parquet"),
+    ("t.csv", "a,y\n1,2\n".encode("utf-16"), {"label": 0}, "its content is UTF-16: save it as UTF-8"),
+    ("t.csv", "a,y\n\xe9,1\n".encode("latin-1"), {"label": 0}, "it is not UTF-8: save it as UTF-8"),
+    ("t.csv", b"1;2\n3;4\n", {"label": 0}, "this one has semicolons"),
+    ("t.csv", b" 1 2\n 3 4\n", {"label": 0}, "this one has blanks"),
+    ("t.csv", b"sep=,\na,b,y\n1,2,3\n", {"label": 0}, "first line of t.csv = 'sep=,'"),
 ]
 
 
-@pytest.mark.parametrize(("name", "text", "options", "message"), BAD, ids=[entry[3] for entry in BAD])
+@pytest.mark.parametrize(("name", "text", "options", "message"), BAD, ids=[f"{entry[0]}: {entry[3]}" for entry in BAD])
 def test_what_cannot_be_used_is_named_in_one_line(tmp_path, name, text, options, message):
-    path = tmp_path / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(InputError, match=message) as caught:
-        tables.read(path, **options)
+        tables.read(tmp_path / name, **options)
     assert "\n" not in str(caught.value)
 
 
@@ -318,9 +251,7 @@ def test_record_numbers_are_no_features(tmp_path, name, values, refused):
     path = tmp_path / "t.csv"
     path.write_text("\n".join([f"b,{name},y", *(f"{i * i % 7},{v},{i % 2}" for i, v in enumerate(values))]) + "\n")
     if refused:
-        with pytest.raises(
-            InputError, match=f"column {name} of t.csv = '.*{refused}.*': must be no record.*drop={name}"
-        ):
+        with pytest.raises(InputError, match=f"column {name} of t.csv = '.*{refused}.*': must be no record"):
             tables.read(path, "y")
         assert tables.read(path, "y", ids=True).names == ("b", name)
         assert tables.read(path, "y", drop=(name,)).names == ("b",)
@@ -329,18 +260,10 @@ def test_record_numbers_are_no_features(tmp_path, name, values, refused):
         assert tables.read(path, "y").names == ("b", name)
 
 
-@pytest.mark.parametrize("name", CALLED)
-def test_a_name_alone_makes_no_record_number(name):
-    repeated, broken = SCATTERED % 29, SCATTERED + 0.5
-    whole, *others = (
-        looks_like_id(pa.chunked_array([v]), v, name) for v in (SCATTERED, repeated, broken, SCATTERED[:19])
-    )
-    assert whole and not any(others)
-
-
 def test_comments_and_endings_in_capitals_are_read(tmp_path):
     text = "# by hand\n1 1:2 # first\n-1 1:3 2:x:y\n".replace(" 2:x:y", "#2:x:y")
-    for name, content in (("T.SVM", text.encode()), ("T.LibSVM.GZ", gzip.compress(text.encode()))):
+    marked = b"\xef\xbb\xbf" + text.encode()
+    for name, content in (("T.SVM", text.encode()), ("T.LibSVM.GZ", gzip.compress(text.encode())), ("m.svm", marked)):
         (tmp_path / name).write_bytes(content)
         records = tables.read(tmp_path / name)
         assert records.features.tolist() == [[2.0], [3.0]] and records.labels.tolist() == [1.0, -1.0]
@@ -349,22 +272,20 @@ def test_comments_and_endings_in_capitals_are_read(tmp_path):
         assert tables.read(tmp_path / name, "y").features.tolist() == [[1.0]]
 
 
-def test_labels_of_text_in_every_type(tmp_path):
-    path, words = tmp_path / "t.parquet", ["no", "yes"]
-    for kind in (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary(3)):
-        texts = ["no ", "yes"] if kind == pa.binary(3) else words
-        column = pa.array(texts if "string" in str(kind) else [text.encode() for text in texts], kind)
-        pq.write_table(pa.table({"a": [1.0, 2.0], "y": column}), path)
-        tables._read.cache_clear()
-        assert tables.read(path, "y").labels.tolist() == texts
-    for column, message in (
-        (pa.array([b"a", b"\xff"]), "column y of t.parquet = .*: must be a number or text, but it is of type binary"),
-        (pa.array([[1], [2]]), "column y of t.parquet = '\\[1\\]' \\(record 1\\): must be a number or text, but"),
-    ):
-        pq.write_table(pa.table({"a": [1.0, 2.0], "y": column}), path)
-        tables._read.cache_clear()
-        with pytest.raises(InputError, match=message):
-            tables.read(path, "y")
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary()], ids=str
+)
+def test_labels_of_text_in_every_type(tmp_path, kind):
+    words = ["no", "yes"] if "string" in str(kind) else [b"no", b"yes"]
+    pq.write_table(pa.table({"a": [1.0, 2.0], "y": pa.array(words, kind)}), tmp_path / "t.parquet")
+    assert tables.read(tmp_path / "t.parquet", "y").labels.tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize("column", [[b"a", b"\xff"], [[1], [2]]], ids=str)
+def test_other_columns_are_no_labels(tmp_path, column):
+    pq.write_table(pa.table({"a": [1.0, 2.0], "y": column}), tmp_path / "t.parquet")
+    with pytest.raises(InputError, match="column y of t.parquet = .*: must be a number or text"):
+        tables.read(tmp_path / "t.parquet", "y")
 
 
 HINTS = [
@@ -385,9 +306,7 @@ HINTS = [
 @pytest.mark.parametrize(("entry", "hint"), HINTS)
 def test_a_hint_fits_the_entry(tmp_path, entry, hint):
     (tmp_path / "t.csv").write_text(f'a,b,y\n"{entry}",1,2\n"{entry}",3,4\n')
-    with pytest.raises(
-        InputError, match=rf"column a of t.csv = '.*' \(record 1\): must be a number .*\({hint}.*, or drop=a$"
-    ):
+    with pytest.raises(InputError, match=rf"column a of t.csv = .*\({hint}.*, or drop=a$"):
         tables.read(tmp_path / "t.csv", "y")
 
 
@@ -398,34 +317,6 @@ def test_all_columns_that_are_wrong_are_told_at_once(tmp_path):
     for told in ("column id ", "column a ", "column c ", "column y of", "drop=a\n"):
         assert told in str(caught.value)
     assert "column b " not in str(caught.value) and str(caught.value).count("\n  ") == 3
-
-
-CONTENTS = [
-    ("t.csv", gzip.compress(b"a,y\n1,2\n", mtime=0), "its content is gzip: call it t.csv.gz"),
-    ("t.csv", lzma.compress(b"a,y\n1,2\n"), "its content is xz: call it t.csv.xz"),
-    ("t.csv.gz", bz2.compress(b"a,y\n1,2\n"), "must be gzip, as its name says; its content is bz2"),
-    ("t.csv", b"PK\x03\x04" + bytes(40), "its content is a zip archive or a spreadsheet: unpack it"),
-    ("t.csv.zip", b"PK\x03\x04" + bytes(40), "must be a table; it is a zip archive or a spreadsheet: unpack it"),
-    ("t.csv", b"PAR1" + bytes(40), "its content is parquet: give format=parquet"),
-    ("t.csv", "a,y\n1,2\n".encode("utf-16"), "its content is UTF-16: save it as UTF-8"),
-    ("t.svm", gzip.compress(b"1 1:2\n", mtime=0), "its content is gzip: call it t.svm.gz"),
-    ("t.csv", b"1;2\n3;4\n", "this one has semicolons"),
-    ("t.csv", b" 1 2\n 3 4\n", "this one has blanks"),
-    ("t.csv", "a,y\n\xe9,1\n".encode("latin-1"), "must be a readable csv file .it is not UTF-8: save it as UTF-8"),
-    ("t.csv", b"sep=,\na,b,y\n1,2,3\n", "first line of t.csv = 'sep=,': must be a header or a record"),
-]
-
-
-@pytest.mark.parametrize(("name", "content", "message"), CONTENTS)
-def test_a_content_of_another_format_than_the_name_says_is_named(tmp_path, name, content, message):
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError, match=message):
-        tables.read(tmp_path / name, None if "svm" in name else 0)
-
-
-def test_the_mark_of_utf_8_is_no_part_of_a_text(tmp_path):
-    (tmp_path / "t.svm").write_bytes(b"\xef\xbb\xbf+1 1:2\n-1 1:3\n")
-    assert tables.read(tmp_path / "t.svm").labels.tolist() == [1.0, -1.0]
 
 
 @pytest.mark.parametrize("name", ["Unnamed: 0", "__index_level_0__", "rownames", "row.names", "level_1", "...1"])
@@ -454,52 +345,6 @@ def test_labels_stay_apart(tmp_path, entries, labels):
         assert tables.read(tmp_path / "t.parquet", "y").labels.tolist() == labels
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.svm"])
-def test_more_columns_than_the_memory_holds_are_one_line(tmp_path, monkeypatch, name):
-    path, rows = tmp_path / name, np.ones((2, 50))
-    if name == "t.parquet":
-        pq.write_table(pa.table({f"c{j}": rows[:, j] for j in range(50)}), path)
-    elif name == "t.csv":
-        path.write_text("\n".join([",".join(f"c{j}" for j in range(50)), *(",".join("1" * 50) for _ in rows)]) + "\n")
-    else:
-        path.write_text("1 1:1\n-1 50:1\n")
-    label = None if name == "t.svm" else "c0"
-    assert len(tables.read(path, label).names) >= 49
-    tables._read.cache_clear()
-    monkeypatch.setattr("dpsco_bench.datasets.columns.available_memory", lambda: 8.0 * 3 * 2 * 40)
-    with pytest.raises(
-        InputError, match=rf"columns of {name} = .*(49|50).*: must be at most 0 with about 2 records: reading takes"
-    ) as caught:
-        tables.read(path, label)
-    assert "\n" not in str(caught.value)
-
-
-def test_many_columns_are_read_in_a_time_that_grows_with_their_number(tmp_path):
-    width, names = 20_000, []
-
-    class Name(str):
-        def __eq__(self, other):
-            names.append(self)
-            return str.__eq__(self, other)
-
-        __hash__ = str.__hash__
-
-    check_columns([Name(f"c{number}") for number in range(width)], range(width), Path("x.csv"))
-    assert len(names) <= 2 * width
-    (tmp_path / "wide.csv").write_text(",".join(map("c{}".format, range(width))) + ",y\n" + "0.5," * width + "1\n")
-    assert tables.read(tmp_path / "wide.csv", "y").features.shape == (1, width)
-
-
-def test_a_field_beyond_what_csv_readers_take_and_a_letter_cut_in_two(tmp_path, monkeypatch):
-    path = tmp_path / "x.csv"
-    path.write_text('"' + "a" * 200_000 + '",y\n1,2\n')
-    with pytest.raises(InputError, match="a readable csv file .field larger than field limit"):
-        tables.read(path, "y")
-    monkeypatch.setattr(tables, "_HEAD", 2)
-    path.write_text("aé,y\n1,2\n")
-    assert tables.read(path, "y", header=True).names == ("aé",)
-
-
 def test_a_path_starts_at_the_working_directory_or_else_at_the_data_root(tmp_path, monkeypatch):
     (tmp_path / "work").mkdir()
     (tmp_path / "data").mkdir()
@@ -513,3 +358,65 @@ def test_a_path_starts_at_the_working_directory_or_else_at_the_data_root(tmp_pat
     for absent in ("none.csv", "", None, 3, "."):
         with pytest.raises(InputError, match="^path = "):
             tables.find(absent, root)
+
+
+GIGA = 1e9
+
+
+def test_a_file_of_very_many_columns_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    path, width = tmp_path / "wide.csv", 300_000
+    path.write_text(",".join(map("c{}".format, range(width))) + ",y\n" + ("0.5," * width + "1\n") * 3)
+    monkeypatch.setattr(columns, "available_memory", lambda: 2.0 * GIGA)
+
+    def never(*arguments, **more):
+        raise AssertionError("it was read")
+
+    monkeypatch.setattr(pyarrow.csv, "read_csv", never)
+    with pytest.raises(InputError, match="columns of wide.csv = 300001: must be at most 198098 with about 3 records"):
+        tables.read(path, "y")
+
+
+def test_many_records_count_too(tmp_path, monkeypatch):
+    path = tmp_path / "long.csv"
+    path.write_text("a,b,c,y\n" + "0.5,1.5,2.5,1\n" * 100_000)
+    monkeypatch.setattr(columns, "available_memory", lambda: 0.01 * GIGA)
+    with pytest.raises(InputError, match=r"columns of long.csv = 4: must be at most 3 with about 100000 records"):
+        tables.read(path, "y")
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_control_group_may_allow_less_than_the_machine_has(tmp_path, monkeypatch, version):
+    meminfo, groups, mount = tmp_path / "meminfo", tmp_path / "cgroup", tmp_path / "mount"
+    meminfo.write_text("MemTotal: 16000000 kB\nMemAvailable: 8000000 kB\n")
+    groups.write_text("4:cpuset:/other\n3:memory:/outer/inner\n" if version == 1 else "0::/outer/inner\n")
+    limit, used = (
+        ("memory.limit_in_bytes", "memory.usage_in_bytes") if version == 1 else ("memory.max", "memory.current")
+    )
+    outer = mount / ("memory/outer" if version == 1 else "outer")
+    (outer / "inner").mkdir(parents=True)
+    for folder, most in ((outer, "3000000000"), (outer / "inner", str(2**63 - 4096) if version == 1 else "max")):
+        (folder / limit).write_text(most + "\n")
+        (folder / used).write_text("1000000000\n")
+        (folder / "memory.stat").write_text("cache 7\ninactive_file 500000000\n")
+    for name, path in (("MEMINFO", meminfo), ("GROUPS", groups), ("MOUNT", mount)):
+        monkeypatch.setattr(columns, name, path)
+    assert columns.available_memory() == 2.5 * GIGA
+    (outer / limit).write_text("max\n")
+    assert columns.available_memory() == 8000000 * 1024
+    groups.unlink()
+    assert columns.available_memory() == 8000000 * 1024
+
+
+def test_a_matrix_of_columns_by_columns_that_does_not_fit_is_refused(tmp_path, monkeypatch):
+    path, rng = tmp_path / "square.csv", np.random.default_rng(0)
+    rows = rng.normal(size=(20, 30))
+    path.write_text("\n".join([",".join([*map("c{}".format, range(30)), "y"]), *_lines(rows)]) + "\n")
+    problem = get_problem("data_file", path=str(path), label="y", clip=1.0)
+    assert problem.draw(20, None).features.shape == (20, 30)  # the file stays in memory
+    monkeypatch.setattr(columns, "available_memory", lambda: 8.0 * columns.SQUARES * 29**2)
+    with pytest.raises(InputError, match="columns of square.csv = 30: must be at most 29: the minimum needs 8 m"):
+        problem.draw(20, None)
+
+
+def _lines(rows):
+    return [",".join([*map(str, row), str(number % 2)]) for number, row in enumerate(rows)]

@@ -14,17 +14,8 @@ import numpy as np
 
 COMPILER = shutil.which("g++") or shutil.which("c++")
 HEADER = Path(__file__).with_name("emulation.h")
-FLAGS = [
-    "-std=c++17",
-    "-O2",
-    "-ffp-contract=off",
-    "-shared",
-    "-fPIC",
-    "-Wall",
-    "-Wno-unused-function",
-    "-Wno-clobbered",
-]
-FLAGS += ["-U_FORTIFY_SOURCE"]
+FLAGS = ["-std=c++17", "-O2", "-ffp-contract=off", "-shared", "-fPIC"]
+FLAGS += ["-Wall", "-Wno-unused-function", "-Wno-clobbered", "-U_FORTIFY_SOURCE"]
 KERNEL = re.compile(r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(')
 ERRORS = {1: "threads of a block do not meet", 2: "arguments of another number or size than the kernel's"}
 
@@ -87,17 +78,8 @@ def costs(text, options, folder):
     source = Path(folder) / "kernels.cu"
     source.write_text(text)
     code = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in ARCHITECTURES]
-    command = [
-        "nvcc",
-        "-fatbin",
-        *options,
-        *code,
-        "-Xptxas",
-        "-v",
-        str(source),
-        "-o",
-        str(Path(folder) / "kernels.fatbin"),
-    ]
+    target = ["-o", str(Path(folder) / "kernels.fatbin")]
+    command = ["nvcc", "-fatbin", *options, *code, "-Xptxas", "-v", str(source), *target]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found = {}

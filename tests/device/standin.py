@@ -25,34 +25,14 @@ SCALARS = (np.generic, int, float, complex)
 FREE = {"reshape", "broadcast_to", "transpose", "expand_dims", "squeeze", "moveaxis", "swapaxes", "permute_dims"}
 FREE |= {"ravel", "atleast_1d", "flip", "broadcast_arrays", "diagonal", "result_type", "can_cast", "shape", "ndim"}
 FREE |= {"isscalar", "empty", "empty_like", "broadcast_shapes", "iscomplexobj", "may_share_memory"}
-LAUNCHES = {
-    "cumsum": 2,
-    "cumulative_sum": 2,
-    "cumprod": 2,
-    "tile": 2,
-    "roll": 2,
-    "repeat": 2,
-    "stack": 2,
-    "concatenate": 2,
-}
+LAUNCHES = dict.fromkeys(("cumsum", "cumulative_sum", "cumprod", "tile", "roll", "repeat", "stack", "concatenate"), 2)
 LAUNCHES |= {"concat": 2, "take_along_axis": 3, "isin": 6, "eye": 2, "diff": 1, "mean": 2, "var": 4, "std": 5}
 LAUNCHES |= {name: 3 for name in ("sort", "argsort", "partition", "argpartition", "unique", "searchsorted")}
 LAUNCHES |= {"linalg.svd": 40, "linalg.eigh": 30, "linalg.solve": 8, "linalg.norm": 3, "linalg.inv": 10}
 """Kernels of a call; one for all others."""
 MAKERS = ("asarray", "array", "ascontiguousarray", "asanyarray")
-TAKE_ANYTHING = {
-    "full",
-    "result_type",
-    "can_cast",
-    "shape",
-    "ndim",
-    "finfo",
-    "isscalar",
-    "zeros",
-    "ones",
-    "empty",
-    "arange",
-}
+TAKE_ANYTHING = {"full", "result_type", "can_cast", "shape", "ndim", "finfo"}
+TAKE_ANYTHING |= {"isscalar", "zeros", "ones", "empty", "arange"}
 
 
 def count(kind, number=1, name="", **also):
@@ -116,11 +96,7 @@ def wrapped(name, function):
     def call(*args, **keys):
         if name in MAKERS:
             return made(name, function, args, keys)
-        if (
-            name not in TAKE_ANYTHING
-            and args
-            and not isinstance(args[0], (ndarray, list, tuple, *SCALARS, str, types.EllipsisType))
-        ):
+        if name not in TAKE_ANYTHING and args and not isinstance(args[0], TAKEN):
             refuse(args[0])
         given, named = [inside(v) for v in args], {key: inside(v) for key, v in keys.items()}
         count_call(name)
@@ -230,6 +206,10 @@ class ndarray:  # noqa: N801
         return method
 
 
+TAKEN = (ndarray, list, tuple, *SCALARS, str, types.EllipsisType)
+"""Types of a first argument that every call takes."""
+
+
 def _fetching(name, convert):
     def method(self):
         count("sync", name=name)
@@ -243,21 +223,14 @@ for _name, _convert in (("__float__", float), ("__int__", int), ("__index__", op
 
 
 def _operator(name, function, counted):
-    def forward(self, other):
+    def applied(self, other, swapped=False):
         if isinstance(other, np.ndarray | list | tuple):
             refuse(other)
         if not isinstance(other, (ndarray, *SCALARS)):
             return NotImplemented
         count("launch", name=counted)
-        return outside(function(self._a, inside(other)))
-
-    def backward(self, other):
-        if isinstance(other, np.ndarray | list | tuple):
-            refuse(other)
-        if not isinstance(other, (ndarray, *SCALARS)):
-            return NotImplemented
-        count("launch", name=counted)
-        return outside(function(inside(other), self._a))
+        both = (self._a, inside(other))
+        return outside(function(*(both[::-1] if swapped else both)))
 
     def in_place(self, other):
         if isinstance(other, np.ndarray):
@@ -266,27 +239,14 @@ def _operator(name, function, counted):
         self._a[...] = function(self._a, inside(other))
         return self
 
-    setattr(ndarray, f"__{name}__", forward)
+    setattr(ndarray, f"__{name}__", applied)
     if counted not in COMPARISONS:
-        setattr(ndarray, f"__r{name}__", backward)
+        setattr(ndarray, f"__r{name}__", lambda self, other: applied(self, other, swapped=True))
         setattr(ndarray, f"__i{name}__", in_place)
 
 
-ARITHMETIC = (
-    "add",
-    "sub",
-    "mul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "matmul",
-    "and",
-    "or",
-    "xor",
-    "lshift",
-    "rshift",
-)
+ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+ARITHMETIC += ("and", "or", "xor", "lshift", "rshift")
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 for _name in (*ARITHMETIC, *COMPARISONS):
     _operator(_name, getattr(operator, {"and": "and_", "or": "or_"}.get(_name, _name)), _name)

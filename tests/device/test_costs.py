@@ -16,7 +16,6 @@ from dpsco_bench.fused.device import WIDTHS
 from . import emulated
 
 pytestmark = pytest.mark.slow
-
 PACKAGE = Path(dpsco_bench.__file__).parent
 FILES = {str(path.relative_to(PACKAGE)): path for path in sorted(PACKAGE.rglob("*.cu")) if "_share" not in path.parts}
 SIZES = [f"THREADS={threads} BLOCKS={blocks}" for threads, blocks in WIDTHS.values()]
@@ -55,9 +54,3 @@ def test_one_kernel_alone_uses_the_stack():
         (file, a, used[1]) for file, by in recorded.items() for used_by in by.values() for a, used in used_by.items()
     }
     assert [key for key in stacks if key[2]] == [("papers/bassily2021/fused.cu", "100", 16)]
-
-
-def test_a_text_has_its_includes_in_place():
-    text = cuda_source(FILES["rng/draws.cu"])
-    assert text.count("void philox(") == 1
-    assert "#include" not in text

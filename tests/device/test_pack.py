@@ -8,16 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.bench import card
 from dpsco_bench.bench.card import NO_DEVICE
 from dpsco_bench.cli.main import main
 from dpsco_bench.cli.verbs.plan import make_plan
-from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.timing import Machine
-from dpsco_bench.problems.registry import list_problems
-from dpsco_bench.registry import Registry
 
 from ..contract.cases import LAWS
 from . import gpu
@@ -31,7 +27,6 @@ def write_scales(path, cases):
 
 
 def test_scales_travel(tmp_path, monkeypatch):
-    """`gpu pack` asks for the scales of all cases."""
     wanted = os.environ.get(gpu.SCALES_OF_TESTS)
     if wanted:
         Path(wanted).unlink(missing_ok=True)
@@ -66,7 +61,6 @@ def pack(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_check_without_a_card_ends_and_says_so(cupy, pack, monkeypatch, capsys):
-    """Tests for a card in a process of their own, the bench, and claims of two papers on both: one report."""
     monkeypatch.setattr(gpu, "TESTS", ("tests/device/test_draws.py",))
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{ROOT / 'tests' / 'device' / 'path'}")
     monkeypatch.chdir(ROOT)
@@ -77,13 +71,7 @@ def test_a_check_without_a_card_ends_and_says_so(cupy, pack, monkeypatch, capsys
     assert all(row["apart"] < 1e-9 for row in found["verdicts"])
     assert "1 passed" in found["tests"]["said"]
     assert {row["reason"] for row in found["bench"]} == {NO_DEVICE} and {row["met"] for row in found["bench"]} == {None}
-    assert page.splitlines()[2].startswith("No device: emulated.")
-    assert "The bench ran through: G8 at R/d = " in page and "No time was left" not in page and " ns |" not in page
-    about = found["machine"]
-    assert all(about[key] in page for key in ("processor", "numpy", "cupy", "python"))
-    assert (
-        "| zhang2022, profile smoke | 1 | 0 | 0 | 0 |" in page and "| wang2017, profile smoke | 1 | 0 | 0 | 0 |" in page
-    )
+    assert page.splitlines()[2].startswith("No device: emulated.") and " ns |" not in page
 
 
 def card_report(verdicts, bench=(), seconds=60.0, passed=True, **more):
@@ -99,40 +87,29 @@ LEFT = gpu.Compared("ci", "c", "wang2017", left_out="no time left")
 
 
 def test_a_report_of_a_card_judges_it():
-    """G8 and the crossover in words, and claims with other words by name."""
     given = {"case": "c", "peer": "p", "sense": card.AT_MOST, "unit": "u", "ours_ns": 300.0, "peer_ns": 600.0}
     row = card.CardRow(id="G8", ratio=0.5, met=True, replicates=64, d=8, peak_mb=7.0, **given)
-    crossover = replace(row, id="crossover", met=None)
-    bench = [row, *(replace(crossover, ratio=ratio, replicates=r) for r, ratio in ((1, 2.0), (12, 0.5), (64, 3.0)))]
+    bench = [
+        row,
+        *(replace(row, id="crossover", met=None, ratio=x, replicates=r) for r, x in ((1, 2), (12, 0.5), (64, 3))),
+    ]
     other = gpu.Compared("ci", "b", "wang2017", other=("n [paper]: fails",), apart=1.0, core_s=0.1, card_s=0.1)
-    page = gpu.markdown(card_report([SAME, other, LEFT], bench))
-    assert "X1, 80 GB, CuPy 14.0.0, driver 1, runtime 2; NumPy 2, Python 3; core." in page and "emulated" not in page
-    assert "0.50 of the goal, met" in page and "Crossover: from R d = 512 on the card is faster." in page
-    assert "| wang2017, profile ci | 1 | 1 | 0 | 1 |" in page and "* ci b: n [paper]: fails" in page
-    assert "| case | against | ours, ns | other, ns | peak MB | result |" in page
-    assert "Left out of profile ci, no time left: `c`." in page and "differ by at most 1.0e-12" in page
+    page = gpu.markdown(card_report([SAME, STILL, other, LEFT], bench))
+    assert "0.50 of the goal, met" in page and "Crossover: from R d = 512 on" in page
+    assert "| wang2017, profile ci | 1 | 1 | 1 | 1 |" in page and "* ci b: n [paper]: fails" in page
 
 
-def test_claims_that_run_nothing_are_no_comparison():
-    """They have a column of their own, and with them alone a check does not pass."""
-    found = card_report([SAME, STILL, LEFT])
-    page = gpu.markdown(found)
-    assert "| wang2017, profile ci | 1 | 0 | 1 | 1 |" in page and "Nothing to run in profile ci: `s`." in page
-    assert found.passed and found.ended == (
-        "nothing failed, 1 of 3 claims left out, 1 of 3 claims with nothing to run, 60 s"
-    )
-    for rows in ([STILL, LEFT], [LEFT], []):
-        assert not card_report(rows).passed and card_report(rows).ended.startswith("nothing was compared")
-        assert "risks differ" not in gpu.markdown(card_report(rows))
-    assert not card_report([SAME], passed=False).passed
-    for rows in ([SAME, replace(SAME, same=False)], [SAME, replace(LEFT, left_out="", failed="ValueError: x")]):
-        assert not card_report(rows).passed and card_report(rows).ended.startswith("something failed")
-
-
-def test_a_report_says_that_it_took_longer_than_it_was_given():
-    assert "It took longer than the 20 minutes" in gpu.markdown(card_report([SAME], seconds=1240.3))
-    assert "It took longer" not in gpu.markdown(card_report([SAME], seconds=1199.0))
-    assert "It took longer than the 1.5 minutes" in gpu.markdown(card_report([SAME], minutes=1.5, seconds=91.0))
+def test_a_check_passes_only_where_something_was_compared_and_agrees():
+    """With claims that run nothing alone it does not pass."""
+    assert card_report([SAME, STILL, LEFT]).passed and not card_report([SAME], passed=False).passed
+    for rows in (
+        [STILL, LEFT],
+        [LEFT],
+        [],
+        [SAME, replace(SAME, same=False)],
+        [SAME, replace(LEFT, left_out="", failed="x")],
+    ):
+        assert not card_report(rows).passed
 
 
 def test_the_clock_learns_how_long_things_take(monkeypatch):
@@ -148,27 +125,8 @@ def test_bench_of_a_card(cupy, monkeypatch, capsys):
     rows = json.loads(capsys.readouterr().out)
     assert {row["id"] for row in rows} == {"G8", "crossover"} and {row["reason"] for row in rows} == {NO_DEVICE}
     assert rows[0]["machine"]["device"] == NO_DEVICE and rows[0]["peak_mb"] > 0
-    assert main(["bench", "--gpu"]) == 0
-    assert "not measured: no device: emulated" in capsys.readouterr().out
-    assert main(["bench", "--gpu", "--only", "G1"]) == 2
     monkeypatch.setitem(sys.modules, "cupy", None)
     assert main(["bench", "--gpu"]) == 2
-    assert "CuPy is not installed" in capsys.readouterr().err
-
-
-def test_what_is_timed_is_what_papers_register(monkeypatch):
-    (probe,) = card.probes()
-    assert probe.algorithm in list_algorithms() and probe.problem in list_problems()
-    monkeypatch.setattr(card, "PROBES", Registry("card probe", "no_such_folder"))
-    with pytest.raises(InputError, match="papers = .*: must be one that registers a probe"):
-        card.probes()
-
-
-def test_a_check_names_all_packages_that_are_missing(monkeypatch, capsys):
-    monkeypatch.setattr(gpu, "NEEDED", ("numpy", "no_such_card", "no_such_loop"))
-    assert gpu.main(["check"]) == 2
-    said = capsys.readouterr().err
-    assert "lacks no_such_card, no_such_loop; the check needs numpy, no_such_card" in said and said.count("\n") == 1
 
 
 def test_sizes_are_timed_until_the_clock_says_so(cupy):
@@ -181,7 +139,6 @@ CLAIMS = ["zhang2022.thm8", "wang2017.table1.zhang17"]
 
 
 def test_the_last_report_is_what_its_figures_say():
-    """docs/gpu.md; while it is of no device, page and README say so."""
     page, found = (ROOT / "docs" / "gpu.md").read_text(), json.loads((ROOT / "docs" / "gpu.json").read_text())
     assert page == gpu.report(ROOT / "docs" / "gpu.json")
     assert found["tests"]["passed"] and {row["profile"] for row in found["verdicts"]} == {"smoke", "ci"}

@@ -66,7 +66,6 @@ def listed(x, total, rows, records, form, noise, scale, eta, weights, ridge, dom
     [(1, 3, 1, False, True), (TOGETHER + 5, 8, 1, True, True), (4, 11, 2, False, True), (5, 16, 1, False, False)],
 )
 def test_steps_are_those_of_the_formula(ball, width, rows, d, copies, shared, noise):
-    """Widths with and without a rest, rows beyond those that go together, batches with no record and with one."""
     for kind, a, b in (
         (LOGISTIC, -1.0, 0.0),
         (LOGISTIC, 1.0, 1.0),
@@ -87,7 +86,6 @@ def test_steps_are_those_of_the_formula(ball, width, rows, d, copies, shared, no
 
 
 def test_lanes_are_eight_numbers_of_an_array():
-    """Of any place, of both types of floating numbers; a write changes these and no others."""
 
     def shifted(out, x, single, i, j):
         value = lanes.added(lanes.lanes_at(x, (i, j)), 2.0, lanes.lanes_at(single, (1, i, j)))
@@ -106,7 +104,6 @@ def test_lanes_are_eight_numbers_of_an_array():
 
 @pytest.mark.parametrize("d", [5, 8, 11, 54])
 def test_tiles_change_no_bit(d):
-    """A tile begins with the margins that the step before it would have handed on."""
     rows = TOGETHER + 2
     x, records, drawn = given(rows, d, 1, False, 1, True)
     features, labels, index, counts, share, stride = records

@@ -57,7 +57,6 @@ def test_a_few_steps_are_those_of_the_listing(name):
 @pytest.mark.parametrize("replicates", [1, 2])
 @pytest.mark.parametrize("record", [None, 0.25])
 def test_poisson_batches_count_what_they_have(replicates, record):
-    """A step of one replicate alone too, where a checkpoint ends a stretch after every step."""
     cell = Cell("wang2017.dp_svrg", "ridge_logistic", 64, 1.0, 1e-5, 3, options={"epochs": 2, "inner_steps": 9})
     plan = cell.plan("accounted", 1)[1]
     scales, data = {query.name: 0.3 for query in plan.queries}, cell.draw_data(1, 0)

@@ -22,7 +22,6 @@ def test_it_is_the_gradient_of_the_records(size):
 
 
 def test_where_it_is_taken():
-    """Of squared losses alone, and where steps of replicates and records are more than the dimension."""
     assert moments_gradient(objective(PublicQuadratic(20)), 4) is not None
     assert moments_gradient(objective(PublicQuadratic(20)), 3) is None
     assert moments_gradient(objective(PublicQuadratic(20), n=20), 100) is None

@@ -34,7 +34,6 @@ def records(n, d, rng):
 @pytest.mark.parametrize("rows", [1, 2, 3, 4, 7, 16])
 @pytest.mark.parametrize(("n", "d"), [(1, 20), (15, 1), (257, 54), (1003, 130)])
 def test_a_gradient_is_that_of_the_listing(rows, n, d):
-    """Blocks with and without a rest, rows in fours with and without; points near and far."""
     rng = np.random.default_rng(n + rows)
     problem, data = RidgeLogistic(d), records(n, d, rng)
     for size in (1e-3, 1.0, 100.0):
@@ -56,7 +55,6 @@ SLOPES = {
 
 @pytest.mark.parametrize("form", SLOPES, ids=str)
 def test_every_slope(form):
-    """The logistic loss with an offset and a sign too, which is the one that the paper prints."""
     rng = np.random.default_rng(7)
     data, x = records(300, 20, rng), 2.0 * rng.standard_normal((3, 20))
     expected = SLOPES[form](x @ data.features.T, data.labels) @ data.features
@@ -64,19 +62,7 @@ def test_every_slope(form):
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10 * np.abs(expected).max())
 
 
-def test_blocks_change_rounding_alone(monkeypatch):
-    rng = np.random.default_rng(3)
-    data, x = records(200, 20, rng), rng.standard_normal((2, 20))
-    whole = summed_gradients(x, data.features, data.labels, LOGISTIC, -1.0, 0.0)
-    parts = sum(
-        summed_gradients(x, f, y, LOGISTIC, -1.0, 0.0)
-        for f, y in zip(np.split(data.features, 8), np.split(data.labels, 8), strict=True)
-    )
-    np.testing.assert_allclose(parts, whole, rtol=1e-13, atol=1e-13)
-
-
 def test_where_it_is_taken(monkeypatch):
-    """Few rows of records that no cache holds, or few margins; not with more rows, and not without a form."""
 
     def taken(rows, n=1000, problem=RidgeLogistic):
         return one_pass(Objective(problem(20), records(n, 20, np.random.default_rng(0)), rows))
@@ -93,7 +79,6 @@ def test_where_it_is_taken(monkeypatch):
 
 
 def test_products_with_compiled_slopes_are_the_gradient_of_the_problem():
-    """Of logistic losses in blocks with a rest; of other losses and of an altered gradient the problem's own."""
     rng = np.random.default_rng(5)
     data = Data(700, rng.standard_normal((700, 6)), np.where(rng.random(700) < 0.5, -1.0, 1.0))
     x = 3.0 * rng.standard_normal((300, 6))

@@ -50,11 +50,6 @@ def test_kinds_are_the_records(name, d):
             np.testing.assert_array_equal(found.labels[found.kinds], expected.labels)
 
 
-def test_records_that_are_drawn_as_they_are_looked_at_have_no_kinds_in_order():
-    problem, data = sampled("cube_iid", 5)
-    assert kinds_of(problem, data, False) is None
-
-
 def test_a_class_that_changes_its_records_has_no_kinds():
     changed = type("Changed", (type(sampled("onehot", 5)[0]),), {"gather": lambda self, data, indices: None})
     problem, data = sampled("onehot", 5)

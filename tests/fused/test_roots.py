@@ -93,7 +93,6 @@ def test_mirror_steps(d, p, rule, radius):
 @pytest.mark.parametrize("outside", [1e-12, 1e-10, 1e-8])
 @pytest.mark.parametrize("guess", [0.0, 0.5, 2.0])
 def test_points_just_outside_of_the_ball(p, s, outside, guess):
-    """The whole excess is as small as what ends a search; a guess is that of another step."""
     y = RNG.standard_normal((40, 16)) * 10.0 ** RNG.uniform(-12, 0, (40, 16))
     free = square_gradient(y, s / (s - 1.0), 1.0)
     for row, radius in enumerate((1.0 - outside) * np.linalg.norm(free, ord=p, axis=1)):

@@ -31,7 +31,6 @@ class Printed(RidgeLogistic):
 @pytest.mark.parametrize("rows", [4, 7, 24, 53])
 @pytest.mark.parametrize(("n", "d"), [(1, 30), (64, 40), (1003, 54)])
 def test_gradients_and_risks_are_those_of_the_listing(problem, rows, n, d):
-    """Blocks with and without a rest, entries in fours with and without; points near and far."""
     rng = np.random.default_rng(n + rows)
     data = records(n, d, rng)
     for size in (1e-3, 1.0, 300.0):
@@ -78,7 +77,6 @@ def test_an_altered_risk_is_kept():
 
 
 def test_entries_are_those_of_the_data_that_are_there():
-    """Records in another order have other entries."""
     data = records(50, 20, np.random.default_rng(2))
     objective = Objective(RidgeLogistic(20), data, 4)
     first = entries_of(objective)
@@ -88,7 +86,6 @@ def test_entries_are_those_of_the_data_that_are_there():
 
 
 def test_a_gradient_evaluated_beside_a_risk_is_that_of_its_points():
-    """Steps ask for the risk and then for the gradient at the same points: one pass, the same bits, all counted."""
     rng, rows, d = np.random.default_rng(3), 30, 40
     data, x = records(130, d, rng), rng.standard_normal((5, rows, d))
     beside, apart = (Objective(RidgeLogistic(d), data, rows) for _ in range(2))

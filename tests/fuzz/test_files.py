@@ -18,36 +18,12 @@ from dpsco_bench.errors import DpscoError, InputError
 from .calls import limited, note, number_of_examples, own_folder, share_that_ran
 
 CELLS = (
-    "0",
-    "1",
-    "-1",
-    "0.5",
-    "1e300",
-    "1e-300",
-    "nan",
-    "inf",
-    "",
-    " ",
-    "x",
-    "é",
-    '"',
-    '"a,b"',
-    "1,5",
-    "true",
-    "9" * 40,
+    *("0", "1", "-1", "0.5", "1e300", "1e-300", "nan", "inf"),
+    *("", " ", "x", "é", '"', '"a,b"', "1,5", "true", "9" * 40),
 )
 LIBSVM = (
-    "1 1:0.5",
-    "-1 2:1",
-    "0 1:1 1:2",
-    "1 0:1",
-    "1 -1:1",
-    "x 1:1",
-    "1 1:nan",
-    "1 99999:1",
-    "",
-    "1",
-    "1 1:1e300 # x",
+    *("1 1:0.5", "-1 2:1", "0 1:1 1:2", "1 0:1", "1 -1:1", "x 1:1"),
+    *("1 1:nan", "1 99999:1", "", "1", "1 1:1e300 # x"),
 )
 NAMES = ("a", "b", "id", "a", "", "é", "label", "1")
 TYPES = (pa.int64(), pa.float64(), pa.string(), pa.bool_(), pa.date32(), pa.null(), pa.list_(pa.int64()), pa.float16())
@@ -80,10 +56,8 @@ def csv_bytes(draw):
     for _ in range(draw(st.integers(0, 2)) if rows else 0):
         row = draw(st.integers(0, rows - 1))
         cells[row][draw(st.integers(0, width))] = draw(st.sampled_from(CELLS))
-    text = "\n".join(",".join(line) for line in [names, *cells]) + draw(
-        st.sampled_from(["", "\n", "\n\n", "\r\n", ",", "\x00"])
-    )
-    return "x.csv", text.encode()
+    end = draw(st.sampled_from(["", "\n", "\n\n", "\r\n", ",", "\x00"]))
+    return "x.csv", ("\n".join(",".join(line) for line in [names, *cells]) + end).encode()
 
 
 @st.composite

@@ -1,4 +1,6 @@
-"""Mirror maps of the smooth norms: duality, strong convexity, and exact steps over l_p balls."""
+"""Smooth norms and their mirror maps: exponents, duality, strong convexity, and exact steps over l_p balls."""
+
+import math
 
 import numpy as np
 import pytest
@@ -6,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsco_bench.geometry.mirror import SmoothMirror
-from dpsco_bench.geometry.norms import SmoothNorm, dual_exponent, lp_norm
+from dpsco_bench.geometry.norms import RULES, SmoothNorm, dual_exponent, lp_norm, square_gradient
 
 from .vectors import KINDS, RADII, vectors
 
 EXPONENTS = (1.0, 1.01, 1.05, 1.3, 1.5, 1.999, 2.0)
 DIMENSIONS = (1, 2, 3, 9, 64)
-RULES = ("best", "sec2", "two_ln_d", "q")
+NAMED = ("best", "sec2", "two_ln_d", "q")
 
 
 def mirror(p, d, rule):
@@ -32,7 +34,7 @@ def normal_gap(residual, x, p, radius):
 
 CASES = {
     "seed": st.integers(0, 10**6), "p": st.sampled_from(EXPONENTS), "d": st.sampled_from(DIMENSIONS),
-    "kind": st.sampled_from(KINDS), "rule": st.sampled_from(RULES),
+    "kind": st.sampled_from(KINDS), "rule": st.sampled_from(NAMED),
 }  # fmt: skip
 
 
@@ -55,13 +57,6 @@ def test_the_potential_is_strongly_convex_in_the_lp_norm(seed, p, d, kind, rule,
     size = potential(geometry, x) + potential(geometry, z)
     gap = potential(geometry, x) - potential(geometry, z) - linear
     assert np.all(gap >= 0.5 * lp_norm(x - z, p) ** 2 - 1e-12 * size)
-
-
-def test_the_exponent_as_printed_would_not_be_strongly_convex():
-    """At the flat unit l_1.5 vector, d = 256, kappa/(kappa - 1) = 2 gives .157 < 1/2; s = 1.5 gives kappa/2 = 1."""
-    x = np.full((1, 256), 256 ** (-1 / 1.5))
-    assert float(lp_norm(x, 2.0)[0, 0] ** 2) == pytest.approx(0.157, abs=5e-4)  # times kappa/2 = 1
-    assert float(potential(SmoothMirror(SmoothNorm(1.5, 256, "q")), x)[0, 0]) == pytest.approx(1.0)
 
 
 @given(**CASES, scale=st.sampled_from([1e-200, 1e-6, 0.3, 1.0, 30.0, 1e6, 1e200, 1e300]), radius=st.sampled_from(RADII))
@@ -90,15 +85,73 @@ def test_steps_into_the_balls_of_larger_exponents_up_to_that_of_the_map(seed, p,
     assert np.all(normal_gap(residual, x, exponent, radius) <= 1e-11)
 
 
-def test_check_vector_of_the_mirror_step():
-    geometry = SmoothMirror(SmoothNorm(1.5, 4, "q"))
-    assert (geometry.norm.r, geometry.norm.kappa) == (3.0, 2.0)
-    expected = (0.973129252661, -0.108125472518, 0.027031368129, 0.001081254725)
-    np.testing.assert_allclose(geometry.step(np.array([[3, -1, 0.5, 0.1]]), 1.5, 1.0)[0], expected, rtol=0, atol=1e-12)
+@pytest.mark.parametrize(
+    ("rule", "y", "expected"),
+    [
+        ("q", (3, -1, 0.5, 0.1), (0.973129252661, -0.108125472518, 0.027031368129, 0.001081254725)),
+        ("two_ln_d", (3, -2, 6), (0.226183035609, -0.100525793604, 0.904732142438)),
+    ],
+)
+def test_check_vectors_of_the_step_into_the_ball(rule, y, expected):
+    geometry = SmoothMirror(SmoothNorm(1.5, len(y), rule))
+    assert (geometry.norm.r, geometry.norm.dual, geometry.norm.kappa) == (3.0, 1.5, 2.0)
+    np.testing.assert_allclose(geometry.step(np.array([y]), 1.5, 1.0)[0], expected, rtol=0, atol=1e-12)
 
 
-def test_check_vector_of_the_step_into_the_ball():
-    geometry = SmoothMirror(SmoothNorm(1.5, 3, "two_ln_d"))
-    assert (geometry.norm.dual, geometry.norm.kappa) == (1.5, 2.0)
-    expected = (0.226183035609, -0.100525793604, 0.904732142438)
-    np.testing.assert_allclose(geometry.step(np.array([[3.0, -2, 6]]), 1.5, 1.0)[0], expected, rtol=0, atol=1e-12)
+POWERS = (1.0, 1.01, 1.2, 1.5, 1.999, 2.0)
+WIDTHS = (1, 2, 7, 8, 64, 4096)
+
+
+def test_check_vector_of_the_best_rule():
+    norm = SmoothNorm(1.0, 64)
+    assert norm.r == pytest.approx(7.15530467158, abs=1e-11)
+    assert norm.kappa == pytest.approx(19.6834022139, abs=1e-10)
+    assert norm.kappa_plus == norm.r - 1 and norm.dual == pytest.approx(norm.r / (norm.r - 1))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("p", POWERS)
+@pytest.mark.parametrize("d", WIDTHS)
+def test_every_rule_keeps_the_exponent_in_range(rule, p, d):
+    if rule == "q" and p == 1:
+        return
+    norm = SmoothNorm(p, d, rule)
+    assert 2 <= norm.r <= norm.q and math.isfinite(norm.r)
+    assert p <= norm.dual <= 2 and norm.kappa >= norm.kappa_plus * (1 - 1e-12) > 0
+
+
+@pytest.mark.parametrize("p", POWERS)
+@pytest.mark.parametrize("d", WIDTHS)
+def test_best_is_best(p, d):
+    norm = SmoothNorm(p, d)
+    grid = 2 + (min(norm.q, 60.0) - 2) * np.linspace(0, 1, 2001)
+    kappas = (grid - 1) * d ** (2 * (1 / grid - 1 / norm.q))
+    assert norm.kappa <= kappas.min() * (1 + 1e-12)
+    if norm.q <= math.log(d):
+        assert norm.r == norm.q and norm.kappa == pytest.approx(1 / (p - 1)) and norm.dual == p
+
+
+def test_the_euclidean_norm_is_its_own_smooth_norm():
+    for rule in RULES:
+        norm = SmoothNorm(2, 100, rule)
+        assert (norm.r, norm.kappa, norm.kappa_plus, norm.dual) == (2.0, 1.0, 1.0, 2.0)
+
+
+@given(
+    seed=st.integers(0, 10**6), p=st.sampled_from(POWERS), d=st.sampled_from([1, 2, 9, 64]),
+    rule=st.sampled_from(RULES), kinds=st.tuples(st.sampled_from(KINDS), st.sampled_from(KINDS)),
+    scale=st.sampled_from([1e-6, 1.0, 1e6]),
+)  # fmt: skip
+def test_smoothness_and_norm_equivalence(seed, p, d, rule, kinds, scale):
+    norm = SmoothNorm(p, d, rule if p > 1 or rule != "q" else "best")
+    rng = np.random.default_rng(seed)
+    x, y = vectors(rng, d, kinds[0], rows=1), scale * vectors(rng, d, kinds[1], rows=1)
+
+    def square(z):
+        return float(lp_norm(z, norm.r)[0, 0] ** 2)
+
+    bound = square(x) + float((square_gradient(x, norm.r, 2.0) * y).sum()) + norm.kappa_plus * square(y)
+    assert square(x + y) <= bound + 1e-11 * (square(x) + square(y)) * norm.kappa
+    dual = float(lp_norm(x, norm.q)[0, 0] ** 2)
+    assert dual <= square(x) * (1 + 1e-12)
+    assert square(x) <= norm.kappa / norm.kappa_plus * dual * (1 + 1e-12)

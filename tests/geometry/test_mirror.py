@@ -11,23 +11,15 @@ from scipy.optimize import linprog
 from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.geometry.mirror import L1Geometry, L2Geometry, ball_geometry, mean_largest_square
 
+from .vectors import vectors
+
 RADII = st.sampled_from([1.0, 0.25, 30.0])
 DIMENSIONS = st.sampled_from([1, 2, 3, 4, 7, 20])
+KINDS = st.sampled_from(["dense", "sparse", "tied", "zero"])
 
 
 def vector(rng, d, kind):
-    """Random, sparse, tied or zero vectors ``(1, d)``."""
-    x = rng.standard_normal((1, d))
-    if kind == "sparse":
-        x = x * (rng.random((1, d)) < 0.4)
-    elif kind == "tied":
-        x = np.sign(x) * rng.choice([1.0, 1.0, 0.5], (1, d))
-    elif kind == "zero":
-        x = np.zeros((1, d))
-    return x
-
-
-KINDS = st.sampled_from(["dense", "sparse", "tied", "zero"])
+    return vectors(rng, d, kind, rows=1)
 
 
 def inside(rng, d, kind, radius, norm):
@@ -36,9 +28,6 @@ def inside(rng, d, kind, radius, norm):
     size = norm(x)
     share = 1.0 if rng.random() < 0.5 else rng.random()
     return x * (share * radius / size) if size > 0 else x
-
-
-# --- the Bregman step ------------------------------------------------------------------------------------------
 
 
 def gradient_of_w(geometry, x):
@@ -91,9 +80,6 @@ def test_v4_bregman_step():
     np.testing.assert_allclose(L1Geometry(1.0).bregman_step(x, 8 * g)[0], expected, rtol=0, atol=1e-12)
 
 
-# --- the norm step ---------------------------------------------------------------------------------------------
-
-
 def objective(y, x, g, a):
     return 0.5 * a * np.abs(y - x).sum() ** 2 + (g * (y - x)).sum()
 
@@ -104,12 +90,8 @@ def linear_optimum(x, g, radius, budget):
     # v = up - down, |x + v| <= t
     cost = np.concatenate([g, -g, np.zeros(d)])
     eye = np.eye(d)
-    A = np.vstack([
-        np.concatenate([np.ones(2 * d), np.zeros(d)])[None],
-        np.concatenate([np.zeros(2 * d), np.ones(d)])[None],
-        np.hstack([eye, -eye, -eye]),
-        np.hstack([-eye, eye, -eye]),
-    ])  # fmt: skip
+    sums = np.kron([[1, 1, 0], [0, 0, 1]], np.ones(d))
+    A = np.vstack([sums, np.hstack([eye, -eye, -eye]), np.hstack([-eye, eye, -eye])])
     b = np.concatenate([[budget], [radius], -x, x])
     return linprog(cost, A_ub=A, b_ub=b, bounds=(0, None)).fun
 
@@ -120,7 +102,6 @@ def linear_optimum(x, g, radius, budget):
     coefficient=st.sampled_from([1e-3, 0.1, 1.0, 20.0]),
 )  # fmt: skip
 def test_l1_norm_step_is_optimal(seed, d, kinds, radius, coefficient):
-    """Nothing is better: for every length of the move, the best linear gain is found by linear programming."""
     rng = np.random.default_rng(seed)
     x = inside(rng, d, kinds[0], radius, lambda x: np.abs(x).sum())
     g = vector(rng, d, kinds[1])
@@ -149,12 +130,8 @@ def test_l2_norm_step_is_optimal(seed, d, radius, coefficient):
     y = L2Geometry(radius).norm_step(x, g, coefficient)
     gradient = 2 * coefficient / radius**2 * (y - x) + g
     assert np.linalg.norm(y) <= radius * (1 + 1e-12)
-    assert -radius * np.linalg.norm(gradient) - (gradient * y).sum() >= -1e-9 * radius * (
-        np.linalg.norm(g) + coefficient
-    )
-
-
-# --- constants -------------------------------------------------------------------------------------------------
+    worst = -radius * np.linalg.norm(gradient)
+    assert worst - (gradient * y).sum() >= -1e-9 * radius * (np.linalg.norm(g) + coefficient)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 10, 200])

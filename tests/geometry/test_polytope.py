@@ -35,9 +35,10 @@ def test_the_least_score_is_the_linear_minimum_with_its_ties():
     assert cross.scores(np.zeros((1, 4))).argmin() == 0  # +e_1 before -e_1
 
 
-@pytest.mark.parametrize(
-    "polytope", [Polytope(np.random.default_rng(1).standard_normal((7, 12))), CrossPolytope(12, 2)]
-)
+POLYTOPES = [Polytope(np.random.default_rng(1).standard_normal((7, 12))), CrossPolytope(12, 2)]
+
+
+@pytest.mark.parametrize("polytope", POLYTOPES, ids=["listed", "cross"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_scores_are_those_of_each_replicate_alone_and_of_a_strict_namespace(polytope, dtype):
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Feasible sets by name: projection, norm, support function, linear minimiser and radii fit together."""
+"""Feasible sets by name: projection, norm, support function, linear minimiser, radii and widths fit together."""
 
 import math
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsco_bench.geometry.ball import feasible_set
+from dpsco_bench.geometry.ball import Ball, feasible_set, mean_largest
 
 from .vectors import KINDS, RADII, SCALES, vectors
 
@@ -81,7 +81,6 @@ def test_norm_and_support_function_are_dual(seed, name, kind, scale, radius, oth
 
 @pytest.mark.parametrize("name", NAMES)
 def test_radii_are_attained(name):
-    """The Euclidean diameter by a vertex or the flat vector, the inradius by the flat vector or a coordinate."""
     C, d = feasible_set(name, 2.0), DIMENSION
     flat, first = np.ones((1, d)), np.eye(1, d)
     if name.startswith("schatten"):  # equal singular values
@@ -135,13 +134,6 @@ def test_check_vectors_of_the_projections(name, y, expected):
     np.testing.assert_allclose(feasible_set(name, 1.0).project(np.array([y]))[0], expected, rtol=0, atol=1e-12)
 
 
-def test_check_vector_of_the_regularised_linear_minimum():
-    """``argmin <th, G/n - xbar> + lam ||th||_2^2`` over the l1 ball is a projection."""
-    xbar, G = np.array([[0.5, -0.25, 0.1]]), np.array([[10.0, -4.0, 6.0]])
-    th = feasible_set("l1_ball", 1.0).project((xbar - G / 100) / (2 * 0.1))
-    np.testing.assert_allclose(th, [[0.975, -0.025, 0.0]], rtol=0, atol=1e-12)
-
-
 def test_ties_of_linear_minimisers_go_to_the_lowest_coordinates():
     g = np.array([[1.0, -1.0, 1.0, -1.0], [0.0, 0.0, 0.0, 0.0]])
     half = math.sqrt(0.5)
@@ -152,3 +144,31 @@ def test_ties_of_linear_minimisers_go_to_the_lowest_coordinates():
 def test_points_off_the_subspace_have_infinite_norm():
     C = feasible_set("subspace_ball:2", 1.0)
     assert C.norm(np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 1e-300]]))[:, 0].tolist() == [5.0, math.inf]
+
+
+def test_small_dimensions_in_closed_form():
+    assert mean_largest(1) == pytest.approx(math.sqrt(2 / math.pi), rel=1e-10)
+    assert mean_largest(2) == pytest.approx(2 / math.sqrt(math.pi), rel=1e-10)
+    assert Ball("l2_ball", 3.0).width(2) == pytest.approx(3 * math.sqrt(math.pi / 2), rel=1e-12)
+    assert Ball("l2_ball", 1.0).width(3) == pytest.approx(math.sqrt(8 / math.pi), rel=1e-12)
+
+
+WIDE = (
+    *("l1_ball", "l2_ball", "linf_ball", "lp_ball:1.5", "lp_ball:4", "subspace_ball:9"),
+    *("k_support_ball:1", "k_support_ball:7", "k_support_ball:40", "group_ball:1", "group_ball:5", "group_ball:40"),
+)
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_widths_against_simulation(name):
+    C = feasible_set(name, 0.5)
+    values = C.support(np.random.default_rng(3).standard_normal((20_000, 40)))[:, 0]
+    simulated = values.std() * math.sqrt(1 / 20_000 + 1 / 4000)
+    assert abs(values.mean() - C.width(40)) < 3.5 * simulated
+    assert C.width(40) == C.width(40)
+
+
+def test_widths_of_special_cases_coincide():
+    for name, same in (("k_support_ball:1", "l1_ball"), ("group_ball:1", "l1_ball"), ("k_support_ball:30", "l2_ball"),
+                       ("group_ball:30", "l2_ball"), ("subspace_ball:30", "l2_ball")):  # fmt: skip
+        assert feasible_set(name, 2.0).width(30) == pytest.approx(feasible_set(same, 2.0).width(30), rel=1e-10)

@@ -14,7 +14,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import CalibratedCell, Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
-from dpsco_bench.kinds.explicit import Explicit, ExplicitPart, is_pathwise, pathwise_verdict, replicate_bounds
+from dpsco_bench.kinds.explicit import Explicit, ExplicitPart, pathwise_verdict, replicate_bounds
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.problems.base import Constants
 
@@ -50,7 +50,6 @@ def part(**more):
 
 @pytest.mark.parametrize(("starts", "word"), [((0.1, 0.5, 0.9), "vacuous"), ((0.1, 0.5, 3.0), "holds")])
 def test_a_bound_between_the_starts_of_two_signals_can_fail(starts, word):
-    """A run that stays at its start has the largest start of the signals for its risk."""
     risk = np.full((2, 3, 2, 4), 0.02)
     risk[:, 0] = 0.05  # the largest risk is not where the start's is
     cells = evidence(risk, {}, starts=starts)
@@ -77,8 +76,10 @@ def test_a_quantity_takes_the_place_of_the_risk():
 def test_a_name_that_one_row_lacks_is_not_judged():
     length = np.ones((1, 1, 1, 4))
     length[0, 0, 0, 2] = math.nan
-    with pytest.raises(InputError, match="must be one of risk, which every row"):
+    with pytest.raises(InputError, match="'length': must be one of risk"):
         evidence(np.ones((1, 1, 1, 4)), {"length": length}, "length")
+    with pytest.raises(InputError, match="extra = 'regret'"):
+        pathwise_verdict(part(statistic="max"), evidence(np.ones((1, 1, 1, 3)), {}), MEASURED)
 
 
 def test_max_lets_no_replicate_exceed_the_bound():
@@ -89,12 +90,8 @@ def test_max_lets_no_replicate_exceed_the_bound():
     risk[1, 2] = 0.9  # the signal of the largest mean is another one
     verdict = pathwise_verdict(part(statistic="max"), evidence(risk, {}), ONE)
     assert (verdict.verdict, verdict.worst_ratio, verdict.worst_value) == ("violated", 1.01, 1.0)
-    assert "largest ratio of a replicate to its bound is 1.01" in verdict.reason
-
-
-def test_equality_up_to_rounding_is_within_the_bound():
-    verdict = pathwise_verdict(part(statistic="max"), evidence(np.full((1, 1, 1, 3), 1 + 1e-12), {}), ONE)
-    assert verdict.verdict == "holds"
+    rounded = evidence(np.full((1, 1, 1, 3), 1 + 1e-12), {})
+    assert pathwise_verdict(part(statistic="max"), rounded, ONE).verdict == "holds"
 
 
 @pytest.mark.parametrize(("beyond", "word"), [(0, "holds"), (2, "inconclusive"), (5, "inconclusive"), (14, "violated")])
@@ -107,7 +104,6 @@ def test_shares_are_judged_by_their_intervals(beyond, word):
 
 
 def test_the_share_of_every_signal_counts():
-    """The worst ratio is that of another signal than the smallest share."""
     risk = np.full((1, 2, 1, 200), 0.5)
     risk[0, 0, 0, :60] = 1.5
     risk[0, 1] = 0.9
@@ -116,14 +112,7 @@ def test_the_share_of_every_signal_counts():
     assert verdict.verdict == "violated" and "70 % of the 200 replicates" in verdict.reason
 
 
-def test_a_bound_above_the_start_is_vacuous_by_the_replicate_too():
-    two = Bound("own.two", "2")  # the starting point's risk is 1
-    verdict = pathwise_verdict(part(statistic="max"), evidence(np.full((2, 1, 1, 4), 0.5), {}), two)
-    assert verdict.verdict == "vacuous" and "starting point" in verdict.reason
-
-
 def test_measured_bounds_belong_to_their_replicate():
-    """Means of risk and bound would hide the replicate whose bound is small."""
     risk = np.array([[[[1.0, 5.0, 3.0]]]])
     regret = np.array([[[[0.4, 4.0, 3.0]]]])
     (cell,) = evidence(risk, {"regret": regret})
@@ -133,7 +122,6 @@ def test_measured_bounds_belong_to_their_replicate():
 
 
 def test_means_are_compared_with_the_bound_of_their_own_signal():
-    """The largest risk has a large bound; the smaller one exceeds its own."""
     rng = np.random.default_rng(3)
     risk = np.stack([rng.normal(1.0, 0.01, (1, 50)), rng.normal(5.0, 0.01, (1, 50))])[None]
     regret = np.stack([np.full((1, 50), 0.4), np.full((1, 50), 9.0)])[None]
@@ -161,27 +149,6 @@ def test_without_noise_a_printed_formula_has_none():
     assert replace(cell, calibration="accounted").printed.calibration == "paper"
 
 
-def test_what_a_bound_asks_for_must_have_been_noted():
-    with pytest.raises(InputError, match="extra = 'regret': must be one of none: the runs noted nothing"):
-        pathwise_verdict(part(statistic="max"), evidence(np.ones((1, 1, 1, 3)), {}), MEASURED)
-
-
-def test_which_parts_are_pathwise():
-    assert not is_pathwise(part(), ONE)
-    assert is_pathwise(part(), MEASURED)
-    assert is_pathwise(part(statistic="max"), ONE) and is_pathwise(part(quantity="length"), ONE)
-
-
 def test_demoted_rows_demote_their_cell():
     (cell,) = evidence(np.ones((1, 1, 1, 3)), {}, status="target_law_only")
     assert cell.calibrated.privacy_status == "target_law_only" and math.isnan(cell.calibrated.epsilon_real)
-
-
-def test_a_bound_is_evaluated_at_the_extras_of_every_replicate():
-    (cell,) = evidence([[[[1.0, 2.0]]]], {"regret": [[[[3.0, 4.0]]]]})
-    assert replicate_bounds(cell, MEASURED).tolist() == [
-        MEASURED.value(replace(cell.printed, extras={"regret": one})) for one in (3.0, 4.0)
-    ]
-    inside = Bound("p.in_sum", "sum_{t=1}^{n} regret/t", MEASURED.symbols)
-    with pytest.raises(InputError, match="in front of the sum"):
-        replicate_bounds(cell, inside)

@@ -16,6 +16,7 @@ from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.geometry.ball import feasible_set, mean_largest
 from dpsco_bench.geometry.mirror import mean_largest_square
+from dpsco_bench.papers.bassily2021.laws import largest_excess
 from dpsco_bench.papers.su2023.shuffling import shuffled_epsilon
 from dpsco_bench.privacy.accountants.allocation import largest_shift
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
@@ -31,7 +32,7 @@ LETTERS |= {name: getattr(math, name) for name in ("exp", "lgamma")} | {"shuffle
 LETTERS |= {kind.__name__: kind for kind in (Disjoint, Full, Poisson, SingleIndex, WithReplacement)}
 LETTERS |= {"width2": mean_largest_square, "each": epsilon_each_for, "allocation": largest_shift}
 LETTERS |= {"width": mean_largest, "support_width": feasible_set("k_support_ball:4", 1.0).width}
-LETTERS |= {"min": min, "max": max, "round": round}
+LETTERS |= {"min": min, "max": max, "round": round, "excess": largest_excess}
 BOOKS = {file.parent.name: read_yaml(file) for file in sorted(Path(__file__).parent.glob("*/vectors.yaml"))}
 
 

@@ -44,7 +44,6 @@ for words in json.loads(sys.argv[1]):
     found.append(said.getvalue())
 print(json.dumps(found))
 """
-
 # Python, Numba and the package write caches beside the code under names of a moment; other tests do while this copies.
 BEING_WRITTEN = shutil.ignore_patterns("*.part.*", "*.pyc.*", "*.tmp.*")
 
@@ -103,7 +102,6 @@ metadata.entry_points = entry_points
 
 
 def test_a_paper_that_nothing_declares_is_left_out_of_every_plan(without):
-    """Its line among the entry points is gone too, as in a tree whose owner dropped the paper."""
     paper, tree = without
     project = tree / "pyproject.toml"
     lines = project.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -124,7 +122,6 @@ def store(tmp_path_factory):
 
 @pytest.mark.long
 def test_smoke_of_the_rest_gives_the_recorded_verdicts(without, store):
-    """Without the largest paper all of it, site included; without each other one its verdicts."""
     paper, tree = without
     snakemake, own = str(Path(sys.executable).with_name("snakemake")), tree / "results" / "store"
     if store.is_dir():

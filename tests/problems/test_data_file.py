@@ -1,12 +1,22 @@
+"""One's own file: what options do to it, its constants and minima, what is held out, and its public twin."""
+
+from __future__ import annotations
+
 import json
 import math
 
 import numpy as np
 import pytest
+import scipy.optimize
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.leaderboard.choose import make_point, twin_of
 from dpsco_bench.problems.base import Data
+from dpsco_bench.problems.data_file import DataFile
+from dpsco_bench.problems.margin_losses import LOSSES, WITH_WIDTH
 from dpsco_bench.problems.registry import get_problem
 
 ROWS, COLUMNS = 60, 3
@@ -97,16 +107,13 @@ def test_constants_are_global_only_without_a_look_at_the_data(table):
     known = drawn(clip=2.0, positive=1)[0]
     assert known.constants.status == "global" and known.warnings == ()
     coded = drawn(clip=2.0)[0]  # the label of one record may turn all others
-    assert coded.constants.status == "nominal" and coded.warnings[0].startswith(
-        "labels coded from the data: not private"
-    )
+    assert coded.constants.status == "nominal" and "labels coded from the data" in coded.warnings[0]
     for options in ({}, {"scale": "max_row_norm"}, {"scale": "max_row_norm", "clip": 0.5}):
         problem, _ = drawn(**options, positive=1)
         assert problem.constants.status == "nominal"
-        assert len(problem.warnings) == 1 and problem.warnings[0].endswith("computed from the data: not private")
+        assert len(problem.warnings) == 1
     squared = drawn(clip=2.0, loss="least_squares", label_clip=1.0)[0]
-    assert squared.constants.status == "nominal"
-    assert squared.warnings == ("a squared loss has no Lipschitz constant on the whole space: G is nominal",)
+    assert squared.constants.status == "nominal" and len(squared.warnings) == 1
 
 
 def test_without_clipping_the_constants_are_those_of_the_data(table):
@@ -114,10 +121,9 @@ def test_without_clipping_the_constants_are_those_of_the_data(table):
     assert problem.data_dependent_constants
     assert problem.constants_of(data).lipschitz == norms(data.features).max() < norms(table[0]).max()
     assert problem.constants_of(data).status == "nominal"
-    with_intercept, extended = drawn(3, intercept=True)
-    assert with_intercept.constants_of(extended).lipschitz == pytest.approx(
-        math.hypot(1, problem.constants_of(data).lipschitz)
-    )
+    longer, extended = drawn(3, intercept=True)
+    expected = math.hypot(1, problem.constants_of(data).lipschitz)
+    assert longer.constants_of(extended).lipschitz == pytest.approx(expected)
 
 
 def test_labels_are_not_clipped_unasked_and_their_bound_is_then_that_of_the_data(table):
@@ -150,9 +156,6 @@ def test_least_squares_has_the_closed_form_minimum(table):
     assert problem.optimal_risk(data) == pytest.approx(problem.risk(x[None], data)[0], rel=1e-12)
 
 
-# --- what names the streams: content, not places ---------------------------------------------------------------------
-
-
 def keys(**options):
     cell = Cell("wang2017.dp_gd_pl", "data_file", 20, 1.0, 1e-5, problem_options={**OPTIONS, **options})
     return cell.data_key(), cell.run_key(0)
@@ -169,3 +172,169 @@ def test_keys_depend_on_the_content_and_not_on_the_place(table, tmp_path):
     assert keys(clip=1.0) != first
     write("t.csv", rows, 1 - labels)
     assert keys() != first
+
+
+NUMBERS = ("squared", "huber")
+SETTINGS = {
+    "plain": {},
+    "unregularised": {"regularisation": 0.0},
+    "ball": {"domain": "l2_ball"},
+    "ridge in the ball": {"domain": "l2_ball", "regularisation": 0.1},
+    "l1": {"domain": "l1_ball"},
+    "l1.5": {"domain": "lp_ball", "p": 1.5},
+    "polyhedral": {"domain": "lp_ball", "p": 1.0},
+    "cube": {"domain": "lp_ball", "p": math.inf},
+    "simplex": {"domain": "simplex"},
+    "dual rows": {"p": 1.5, "regularisation": 0.0},
+}
+domains = st.sampled_from([{}, {"domain": "l2_ball"}, {"domain": "l1_ball"}, {"domain": "simplex"}])
+exponents = st.sampled_from([1.0, 1.2, 1.5, 2.0, 3.0, math.inf])
+sizes = st.floats(0.05, 20.0)
+
+
+@st.composite
+def problems(draw):
+    """A problem of any setting, without a file."""
+    loss = draw(st.sampled_from(sorted(LOSSES)))
+    options = {"loss": loss, "clip": draw(sizes), "intercept": draw(st.booleans())}
+    on_lp, in_lp = exponents.map(lambda p: {"domain": "lp_ball", "p": p}), exponents.map(lambda p: {"p": p})
+    options |= draw(st.one_of(domains, on_lp, in_lp))
+    if options.get("domain"):
+        options["radius"] = draw(sizes)
+    options["regularisation"] = draw(st.floats(0.01, 2.0) if loss == "linear" else st.sampled_from([0.0, 0.3]))
+    if loss in WITH_WIDTH:
+        options["width"] = draw(sizes)
+    if loss in (*NUMBERS, "least_squares"):
+        options["label_clip"] = draw(sizes)
+    return DataFile(draw(st.integers(2, 6)), **options)
+
+
+def points(problem, count, rng):
+    """Points of the domain, its far ends among them; of the whole space far and near ones."""
+    z = rng.standard_normal((count, problem.dimension)) * 10.0 ** rng.uniform(-2, 2, (count, 1))
+    domain = problem.feasible_set
+    return z if domain is None else np.concatenate([domain.project(z), domain.minimise_linear(z)])
+
+
+@settings(max_examples=150, deadline=None)
+@given(problem=problems(), seed=st.integers(0, 2**31))
+def test_no_record_and_no_point_break_the_constants(problem, seed):
+    rng = np.random.default_rng(seed)
+    x, c = points(problem, 40, rng), problem.constants
+    records = [problem.domain_records(40, seed), problem.records_at(x)]
+    q = problem.row_exponent
+    for data in (found for found in records if found is not None):
+        assert problem.row_norms(data.features).max() <= problem.with_intercept(problem.clip) * (1 + 1e-9)
+        labels = data.labels if problem.classes else data.labels * rng.random(data.n)
+        margins = x @ data.features.T
+        slopes = problem.slope(margins, labels)
+        lengths = np.abs(slopes) * problem.row_norms(data.features)
+        free = problem.loss_name in ("squared", "least_squares") and problem.domain == "none"
+        assert (c.status == "nominal") == free
+        if not free:
+            assert lengths.max() <= c.lipschitz * (1 + 1e-9)
+        other = points(problem, 40, rng)[: len(x)]
+        change = np.abs(problem.slope(other @ data.features.T, labels) - slopes) * problem.row_norms(data.features)
+        apart = np.linalg.norm(other - x, ord=problem.p or 2.0, axis=1)
+        assert (change <= c.smoothness * apart[:, None] * (1 + 1e-9) + 1e-9 * c.lipschitz).all()
+        ridge = 0.5 * problem.ridge * float(problem.start @ problem.start)
+        start = problem.loss(problem.start @ data.features.T, labels) + ridge
+        lowest = problem.loss(margins, labels).min() if not problem.margin.smooth and problem.domain != "none" else 0.0
+        assert start.max() - lowest <= c.initial_gap * (1 + 1e-9)
+    if problem.domain != "none":
+        assert np.linalg.norm(x - problem.start, axis=1).max() <= c.initial_distance * (1 + 1e-9)
+        assert np.linalg.norm(x, ord=problem.p or 2.0, axis=1).max() <= 0.5 * c.diameter * (1 + 1e-9)
+    assert math.isclose(1.0 / q + 1.0 / (problem.p or 2.0), 1.0)
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    """A file of 80 records with three features and a label that they explain in part."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    rows = np.round(rng.standard_normal((80, 3)) + 0.3, 4)
+    y = (rows @ [1.0, -1.0, 0.5] + rng.standard_normal(80) > 0).astype(int)
+    lines = ["a,b,c,y", *(",".join(map(str, (*r, v))) for r, v in zip(rows, y, strict=True))]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    return {"path": "t.csv", "label": "y", "clip": 2.0}
+
+
+def made(options, loss="logistic", **more):
+    own = {"label_clip": 1.0} if loss in NUMBERS else {}
+    return get_problem("data_file", **{**options, **own, "loss": loss, **more})
+
+
+@pytest.mark.parametrize("where", ["plain", "ball", "ridge in the ball", "l1", "l1.5", "cube", "simplex"])
+@pytest.mark.parametrize("loss", ["logistic", "squared", "huber", "smoothed_hinge", "linear"])
+def test_the_minimum_is_the_minimum(people, loss, where):
+    width = {"width": 0.3} if loss in WITH_WIDTH else {}
+    problem = made(people, loss, **SETTINGS[where], **width)
+    data = problem.draw(80, None)
+    x = problem.minimiser(data)
+    best = problem.optimal_risk(data)
+    assert best == problem.risk(x[None], data)[0]
+    gradient = (problem.mean_gradient(x[None], data) + problem.ridge * x)[0]
+    domain = problem.feasible_set
+    if domain is None:
+        assert np.linalg.norm(gradient) <= 1e-6
+        return
+    np.testing.assert_allclose(domain.project(x[None])[0], x, atol=1e-12)
+    rng = np.random.default_rng(0)
+    others = np.concatenate(
+        [domain.project(x + 0.1 * rng.standard_normal((200, 3))), domain.minimise_linear(rng.standard_normal((50, 3)))]
+    )
+    assert (problem.risk(others, data) >= best - 1e-9).all()
+    assert float(gradient @ x + domain.support(-gradient[None])[0, 0]) <= 1e-6
+
+
+@pytest.mark.parametrize("loss", ["huber", "smoothed_hinge"])
+def test_flat_losses_without_a_ridge_are_minimised_on_the_whole_space(people, loss):
+    """Newton's method would stop where all curvatures are 0."""
+    problem = made(people, loss, regularisation=0.0, width=0.2)
+    data = problem.draw(80, None)
+    found = scipy.optimize.minimize(
+        lambda x: float(problem.risk(x[None], data)[0]),
+        np.zeros(3),
+        jac=lambda x: problem.mean_gradient(x[None], data)[0],
+    )
+    assert problem.optimal_risk(data) <= found.fun + 1e-9
+    assert problem.optimal_risk(data) < problem.risk(np.zeros((1, 3)), data)[0] - 1e-3
+
+
+def test_held_out_records_are_used_for_nothing_else(people):
+    problem = made(people, split=0.25)
+    whole = made(people)
+    assert (problem.records, whole.records) == (60, 80)
+    used, held = problem.draw(60, None), problem.held_out(60)
+    both = np.concatenate([used.features, held.features])
+    np.testing.assert_array_equal(both, whole.draw(80, None).features)
+    assert whole.held_out(80) is None and whole.beside(np.zeros((1, 3)), used) == {}
+    with pytest.raises(InputError, match="^n = 61: must be an integer from 1 to 60"):
+        problem.check_records(61)
+
+
+TWINS = [
+    {"clip": 2.0},
+    {"clip": 2.0, "domain": "l1_ball", "radius": 3.0, "intercept": True},
+    {"clip": 0.5, "domain": "lp_ball", "p": 1.5, "loss": "smoothed_hinge", "width": 0.5},
+    {"clip": 1.0, "domain": "simplex", "loss": "linear"},
+    {"clip": 1.5, "domain": "l2_ball", "loss": "squared", "label_clip": 2.0, "regularisation": 0.1},
+    {"clip": 1.0, "loss": "huber", "label_clip": 3.0},
+]
+
+
+@pytest.mark.parametrize("options", TWINS)
+def test_constants_are_those_of_the_file_and_records_keep_within_them(options):
+    point = twin_of(make_point({"problem": "data_file", "n": 300, "d": 4, **options}))
+    own, twin = get_problem("data_file", 4, **options), get_problem(point.problem, 4, **point.options)
+    assert twin.constants == own.constants and twin.traits == own.traits and (point.n, point.d) == (300, 4)
+    assert twin.constants.status == own.constants.status
+    data = Cell("", point.problem, 300, 1.0, 1e-6, 4, problem_options=point.options).draw_data(7, 0)
+    rows = data.features[:, : 4 - twin.intercept]
+    assert data.features.shape == (300, 4) and twin.row_norms(rows) == pytest.approx(np.full(300, options["clip"]))
+    if twin.classes:
+        assert set(data.labels) == {-1.0, 1.0}
+    else:
+        assert np.abs(data.labels).max() <= options["label_clip"]
+    best = twin.minimiser(data)
+    assert twin.risk(best[None], data)[0] < twin.risk(twin.start[None], data)[0], "there is something to learn"

@@ -68,7 +68,6 @@ def test_traits_and_constants_agree(problem, draw):
 
 
 def test_strong_convexity_and_smoothness_hold(problem, draw, points):
-    """Co-coercivity-type bounds on random pairs, for the whole objective."""
     data = draw(problem, 30)
     c, lam = problem.constants_of(data), problem.constants.regularisation
     gradient = problem.mean_gradient(points, data) + lam * points
@@ -82,7 +81,6 @@ def test_strong_convexity_and_smoothness_hold(problem, draw, points):
 
 
 def test_records_of_the_domain_obey_the_lipschitz_constant(global_problem):
-    """Gradients of records have dual norm at most G wherever the iterate is; nominal constants promise nothing."""
     problem = global_problem
     dual = dual_exponent(problem.constants.norm)
     records = problem.domain_records(40, seed=2)
@@ -99,7 +97,6 @@ def test_records_of_the_domain_obey_the_lipschitz_constant(global_problem):
 
 
 def test_an_oracle_on_a_ball_obeys_its_constants(global_oracle, draw):
-    """Where the constants are called global, the largest gradient over the ball is at most G."""
     x = inside(global_oracle, 100.0 * np.random.default_rng(3).standard_normal((400, global_oracle.dimension)))
     gradients, c = global_oracle.mean_gradient(x, draw(global_oracle, 4)), global_oracle.constants
     assert lp_norm(gradients, dual_exponent(c.norm)).max() <= c.lipschitz * (1 + 1e-12)

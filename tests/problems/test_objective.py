@@ -22,23 +22,7 @@ def batch(indices, mask, expected):
     return Batch(np.asarray(indices), mask, mask.sum(axis=-1), expected)
 
 
-def test_gradients_are_counted_per_replicate(objective):
-    x = objective.start
-    objective.mean_gradient(x)
-    np.testing.assert_array_equal(objective.evaluations, [20, 20])
-    objective.full_gradient(x)
-    np.testing.assert_array_equal(objective.evaluations, [40, 40])
-    uneven = batch([[1, 2, 0], [4, 0, 0]], [[1, 1, 0], [1, 0, 0]], 1.5)
-    objective.batch_gradient(x, uneven)
-    np.testing.assert_array_equal(objective.evaluations, [42, 41])
-    objective.batch_gradient_difference(x, x, uneven)
-    np.testing.assert_array_equal(objective.evaluations, [46, 43])
-    objective.regulariser_gradient(x), objective.prox(x, 0.1), objective.excess_risk(x)
-    np.testing.assert_array_equal(objective.evaluations, [46, 43])
-
-
 def test_batch_means_divide_by_the_expected_size(objective, data):
-    """Never by the drawn one: that is not what the accountant charges."""
     x = np.random.default_rng(0).standard_normal((2, 3))
     drawn = batch([[1, 2, 0], [4, 0, 0]], [[1, 1, 0], [1, 0, 0]], 5.0)
     got = objective.batch_gradient(x, drawn)
@@ -47,14 +31,6 @@ def test_batch_means_divide_by_the_expected_size(objective, data):
         rows = Data(len(records), data.features[records], data.labels[records])
         expected = problem.mean_gradient(x[r : r + 1], rows)[0] * len(records) / 5.0
         np.testing.assert_allclose(got[r], expected, rtol=1e-13)
-
-
-def test_difference_is_the_difference_of_two_batch_gradients(objective):
-    rng = np.random.default_rng(0)
-    x, anchor = rng.standard_normal((2, 2, 3))
-    drawn = batch([[1, 2, 0], [4, 0, 0]], [[1, 1, 0], [1, 0, 0]], 2.0)
-    expected = objective.batch_gradient(x, drawn) - objective.batch_gradient(anchor, drawn)
-    np.testing.assert_allclose(objective.batch_gradient_difference(x, anchor, drawn), expected, rtol=1e-14)
 
 
 def test_prox_solves_its_problem(objective):
@@ -139,14 +115,3 @@ def test_samples_of_each_replicate_take_the_place_of_shared_records(xp, draw):
         for mine, theirs in zip(got, expected, strict=True):
             np.testing.assert_allclose(np.asarray(mine)[r], theirs[0], rtol=1e-12)
     np.testing.assert_array_equal(np.asarray(objective.evaluations), 10.0)
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_risks_are_measured_in_double_precision_whatever_the_run_has(dtype):
-    """Points 1e-6 from the minimiser, where the excess risk is below the rounding of a single precision risk."""
-    problem = get_problem("diag_quadratic", 4)
-    objective = Objective(problem, Data(10), 3, dtype=dtype)
-    x = (1e-6 * np.array([1.0, 2.0, 3.0])[:, None] * np.ones(4)).astype(dtype)
-    expected = 0.5 * np.sum(problem.spectrum * x.astype(np.float64) ** 2, axis=1)
-    np.testing.assert_allclose(objective.excess_risk(x), expected, rtol=1e-12)
-    assert objective.excess_risk(x).dtype == np.float64

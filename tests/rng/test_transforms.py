@@ -1,7 +1,13 @@
+"""Random words to numbers: each transform against its law in double precision."""
+
+import math
+
 import numpy as np
 import pytest
+from scipy.special import gammainc, gammaincc
 
 from dpsco_bench.rng import transforms
+from dpsco_bench.rng.transforms import magnitude, shape_table
 
 EDGES = np.array([0, 1, 2, 2**30 - 1, 2**30, 2**31 - 1, 2**31, 2**31 + 1, 3 * 2**30, 2**32 - 2, 2**32 - 1], np.uint32)
 
@@ -66,11 +72,6 @@ def test_laplace_is_the_inverse_distribution_function():
     np.testing.assert_allclose(distribution, (w + 0.5) / 2**32, atol=5e-8)
 
 
-def test_laplace_is_symmetric():
-    w = some_words(1 << 12)
-    np.testing.assert_array_equal(transforms.laplaces(~w), -transforms.laplaces(w))
-
-
 def test_uniforms_are_in_the_open_interval():
     ones = 2**32 - 1
     words = np.array([[0, 0, 2**31, ones], [0, 2**11, 0, ones]], np.uint32)
@@ -94,10 +95,43 @@ def test_integers_are_the_upper_half_of_an_exact_product(high):
     assert result.min() >= 0 and result.max() < high
 
 
-def test_words_of_a_block_map_to_its_values():
-    words = np.arange(4, dtype=np.uint32)[:, None] * np.uint32(0x12345678) + np.uint32(99)
-    normals, uniforms = transforms.normals(words), transforms.uniforms(words)
-    np.testing.assert_array_equal(normals[:2], transforms.box_muller(words[0], words[1]))
-    np.testing.assert_array_equal(normals[2:], transforms.box_muller(words[2], words[3]))
-    np.testing.assert_array_equal(uniforms[1], transforms.uniforms(words[2:])[0])
-    np.testing.assert_array_equal(transforms.laplaces(words)[3], transforms.laplaces(words[3]))
+EXPONENTS = [1.0, 2.0, 2.001, 3.0, 7.155, 20.0, 101.0, 1000.0]
+
+
+def words_over_the_range():
+    """Words of both signs: dense near both ends of the range of probabilities, and everywhere between."""
+    folded = np.concatenate([2.0 ** np.linspace(0, 31, 4001)[:-1], 2.0**31 - 2.0 ** np.linspace(0, 30, 4001)])
+    words = np.minimum(folded, 2**31 - 1).astype(np.uint32)
+    return np.concatenate([words, ~words])
+
+
+@pytest.mark.parametrize("r", EXPONENTS)
+def test_shapes_are_the_quantiles_of_the_rounded_uniform_number(r):
+    words = words_over_the_range()
+    w = transforms.shapes(words, shape_table(r))
+    folded = np.where(words >> 31, ~words, words)
+    exceeding = (folded.astype(np.float32) * np.float32(2.0**-31) + np.float32(2.0**-32)).astype(np.float64)
+    inner = exceeding < 1.0
+    np.testing.assert_allclose(np.abs(w[inner]), magnitude(exceeding[inner], r), rtol=2.5e-7, atol=3e-8)
+    assert (np.abs(w[~inner]) > 0).all() and (np.abs(w[~inner]) < 1e-7).all()
+    np.testing.assert_array_equal(np.sign(w), np.where(words >> 31, 1, -1))
+
+
+@pytest.mark.parametrize("r", EXPONENTS)
+def test_magnitudes_have_the_stated_law(r):
+    """``|w|^r ~ Gamma(1/r)``: survival or distribution function, whichever is small."""
+    exceeding = np.concatenate([np.geomspace(2.0**-32, 0.5, 60), 1.0 - np.geomspace(1e-7, 0.5, 60)])
+    w = magnitude(exceeding, r)
+    tail = gammaincc(1 / r, w**r)
+    body = np.where(w**r > 1e-200, gammainc(1 / r, w**r), w / math.gamma(1 + 1 / r))
+    np.testing.assert_allclose(tail[:60], exceeding[:60], rtol=1e-9)
+    np.testing.assert_allclose(body[60:], 1.0 - exceeding[60:], rtol=1e-8)
+
+
+def test_powers_and_exponentials():
+    y = np.linspace(-126, 100, 20001, dtype=np.float32)
+    np.testing.assert_allclose(transforms.exp2(y), np.exp2(y.astype(np.float64)), rtol=2.5e-7)
+    w = np.linspace(0.05, 2.0, 2001, dtype=np.float32)
+    for r in (2.0, 3.0, 20.0):
+        np.testing.assert_allclose(transforms.powers(-w, np.float32(r)), w.astype(float) ** r, rtol=3e-7 * (3 + 5 * r))
+    assert transforms.powers(np.float32([1e-7]), np.float32(100))[0] == pytest.approx(2.0**-126)

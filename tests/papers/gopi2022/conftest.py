@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.interpolate import PchipInterpolator
+from scipy.stats import kstest
 
 from dpsco_bench.claims.jobs import claim_plan
 from dpsco_bench.cli.claiming import run_claim
@@ -37,3 +38,25 @@ def quadrature():
         return PchipInterpolator(grid, [1.0 - law.tail(t) for t in grid])
 
     return quadrature
+
+
+@pytest.fixture(scope="session")
+def in_plane():
+    """(draws, log density on a grid, p): hold coordinates and their sum against the law on the l_p ball, by a grid."""
+
+    def in_plane(x, logs, p, size=1501):
+        grid = (np.arange(size) + 0.5) / size * 2 - 1
+        first, second = np.meshgrid(grid, grid, indexing="ij")
+        inside = np.abs(first) ** p + np.abs(second) ** p <= 1
+        density = np.where(inside, logs(first, second), -np.inf)
+        density = np.exp(density - density.max())
+        density /= density.sum()
+        places = np.add.outer(np.arange(size), np.arange(size)).ravel()
+        sums = np.bincount(places, density.ravel())
+        at = (np.arange(2 * size - 1) + 1) / size * 2 - 2
+        laws = [(x[:, axis], grid, density.sum(axis=1 - axis)) for axis in (0, 1)] + [(x.sum(axis=1), at, sums)]
+        for values, points, masses in laws:
+            below = np.cumsum(masses)
+            assert kstest(values, lambda t, a=points, b=below: np.interp(t, a + 1 / size, b, 0.0, 1.0)).pvalue > 1e-3
+
+    return in_plane

@@ -6,7 +6,6 @@ import pytest
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
 from dpsco_bench.fused import compiled
-from tests.marks import rest_at_night
 
 if not compiled.available():
     pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
@@ -22,8 +21,6 @@ RUNS = {
     "alternating on the l_4 ball": (PROXIMAL, "diag_linear_p4", 30, 2, {}, 500, {"delta_in": 0.05}),
 }
 
-LONG = ["alternating on the cube"]
-
 
 def block(run, fused, replicates=3):
     id, problem, n, d, problem_options, sweeps, options = run
@@ -31,14 +28,6 @@ def block(run, fused, replicates=3):
     plan = cell.plan("paper", 1)[1]
     scales = {query.name: query.paper_scale for query in plan.queries}
     return run_block(cell, plan, scales, cell.draw_data(1, 0), root_seed=1, replicates=replicates, fused=fused)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", rest_at_night(LONG, 0))
-def test_ten_thousand_sweeps(name):
-    *run, _, options = RUNS[name]
-    got, expected = (block((*run, 10_000, options), fused, replicates=2) for fused in (True, False))
-    np.testing.assert_allclose(got.output, expected.output, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -52,7 +41,6 @@ def test_a_compiled_chain_is_its_listing(name):
 
 
 def test_streams_that_are_asked_for_late_are_looked_up(monkeypatch):
-    """Few at first, so that tiles are begun anew."""
     run = RUNS["alternating on the l_1.5 ball"]
     expected = block(run, True)
     monkeypatch.setattr(fused, "FEW", 1)

@@ -72,7 +72,6 @@ def test_the_normal_law():
 
 
 def test_laws_on_an_interval_far_out_in_a_tail():
-    """To rounding in units of the interval, however short it is."""
     u, sd = RNG.random(20_000), 0.5
     high = 10.0 ** RNG.uniform(-6, 1, u.size)
     mean = (high + sd * 10.0 ** RNG.uniform(np.log10(truncated.FAR + 1e-9), 5, u.size)) * RNG.choice(

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
@@ -26,7 +27,6 @@ def test_cold_axis_and_radial_laws_have_their_limits(p):
 
 @pytest.mark.parametrize("p", [1.0, 4.0, "inf"])
 def test_radial_law_with_a_regulariser_of_another_norm(p):
-    """By rejection from the law without regulariser."""
     problem, k, mu = at("radial_norm", 100, 4, p=p), 5.0, 0.5
     rng = np.random.default_rng(0)
     size = 400_000
@@ -50,16 +50,13 @@ def test_cube_law_is_a_sum_over_coordinates():
         total += share * np.sum((1 - x) * density) / np.sum(density)
     assert problem.mean_excess(k, mu) == pytest.approx(total, rel=1e-4)
     data = problem.draw(10, None)
-    assert problem.optimal_risk(data) == pytest.approx(-1.0) and problem.shares(10) == pytest.approx(
-        problem._mean(data)
-    )
+    assert problem.optimal_risk(data) == pytest.approx(-1.0)
+    assert problem.shares(10) == pytest.approx(problem._mean(data))
 
 
 def test_biased_axis_is_the_sum_over_all_data_sets():
     n, k, mu, bias = 40, 60.0, 0.3, 2 / math.sqrt(40)
     problem = at("bias_axis", n, 3, p=1.5, signal=2.0)
-    from scipy.stats import binom
-
     heads = np.arange(n + 1)
     gaps = [AxisLaw(1.5, 3, k * (2 * h / n - 1), k * mu).mean_gap() for h in heads]
     wanted = bias * np.sum(binom.pmf(heads, n, 0.5 + 0.5 * bias) * gaps)

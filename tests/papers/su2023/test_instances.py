@@ -10,23 +10,14 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.catalogue import read_claim
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Draws
-from dpsco_bench.problems.families import sparse_vertex, unit_set
 from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.rng.streams import Stream, stream_key
 
 DELTA = 1e-6
-UNIT_SETS = [("l1_ball", None), ("l2_ball", None), ("k_support_ball", 3), ("group_ball", 4), ("subspace_ball", 5)]
 
 
 def draws(replicates=4, first=0):
     return Draws(lambda name: Stream(stream_key(7, "su2023 instances", name), np), first, replicates)
-
-
-@pytest.mark.parametrize(("domain", "size"), UNIT_SETS)
-def test_sparse_vertices_maximise_their_own_product(domain, size):
-    found, u = unit_set(domain, size, 12), sparse_vertex(domain, size, 12)
-    assert found.norm(u)[0] == pytest.approx(1) and found.support(u)[0] == pytest.approx(1)
-    assert np.linalg.norm(u) == pytest.approx(1) and found.euclidean_diameter(12) == pytest.approx(2)
 
 
 def test_coins_are_binomial_and_common_to_the_signals():
@@ -88,7 +79,6 @@ def test_signals_of_heavy_tails_end_at_the_least_truncation_level(claim):
 
 @pytest.mark.parametrize("p", [2.0, 4.0])
 def test_heavy_mean(p):
-    """The stated moment, an optimum inside with a vanishing gradient, and clipped means as they are defined."""
     problem = get_problem("heavy_mean", 6, p=p)
     data, q = problem.sample(4000, draws()), p / (p - 1)
     noise = data.records - problem.mean

@@ -6,6 +6,8 @@ import pytest
 
 from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.run import run_block
 from dpsco_bench.papers.su2023.algorithms.perturbation import CertifiedMinimiser
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -31,7 +33,6 @@ def run(entry, problem, data, calibration, replicates=3, **options):
 
 @pytest.mark.parametrize(("domain", "size"), SETS)
 def test_the_certificate_reaches_alpha_on_every_set(draw, domain, size):
-    """In the planned number of steps, with the paper's noise and without any."""
     problem = get_problem("logistic_glm", 20, domain=domain, size=size)
     data = draw(problem, 4000)
     for calibration in ("paper", "none"):
@@ -66,16 +67,8 @@ class CommonHessian(Problem):
     """``x' A x/2 - <z, x>`` with one A for all records, no multiple of the identity, and ``||z|| <= 1``."""
 
     name = "common_hessian"
-    traits = frozenset(
-        {
-            Trait.CONVEX,
-            Trait.SMOOTH,
-            Trait.LIPSCHITZ,
-            Trait.TWICE_DIFFERENTIABLE,
-            Trait.STRONGLY_CONVEX,
-            Trait.COMMON_HESSIAN,
-        }
-    )
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX})
+    traits |= {Trait.TWICE_DIFFERENTIABLE, Trait.COMMON_HESSIAN}
     scales = np.array([1.0, 0.1, 0.001])
 
     @property
@@ -85,13 +78,6 @@ class CommonHessian(Problem):
 
     def mean_gradient(self, x, data):
         return x * self.scales - data.features.mean(axis=0)
-
-
-@pytest.fixture
-def common_hessian():
-    records = np.random.default_rng(3).standard_normal((100, 3))
-    records /= np.linalg.norm(records, axis=1, keepdims=True)
-    return CommonHessian(3), Data(100, records, np.zeros(100))
 
 
 @pytest.mark.parametrize(
@@ -105,8 +91,10 @@ def test_closed_forms_are_exact_cost_n_gradients_and_need_no_output_noise(entry,
     assert calibrate(made, PRIVACY, "paper").privacy_status == "proven"
 
 
-def test_rounding_above_alpha_withdraws_the_proof_of_the_output_noise(common_hessian):
-    problem, data = common_hessian
+def test_rounding_above_alpha_withdraws_the_proof_of_the_output_noise():
+    records = np.random.default_rng(3).standard_normal((100, 3))
+    records /= np.linalg.norm(records, axis=1, keepdims=True)
+    problem, data = CommonHessian(3), Data(100, records, np.zeros(100))
     made, objective, info, _ = run(APP, problem, data, "paper")
     assert not info.rounded.any() and not info.demoted.any()
     finest = replace(made, schedule={**made.schedule, "accuracy": 1e-36})
@@ -117,7 +105,6 @@ def test_rounding_above_alpha_withdraws_the_proof_of_the_output_noise(common_hes
 
 
 def test_closed_forms_and_the_solver_agree():
-    """On the mean loss, whose Hessian is the identity."""
     problem = get_problem("boundary_mean", 6, domain="k_support_ball", size=2)
     terms = np.random.default_rng(6).standard_normal((5, 6))
     objective = Objective(problem, Data(10), 5)
@@ -127,3 +114,13 @@ def test_closed_forms_and_the_solver_agree():
     approximate = solver._approximate(terms / 10)
     np.testing.assert_allclose(approximate, exact, atol=1e-12)
     assert solver.info.certificate < 1e-12
+
+
+def test_the_projection_moves_less_than_the_noise():
+    """A point of the set is never further from a projection than from the projected point."""
+    keys = {"options": {"output_noise": True}, "problem_options": {"domain": "l1_ball", "signal": 0.1}}
+    cell = Cell("su2023.app_objp", "pointmass_linear", 512, 1.0, 1e-6, 64, **keys)
+    made, scales = cell.plan("paper", 0)[1], {"linear term": 10.0, "output": 0.05}
+    trace = run_block(cell, made, scales, cell.draw_data(0, 0), root_seed=2, replicates=200, rounds="su2023.cover")
+    moved, free = trace.extras["moved"], trace.extras["unprojected"]
+    assert (moved <= free).all() and abs(free.mean() / (64 * 0.0025) - 1) < 4 * np.sqrt(2 / 64 / 200)

@@ -23,7 +23,6 @@ def test_student_noise_is_that_of_numpy():
 
 
 def test_data_that_were_given_stay_as_they_are():
-    """What a listing draws from them hangs on no run that was before it."""
     data = slopes.StudentSample(8, 2, None)
     assert quick(data).transform is student_noise and data.transform is slopes.student_noise
     assert quick(other := object()) is other

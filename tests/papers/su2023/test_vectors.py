@@ -1,20 +1,26 @@
-"""The check vectors of the chapter: noise off, or given, 12 digits."""
+"""The check vectors of the chapter: noise off, or given, 12 digits; truncation, orders and shuffled budgets."""
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.norms import SmoothNorm
+from dpsco_bench.papers.su2023.algorithms.lp import truncated
+from dpsco_bench.papers.su2023.shuffling import epsilon_of, local_budget, shuffled_epsilon
+from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, PrivacySpec, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery, PerturbedObjectiveQuery
 from dpsco_bench.privacy.records import Disjoint
-from dpsco_bench.problems.base import Constants, Data, Problem, Trait
+from dpsco_bench.problems.base import Constants, Data, Draws, Problem, Trait
 from dpsco_bench.problems.glm import Logistic
 from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.registry import get_problem
+from dpsco_bench.rng.streams import Stream, stream_key
 
 PRIVACY = PrivacySpec(1.0, 1e-6)
 
@@ -139,7 +145,68 @@ def test_stand_in_for_heavy_tails():
     np.testing.assert_allclose(output, [-0.1639, -0.0294], atol=1e-14)
 
 
-def test_mirror_step_into_the_ball():
-    norm = SimpleNamespace(r=3.0, dual=1.5, kappa=2.0)
-    step = SmoothMirror(norm).step(np.array([3.0, -2.0, 6.0]), 1.5, 1.0)
-    np.testing.assert_allclose(step, [0.226183035609, -0.100525793604, 0.904732142438], rtol=1e-11)
+BATCHED, SHUFFLED = (get_algorithm(f"su2023.{name}_md") for name in ("truncated_batched", "shuffled_truncated"))
+
+
+def test_truncation_sets_to_zero():
+    gradients = np.array([[[3.0, 0.0], [0.0, 3.1], [-2.0, 2.0]]])
+    np.testing.assert_array_equal(truncated(gradients, 3.0, 3.0), [[[3.0, 0.0], [0.0, 0.0], [-2.0, 2.0]]])
+
+
+def test_no_record_enters_a_mean_beyond_the_threshold():
+    rng, released = np.random.default_rng(4), []
+    drawn = rng.standard_cauchy((6, 3, 5, 8)) * 0.3
+
+    def release(name, value, step):
+        released.append(value)
+        return value
+
+    objective = SimpleNamespace(
+        start=np.zeros((3, 8)), xp=np, domain=SimpleNamespace(radius=1.0), observe=lambda w: None,
+        record_gradients=lambda w, first, count: drawn[first // 5],
+    )  # fmt: skip
+    plan = SimpleNamespace(p=1.5, norm_rule="two_ln_d", steps=6, batch=5, threshold=1.2, gamma=2.0)
+    BATCHED.run_function(objective, plan, SimpleNamespace(release=release))
+    norms = np.linalg.norm(drawn, ord=3, axis=-1)
+    assert 0.2 < (norms > 1.2).mean() < 0.8
+    expected = np.where((norms <= 1.2)[..., None], drawn, 0.0).mean(axis=2)
+    np.testing.assert_allclose(np.array(released), expected, rtol=1e-12)
+    assert np.linalg.norm(expected, ord=3, axis=-1).max() <= 1.2
+
+
+class Ordered(Mechanism):
+    """Remembers that an order was asked for."""
+
+    asked = 0
+
+    def permutation(self, name, n):
+        type(self).asked += 1
+        return super().permutation(name, n)
+
+
+def test_algorithm_4_shuffles_what_the_replicates_share():
+    problem = get_problem("heavy_linear_t", 4).at(256, 0.2, 1e-6)
+    privacy = PrivacySpec(0.2, 1e-6)
+    constants = problem.constants.override(gradient_deviation=3.0)
+    made = SHUFFLED.plan(constants, 256, 4, privacy, "standard", steps=8)
+    sample = problem.sample(256, Draws(lambda name: Stream(stream_key(1, "t", name), np), 0, 2))
+    source = Ordered(made, {"gradient": 0.0}, "unit test", 0, 0, 2)
+    SHUFFLED.run_function(Objective(problem, sample, 2), made, source)
+    assert Ordered.asked == 0
+    order = source.permutation("records", 256)
+    assert order.shape == (2, 256) and np.array_equal(np.sort(order, axis=1), np.tile(np.arange(256), (2, 1)))
+    assert not np.array_equal(order[0], order[1])
+
+
+DELTA = 1e-6
+
+
+def test_the_budget_is_used_up_exactly():
+    assert shuffled_epsilon(0.5, 2**14, 5e-7) == pytest.approx(0.0756259837526, rel=1e-11)
+    n = 2**16
+    for epsilon in (0.01, 0.1):
+        local, share, rho = local_budget(epsilon, DELTA, n)
+        assert shuffled_epsilon(local, n, DELTA / 2) == pytest.approx(epsilon, rel=1e-9)
+        assert n * (math.exp(epsilon) + 1) * (1 + math.exp(-local) / 2) * share == pytest.approx(DELTA / 2)
+        assert zcdp_epsilon(rho, share) == pytest.approx(local, rel=1e-9)
+        assert epsilon_of(rho, DELTA, n) == pytest.approx(epsilon, rel=1e-6)

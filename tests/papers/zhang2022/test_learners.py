@@ -1,4 +1,8 @@
-"""Online learners: regret against adversaries, and the interface that the reduction relies on."""
+"""Online learners: regret against adversaries, and one's own in a file outside the package."""
+
+from __future__ import annotations
+
+import json
 
 import numpy as np
 import pytest
@@ -20,46 +24,23 @@ def setting(norm=2.0, start=None, **keywords):
     return LearnerSetting(start=start, project=project, radius=RADIUS, norm=norm, **values)
 
 
-def random_losses(rng):
-    return lambda t, w: rng.standard_normal(w.shape)
+ADVERSARIES = {
+    "random": lambda t, w, v, rng: rng.standard_normal(w.shape),
+    "steady": lambda t, w, v, rng: v,
+    "growing": lambda t, w, v, rng: t**3 * (v + 0.3 * rng.standard_normal(w.shape)),
+    "alternating": lambda t, w, v, rng: (-1.0) ** t * v,
+    "pushing": lambda t, w, v, rng: w + 0.1 * rng.standard_normal(w.shape),
+    "spikes": lambda t, w, v, rng: rng.standard_normal(w.shape) * 10.0 ** rng.integers(-6, 7),
+    "silence, then a shock": lambda t, w, v, rng: (t >= 60) * rng.standard_normal(w.shape),
+    "opposing": lambda t, w, v, rng: v * (1.0 if t <= ROUNDS // 2 else -2.0),
+}
+"""Losses of round t at the prediction w, by a vector v that is drawn at first; growing ones are as in the reduction."""
 
 
-def steady(rng):
-    direction = rng.standard_normal((REPLICATES, D_))
-    return lambda t, w: direction
-
-
-def growing(rng):
-    """As in the reduction: slowly turning sums whose size grows like t^3."""
-    turn = rng.standard_normal((REPLICATES, D_))
-    return lambda t, w: t**3 * (turn + 0.3 * rng.standard_normal(w.shape))
-
-
-def alternating(rng):
-    direction = rng.standard_normal((REPLICATES, D_))
-    return lambda t, w: (-1.0) ** t * direction
-
-
-def pushing(rng):
-    """The adversary sees the prediction and punishes it."""
-    return lambda t, w: w + 0.1 * rng.standard_normal(w.shape)
-
-
-def spikes(rng):
-    return lambda t, w: rng.standard_normal(w.shape) * 10.0 ** rng.integers(-6, 7)
-
-
-def silence_then_shock(rng):
-    return lambda t, w: np.zeros_like(w) if t < 60 else rng.standard_normal(w.shape)
-
-
-def opposing(rng):
-    """Cumulative losses that a leader would follow, then the opposite."""
-    direction = rng.standard_normal((REPLICATES, D_))
-    return lambda t, w: direction * (1.0 if t <= ROUNDS // 2 else -2.0)
-
-
-ADVERSARIES = (random_losses, steady, growing, alternating, pushing, spikes, silence_then_shock, opposing)
+def losses_of(name, seed=0):
+    rng = np.random.default_rng(seed)
+    v = rng.standard_normal((REPLICATES, D_))
+    return lambda t, w: ADVERSARIES[name](t, w, v, rng)
 
 
 def play(made, adversary, hints=True):
@@ -87,14 +68,13 @@ def regret(losses, points, norm=2.0):
 @pytest.mark.parametrize("name", BOUNDED)
 @pytest.mark.parametrize("start", [None, (0.6, -1.2, 0.3)], ids=["centre", "off_centre"])
 def test_no_adversary_found_exceeds_the_declared_regret(name, start):
-    """Pathwise, wherever it starts; and the bound is within a factor of what some adversary reaches."""
     reached = []
     for number, adversary in enumerate(ADVERSARIES):
         made = get_learner(name)(setting(start=start))
-        found = regret(*play(made, adversary(np.random.default_rng(number))))
+        found = regret(*play(made, losses_of(adversary, number)))
         bound = made.regret_bound()
         assert bound.shape == (REPLICATES, 1)
-        assert np.all(found <= bound[:, 0] * (1 + 1e-9)), adversary.__name__
+        assert np.all(found <= bound[:, 0] * (1 + 1e-9)), adversary
         reached.append(np.max(found / bound[:, 0]))
     assert max(reached) > 0.1, reached
 
@@ -103,15 +83,13 @@ def test_no_adversary_found_exceeds_the_declared_regret(name, start):
 def test_no_adversary_found_exceeds_the_declared_regret_on_lp_balls(p):
     for number, adversary in enumerate(ADVERSARIES):
         made = get_learner("lp_ftrl")(setting(p))
-        found = regret(*play(made, adversary(np.random.default_rng(number))), norm=p)
-        assert np.all(found <= made.regret_bound()[:, 0] * (1 + 1e-9)), adversary.__name__
+        found = regret(*play(made, losses_of(adversary, number)), norm=p)
+        assert np.all(found <= made.regret_bound()[:, 0] * (1 + 1e-9)), adversary
 
 
 def test_in_l2_both_leaders_are_one():
     """The closed form of ``lp_ftrl`` is the projection of ``ftrl_adagrad`` for p = 2."""
-    plays = [
-        play(get_learner(name)(setting()), growing(np.random.default_rng(0)))[1] for name in ("lp_ftrl", "ftrl_adagrad")
-    ]
+    plays = [play(get_learner(name)(setting()), losses_of("growing"))[1] for name in ("lp_ftrl", "ftrl_adagrad")]
     np.testing.assert_allclose(plays[0], plays[1], atol=1e-12)
 
 
@@ -121,7 +99,7 @@ def test_strongly_convex_losses(k, adversary):
     """``osd`` on ``<a_t, w> + (mu t^k/4) ||w - y_t||^2``: regret of these losses, not of their linearisations."""
     mu, rng = 0.7, np.random.default_rng(4)
     made = get_learner("osd")(setting(k=k, strong_convexity=mu))
-    attack, slopes, centres, points = adversary(rng), [], [], []
+    attack, slopes, centres, points = losses_of(adversary, 4), [], [], []
     for t in range(1, ROUNDS + 1):
         w = made.predict()
         a, y = attack(t, w), project_ball(2 * rng.standard_normal(w.shape), RADIUS)
@@ -137,11 +115,10 @@ def test_strongly_convex_losses(k, adversary):
 
 @pytest.mark.parametrize("name", ["optimistic_ftrl", "optimistic_omd"])
 def test_hints_that_are_true_leave_no_regret_to_pay(name):
-    """Equal losses: after the first round every hint is right, and the bound stops growing."""
     made = get_learner(name)(setting())
-    found = regret(*play(made, steady(np.random.default_rng(0))))
+    found = regret(*play(made, losses_of("steady")))
     single = get_learner(name)(setting())
-    single.update(steady(np.random.default_rng(0))(1, single.predict()))
+    single.update(losses_of("steady")(1, single.predict()))
     np.testing.assert_allclose(made.regret_bound(), single.regret_bound(), rtol=1e-12)
     assert np.all(found <= single.regret_bound()[:, 0])
 
@@ -149,7 +126,7 @@ def test_hints_that_are_true_leave_no_regret_to_pay(name):
 @pytest.mark.parametrize("name", ["optimistic_ftrl", "optimistic_omd"])
 def test_without_hints_they_are_ordinary_learners(name):
     made = get_learner(name)(setting())
-    losses, points = play(made, random_losses(np.random.default_rng(1)), hints=False)
+    losses, points = play(made, losses_of("random", 1), hints=False)
     factor = {"optimistic_ftrl": 0.25, "optimistic_omd": 0.5}[name] + 2 * np.sqrt(2)
     bound = factor * 2 * RADIUS * np.sqrt(np.sum(losses**2, axis=(0, 2)))
     np.testing.assert_allclose(made.regret_bound()[:, 0], bound)
@@ -158,11 +135,11 @@ def test_without_hints_they_are_ordinary_learners(name):
 
 @pytest.mark.parametrize("name", BOUNDED)
 def test_scale_of_the_losses_does_not_matter(name):
-    """Powers of two change no digit: the adaptive learners know no G."""
-    small, large = (
-        play(get_learner(name)(setting()), lambda t, w, f=f: f * np.cos(t * np.arange(1.0, 13.0)).reshape(w.shape))[1]
-        for f in (1.0, 2.0**20)
-    )
+
+    def losses(size):
+        return lambda t, w: size * np.cos(t * np.arange(1.0, 13.0)).reshape(w.shape)
+
+    small, large = (play(get_learner(name)(setting()), losses(size))[1] for size in (1.0, 2.0**20))
     np.testing.assert_array_equal(small, large)
 
 
@@ -182,8 +159,7 @@ def test_the_first_step_of_mirror_descent_is_infinite():
 @pytest.mark.parametrize("adversary", ADVERSARIES)
 def test_the_parameter_free_learner_loses_little_against_its_start(adversary):
     """Regret at x_0 of at most 2 eps0 Lip, pathwise, since its wealth stays positive and half of a loss pulls back."""
-    bound, wealth = 7.0, 0.3
-    attack = adversary(np.random.default_rng(5))
+    bound, wealth, attack = 7.0, 0.3, losses_of(adversary, 5)
 
     def bounded(t, w):
         g = attack(t, w)
@@ -194,3 +170,24 @@ def test_the_parameter_free_learner_loses_little_against_its_start(adversary):
     losses, points = play(made, bounded)
     assert np.all(made.clips == 0) and np.all(made.wealth > 0)
     assert np.all(np.sum(losses * (points - start), axis=(0, 2)) <= 2 * wealth * bound * (1 + 1e-9))
+
+
+LEARNER = "examples/own_learner.py"
+RUN = ("run", f"plugins=[{LEARNER}]", "algorithm=zhang2022/dp_otb", "problem=linear_ball", "n=512", "d=4", "--json")
+
+
+def done(outcome):
+    assert outcome.code == 0, outcome.err
+    return outcome.out
+
+
+def test_ones_own_learner_learns(dpsco, examples):
+    (row,) = json.loads(done(dpsco(*RUN, "learner=normalised", "calibration=none")))
+    assert row["risk"] < 1e-3 * row["start_risk"]
+
+
+def test_the_contract_holds_with_ones_own_learner(dpsco, examples):
+    keys = ("problem=logistic_glm", "d=3", "learner=normalised", "--plugin", LEARNER, "--json")
+    findings = json.loads(done(dpsco("check", "zhang2022.dp_otb", *keys)))
+    assert all(finding["passed"] is not False for finding in findings)
+    assert sum(finding["passed"] is True for finding in findings) >= 7

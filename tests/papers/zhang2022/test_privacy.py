@@ -94,7 +94,6 @@ def test_the_charge_is_that_of_the_nodes_of_the_dearest_record():
 
 
 def test_the_last_round_is_idle(points):
-    """Its node is released, changes nothing that is published, and costs nothing: the same noise with it or without."""
     short = points.run(OTB, unit_vectors(16, 2, 0), "accounted")
     long = points.run(OTB, unit_vectors(16, 2, 0), "accounted", run_last_round=True)
     np.testing.assert_array_equal(short.output, long.output)

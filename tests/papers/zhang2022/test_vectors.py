@@ -1,5 +1,6 @@
-"""Check vectors of chapter zhang2022, section 10, and what the reduction does to its inputs."""
+"""Check vectors of chapter zhang2022, section 10; what the reduction does to its inputs; the baselines of its table."""
 
+from math import sqrt
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +13,7 @@ from dpsco_bench.papers.zhang2022.algorithms.reduction import weights
 from dpsco_bench.papers.zhang2022.learners import get_learner
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import PrivacySpec
+from dpsco_bench.privacy.tree import prefix_nodes
 from dpsco_bench.problems.base import Constants
 
 OTB = "zhang2022.dp_otb"
@@ -27,13 +29,6 @@ class Alternating(Mechanism):
         return 0.01 * np.array([[(-1.0) ** t, 1.0]]) / t
 
 
-class Loud(Mechanism):
-    """Noise t in release t - 1, whatever the scale."""
-
-    def _noise(self, query, step, dim):
-        return np.full((1, dim), step + 1.0)
-
-
 @pytest.mark.parametrize(
     ("learner", "expected"),
     [
@@ -44,7 +39,6 @@ class Loud(Mechanism):
 )
 @pytest.mark.parametrize("run_last_round", [False, True])
 def test_outputs(points, learner, expected, run_last_round):
-    """With round n to its end or without: x_n does not look at z_n."""
     found = points.run(OTB, Z, curvature=1.0, learner=learner, run_last_round=run_last_round)
     np.testing.assert_allclose(found.output, [expected], **EXACT)
     assert found.objective.evaluations[0] == found.plan.gradient_evaluations == (15 if run_last_round else 13)
@@ -76,20 +70,8 @@ def test_parameter_free(points):
     assert learner.clips == 0
 
 
-def test_streaming_prefix_sums(points):
-    """gamma_1..8 for R_t = t, from O(log n) slots; noise is put on the sums of the gradients and on nothing else."""
-    plan = points.run(OTB, Z, run_last_round=True).plan
-    source = Loud(plan, {"node": 1.0}, "slots", 0, 0, 1)
-    tree = reduction.TreeSum(source)
-    found = [float(tree.add(t, np.full((1, 2), 100.0), 1.0)[0, 0]) - 100.0 * t for t in range(1, 9)]
-    assert found == [1, 2, 5, 4, 9, 10, 17, 8]
-    assert sorted(tree._slots) == [1, 2, 4, 8]
-
-
 def test_slots_of_many_rounds(points):
     """Prefix sums of nodes for n not a power of two, against the sums over ``I_t``."""
-    from dpsco_bench.privacy.tree import prefix_nodes
-
     n, rng = 37, np.random.default_rng(0)
     noise, units = rng.standard_normal((n + 1, 1, 2)), rng.uniform(1, 2, n + 1)
     release = SimpleNamespace(release=lambda name, value, step: value + noise[step + 1])
@@ -134,3 +116,44 @@ def test_without_noise_the_learner_sees_the_sum_of_gradient_differences(points):
         np.testing.assert_array_equal(loss, released)
 
     points.run(OTB, same, k=2.0, curvature=1.0, rounds=observe)
+
+
+FKT, BFTT, SGD = "zhang2022.fkt20_phased_sgd", "zhang2022.bftt19_noisy_sgd", "zhang2022.dp_sgd"
+
+
+def directions(n, d, seed=0):
+    z = np.random.default_rng(seed).standard_normal((n, d))
+    return z / np.linalg.norm(z, axis=1, keepdims=True)
+
+
+def test_the_result_lies_in_the_ball(points):
+    for calibration in ("paper", "accounted"):
+        output = points.run(FKT, directions(32, 3), calibration, epsilon=0.01, replicates=20, step=1.0).output
+        assert np.linalg.norm(output, axis=1).max() <= 1 + 1e-12
+
+
+def test_steps_up_to_two_over_the_smoothness_do_not_drive_runs_apart(points):
+    """The last phase's average moves by at most 2 L eta_i where its only record changes."""
+    records = directions(16, 2)
+    found = points.run(FKT, records, curvature=1.0, step=2.0)
+    assert found.plan.sizes == (8, 4, 2, 1)
+    last = found.plan.step / 4 ** len(found.plan.sizes)
+    changed = records.copy()
+    changed[14] = -records[14]  # the only record of the last phase
+    moved = np.linalg.norm(points.run(FKT, changed, curvature=1.0, step=2.0).output - found.output)
+    assert 0 < moved <= 2 * 2.0 * last
+
+
+@pytest.mark.parametrize("algorithm", [BFTT, SGD])
+def test_mini_batch_sgd_returns_the_mean_of_its_iterates(points, algorithm):
+    """One record and no noise: projected gradient descent by hand."""
+    z = np.array([[0.6, -0.2]])
+    keys = {"batch": 1} if algorithm == SGD else {}
+    found = points.run(algorithm, np.tile(z, (8, 1)), curvature=1.0, steps=5, **keys)
+    step = found.plan.step if algorithm == BFTT else 2.0 / (2.0 * sqrt(5))
+    x, seen = np.zeros((1, 2)), []
+    for _ in range(5):
+        seen.append(x)
+        x = x - step * (x - z)
+        x = x / max(1.0, float(np.linalg.norm(x)))
+    np.testing.assert_allclose(found.output, np.mean(seen, axis=0), rtol=1e-12)

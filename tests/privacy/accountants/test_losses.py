@@ -14,7 +14,6 @@ from dpsco_bench.privacy.accountants.pld import (
     GaussianPair,
     clt_multiplier,
     pessimistic_losses,
-    rounded_losses,
     transform_rounding,
 )
 
@@ -55,32 +54,11 @@ def discrete_divergence(losses, epsilon):
     return losses.infinite + float(np.maximum(0.0, -np.expm1(epsilon - values)) @ losses.masses)
 
 
-@given(pairs, st.floats(-6.0, 6.0))
-def test_output_inverts_loss(pair, x):
-    loss = pair.loss(x)
-    back = float(pair.output(np.atleast_1d(loss))[0])
-    # The loss of a small rate is flat: compare where the inverse is determined by it.
-    assert float(pair.loss(back)) == pytest.approx(float(loss), rel=1e-9, abs=1e-14)
-
-
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
 def test_loss_is_the_log_ratio_of_the_densities(pair):
     for x in np.linspace(-3.0, 5.0, 9):
         upper, lower = densities(pair, x)
         assert float(pair.loss(x)) == pytest.approx(math.log(upper / lower), abs=1e-12)
-
-
-@given(pairs)
-@settings(max_examples=50)
-def test_masses_are_probabilities_and_logarithms_agree(pair):
-    edges = np.linspace(*pair.loss_range(1e-12), 50)
-    upper, lower = pair.masses(edges)
-    rounded, log_lower = pair.rounded(edges)
-    assert upper.min() >= 0.0 and lower.min() >= 0.0
-    assert upper.sum() == pytest.approx(1.0, abs=1e-12)
-    assert lower.sum() == pytest.approx(1.0, abs=1e-12)
-    np.testing.assert_array_equal(rounded, upper)
-    np.testing.assert_allclose(np.exp(log_lower), lower, rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -117,33 +95,16 @@ def test_subset_losses_have_the_profile_of_the_theorem(pair):
         assert discrete_divergence(losses, -e) == pytest.approx(mirrored, rel=2e-3, abs=1e-6)
 
 
-@pytest.mark.parametrize("shift", [0.5, 3.0, 60.0])
-def test_tilted_law_is_the_lower_one_also_where_that_underflows(shift):
-    pair = GaussianPair(shift, 1e-3, True)
-    h = 0.01 * (1.0 + shift)
-    first, upper, tilted = rounded_losses(pair, h, 1e-15)
-    values = h * np.arange(first, first + len(upper))
-    assert upper.sum() == pytest.approx(1.0, abs=1e-12)
-    # Within a cell the loss differs from its rounded value by half a cell at most; the end cells are open.
-    ratio = tilted[1:-1][upper[1:-1] > 1e-200] / upper[1:-1][upper[1:-1] > 1e-200]
-    assert np.all(np.abs(np.log(ratio)) <= 0.5 * h * (1.0 + 1e-6) + 1e-9)
-    if shift < 10.0:
-        assert tilted @ np.exp(-values) == pytest.approx(1.0, abs=1e-9)
-
-
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
 def test_moments_agree_with_quadrature(pair):
     mean, variance = pair.moments(1e-15)
 
     def moment(power, centre):
-        return quad(
-            lambda x: densities(pair, x)[0] * (float(pair.loss(x)) - centre) ** power,
-            -12.0 - pair.shift,
-            12.0 + pair.shift,
-            epsrel=1e-9,
-            limit=400,
-            points=[0.0, pair.shift],
-        )[0]
+        def weighted(x):
+            return densities(pair, x)[0] * (float(pair.loss(x)) - centre) ** power
+
+        reach = 12.0 + pair.shift
+        return quad(weighted, -reach, reach, epsrel=1e-9, limit=400, points=[0.0, pair.shift])[0]
 
     assert mean == pytest.approx(moment(1, 0.0), rel=1e-3)
     assert variance == pytest.approx(moment(2, mean), rel=1e-3)
@@ -152,13 +113,6 @@ def test_moments_agree_with_quadrature(pair):
 @given(st.floats(0.01, 10.0), st.floats(1e-6, 1.0), st.integers(1, 10**6))
 def test_central_limit_inverts(mu, rate, steps):
     assert clt_mu(clt_multiplier(mu, rate, steps), rate, steps) == pytest.approx(mu, rel=1e-9)
-
-
-def test_central_limit_is_twice_the_information_of_small_shifts():
-    pair = GaussianPair(0.5, 1e-3, True)
-    mean, variance = pair.moments(1e-15)
-    assert clt_mu(2.0, 1e-3, 1) ** 2 == pytest.approx(variance, rel=5e-3)
-    assert variance == pytest.approx(2.0 * mean, rel=5e-3)
 
 
 @pytest.mark.parametrize("steps", [10**3, 10**5, 10**7])

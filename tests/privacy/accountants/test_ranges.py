@@ -1,18 +1,22 @@
-"""Every accountant: ranges of arguments, order in delta and in the shift, extreme values of delta."""
+"""Every accountant: ranges of arguments, order in delta and in the shift; the solver on any decreasing curve."""
 
 import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.accountants.allocation import allocation_epsilon
-from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon
+from dpsco_bench.privacy.accountants.allocation import allocation_epsilon, largest_shift
+from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon, least_scale
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
-from dpsco_bench.privacy.accountants.pld import add_remove_epsilon, poisson_gaussian_epsilon
+from dpsco_bench.privacy.accountants.generalised import counting_epsilon
+from dpsco_bench.privacy.accountants.pld import add_remove_epsilon, poisson_gaussian_epsilon, solve_poisson_multiplier
 from dpsco_bench.privacy.accountants.single_index import single_index_epsilon
+from dpsco_bench.privacy.accountants.solve import least_noise
 from dpsco_bench.privacy.accountants.zcdp import composed_epsilon, zcdp_epsilon, zcdp_rho
-from dpsco_bench.privacy.plan import PrivacySpec
+from dpsco_bench.privacy.plan import LastIterate, PrivacySpec
 from dpsco_bench.privacy.records import Disjoint, Poisson, WithReplacement
 
 BAD = [0.0, 1.0, -1e-5, math.nan]
@@ -31,6 +35,13 @@ RANGES = {
     add_remove_epsilon: POISSON,
     composed_epsilon: {"epsilon": (0.1, [-1.0, math.nan]), "steps": (3, [0]), "delta": (1e-5, [-1e-5, 1.0, math.nan])},
     single_index_epsilon: {"shift_over_sigma": (1.0, [-1.0]), "steps": (10, [0]), "population": (10, [0]), **DELTA},
+    zcdp_epsilon: {"rho": (1.0, [-1.0]), **DELTA},
+    zcdp_rho: {"epsilon": (1.0, [0.0]), **DELTA},
+    counting_epsilon: {"shift": (1.0, [-1.0]), "steps": (1, [0]), "r": (2.0, []), "dimension": (1, [0]), **DELTA},
+    LastIterate: {
+        "step": (1.0, [2.1, 0.0]), "smoothness": (1.0, [0.0]), "strong_convexity": (0.0, [1.5]),
+        "lipschitz": (1.0, [1.5]), "diameter": (math.inf, [0.0]),
+    },
     PrivacySpec: {"epsilon": (1.0, [0.0, -1.0, math.inf, math.nan, "1", True]), **DELTA},
     Poisson: {"rate": (0.5, [0.0, -0.1, 1.1, math.nan])},
     Disjoint: {"size": (1, [0])},
@@ -46,6 +57,66 @@ def test_arguments_out_of_range_are_named(call, key, value):
     with pytest.raises(InputError) as error:
         call(*{**good, key: value}.values())
     assert key.removesuffix("_over_sigma") in error.value.key
+
+
+def batches(replacement):
+    """Batches of a fixed size: solver, charge, and their cases."""
+    return (
+        lambda epsilon, delta, *where: least_scale(epsilon, delta, *where, replacement),
+        lambda noise, delta, *where: batch_epsilon(1 / noise, *where, delta, replacement),
+        [
+            (1.0, 1e-6, 4096, 128, 512),
+            (16.0, 1e-6, 32_768, 1024, 4096),
+            (0.0625, 1e-6, 32_768, 1024, 4096),
+            (1e-3, 1e-6, 64, 2, 8),
+            (50.0, 1e-6, 64, 2, 8),
+            (1.0, 1e-12, 100, 10, 50),
+            (1.0, 0.5, 10, 9, 3),
+        ],
+    )
+
+
+SOLVERS = {
+    "allocation": (
+        lambda epsilon, delta, *where: 1 / largest_shift(epsilon, delta, *where),
+        lambda noise, delta, *where: allocation_epsilon(1 / noise, *where, delta),
+        [
+            (0.0735, 1e-6, 324, 0.949),
+            (0.00514, 1e-6, 5798, 0.995),
+            (1.0, 1e-6, 9, 0.9),
+            (16.0, 1e-6, 64, 0.99),
+            (0.05, 1e-12, 100, 0.9),
+            (0.5, 0.3, 7, 0.5),
+            (1e-4, 1e-6, 50, 0.8),
+            (1.0, 1e-5, 1, 0.3),
+        ],
+    ),
+    "poisson": (
+        solve_poisson_multiplier,
+        lambda noise, delta, rate, steps, mu: poisson_gaussian_epsilon(noise, rate, steps, delta, mu),
+        [
+            (0.2, 1e-3, 139 / 200_000, 75_000, math.sqrt(0.3) * gdp_mu(0.2, 1e-3)),
+            (1.0, 1e-5, 139 / 200_000, 75_000, math.sqrt(0.3) * gdp_mu(1.0, 1e-5)),
+            (1.0, 1e-5, 0.01, 10_000, math.sqrt(0.3) * gdp_mu(1.0, 1e-5)),
+            (1.0, 1e-5, 1 / 131_072, 46_104, 0.0),
+            (8.0, 1e-6, 0.1, 1000, math.sqrt(0.5) * gdp_mu(8.0, 1e-6)),
+            (0.01, 1e-5, 0.1, 1000, 0.0),
+            (1.0, 1e-5, 0.9, 1, 0.0),
+        ],
+    ),
+    "batch": batches(False),
+    "batch with replacement": batches(True),
+}
+
+
+@pytest.mark.parametrize(("name", "case"), [(name, case) for name in SOLVERS for case in SOLVERS[name][2]])
+def test_solutions_are_safe_and_not_wasteful(name, case):
+    """From almost no to all privacy; what the ledger charges later may differ in the last digit."""
+    (solve, charge, _), (epsilon, delta, *where) = SOLVERS[name], case
+    noise = solve(epsilon, delta, *where)
+    assert charge(noise, delta, *where) <= epsilon
+    assert charge(noise * (1 - 1e-15), delta, *where) <= epsilon * (1 + 1e-9)
+    assert charge(noise / 1.004, delta, *where) > epsilon
 
 
 FULL = {"gaussian": lambda s, delta: gdp_epsilon(4 * s, delta), "zcdp": lambda s, delta: zcdp_epsilon(8 * s**2, delta)}
@@ -75,8 +146,44 @@ def test_epsilon_falls_with_delta_and_rises_with_the_shift(name):
             assert (found <= above * (1 + 1e-6) + 1e-6).all()
 
 
-@pytest.mark.parametrize("delta", [1e-300, 1e-60, 0.9])
-def test_extreme_delta_is_finite_and_inverted(delta):
-    for epsilon in (1e-3, 1.0, 50.0):
-        assert gdp_epsilon(gdp_mu(epsilon, delta), delta) == pytest.approx(epsilon, rel=1e-6)
-        assert zcdp_epsilon(zcdp_rho(epsilon, delta), delta) == pytest.approx(epsilon, rel=1e-6)
+@given(
+    power=st.floats(0.5, 30.0),
+    target=st.floats(-3.0, 3.0).map(lambda e: 10.0**e),
+    start=st.floats(-3.0, 3.0).map(lambda e: 10.0**e),
+)
+def test_result_is_on_the_safe_side_within_tolerance(power, target, start):
+    calls = []
+
+    def epsilon_of(noise):
+        calls.append(noise)
+        return noise**-power
+
+    noise = least_noise(epsilon_of, target, start, 1e-3)
+    assert epsilon_of(noise) <= target
+    first = max(1.0, 1.0 / power)  # a first guess is taken by its epsilon: nothing has shown the slope yet
+    assert noise <= target ** (-1.0 / power) * (1.0 + 1.1e-3 * first)
+    assert len(calls) <= 30
+
+
+def test_a_good_start_needs_few_evaluations():
+    calls = []
+    least_noise(lambda noise: calls.append(noise) or math.expm1(noise**-1.3), 1.0, 1.2, 1e-3)
+    assert len(calls) <= 5
+
+
+@given(st.floats(0.2, 5.0), st.floats(0.05, 20.0))
+def test_jumps_zeros_and_infinities_are_bracketed(edge, start):
+    def epsilon_of(noise):
+        return math.inf if noise < 0.5 * edge else 10.0 if noise < edge else 0.0
+
+    noise = least_noise(epsilon_of, 1.0, start, 1e-3)
+    assert edge <= noise <= edge * 1.0011
+
+
+def test_floor_is_returned_where_it_suffices():
+    assert least_noise(lambda noise: 0.0, 1.0, 3.0, 1e-3, floor=0.01) == 0.01
+
+
+def test_an_unreachable_target_is_reported():
+    with pytest.raises(ArithmeticError, match="not met"):
+        least_noise(lambda noise: 2.0, 1.0, 1.0, 1e-3)

@@ -4,28 +4,28 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import gammaln, log_ndtr, logsumexp
 from scipy.stats import norm
 
 from dpsco_bench.privacy.accountants import gaussian, pld
-from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon
 from dpsco_bench.privacy.accountants.pld import GaussianPair
 from dpsco_bench.privacy.accountants.single_index import _reversed_epsilon, _vanishing_epsilon, single_index_epsilon
 
 DELTA = 1e-5
 
 
-def simulated_losses(shift, steps, rate, replace, runs=400_000):
-    """Privacy losses of simulated transcripts of the upper distribution."""
-    generator = np.random.default_rng(7)
-    total = np.zeros(runs)
+def simulated_losses(shift, steps, rate, anchor=None, runs=400_000):
+    """Privacy losses of simulated transcripts, against a record that contributes nothing where there is no anchor."""
+    generator, total, start = np.random.default_rng(7), np.zeros(runs), anchor or 0.0
+
+    def density(x):
+        return (1.0 - rate) * norm.pdf(x, -start) + rate * norm.pdf(x, shift - start)
+
     for _ in range(steps):
-        x = generator.standard_normal(runs) + shift * (generator.random(runs) < rate)
-        total += GaussianPair(shift, rate, replace).loss(x)
+        x = generator.standard_normal(runs) - start + shift * (generator.random(runs) < rate)
+        total += np.log(density(x)) - (norm.logpdf(x) if anchor is None else np.log(density(-x)))
     return total
 
 
@@ -33,21 +33,20 @@ def simulated_epsilon(losses, delta):
     return brentq(lambda e: np.mean(np.maximum(0.0, -np.expm1(e - losses))) - delta, 0.0, losses.max())
 
 
+@pytest.mark.parametrize("share", [0.0, 0.5])
 @pytest.mark.parametrize(("shift", "steps", "population"), [(1.0, 3, 2), (2.5, 5, 4), (0.5, 8, 3)])
-def test_bound_is_attained_by_simulated_transcripts(shift, steps, population):
-    losses = simulated_losses(shift, steps, 1.0 / population, replace=True)
-    expected = simulated_epsilon(losses, 0.05)
-    assert single_index_epsilon(shift, steps, population, 0.05) == pytest.approx(expected, rel=0.02)
+def test_the_bound_is_attained_by_simulated_transcripts(shift, steps, population, share):
+    """Anchored too, at a share of the mean contribution."""
+    anchor = share * shift / population
+    expected = simulated_epsilon(simulated_losses(shift, steps, 1.0 / population, anchor), 0.05)
+    assert single_index_epsilon(shift, steps, population, 0.05, anchor) == pytest.approx(expected, rel=0.02)
 
 
 @pytest.mark.parametrize("shift", [1.0, 3.0, 7.0])
 def test_vanishing_contribution_bound_is_below_simulated_transcripts(shift):
-    losses = simulated_losses(shift, 6, 0.25, replace=False)
+    expected = simulated_epsilon(simulated_losses(shift, 6, 0.25), 0.05)
     bound = _vanishing_epsilon(shift, 6, 0.25, 0.05)
-    expected = simulated_epsilon(losses, 0.05)
-    assert bound <= expected * 1.01
-    if shift > 5.0:
-        assert bound > 0.9 * expected
+    assert (0.9 * expected if shift > 5.0 else 0.0) <= bound <= expected * 1.01
 
 
 @pytest.mark.parametrize(("shift", "population"), [(0.8, 2), (3.0, 10), (6.0, 50)])
@@ -59,10 +58,11 @@ def test_one_step_equals_quadrature(shift, population):
 
     def divergence(epsilon):
         start = float(GaussianPair(shift, q, True).output(np.array([epsilon]))[0])
-        gain = quad(
-            lambda x: density(x, shift) - math.exp(epsilon) * density(x, -shift), start, shift + 12.0, epsrel=1e-10
-        )
-        return gain[0]
+
+        def excess(x):
+            return density(x, shift) - math.exp(epsilon) * density(x, -shift)
+
+        return quad(excess, start, shift + 12.0, epsrel=1e-10)[0]
 
     expected = brentq(lambda e: divergence(e) - 1e-3, 0.0, 60.0)
     assert single_index_epsilon(shift, 1, population, 1e-3) == pytest.approx(expected, rel=2e-3)
@@ -113,18 +113,6 @@ def test_numerical_path_is_tight_from_below_for_full_gaussians(steps, delta):
     assert bound > (0.998 if delta > 1e-14 * steps else 0.85) * exact
 
 
-@given(st.floats(0.05, 6.0), st.integers(1, 3000), st.integers(2, 1000))
-@settings(max_examples=6, deadline=None)
-def test_bound_is_below_the_upper_bounds_and_monotone(shift, steps, population):
-    here = single_index_epsilon(shift, steps, population, DELTA)
-    assert here <= pld.poisson_gaussian_epsilon(1.0 / shift, 1.0 / population, steps, DELTA) * (1.0 + 1e-9)
-    # Both neighbours change by up to twice the contribution, whatever the others contribute.
-    assert here <= batch_epsilon(2.0 * shift, population, 1, steps, DELTA) * (1.0 + 1e-9)
-    tolerance = 1.0 + 4e-3
-    assert here <= single_index_epsilon(1.1 * shift, steps, population, DELTA) * tolerance
-    assert here <= single_index_epsilon(shift, 2 * steps, population, DELTA) * tolerance
-
-
 def test_limits():
     assert single_index_epsilon(0.0, 10, 10, DELTA) == 0.0
     assert single_index_epsilon(math.inf, 10, 10, DELTA) == math.inf
@@ -139,18 +127,3 @@ def test_an_anchor_that_moves_against_the_contribution_hides_it(constant, whole)
     shift = 2.0 * n / math.sqrt(constant * steps * math.log(1e5))
     found = single_index_epsilon(shift, steps, n, DELTA, 0.5 * shift / n)
     assert found == pytest.approx(whole, abs=6e-3) and found < 0.5 * single_index_epsilon(shift, steps, n, DELTA)
-
-
-@pytest.mark.parametrize(("shift", "steps", "population"), [(1.0, 3, 2), (2.5, 5, 4)])
-def test_the_anchored_bound_is_attained_by_simulated_transcripts(shift, steps, population):
-    rate, anchor, runs = 1.0 / population, 0.5 * shift / population, 400_000
-    generator, total = np.random.default_rng(7), np.zeros(400_000)
-
-    def density(x):
-        return (1.0 - rate) * norm.pdf(x, -anchor) + rate * norm.pdf(x, shift - anchor)
-
-    for _ in range(steps):
-        x = generator.standard_normal(runs) - anchor + shift * (generator.random(runs) < rate)
-        total += np.log(density(x)) - np.log(density(-x))
-    expected = simulated_epsilon(total, 0.05)
-    assert single_index_epsilon(shift, steps, population, 0.05, anchor) == pytest.approx(expected, rel=0.02)

@@ -1,4 +1,4 @@
-"""The exact privacy of a draw on an axis: the worst pair of neighbouring data sets."""
+"""The exact privacy of a draw: the worst pair of neighbouring data sets on an axis, and pairs in a plane."""
 
 import math
 
@@ -8,7 +8,7 @@ from scipy.integrate import dblquad
 from scipy.optimize import brentq
 
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw, pair_epsilon
-from dpsco_bench.papers.gopi2022.laws.neighbours import AxisNeighbours
+from dpsco_bench.papers.gopi2022.laws.neighbours import AxisNeighbours, PlanarPair, PlaneDensity
 
 
 def test_the_pair_next_to_it_by_a_plain_double_integral():
@@ -32,9 +32,8 @@ def test_the_pair_next_to_it_by_a_plain_double_integral():
         return max(right, left) - delta
 
     found = brentq(excess, 0.5, 5.0, xtol=1e-6)
-    assert pair_epsilon(AxisLaw(1.5, 2, small, 2.0), AxisLaw(1.5, 2, large, 2.0), delta) == pytest.approx(
-        found, rel=1e-5
-    )
+    pair = AxisLaw(1.5, 2, small, 2.0), AxisLaw(1.5, 2, large, 2.0)
+    assert pair_epsilon(*pair, delta) == pytest.approx(found, rel=1e-5)
     assert laws.epsilon(delta) >= found * (1 - 1e-6)
 
 
@@ -50,3 +49,31 @@ def test_all_pairs_one_by_one(arguments):
     worst = max(pair_epsilon(*pair, 0.01) for pair in zip(every[1:], every[:-1], strict=True))
     assert laws.epsilon(0.01) == pytest.approx(worst, abs=2e-7)
     assert laws.centre_epsilon(0.01) <= worst * (1 + 1e-8)
+
+
+@pytest.mark.parametrize(("p", "d", "c"), [(1.5, 4, 4.0), (1.05, 3, 9.0), (1.5, 2, 300.0), (1.8, 40, 60.0)])
+def test_along_an_axis_it_is_the_law_of_the_axis(p, d, c):
+    middle, change, delta = 0.8 * c, 1.7 * math.sqrt(c), 1e-4
+    axis = pair_epsilon(*(AxisLaw(p, d, middle + sign * change / 2, c) for sign in (1, -1)), delta)
+    found = PlanarPair(PlaneDensity(p, d, c), (middle, 0.0), (change, 0.0)).epsilon(delta)
+    assert found == pytest.approx(axis, rel=1e-6)
+
+
+@pytest.mark.parametrize("p", [1.05, 1.5])
+def test_off_the_axis_by_a_plain_sum_over_a_grid(p):
+    """d = 2, mean along (1, 1), change along (1, -1): log ratios and masses of points, sorted into tails."""
+    c, delta = 40.0, 1e-3
+    tilt, change = (25.0, 25.0), (9.0, -9.0)
+    x = np.linspace(-1, 1, 4001)
+    first, second = np.meshgrid(x, x, sparse=True)
+    power = np.abs(first) ** p + np.abs(second) ** p
+    middle = np.where(power < 1, tilt[0] * first + tilt[1] * second - c * np.minimum(power, 1) ** (2 / p), -np.inf)
+    half = 0.5 * (change[0] * first + change[1] * second)
+    one, two = (np.exp(middle + sign * half - middle.max()) for sign in (1, -1))
+    one, two = one / one.sum(), two / two.sum()
+
+    def reached(epsilon):
+        return np.maximum(one - math.exp(epsilon) * two, 0).sum()
+
+    found = PlanarPair(PlaneDensity(p, 2, c), tilt, change).epsilon(delta)
+    assert reached(0.999 * found) > delta > reached(1.001 * found)

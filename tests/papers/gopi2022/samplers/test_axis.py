@@ -59,7 +59,6 @@ def test_the_envelope_dominates_the_density_in_every_cell(law):
 
 @pytest.mark.parametrize("law", LAWS + SPLIT)
 def test_cells_tile_the_ball(draws, law):
-    """Edges reach its ends, and points of the ball, of the law or anywhere, are in one cell each."""
     p, d, kap, c = law
     envelope, rng = AxisEnvelope(*law), np.random.default_rng(2)
     x, tau = envelope.edges
@@ -79,16 +78,10 @@ def test_cells_tile_the_ball(draws, law):
         assert np.sum((left <= at) & (at < right) & (low <= height) & (height < high)) == 1
 
 
-@pytest.mark.parametrize("law", LAWS + SPLIT)
-def test_the_share_of_accepted_proposals_is_the_mass_of_the_law_over_that_of_the_cells(draws, score, law):
-    envelope = AxisEnvelope(*law)
-    assert score(envelope.propose(draws(20000).uniform("u", 0, 4))[2], envelope.cells.acceptance) < 4
-
-
 OTHERS = [(1.5, 32, 40.0, 32.0), (2.0, 1, 3.0, 1.0), (1.5, 3, -5.0, 3.0)]
 
 
-@pytest.mark.parametrize("law", rest_at_night(LAWS + OTHERS + SPLIT, *range(0, len(LAWS + OTHERS), 3)))
+@pytest.mark.parametrize("law", rest_at_night(LAWS + OTHERS + SPLIT, *range(0, 16, 3)))
 def test_the_first_coordinate_and_its_gap_have_the_law_of_the_quadrature(draws, score, quadrature, law):
     p, d, kap, c = law
     x = sample_axis(draws(ROWS), p, d, np.full(ROWS, kap), c)
@@ -109,12 +102,6 @@ def test_the_other_coordinates_given_the_first_have_a_cut_gamma_law(draws, law):
     p, d, kap, c = law
     x = sample_axis(draws(ROWS), p, d, np.full(ROWS, kap), c)
     assert kstest(height_levels(x, c), "uniform").pvalue > 1e-3
-
-
-def test_rows_do_not_depend_on_the_others(draws):
-    whole = sample_axis(draws(64), 1.5, 3, np.linspace(-2, 5, 64).round(1), 2.0)
-    part = sample_axis(draws(24, first=40), 1.5, 3, np.linspace(-2, 5, 64).round(1)[40:], 2.0)
-    np.testing.assert_array_equal(part, whole[40:])
 
 
 def test_reflections_turn_the_axis_and_keep_lengths():

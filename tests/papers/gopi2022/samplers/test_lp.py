@@ -37,9 +37,6 @@ def interpolated(points, below):
     return lambda t: np.interp(t, points, below, 0.0, 1.0)
 
 
-# --- known laws -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "law",
     rest_at_night(
@@ -69,30 +66,17 @@ def test_along_an_axis_the_law_is_that_of_the_quadrature(draws, score, quadratur
         (1.0, 1.2, (40.0, 0.0), 60.0),
     ],
 )
-def test_in_the_plane_coordinates_and_their_sum_have_the_law_of_a_grid(draws, p, q, v, c):
+def test_in_the_plane_coordinates_and_their_sum_have_the_law_of_a_grid(draws, in_plane, p, q, v, c):
     """Also p = 1, where the regulariser is of another norm."""
-    size = 1501
-    grid = (np.arange(size) + 0.5) / size * 2 - 1
-    first, second = np.meshgrid(grid, grid, indexing="ij")
-    power = np.abs(first) ** q + np.abs(second) ** q
-    density = np.exp(v[0] * (first - 1) + v[1] * second - c * power ** (2 / q))
-    density = np.where(np.abs(first) ** p + np.abs(second) ** p <= 1, density, 0.0)
-    density /= density.sum()
-    x = drawn(draws, np.array(v), c, q, p)
-    for axis in (0, 1):
-        below = np.cumsum(density.sum(axis=1 - axis))
-        assert kstest(x[:, axis], interpolated(grid + 1 / size, below)).pvalue > 1e-3
-    sums = np.bincount(np.add.outer(np.arange(size), np.arange(size)).ravel(), density.ravel())
-    at = (np.arange(2 * size - 1) + 1) / size * 2 - 2
-    assert kstest(x.sum(axis=1), interpolated(at + 1 / size, np.cumsum(sums))).pvalue > 1e-3
 
+    def logs(first, second):
+        return v[0] * first + v[1] * second - c * (np.abs(first) ** q + np.abs(second) ** q) ** (2 / q)
 
-# --- extreme settings -----------------------------------------------------------------------------------------------
+    in_plane(drawn(draws, np.array(v), c, q, p), logs, p)
 
 
 @pytest.mark.parametrize("d", [3, 8, 32])
 def test_cold_draws_near_a_vertex_of_the_cross_polytope(draws, d):
-    """The others are exponential of both signs, and so is what they leave to the sphere."""
     q, size = regulariser(1.0, d), 1e6 * d
     v = np.zeros(d)
     v[1] = -size
@@ -175,9 +159,6 @@ def test_coordinates_have_their_law(draws, v, lam, eta, q, p):
     below = np.append(0.0, np.cumsum(0.5 * (density[1:] + density[:-1])))
     assert kstest(x, interpolated(grid, below / below[-1])).pvalue > 1e-3
     assert factors.propose(rows, draws(ROWS).uniform("y", 0, 3)[:, None, :])[1].mean() > 0.9
-
-
-# --- rows, refusals, and teeth --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("p", "c"), [(1.5, 3.0), (1.0, 4.0)])

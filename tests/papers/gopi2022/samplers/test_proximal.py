@@ -71,22 +71,6 @@ def test_an_exact_sample_stays_exact(draws, score):
     assert np.median(np.abs(x - start)) > 0.01
 
 
-def test_queries_per_call_stay_below_4e(draws):
-    chains = sampler(draws, 2000, step_size(K, 1.0, 0.05))
-    chains.run(exact_start(draws, 2000), 5)
-    per_call = chains.queries / chains.calls
-    error = per_call.std() / math.sqrt(2000)
-    assert np.all(chains.calls == 5)
-    assert 2 * math.e < per_call.mean() <= 4 * math.e + 3 * error
-
-
-def test_rows_do_not_depend_on_the_others(draws):
-    start = exact_start(draws, 30)
-    whole = sampler(draws, 30, 0.01).run(start, 3)
-    part = sampler(lambda rows, key="law": draws(rows, key, first=18), 12, 0.01).run(start[18:], 3)
-    np.testing.assert_array_equal(part, whole[18:])
-
-
 RATE = ProximalRate(k=40.0, weight=0.7, lipschitz=1.0, divergence=80.0)
 
 

@@ -1,15 +1,20 @@
+"""Truncated normals and exponentials, the cone measure and the radius, against their laws."""
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 from scipy.special import erfcx, log_ndtr, ndtri_exp
-from scipy.stats import kstest, truncnorm
+from scipy.stats import beta, kstest, truncnorm
 
 from dpsco_bench.papers.gopi2022.laws.quadrature import tilted_gap
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.samplers.truncated import (
     FAR,
+    TangentEnvelope,
+    cone_lp,
     gaussian_on_ball,
     quantile_of_log,
+    sample_radius,
     truncated_exponential,
     truncated_normal,
 )
@@ -40,14 +45,12 @@ def test_far_tails_keep_their_digits(draws, score, mean, sd):
 
 @pytest.mark.parametrize("length", [1e-4, 1e-3, 1.0])
 def test_the_far_tail_continues_the_near_one(length):
-    """Both ways of inversion agree where both have their digits, also on an interval shorter than the tail."""
     u = np.linspace(0.001, 0.999, 999)
     high = 0.5 * length
     away = 1.0001 * FAR
     far = high - truncated_normal(u, high + away, 1.0, high)
-    near = high - (
-        high + away + ndtri_exp(np.logaddexp(log_ndtr(-away - length) + np.log1p(-u), log_ndtr(-away) + np.log(u)))
-    )
+    level = np.logaddexp(log_ndtr(-away - length) + np.log1p(-u), log_ndtr(-away) + np.log(u))
+    near = -(away + ndtri_exp(level))
     np.testing.assert_allclose(far, near, rtol=0, atol=1e-12 * away)
 
 
@@ -64,7 +67,6 @@ def below_by_roots(u, away, length):
 @pytest.mark.parametrize("length", [1e-4, 0.03, 1.0, 20.0])
 @pytest.mark.parametrize("away", [20.0, 49.9, 50.1, 70.0, 200.0, 500.0, 999.0, 1001.0, 1e5])
 def test_far_quantiles_are_those_of_another_method(away, length):
-    """In units of the interval; up to `FAR` its ends are differences of numbers that are large for a short one."""
     u = np.concatenate([np.linspace(0.01, 0.99, 25), [1e-14, 1e-6, 1 - 1e-6]])
     high = 0.5 * length
     found = high - truncated_normal(u, high + away, 1.0, high)
@@ -78,11 +80,6 @@ def test_a_far_quantile_of_a_logarithm():
     np.testing.assert_allclose(log_ndtr(quantile_of_log(level)), level, rtol=4e-15)
 
 
-def test_reflection_is_exact(draws):
-    u = draws(50).uniform("u", 0, 4)
-    np.testing.assert_array_equal(truncated_normal(u, -0.7, 0.3, 1.0), -truncated_normal(u, 0.7, 0.3, 1.0))
-
-
 @pytest.mark.parametrize("slope", [0.0, 1e-12, 2.0, -7.0, 300.0])
 def test_the_exponential_law(draws, slope):
     x = truncated_exponential(draws(ROWS).uniform("u", 0, 1)[:, 0], slope, 1.5)
@@ -90,10 +87,8 @@ def test_the_exponential_law(draws, slope):
     def below(t):
         if abs(slope) < 1e-9:
             return (t + 1.5) / 3.0
-        top = np.exp(slope * (t - 1.5 * np.sign(slope)))
-        return (top - np.exp(slope * (-1.5 - 1.5 * np.sign(slope)))) / (
-            np.exp(slope * 1.5 - abs(1.5 * slope)) - np.exp(-slope * 1.5 - abs(1.5 * slope))
-        )
+        at, low, high = (np.exp(slope * t - abs(1.5 * slope)) for t in (t, -1.5, 1.5))
+        return (at - low) / (high - low)
 
     assert kstest(x, below).pvalue > LEAST_P
 
@@ -119,3 +114,85 @@ def test_a_draw_that_gives_up_says_so_and_stays_in_the_ball(draws):
     x, capped = gaussian_on_ball(draws(8), "g", 0, np.full((8, 2), 50.0), 0.1, 2.0, 1.0, 3, np.arange(8))
     assert capped.all()
     np.testing.assert_allclose(np.linalg.norm(x, axis=1), 1.0)
+
+
+@pytest.mark.parametrize(("p", "d"), [(1.0, 3), (1.5, 4), (2.0, 5), (4.0, 2), (np.inf, 3)])
+def test_points_lie_on_the_sphere_with_either_sign(draws, score, p, d):
+    u = cone_lp(draws(ROWS), "cone", 0, p, d)
+    np.testing.assert_allclose(np.linalg.norm(u, ord=p, axis=1), 1.0, rtol=1e-12)
+    assert score(u[:, 0], 0.0) < 4 and score(u[:, 0] * u[:, 1], 0.0) < 4
+
+
+@pytest.mark.parametrize(("p", "d"), [(1.0, 3), (1.5, 4), (2.0, 5), (4.0, 3)])
+def test_coordinates_have_the_law_of_the_cone_measure(draws, score, p, d):
+    """``|u_1|^p`` is Beta(1/p, (d - 1)/p), with mean 1/d (check vector: p = 1.5, d = 4)."""
+    power = np.abs(cone_lp(draws(ROWS), "cone", 0, p, d)[:, 0]) ** p
+    assert score(power, 1.0 / d) < 4
+    assert kstest(power, beta(1.0 / p, (d - 1.0) / p).cdf).pvalue > 1e-3
+    assert kstest(power, beta(1.1 / p, (d - 1.0) / p).cdf).pvalue < 1e-3
+
+
+def test_the_largest_entry_of_a_cube_point_is_anyone(draws):
+    u = cone_lp(draws(ROWS), "cone", 0, np.inf, 4)
+    counts = np.bincount(np.argmax(np.abs(u), axis=1), minlength=4)
+    assert np.abs(counts - ROWS / 4).max() < 5 * np.sqrt(ROWS * 3 / 16)
+    others = np.sort(np.abs(u), axis=1)[:, :3].ravel()
+    assert kstest(others, "uniform").pvalue > 1e-3
+
+
+LAWS = [
+    (3, 1.0, 3.0, 1.0),
+    (1, 2.0, 0.0, 1.0),
+    (1, 0.0, 0.0, 2.0),
+    (1, 0.0, 5.0, 1.0),
+    (32, 500.0, 30.0, 1.0),
+    (32, 5.0, 3.0, 1.0),
+    (4, -10.0, 1.0, 1.0),
+    (1024, 1e6, 1.0, 1.0),
+    (54, 3.0, 27.0, 1.0),
+]
+
+
+def cdf(law):
+    quadrature = RadialLaw(*law)
+    centre, grid = quadrature.mean(), np.linspace(0, law[3], 8001)
+    sd = np.sqrt(quadrature.second_moment() - centre**2)
+    grid = np.unique(np.clip(centre + sd * np.linspace(-9, 9, 400), 0, law[3]))
+    below = np.array([1.0 - quadrature.tail(t - centre) for t in grid])
+    return lambda t: np.interp(t, grid, below, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_envelope_dominates_the_density(law):
+    envelope = TangentEnvelope(*law)
+    touch, start, end = envelope._pieces
+    assert start[0] == 0 and end[-1] == law[3]
+    np.testing.assert_array_equal(start[1:], end[:-1])
+    for part in (0.001, 0.2, 0.5, 0.9, 1.0):
+        rho = start + part * (end - start)
+        tangent = envelope.log_density(touch) + envelope.slope(touch) * (rho - touch)
+        with np.errstate(divide="ignore"):
+            density = envelope.log_density(rho)
+        assert np.all(tangent >= density - 1e-9 * (1 + np.abs(tangent)))
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_radius_has_the_law_of_the_quadrature(draws, law):
+    rho = sample_radius(draws(200_000), *law)
+    assert np.all((rho > 0) & (rho <= law[3]))
+    assert kstest(rho, cdf(law)).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_as_much_is_accepted_as_the_integrals_say(law):
+    envelope, runs = TangentEnvelope(*law), 200_000
+    touch, start, end = envelope._pieces
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    half = 0.5 * (end - start)[:, None]
+    rho = np.maximum(0.5 * (start + end)[:, None] + half * nodes, 1e-300)
+    tangent = envelope.log_density(touch)[:, None] + envelope.slope(touch)[:, None] * (rho - touch[:, None])
+    top = tangent.max()
+    density, above = (np.sum(half * weights * np.exp(logs - top)) for logs in (envelope.log_density(rho), tangent))
+    accepted = envelope.propose(np.random.default_rng(11).random((runs, 3)))[1].mean()
+    share = density / above
+    assert abs(accepted - share) <= 5 * np.sqrt(share * max(1 - share, 1 / runs) / runs)

@@ -1,12 +1,14 @@
-"""The linear instances: exact risks, the laws of their records, the same numbers however replicates are split."""
+"""Instances: linear losses, the canary, and Covertype with records held out."""
 
 import math
 
 import numpy as np
 import pytest
 
-from dpsco_bench.problems.base import Draws
+from dpsco_bench.datasets.distribution import Table
+from dpsco_bench.problems.base import Data, Draws
 from dpsco_bench.problems.linear import binomial_quantile
+from dpsco_bench.problems.real import CovertypeHeldOut, _ordered
 from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.rng.streams import Stream, stream_key
 
@@ -35,15 +37,8 @@ def test_the_risk_is_the_gap_of_the_mean(name):
     sample = problem.sample(400, draws())
     x = np.random.default_rng(0).standard_normal((3, 5))
     mean, rad = problem.means[0], 1.0
-    q = {
-        "cube_iid": 3.0,
-        "cube_fixed": 5.0,
-        "needle_l1": np.inf,
-        "gaps_l1": np.inf,
-        "onehot": 4 / 3,
-        "cube_vertices": 1.0,
-    }
-    expected = rad * np.linalg.norm(mean, q[name]) - x @ mean
+    q = {"cube_iid": 3.0, "cube_fixed": 5.0, "onehot": 4 / 3, "cube_vertices": 1.0}.get(name, np.inf)
+    expected = rad * np.linalg.norm(mean, q) - x @ mean
     np.testing.assert_allclose(problem.excess_risk(x, sample), expected, rtol=1e-12)
     best = problem.feasible_set
     if name != "cube_vertices":
@@ -63,19 +58,6 @@ def test_records_have_the_declared_mean_and_norm(name):
     norms = np.linalg.norm(records[:, :100], ord=1.0 if p == math.inf else np.inf if p == 1 else p / (p - 1), axis=-1)
     np.testing.assert_allclose(norms, 1.0, rtol=1e-12)
     assert not np.array_equal(records[0], records[1]), "replicates differ"
-
-
-@pytest.mark.parametrize("name", INSTANCES)
-def test_numbers_do_not_depend_on_how_replicates_are_split(name):
-    problem = make(name)
-    whole = problem.sample(400, draws(0, 4))
-    parts = [problem.sample(400, draws(0, 1)), problem.sample(400, draws(1, 3))]
-    for first, count in ((0, 200), (7, 1), (300, 20)):
-        stacked = np.concatenate([part.mean(first, count) for part in parts])
-        np.testing.assert_array_equal(whole.mean(first, count), stacked)
-    indices = np.array([[5, 9], [5, 9], [0, 0], [399, 1]])
-    stacked = np.concatenate([parts[0].chosen(indices[:1]), parts[1].chosen(indices[1:])])
-    np.testing.assert_array_equal(whole.chosen(indices), stacked)
 
 
 def test_sums_of_many_records_have_the_binomial_law():
@@ -111,10 +93,7 @@ def test_cube_fixed_is_the_pattern_of_the_chapter(n, d):
     [
         ("empirical", math.sqrt(8 * L) / (0.5 * 1000)),
         ("population", math.sqrt(2) * (8 * L) ** 0.25 / math.sqrt(1000)),
-        (
-            "frank_wolfe",
-            math.sqrt(8) * math.sqrt(32 * 2 * L / 1000) * 2 * math.log(1000) / (2 * math.sqrt(1000)) / 0.5 * 1000**0.25,
-        ),
+        ("frank_wolfe", math.sqrt(8 * 32 * 2 * L / 1000) * math.log(1000) / math.sqrt(1000) / 0.5 * 1000**0.25),
         ("statistical", math.sqrt(2 / 1000)),
         ("fixed", 1.0),
     ],
@@ -146,3 +125,74 @@ def test_binomial_quantiles_invert_the_distribution_function(count):
     chance = np.array([0.5, 0.55, 1.0])
     k = binomial_quantile(u, count, chance)
     assert (binom.cdf(k, count, chance) >= u).all() and (binom.cdf(k - 1, count, chance) < u).all()
+
+
+def record_gradient(problem, data, x, record=0):
+    one = Data(1, data.features[None, record : record + 1], data.labels[None, record : record + 1])
+    return problem.batch_gradient(x[None], one, np.ones((1, 1)))[0]
+
+
+@pytest.fixture(params=["turning", "steady"])
+def canary(request, draw):
+    problem = get_problem("canary_huber", 3, canary=request.param)
+    return problem, draw(problem, 20)
+
+
+def test_the_neighbour_differs_in_one_record_and_mirrors_its_gradient(canary):
+    problem, data = canary
+    other = problem.neighbour(data)
+    changed = (data.features != other.features).any(axis=1) | (data.labels != other.labels)
+    np.testing.assert_array_equal(np.flatnonzero(changed), [0])
+    x = np.array([4.0, 0.0, 0.0])
+    mirrored = record_gradient(problem, data, x) * [1, -1, -1]
+    np.testing.assert_allclose(record_gradient(problem, other, x), mirrored)
+
+
+def test_the_steady_canary_attains_the_sensitivity_of_a_gradient(draw):
+    problem = get_problem("canary_huber", 2, canary="steady")
+    data = draw(problem, 10)
+    for x in (problem.start, np.zeros(2), np.array([-50.0, 30.0]), np.array([0.0, -200.0])):
+        change = record_gradient(problem, data, x) - record_gradient(problem, problem.neighbour(data), x)
+        assert np.linalg.norm(change) == pytest.approx(2.0)
+
+
+def test_the_turning_canary_nearly_attains_the_sensitivity_of_a_difference(draw):
+    problem = get_problem("canary_huber", 2)
+    data = draw(problem, 10)
+    turns = [
+        record_gradient(problem, side, np.zeros(2)) - record_gradient(problem, side, problem.start)
+        for side in (data, problem.neighbour(data))
+    ]
+    assert [np.linalg.norm(turn) for turn in turns] == pytest.approx([2.0, 2.0])
+    assert np.linalg.norm(turns[0] - turns[1]) == pytest.approx(4 * np.sqrt(0.99))
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Covertype of 30 records in use and 10 held out."""
+    rng = np.random.default_rng(1)
+    rows = rng.standard_normal((40, 54))
+    table = Table(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.where(rows[:, 0] > 0, 1.0, -1.0))
+    monkeypatch.setattr(CovertypeHeldOut, "in_use", 30)
+    monkeypatch.setattr(CovertypeHeldOut, "table", lambda self: table)
+    return get_problem("covertype_held_out"), table
+
+
+def test_the_last_records_are_held_out_and_never_drawn(small):
+    problem, table = small
+    data = problem.draw(30, None)
+    np.testing.assert_array_equal(data.features, table.features[:30])
+    x = problem.minimiser(data)[None]
+    found = problem.beside(np.concatenate([x, 0 * x]), data)
+    margins = table.features[30:] @ x[0]
+    assert found["held_out_loss"][0] == pytest.approx(np.log1p(np.exp(-table.labels[30:] * margins)).mean())
+    assert found["held_out_accuracy"].tolist() == [np.mean(np.sign(margins) == table.labels[30:]), 0.5]
+    assert found["held_out_loss"][1] == pytest.approx(np.log(2.0))
+
+
+def test_the_order_mixes_all_but_what_has_to_stay_last():
+    table = Table(np.arange(12.0)[:, None], np.ones(12))
+    found = _ordered(table, "twelve", 9, 3)
+    assert sorted(found.features[:9, 0]) == list(range(9)) != found.features[:9, 0].tolist()
+    assert found.features[9:, 0].tolist() == [9, 10, 11]
+    assert _ordered(table, "twelve", 9, 3) is found

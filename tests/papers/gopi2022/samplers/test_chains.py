@@ -1,11 +1,11 @@
-"""Gibbs chains leave their target alone, and reach it."""
+"""Gibbs chains and hit-and-run leave their target alone, and reach it."""
 
 import numpy as np
 import pytest
 
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.samplers.axis import sample_axis
-from dpsco_bench.papers.gopi2022.samplers.chains import sample_gibbs
+from dpsco_bench.papers.gopi2022.samplers.chains import sample_gibbs, sample_hit_and_run
 
 ROWS = 6000
 
@@ -43,7 +43,17 @@ def test_balls_of_another_norm_against_rejection(draws, p, q):
         assert abs(x[:, j].mean() - mean) < 4 * error
 
 
-def test_rows_do_not_depend_on_the_others(draws):
-    v = np.tile([3.0, 1.0, 0.0], (20, 1))
-    whole = sample_gibbs(draws(20), v, 1.0, 1.5, 1.5, 1.0, 5)
-    np.testing.assert_array_equal(sample_gibbs(draws(8, first=12), v[:8], 1.0, 1.5, 1.5, 1.0, 5), whole[12:])
+def density(kap, c, p):
+    def function(x, rows):
+        length = np.linalg.norm(x, ord=p, axis=1)
+        return np.where(length <= 1, kap * x[:, 0] - c * length**2, -np.inf)
+
+    return function
+
+
+def test_an_exact_sample_stays_exact_under_hit_and_run(draws, score):
+    start = sample_axis(draws(ROWS, "start"), 1.5, 4, np.full(ROWS, 5.0), 3.0)
+    x = sample_hit_and_run(draws(ROWS), density(5.0, 3.0, 1.5), start, 1.0, 3)
+    law = AxisLaw(1.5, 4, 5.0, 3.0)
+    assert score(x[:, 0], law.mean()) < 4 and score((x[:, 0] - law.mean()) ** 2, law.variance()) < 4
+    assert score(x[:, 2], 0.0) < 4 and not np.any(x == start)

@@ -1,0 +1,262 @@
+"""Every branch of the verdicts on cells and on slopes, with their sign conventions."""
+
+import itertools
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from dpsco_bench.analysis.cells import band_verdict
+from dpsco_bench.analysis.rates import Regime, SweepRisks
+from dpsco_bench.analysis.slopes import RateFit
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.errors import InputError
+from dpsco_bench.kinds.complexity import complexity_verdict, counted_verdict
+from dpsco_bench.kinds.control import control_verdict
+from dpsco_bench.kinds.explicit import explicit_verdict, simultaneous_quantile
+from dpsco_bench.kinds.law import law_verdict
+from dpsco_bench.kinds.lower_bound import lower_bound_verdict
+from dpsco_bench.kinds.rate import Rate, largest_tolerance, limited
+from dpsco_bench.kinds.shown import shown_verdict
+
+X = [1, 2, 4]
+
+
+def test_simultaneous_intervals_hold_for_all_cells_together():
+    """Bonferroni: with few replicates only Student's quantile does."""
+    assert float(simultaneous_quantile(1)) == pytest.approx(1.95996, abs=1e-5)
+    assert float(simultaneous_quantile(5)) == pytest.approx(2.57583, abs=1e-5)
+    assert float(simultaneous_quantile(5, 3)) == pytest.approx(5.8409, abs=1e-4)
+    source = np.random.default_rng(1)
+    risks = source.standard_normal((20_000, 5, 4))
+    errors = risks.std(axis=2, ddof=1) / 2
+    inside = [np.abs(risks.mean(axis=2)) <= q * errors for q in simultaneous_quantile(5, [3, np.inf])]
+    covered = [cells.all(axis=1).mean() for cells in inside]
+    assert covered[0] >= 0.95 and covered[1] < 0.7
+
+
+def test_explicit_holds_up_to_the_bound_and_names_the_worst_cell():
+    z = float(simultaneous_quantile(3))
+    verdict = explicit_verdict(X, [0.5, 1 - 0.1 * z, 0.1], [0.1, 0.1, 0.1], [1, 1, 1])
+    assert verdict.verdict == "holds"
+    assert verdict.worst_ratio == pytest.approx(1.0)
+    assert (verdict.worst_cell, verdict.worst_value) == (1, 2.0)
+    violated = explicit_verdict(X, [0.9, 1.2, 0.1], [0.5, 0.01, 0.1], [1] * 3)
+    assert (violated.verdict, violated.worst_cell) == ("violated", 1)
+
+
+@pytest.mark.parametrize(
+    ("mean", "error", "word"),
+    [
+        (0.81, 0.1, "inconclusive"),  # the interval reaches across
+        (1.01, 0.1, "inconclusive"),
+        (1.3, 0.1, "violated"),
+        (1.01, 0.0, "violated"),
+        (0.7, 0.1, "holds"),
+    ],
+)
+def test_explicit_is_decided_by_the_interval(mean, error, word):
+    verdict = explicit_verdict(X, [0.5, mean, 0.1], [error] * 3, [1] * 3)
+    assert verdict.verdict == word and verdict.worst_cell == 1
+
+
+def test_explicit_with_unusual_bounds():
+    assert explicit_verdict([1], [1.0], [0.0], [np.inf]).worst_ratio == 0.0
+    assert explicit_verdict([1], [1.0], [0.0], [0.0]).worst_ratio == np.inf
+    assert explicit_verdict([1], [-1.0], [0.0], [0.0]).verdict == "holds"
+    for cells in (([1], [1.0], [0.0], [np.nan]), (X, [1] * 3, [1] * 3, [1] * 2), ([], [], [], [])):
+        with pytest.raises(InputError):
+            explicit_verdict(*cells)
+
+
+@pytest.mark.parametrize(
+    ("bound", "mean", "word"),
+    [
+        ([3, 3, 3], [0.5, 0.5, 0.5], "vacuous"),
+        ([3, 3, 3], [0.5, 2.5, 0.5], "vacuous"),  # worse than the start, and within the bound
+        ([3, 3, 3], [0.5, 2.9, 0.5], "inconclusive"),  # its interval reaches across: it can fail
+        ([3, 3, 3], [0.5, 3.1, 0.5], "inconclusive"),
+        ([1, 3, 3], [0.5, 2.5, 0.5], "holds"),
+        ([1, 3, 3], [0.5, 2.9, 0.5], "inconclusive"),
+        ([1, 3, 3], [0.5, 9.0, 0.5], "violated"),
+        ([1, 3, 3], [0.9, 0.5, 0.5], "inconclusive"),
+        ([1, 1, 1], [0.5, 0.5, 0.5], "holds"),
+        ([3, 3, 3], [0.5, 9.0, 0.5], "violated"),  # a counterexample is one, wherever the run started
+    ],
+)
+def test_a_bound_above_the_start_confirms_nothing(bound, mean, word):
+    for order in itertools.permutations(range(3)):
+        own = [[column[i] for i in order] for column in (mean, bound)]
+        verdict = explicit_verdict(X, own[0], [0.1] * 3, own[1], trivial=[2, 2, 2])
+        assert verdict.verdict == word
+        idle = sum(b > 2 for b in bound)
+        told = (f"in {idle} of 3 cells the bound exceeds the starting point's risk",) if idle else ()
+        assert verdict.notes == told + ("in 1 of them the mean does, too",) * any(m > 2 for m in mean)
+
+
+@pytest.mark.parametrize(
+    ("judge", "mean", "stderr", "keys", "word"),
+    [
+        (explicit_verdict, [1 + 5e-7] * 3, 0.0, {}, "violated"),
+        (explicit_verdict, [1 + 5e-7] * 3, 0.0, {"slack": 1e-6}, "holds"),  # for numerical error
+        (explicit_verdict, [0.5] * 3, np.nan, {}, "inconclusive"),
+        (lower_bound_verdict, [1.5, 3, 3], 0.1, {}, "holds"),
+        (lower_bound_verdict, [1.5, 1.2, 3], 0.1, {}, "inconclusive"),
+        (lower_bound_verdict, [1.5, 0.7, 3], 0.1, {}, "violated"),
+        (lower_bound_verdict, [0.5] * 3, np.nan, {}, "inconclusive"),
+        (lower_bound_verdict, [0.1] * 3, 0.0, {"has_constants": False}, "shown"),
+        (law_verdict, [1.04, 0.96, 1.0], 0.5, {"tolerance": 0.05}, "holds"),
+        (law_verdict, [1.07, 1.0, 1.0], 0.005, {"tolerance": 0.05}, "violated"),
+        (law_verdict, [1.07, 1.0, 1.0], 0.02, {"tolerance": 0.05}, "inconclusive"),
+        (law_verdict, [0.9, 1.0, 1.0], 0.0, {"tolerance": 0.05}, "violated"),
+        (law_verdict, [1.0, 1.0, 1.0], np.nan, {"tolerance": 0.05}, "inconclusive"),
+    ],
+)
+def test_the_word_of_every_judge(judge, mean, stderr, keys, word):
+    """A bound of 1, or a law; one cell without a standard error decides nothing."""
+    verdict = judge(X, mean, [stderr] * 3 if np.isfinite(stderr) else [stderr, 0, 0], [1] * 3, **keys)
+    assert verdict.verdict == word
+    if (judge, word) == (lower_bound_verdict, "holds"):
+        assert verdict.worst_ratio == pytest.approx(1.5 - 0.1 * norm.isf(0.025 / 3))
+
+
+@pytest.mark.parametrize(
+    ("mean", "stderr", "word", "worst"),
+    [
+        ([0.4, 1.0, 2.0], [0.5] * 3, "holds", 2),
+        ([0.4, 1.0, 2.5], [0.1] * 3, "violated", 2),
+        ([0.4, 1.0, 2.1], [0.1] * 3, "inconclusive", 2),
+        ([0.1, 1.0, 1.0], [0.01] * 3, "violated", 0),
+        ([0.4, 1.0, 1.9], [np.nan, 0, 0], "inconclusive", 2),
+    ],
+)
+def test_band_of_the_ratio(mean, stderr, word, worst):
+    scale = np.array([1, 10, 100])
+    reference = 1.0 * scale
+    verdict = band_verdict(X, scale * mean, scale * stderr, reference, 0.2, 2.0)
+    assert verdict.verdict == word
+    assert verdict.worst_cell == worst
+    assert verdict.worst_ratio == pytest.approx(mean[worst])
+
+
+def test_a_measured_reference_adds_its_error_to_the_ratio():
+    known = band_verdict([1], [2.3], [0.1], [1.0], 0.5, 2.0)
+    measured = band_verdict([1], [2.3], [0.1], [1.0], 0.5, 2.0, reference_stderr=[0.1])
+    assert (known.verdict, measured.verdict) == ("violated", "inconclusive")
+
+
+@pytest.mark.parametrize(("low", "high", "reference"), [(1, 1, 1), (-1, 1, 1), (2, 1, 1), (0, 1, 0)])
+def test_bad_bands_are_refused(low, high, reference):
+    with pytest.raises(InputError):
+        band_verdict([1], [1], [0], [reference], low, high)
+
+
+def test_shown_values_have_no_verdict():
+    verdict = shown_verdict(X, [3, 2, 1], [0.1, 0.1, np.nan], [4, 4, 4])
+    assert (verdict.verdict, verdict.mean, verdict.bound) == ("shown", (3.0, 2.0, 1.0), (4.0, 4.0, 4.0))
+    assert verdict.worst_ratio is None and shown_verdict(X, [3, 2, 1], [0.1] * 3).bound == ()
+
+
+def test_a_mean_that_was_chosen_from_many_signals_is_too_large_by_chance():
+    """Of 20 signals that meet the bound with equality the largest mean is 1.87 errors above it, on average."""
+    rng, wrong = np.random.default_rng(11), {1: 0, 20: 0}
+    for _ in range(2000):
+        largest = 1 + 0.1 * rng.standard_normal(20).max()
+        for chosen_from in wrong:
+            word = explicit_verdict([1.0], [largest], [0.1], [1.0], chosen_from=chosen_from).word
+            wrong[chosen_from] += word == "violated"
+    assert wrong[20] <= 0.035 * 2000 and wrong[1] >= 0.3 * 2000
+
+
+AT = (1.0, 2.0, 4.0, 8.0)
+
+
+def fit(slope, low, high, **changes):
+    mean = tuple(x**slope for x in AT)
+    given = {"values": AT, "mean": mean, "stderr": (0.01,) * 4, "weights": (0.25,) * 4} | changes
+    return RateFit(slope, low, high, **given)
+
+
+@pytest.mark.parametrize(
+    ("slope", "word"), [(1.5, "match"), (1.549, "match"), (1.56, "fails"), (1.451, "match"), (1.44, "fewer")]
+)
+def test_complexity_allows_a_twentieth_and_a_smaller_count(slope, word):
+    x = 2.0 ** np.arange(10, 21)
+    verdict = complexity_verdict(x, 7 * x**slope, 3 * x**1.5, claimed_exponent=1.5)
+    assert verdict.verdict == word
+    assert verdict.slope == pytest.approx(slope)
+    assert verdict.bound_slope == pytest.approx(1.5)
+
+
+def test_exact_counts_must_be_equal():
+    assert complexity_verdict([1, 2], [10, 20], [10, 20], exact=True).verdict == "match"
+    assert complexity_verdict([1, 2], [10, 21], [10, 20], exact=True).verdict == "fails"
+    assert complexity_verdict([1, 2], [10, 19], [10, 20], exact=True).verdict == "fewer"
+    assert complexity_verdict([5], [10], [10], exact=True).verdict == "match"
+
+
+@pytest.mark.parametrize(("mean", "word"), [(20.0, "match"), (20.2, "match"), (20.4, "fails")])
+def test_measured_counts_may_exceed_the_formula_by_chance_alone(mean, word):
+    assert counted_verdict([1, 2], [9, mean], [0.1, 0.1], [10, 20]).verdict == word
+
+
+@pytest.mark.parametrize(
+    ("slope", "low", "high", "word"),
+    [
+        (0.02, -0.02, 0.05, "holds"),
+        (0.02, -0.08, 0.12, "inconclusive"),
+        (0.0, -0.01, 0.06, "inconclusive"),  # a point estimate inside, an interval across
+        (0.2, 0.1, 0.3, "fails"),
+        (-0.2, -0.3, -0.06, "fails"),  # no side is better than another
+        (0.1, 0.02, 0.18, "inconclusive"),
+    ],
+)
+def test_controls_have_the_slope_that_is_stated(slope, low, high, word):
+    verdict = control_verdict(fit(slope, low, high), 0.0, 0.05)
+    assert (verdict.verdict, verdict.slope, verdict.claimed_exponent) == (word, slope, 0.0)
+    assert verdict.reason and verdict.worst_ratio is None and verdict.bound == ()
+
+
+@pytest.mark.parametrize(
+    ("slope", "band", "word"),
+    [
+        (0.0, "holds", "holds"),
+        (0.0, "violated", "fails"),
+        (0.0, "inconclusive", "inconclusive"),
+        (1.0, "holds", "fails"),
+        (1.0, "inconclusive", "fails"),
+    ],
+)
+def test_a_control_with_a_band_has_to_stay_in_it(slope, band, word):
+    inner = Verdict(band, "band", "ratio 2", bound=(1.0,) * 4, worst_ratio=2.0, worst_cell=1, worst_value=2.0)
+    verdict = control_verdict(fit(slope, slope - 0.01, slope + 0.01), 0.0, 0.05, band=inner)
+    assert (verdict.verdict, verdict.worst_ratio, verdict.bound) == (word, 2.0, (1.0,) * 4)
+    assert verdict.reason.endswith("; ratio 2")
+
+
+def test_controls_that_cannot_be_fitted_decide_nothing():
+    assert control_verdict(fit(np.nan, np.nan, np.nan, nonpositive=(0,)), 0.0, 0.1).verdict == "inconclusive"
+    assert control_verdict(fit(0.0, np.nan, np.nan, no_error=(0,)), 0.0, 0.1).verdict == "inconclusive"
+
+
+@pytest.mark.parametrize(("slope", "limit"), [(-1.0, 0.15), (0.4, 0.1), (0.174, 0.08), (0.0, 0.08)])
+def test_without_an_exponent_the_formula_s_slope_limits_the_tolerance(slope, limit):
+    """In place of a printed one: else 0.15 beside a slope of 0.17 would call no growth at all a match."""
+    named = np.array(AT) ** slope
+    sweep = SweepRisks(AT, [np.ones(2)] * 4, Regime.of(AT, np.ones(4), named))
+    assert limited(0.15, sweep) == pytest.approx(limit)
+    alone = SweepRisks(AT[:1], [np.ones(2)], Regime.of(AT[:1], np.ones(1), named[:1]))
+    assert limited(0.15, alone) == 0.15
+
+
+@pytest.mark.parametrize(
+    ("exponent", "limit"), [(-1, 0.25), (-2, 0.25), (0.5, 0.125), (-0.25, 0.08), (0.0, 0.08), (None, 0.25)]
+)
+def test_tolerances_are_small_beside_their_exponent(exponent, limit):
+    assert largest_tolerance(exponent) == pytest.approx(limit)
+    at_limit = SimpleNamespace(exponent=exponent, tolerance=limit, tolerances={})
+    Rate().check(at_limit, "claim c, part n")
+    at_limit.tolerances = {"full": 1.01 * limit}
+    with pytest.raises(InputError, match="^claim c, part n: tolerance = .*: must be at most"):
+        Rate().check(at_limit, "claim c, part n")

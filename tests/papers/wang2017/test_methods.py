@@ -1,0 +1,315 @@
+"""Iterations of the theorems and the tables against vectors computed by hand, closed forms, and what plans promise."""
+
+import math
+from collections import Counter
+from types import SimpleNamespace
+
+import array_api_strict as strict
+import numpy as np
+import pytest
+
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.run import run_block
+from dpsco_bench.papers.wang2017.algorithms.svrg import barzilai_borwein_step
+from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import PrivacySpec
+from dpsco_bench.privacy.transcript import Recorder
+from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.registry import get_problem
+
+PRIVACY, L = PrivacySpec(1.0, 1e-5), math.log(1e5)
+SVRG, PP, ACCMD, GD, ZHANG, FW, MD, SGD = (
+    get_algorithm(f"wang2017.{name}")
+    for name in (
+        *("dp_svrg", "dp_svrg_pp", "dp_accmd", "dp_gd_pl", "dp_sgd_zhang17"),
+        *("frank_wolfe_ttz15", "noisy_md_ttz14", "noisy_sgd_bst14"),
+    )
+)
+ORDER = (0, 2, 3, 1, 1, 0)
+
+
+def planned(entry, constants, n, d, variant="standard", **options):
+    return entry.plan(constants, n, d, PRIVACY, variant, **options)
+
+
+# --- check vectors of the chapter
+
+
+def test_v1_trajectory(vectors):
+    """T=2, m=3, eta=.5, lam=.1 in the prox, record order (0,2,3),(1,1,0): both snapshots."""
+    problem = vectors.FourRecords()
+    for epochs, expected in ((1, (0.299448205841, -0.079754515922)), (2, (0.135238150692, 0.072479476135))):
+        made = planned(SVRG, problem.constants, 4, 2, "literal", epochs=epochs, inner_steps=3, step=0.5)
+        np.testing.assert_allclose(vectors.run(SVRG, made, problem, ORDER), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("variant", "options"), [("literal", {}), ("poisson", {"batch": 1})])
+def test_v2_trajectory(vectors, variant, options):
+    """Loss `literal`, no regulariser, T=2, m=1, eta=4/13, order (0,2),(3,1,1,0): snapshots and last iterate."""
+    problem = vectors.FourRecords(regularisation=0.0, offset=1.0, sign=1.0)
+    constants = Constants(1.0, 0.25, initial_distance=1.0)
+    for epochs, expected in ((1, (0.566140299748, -0.359383218225)), (2, (0.688602238356, -0.574787039509))):
+        made = planned(PP, constants, 4, 2, variant, epochs=epochs, inner_steps=1, **options)
+        assert made.step == pytest.approx(4 / 13)
+        np.testing.assert_allclose(vectors.run(PP, made, problem, ORDER), expected, rtol=0, atol=1e-12)
+    seen = []
+    vectors.run(PP, made, problem, ORDER, lambda objective, x: seen.append(x[0]))
+    assert len(seen) == 6 + 1  # every inner iterate, then the output
+    np.testing.assert_allclose(seen[-2], (0.751228208502, -0.678900446128), rtol=0, atol=1e-12)
+
+
+V3 = {"proof": (-0.290287882234, 0.388709387083), "acsa": (-0.195759990282, 0.259442041576)}
+V3 |= {"literal": V3["proof"], "noisy_y": V3["acsa"]}
+
+
+@pytest.mark.parametrize("variant", V3)
+def test_v3_outputs(vectors, variant):
+    """Unit l2 ball, T=3, Lc=1, start 0, the usual logistic loss."""
+
+    class OnBall(vectors.FourRecords):
+        own_constants, start = Constants(1.0, 0.25, diameter=2.0, domain="l2_ball"), np.zeros(2)
+
+    problem = OnBall(0.0)
+    made = planned(ACCMD, problem.constants, 4, 2, variant, steps=3)
+    assert made.norm_smoothness == 1.0
+    np.testing.assert_allclose(vectors.run(ACCMD, made, problem, ()), V3[variant], rtol=0, atol=1e-12)
+
+
+class LeastSquares(GeneralisedLinear):
+    """Half the squared residual on the unit l1 ball."""
+
+    name = "least_squares_l1"
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+    own_constants = Constants(1.0, 1.0, diameter=2.0, domain="l1_ball")
+
+    def slope(self, margins, labels):
+        return margins - labels
+
+
+def test_check_vector_v5(execute):
+    rows = np.cos(np.outer(np.arange(1, 6), np.arange(1, 9))) / 3
+    data = Data(5, rows, np.array([1.0, -1.0, 1.0, 1.0, -1.0]))
+    made = planned(FW, LeastSquares.own_constants, 5, 8, steps=4)
+    output = execute(FW, made, LeastSquares(8), data, replicates=2)
+    np.testing.assert_allclose(output, np.tile([0, 0, 0, 0, 0, 0, 0, 0.9], (2, 1)), atol=1e-15)
+
+
+def test_check_vector_v6(vectors):
+    class OnTheUnitBall(vectors.FourRecords):
+        own_constants = Constants(1.0, 0.25, 0.1, 0.1, diameter=2.0, domain="l2_ball")
+
+    made = planned(SGD, OnTheUnitBall.own_constants, 4, 2, steps=3)
+    output = vectors.run(SGD, made, OnTheUnitBall(), (0, 2, 3))
+    np.testing.assert_allclose(output, [-0.816875923378, 0.576813423738], atol=1e-12)
+
+
+# --- variance reduction
+
+
+@pytest.mark.parametrize("bound", ["printed", "corrected"])
+@pytest.mark.parametrize("kappa", [1.0, 2.5, 10.0, 26.0, 1000.0])
+def test_inner_steps_are_the_least_that_contract_by_half(bound, kappa):
+    constants, variance = Constants(1.0, kappa, strong_convexity=1.0), {"printed": 8, "corrected": 4}[bound]
+    made = planned(SVRG, constants, 4096, 10, "literal", inner_bound=bound)
+    theta = made.step * kappa
+
+    def factor(m):
+        return (kappa / theta + variance * theta * (m + 1)) / (m * (1 - variance * theta))
+
+    assert made.contraction == pytest.approx(factor(made.inner_steps), rel=1e-12)
+    assert factor(made.inner_steps) < 0.5 <= factor(made.inner_steps - 1)
+
+
+def test_the_leak_of_the_literal_variant_is_the_one_its_plan_names(vectors):
+    """A replaced record that is *not* sampled still moves the released value, by the uncharged anchor: up to 2G/n."""
+
+    class Kept(Recorder, vectors.Scripted):
+        pass
+
+    problem = vectors.FourRecords()
+    made = planned(SVRG, problem.constants, 4, 2, "literal", epochs=1, inner_steps=3, step=0.5)
+    data = problem.draw(4, None)
+    neighbour = Data(4, np.concatenate([data.features[:3], [[0.0, -1.0]]]), data.labels)
+    values, anchors = [], []
+    for records in (data, neighbour):
+        source = Kept((0, 1, 2), made)
+        SVRG.run_function(Objective(problem, records, 1), made, source)
+        values.append(source.transcript.values["inner"][0])
+        anchors.append(problem.mean_gradient(problem.start[None], records))
+    first, anchor = (np.linalg.norm(one - other) for one, other in (values, anchors))
+    assert first == pytest.approx(anchor, rel=1e-12) and 0 < first <= 2 / 4
+    assert "exact full gradient" in made.leaks[0]
+
+
+def test_snapshot_averages_are_accumulated_in_double_precision(execute, draw):
+    """Even where the state is float32, whose running sum of thousands of iterates would lose digits."""
+    problem, iterates = get_problem("ridge_logistic", 3), []
+    made = planned(SVRG, problem.constants, 32, 3, "poisson", epochs=1, inner_steps=2000, batch=1)
+    given = {"dtype": "float32", "scale": 0.1, "observer": lambda objective, x: iterates.append(x)}
+    snapshot = execute(SVRG, made, problem, draw(problem, 32), **given)
+    assert snapshot.dtype == np.float32 and len(iterates) == 2001
+    exact = np.mean([x.astype(np.float64) for x in iterates[:-1]], axis=0)
+    np.testing.assert_array_equal(snapshot, exact.astype(np.float32))
+
+
+def test_iterates_run_on_and_snapshots_are_means(execute):
+    """Epoch s has 2^s m steps; on a linear loss the iterate moves straight on, the snapshot is half an epoch back."""
+    problem, seen = get_problem("l1_linear", 16, ball="l2_ball"), []
+    near = Constants(1.0, 1.0, initial_gap=1.0, initial_distance=1.0)
+    made = planned(PP, near, 4, 10, "literal", epochs=3, inner_steps=2, step=1e-3)
+    output = execute(PP, made, problem, Data(4), observer=lambda _, x: seen.append(x[0, 0]))
+    slope = problem.slope[0]
+    np.testing.assert_allclose(seen[:-1], 1e-3 * slope * np.arange(1, 29))
+    np.testing.assert_allclose(output[0, 0], 1e-3 * slope * np.mean(np.arange(13, 29)))
+
+
+LAM, SMOOTH, M = 0.1, 0.25, 20
+LOW, HIGH = 1 / (M * (SMOOTH + LAM)), 5 / (M * LAM)
+
+
+def step_of(move, change, exact):
+    made = SimpleNamespace(inner_steps=M, exact_anchor=exact, bb_range=(LOW, HIGH))
+    return np.asarray(barzilai_borwein_step(move, change, LAM, made))
+
+
+@pytest.mark.parametrize("xp", [np, strict])
+def test_steps_of_barzilai_and_borwein(xp):
+    move, change = xp.asarray([[1.0, 2.0], [3.0, 0.0]]), xp.asarray([[0.5, 0.25], [-1.0, 7.0]])
+    np.testing.assert_allclose(step_of(move, change, True), [[5 / (M * 1.0)], [9 / (M * 3.0)]])
+
+
+def test_noise_cannot_take_the_private_step_out_of_its_range():
+    move, change = np.random.default_rng(0).standard_normal((2, 1000, 3))
+    free = step_of(move, change, True)
+    assert np.all(free > 0) and free.max() > HIGH and free.min() < LOW
+    np.testing.assert_array_equal(step_of(move, change, False), np.clip(free, LOW, HIGH))
+
+
+# --- mirror descent
+
+
+def test_the_optimal_horizon_is_that_of_the_noise_in_force():
+    """Under accounted noise c is 4 eps^2/(mu^2 l), 4.835 here: T is shorter by its fourth root and the bound least."""
+    n, unit = 10**6, Constants(1.0, 1.0, diameter=2.0, domain="l2_ball")
+    printed, made = (
+        planned(ACCMD, unit, n, 64, "acsa", horizon="optimal", calibration=c) for c in ("paper", "accounted")
+    )
+    sigma = calibrate(made, PRIVACY, "accounted").scales["gradient"]
+    constant = sigma**2 * n**2 / (made.steps * L)
+    assert constant == pytest.approx(4.835, abs=1e-3)
+    assert printed.steps / made.steps == pytest.approx(constant**0.25, rel=5e-3)
+
+    def bound(T):
+        return 8 * 4 * 0.5 / T**2 + constant * T * L / n**2 * 64 * T / (6 * 4)
+
+    assert bound(made.steps) <= min(bound(made.steps - 3), bound(made.steps + 3))
+    assert bound(printed.steps) / bound(made.steps) == pytest.approx(1.33, abs=0.01)
+
+
+def test_one_step_of_the_proof_ignores_its_noise(execute):
+    """Erratum E6: for T = 1 the output is a deterministic function of the data."""
+    problem = get_problem("l1_geometric", 32)
+    made = planned(ACCMD, problem.constants, 4096, 32, "proof", steps=1)
+    outputs = execute(ACCMD, made, problem, Data(4), scale=10.0, replicates=3)
+    np.testing.assert_array_equal(outputs, np.broadcast_to(outputs[0], outputs.shape))
+
+
+def test_on_an_l2_ball_it_is_averaged_projected_gradient_descent(execute, draw):
+    problem = get_problem("ridge_logistic", 4, radius=1.5)
+    data, made = draw(problem, 30), planned(MD, problem.constants, 30, 4, steps=9)
+    step = math.sqrt(2 * 0.5 / (9 * (1.0 * 3.0) ** 2)) * 1.5**2
+    z, total = np.zeros((1, 4)), np.zeros((1, 4))
+    for _ in range(9):
+        z = z - step * (problem.mean_gradient(z, data) + 0.1 * z)
+        z = z * min(1.0, 1.5 / np.linalg.norm(z))
+        total = total + z
+    np.testing.assert_allclose(execute(MD, made, problem, data), total / 9, rtol=1e-12)
+
+
+# --- gradient descent
+
+
+@pytest.mark.parametrize(("kappa", "step", "steps"), [(4.0, None, 9), (16.0, 0.5, 40), (1.0, 0.3, 3)])
+def test_closed_form_of_the_diagonal_quadratic(execute, kappa, step, steps):
+    """The formula that claims use against simulated runs, mean within five standard errors."""
+    problem, sigma = get_problem("diag_quadratic", kappa=kappa), 0.2
+    made = planned(GD, problem.constants, 8, 16, steps=steps, step=step)
+    risk = problem.risk(execute(GD, made, problem, Data(8), scale=sigma, replicates=4000), None)
+    expected = problem.expected_gap(GD.law, made.schedule, {"gradient": sigma})
+    assert abs(risk.mean() - expected) < 5 * risk.std() / math.sqrt(len(risk))
+
+
+def test_regulariser_enters_the_gradient_once(execute, draw):
+    """One step from the origin moves along the losses alone; the next one feels the ridge."""
+    problem = get_problem("ridge_logistic", 3)
+    data = draw(problem, 16)
+    one, two = (execute(GD, planned(GD, problem.constants, 16, 3, steps=T), problem, data) for T in (1, 2))
+    eta, zero = 1 / 0.35, np.zeros((1, 3))
+    np.testing.assert_allclose(one, -eta * problem.mean_gradient(zero, data), rtol=1e-14)
+    np.testing.assert_allclose(two, one - eta * (problem.mean_gradient(one, data) + 0.1 * one), rtol=1e-13)
+
+
+def test_the_output_is_a_uniform_iterate():
+    """Indices 0..T-1 alike often, and the iterate that was observed at that index is returned."""
+    cell = Cell("wang2017.dp_gd_nonconvex", "isotropic_quadratic", 64, 1.0, 1e-5, d=3, options={"steps": 5})
+    problem, (_, made) = cell.problem_entry, cell.plan("none", 0)
+    source = Mechanism(made, {"gradient": 0.0}, cell.run_key(0), 3, 0, 4000)
+    chosen = source.choose("output", 5)
+    counts = Counter(chosen.tolist())
+    assert sorted(counts) == [0, 1, 2, 3, 4]
+    assert sum((counts[i] - 800) ** 2 / 800 for i in range(5)) < 30  # chi-square with 4 degrees of freedom
+    np.testing.assert_array_equal(source.choose("output", 5), chosen)
+    trace = run_block(cell, cell.plan("none", 1)[1], {"gradient": 0.0}, Data(64), root_seed=3, replicates=200)
+    expected = np.where(chosen[:200, None] == 0, problem.start, problem.optimum)  # eta = 1/L lands on the optimum
+    np.testing.assert_allclose(trace.output, expected, atol=1e-15)
+
+
+@pytest.mark.parametrize(("problem", "options"), [("isotropic_quadratic", {}), ("diag_quadratic", {"kappa": 8.0})])
+@pytest.mark.parametrize("sigma", [0.0, 0.3])
+def test_mean_squared_gradients_are_those_of_the_closed_form(problem, options, sigma):
+    cell = Cell("wang2017.dp_gd_nonconvex", problem, 64, 1.0, 1e-5, d=5, options={"steps": 12}, problem_options=options)
+    step, made = cell.plan("none", 0)[1].step, cell.plan("none", 1)[1]
+    values = run_block(cell, made, {"gradient": sigma}, Data(64), root_seed=1, replicates=4000).risk[:, -1]
+    exact = cell.problem_entry.expected_mean_squared_gradient(step, 12, sigma)
+    assert abs(values.mean() - exact) <= 5 * values.std() / math.sqrt(4000) + 1e-12
+
+
+def test_the_mean_along_the_run_is_the_sum_over_its_steps():
+    """In closed form, against every step's ``a^k e^2 + sigma^2 eta^2 (1 - a^k)/(1 - a)``."""
+    problem = get_problem("diag_quadratic", d=5)
+    h, error = problem.spectrum, problem.start - problem.optimum
+    for step, sigma in ((1.0, 0.0), (1.0, 0.3), (0.01, 0.3)):
+        k, a = np.arange(50)[:, None], (1 - step * h) ** 2
+        squares = a**k * error**2 + (sigma * step) ** 2 * (1 - a**k) / (1 - a)
+        expected = float((h**2 * squares).sum(axis=1).mean())
+        assert problem.expected_mean_squared_gradient(step, 50, sigma) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_accounted_step_is_made_for_the_accounted_noise():
+    made = planned(ZHANG, Constants(0.5, 2.0, initial_gap=0.4), 256, 8, calibration="accounted")
+    sigma = calibrate(made, PRIVACY, "accounted").scales["gradient"]
+    assert made.step == pytest.approx(math.sqrt(0.8 / (2 * 256**2 * (0.25 + 8 * sigma**2))), rel=0.15)
+
+
+def test_closed_form_of_the_isotropic_quadratic(execute):
+    """``d sigma^2/(2 mu T)`` after T steps of 1/(mu t): the first one forgets the start."""
+    problem = get_problem("sgd_closed_form", curvature=0.5)
+    made = planned(SGD, problem.constants, 5, 8, steps=12)
+    risk = problem.risk(execute(SGD, made, problem, Data(5), scale=0.3, replicates=4000), None)
+    expected = problem.expected_gap(SGD.id, made.schedule, {"gradient": 0.3})
+    assert expected == pytest.approx(8 * 0.09 / (2 * 0.5 * 12))
+    assert abs(risk.mean() - expected) < 5 * risk.std() / math.sqrt(len(risk))
+
+
+def test_convex_steps_shrink_with_the_noise_in_force(execute):
+    """eta_1 = diam/sqrt(G^2 + d sigma^2): the first step of a linear loss in closed form, noise off and on."""
+    constants = Constants(1.0, 0.25, diameter=2e3, domain="l2_ball")
+    problem, data = get_problem("logistic_plain", 8, radius=1e3), Data(1, np.eye(8)[:1], np.array([1.0]))
+    made = planned(SGD, constants, 1, 8, steps=1)
+    np.testing.assert_allclose(execute(SGD, made, problem, data), 0.5 * 2e3 * np.eye(8)[:1], rtol=1e-12)
+    far = execute(SGD, made, problem, data, scale=1e6, replicates=500)
+    assert np.all(np.linalg.norm(far, axis=1) <= 1e3 * (1 + 1e-12))

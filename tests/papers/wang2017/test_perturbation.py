@@ -1,0 +1,163 @@
+"""Perturbed objectives and outputs: minimisers with their certificates, the noise behind them, and coupled runs."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+
+from dpsco_bench.algorithms.info import split
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.papers.wang2017.algorithms.perturbation import perturbation_parameters
+from dpsco_bench.papers.wang2017.perturbed import PerturbedMinimiser, minimise_rows, suits
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import PrivacySpec
+from dpsco_bench.privacy.transcript import Recorder, Replay
+from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.minimisers import MeanTerms, minimise_glm_in_ball
+from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.registry import get_problem
+
+CMS, KST, TTZ = (get_algorithm(f"wang2017.objective_perturbation_{name}") for name in ("cms11", "kst12", "ttz14"))
+ZHANG = get_algorithm("wang2017.output_perturbation_zhang17")
+PRIVACY = PrivacySpec(1.0, 1e-5)
+RIDGE = Constants(1.0, 0.25, strong_convexity=0.1, regularisation=0.1)
+
+
+class LinearRecords(GeneralisedLinear):
+    """``f_i(x) = y_i <a_i, x>`` and a ridge: minimisers are affine in the noise, gradients have norm G everywhere."""
+
+    name = "linear_records"
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR, Trait.STRONGLY_CONVEX})
+    own_constants = RIDGE
+
+    def loss(self, margins, labels):
+        return labels * margins
+
+    def slope(self, margins, labels):
+        return labels + 0.0 * margins
+
+    def curvature(self, margins, labels):
+        return 0.0 * margins
+
+
+def neighbours(n, place):
+    """Equal records, and the same with an opposite one."""
+    rows = np.tile([0.0, 1.0, 0.0], (n, 1))
+    return Data(n, rows, np.ones(n)), Data(n, rows, np.where(np.arange(n) == place, -1.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "n", "expected"), [(1.0, 1000, (0.9506147748, 0.0)), (0.01, 100, (0.005, 0.9887505208))]
+)
+def test_check_vector_v9(epsilon, n, expected):
+    np.testing.assert_allclose(perturbation_parameters(epsilon, n, 0.25, 0.01), expected, atol=5e-11)
+
+
+def test_cms11_moments_of_the_noise_behind_the_outputs():
+    """E||b|| = 2d/eps', E||b||^2 = 4d(d+1)/eps'^2."""
+    d, n, replicates = 5, 20, 4000
+    made, data = CMS.plan(RIDGE, n, d, PRIVACY, "standard"), Data(n, np.tile(np.eye(d)[0], (n, 1)), np.ones(n))
+    share = made.epsilon_noise
+    source = Mechanism(made, {"linear term": 2 / share}, "linear", 3, 0, replicates)
+    x, _ = split(CMS.run_function(Objective(LinearRecords(d), data, replicates), made, source))
+    norm = np.linalg.norm(x * (0.1 + made.weight / n) * n + n * np.eye(d)[0], axis=1)
+    for power, moment in ((1, 2 * d / share), (2, 4 * d * (d + 1) / share**2)):
+        assert abs(np.mean(norm**power) - moment) < 5 * np.std(norm**power) / math.sqrt(len(norm))
+
+
+def test_the_released_minimiser_moves_the_gradient_sum_by_at_most_2g():
+    """Given the output, neighbours explain it by noise that differs by at most 2G; opposite records attain it."""
+    problem, (data, other) = LinearRecords(3), neighbours(8, 3)
+    made = KST.plan(RIDGE, 8, 3, PRIVACY, "standard")
+    arguments = (made, {"linear term": 2.0}, "x", 1, 0, 4)
+    recorder = Recorder(*arguments)
+    x, _ = KST.run_function(Objective(problem, data, 4), made, recorder)
+    replay = partial(Replay, recorder.transcript)(*arguments)
+    np.testing.assert_array_equal(KST.run_function(Objective(problem, other, 4), made, replay)[0], x)
+    changes = recorder.transcript.value("linear term") - replay.transcript.value("linear term")
+    np.testing.assert_allclose(np.linalg.norm(changes, axis=-1), made.queries[0].sensitivity, rtol=1e-12)
+
+
+def test_ttz14_is_kst12_over_a_ball(execute, draw):
+    free, bounded, tight = (get_problem("ridge_logistic", 4, radius=radius) for radius in (None, 50.0, 0.1))
+    data = draw(free, 40)
+    made = [a.plan(p.constants, 40, 4, PRIVACY, "standard") for a, p in ((KST, free), (TTZ, bounded))]
+    assert made[0].queries == made[1].queries and made[0].weight == made[1].weight
+    own = ((KST, made[0], free), (TTZ, made[1], bounded), (TTZ, made[1], tight))
+    outputs = [execute(a, m, p, data, scale=5.0, replicates=3) for a, m, p in own]
+    np.testing.assert_allclose(outputs[0], outputs[1], rtol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(outputs[2], axis=1), 0.1, rtol=1e-9)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 7, 60])
+@pytest.mark.parametrize("share", [0.25, 1.0])
+def test_coupled_runs_attain_the_sensitivity_of_the_strongly_convex_case(execute, steps, share):
+    """Linear losses and a ridge: shrinking by 1 - eta mu per step is exact, so is 2G(1-(1-eta mu)^T)/(n mu).
+
+    With the step 2/(L + mu) of this ridge's own curvature, 1 - eta mu is the contraction; the bound is attained.
+    """
+    step = share * 2 / (RIDGE.total_smoothness + RIDGE.strong_convexity)
+    made = ZHANG.plan(RIDGE, 10, 3, PRIVACY, "standard", steps=steps, step=step)
+    outputs = [execute(ZHANG, made, LinearRecords(3), records) for records in neighbours(10, 4)]
+    assert np.linalg.norm(outputs[0] - outputs[1]) == pytest.approx(made.query("output").sensitivity, rel=1e-12)
+
+
+# --- minimisers
+
+
+@pytest.mark.parametrize("name", ["ridge_logistic", "logistic_plain"])
+@pytest.mark.parametrize("scale", [1.0, 1e2, 1e6])
+def test_the_linear_term_is_minus_the_gradient_of_the_rest(draw, name, scale):
+    """``b = -(sum_i grad f_i(x) + n (lambda + weight) x)``: what the privacy proof inverts."""
+    problem = get_problem(name, 4)
+    value = PerturbedMinimiser(Objective(problem, draw(problem, 50), 6), 0.03)
+    b = scale * np.random.default_rng(1).standard_normal(value.shape)
+    x, ridge = value.solve(b), problem.constants.regularisation + 0.03
+    np.testing.assert_allclose(value.data_part(x) + 50 * ridge * x, -b, rtol=1e-10, atol=1e-11 * scale)
+    assert value.info.certificate < 1e-12
+
+
+@pytest.mark.parametrize("name", ["ridge_logistic", "logistic_plain"])
+@pytest.mark.parametrize("radius", [0.2, 1.0, 30.0])
+def test_minimisers_in_a_ball_obey_the_optimality_conditions(draw, name, radius):
+    """Inside, the gradient vanishes; on the sphere it points inwards along the radius."""
+    problem = get_problem(name, 4, radius=radius)
+    value = PerturbedMinimiser(Objective(problem, draw(problem, 60), 8), 0.02)
+    b = 8.0 * np.random.default_rng(1).standard_normal(value.shape)
+    x, ridge = value.solve(b), problem.constants.regularisation + 0.02
+    gradient, length = value.data_part(x) / 60 + ridge * x + b / 60, np.linalg.norm(x, axis=1)
+    assert np.all(length <= radius * (1 + 1e-12))
+    inside = length < radius * (1 - 1e-9)
+    assert np.abs(gradient[inside]).max(initial=0.0) < 1e-12
+    multiplier = -np.sum(gradient * x, axis=1) / radius**2
+    assert np.all(multiplier >= -1e-12)
+    np.testing.assert_allclose(gradient[~inside], -multiplier[~inside, None] * x[~inside], atol=1e-11)
+    assert (inside.any() or radius < 30) and ((~inside).any() or radius > 0.2)
+
+
+CASES = {
+    "canary_huber": (2, np.inf, 0.01),
+    "canary_curved": (3, 1.0, 1e-3),
+    "ridge_logistic": (4, np.inf, 0.0),
+    "logistic_plain": (4, 0.3, 0.02),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rows_are_minimised_as_one_at_a_time(draw, name):
+    """Small terms and large ones, whose minimisers lie on the sphere or far from the start."""
+    d, radius, weight = CASES[name]
+    problem = get_problem(name, d)
+    mean = MeanTerms(problem, draw(problem, 60))
+    assert suits(mean, weight)
+    rng = np.random.default_rng(4)
+    terms = rng.standard_normal((400, d)) * 10.0 ** rng.uniform(-3, 1.0, (400, 1))
+    points, norms, settled = minimise_rows(mean, radius, terms, weight, problem.start)
+    assert settled.mean() > 0.99
+    for row in np.flatnonzero(settled):
+        given = {"linear": terms[row], "weight": weight, "start": problem.start, "mean": mean}
+        one = minimise_glm_in_ball(problem, mean.data, radius, **given)
+        np.testing.assert_allclose(points[row], one.point, rtol=1e-10, atol=1e-11)
+        assert norms[row] <= 1e-11 * (1.0 + np.linalg.norm(terms[row]))
