@@ -20,7 +20,18 @@ from dpsco_bench.claims.kinds import COMMON_WORDS, SKIPPED, Field, Kind, get_kin
 from dpsco_bench.claims.model import GRID, RISK, Claim, Part
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.ledger import Charged, charged_cells
-from dpsco_bench.report.numbers import NOTHING, exponent, interval, is_number, number, plain, slope, span, with_interval
+from dpsco_bench.report.numbers import (
+    NOTHING,
+    count,
+    exponent,
+    interval,
+    is_number,
+    number,
+    plain,
+    slope,
+    span,
+    with_interval,
+)
 from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
 from dpsco_bench.report.wording import (
     QUALIFIED,
@@ -144,6 +155,15 @@ class Score:
         return NOTHING if math.isnan(most) else f"risk ≤ {number(most, 2)}" if most > 0 else "risk 0"
 
     @property
+    def effort(self) -> str:
+        """Say how many replicates were run, of how many where it was decided by stages, and the interval's level."""
+        row = self.row
+        if not row.replicates:
+            return NOTHING
+        of = f" of {count(row.stages[-1])}" if row.stages else ""
+        return count(row.replicates) + of + (f", {100 * row.level:.4g} %" if row.level else "")
+
+    @property
     def remarks(self) -> str:
         """Notes of the verdict, reservations first and none twice."""
         skipped = [self.row.reason] if self.row.skipped else []
@@ -244,6 +264,7 @@ COLUMNS: Columns = {  # every column of a table of verdicts but those that only 
     "Bound": Column(
         "compared_with", raw={"bound_slope": "row.bound_slope", "tolerance": "row.tolerance"}, numeric=True
     ),
+    "Replicates, level": Column("effort", raw={"level": "row.level"}, numeric=True),
     "Paper's exponent": Column("row.claimed_exponent", exponent, numeric=True),
     "Noise off": Column("noise_off", raw={"noise_off_slope": "row.noise_off_slope"}, numeric=True),
     "Privacy": Column(
@@ -303,7 +324,8 @@ def scoreboard(inputs: Inputs) -> ReportTable:
 
 def claim_table(claim: ClaimResults) -> ReportTable:
     rows = claim_scores(claim)
-    columns = {**chosen(("Part", "Noise", *MEASURED)), **own_columns(rows), **chosen(("Reason", "Expected", "Remarks"))}
+    numbers, words = ("Part", "Noise", *MEASURED, "Replicates, level"), ("Reason", "Expected", "Remarks")
+    columns = {**chosen(numbers), **own_columns(rows), **chosen(words)}
     return ReportTable(claim.id, f"Verdicts of {claim.id}", columns, rows)
 
 
