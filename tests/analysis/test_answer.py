@@ -66,6 +66,12 @@ def test_a_bound_alone_is_marked_and_lifts_no_rate():
     assert cell([bound(), rate()]).marks == {}
 
 
+def test_an_answer_names_its_orderings_and_the_number_of_the_rest():
+    order = [Verdict("holds", "ordering", part=part, id="p.thm", calibration="paper", noise=PROVEN) for part in "vwxyz"]
+    assert cell([rate(), *order[:2]]).why == "in n and the ordering (v, w)"
+    assert cell(order).why == "the ordering (v, w, x and 2 more)"
+
+
 @pytest.mark.parametrize(("limit", "word"), [(1.0, YES), (math.inf, NO)])
 @pytest.mark.parametrize("measured", ["match", "fails"])
 def test_a_computed_law_decides_both_ways(limit, word, measured):
