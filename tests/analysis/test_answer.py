@@ -45,6 +45,8 @@ def cell(rows, key="printed", others=None):
         ([rate(), rate("fails", "d", grows=True)], NO),
         ([rate(), rate("fails", "d", grows=False)], OPEN),
         ([rate("not_observable")], UNTESTED),
+        ([rate("faster", slope=-0.35, bound_slope=-0.1)], UNTESTED),  # 0.25 off, where 0.2 is twice the tolerance
+        ([rate("faster", slope=-0.25, bound_slope=-0.1)], YES),
         ([rate("match", outside="eps <= c1 T m/n^2")], UNTESTED),
         ([rate("fails", grows=True, control="half of the noise"), rate(place="d")], YES),
         ([rate("fails", grows=True, beside="another theorem"), rate(place="d")], YES),
