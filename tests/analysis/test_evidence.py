@@ -9,7 +9,7 @@ import pytest
 
 from dpsco_bench.analysis import evidence
 from dpsco_bench.analysis.evidence import CellEvidence, evidence_of, thresholds
-from dpsco_bench.execution.results import FINAL, RESULT_SCHEMA
+from dpsco_bench.execution.results import FINAL
 
 SIGNALS = np.array([0.1, 0.2, 0.4, 0.8])
 
@@ -103,22 +103,3 @@ def test_a_checkpoint_that_some_replicates_lack_is_left_out_of_the_curve():
     last = FINAL + 10.0 * np.arange(3)
     np.testing.assert_array_equal(cell.curve_risks[:, 0], [[0, 10, 20], [1, 11, 21], last])
     np.testing.assert_array_equal(cell.risks, [last])
-
-
-def test_what_runs_note_is_told_by_data_set_and_replicate():
-    """Rows stand in any order; a name that a row lacks is left out."""
-    rows = [(s, r) for r in (2, 0, 1) for s in (1, 0)]
-    notes = [[("rhat", 10.0 * s + r), *[("odd", 1.0)] * s] for s, r in rows]
-    table = pa.table(
-        {
-            **{
-                "cell": [7] * 6,
-                "checkpoint": [FINAL] * 6,
-                "extras": pa.array(notes, RESULT_SCHEMA.field("extras").type),
-            },
-            **{"data_set": [s for s, _ in rows], "replicate": [r for _, r in rows]},
-        }
-    )
-    ((cell, noted),) = evidence._noted(table).items()
-    np.testing.assert_array_equal(noted.pop("rhat"), [[0, 1, 2], [10, 11, 12]])
-    assert cell == 7 and not noted

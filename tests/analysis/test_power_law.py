@@ -35,14 +35,6 @@ def test_a_bend_is_found_and_measured():
     assert own.largest < 1e-9 and own.p_value > 0.99 and not own.bent
 
 
-def test_cells_that_share_are_two_or_more():
-    """By their data sets where they have several, else by their runs; what is known exactly shares nothing."""
-    one, several = np.ones((1, 1, 3)), np.ones((1, 2, 3))
-    sharing = Sharing(data_sets=(0, 0, 0, 1, 1, 0), replicates=(0, 0, 1, 2, 3, 0))
-    cells = [one, one, one, several, several, one]
-    assert Replicates(cells, [None] * 5 + [0.1], sharing).groups() == [[0, 1], [3, 4]]
-
-
 def common(source, shape, curve, own):
     """Replicates with heavy noise in common and some of each cell's own, of mean 1."""
     shared = source.lognormal(-0.5, 1.0, shape)

@@ -199,8 +199,6 @@ def test_checkpoints_every_fraction_of_n():
     assert np.all(np.diff(trace.risk[0]) <= 0) and trace.output.shape == (2, 3)
     end = run_block(cell, cell.plan("none", 5)[1], {"gradient": 0.0}, cell.draw_data(5, 0), root_seed=5, replicates=2)
     np.testing.assert_array_equal(end.risk[:, 0], trace.risk[:, -1])
-    along, at_the_end = (run.Checkpoints(run.get_measure(m), None, 9) for m in ("mean_squared_gradient", "excess_risk"))
-    assert along.unseen(None) == 1 and at_the_end.unseen(None) > 2**60
 
 
 def test_recording_does_not_change_the_run():

@@ -16,7 +16,6 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.jsonio import dumps_pretty, loads, to_jsonable
 from dpsco_bench.leaderboard.board import Board, Instance
 from dpsco_bench.leaderboard.phases import (
-    _middle,
     board_figure,
     collapse_figure,
     competing_text,
@@ -202,7 +201,6 @@ def test_a_name_stands_once_in_its_region():
         replace(ROWS[0], n=512, epsilon=4),
     ]
     assert len(regions(places_of(apart))) == 4, "corners do not touch"
-    assert _middle([(0, 0), (1, 0), (1, 1), (2, 1), (3, 1), (5, 1)]) == (2.5, 1.5), "in its longest line"
 
 
 def test_lines_are_in_the_order_of_the_noise():
