@@ -1,4 +1,4 @@
-"""What is longer than its level is cut by compiled runs as by the listing, and a measure along the run sees each step."""
+"""What is longer than its level is cut by compiled runs as by the listing; a measure along the run sees each step."""
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from dpsco_bench.fused import compiled
         ("dp_otb", "quad", 0.3, {"spread": 0.3, "sensitivity": "eq6", "strong_convexity": 0.1}),
         ("dp_otb_lp", "lp_ball", 0.3, {}),
         ("parameter_free", "anchored_ball", 3e3, {"spread": 0.3}),
+        ("parameter_free", "anchored_ball", 3e4, {"spread": 0.3, "initial_wealth": 100.0}),  # leaves its ball, too
     ],
 )
 def test_what_is_longer_than_its_level_is_cut_as_in_the_listing(method, problem, noise, keys):
