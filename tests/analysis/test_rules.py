@@ -1,11 +1,20 @@
-"""Which cells share random numbers, and what their runs noted, by data set and replicate."""
+"""Single rules behind verdicts: the word of an interval, cells that share random numbers, what their runs noted."""
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from dpsco_bench.analysis import evidence
+from dpsco_bench.analysis.ordering import HOLDS, OPEN, REVERSED, compared
 from dpsco_bench.analysis.sharing import Replicates, Sharing
 from dpsco_bench.execution.results import FINAL, RESULT_SCHEMA
+
+
+@pytest.mark.parametrize("equal", [(), (0.0,)])
+def test_an_interval_on_one_side_of_equality_decides(equal):
+    """Of ratios, or of their logarithms."""
+    for low, high, word in ((-0.5, -0.1, HOLDS), (0.1, 0.5, REVERSED), (-0.1, 0.1, OPEN)):
+        assert compared(low + 1 - len(equal), high + 1 - len(equal), *equal) == word
 
 
 def test_cells_that_share_are_two_or_more():
