@@ -1,8 +1,9 @@
-"""An audit tests the event that refutes the claim most often, or nearly so."""
+"""What an audit chooses: the event that refutes the claim most often, and scores by learned covariances."""
 
 import numpy as np
 import pytest
 
+from dpsco_bench.audit.auditor import normal_sides
 from dpsco_bench.audit.bounds import best_event, clopper_pearson_lower, clopper_pearson_upper, events
 
 from .test_bounds import gaussian_scores
@@ -16,3 +17,11 @@ def test_no_event_refutes_a_claim_much_more_often_than_the_chosen_one(mu, runs, 
     high = clopper_pearson_upper(rng.binomial(tested, found.unlikely, size), tested, error)
     refuted = np.mean(low - 1e-5 > np.exp(claim) * high, axis=0)
     assert 0.1 < refuted.max() < refuted[best_event(found, runs, claim, 1e-5, 0.95)] + 0.05
+
+
+def test_covariances_are_learned_from_ten_outputs_a_dimension():
+    rng = np.random.default_rng(0)
+    few, enough, wide = (rng.standard_normal(shape) for shape in ((29, 3), (30, 3), (5000, 65)))
+    assert normal_sides(few, enough) is normal_sides(enough, few) is normal_sides(wide, wide) is None
+    for mean, inverse in normal_sides(enough, 2.0 * enough + 1.0):
+        assert mean.shape == (3,) and inverse.shape == (3, 3)
