@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from dpsco_bench.execution.jobs import part_of
 from dpsco_bench.leaderboard import choose
 from dpsco_bench.leaderboard.phases import _middle
 from dpsco_bench.leaderboard.standings import compare
@@ -31,3 +32,9 @@ def test_ones_own_method_is_held_against_the_best(monkeypatch):
 
     assert own(0.2, "a").endswith(", 3 times the least risk.") and "times" not in own(0.0, "a")
     assert own(0.5, "ab").endswith(", tied for the least risk.")
+
+
+def test_a_job_is_of_an_instance_a_group_or_its_own_part():
+    given = [("ranking", "ridge+dp_gd", ""), ("ranking", "ridge", ""), ("rate", "n+d", "both"), ("rate", "n+d", "")]
+    jobs = [SimpleNamespace(kind=kind, part=part, group=group) for kind, part, group in given]
+    assert [*map(part_of, jobs)] == ["ridge", "ridge", "both", "n+d"]
