@@ -25,7 +25,9 @@ def test_ones_own_method_is_held_against_the_best(monkeypatch):
     def own(best, tied):
         given = [("a", 1, best), ("b", 2, 0.6)]
         methods = [
-            SimpleNamespace(method=name, algorithm=name, place=place, risk=risk, ranked=True, tied=name in tied)
+            SimpleNamespace(
+                method=name, algorithm=name, place=place, risk=risk, ranked=True, dropped=0, tied=name in tied
+            )
             for name, place, risk in given
         ]
         return choose.Choice.own.fget(SimpleNamespace(methods=methods, refused=[], tied=tied))[1]
