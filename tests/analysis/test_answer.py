@@ -48,6 +48,8 @@ def cell(rows, key="printed", others=None):
         ([rate(), rate("fails", "d", grows=True)], NO),
         ([rate(), rate("fails", "d", grows=False)], OPEN),
         ([rate("not_observable")], UNTESTED),
+        ([rate("faster", slope=-0.35, bound_slope=-0.1)], UNTESTED),  # 0.25 off, where 0.2 is twice the tolerance
+        ([rate("faster", slope=-0.25, bound_slope=-0.1)], YES),
         ([rate("match", outside="eps <= c1 T m/n^2")], UNTESTED),
         ([rate("fails", grows=True, control="half of the noise"), rate(place="d")], YES),
         ([rate("fails", grows=True, beside="another theorem"), rate(place="d")], YES),
@@ -68,6 +70,12 @@ def test_does_it_show(rows, word):
 def test_a_bound_alone_is_marked_and_one_exponent_that_noise_gives_takes_the_schedules_mark_off():
     assert cell([bound()]).marks == {"b": ".29"} and cell([bound(), rate()]).marks == {}
     assert "s" not in cell([rate(noise_off_share=0.9, noise_off_slope=-1.0), rate(place="d")]).marks
+
+
+def test_an_answer_names_its_orderings_and_the_number_of_the_rest():
+    order = [Verdict("holds", "ordering", part=part, id="p.thm", calibration="paper", noise=PROVEN) for part in "vwxyz"]
+    assert cell([rate(), *order[:2]]).why == "in n and the ordering (v, w)"
+    assert cell(order).why == "the ordering (v, w, x and 2 more)"
 
 
 @pytest.mark.parametrize(("limit", "word"), [(1.0, YES), (math.inf, NO)])

@@ -77,7 +77,13 @@ def test_cells_that_share_replicates_are_resampled_alike():
 
 @pytest.mark.parametrize(
     ("variances", "dof", "expected"),
-    [([1, 1], [5, 5], 10), ([1, 0], [5, 9], 5), ([1], [np.inf], np.inf), ([0, 0], [3, 4], 7)],
+    [
+        ([1, 1], [5, 5], 10),
+        ([1, 0], [5, 9], 5),
+        ([1], [np.inf], np.inf),
+        ([0, 0], [3, 4], 7),
+        ([4, 1], [3, 5], 25 / (16 / 3 + 1 / 5)),
+    ],
 )
 def test_degrees_of_freedom_of_a_sum(variances, dof, expected):
     assert bootstrap.satterthwaite(variances, dof) == pytest.approx(expected)

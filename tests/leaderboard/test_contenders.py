@@ -31,7 +31,7 @@ from .made_up import ranked, standing
 
 def row(n, risks, left_out=(), tied=("a",), **place):
     methods = [ranked(name, risk, ranked=name[0] != "x") for name, risk in risks.items()]
-    out = tuple(Unrun(name, f"p.{name}", status, "") for name, status in left_out)
+    out = tuple(Unrun(name, f"p.{name}", status, "about 9 s: 7 rounds") for name, status in left_out)
     return standing(methods, tied, n=n, left_out=out, **place)
 
 
@@ -47,7 +47,7 @@ def test_the_tied_and_those_that_can_catch_up_contend_the_best_first():
     gone = [(name, "too_long") for name in "edcbax"]
     large = row(384, {"f": 0.1}, gone)
     assert names(large, SMALL) == ["a", "b", "c", "e"]
-    assert contenders(large, [SMALL])[2] == Contender("c", 3, 96, 8, 1)
+    assert contenders(large, [SMALL])[2] == Contender("c", 3, 96, 8, 1, "about 9 s")
 
 
 def test_what_contends_at_other_sizes():

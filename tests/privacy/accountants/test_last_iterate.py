@@ -64,6 +64,17 @@ def test_limits_and_closed_form():
     assert constant_mu(0.81, 10, 1.0) == pytest.approx(2.73, abs=5e-3)
 
 
+@pytest.mark.parametrize(
+    ("given", "attained"),
+    [({"step": 1.3}, True), ({"step": (1.0, 1.4)}, False), ({"lipschitz": 0.9}, False), ({"diameter": 5.0}, False)],
+)
+def test_a_quadratic_of_the_least_curvature_attains_it_where_that_contracts_least(given, attained):
+    """``1 - eta mu >= eta M - 1``, with mu = 0.5 and M = 1."""
+    from dpsco_bench.privacy.plan import LastIterate
+
+    assert LastIterate(**{"step": 1.0, "smoothness": 1.0, "strong_convexity": 0.5, **given}).attainable is attained
+
+
 @pytest.mark.parametrize(("claim", "output"), [(0.2, 0.128), (0.5, 0.316), (1.0, 0.6176), (2.0, 1.272), (4.0, 2.567)])
 def test_numbers_of_the_chapter(claim, output):
     """A ridge of 10: the output is private where the sequence of all gradients has 2.397 for 1."""
