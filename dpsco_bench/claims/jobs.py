@@ -76,7 +76,7 @@ def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> lis
     They have their keys; those of a part with a method of an absent paper are skipped, without cells.
     """
     jobs = [_job(claim, part, profile, calibration, settings) for calibration in part.calibrations]
-    if part.has_companion and "none" not in part.calibrations:
+    if part.noise_off and "none" not in part.calibrations:
         jobs.append(_job(claim, part, profile, "none", settings))
     return jobs
 

@@ -172,8 +172,8 @@ def test_a_store_that_cannot_be_written_is_refused_before_the_work(tmp_path):
 
 
 def test_what_another_value_would_mend_is_told_before_what_the_problem_lacks():
-    lacks = [LeftOut("p", name, f"x.{name}", 9, 4, 1.0, 0.0, "refused", "needs Lipschitz records") for name in "abc"]
-    small = LeftOut("p", "late", "x.late", 9, 4, 1.0, 0.0, "refused", "T = 12: must be from 1 to n = 9")
+    lacks = [LeftOut(name, f"x.{name}", "refused", "needs Lipschitz records", "p", 9, 4, 1.0, 0.0) for name in "abc"]
+    small = LeftOut("late", "x.late", "refused", "T = 12: must be from 1 to n = 9", "p", 9, 4, 1.0, 0.0)
     told = _nothing("p", [*lacks, small])
     assert told == "no method runs on p at this point: late: T = 12: must be from 1 to n = 9"
     told = _nothing("p", lacks)

@@ -266,8 +266,8 @@ def test_held_out_numbers_of_the_start_and_without_privacy_stand_beside(tmp_path
 
 
 def test_a_reason_is_told_once_with_the_methods_that_have_it():
-    place = (9, None, 1.0, 0.0)
-    many = [LeftOut("i", name, f"p.{name}", *place, "refused", "n = 9: must be <= 8") for name in "abcd"]
-    few = [LeftOut("i", name, f"p.{name}", *place, "too_long", "too long") for name in ("y", "x", "y")]
+    place = ("i", 9, None, 1.0, 0.0)
+    many = [LeftOut(name, f"p.{name}", "refused", "n = 9: must be <= 8", *place) for name in "abcd"]
+    few = [LeftOut(name, f"p.{name}", "too_long", "too long", *place) for name in ("y", "x", "y")]
     why = "n = 9, epsilon = 1: no method runs: 4 methods: n = 9: must be <= 8; y, x: too long"
     assert _why_empty([*many, *few]) == why
