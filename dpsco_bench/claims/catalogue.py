@@ -104,7 +104,7 @@ def read_claims(text: str = "") -> list[Claim]:
     return [_parsed(path) for path in claim_files().values() if not text or text in path.read_text(encoding="utf-8")]
 
 
-def own_files(files: Iterable[str | Path], key: str) -> Iterator[tuple[str | Path, Any]]:
+def read_own(files: Iterable[str | Path], key: str) -> Iterator[tuple[str | Path, Any]]:
     """Read a user's own files one by one. Raises InputError, under the name ``key``, for what is no YAML file."""
     for file in files:
         if not isinstance(file, str | Path) or Path(file).suffix not in CLAIM_SUFFIXES or not Path(file).is_file():
@@ -118,7 +118,7 @@ def own_claims(files: Sequence[str | Path]) -> dict[str, dict[str, Any]]:
     Raises InputError for something that is no such file, or an id that is taken.
     """
     known, found = claim_ids(), dict[str, dict[str, Any]]()
-    for file, entry in own_files(files, "claims"):
+    for file, entry in read_own(files, "claims"):
         id = entry.get("id") if isinstance(entry, dict) else None
         if not isinstance(id, str) or "." not in id.strip("."):
             raise InputError(f"id in {file}", "missing" if id is None else id, "given, of the form paper.name")

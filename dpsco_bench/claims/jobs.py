@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -22,6 +22,7 @@ from dpsco_bench.claims.catalogue import (
     find_claim_id,
     find_errata,
     load_errata,
+    naming,
     own_claims,
     read_claim,
 )
@@ -423,13 +424,9 @@ def left_out(id: str, profile: str, overrides: Sequence[str] = ()) -> list[str]:
     return [part.id for part in claim.parts if part.id not in measured]
 
 
-@contextmanager
-def errors_of_part(claim: Claim, part: Part) -> Iterator[None]:
+def errors_of_part(claim: Claim, part: Part) -> AbstractContextManager[None]:
     """Name the part in the error for what it asks for."""
-    try:
-        yield
-    except DpscoError as error:
-        raise DpscoError(f"claim {claim.id}, part {part.id}: {error}") from error
+    return naming(f"claim {claim.id}, part {part.id}")
 
 
 def plan_settings(profile: str, overrides: Sequence[str] = ()) -> Settings:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, NO_VARIANT, get_algorithm, list_algorithms
 from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
-from dpsco_bench.claims.catalogue import naming, own_files
+from dpsco_bench.claims.catalogue import naming, read_own
 from dpsco_bench.claims.files import build_checked, check_names, listed, read_shipped
 from dpsco_bench.claims.jobs import expected_seconds, finished
 from dpsco_bench.claims.model import PROFILES, by_profile, check_profile
@@ -211,7 +211,7 @@ def _is_absent(method: Entrant) -> bool:
 def own_boards(files: Sequence[str | Path]) -> dict[str, Board]:
     """Read boards in a user's own files, by id. Raises InputError for a wrong file, or an id that is taken."""
     found: dict[str, Board] = {}
-    for file, entry in own_files(files, "boards"):
+    for file, entry in read_own(files, "boards"):
         with naming(file):
             board = parse_board(entry, Path(file).stem)
         if board.id in (*board_ids(), *found):
