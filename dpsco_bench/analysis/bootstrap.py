@@ -8,6 +8,7 @@ random numbers across signals, so one resample serves all signals of a cell.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from dpsco_bench.errors import InputError
 FloatArray = NDArray[np.float64]
 RESAMPLES = 2_000
 CONFIDENCE = 0.95
+NORMAL_95 = 1.959964
 _DRAWS_PER_BLOCK = 2_000_000
 """Random words drawn at once: the stream of more than one data set depends on it."""
 _INDICES_PER_BLOCK = 8_192
@@ -34,6 +36,11 @@ class CellSummary:
     stderr: float
     dof: float
     signal: int
+
+    @property
+    def half(self) -> float:
+        """Half the 95 % interval of the mean, by Student's quantile; NaN for a single random replicate."""
+        return NORMAL_95 * student_factor(self.dof) * self.stderr if self.dof > 0 else math.nan
 
 
 def bootstrap_rng(*names: str) -> np.random.Generator:

@@ -323,7 +323,7 @@ class Case:
     @property
     def silent_sources(self) -> list[tuple[str, str]]:
         """The same for the companion without noise; empty where the part has none."""
-        return self._sources("none") if self.part.has_companion and not self.alone else []
+        return self._sources("none") if self.part.noise_off and not self.alone else []
 
     def _sources(self, calibration: str) -> list[tuple[str, str]]:
         part = self.part

@@ -104,22 +104,26 @@ def read_claims(text: str = "") -> list[Claim]:
     return [_parsed(path) for path in claim_files().values() if not text or text in path.read_text(encoding="utf-8")]
 
 
+def read_own(files: Iterable[str | Path], key: str) -> Iterator[tuple[str | Path, Any]]:
+    """Read a user's own files one by one. Raises InputError, under the name ``key``, for what is no YAML file."""
+    for file in files:
+        if not isinstance(file, str | Path) or Path(file).suffix not in CLAIM_SUFFIXES or not Path(file).is_file():
+            raise InputError(key, file, "a list of existing YAML files (.yaml)")
+        yield file, read_yaml(Path(file), key)
+
+
 def own_claims(files: Sequence[str | Path]) -> dict[str, dict[str, Any]]:
     """Claims in a user's own files, by id; each file is written like those of ``conf/claim``.
 
     Raises InputError for something that is no such file, or an id that is taken.
     """
-    taken, found = set(claim_ids()), {}
-    for file in files:
-        if not isinstance(file, str | Path) or Path(file).suffix not in CLAIM_SUFFIXES or not Path(file).is_file():
-            raise InputError("claims", file, "a list of existing YAML files (.yaml)")
-        entry = read_yaml(Path(file), "claims")
+    known, found = claim_ids(), dict[str, dict[str, Any]]()
+    for file, entry in read_own(files, "claims"):
         id = entry.get("id") if isinstance(entry, dict) else None
         if not isinstance(id, str) or "." not in id.strip("."):
             raise InputError(f"id in {file}", "missing" if id is None else id, "given, of the form paper.name")
-        if id in taken:
+        if id in (*known, *found):
             raise InputError(f"id in {file}", id, "one that no other claim has")
-        taken.add(id)
         found[id] = entry
     return found
 

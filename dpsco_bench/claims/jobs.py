@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -22,6 +22,7 @@ from dpsco_bench.claims.catalogue import (
     find_claim_id,
     find_errata,
     load_errata,
+    naming,
     own_claims,
     read_claim,
 )
@@ -42,7 +43,7 @@ from dpsco_bench.execution.digest import (
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.predict import looked_at, predicted_seconds
-from dpsco_bench.execution.request import check_sampled
+from dpsco_bench.execution.request import CELL_KEYS, check_sampled
 from dpsco_bench.execution.run import NO_ROUNDS, OBSERVERS
 from dpsco_bench.fused.registry import fused_module, has_steps
 from dpsco_bench.geometry.ball import set_module
@@ -60,7 +61,6 @@ MOST_SIGNALS = 40
 """A grid up to the largest admissible signal that takes more steps is a slip."""
 UNTIMED = ("ci",)
 """Profiles whose runs are too small for figures with a time axis; a timing job has the machine to itself."""
-CELL_FIELDS = ("n", "d", "epsilon", "delta")
 OPTIONS = {"problem": "problem_options", "algorithm": "options"}
 """Where a cell has the options that ``problem.<option>`` and ``algorithm.<option>`` sweep."""
 LEAST_SECONDS = 1e-3
@@ -76,7 +76,7 @@ def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> lis
     They have their keys; those of a part with a method of an absent paper are skipped, without cells.
     """
     jobs = [_job(claim, part, profile, calibration, settings) for calibration in part.calibrations]
-    if part.has_companion and "none" not in part.calibrations:
+    if part.noise_off and "none" not in part.calibrations:
         jobs.append(_job(claim, part, profile, "none", settings))
     return jobs
 
@@ -173,11 +173,11 @@ def _cell(part: Part, method: Method, profile: str, calibration: str, number: in
         value=float(value),
     )
     for key in part.fixed:
-        if key not in CELL_FIELDS:
-            raise InputError(f"fixed of {part.id}", key, "one of " + ", ".join(CELL_FIELDS))
+        if key not in CELL_KEYS:
+            raise InputError(f"fixed of {part.id}", key, "one of " + ", ".join(CELL_KEYS))
     fixed: Options = {k: v[profile] if isinstance(v, Mapping) else v for k, v in part.fixed.items()}
     cell = replace(cell, **fixed)
-    if not part.along or part.sweep.parameter.split(".")[0] in (*CELL_FIELDS, *OPTIONS):
+    if not part.along or part.sweep.parameter.split(".")[0] in (*CELL_KEYS, *OPTIONS):
         cell = _set(part, cell, part.sweep.parameter, value)
     for key, values in part.along.items():
         cell = _set(part, cell, key, values[profile][number])
@@ -192,7 +192,7 @@ def _set(part: Part, cell: Draft, key: str, value: float) -> Draft:
         check_names(place, [option], f"sweep of {part.id}: {target}")
         swept: Options = {place: {**getattr(cell, place), option: value}}
         return replace(cell, **swept)
-    if option or target not in CELL_FIELDS:
+    if option or target not in CELL_KEYS:
         allowed = "n, d, epsilon, delta, problem.<option> or algorithm.<option>"
         raise InputError(f"sweep parameter of {part.id}", key, allowed)
     whole = target in ("n", "d")
@@ -423,13 +423,9 @@ def left_out(id: str, profile: str, overrides: Sequence[str] = ()) -> list[str]:
     return [part.id for part in claim.parts if part.id not in measured]
 
 
-@contextmanager
-def errors_of_part(claim: Claim, part: Part) -> Iterator[None]:
+def errors_of_part(claim: Claim, part: Part) -> AbstractContextManager[None]:
     """Name the part in the error for what it asks for."""
-    try:
-        yield
-    except DpscoError as error:
-        raise DpscoError(f"claim {claim.id}, part {part.id}: {error}") from error
+    return naming(f"claim {claim.id}, part {part.id}")
 
 
 def plan_settings(profile: str, overrides: Sequence[str] = ()) -> Settings:

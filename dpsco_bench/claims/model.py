@@ -37,10 +37,10 @@ _MOST = 1000
 """Values of a geometric list; a longer one is a slip."""
 
 
-def check_profile(profile: str) -> str:
-    """Return the profile if it exists."""
+def check_profile(profile: str, where: str = "profile") -> str:
+    """Return the profile if it exists. Raises InputError under the name ``where``."""
     if profile not in PROFILES:
-        raise InputError("profile", profile, "one of " + ", ".join(PROFILES))
+        raise InputError(where, profile, "one of " + ", ".join(PROFILES))
     return profile
 
 
@@ -73,20 +73,6 @@ class Method(Record):
     variant: str | None = None
     options: Options = field(default_factory=dict)
     profile_options: Mapping[str, Options] = field(default_factory=dict)
-
-
-UNSAID: Mapping[str, Any] = {
-    **dict.fromkeys(("methods", "pair", "band"), ()),
-    **dict.fromkeys(("problem", "checked_by", "rounds", "amended", "open_constant", "bound", "axis"), ""),
-    **dict.fromkeys(("law", "loose", "sampling", "for_class", "band_of"), ""),
-    **dict.fromkeys(("problem_options", "fixed", "along", "replicates", "data_sets", "signals", "requires"), {}),
-    **dict.fromkeys(("tolerances", "only", "stages"), {}),
-    **dict.fromkeys(("sweep", "record", "exponent", "tolerance", "open_value", "law_limit"), None),
-    **dict.fromkeys(("timing", "noise_off"), False),
-    "evaluation": "run",
-    "quantity": RISK,
-}
-"""Defaults of the fields that a part's kind does not have."""
 
 
 @dataclass(frozen=True)
@@ -175,11 +161,6 @@ class Part(Record):
         return self.quantity if "." in self.quantity else ""
 
     @property
-    def has_companion(self) -> bool:
-        """True if its sweep is judged beside the same one without noise."""
-        return self.noise_off
-
-    @property
     def plans(self) -> bool:
         """True if the part has cells of its own."""
         return not self.uses
@@ -202,7 +183,7 @@ class Part(Record):
 
     def has_rows(self, calibration: str) -> bool:
         """Check whether it has a job under a calibration, its companion without noise included."""
-        return calibration in self.calibrations or (calibration == "none" and self.has_companion)
+        return calibration in self.calibrations or (calibration == "none" and self.noise_off)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,6 +238,18 @@ class MeasuredPart(Part):
     open_constant: str = ""
     open_value: float | None = None
     stages: Mapping[str, str] = field(default_factory=dict)
+
+
+UNSAID: Mapping[str, Any] = {
+    **vars(MeasuredPart("", "", [])),
+    **dict.fromkeys(("pair", "band"), ()),
+    **dict.fromkeys(("bound", "axis", "law", "loose", "sampling", "for_class", "band_of"), ""),
+    **dict.fromkeys(("tolerances", "only"), {}),
+    **dict.fromkeys(("exponent", "tolerance", "law_limit"), None),
+    "noise_off": False,
+    "quantity": RISK,
+}
+"""Defaults of the fields that a part's kind does not have."""
 
 
 @dataclass(frozen=True)
@@ -367,11 +360,13 @@ def _steps(first: float, last: float, ratio: float) -> int:
     return round(steps) if math.isclose(steps, round(steps), abs_tol=1e-9) else 0
 
 
-def by_profile(values: Plain, where: str) -> Plain:
-    """Expand a mapping of profiles, in which ``ci+full`` names two, to single profiles.
+def by_profile(values: Any, where: str, profiles: Iterable[str] = PROFILES) -> Plain:
+    """Expand a mapping of profiles, in which ``ci+full`` names two, to single profiles; a value alone is that of all.
 
     Raises InputError for a profile that is named twice.
     """
+    if not isinstance(values, Mapping):
+        return dict.fromkeys(profiles, values)
     named = [(profile, value) for profile_names, value in values.items() for profile in str(profile_names).split("+")]
     for profile in (names := [profile for profile, _ in named]):
         if names.count(profile) > 1:
@@ -403,8 +398,8 @@ def spread(entry: Plain, where: str) -> Plain:
 
 
 def _lists(value: Any, profiles: Iterable[str], where: str) -> Plain:
-    given = by_profile(value, where) if isinstance(value, Mapping) else dict.fromkeys(profiles, value)
-    return {profile: item if to_the_cap(item) else numbers(item, where) for profile, item in given.items()}
+    given = by_profile(value, where, profiles).items()
+    return {profile: item if to_the_cap(item) else numbers(item, where) for profile, item in given}
 
 
 def expanded(grid: Any, where: str) -> Plain:

@@ -19,27 +19,34 @@ KINDS = ("claims", "boards")
 
 
 @dataclass(frozen=True)
-class LeftOut(Record):
-    """Cell that a leaderboard does not run.
+class Unrun(Record):
+    """Method without a risk.
 
-    Its status is ``refused``, ``incomparable``, ``too_long``, ``failed`` in a run, or ``not_run`` where the board
-    itself says so; its point the number of the place in the instance's grid.
+    Its status is ``refused``, ``incomparable``, ``too_long``, ``failed`` in a run, ``not_run`` where the board itself
+    says so, or, in a choice, ``stopped`` by the limit.
     """
 
-    instance: str
     method: str
     algorithm: str
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class LeftOut(Unrun):
+    """Cell that a leaderboard does not run; its point is the number of the place in the instance's grid."""
+
+    instance: str
     n: int | None
     d: int | None
     epsilon: float | None
     point: float
-    status: str
-    reason: str
 
     @classmethod
     def of(cls, cell: Draft, status: str, reason: str) -> LeftOut:
         instance, _, method = cell.method.partition("/")
-        return cls(instance, method, cell.algorithm, cell.n, cell.d, cell.epsilon, float(cell.value), status, reason)
+        place = (instance, cell.n, cell.d, cell.epsilon, float(cell.value))
+        return cls(method, cell.algorithm, status, reason, *place)
 
 
 @dataclass(frozen=True)

@@ -53,9 +53,7 @@ class Law(Kind):
     against = "= 1"
 
     def judge(self, case: Case) -> Verdict:
-        tolerance = case.part.tolerance
-        found = law_verdict(*case.columns, case.printed, tolerance, dof=case.dof, look=case.look)
-        return replace(found, tolerance=tolerance)
+        return law_verdict(*case.columns, case.printed, case.part.tolerance, dof=case.dof, look=case.look)
 
 
 def law_verdict(
@@ -82,4 +80,5 @@ def law_verdict(
     worst = int(np.argmax(np.abs(ratios - 1)))
     reason = f"measured / computed is {ratios[worst]:.4g} at the most distant cell"
     word = three_way(beyond, half, look)
-    return cell_verdict(word, reason + undecided(word, beyond, half), columns, ratios, worst)
+    verdict = cell_verdict(word, reason + undecided(word, beyond, half), columns, ratios, worst)
+    return replace(verdict, tolerance=tolerance)

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, NO_VARIANT, get_algorithm, list_algorithms
 from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
-from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES, naming
-from dpsco_bench.claims.files import build_checked, check_names, listed, read_shipped, read_yaml
+from dpsco_bench.claims.catalogue import naming, read_own
+from dpsco_bench.claims.files import build_checked, check_names, listed, read_shipped
 from dpsco_bench.claims.jobs import expected_seconds, finished
 from dpsco_bench.claims.model import PROFILES, by_profile, check_profile
 from dpsco_bench.claims.plan import BoardEntry, LeftOut, Settings
@@ -32,14 +32,16 @@ from dpsco_bench.jsonio import digest, restore, to_jsonable
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Options, Plain, Record
 from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.constants import need_text
 from dpsco_bench.problems.registry import get_problem, problem_class
 from dpsco_bench.registry import absent_paper, say_once
 
 PREFIX = "leaderboard."
 GRID_KEYS = ("n", "d", "epsilon")
-COUNTS, LIMITS = ("replicates", "data_sets", "quadratic_to"), ("most_seconds", "most_seconds_at_smallest_n")
-BY_PROFILE = ("grids", *COUNTS, *LIMITS)  # keys with a value for each profile; a value alone is that of all profiles
+COUNTS, LIMITS = ("replicates", "data_sets"), ("most_seconds", "most_seconds_at_smallest_n")
+INTEGERS = (*COUNTS, "quadratic_to")
+BY_PROFILE = ("grids", *INTEGERS, *LIMITS)  # keys with a value for each profile; a value alone is that of all profiles
 USUAL = {"replicates": 16, "data_sets": 1, "most_seconds": 60.0}  # values where a file has none
 EVERY = "all"  # in place of the methods: every one that is registered, with the settings of the boards that ship
 CALIBRATION, SILENT = "accounted", "none"
@@ -209,11 +211,9 @@ def _is_absent(method: Entrant) -> bool:
 def own_boards(files: Sequence[str | Path]) -> dict[str, Board]:
     """Read boards in a user's own files, by id. Raises InputError for a wrong file, or an id that is taken."""
     found: dict[str, Board] = {}
-    for file in files:
-        if not isinstance(file, str | Path) or Path(file).suffix not in CLAIM_SUFFIXES or not Path(file).is_file():
-            raise InputError("boards", file, "a list of existing YAML files (.yaml)")
+    for file, entry in read_own(files, "boards"):
         with naming(file):
-            board = parse_board(read_yaml(Path(file), "boards"), Path(file).stem)
+            board = parse_board(entry, Path(file).stem)
         if board.id in (*board_ids(), *found):
             raise InputError(f"id in {file}", board.id, "one that no other leaderboard has")
         found[board.id] = replace(board, instances=[_beside(one, Path(file).parent) for one in board.instances])
@@ -256,14 +256,10 @@ def parse_board(entry: Any, name: str = "") -> Board:
         methods = listed(values.get("methods"), f"{id}: methods")
         values["methods"] = [_entrant(Entrant, one, f"{id}, method") for one in methods]
     values["instances"] = [_instance(one, id) for one in listed(values.get("instances"), f"{id}: instances")]
-    values |= {key: _by_profile(values[key], f"{id}: {key}") for key in BY_PROFILE if key in values}
+    values |= {key: by_profile(values[key], f"{id}: {key}") for key in BY_PROFILE if key in values}
     board: Board = build_checked(Board, values, id)
     _check(board)
     return board
-
-
-def _by_profile(value: Any, where: str) -> Plain:
-    return by_profile(value, where) if isinstance(value, Mapping) else dict.fromkeys(PROFILES, value)
 
 
 def _entrant(cls: type[Entrant], entry: Any, where: str) -> Any:
@@ -288,7 +284,7 @@ def _instance(entry: Any, board: str) -> Instance:
     if values.get("without_privacy"):
         values["without_privacy"] = _entrant(Entrant, values["without_privacy"], f"{where}, without_privacy")
     if "grids" in values:
-        values["grids"] = _by_profile(values["grids"], f"{where}: grids")
+        values["grids"] = by_profile(values["grids"], f"{where}: grids")
     instance: Instance = build_checked(Instance, values, where)
     if not re.fullmatch(r"[\w.-]+", instance.id):
         raise InputError(f"{where}: id", instance.id, "letters, digits, ., - and _")
@@ -305,22 +301,22 @@ def _check(board: Board) -> None:
             raise InputError(f"{where}: {key}", names, "distinct names, at least one")
     if not 0 < board.delta < 1:
         raise InputError(f"{where}: delta", board.delta, "in (0, 1)")
-    for key in (*COUNTS, *LIMITS):
+    for key in (*INTEGERS, *LIMITS):
         for profile, number in getattr(board, key).items():
-            _check_profile(profile, f"{where}: {key}")
-            if key in COUNTS:
+            check_profile(profile, f"{where}: {key}")
+            if key in INTEGERS:
                 checked_count(f"{where}: {key}", number)
             elif not number > 0:
                 raise InputError(f"{where}: {key}", number, "a number > 0")
     for profile in board.grids:
-        _check_profile(profile, f"{where}: grids")
-        for key in ("replicates", "data_sets", *LIMITS):
+        check_profile(profile, f"{where}: grids")
+        for key in (*COUNTS, *LIMITS):
             if profile not in getattr(board, key):
                 raise InputError(f"{where}: {key}", profile, "given for every grid's profile")
     for instance in board.instances:
         here = f"{where}, {instance.id}"
         for profile, sizes in instance.runs_to.items():
-            _check_profile(profile, f"{here}: runs_to")
+            check_profile(profile, f"{here}: runs_to")
             for name, n in sizes.items():
                 checked_count(f"{here}: runs_to, {profile}: {name}", n)
         further = [name for sizes in instance.runs_to.values() for name in sizes]
@@ -329,14 +325,9 @@ def _check(board: Board) -> None:
                 if name not in methods:
                     raise InputError(f"{here}: {key}", name, "a method of the board")
         for profile, blocks in {**board.grids, **instance.grids}.items():
-            _check_profile(profile, f"{here}, grid of {profile}")
+            check_profile(profile, f"{here}, grid of {profile}")
             for block in blocks:
                 _check_block(block, f"{here}, grid of {profile}")
-
-
-def _check_profile(profile: str, where: str) -> None:
-    if profile not in PROFILES:
-        raise InputError(where, profile, "one of " + ", ".join(PROFILES))
 
 
 def _check_block(block: Any, where: str) -> None:
@@ -436,12 +427,17 @@ def _check_instance(board: Board, instance: Instance, profile: str, settings: Se
     if instance.signals and not cls.signal_option:
         raise InputError(f"signals of {instance.id}", instance.signals, f"none: {instance.problem} has no free signal")
     if not (cls.needs_data_root and cls.unavailable(Path(settings.data_root))):
-        place = {"root": settings.data_root} if cls.needs_data_root else {}
         for d in {point.d for point in board.points(instance, profile)}:
             with naming(where):
-                get_problem(instance.problem, d, **instance.problem_options, **place)
+                problem_at(instance.problem, d, instance.problem_options, settings.data_root)
     for entrant in filter(None, (*instance.searches, instance.without_privacy)):
         _check_method(entrant, f"{where}, {entrant.name}")
+
+
+def problem_at(name: str, d: int | None, options: Options, data_root: str) -> Problem:
+    """Make a problem of a dimension; one on real data finds them in the data root."""
+    root = {"root": data_root} if problem_class(name).needs_data_root else {}
+    return get_problem(name, d, **{**options, **root})
 
 
 def _check_method(method: Entrant, where: str) -> None:

@@ -19,7 +19,7 @@ import pyarrow as pa
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.jobs import expected_seconds, finished
-from dpsco_bench.claims.plan import BoardEntry, LeftOut, Settings
+from dpsco_bench.claims.plan import BoardEntry, LeftOut, Settings, Unrun
 from dpsco_bench.datasets.tables import LABEL, write_records
 from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
 from dpsco_bench.execution.cell import CalibratedCell, Cell, Draft, check_data_sets, pinned, without_places
@@ -44,6 +44,7 @@ from dpsco_bench.execution.worker import Makers, Tell, Unfinished
 from dpsco_bench.jsonio import digest, to_jsonable
 from dpsco_bench.leaderboard.board import (
     CALIBRATION,
+    COUNTS,
     REFERENCE,
     SILENT,
     Board,
@@ -54,15 +55,16 @@ from dpsco_bench.leaderboard.board import (
     contestants,
     load_board,
     planned,
+    problem_at,
     ranking_job,
     steps_text,
 )
 from dpsco_bench.leaderboard.bounds import NO_BOUND, NONE_STATED, ORDER_ONLY, lower_bound_name
-from dpsco_bench.leaderboard.standings import TRIVIAL, Interval, Ranked, Reference, Standing, Unrun, race, standings
+from dpsco_bench.leaderboard.standings import TRIVIAL, Interval, Ranked, Reference, Standing, race, standings
 from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record, Tabled, unboxed
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Problem
-from dpsco_bench.problems.registry import get_problem, problem_class
+from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.registry import PLUGIN
 
 ID = "choose"
@@ -71,7 +73,6 @@ LIMIT = 90.0  # seconds
 OVERHEAD = 0.3  # seconds on one core that a method takes beside its steps: its process, its accountant, its data
 SLACK = 2.0  # times the limit that all may work: predictions are wrong
 CORES = 2  # processes at a time, where the machine has so many cores
-COUNTS = ("replicates", "data_sets")
 NOMINAL = "the constants are nominal (declared, not true everywhere), so that no privacy that rests on them is shown"
 NEAR = 0.05  # least risks that are lower than the starting point's by less than this share are told so
 VALUE = ": must be "  # part of a reason that asks for another value, of n or of an option
@@ -93,7 +94,7 @@ class Contest(Record):
     seed: int = 2017
 
     def entry(self, data_root: str) -> Problem:
-        return _problem(self.problem, self.d, self.options, data_root)
+        return problem_at(self.problem, self.d, self.options, data_root)
 
     def draft(self, name: str, method: Entrant) -> Draft:
         return Draft(
@@ -113,11 +114,6 @@ class Contest(Record):
         return ranking_job(settings, ID, name, calibration, self.replicates, self.data_sets)
 
 
-def _problem(name: str, d: int | None, options: Options, data_root: str) -> Problem:
-    root = {"root": data_root} if problem_class(name).needs_data_root else {}
-    return get_problem(name, d, **{**options, **root})
-
-
 def make_point(keys: Options, data_root: str = "data") -> Contest:
     """Sort plain keys into a point. Raises InputError for one that is missing or unknown, or a value out of range.
 
@@ -127,7 +123,7 @@ def make_point(keys: Options, data_root: str = "data") -> Contest:
         raise InputError("problem", "missing", "given: `dpsco list problems` shows all")
     cls = problem_class(str(keys["problem"]))
     found, options = _sorted(cls, keys)
-    entry = _problem(cls.name, found.get("d"), options, data_root)
+    entry = problem_at(cls.name, found.get("d"), options, data_root)
     found.setdefault("n", entry.records if cls.file_options else None)
     if found["n"] is None and cls.file_options:
         raise InputError("path", "missing", "given: a CSV, TSV, Parquet or LIBSVM file; or n and d, with --twin")

@@ -64,7 +64,7 @@ LOWEST = 1e-3  # share of the least risk to which a logarithmic axis reaches for
 if TYPE_CHECKING:
     from dpsco_bench.leaderboard.choose import Choice
 Level = tuple[float, int]  # (epsilon, d) of a line of tiles
-Place = tuple[int, int]  # column and line of a tile
+Tile = tuple[int, int]  # its column and line
 
 
 def board_figures(board: BoardResults) -> dict[str, Figure]:
@@ -145,17 +145,17 @@ def lines_of(rows: Sequence[Standing]) -> list[Level]:
     return sorted({(row.epsilon, row.d) for row in rows}, key=lambda line: (line[0] / math.sqrt(line[1]), -line[1]))
 
 
-def places_of(rows: Sequence[Standing]) -> dict[Place, Standing]:
+def places_of(rows: Sequence[Standing]) -> dict[Tile, Standing]:
     """Place the points of a diagram: columns are sizes n, lines as `lines_of` has them."""
     columns, lines = sorted({row.n for row in rows}), lines_of(rows)
     return {(columns.index(row.n), lines.index((row.epsilon, row.d))): row for row in rows}
 
 
-def regions(at: Mapping[Place, Standing]) -> list[list[Place]]:
+def regions(at: Mapping[Tile, Standing]) -> list[list[Tile]]:
     """Join places that are said the same of and that touch each other, in the order of their first place."""
     left, found = {place: name_text(row) for place, row in at.items()}, []
     while left:
-        waiting, region = [min(left)], list[Place]()
+        waiting, region = [min(left)], list[Tile]()
         name = left[waiting[0]]
         while waiting:
             x, y = place = waiting.pop()
@@ -194,10 +194,10 @@ def _tiles(rows: Sequence[Standing]) -> Callable[[Axes], None]:
     return draw
 
 
-def _middle(places: Sequence[Place]) -> tuple[float, float]:
+def _middle(places: Sequence[Tile]) -> tuple[float, float]:
     """Find where a region's name stands: in the middle of its longest line, the one nearest to the region's middle."""
     mean = sum(y for _, y in places) / len(places)
-    runs: list[list[Place]] = []
+    runs: list[list[Tile]] = []
     for x, y in sorted(places, key=lambda place: (place[1], place[0])):
         if runs and runs[-1][-1] == (x - 1, y):
             runs[-1].append((x, y))
@@ -207,7 +207,7 @@ def _middle(places: Sequence[Place]) -> tuple[float, float]:
     return (run[0][0] + run[-1][0]) / 2 + 0.5, run[0][1] + 0.5
 
 
-def _edge(axes: Axes, places: set[Place]) -> None:
+def _edge(axes: Axes, places: set[Tile]) -> None:
     for x, y in places:
         for other, ends in (
             ((x - 1, y), ((x, x), (y, y + 1))),

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
@@ -32,11 +31,12 @@ from dpsco_bench.analysis.bootstrap import (
     summarise,
 )
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
+from dpsco_bench.analysis.judge import Load
 from dpsco_bench.analysis.verdict import Sealed
 from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
-from dpsco_bench.claims.plan import BoardEntry, LeftOut, WorkPlan
+from dpsco_bench.claims.plan import BoardEntry, LeftOut, Unrun, WorkPlan
 from dpsco_bench.errors import DpscoError
-from dpsco_bench.execution.cell import Calibrations, RefusedCell, epsilons, located
+from dpsco_bench.execution.cell import RefusedCell, epsilons, located
 from dpsco_bench.execution.job_results import HELD_OUT, HeldOut, HeldOutBeside, Measured, risk_kind_of
 from dpsco_bench.execution.jobs import Job, race_ends
 from dpsco_bench.execution.layout import Layout
@@ -45,7 +45,6 @@ from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 from dpsco_bench.leaderboard.board import REFERENCE, SEARCH_MARK, Board, Instance
 from dpsco_bench.plain import IF_GIVEN, Options, Plain, Record
 
-Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
 Interval = tuple[float, float]
 Place = tuple[str, int]  # instance, and number of the point
 Records = tuple[str, int, int]
@@ -56,7 +55,6 @@ RESAMPLES = 100_000
 """So many that who is tied hardly depends on the draws: an end of an interval is known to 1 % of a standard error."""
 ROUNDING = 1e-12  # shares below this are 0: sums of products in another order differ by less
 MOST_NAMED = 3  # methods with one reason that are named; of more the number is told
-NORMAL_95 = 1.959964
 IDLE, AT_START = 1e-9, 1e-3
 """Relative distance of a risk from the starting point's: equal up to rounding, and hardly moved."""
 DIGITS = 3  # significant digits of recorded numbers
@@ -102,16 +100,6 @@ class Ranked(Record):
     @property
     def held_out(self) -> HeldOut | None:
         return None if self.held_out_loss is None else HeldOut(self.held_out_loss, self.held_out_accuracy)
-
-
-@dataclass(frozen=True)
-class Unrun(Record):
-    """A method that was left out, refused when its noise was to be fixed, or, in a choice, ``stopped`` by the limit."""
-
-    method: str
-    algorithm: str
-    status: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -412,8 +400,7 @@ def _without_privacy(instance: Instance, reference: Ran | None) -> Reference:
 
 def summary(risks: FloatArray) -> tuple[float, Interval]:
     found = summarise(risks)
-    half = NORMAL_95 * student_factor(found.dof) * found.stderr if found.dof > 0 else math.nan
-    return found.mean, (found.mean - half, found.mean + half)
+    return found.mean, (found.mean - found.half, found.mean + found.half)
 
 
 def _method(run: Ran, tied: Sequence[str], trivial: float, most: int) -> Ranked:

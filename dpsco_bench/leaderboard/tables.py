@@ -9,10 +9,11 @@ from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.plan import Unrun
 from dpsco_bench.execution.cell import EPSILONS
 from dpsco_bench.execution.job_results import HeldOut
 from dpsco_bench.leaderboard.board import REFERENCE, Instance
-from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Ranked, Searched, Standing, Unrun
+from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Ranked, Searched, Standing
 from dpsco_bench.privacy.ledger import OF, STATUS_WORDS
 from dpsco_bench.report.numbers import NOTHING, count, interval, number, plain
 from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to

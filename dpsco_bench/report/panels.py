@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter
 
-from dpsco_bench.analysis.bootstrap import student_factor, summarise
+from dpsco_bench.analysis.bootstrap import summarise
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.slopes import log_weights
@@ -49,7 +49,6 @@ from dpsco_bench.report.wording import SYMBOLS, parameter_label, parameter_symbo
 
 BESIDE = "beside the statement"  # label of parts whose verdicts count for nothing (`Part.beside`)
 LABEL_CHARACTERS, MOST_LINES = 19, 3  # characters of a line, and lines, of a verdict beside a curve
-NORMAL_95 = 1.959964
 NOISE_OFF_DECADES = 1.5  # noise-off points farther below the measured ones than this are arrows at the lower edge
 KIND_MARKERS = {"exact": "o", "lower": "^", "upper": "v"}
 LOWEST_END = 0.1
@@ -113,7 +112,7 @@ def series(cells: Sequence[CellEvidence], x: Sequence[float] | None = None) -> S
     """Summarise measured cells exactly as the verdict does; over the swept parameter or over x."""
     found = [summarise(cell.risks, cell.numerical_error) for cell in cells]
     mean = np.array([s.mean for s in found])
-    half = np.array([NORMAL_95 * student_factor(s.dof) * s.stderr if s.dof > 0 else math.nan for s in found])
+    half = np.array([s.half for s in found])
     with np.errstate(invalid="ignore", divide="ignore"):
         log_error = np.array([s.stderr for s in found]) / mean
     places = np.array([cell.value for cell in cells] if x is None else x)
