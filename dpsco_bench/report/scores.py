@@ -348,9 +348,13 @@ def claim_title(claim: Claim, rows: Sequence[Verdict]) -> str:
     printed, ours = cells["printed"].word, cells["private"].word
     noise = {YES: ", which is private", NO: ", which is not private", OPEN: ", whose privacy is open"}
     private = "" if claim.noise_of else noise.get(cells["noise"].word, "")
-    said = f"{SHOWS[printed]} with the printed noise{private}"
+    several = re.match(r"\w+s\b", where)  # Theorems 8 and 15
+    shows = {
+        word: re.sub("^shows", "show", re.sub("^is", "are", text)) if several else text for word, text in SHOWS.items()
+    }
+    said = f"{shows[printed]} with the printed noise{private}"
     if ours != UNTESTED:
-        also = f"{SHOWS[ours]} " * (ours != printed)
+        also = f"{shows[ours]} " * (ours != printed)
         said += f"{',' * (',' in said)} and {also}with private noise"
     risk = re.search(r"\b(?:empirical|population) risk\b", claim.title.lower())
     return symbols(f"{where}{f', {risk[0]},' if risk else ''} {said}")
