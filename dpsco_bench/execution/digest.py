@@ -132,12 +132,15 @@ def code_digest(
 ) -> str:
     """Digest the closure's code and further files, 16 hexadecimal digits; ``without`` and ``keyed`` as of `closure`.
 
-    Neither names of modules nor their order counts: a module that moves leaves the digest as it is.
+    Neither names of modules nor their order counts: a module that moves leaves the digest as it is. Of a plug-in its
+    folder counts, and its own file once more: another file beside it may have what is called the same.
     """
     named = set(modules)
-    own = sorted({path for name in named for path in _own_files(name)})
-    names = closure(named.union(*map(_imported, own)), without, keyed)
-    paths = [*(path for name in names for path in [module_path(name)] if path), *own, *files]
+    own = {name: found for name in named if (found := _own_files(name))}
+    beside = sorted({path for found in own.values() for path in found})
+    names = closure(named.union(*map(_imported, beside)), without, keyed)
+    given = [found[0] for found in own.values()]
+    paths = [*(path for name in names for path in [module_path(name)] if path), *beside, *given, *files]
     return hashlib.sha256("".join(sorted(map(source_digest, paths))).encode()).hexdigest()[:16]
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dpsco_bench.audit.auditor import INSTANCES, audit_cell, make_audit_cell
+from dpsco_bench.audit.auditor import INSTANCES, audit_cell, default_runs, make_audit_cell
 from dpsco_bench.audit.canaries import trials
 from dpsco_bench.cli.verbs.audit import AuditPace
 from dpsco_bench.errors import InputError, Refusal
@@ -70,6 +70,11 @@ def listed():
         if not trial.reason and not trial.fused:
             name = f"{trial.algorithm}-{trial.variant}-{trial.calibration}"
             yield pytest.param(trial, marks=[pytest.mark.long] * night, id=name)
+
+
+def test_default_runs_are_fewer_for_longer_plans():
+    short, long = (make_audit_cell(id).plan("accounted", 0)[1] for id in ("wang2017.dp_gd_pl", "wang2017.dp_svrg"))
+    assert default_runs(short) == 100_000 and 9_000 <= default_runs(long) < 20_000
 
 
 @pytest.mark.parametrize("trial", [*listed()])

@@ -87,6 +87,15 @@ def test_the_folder_of_a_plugin_counts_with_its_packages(tmp_path, monkeypatch, 
     assert (code_digest([f"{PLUGIN}mine"], keyed=True) != before) == counts
 
 
+def test_two_plugins_of_a_folder_have_keys_of_their_own(tmp_path, monkeypatch):
+    """Both may register what is called the same: a method, and its next version beside it."""
+    write = writer(tmp_path)
+    for name in ("first", "second"):
+        write(f"{name}.py", f"x = {len(name)}\n")
+        monkeypatch.setitem(sys.modules, f"{PLUGIN}{name}", SimpleNamespace(__file__=str(tmp_path / f"{name}.py")))
+    assert code_digest([f"{PLUGIN}first"], keyed=True) != code_digest([f"{PLUGIN}second"], keyed=True)
+
+
 LEAF = """
 from dpsco_bench.geometry.balls import project
 HOME = "dpsco_bench.geometry.balls"
