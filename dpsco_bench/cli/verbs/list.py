@@ -167,6 +167,7 @@ def kinds() -> list[Plain]:
             words=list(kind.words),
             fields=kind.fields,
             own_fields=own_schema(kind)["properties"],
+            keys=kind.keys,
         )
         for kind in all_kinds()
     ]
