@@ -1,11 +1,10 @@
 """``python -m dpsco_bench``: the command line."""
 
-import os
 import sys
 
 
 def _code() -> int:
-    if sys.argv[1:2] == ["worker"] and os.environ.get("DPSCO_JOBS"):
+    if sys.argv[1:2] == ["worker"]:
         from dpsco_bench.cli.forking import asked
 
         code = asked(sys.argv[1:])

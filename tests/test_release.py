@@ -1,4 +1,4 @@
-"""What a release says of itself is the same everywhere; CONTRIBUTING.md and CITATION.cff name what exists."""
+"""Releases say the same of themselves everywhere; CONTRIBUTING.md and CITATION.cff name what exists."""
 
 import re
 import tomllib

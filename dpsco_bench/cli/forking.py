@@ -38,7 +38,7 @@ LOADED = (
     "scipy.stats",
     "dp_accounting.pld.privacy_loss_distribution",
 )
-"""What jobs import, besides papers."""
+"""Modules that jobs import, besides papers."""
 
 
 class _Job(socketserver.BaseRequestHandler):
@@ -99,14 +99,19 @@ def serve(listening: int, parent: int) -> None:
         server.serve_forever()
 
 
+def _path() -> str:
+    """Name the socket by the session: a job that a cluster starts is of another one, and keeps to its allocation."""
+    return str(Path(os.environ[SOCKET]) / str(os.getsid(0)))
+
+
 class Forks:
     """The process, started, where jobs find it; it ends with this one, or when it is stopped."""
 
     def __init__(self) -> None:
         self._folder = TemporaryDirectory(prefix="dpsco-")  # a socket's path has at most 107 characters
-        os.environ[SOCKET] = str(Path(self._folder.name) / "jobs")
+        os.environ[SOCKET] = self._folder.name
         with socket.socket(socket.AF_UNIX) as listening:
-            listening.bind(os.environ[SOCKET])
+            listening.bind(_path())
             listening.listen(socket.SOMAXCONN)
             command = [sys.executable, "-m", __name__, str(listening.fileno()), str(os.getpid())]
             self._process = subprocess.Popen(command, pass_fds=[listening.fileno()])
@@ -119,9 +124,11 @@ class Forks:
 
 def asked(arguments: list[str]) -> int | None:
     """Have a job done, and return its exit code; None if nobody begins it."""
+    if SOCKET not in os.environ:
+        return None
     with socket.socket(socket.AF_UNIX) as asking:
         try:
-            asking.connect(os.environ[SOCKET])
+            asking.connect(_path())
             socket.send_fds(asking, [json.dumps([os.getcwd(), arguments]).encode()], [1, 2])
             if asking.recv(1) != BEGUN:
                 return None

@@ -1,4 +1,4 @@
-"""What is judged on a grid of signals, on an axis of its own, of chains, and of quantities in the place of the risk."""
+"""Judging on a grid of signals, on an axis of its own, of chains, and of quantities in the place of the risk."""
 
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -224,7 +224,7 @@ def test_a_largest_mean_at_an_end_of_the_grid_is_told(means, at_edge):
 
 
 def test_a_checkpoint_that_some_replicates_lack_is_left_out_of_the_curve():
-    """Of Poisson batches replicates 0 and 1, run together, evaluate less than replicate 2 does on its own."""
+    """Replicates 0 and 1 with Poisson batches, run together, evaluate less than replicate 2 does on its own."""
     runs = [(0, (0, 1, FINAL)), (1, (0, 1, FINAL)), (2, (0, 1, 2, FINAL))]
     rows = [(replicate, point) for replicate, points in runs for point in points]
     alike = {"cell": 7, "data_set": 0, "start_risk": 1.0, "privacy_status": "proven", "warnings": ""}

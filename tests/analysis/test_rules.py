@@ -14,7 +14,7 @@ from dpsco_bench.execution.results import FINAL, RESULT_SCHEMA
 
 @pytest.mark.parametrize("equal", [(), (0.0,)])
 def test_an_interval_on_one_side_of_equality_decides(equal):
-    """Of ratios, or of their logarithms."""
+    """Rows are ratios, or their logarithms."""
     for low, high, word in ((-0.5, -0.1, HOLDS), (0.1, 0.5, REVERSED), (-0.1, 0.1, OPEN)):
         assert compared(low + 1 - len(equal), high + 1 - len(equal), *equal) == word
 

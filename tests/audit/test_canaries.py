@@ -1,4 +1,4 @@
-"""Which canary an algorithm is audited on, the canaries themselves, and where in a data set they are put."""
+"""The canary that an algorithm is audited on, the canaries themselves, and where in a data set they are put."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What an audit chooses: the event that refutes the claim most often, and scores by learned covariances."""
+"""Choices of an audit: the event that refutes the claim most often, and scores by learned covariances."""
 
 import numpy as np
 import pytest

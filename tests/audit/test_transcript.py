@@ -241,7 +241,7 @@ def test_the_density_ratio_of_every_kind_of_query(algorithm, keys, runs):
 
 
 def test_a_noisy_minimum_by_hand():
-    """Of two scores the difference of two Laplace variables decides; probabilities add up to 1 for any number."""
+    """Between two scores the difference of two Laplace variables decides; probabilities add up to 1 for any number."""
     for gap in (0.0, 0.3, 2.0):
         scores = np.array([[0.0, gap]])
         exact = 1.0 - (0.5 + 0.25 * gap) * math.exp(-gap)  # of Z_1 - Z_2 < gap
@@ -257,7 +257,7 @@ def test_a_noisy_minimum_by_hand():
 
 @pytest.mark.parametrize("r", [2.0, 3.0, 6.0])
 def test_the_variance_that_stands_in_for_a_mean(r):
-    """Of 8 draws in 3 dimensions, against the sampler's own."""
+    """Frequencies of 8 draws in 3 dimensions, against the sampler's own."""
     drawn = draw_mean(Stream(stream_key(1, "test", "mean"), np), 0, 4000, 0, 1, 3, r, 8).reshape(-1, 3)
     assert mean_deviation(3, r, 8) ** 2 == pytest.approx(drawn.var(), rel=0.05)
 

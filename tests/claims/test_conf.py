@@ -187,7 +187,7 @@ CHANGED = {
         "zhang2022": ["E6", "E8"],
     },
 }
-"""What is said of five papers' authors is changed here too, or not at all."""
+"""A count of errata that is said of a paper's authors is changed here too, or not at all."""
 
 
 @pytest.mark.parametrize("word", CHANGED)

@@ -1,4 +1,4 @@
-"""What is longer than its level is cut by compiled runs as by the listing; a measure along the run sees each step."""
+"""Compiled runs cut what is longer than its level as the listing does; a measure along the run sees each step."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from dpsco_bench.fused import compiled
     ],
 )
 def test_what_is_longer_than_its_level_is_cut_as_in_the_listing(method, problem, noise, keys):
-    """Of constants ten times too small, or much noise, so that levels bind; without one the output is another."""
+    """Constants are ten times too small, or noise is large, so that levels bind; without one the output is another."""
     given = {"n": 60, "d": 5, "lipschitz": 0.1, "smoothness": 0.1, **keys}
     cut, free = (
         make_cell(f"zhang2022.{method}", problem, {**given, "clip_differences": cuts}) for cuts in (True, False)

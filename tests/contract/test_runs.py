@@ -1,4 +1,4 @@
-"""What every run gives: dtypes, namespaces, reproducibility, independence of chunking and of the records' order."""
+"""Every run: dtypes, namespaces, reproducibility, independence of chunking and of the records' order."""
 
 import array_api_strict as strict
 import numpy as np

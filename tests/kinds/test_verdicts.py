@@ -159,7 +159,7 @@ def test_shown_values_have_no_verdict():
 
 
 def test_a_mean_that_was_chosen_from_many_signals_is_too_large_by_chance():
-    """Of 20 signals that meet the bound with equality the largest mean is 1.87 errors above it, on average."""
+    """The largest mean of 20 signals that meet the bound with equality is 1.87 errors above it, on average."""
     rng, wrong = np.random.default_rng(11), {1: 0, 20: 0}
     for _ in range(2000):
         largest = 1 + 0.1 * rng.standard_normal(20).max()

@@ -169,7 +169,7 @@ def test_figures_have_a_panel_per_instance_and_the_same_bytes(board):
 
 
 def test_a_title_counts_first_places_and_ties():
-    """Of the method that it names: another may share more first places than the one that has most of them alone."""
+    """The counts are of the method that it names: another may share more first places than it has alone."""
     rows = [row(128, e, ["dp_gd", "other_one"]) for e in (1, 2)] + [row(128, 4, ["third", "other_one"])]
     open_ = replace(ROWS[0], contenders=(Contender("slow", 3, 64, 4, 1.0, ""),))
     for given, said in (

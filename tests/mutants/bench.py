@@ -40,7 +40,7 @@ CAUGHT, STOPPED, SURVIVES, UNCLEAR = "caught", "stopped", "survives", "unclear"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutant, in how many CPU seconds, and the last lines of what was printed.
+    """The fate of a mutant, in how many CPU seconds, and the last lines of what was printed.
 
     ``caught``: its test fails. ``stopped``: it does not end within `LIMIT`. ``survives``: it passes. ``unclear``:
     pytest did not run it.

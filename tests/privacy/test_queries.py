@@ -1,4 +1,4 @@
-"""What each kind of query releases, the law of its noise, and draws of an exponential mechanism."""
+"""Releases of each kind of query, the law of its noise, and draws of an exponential mechanism."""
 
 import math
 from dataclasses import replace

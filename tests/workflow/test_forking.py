@@ -45,7 +45,7 @@ def until(true):
 @pytest.fixture
 def served(tmp_path):
     with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(str(tmp_path / "jobs"))
+        listening.bind(str(tmp_path / str(os.getsid(0))))
         listening.listen()
         command = [sys.executable, "-c", JOBS, str(listening.fileno())]
         server = subprocess.Popen(command, pass_fds=[listening.fileno()])
@@ -56,7 +56,7 @@ def served(tmp_path):
 
 def asking(tmp_path, *arguments):
     command = [sys.executable, "-m", "dpsco_bench", "worker", *arguments]
-    env = {**os.environ, forking.SOCKET: str(tmp_path / "jobs")}
+    env = {**os.environ, forking.SOCKET: str(tmp_path)}
     return subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True)
 
 

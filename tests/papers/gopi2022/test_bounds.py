@@ -87,7 +87,7 @@ def test_printed_formulas():
 
 @pytest.mark.parametrize("p", [1.3, 1.6, 2.0])
 def test_the_gap_is_that_of_the_law_along_the_axis(p):
-    """Of exp(-k (F + mu r)), F = -x_1 and r = ||x||_p^2/(2 (p - 1))."""
+    """The law is exp(-k (F + mu r)), F = -x_1 and r = ||x||_p^2/(2 (p - 1))."""
     context = BoundContext(
         40, 2, 1.0, 1e-6, Constants(1.0, 0.0, diameter=2.0, domain=f"lp_ball:{p}", norm=p), "paper",
         Temperature("sco", 40, 2, 1.0, 1.0, 0.8, 0.0).entries, {"draw": 6.0},
