@@ -14,7 +14,7 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
-from dpsco_bench.bench.fused_pairs import LISTING, NOISE
+from dpsco_bench.bench.fused_pairs import NOISE, REFERENCE
 from dpsco_bench.bench.measure import AT_MOST, QUICK, measure
 from dpsco_bench.bench.suite import GOALS
 from dpsco_bench.claims.jobs import expected_seconds
@@ -151,7 +151,7 @@ def _loops(rows: list[Row]) -> Iterable[str]:
     yield "| what | against | ratio | goal | met |"
     yield "| --- | --- | ---: | --- | ---: |"
     rest = [row for row in rows if row["id"] != PEERS]
-    listed = [row for row in rest if row["peer"] == LISTING]
+    listed = [row for row in rest if row["peer"] == REFERENCE]
     noise = [row for row in rest if row["case"].endswith(NOISE)]
     for id, group in groupby((row for row in rest if row not in listed + noise), key=lambda row: row["id"]):
         yield _line(GOALS.get(id).title.partition(" against ")[0], list(group))
@@ -180,7 +180,7 @@ def _how(rows: list[Row]) -> Iterable[str]:
         "Two tasks take turns in one process, and the least processor times of both are compared. A goal of at most "
         "0.6 means that ours takes at most 0.6 of the other's time. One of at least 3 means that it is three times "
         "as fast (of gradients, that it reaches that part of the products' rate). No method has a goal "
-        "against its own listing."
+        "against its own reference implementation."
     )
     yield ""
     yield (

@@ -152,7 +152,7 @@ PART = (200_000, 54)
 """Records and dimension of a part of Figures 1 and 2: Covertype."""
 ALONE = 2
 PART_ROWS = (2, 8, 24)
-"""Replicates of a step: those of the listing, those of a cell of Figure 2, and of one of Figure 1 in profile full.
+"""Replicates of a step: of the reference implementation, of a cell of Figure 2, and of one of Figure 1 in full.
 
 Cells stacked on the axis of replicates would have as many. None are stacked.
 """
@@ -163,13 +163,17 @@ def part_cases() -> Iterator[BenchCase]:
     """Yield the mean gradient of DP-GD against the reference's with two replicates; time of one replicate."""
     for rows in PART_ROWS:
         case = f"mean gradient of DP-GD, R/n/d = {rows}/{PART[0]}/{PART[1]}"
-        peer = f"its listing, R = {ALONE}" if rows == ALONE else f"listing: a step of {rows} against steps of {ALONE}"
+        peer = (
+            f"its reference implementation, R = {ALONE}"
+            if rows == ALONE
+            else f"reference implementation: a step of {rows} against steps of {ALONE}"
+        )
         yield BenchCase("P8", case, peer, "margin", AT_LEAST, None, partial(_part_pair, rows))
 
 
 def _part_pair(rows: int) -> Pair:
     if not available():
-        raise NotMeasurable("Numba is missing or switched off: the listing runs")
+        raise NotMeasurable("Numba is missing or switched off: the reference implementation runs")
     problem, (n, d) = RidgeLogistic(PART[1]), PART
     data = problem.draw(n, lambda name: Stream(stream_key(0, "bench", name)))
     x = np.random.default_rng(0).standard_normal((rows, d))

@@ -1,4 +1,4 @@
-"""P1: a method with compiled steps against its own listing, and against drawing its noise alone."""
+"""P1: a method with compiled steps against its own reference implementation, and against drawing its noise alone."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from dpsco_bench.problems.objective import Objective
 
 Size = tuple[int, int]
 SIZES: tuple[Size, ...] = ((12, 8), (64, 8), (64, 128), (512, 128))
-"""Replicates and dimension. Against its own listing a method has no goal: a slow listing would meet it."""
+"""Replicates and dimension. Against its reference implementation a method has no goal: a slow one would meet it."""
 NOISE_GOAL, WIDE = 2.0, 128
 """In times of drawing all of its noise, from that dimension on."""
 BESIDE = "beside its noise a step reads a record, moves, projects and adds to a sum: more bytes than the noise has"
-LISTING, NOISE = "its listing", ", noise"
+REFERENCE, NOISE = "its reference implementation", ", noise"
 """A peer, and how the name of a row against its noise ends."""
 MOST_VALUES, MOST_STEPS = 1 << 23, 4096
 
@@ -59,7 +59,7 @@ def other_methods(
     limits: Mapping[str, str] = MappingProxyType({}),
     noisy: Collection[str] = (),
 ) -> Iterator[BenchCase]:
-    """Rows of all further methods of a paper, each against its listing at the sizes of P1; a unit is a whole run.
+    """Set all further methods of a paper against their reference implementations, at the sizes of P1, by the run.
 
     Parameters
     ----------
@@ -84,11 +84,11 @@ def _rows(
     noisy: bool = True,
     lazy: bool = False,
 ) -> Iterator[BenchCase]:
-    """Set a method against its listing, and where it is ``noisy`` at the wide sizes against its noise too."""
+    """Set a method against its reference implementation; a ``noisy`` one, at the wide sizes, against its noise too."""
     for replicates, d in sizes:
         steps = max(64, min(MOST_STEPS, MOST_VALUES // (replicates * d)))
         name, given = f"{method}, R/d = {replicates}/{d}", (partial(cell_of, d, steps), replicates, scale, unit)
-        yield BenchCase(id, name, LISTING, unit, AT_LEAST, None, partial(_listing_pair, *given))
+        yield BenchCase(id, name, REFERENCE, unit, AT_LEAST, None, partial(_reference_pair, *given))
         if noisy and d >= WIDE:
             peer = "drawing all of its noise" + ", most of which it leaves out" * lazy
             goal = None if lazy else NOISE_GOAL
@@ -96,11 +96,11 @@ def _rows(
 
 
 def timed_cells() -> dict[str, Cell]:
-    """Algorithm -> its cell of the first size, of all methods that are set against their listings."""
+    """Algorithm -> its cell of the first size, of all methods that are set against their reference implementations."""
     cases = (case for id in GOALS.names() if id.startswith("P1_") for case in GOALS.get(id).cases())
     found: dict[str, Cell] = {}
     for case in cases:
-        if case.peer == LISTING and isinstance(case.build, partial):
+        if case.peer == REFERENCE and isinstance(case.build, partial):
             cell = case.build.args[0]()
             found.setdefault(cell.algorithm, cell)
     return found
@@ -128,7 +128,7 @@ class TimedRun:
 
     def __init__(self, cell: Cell, replicates: int, scale: float) -> None:
         if not available():
-            raise NotMeasurable("Numba is missing or switched off: the listing runs")
+            raise NotMeasurable("Numba is missing or switched off: the reference implementation runs")
         self.cell, self.replicates = cell, replicates
         noiseless = "none" in [c for known in cell.algorithm_entry.variants.values() for c in known]
         self.plan: Plan = cell.plan("none" if noiseless else "accounted", 0)[1]
@@ -152,13 +152,13 @@ class TimedRun:
 
     @cached_property
     def widths(self) -> dict[str, int]:
-        """Numbers of a release of each query, from a run of the listing; Frank-Wolfe's has one for every vertex."""
+        """Numbers of a release of each query, of its reference implementation; Frank-Wolfe's has one a vertex."""
         watching = self.mechanism(_Widths)
         call_run(self.cell.algorithm_entry, self.objective(), self.plan, watching, fused=False)
         return dict(watching.widths)
 
     def draw(self) -> None:
-        """Draw the noise of the longest query, all of it, in the blocks of the listing."""
+        """Draw the noise of the longest query, all of it, in the blocks of the reference implementation."""
         mechanism, query = self.mechanism(), max(self.plan.queries, key=lambda q: q.releases)
         width = self.widths[query.name]
         block = max(1, (1 << 17) // (self.replicates * width))
@@ -178,10 +178,10 @@ class _Widths(Mechanism):
         return super().release(name, value, step)
 
 
-def _listing_pair(cell: Callable[[], Cell], replicates: int, scale: float, unit: str) -> Pair:
+def _reference_pair(cell: Callable[[], Cell], replicates: int, scale: float, unit: str) -> Pair:
     run = TimedRun(cell(), replicates, scale)
     if not run.is_fused():
-        raise NotMeasurable("at this size its listing runs")
+        raise NotMeasurable("at this size its reference implementation runs")
     work = replicates * (run.steps if unit == STEP else 1)
     return Pair(lambda: run(True), lambda: run(False), work, work)
 

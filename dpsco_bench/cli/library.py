@@ -162,7 +162,7 @@ def run(
         ``accounted`` (least noise that the accountant accepts), ``paper`` (as the theorem states it) or ``none``.
     seed : int, root of all randomness, >= 0
     data_set : int, number of the data set, >= 0
-    fused : bool, whether compiled steps may run in place of the listing; they agree to 1e-10
+    fused : bool, whether compiled steps may run in place of the reference implementation; they agree to 1e-10
     plugins : sequence of path-like, files of your own methods and problems
     **options
         ``variant``, schedule options, problem options and problem constants by plain name.

@@ -67,7 +67,7 @@ class Job(Record):
     ----------
     claim, part, kind, calibration, profile : str
         Whose numbers these are; ``kind`` is the part's, ``ranking`` (of a leaderboard) or ``run``.
-    fused : bool, whether compiled steps may run in place of listings (`fused.registry.run_of`)
+    fused : bool, whether compiled steps may run in place of reference implementations (`fused.registry.run_of`)
     evaluation : str, ``run``, ``closed_form``, or ``plan_only`` where nothing but the calibration is wanted
     kept : tuple of tuple of int
         Cells that each block runs, `Block.cells`, of as many blocks as are decided; empty where every block runs all.

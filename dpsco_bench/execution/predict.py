@@ -101,7 +101,7 @@ def work_of(cell: Cell, plan: Plan, replicates: int) -> CellWork:
 
 
 def predicted_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True) -> float:
-    """Roughly how long a cell takes on one core: what its steps cost a fused run where it has one, else its listing.
+    """Predict roughly how long a cell takes on one core, compiled where it has compiled steps.
 
     A pure function of the plan. It knows what steps look at and not which method makes them, so that it serves one's
     own; `claims.jobs` knows methods one by one. `docs/scaling.md` says how near it is.

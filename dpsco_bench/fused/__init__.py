@@ -1,1 +1,1 @@
-"""Compiled loops for methods whose steps look at few records: the listing's numbers, many times faster."""
+"""Compiled loops for methods whose steps look at few records: the same numbers, many times faster."""

@@ -17,7 +17,7 @@ FunctionCache: Any
 try:
     import numba
     from numba.core.caching import FunctionCache
-except ImportError:  # then the listings run
+except ImportError:  # then the reference implementations run
     numba, FunctionCache = None, object
 
 OPTIONS: Options = {"nogil": True, "error_model": "numpy"}

@@ -190,7 +190,7 @@ def on_its_own_ball(objective: Any, plan: Any, mechanism: Any) -> bool:
 
 
 def truncated_run(objective: Any, plan: Any, mechanism: Any) -> Array:
-    """Make one pass of mirror steps on batches of `plan.batch` consecutive records, as the listing does."""
+    """Make one pass of mirror steps on batches of `plan.batch` consecutive records."""
     norm = SmoothNorm(plan.p, objective.start.shape[-1], plan.norm_rule)
     limits = plan.p / (plan.p - 1.0), float(plan.threshold)
     moved = MirrorSteps(objective, smooth_mirror(norm, plan.p, objective.domain.radius), limits)

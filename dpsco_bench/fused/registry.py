@@ -1,4 +1,4 @@
-"""Fused steps by the id of the algorithm whose listing they repeat, and when one of them runs in its place."""
+"""Compiled runs by the id of their algorithm, and when one takes the place of the reference implementation."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Supports = Callable[[Any, Any, Any], bool]
 
 @dataclass(frozen=True)
 class FusedRun:
-    """A run with compiled steps: the listing's words, and its output to 1e-10.
+    """A run with compiled steps: the reference implementation's words, and its output to 1e-10.
 
     Attributes
     ----------
-    run : callable, takes what the listing takes
+    run : callable, takes what the reference implementation takes
     supports : callable, of the same: whether it knows the domain and the options of a run
     form : bool, whether it needs the form of the problem's records
     rounds : type or None, the observer of rounds that it serves (`execution.run`), by sums that both know
@@ -75,13 +75,13 @@ def has_steps(id: str) -> bool:
 
 
 def run_of(algorithm: Algorithm, objective: Any, plan: Any, mechanism: Any, allowed: bool = True) -> RunFunction | None:
-    """Choose the fused run if it can run here, else the listing.
+    """Choose the fused run if it can run here, else the reference implementation.
 
     It can in float64, where no transcript is wanted and no observer of rounds looks but one that it serves: on NumPy
     arrays where Numba is, on CuPy's where its loops have kernels.
     """
     listed = ALGORITHMS.registered().get(algorithm.id) and get_algorithm(algorithm.id).run_function
-    if algorithm.run_function is not listed:  # an altered listing
+    if algorithm.run_function is not listed:  # an altered reference implementation
         return algorithm.run_function
     machine = objective.xp.__name__
     plain = machine in ("numpy", "cupy") and objective.dtype == np.float64

@@ -1,6 +1,6 @@
 """Steps in tiles: the records and the noise of many steps of some replicates at once, as compiled loops take them.
 
-Words are those of the listing, since the mechanism draws both. A row depends on no other, so that tiles change nothing.
+The mechanism draws the words, as for the reference implementation. No row depends on another: tiles change nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Audits of fused runs whose canary runs its listing: the same losses, written so that compiled steps know them.
+"""Audits of compiled runs of canaries: the same losses, written so that compiled steps know them.
 
 The canaries themselves stay as they are: another text of theirs would make recorded audits anew.
 """
@@ -20,7 +20,7 @@ from dpsco_bench.problems.data import CONSTANT, PSEUDO_HUBER, RecordForm
 from dpsco_bench.problems.registry import PROBLEMS
 
 if not compiled.available():
-    pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
+    pytest.skip("Numba is missing or switched off: reference implementations run", allow_module_level=True)
 
 
 class KnownHeavy(CanaryHeavy):

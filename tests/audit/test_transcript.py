@@ -149,7 +149,7 @@ def test_an_output_that_bypasses_the_releases_is_seen(register):
 
 
 class Listed(Mechanism):
-    """It answers one release at a time, so that the listing runs as it does under a recorder."""
+    """It answers one release at a time, so that the reference implementation runs as it does under a recorder."""
 
 
 def test_a_recorder_changes_nothing():

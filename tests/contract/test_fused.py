@@ -16,7 +16,7 @@ from dpsco_bench.privacy.transcript import Recorder
 from .cases import CASES
 
 if not compiled.available():
-    pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
+    pytest.skip("Numba is missing or switched off: reference implementations run", allow_module_level=True)
 
 IDS = FUSED.names()
 

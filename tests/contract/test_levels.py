@@ -1,4 +1,4 @@
-"""Compiled runs cut what is longer than its level as the listing does; a measure along the run sees each step."""
+"""Compiled runs cut what is longer than its level as their definition says; a measure along the run sees each step."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from dpsco_bench.execution.run import Checkpoints, get_measure, run_block
 from dpsco_bench.fused import compiled
 
 
-@pytest.mark.skipif(not compiled.available(), reason="Numba is missing or switched off: the listings run")
+@pytest.mark.skipif(not compiled.available(), reason="Numba is missing or switched off: reference implementations run")
 @pytest.mark.parametrize(
     ("method", "problem", "noise", "keys"),
     [

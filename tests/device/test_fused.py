@@ -1,4 +1,4 @@
-"""Kernels in place of listings: the same words, and the same numbers to 1e-10, over the emulation."""
+"""Kernels in place of reference implementations: the same words, and the same numbers to 1e-10, over the emulation."""
 
 import numpy as np
 import pytest

@@ -10,7 +10,7 @@ from dpsco_bench.geometry.ball import LpBall
 from dpsco_bench.problems.data import HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED
 
 if not compiled.available():
-    pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
+    pytest.skip("Numba is missing or switched off: reference implementations run", allow_module_level=True)
 
 EXPONENTS = {L2_BALL: 2.0, L1_BALL: 1.0, LINF_BALL: np.inf, LP_BALL: 3.0}
 STEPS, RADIUS = 7, 0.8

@@ -1,4 +1,4 @@
-"""Compiled steps against their listings on one small cell each: what each piece of a loop is for.
+"""Compiled steps against their reference implementations on one small cell each: what each piece of a loop is for.
 
 `tests/contract/test_fused.py` goes through all methods and problems; these are asked for when a piece changes.
 """
@@ -11,7 +11,7 @@ from dpsco_bench.execution.run import run_block
 from dpsco_bench.fused import compiled
 
 if not compiled.available():
-    pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
+    pytest.skip("Numba is missing or switched off: reference implementations run", allow_module_level=True)
 
 SGD, SFW = "wang2017.noisy_sgd_bst14", "bassily2021.poly_sfw"
 HUBER = {"loss": "huber", "width": 0.4, "domain": "l2_ball"}

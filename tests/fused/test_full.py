@@ -1,4 +1,4 @@
-"""Mean gradients of squared losses by the moments of the records: those of the listing, and where they pay."""
+"""Mean gradients of squared losses by the moments of the records: those of the definition, and where they pay."""
 
 import numpy as np
 import pytest

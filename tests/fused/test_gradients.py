@@ -1,4 +1,4 @@
-"""The mean gradient in one pass: its tanh to 1e-12, its sums those of the listing to 1e-10, whatever the sizes."""
+"""The mean gradient in one pass: its tanh to 1e-12, its sums those of the definition to 1e-10, whatever the sizes."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
 
 if not compiled.available():
-    pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
+    pytest.skip("Numba is missing or switched off: reference implementations run", allow_module_level=True)
 
 MARGINS = np.concatenate([np.linspace(-60, 60, 20001), *(s * 10.0 ** np.linspace(-300, 2, 603) for s in (-1, 1))])
 

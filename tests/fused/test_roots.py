@@ -13,7 +13,7 @@ from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.norms import SmoothNorm, penalised_step, square_gradient
 
 if not compiled.available():
-    pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
+    pytest.skip("Numba is missing or switched off: reference implementations run", allow_module_level=True)
 
 RNG = np.random.default_rng(5)
 

@@ -1,4 +1,4 @@
-"""Losses and gradients by the entries that are not zero: those of the listing to 1e-12, whatever the sizes."""
+"""Losses and gradients by the entries that are not zero: those of the definition to 1e-12, whatever the sizes."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from dpsco_bench.problems.glm import RidgeLogistic
 from dpsco_bench.problems.objective import Objective
 
 if not compiled.available():
-    pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
+    pytest.skip("Numba is missing or switched off: reference implementations run", allow_module_level=True)
 
 
 def records(n, d, rng, filled=3):

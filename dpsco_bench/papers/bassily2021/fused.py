@@ -25,7 +25,7 @@ from dpsco_bench.samplers.draws import LEAST_SCORES
 
 @fused("bassily2021.noisy_sgd", supports=descending, device=projecting)
 def noisy_sgd(objective, plan, mechanism):
-    """Run the listing compiled: the mean of x^1..x^T, from the start to the iterate before the last step."""
+    """Run compiled: the mean of x^1..x^T, from the start to the iterate before the last step."""
     x = objective.start
     total = x.copy()
     projected_run(objective, mechanism, x, total, plan.step, lambda t, k: np.arange(t + 1, t + k + 1) < plan.steps)
@@ -41,7 +41,7 @@ def takes_steps(objective, plan, mechanism):
 
 @fused("bassily2021.noisy_smd", supports=takes_steps, form=False)
 def noisy_smd(objective, plan, mechanism):
-    """Run the listing compiled; return the mean of x^1..x^T."""
+    """Run compiled; return the mean of x^1..x^T."""
     start, norm = objective.start, SmoothNorm(plan.p, objective.start.shape[-1], plan.norm_rule)
     geometry = smooth_mirror(norm, plan.p, objective.domain.radius)
     if isinstance(plan.query("gradient").records, Full):
@@ -56,7 +56,7 @@ def noisy_smd(objective, plan, mechanism):
     return (start + moved.total) / plan.steps
 
 
-with suppress(ImportError):  # then the listings run
+with suppress(ImportError):  # then the reference implementations run
     from dpsco_bench.rng.kernels import _laplace_row, _new_row, _noisy_minimum
 
 
@@ -225,7 +225,7 @@ def on_the_l1_ball(objective, plan, mechanism):
 
 @fused("bassily2021.poly_sfw", supports=on_the_l1_ball, device=on_the_l1_ball)
 def poly_sfw(objective, plan, mechanism):
-    """Run the listing compiled; return the last iterate."""
+    """Run compiled; return the last iterate."""
     polytope, eta, N = CrossPolytope(objective.start.shape[-1], objective.domain.radius), plan.step, plan.steps
     before = objective.start
     estimate = objective.xp.ascontiguousarray(objective.range_gradient(before, 0, N))

@@ -1,4 +1,4 @@
-"""Compiled chains against their listings."""
+"""Compiled chains against their reference implementations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dpsco_bench.bench.measure import BenchCase, goal
 from dpsco_bench.execution.cell import Cell
 
 
-@goal("P1_gopi2022", "compiled chains of gopi2022 against their listings, by the run")
+@goal("P1_gopi2022", "compiled chains of gopi2022 against their reference implementations, by the run")
 def chain_cases() -> Iterator[BenchCase]:
     """Linear losses along an axis of the l_p ball; a chain makes a sweep for every 32 steps."""
 

@@ -27,7 +27,7 @@ from dpsco_bench.papers.gopi2022.samplers.proximal import MOST_ROUNDS, MOST_TERM
 from dpsco_bench.rng.counters import INTEGER, UNIFORM
 from dpsco_bench.samplers.draws import KeyedDraws
 
-with suppress(ImportError):  # without Numba the listings run
+with suppress(ImportError):  # without Numba the reference implementations run
     from dpsco_bench.rng.kernels import _integer, _philox, _uniform
 
 ROOT2, ROOT_2PI, LOG_ROOT_2PI = math.sqrt(2.0), math.sqrt(2.0 * math.pi), 0.5 * math.log(2.0 * math.pi)
@@ -38,7 +38,7 @@ TAIL = -20.0
 LEAST_LOG = -690.0
 """A probability with a smaller logarithm is too near the least number."""
 FAR = 50.0
-"""As in the listing of truncated normals: beyond it a quantile is found by how far it lies below its tail's end."""
+"""As `samplers.truncated` has it: beyond it a quantile is found by how far it lies below its tail's end."""
 NEWTON, SERIES = 8, 8
 
 
@@ -148,7 +148,7 @@ def quantile_of_log(level):
 
 @called
 def fall(away, length):
-    """Compute the listing's ``-log(Phi(-away - length)/Phi(-away))``, away >= `FAR`."""
+    """Compute ``-log(Phi(-away - length)/Phi(-away))``, away >= `FAR`."""
     end = away + length
     y, z = 1.0 / (away * away), 1.0 / (end * end)
     terms = 1.0 - 2.5 * (y + z) + 37.0 / 3.0 * (y * y + y * z + z * z)
@@ -157,7 +157,7 @@ def fall(away, length):
 
 @called
 def below_the_end(u, away, length):
-    """Compute the listing's distance of a u-quantile of a normal tail ``[-away - length, -away]`` below its end."""
+    """Compute how far a u-quantile of a normal tail ``[-away - length, -away]`` lies below its end."""
     whole = fall(away, length)
     short = whole < 1.0
     wanted = -(math.log1p(math.expm1(-whole) * (1.0 - u)) if short else math.log(u + math.exp(-whole) * (1.0 - u)))
@@ -169,7 +169,7 @@ def below_the_end(u, away, length):
 
 @called
 def truncated_normal(u, mean, sd, high):
-    """Draw the listing's normal variate conditioned on ``[-high, high]``, by inversion in the left tail."""
+    """Draw a normal variate conditioned on ``[-high, high]``, by inversion in the left tail."""
     centre = abs(mean)
     low, top = (-high - centre) / sd, (high - centre) / sd
     if top > TAIL:

@@ -1,4 +1,4 @@
-"""Compiled methods against their listings."""
+"""Compiled methods against their reference implementations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RECORDS = 4096
 OWN = f"each replicate has {RECORDS:,} records of its own, too many at this size"
 
 
-@goal("P1_su2023", "compiled methods of su2023 against their listings, by the run")
+@goal("P1_su2023", "compiled methods of su2023 against their reference implementations, by the run")
 def cases() -> Iterator[BenchCase]:
     """Logistic regression on the l2 ball, least squares with public points, and Student slopes on the l_1.5 ball."""
 

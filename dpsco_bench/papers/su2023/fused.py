@@ -83,7 +83,7 @@ def truncated_batched_md(objective, plan, mechanism):
 
 @fused("su2023.shuffled_truncated_md", supports=on_its_own_ball)
 def shuffled_truncated_md(objective, plan, mechanism):
-    """Run the listing compiled: records that are shared are put in random order first."""
+    """Run compiled: records that are shared are put in random order first."""
     objective.data = quick(objective.data)
     if not objective.problem.draws_per_replicate:
         objective.reorder(mechanism.permutation("records", plan.n))
@@ -95,7 +95,7 @@ fused("su2023.phased_dp_sgd", supports=descending, device=projecting)(phased_run
 
 @fused("su2023.ttz14", form=False)
 def ttz14(objective, plan, mechanism):
-    """Run the listing compiled; return the average of z_1..z_T."""
+    """Run compiled; return the average of z_1..z_T."""
     step = step_size(objective, plan, mechanism)
     if plan.schedule.get("mirror") != "entropy":
         return averaged_run(objective, plan, mechanism, step)
@@ -188,7 +188,7 @@ def few_coordinates(objective, plan, mechanism):
 
 @fused("su2023.pda_dpmd", supports=few_coordinates, form=False)
 def pda_dpmd(objective, plan, mechanism):
-    """Run the listing compiled; return the average of w_1..w_T."""
+    """Run compiled; return the average of w_1..w_T."""
     w, s = objective.start, mechanism.scales["gradient"]
     metric, mean = _Metric(objective), by_products(objective.problem, objective.data)
     step = 1 / (sqrt(plan.steps) * (s * sqrt(w.shape[-1]) or plan.slope))
@@ -212,7 +212,7 @@ class _Metric(PublicMetric):
 
 @fused("su2023.kj16", supports=few_coordinates, form=False)
 def kj16(objective, plan, mechanism):
-    """Run the listing compiled; return the shortest point over the average of the iterates."""
+    """Run compiled; return the shortest point over the average of the iterates."""
     m = plan.projection
     small = _Image(objective, m, plan.slope / LONGEST)
     v = np.zeros((objective.replicates, m))

@@ -1,4 +1,4 @@
-"""Compiled inner loops of DP-SVRG against their listing, and what is timed on a card."""
+"""Compiled inner loops of DP-SVRG against their reference implementation, and what is timed on a card."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpsco_bench.execution.cell import Cell
 card_probe("wang2017.noisy_sgd", CardProbe("wang2017.noisy_sgd_bst14", "ridge_logistic", "noisy SGD"), __name__)
 
 
-@goal("P1_dp_svrg", "DP-SVRG, compiled, against its listing")
+@goal("P1_dp_svrg", "DP-SVRG, compiled, against its reference implementation")
 def cases() -> Iterator[BenchCase]:
     """List one epoch of single records on `ridge_logistic`."""
 
@@ -23,7 +23,7 @@ def cases() -> Iterator[BenchCase]:
     return fused_cases("P1_dp_svrg", "DP-SVRG", cell)
 
 
-@goal("P1_wang2017", "other compiled methods of wang2017 against their listings, by the run")
+@goal("P1_wang2017", "other compiled methods of wang2017 against their reference implementations, by the run")
 def other_cases() -> Iterator[BenchCase]:
     """Single records on `ridge_logistic`."""
 

@@ -1,4 +1,4 @@
-"""Compiled methods against their listings."""
+"""Compiled methods against their reference implementations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dpsco_bench.bench.measure import BenchCase, goal
 from dpsco_bench.execution.cell import Cell
 
 
-@goal("P1_zhang2022", "compiled methods of zhang2022 against their listings, by the run")
+@goal("P1_zhang2022", "compiled methods of zhang2022 against their reference implementations, by the run")
 def other_cases() -> Iterator[BenchCase]:
     """Logistic regression on the l2 ball, or the cube in l_inf: as many records as steps where a pass is made."""
 

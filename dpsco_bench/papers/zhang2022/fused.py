@@ -33,13 +33,13 @@ from dpsco_bench.problems.data import CONSTANT, NO_SLOPE
 
 @fused("zhang2022.bftt19_noisy_sgd", supports=descending, device=projecting)
 def bftt19_noisy_sgd(objective, plan, mechanism):
-    """Run the listing compiled: the mean of the iterates before each step."""
+    """Run compiled: the mean of the iterates before each step."""
     return _projected_sgd(objective, plan, mechanism, plan.step)
 
 
 @fused("zhang2022.dp_sgd", supports=descending, device=projecting)
 def dp_sgd(objective, plan, mechanism):
-    """Run the listing compiled: steps of the size that is best for the noise in force."""
+    """Run compiled: steps of the size that is best for the noise in force."""
     variance = plan.lipschitz**2 + objective.start.shape[-1] * mechanism.scales["gradient"] ** 2
     return _projected_sgd(objective, plan, mechanism, plan.diameter / math.sqrt(plan.steps * variance))
 
@@ -463,14 +463,14 @@ def kernels_know(objective, plan, mechanism):
 @fused("zhang2022.dp_otb", supports=known_learner, rounds=Rounds, device=kernels_know)
 @fused("zhang2022.dp_otb_lp", "zhang2022.dp_otb_pure", supports=known_learner, rounds=Rounds)
 def online_to_batch(objective, plan, mechanism):
-    """Run the listing compiled; return ``x_n``."""
+    """Run compiled; return ``x_n``."""
     learner = get_learner(plan.learner)(learner_setting(objective, plan))
     return converted(objective, plan, mechanism, learner, np.zeros((3, 0)))
 
 
 @fused("zhang2022.parameter_free", supports=known_learner, rounds=Rounds)
 def parameter_free(objective, plan, mechanism):
-    """Run the listing compiled; its losses may have the distance from the start."""
+    """Run compiled; its losses may have the distance from the start."""
     setting = learner_setting(objective, plan, loss_bound=plan.loss_bound, initial_wealth=plan.initial_wealth)
     learner, distance = ParameterFree(setting), np.zeros((3, 0))
     if plan.regulariser == "adaptive":
@@ -559,7 +559,7 @@ class _Run:
         return np.full(len(beta), given.loss_bound if self.kind == PARAMETER_FREE else 0.0)
 
     def tell(self, learner):
-        """Put the listing's learner in the state of the last round."""
+        """Put the reference implementation's learner in the state of the last round."""
         w, along, expected = self.state[:, 0], self.state[:, 2], self.state[:, 3]
         seen = self.numbers[:, :1]
         learner.w = w

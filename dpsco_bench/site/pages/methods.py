@@ -1,4 +1,4 @@
-"""A page per method: what it does beside its listing, what it asks of the data, what its noise costs, its places."""
+"""A page per method: what it does beside its code, what it asks of the data, what its noise costs, its places."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dpsco_bench.execution.run import run_block
 from dpsco_bench.fused import compiled
 
 if not compiled.available():
-    pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
+    pytest.skip("Numba is missing or switched off: reference implementations run", allow_module_level=True)
 
 from dpsco_bench.papers.gopi2022 import fused
 

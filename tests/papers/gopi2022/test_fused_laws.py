@@ -10,7 +10,7 @@ from dpsco_bench.papers.gopi2022.samplers import truncated
 from dpsco_bench.rng.streams import Stream
 
 if not compiled.available():
-    pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
+    pytest.skip("Numba is missing or switched off: reference implementations run", allow_module_level=True)
 
 RNG = np.random.default_rng(3)
 

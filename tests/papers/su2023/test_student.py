@@ -8,7 +8,7 @@ from dpsco_bench.papers.su2023.fused import quick, student_noise
 from dpsco_bench.problems import slopes
 
 if not compiled.available():
-    pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
+    pytest.skip("Numba is missing or switched off: reference implementations run", allow_module_level=True)
 
 
 def test_student_noise_is_that_of_numpy():

@@ -88,7 +88,7 @@ def jax_run(task: FrankWolfeTask, noise: np.ndarray | None = None) -> Callable[[
     return lambda: run(sources).block_until_ready()
 
 
-@goal("P1_poly_sfw", "one-pass private Frank-Wolfe, compiled, against its listing")
+@goal("P1_poly_sfw", "one-pass private Frank-Wolfe, compiled, against its reference implementation")
 def poly_sfw_cases() -> Iterator[BenchCase]:
     """Logistic regression on the l1 ball, n/2 steps."""
 

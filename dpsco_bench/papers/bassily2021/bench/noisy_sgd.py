@@ -196,7 +196,7 @@ PEERS: dict[str, tuple[Callable[[SampledSgdTask], Callable[[], Array]], str]] = 
 }
 
 
-@goal("P1_noisy_sgd", "noisy SGD of Proposition 13, compiled, against its listing")
+@goal("P1_noisy_sgd", "noisy SGD of Proposition 13, compiled, against its reference implementation")
 def noisy_sgd_cases() -> Iterator[BenchCase]:
     """Logistic regression on the l2 ball, n^2 steps."""
 

@@ -15,7 +15,7 @@ def supported(objective, plan, mechanism):
 
 @fused("wang2017.dp_gd", "wang2017.dp_gd_pl", supports=supported)
 def gradient_descent(objective, plan, mechanism):
-    """Run the listing compiled; return the last iterate."""
+    """Run compiled; return the last iterate."""
     x = objective.start
     mean = mean_gradient if entries_of(objective) is None else mean_of_entries
     for t in range(plan.steps):

@@ -31,13 +31,13 @@ from dpsco_bench.problems.data import NO_SLOPE
 
 @fused("wang2017.noisy_md_ttz14", form=False)
 def noisy_md(objective, plan, mechanism):
-    """Run the listing compiled; return the average of z_1..z_T."""
+    """Run compiled; return the average of z_1..z_T."""
     return averaged_run(objective, plan, mechanism, optimal_step(plan, mechanism))
 
 
 @fused("wang2017.noisy_sgd_bst14", supports=descending, device=projecting)
 def noisy_sgd(objective, plan, mechanism):
-    """Run the listing compiled: the last iterate of steps ``1/(mu t)`` or ``diam/sqrt(t (G^2 + d sigma^2))``."""
+    """Run compiled: the last iterate of steps ``1/(mu t)`` or ``diam/sqrt(t (G^2 + d sigma^2))``."""
     x = objective.start
     spread = sqrt(plan.lipschitz**2 + x.shape[-1] * mechanism.scales["gradient"] ** 2)
 
@@ -142,7 +142,7 @@ def launch_inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, s
 
 
 def inner_loop(objective, mechanism, x, snapshot, v, step, first, count):
-    """Run the listing's inner loop: the last of the new iterates, and their mean; ``x`` is changed in place."""
+    """Run the inner loop compiled: the last of the new iterates, and their mean; ``x`` is changed in place."""
     steps, xp = steps_of(objective, mechanism, "inner", sampled=True, looks=2), objective.xp
     total, ridge, domain = xp.zeros_like(x), objective.problem.constants.regularisation, domain_of(objective)
     eta, v = xp.zeros(len(x)) + xp.reshape(xp.asarray(step, dtype=xp.float64), (-1,)), xp.ascontiguousarray(v)
@@ -163,7 +163,7 @@ def ridge_alone(objective, plan, mechanism):
 
 @fused("wang2017.dp_svrg", supports=ridge_alone, device=ridge_alone)
 def dp_svrg(objective, plan, mechanism):
-    """Run the listing compiled: every epoch starts at its snapshot, and the last snapshot is returned."""
+    """Run compiled: every epoch starts at its snapshot, and the last snapshot is returned."""
     snapshot, step, previous, m = objective.start, plan.step, None, plan.inner_steps
     for s in range(plan.epochs):
         v = anchor_gradient(mean_of_records(objective, snapshot), plan, mechanism, s)
@@ -178,7 +178,7 @@ def dp_svrg(objective, plan, mechanism):
 
 @fused("wang2017.dp_svrg_pp", supports=ridge_alone, device=ridge_alone)
 def dp_svrg_pp(objective, plan, mechanism):
-    """Run the listing compiled: x runs on from epoch to epoch, and the last snapshot is returned."""
+    """Run compiled: x runs on from epoch to epoch, and the last snapshot is returned."""
     snapshot = objective.start
     x, done = snapshot.copy(), 0
     for s in range(plan.epochs):
