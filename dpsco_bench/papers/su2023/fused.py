@@ -25,7 +25,6 @@ from dpsco_bench.fused.pieces import (
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.tiles import domain_of
 from dpsco_bench.papers.su2023.algorithms.table1 import (
-    INNER_STEPS,
     LONGEST,
     Projected,
     PublicMetric,
@@ -204,9 +203,8 @@ def pda_dpmd(objective, plan, mechanism):
 
 class _Metric(PublicMetric):
     def project(self, u, start):
-        x, momenta = start.copy(), np.full(INNER_STEPS, self.momentum)
-        scaled = self.matrix / self.curvature
-        accelerated_steps(x, scaled, np.ascontiguousarray(u @ scaled), momenta, domain_of(self))
+        x, scaled = start.copy(), self.matrix / self.curvature
+        accelerated_steps(x, scaled, np.ascontiguousarray(u @ scaled), np.array(self.momenta), domain_of(self))
         return x
 
 
@@ -232,11 +230,7 @@ class _Image(Projected):
         self._slope = slopes_of(objective.problem)
 
     def project(self, u):
-        t, momenta = 1.0, []
-        for _ in range(INNER_STEPS):
-            t, before = 0.5 * (1.0 + (1.0 + 4.0 * t * t) ** 0.5), t
-            momenta.append((before - 1.0) / t)
         scaled = np.ascontiguousarray(self.phi.T @ self.phi) / self.curvature
         target = np.ascontiguousarray(u @ self.phi) / self.curvature
-        accelerated_steps(self._point, scaled, target, np.array(momenta), domain_of(self.objective))
+        accelerated_steps(self._point, scaled, target, np.array(self.momenta), domain_of(self.objective))
         return self._point @ self.phi.T

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsco_bench.algorithms.info import Info
 from dpsco_bench.fused.compiled import compiled, piece
-from dpsco_bench.fused.descent import descending, launch_steps, phased_run, projected_run, projecting, steps_of
+from dpsco_bench.fused.descent import descending, launch_steps, phased_run, projected_sgd_run, projecting, steps_of
 from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes, summed
 from dpsco_bench.fused.pieces import general_length, largest_of, lp_length, power, scale_by, slope
 from dpsco_bench.fused.registry import fused
@@ -34,21 +34,14 @@ from dpsco_bench.problems.data import CONSTANT, NO_SLOPE
 @fused("zhang2022.bftt19_noisy_sgd", supports=descending, device=projecting)
 def bftt19_noisy_sgd(objective, plan, mechanism):
     """Run compiled: the mean of the iterates before each step."""
-    return _projected_sgd(objective, plan, mechanism, plan.step)
+    return projected_sgd_run(objective, plan, mechanism, plan.step)
 
 
 @fused("zhang2022.dp_sgd", supports=descending, device=projecting)
 def dp_sgd(objective, plan, mechanism):
     """Run compiled: steps of the size that is best for the noise in force."""
     variance = plan.lipschitz**2 + objective.start.shape[-1] * mechanism.scales["gradient"] ** 2
-    return _projected_sgd(objective, plan, mechanism, plan.diameter / math.sqrt(plan.steps * variance))
-
-
-def _projected_sgd(objective, plan, mechanism, step):
-    x = objective.start
-    total = x.copy()
-    projected_run(objective, mechanism, x, total, step, lambda t, k: np.arange(t + 1, t + k + 1) < plan.steps)
-    return total / plan.steps
+    return projected_sgd_run(objective, plan, mechanism, plan.diameter / math.sqrt(plan.steps * variance))
 
 
 fused("zhang2022.fkt20_phased_sgd", supports=descending, device=projecting)(phased_run)

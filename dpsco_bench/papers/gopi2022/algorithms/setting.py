@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from dpsco_bench.algorithms.registry import Setting, choice_option
-from dpsco_bench.errors import InputError, Refusal, checked_count
+from dpsco_bench.algorithms.registry import Setting
+from dpsco_bench.errors import Refusal
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.geometry.sets import SchattenBall, matrix_rows
 from dpsco_bench.papers.gopi2022.algorithms.target import Target
@@ -19,7 +19,7 @@ from dpsco_bench.plain import Options, Schedule
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import Charge, Plan, make_plan
 from dpsco_bench.privacy.queries import DrawQuery, Temperature
-from dpsco_bench.problems.base import Trait
+from dpsco_bench.problems.base import Constants, Trait
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,9 +63,6 @@ VARIANTS = {"replace_one": ("accounted", "none"), "printed": ("paper", "none")}
 EVALUATED = {"replace_one": ("accounted",), "printed": ("paper",)}
 """``printed``: S = G and t = eps/sqrt(2 ln(1/(2 delta))) in the schedule. ``replace_one``: the true S, the exact t.
 Samplers of losses that are only evaluated have no limit without noise."""
-CONVENTIONS = ("centred", "diameter")
-ACCOUNTANTS = ("theorem", "pairs")
-"""Accountants of a draw: Theorem 2, for all data sets at once, or neighbouring data sets themselves."""
 EXACT = ("cube_exact", "axis_exact", "lp_exact")
 """Samplers that are exact on every data set of some problems, in the order in which ``auto`` tries them."""
 SAMPLERS = {name: "exact" for name in (*EXACT, "radial_exact")}
@@ -82,8 +79,6 @@ LINEAR = ("linear", "axis_linear")
 class BallSetting(Setting):
     """Setting that the theorems cover: G and S in the norm of the domain, d the ambient dimension."""
 
-    source: str
-
     @property
     def radius(self) -> float:
         return 0.5 * self.constants.diameter
@@ -95,10 +90,7 @@ class BallSetting(Setting):
 
     @property
     def regulariser(self) -> NormRegulariser:
-        ball = self.constants.ball
-        if isinstance(ball, SchattenBall):
-            return NormRegulariser(self.constants.norm, ball.columns, True)
-        return NormRegulariser(self.constants.norm, self.d)
+        return regulariser_of(self.constants, self.d)
 
     def parameter(self, delta: float) -> float:
         """Gaussian-DP parameter of the variant at a delta: the paper's, or the exact one."""
@@ -109,11 +101,9 @@ class BallSetting(Setting):
     def query(self, temperature: Temperature, status: str, tau: float = 0.0, pairs: Options | None = None) -> DrawQuery:
         """Declare the draw. A sampler with a proven distance leaves half of delta to it; ``pairs``: see `pair_law`."""
         delta = 0.5 * self.delta if status == "proven_tv" else self.delta
-        printed = (
-            self.loss_range / (self.constants.lipschitz * self.parameter(delta)) if self.variant == "printed" else None
-        )
+        G = self.constants.lipschitz
         given: Options = dict(
-            paper_scale=printed,
+            paper_scale=self.loss_range / (G * self.parameter(delta)) if self.variant == "printed" else None,
             temperature=temperature,
             sampler_status=status,
             target_delta=delta,
@@ -121,73 +111,61 @@ class BallSetting(Setting):
             dual=2.0 if isinstance(self.constants.ball, SchattenBall) else dual_exponent(self.constants.norm),
         )
         sensitivity = self.constants.loss_difference / self.constants.lipschitz
-        if pairs is None:
-            return DrawQuery("draw", sensitivity, 1, **given)
-        return PairDrawQuery("draw", sensitivity, 1, **given, **pairs)
+        kind = DrawQuery if pairs is None else PairDrawQuery
+        return kind("draw", sensitivity, 1, **given, **(pairs or {}))
 
 
-def checked_setting(given: Setting, source: str) -> BallSetting:
+def regulariser_of(c: Constants, d: int) -> NormRegulariser:
+    """Make the regulariser of the norm of a domain, an l_p or Schatten ball."""
+    return (
+        NormRegulariser(c.norm, c.ball.columns, True)
+        if isinstance(c.ball, SchattenBall)
+        else NormRegulariser(c.norm, d)
+    )
+
+
+def checked_setting(given: Setting) -> BallSetting:
     """Refuse what the theorems do not cover.
 
     Raises InputError for delta >= 1/2, S > 2G, or a domain that is not the ball of the norm in which G is measured.
     """
     c = given.constants
     if given.delta >= 0.5:
-        raise InputError("delta", given.delta, "in (0, 1/2)", source)
+        raise given.error("delta", given.delta, "in (0, 1/2)")
     if c.loss_difference > 2.0 * c.lipschitz:
-        raise InputError("loss_range", c.loss_difference, f"at most 2 G = {2.0 * c.lipschitz:g}", source)
+        raise given.error("loss_range", c.loss_difference, f"at most 2 G = {2.0 * c.lipschitz:g}")
     if getattr(c.ball, "p", None) != c.norm:
-        allowed = f"the l_p or Schatten ball of the norm of G, p = {c.norm:g}"
-        raise InputError("domain", c.domain, allowed, source)
+        raise given.error("domain", c.domain, f"the l_p or Schatten ball of the norm of G, p = {c.norm:g}")
     if isinstance(c.ball, SchattenBall):
         matrix_rows(given.d, c.ball.columns)
-    return BallSetting(c, given.n, given.d, given.privacy, given.variant, given.calibration, source)
+    return BallSetting(**vars(given))
 
 
 def regularised(s: BallSetting, schedule: str, theta_convention: str) -> Temperature:
     """Compute the schedule of Theorem 3 (``erm``) or 4 (``sco``) with the range of the geometry's regulariser."""
-    choice_option("schedule", schedule, ("erm", "sco"), s.source)
-    choice_option("theta_convention", theta_convention, CONVENTIONS, s.source)
+    s.choice("schedule", schedule, ("erm", "sco"))
+    s.choice("theta_convention", theta_convention, ("centred", "diameter"))
     theta = s.regulariser.theta(s.radius if theta_convention == "centred" else s.constants.diameter)
     return Temperature(schedule, s.n, s.d, s.constants.lipschitz, s.loss_range, theta=theta)
 
 
 def sampler_status(sampler: str, s: BallSetting, regularised: bool = True) -> str:
-    """Find the status that a sampler proves on every data set of the problem's domain.
-
-    Raises Refusal if it does not sample the law at all.
-    """
-    losses, domain, p = s.constants.losses, s.constants.domain, s.constants.norm
-    lp_ball = not isinstance(s.constants.ball, SchattenBall)
-    if sampler == "cube_exact" and losses in LINEAR and domain == "linf_ball" and regularised:
-        return "exact"
-    if sampler == "axis_exact" and lp_ball and 1.0 < p <= 2.0:
-        along = regularised and (losses == "axis_linear" or (losses == "linear" and p == 2.0))
-        if along or (losses == "quadratic" and p == 2.0):
-            return "exact"
-    if sampler == "lp_exact" and lp_ball and 1.0 <= p < 2.0 and losses in LINEAR and regularised:
-        return "exact"
+    """Find the status that a sampler proves on every data set of the problem's domain; empty where it does not fit."""
+    losses, p, lp_ball = s.constants.losses, s.constants.norm, not isinstance(s.constants.ball, SchattenBall)
+    linear, quadratic = losses in LINEAR and regularised, losses == "quadratic" and p == 2.0
+    along = regularised and (losses == "axis_linear" or (losses == "linear" and p == 2.0))
+    exact = {
+        "cube_exact": linear and s.constants.domain == "linf_ball",
+        "axis_exact": lp_ball and 1.0 < p <= 2.0 and (along or quadratic),
+        "lp_exact": lp_ball and 1.0 <= p < 2.0 and linear,
+    }
     fits = {
         "radial_exact": lp_ball and losses == ("norm" if regularised else "norm_quadratic"),
-        "gibbs": lp_ball and losses in LINEAR and regularised,
+        "gibbs": lp_ball and linear,
         "hit_and_run": losses != "hidden",
         "proximal_sampler": lp_ball and losses != "hidden" and regularised,
     }
-    if fits.get(sampler, False):
-        return "target_law_only"
-    raise Refusal(f"{sampler} for {losses} losses on {domain}", "no such sampler is known here", s.source)
-
-
-def exact_sampler(s: BallSetting, regularised: bool = True) -> str:
-    """Find the sampler that is exact on every data set. Raises Refusal if there is none."""
-    for sampler in EXACT:
-        try:
-            if sampler_status(sampler, s, regularised) == "exact":
-                return sampler
-        except Refusal:
-            continue
-    reason = "no sampler is exact for every data set; one without a proof of privacy is chosen by its name"
-    raise Refusal(f"sampler auto for {s.constants.losses} losses on {s.constants.domain}", reason, s.source)
+    return "exact" if exact.get(sampler) else "target_law_only" if fits.get(sampler) else ""
 
 
 def pair_law(s: BallSetting, sampler: str, regularised: bool) -> Options:
@@ -200,13 +178,11 @@ def pair_law(s: BallSetting, sampler: str, regularised: bool) -> Options:
         raise Refusal("accountant pairs with lp_exact", "the law of a plane is known for p > 1 and d >= 2 only")
     if sampler not in EXACT:
         raise Refusal(f"accountant pairs with {sampler}", "only of " + ", ".join(EXACT) + " the law is known")
+    own = 0.5 * c.strong_convexity if c.losses == "quadratic" else 0.0
     return dict(
         p=2.0 if cube else c.norm,
         size=1 if cube else s.d,
-        curvatures=(
-            s.regulariser.coefficient if regularised else 0.0,
-            0.5 * c.strong_convexity if c.losses == "quadratic" else 0.0,
-        ),
+        curvatures=(s.regulariser.coefficient if regularised else 0.0, own),
         slope=0.5 * c.loss_difference,
         radius=s.radius,
         on_axis=c.losses == "axis_linear" and sampler == "axis_exact",
@@ -216,27 +192,36 @@ def pair_law(s: BallSetting, sampler: str, regularised: bool) -> Options:
 def draw_plan(
     s: BallSetting, temperature: Temperature, sampler: str, sweeps: int | None = None, accountant: str = "theorem"
 ) -> Plan:
-    """Make the plan of one draw by one of `SAMPLERS`, charged by one of `ACCOUNTANTS`.
+    """Make the plan of one draw by one of `SAMPLERS`.
 
+    The accountant is ``theorem``, Theorem 2 for all data sets at once, or ``pairs``, neighbouring data sets themselves.
     Raises InputError, Refusal for an unknown sampler, one that does not fit, or a length for one that has none.
     """
-    regularised = temperature.rule != "strongly_convex"
+    regularised, about = temperature.rule != "strongly_convex", f"{s.constants.losses} losses on {s.constants.domain}"
     if sampler == "auto":
-        sampler = exact_sampler(s, regularised)
+        sampler = next((name for name in EXACT if sampler_status(name, s, regularised) == "exact"), sampler)
+    if sampler == "auto":
+        reason = "no sampler is exact for every data set; one without a proof of privacy is chosen by its name"
+        raise Refusal(f"sampler auto for {about}", reason, s.source)
     if sampler not in SAMPLERS:
-        raise InputError("sampler", sampler, "auto or one of " + ", ".join(SAMPLERS), s.source)
+        raise s.error("sampler", sampler, "auto or one of " + ", ".join(SAMPLERS))
     if sampler == "proximal_sampler":
         raise Refusal("sampler proximal_sampler", "its schedule belongs to gopi2022.proximal_sampler", s.source)
-    if sweeps is not None:
-        if sampler not in SWEEPS:
-            raise Refusal(f"sweeps with {sampler}", "it makes none", s.source)
-        sweeps = checked_count("sweeps", sweeps)
-    choice_option("accountant", accountant, ACCOUNTANTS, s.source)
+    if sweeps is not None and sampler not in SWEEPS:
+        raise Refusal(f"sweeps with {sampler}", "it makes none", s.source)
+    s.choice("accountant", accountant, ("theorem", "pairs"))
     pairs = pair_law(s, sampler, regularised) if accountant == "pairs" else None
-    query = s.query(temperature, sampler_status(sampler, s, regularised), pairs=pairs)
-    if sampler in SWEEPS:
-        return plan_of(s, query, sampler, sweeps=sweeps or SWEEPS[sampler])
-    return plan_of(s, query, sampler)
+    query = s.query(temperature, fitting(sampler, s, regularised), pairs=pairs)
+    lengths: Options = {"sweeps": s.count("sweeps", sweeps) or SWEEPS[sampler]} if sampler in SWEEPS else {}
+    return plan_of(s, query, sampler, **lengths)
+
+
+def fitting(sampler: str, s: BallSetting, regularised: bool = True) -> str:
+    """Return the status of a sampler. Raises Refusal if it does not sample the law at all."""
+    if status := sampler_status(sampler, s, regularised):
+        return status
+    about = f"{sampler} for {s.constants.losses} losses on {s.constants.domain}"
+    raise Refusal(about, "no such sampler is known here", s.source)
 
 
 def sampler_parts(options: Options) -> tuple[str, ...]:
@@ -269,11 +254,9 @@ def draw(objective: Any, plan: Plan, mechanism: Any) -> Any:
 
 def drawn_by(sampler: Any, objective: Any, plan: Plan, mechanism: Any) -> Any:
     """Draw as `draw` does, by a sampler that takes the arguments of the plan's."""
-    c = objective.problem.constants
-    regularised = plan.rule != "strongly_convex"
-    matrices = isinstance(c.ball, SchattenBall)
-    size = c.ball.columns if matrices else objective.problem.dimension
-    r = NormRegulariser(c.norm, size, matrices) if regularised else None
+    r = None
+    if plan.rule != "strongly_convex":
+        r = regulariser_of(objective.problem.constants, objective.problem.dimension)
     options = {key: plan.schedule[key] for key in SAMPLER_OPTIONS if key in plan.schedule}
     target = Target(objective, r, partial(sampler, **options), plan.losses)
     x = mechanism.release("draw", target)

@@ -42,9 +42,16 @@ class Target:
 
     def draw(self, k: float, mu: float, draws: Any) -> Array:
         """Draw one point per row; note the sampler's cost, and the risk by quadrature."""
-        points = self._sampler(self, k, mu, draws)
-        self.info.extras["value_queries"] = self.queries
-        self._compare(self.mean_excess(k, mu))
+        points, extras, problem = self._sampler(self, k, mu, draws), self.info.extras, self.objective.problem
+        extras["value_queries"] = self.queries
+        if (expected := self.mean_excess(k, mu)) is None:
+            return self._given(points)
+        extras["expected_gap"] = expected
+        one_sample = problem.population and not problem.draws_per_replicate
+        if "chain_risk" in extras and self.rows > 1 and not one_sample:  # standard errors above that mean
+            risks = extras["chain_risk"]
+            error = float(risks.std(ddof=1)) / math.sqrt(self.rows)
+            extras["z_score"] = (float(risks.mean()) - expected) / error if error > 0 else math.nan
         return self._given(points)
 
     def mean_excess(self, k: float, mu: float) -> float | None:
@@ -54,26 +61,13 @@ class Target:
         """
         problem = self.objective.problem
         law = "gopi2022.exp_mech_sc" if self.regulariser is None else "gopi2022.reg_exp_mech"
-        if not isinstance(problem, RegularisedLaw) or law not in problem.algorithms:
-            return None
-        if np.size(getattr(problem, "strengths", 0.0)) > 1:  # the law of the first signal alone
+        several = np.size(getattr(problem, "strengths", 0.0)) > 1  # the law is that of the first signal alone
+        if not isinstance(problem, RegularisedLaw) or law not in problem.algorithms or several:
             return None
         try:
             return problem.mean_excess(k, mu)
         except InputError:  # outside the range of a closed form
             return None
-
-    def _compare(self, expected: float | None) -> None:
-        """Note the expected gap; of chains also how many standard errors their mean lies above it."""
-        if expected is None:
-            return
-        extras, problem = self.info.extras, self.objective.problem
-        extras["expected_gap"] = expected
-        one_sample = problem.population and not problem.draws_per_replicate
-        if "chain_risk" in extras and self.rows > 1 and not one_sample:
-            risks = extras["chain_risk"]
-            error = float(risks.std(ddof=1)) / math.sqrt(self.rows)
-            extras["z_score"] = (float(risks.mean()) - expected) / error if error > 0 else math.nan
 
     def minimiser(self, mu: float) -> Array:
         """Compute the limit of infinite temperature in closed form: ``argmin F_D + mu r`` over the domain.
@@ -88,13 +82,13 @@ class Target:
         if losses == "quadratic":
             scaled = self.mean_slope() / (c.strong_convexity + weight)
             return self._given(self.ball.project(scaled))
+        found = None
         if losses in ("linear", "axis_linear") and self.regulariser is not None:
             found = _regularised_vertex(self.mean_slope(), self.ball, self.regulariser.q, weight)
-            if found is not None:
-                return self._given(found)
-        raise Refusal(
-            f"calibration none on {self.objective.problem.name}", "no closed form of the regularised minimiser is known"
-        )
+        if found is None:
+            reason = "no closed form of the regularised minimiser is known"
+            raise Refusal(f"calibration none on {self.objective.problem.name}", reason)
+        return self._given(found)
 
     def slopes(self, x: Array) -> np.ndarray:
         """``n grad F_D(x)/G``, for the search over neighbours; not counted."""

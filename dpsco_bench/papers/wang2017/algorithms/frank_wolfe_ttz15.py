@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from math import sqrt
 
-from dpsco_bench.algorithms.registry import Setting, algorithm, count_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import array_namespace, cast
-from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, make_plan
 from dpsco_bench.problems.base import Trait
 
-SOURCE = "Talwar, Thakurta, Zhang 2015, as row [29] of Wang, Ye, Xu 2017, Table 3 (constants from memory, unverified)"
-
 
 @algorithm(
-    "wang2017.frank_wolfe_ttz15", source=SOURCE, needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.L1_BALL)
+    "wang2017.frank_wolfe_ttz15",
+    source="Talwar, Thakurta, Zhang 2015, as row [29] of Wang, Ye, Xu 2017, Table 3 (constants from memory, "
+    "unverified)",
+    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.L1_BALL),
 )
 def plan(given: Setting, *, steps: int | None = None) -> Plan:
     """Frank-Wolfe steps 2/(t+2) to the vertex of least noisy score <s, grad F>: T = (n eps/L1)^(2/3), T - 1 releases.
@@ -30,11 +30,10 @@ def plan(given: Setting, *, steps: int | None = None) -> Plan:
         Replaces T, at least 2.
     """
     c, n = given.constants, given.n
-    count_option("steps", steps, SOURCE, least=2)
     if c.ball is None or c.domain != "l1_ball":
-        raise InputError("domain", c.domain, "l1_ball", SOURCE)
+        raise given.error("domain", c.domain, "l1_ball")
     slope, R, ne = c.lipschitz, c.ball.radius, n * given.epsilon
-    T = steps or max(2, round((ne / slope) ** (2 / 3)))
+    T = given.count("steps", steps, least=2) or max(2, round((ne / slope) ** (2 / 3)))
     scale = slope * R * sqrt(8 * T * given.l) / ne
     vertex = NoisyMinimumQuery("vertex", 2 * slope * R / n, T - 1, paper_scale=scale)
     return make_plan(vertex, gradient_evaluations=n * (T - 1), n=n, steps=T, radius=R)

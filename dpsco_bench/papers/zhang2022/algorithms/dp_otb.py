@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from math import log2, sqrt
-from typing import Any, get_type_hints
+from typing import Any
 
 from dpsco_bench.algorithms.registry import Algorithm, Setting, algorithm
-from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.errors import Refusal
 from dpsco_bench.geometry.norms import dual_exponent
-from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, NodeUnits, dp_online_to_batch
+from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, NodeUnits, dp_online_to_batch, path_cost
 from dpsco_bench.papers.zhang2022.learners import get_learner, learner_parts
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Plan, Query, make_plan
 from dpsco_bench.privacy.records import Nodes
 from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery, levels
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 NEEDS = (Trait.LIPSCHITZ, (Trait.SMOOTH, Trait.LINEAR_LOSS))
 """No convexity: the theorems ask for it where they bound a risk, and the privacy of the nodes does not."""
@@ -50,13 +50,18 @@ def reduction(
     learner : str, the default learner
     without : tuple of str, options of `Reduction` that it lacks
     """
+    Parameter = inspect.Parameter
+    known = inspect.signature(Reduction, eval_str=True).parameters.values()
+    options = [option.replace(kind=Parameter.KEYWORD_ONLY) for option in known if option.name not in without]
+    options[0] = options[0].replace(default=learner)
+    first = Parameter("given", Parameter.POSITIONAL_OR_KEYWORD, annotation=Setting)
 
     def register(function: ReductionPlan) -> Algorithm:
         def plan(given: Setting, **options: Any) -> Plan:
             return function(given, Reduction(**{"learner": learner, **options}))
 
         plan.__doc__, plan.__module__ = function.__doc__, function.__module__
-        plan.__signature__ = _signature(learner, without)  # type: ignore[attr-defined]
+        plan.__signature__ = inspect.Signature([first, *options])  # type: ignore[attr-defined]
         entry = algorithm(
             id,
             source=source,
@@ -73,74 +78,56 @@ def reduction(
     return register
 
 
-def _signature(learner: str, without: tuple[str, ...]) -> inspect.Signature:
-    """Build the signature of a plan function with the fields of `Reduction` as its options."""
-    kinds, Parameter = get_type_hints(Reduction), inspect.Parameter
-    found = [Parameter("given", Parameter.POSITIONAL_OR_KEYWORD, annotation=Setting)]
-    for field in fields(Reduction):
-        default = learner if field.default is MISSING else field.default
-        if field.name not in without:
-            found.append(Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=kinds[field.name]))
-    return inspect.Signature(found)
-
-
 MOST_ROUNDS = 1 << 22
 """Most rounds of a plan: what each record costs is added up."""
 CONVERSION = "eps > 2 ln(1/delta): the printed conversion does not hold there, the exact formula decides (erratum E1)"
 
 
-def tree_plan(given: Setting, options: Reduction, source: str, **further: Any) -> Plan:
+def tree_plan(given: Setting, options: Reduction, **further: Any) -> Plan:
     """Plan of a reduction with normal noise; ``further`` named quantities go into its schedule.
 
     Raises InputError, Refusal for n < 2, k < 1, rho <= 0, an unknown learner or one that is not for this setting, or
     printed noise in other units than those of equation (6).
     """
-    c, rho = given.constants, printed_rho(given, options.rho, source)
+    rho, units = printed_rho(given, options.rho), node_units(given, options)
     warnings = (CONVERSION,) * (given.variant == "printed" and rho**2 > given.l * (1 + 1e-12))
-    units = node_units(given, options, source)
-    query = normal_nodes(units, c.norm, given.d, options, sqrt(log2(2 * given.n)) / rho)
-    return nodes_plan(units, query, c, options, warnings=warnings, rho=rho, **further)
+    q = dual_exponent(given.constants.norm)
+    spread = given.d ** (0.5 - 1.0 / q)
+    scale, attained = spread * (sqrt(log2(2 * given.n)) / rho), units.smoothness == 0.0
+    query = TreeQuery(**_charged(units, q, options, 2.0), paper_scale=scale, attained=attained, spread=spread)
+    return nodes_plan(given, units, query, options, warnings=warnings, rho=rho, **further)
 
 
-def printed_rho(given: Setting, rho: float | None, source: str) -> float:
+def printed_rho(given: Setting, rho: float | None) -> float:
     """``eps/(2 sqrt l)``, unless given."""
     if rho is None:
         return given.epsilon / (2.0 * sqrt(given.l))
     if not rho > 0:
-        raise InputError("rho", rho, "a finite number > 0", source)
+        raise given.error("rho", rho, "a finite number > 0")
     return rho
 
 
-def node_units(given: Setting, options: Reduction, source: str) -> NodeUnits:
-    """Find the units of a plan's nodes, with its sizes checked."""
+def node_units(given: Setting, options: Reduction) -> NodeUnits:
+    """Find the units of a plan's nodes, with its sizes and its set checked.
+
+    Refuses p outside (1, 2], as no other ``||.||_p^2`` is strongly convex (erratum E13), and a set that is not the ball
+    of the norm of G and H: learners know a ball by its radius alone, so that they would leave another set.
+    """
     c, n, k = given.constants, given.n, options.k
-    check_ball(c, source)
-    chosen = options.sensitivity or ("eq6" if given.variant == "printed" else "tight")
+    if not 1.0 < c.norm <= 2.0:
+        raise given.error("norm", c.norm, "p in (1, 2]")
+    if getattr(c.ball, "p", None) != c.norm:
+        raise given.error("domain", c.domain, f"the l_p ball of the norm of G and H, p = {c.norm:g}")
     if not 2 <= n <= MOST_ROUNDS:
-        raise InputError("n", n, f"an integer from 2 to {MOST_ROUNDS}, one round each", source)
+        raise given.error("n", n, f"an integer from 2 to {MOST_ROUNDS}, one round each")
     if not k >= 1:
-        raise InputError("k", k, "a number >= 1", source)
+        raise given.error("k", k, "a number >= 1")
+    chosen = options.sensitivity or ("eq6" if given.variant == "printed" else "tight")
     units = NodeUnits(k, n, c.lipschitz, c.smoothness, c.diameter, chosen, options.radius)
     if given.variant == "printed" and chosen != "eq6":
-        raise Refusal(f"sensitivity {chosen} with variant printed", "the theorem's noise is that of eq. (6)", source)
+        reason = "the theorem's noise is that of eq. (6)"
+        raise Refusal(f"sensitivity {chosen} with variant printed", reason, given.source)
     return units
-
-
-def normal_nodes(units: NodeUnits, p: float, d: int, options: Reduction, unit_scale: float) -> TreeQuery:
-    """Declare the query of nodes with normal noise; ``unit_scale`` is the printed noise for spread 1."""
-    q = dual_exponent(p)
-    spread = d ** (0.5 - 1.0 / q)
-    return TreeQuery(
-        **_charged(units, q, options, 2.0),
-        paper_scale=spread * unit_scale,
-        attained=units.smoothness == 0.0,
-        spread=spread,
-    )
-
-
-def pure_nodes(units: NodeUnits, p: float, options: Reduction, unit_scale: float) -> PureTreeQuery:
-    """Declare the query of nodes with noise of density ``~ exp(-||x||_q)``; ``unit_scale`` is the printed noise."""
-    return PureTreeQuery(**_charged(units, dual_exponent(p), options, 1.0), paper_scale=unit_scale)
 
 
 def _charged(units: NodeUnits, q: float, options: Reduction, power: float) -> Schedule:
@@ -149,7 +136,7 @@ def _charged(units: NodeUnits, q: float, options: Reduction, power: float) -> Sc
     Only nodes 1..n-1 are charged: node n comes too late to influence the output. The accounted noise pays for the
     number of levels; with ``path`` for what the dearest record really costs.
     """
-    cost, idle = units.path_cost(units.n - 1, power), int(options.run_last_round)
+    cost, idle = path_cost(units, units.n - 1, power), int(options.run_last_round)
     return dict(
         name=NODE,
         sensitivity=1.0,
@@ -163,26 +150,9 @@ def _charged(units: NodeUnits, q: float, options: Reduction, power: float) -> Sc
     )
 
 
-def check_norm(c: Constants, source: str) -> None:
-    """Refuse p outside (1, 2]: no other ``||.||_p^2`` is strongly convex (erratum E13)."""
-    if not 1.0 < c.norm <= 2.0:
-        raise InputError("norm", c.norm, "p in (1, 2]", source)
-
-
-def check_ball(c: Constants, source: str) -> None:
-    """Refuse a set that is not the ball of the norm of G and H, such as an l1 ball with Euclidean constants.
-
-    The learners' leaders and projections know a ball by its radius alone, so that they would leave another set.
-    """
-    if getattr(c.ball, "p", None) != c.norm:
-        raise InputError("domain", c.domain, f"the l_p ball of the norm of G and H, p = {c.norm:g}", source)
-
-
-def nodes_plan(
-    units: NodeUnits, query: Query, c: Constants, options: Reduction, warnings: tuple[str, ...] = (), **further: Any
-) -> Plan:
+def nodes_plan(given: Setting, units: NodeUnits, query: Query, options: Reduction, **further: Any) -> Plan:
     """Make a plan from its units and its query: one gradient in round 1, two in all others."""
-    cls = get_learner(options.learner)
+    c, cls = given.constants, get_learner(options.learner)
     cls.check(c.norm, units.k, c.strong_convexity)
     if cls.needs_loss_bound and "loss_bound" not in further:
         reason = "no bound on the losses is known; zhang2022.parameter_free has one"
@@ -190,7 +160,6 @@ def nodes_plan(
     return make_plan(
         query,
         gradient_evaluations=2 * (units.n - 1 + options.run_last_round) - 1,
-        warnings=warnings,
         n=units.n,
         k=units.k,
         learner=options.learner,
@@ -208,10 +177,12 @@ def nodes_plan(
     )
 
 
-SOURCE = "Zhang, Tran, Cutkosky 2022, Algorithm 1, Theorems 3 and 4"
-
-
-@reduction("zhang2022.dp_otb", SOURCE, Trait.L2_BALL, learner="ogd_adagrad")
+@reduction(
+    "zhang2022.dp_otb",
+    "Zhang, Tran, Cutkosky 2022, Algorithm 1, Theorems 3 and 4",
+    Trait.L2_BALL,
+    learner="ogd_adagrad",
+)
 def dp_otb(given: Setting, options: Reduction) -> Plan:
     """Weighted gradient differences of one pass, summed under tree noise, drive an online learner; x_n is its average.
 
@@ -239,13 +210,16 @@ def dp_otb(given: Setting, options: Reduction) -> Plan:
         sensitivity then holds for all data, also where G and H are only declared. True constants leave nothing to clip;
         where something is clipped, Theorem 4 does not speak of the run.
     """
-    return tree_plan(given, options, SOURCE)
+    return tree_plan(given, options)
 
 
-LP_SOURCE = "Zhang, Tran, Cutkosky 2022, Algorithm 1, Theorem 4; the noise for l_p is this project's choice"
-
-
-@reduction("zhang2022.dp_otb_lp", LP_SOURCE, Trait.LP_BALL, learner="lp_ftrl", least_norm=1.0)
+@reduction(
+    "zhang2022.dp_otb_lp",
+    "Zhang, Tran, Cutkosky 2022, Algorithm 1, Theorem 4; the noise for l_p is this project's choice",
+    Trait.LP_BALL,
+    learner="lp_ftrl",
+    least_norm=1.0,
+)
 def dp_otb_lp(given: Setting, options: Reduction) -> Plan:
     """Online-to-batch with noise ``N(0, d^(1 - 2/q) I)`` on nodes whose sensitivity is in l_q, 1/p + 1/q = 1.
 
@@ -258,14 +232,17 @@ def dp_otb_lp(given: Setting, options: Reduction) -> Plan:
     variant, learner, k, and the other options
         As for ``zhang2022.dp_otb``; a learner for l_p, ``lp_ftrl`` or your own.
     """
-    check_norm(given.constants, LP_SOURCE)
-    return tree_plan(given, options, LP_SOURCE)
+    return tree_plan(given, options)
 
 
-PURE_SOURCE = "Zhang, Tran, Cutkosky 2022, Algorithm 1, Appendix C.2"
-
-
-@reduction("zhang2022.dp_otb_pure", PURE_SOURCE, Trait.LP_BALL, learner="ogd_adagrad", least_norm=1.0, without=("rho",))
+@reduction(
+    "zhang2022.dp_otb_pure",
+    "Zhang, Tran, Cutkosky 2022, Algorithm 1, Appendix C.2",
+    Trait.LP_BALL,
+    learner="ogd_adagrad",
+    least_norm=1.0,
+    without=("rho",),
+)
 def dp_otb_pure(given: Setting, options: Reduction) -> Plan:
     """Online-to-batch with noise of density ``~ exp(-||x||_q)``, ``sigma = U Delta_t/eps``: delta plays no part.
 
@@ -279,8 +256,6 @@ def dp_otb_pure(given: Setting, options: Reduction) -> Plan:
     variant, learner, k, and the other options
         As for ``zhang2022.dp_otb``, without rho; learners for l2 need p = 2, ``lp_ftrl`` is for all p.
     """
-    c = given.constants
-    check_norm(c, PURE_SOURCE)
-    units = node_units(given, options, PURE_SOURCE)
-    query = pure_nodes(units, c.norm, options, log2(2 * given.n) / given.epsilon)
-    return nodes_plan(units, query, c, options)
+    units, q = node_units(given, options), dual_exponent(given.constants.norm)
+    query = PureTreeQuery(**_charged(units, q, options, 1.0), paper_scale=log2(2 * given.n) / given.epsilon)
+    return nodes_plan(given, units, query, options)

@@ -102,10 +102,6 @@ class NodeUnits:
         """Equation (6) with D for every r_i, ``(n,)``."""
         return self.printed * (self.lipschitz + self.smoothness * self.diameter)
 
-    def path_cost(self, nodes: int, power: float) -> float:
-        """Largest ``sum_{t in IN(q)} (s_q/Delta_t)^power`` over the records of nodes 1..``nodes``."""
-        return _path_cost(self, nodes, power)
-
     def stream(self, order: float) -> Callable[[int, Array], Any]:
         """Map (t, ``w_t - x_{t-1} (R, d)``), round after round, to the unit Delta_t, a number or ``(R, 1)``.
 
@@ -117,17 +113,18 @@ class NodeUnits:
         made = _printed_stream(self) if self.sensitivity == "eq6" else _tight_stream(self)
         return lambda t, step: made(t, _length(step, order))
 
-    def shares_stream(self, order: float) -> Callable[[int, Array], Any]:
-        """``s_t`` of a run, one round after the other: what the record of round t itself may change; as `stream`."""
-        a, b = (part.tolist() for part in self.parts)
-        if self.fixed:
-            return lambda t, step: a[t - 1] + b[t - 1] * self.diameter
-        return lambda t, step: a[t - 1] + b[t - 1] * _length(step, order)
+    def share(self, t: int, step: Array, order: float) -> Any:
+        """``s_t`` of a run: what the record of round t itself may change; a number or ``(R, 1)``."""
+        (a, b), q = self.parts, t - 1
+        return float(a[q]) + float(b[q]) * (self.diameter if self.fixed else _length(step, order))
 
 
 @lru_cache(maxsize=1024)
-def _path_cost(units: NodeUnits, nodes: int, power: float) -> float:
-    """Charge a path; the cells of a sweep over signals have the same plan."""
+def path_cost(units: NodeUnits, nodes: int, power: float) -> float:
+    """Largest ``sum_{t in IN(q)} (s_q/Delta_t)^power`` over the records of nodes 1..``nodes``.
+
+    It is kept, as the cells of a sweep over signals have the same plan.
+    """
     return largest_path_sum(lambda record, node: units.shares(record, node) ** power, nodes)
 
 
@@ -155,10 +152,9 @@ def _tight_stream(units: NodeUnits) -> Callable[[int, Array], Array]:
     slots: dict[int, Array] = {}
 
     def unit(t: int, r: Array) -> Array:
-        found = a[t - 1] + b[t - 1] * r
-        maximum, low, own = array_namespace(r).maximum, 1, lowest_bit(t)
+        found, low, own = a[t - 1] + b[t - 1] * r, 1, lowest_bit(t)
         while low < own:
-            found = maximum(found, slots[low])
+            found = array_namespace(r).maximum(found, slots[low])
             low *= 2
         slots[own] = found
         return found
@@ -209,21 +205,19 @@ def online_to_batch(
     Each of the ``regularisers``, (t, w_t, x_t) -> ``(R, d)``, is a subgradient that is added to the learner's loss.
     """
     beta, weight = (values.tolist() for values in weights(plan.k, plan.n))
-    units, tree = node_units(plan), TreeSum(mechanism)
-    unit_of, share_of = units.stream(plan.p), units.shares_stream(plan.p) if plan.clip_differences else None
-    total, x = 0.0, None
+    units, tree, total, x = node_units(plan), TreeSum(mechanism), 0.0, None
+    unit_of = units.stream(plan.p)
     for t in range(1, plan.n + 1):
         w = learner.predict()
         x = w if x is None else x
         step = w - x
         unit = unit_of(t, step)  # known before the round's noise
-        share = share_of(t, step) if share_of else None
         previous, x = x, x + step * (beta[t] / weight[t])
         if t == plan.n and not plan.run_last_round:
             break
         difference = gradient_difference(objective, t, x, previous, beta)
-        if share is not None:
-            difference = clipped(difference, 0.5 * share, dual_exponent(plan.p))
+        if plan.clip_differences:
+            difference = clipped(difference, 0.5 * units.share(t, step, plan.p), dual_exponent(plan.p))
         total, released = total + difference, tree.add(t, difference, unit)
         loss = released
         for regulariser in regularisers:
@@ -258,9 +252,9 @@ def dp_online_to_batch(objective: Any, plan: Any, mechanism: Any) -> Array:
 def gradient_difference(objective: Any, t: int, x: Array, previous: Array, beta: list[float]) -> Array:
     """``beta_t grad l(x_t, z_t) - beta_{t-1} grad l(x_{t-1}, z_t)`` in float64: both at the same record."""
     if t == 1:
-        return beta[1] * _wide(objective.range_gradient(_narrow(x, objective), 0, 1), x)
-    now, before = objective.range_gradient_pair(_narrow(x, objective), _narrow(previous, objective), t - 1, 1)
-    return beta[t] * _wide(now, x) - beta[t - 1] * _wide(before, x)
+        return beta[1] * cast_like(objective.range_gradient(cast(x, objective.dtype), 0, 1), x)
+    now, before = objective.range_gradient_pair(cast(x, objective.dtype), cast(previous, objective.dtype), t - 1, 1)
+    return beta[t] * cast_like(now, x) - beta[t - 1] * cast_like(before, x)
 
 
 def clipped(difference: Array, level: Any, q: float) -> Array:
@@ -288,11 +282,3 @@ def learner_setting(objective: Any, plan: Any, **further: Any) -> LearnerSetting
         strong_convexity=plan.strong_convexity,
         **further,
     )
-
-
-def _narrow(x: Array, objective: Any) -> Array:
-    return x if x.dtype == objective.dtype else cast(x, objective.dtype)
-
-
-def _wide(gradient: Array, x: Array) -> Array:
-    return gradient if gradient.dtype == x.dtype else cast_like(gradient, x)
