@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Protocol
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -93,22 +92,13 @@ class AxisNeighbours:
         return axis_panels(self.p, self.d, self.c)
 
 
-class Tilts(Protocol):
-    """Laws on a line that differ in their tilt alone: `AxisNeighbours`, or the pair of a plane."""
-
-    @property
-    def shift(self) -> float: ...
-
-    @property
-    def panels(self) -> tuple[Array, Array, Array]: ...
-
-    def tilts(self, numbers: Array) -> tuple[Array, Array]: ...
-
-
 class TiltedPairs:
-    """Some pairs of neighbouring laws, on the panels where they have their mass."""
+    """Some pairs of laws on a line that differ in their tilt alone, on the panels where they have their mass.
 
-    def __init__(self, laws: Tilts, numbers: Array) -> None:
+    ``laws`` has their shift, tilts and panels: `AxisNeighbours`, or the pair of a plane.
+    """
+
+    def __init__(self, laws: AxisNeighbours | PlanarPair, numbers: Array) -> None:
         self._numbers, self._shift = numbers, laws.shift
         low, high = laws.tilts(numbers)
         edges, gaps, log_marginal = laws.panels
@@ -165,13 +155,12 @@ class _Tilted:
 
     def below(self, rows: Array, gap: Array) -> Array:
         panel, gap = self._panel(gap)
-        found = self._left[rows, panel] + self._integral(rows, panel, self._edges[panel], gap)
-        return np.asarray(found / self._left[rows, -1])
+        return (self._left[rows, panel] + self._integral(rows, panel, self._edges[panel], gap)) / self._left[rows, -1]
 
     def above(self, rows: Array, gap: Array) -> Array:
         panel, gap = self._panel(gap)
         found = self._right[rows, panel + 1] + self._integral(rows, panel, gap, self._edges[panel + 1])
-        return np.asarray(found / self._left[rows, -1])
+        return found / self._left[rows, -1]
 
     def _panel(self, gap: Array) -> tuple[Array, Array]:
         gap = np.clip(gap, self._edges[0], self._edges[-1])

@@ -11,7 +11,9 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.geometry.ball import feasible_set
+from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
+from dpsco_bench.problems.constants import CURVED
 from dpsco_bench.problems.families import OnUnitSet, SignalFamily, on_unit_set, sparse_vertex
 from dpsco_bench.problems.registry import problem
 
@@ -28,16 +30,7 @@ class PointmassLinear(OnUnitSet, SignalFamily):
     name = "pointmass_linear"
     summary = "linear oracle over a unit set (l1, l2, k-support, group, subspace) with a free signal"
     source = "instance `pointmass_linear` for Su, Zhao, Wang 2023, Theorem 2"
-    traits = frozenset(
-        {
-            Trait.CONVEX,
-            Trait.SMOOTH,
-            Trait.LIPSCHITZ,
-            Trait.TWICE_DIFFERENTIABLE,
-            Trait.LINEAR_LOSS,
-            Trait.PLANE_GRADIENTS,
-        }
-    )
+    traits = CURVED | {Trait.LINEAR_LOSS, Trait.PLANE_GRADIENTS}
     shares_records: ClassVar[bool] = True
     default_dimension: ClassVar[int] = 64
     reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
@@ -137,15 +130,8 @@ class TwoPointTail(SignalFamily):
     def own_constants(self) -> Constants:
         """Sigma = 1 a coordinate; beta = 1 is declared, L is that of the mean slope only."""
         size = float(self.strengths.max())
-        return on_unit_set(
-            feasible_set("l2_ball", 1.0),
-            size,
-            1.0,
-            gradient_deviation=1.0,
-            hessian_rank=0.0,
-            initial_gap=size,
-            initial_distance=1.0,
-        )
+        known: Options = dict(gradient_deviation=1.0, hessian_rank=0.0, initial_gap=size, initial_distance=1.0)
+        return on_unit_set(feasible_set("l2_ball", 1.0), size, 1.0, **known)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -164,12 +150,10 @@ class TwoPointTail(SignalFamily):
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
         if (first, count) != (0, data.n):
             return array_namespace(x).mean(self.record_gradients(x, data, first, count), axis=1)
-        low, high = self._levels(x)
-        return low + self._shares(x, data) * (high - low)
+        return self._mean(x, data, *self._levels(x))
 
     def clipped_mean_gradient(self, x: Array, data: Any, level: float) -> Array:
-        low, high = (array_namespace(x).clip(values, -level, level) for values in self._levels(x))
-        return low + self._shares(x, data) * (high - low)
+        return self._mean(x, data, *(array_namespace(x).clip(values, -level, level) for values in self._levels(x)))
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
         indices = np.broadcast_to(np.arange(first, first + count), (x.shape[0], count))
@@ -199,10 +183,11 @@ class TwoPointTail(SignalFamily):
         low = self.by_row(-1.0 / self.height - self.strengths / math.sqrt(self.dimension), x)
         return low, low + self.height
 
-    def _shares(self, x: Array, data: Any) -> Array:
-        """Frequencies of the rare value, shape ``(rows, d)``."""
+    def _mean(self, x: Array, data: Any, low: Array, high: Array) -> Array:
+        """Mean slope ``(rows, d)`` of the usual and the rare value, by the frequencies of the latter."""
         xp = array_namespace(x)
-        return xp.tile(xp.asarray(data.counts / data.n, dtype=x.dtype), (len(self.strengths), 1))
+        shares = xp.tile(xp.asarray(data.counts / data.n, dtype=x.dtype), (len(self.strengths), 1))
+        return low + shares * (high - low)
 
     def _slopes(self, x: Array, rare: np.ndarray) -> Array:
         low, high = self._levels(x)

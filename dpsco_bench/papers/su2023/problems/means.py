@@ -11,7 +11,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent
-from dpsco_bench.plain import Schedule
+from dpsco_bench.plain import Options, Schedule
 from dpsco_bench.problems.base import Constants, Data, Draws, Problem, Trait, option
 from dpsco_bench.problems.linear import ball_name
 from dpsco_bench.problems.quadratic import MEAN_TRAITS, MeanOracle, mean_constants
@@ -139,19 +139,12 @@ class HeavyMean(Problem):
     @property
     def own_constants(self) -> Constants:
         """``beta = d^(1-2/p)`` in l_p; sigma is a coordinate's. No record's gradient is bounded: L is that of F."""
-        d, q = self.dimension, dual_exponent(self.p)
-        return Constants(
-            (1.0 + DISTANCE) * d ** (1.0 / q - 1.0 / self.p),
-            d ** (1.0 - 2.0 / self.p),
-            strong_convexity=1.0,
-            initial_gap=0.5 * float(np.sum(self.mean**2)),
-            initial_distance=float(np.linalg.norm(self.mean)),
-            diameter=2.0,
-            norm=self.p,
-            gradient_deviation=self.deviation,
-            hessian_rank=0.0,
-            domain=ball_name(self.p),
-        )
+        d, q, mean = self.dimension, dual_exponent(self.p), self.mean
+        start: Options = dict(initial_gap=0.5 * float(np.sum(mean**2)), initial_distance=float(np.linalg.norm(mean)))
+        ball: Options = dict(diameter=2.0, norm=self.p, domain=ball_name(self.p))
+        known: Options = dict(strong_convexity=1.0, gradient_deviation=self.deviation, hessian_rank=0.0)
+        steepest = (1.0 + DISTANCE) * d ** (1.0 / q - 1.0 / self.p)
+        return Constants(steepest, d ** (1.0 - 2.0 / self.p), **known, **start, **ball)
 
     @property
     def isotropic_curvature(self) -> float:

@@ -12,8 +12,9 @@ from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import BALLS, Ball
 from dpsco_bench.geometry.mirror import ball_geometry
-from dpsco_bench.papers.wang2017.problems.quadratics import MirrorDescentFamily
-from dpsco_bench.problems.base import Constants, Data, Problem, StreamFactory, Trait, option
+from dpsco_bench.papers.wang2017.problems.quadratics import L1_BALL, MirrorDescentFamily, OnBall
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
+from dpsco_bench.problems.constants import CURVED, STRONG
 from dpsco_bench.problems.data import opposite
 from dpsco_bench.problems.families import CellFamily
 from dpsco_bench.problems.glm import GeneralisedLinear
@@ -22,33 +23,23 @@ from dpsco_bench.problems.registry import problem
 Array = Any
 
 
-class LinearOracle(Problem):
-    """``F(x) = -<c, x>`` over a ball, for every record; the minimum is ``-R ||c||_*``."""
+class LinearOracle(OnBall):
+    """``F(x) = -<c, x>`` over a ball, for every record, c along the first axis; the minimum is ``-R ||c||_*``."""
 
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
     shares_records = True
+    default_dimension = 64
 
     @property
     def slope(self) -> np.ndarray:
         raise InputError("problem", self.name, "a linear oracle that defines its slope")
 
     @property
-    def feasible(self) -> Ball:
-        raise InputError("problem", self.name, "a linear oracle that defines its ball")
-
-    @property
     def own_constants(self) -> Constants:
-        """G = L = 1 declared, G nominal where c, along the first axis, is longer; the exact initial gap."""
-        size, ball = float(self.slope[0]), self.feasible
-        return Constants(
-            1.0,
-            1.0,
-            initial_gap=size,
-            initial_distance=1.0,
-            diameter=ball.diameter,
-            domain=ball.name,
-            status="global" if size <= 1.0 else "nominal",
-        )
+        """G = L = 1 declared, G nominal where c is longer; the exact initial gap."""
+        size, ball = float(self.slope[0]), self.ball
+        found = Constants(1.0, 1.0, initial_gap=size, initial_distance=1.0, diameter=ball.diameter, domain=ball.name)
+        return found if size <= 1.0 else found.but(status="nominal")
 
     def mean_gradient(self, x: Array, data: Data) -> Array:
         return 0.0 * x - array_namespace(x).asarray(self.slope, dtype=x.dtype)
@@ -58,9 +49,8 @@ class LinearOracle(Problem):
         return -xp.sum(xp.asarray(self.slope, dtype=x.dtype) * x, axis=-1)
 
     def optimal_risk(self, data: Data) -> float:
-        """``-R`` times the dual norm of c."""
-        dual = np.abs(self.slope).max() if self.feasible.name == "l1_ball" else np.linalg.norm(self.slope)
-        return -self.feasible.radius * float(dual)
+        dual = np.abs(self.slope).max() if self.ball.name == "l1_ball" else np.linalg.norm(self.slope)
+        return -self.ball.radius * float(dual)
 
 
 @problem
@@ -73,18 +63,16 @@ class L1Linear(MirrorDescentFamily, LinearOracle):
     name = "l1_linear"
     summary = "family of linear oracles on the unit l1 or l2 ball matched to the schedule of DP-AccMD at each n"
     source = "instance `l1_linear` for Wang, Ye, Xu 2017, Theorem 5.4"
-    default_dimension = 64
     ball_name: str = option("l1_ball", "norm of the ball", choices=BALLS, key="ball")
 
     @cached_property
-    def feasible(self) -> Ball:
+    def ball(self) -> Ball:
         return Ball(self.ball_name, 1.0)
 
     @property
     def slope(self) -> np.ndarray:
-        T = self.mirror_descent_steps(self.feasible, 1.0)
-        B = ball_geometry(self.feasible).bregman_radius(self.dimension)
-        return 4 * self.feasible.diameter**2 * B / T**2 * np.eye(1, self.dimension)[0]
+        T, B = self.mirror_descent_steps(1.0), ball_geometry(self.ball).bregman_radius(self.dimension)
+        return 4 * self.ball.diameter**2 * B / T**2 * np.eye(1, self.dimension)[0]
 
 
 @problem
@@ -98,18 +86,7 @@ class SignedLinear(GeneralisedLinear):
     summary = "linear losses of one direction and either sign with a tiny ridge on the whole space"
     source = "instance `linear` for Wang, Ye, Xu 2017, Theorems 4.1 and 4.3 (ours)"
     default_dimension = 1
-    traits = frozenset(
-        {
-            Trait.CONVEX,
-            Trait.SMOOTH,
-            Trait.LIPSCHITZ,
-            Trait.STRONGLY_CONVEX,
-            Trait.POLYAK_LOJASIEWICZ,
-            Trait.LINEAR_LOSS,
-            Trait.TWICE_DIFFERENTIABLE,
-            Trait.GENERALISED_LINEAR,
-        }
-    )
+    traits = CURVED | STRONG | {Trait.LINEAR_LOSS, Trait.GENERALISED_LINEAR}
     ridge: float = option(4.8e-5, "lambda; by default 1e-6/eta of DP-SVRG's step", within="(0, inf)")
 
     @property
@@ -150,14 +127,10 @@ class MdLinear(CellFamily, LinearOracle):
     name = "md_linear"
     summary = "family of linear oracles over the l1 ball with a slope of the size of the noisy mirror descent bound"
     source = "instance `md_linear` for row [28] of Wang, Ye, Xu 2017, Table 3"
-    default_dimension = 64
-
-    @property
-    def feasible(self) -> Ball:
-        return Ball("l1_ball", 1.0)
+    ball = L1_BALL
 
     @property
     def slope(self) -> np.ndarray:
-        geometry, d = ball_geometry(self.feasible), self.dimension
+        geometry, d = ball_geometry(self.ball), self.dimension
         size = 2 * sqrt(geometry.bregman_radius(d) * geometry.squared_width(d)) * log(self.count / self.delta)
         return size / (self.count * self.epsilon) * np.eye(1, d)[0]

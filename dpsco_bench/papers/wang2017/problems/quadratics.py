@@ -1,4 +1,7 @@
-"""Quadratic oracles of Wang, Ye, Xu 2017: all records equal, so that only the noise makes the risk random."""
+"""Quadratic oracles of Wang, Ye, Xu 2017: all records equal, so that only the noise makes the risk random.
+
+G = 1 is declared everywhere: true where the ball proves it, else nominal.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,10 +17,12 @@ from dpsco_bench.geometry.ball import BALLS, Ball
 from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry
 from dpsco_bench.geometry.norms import lp_norm
 from dpsco_bench.plain import Schedule
-from dpsco_bench.problems.base import Constants, Data, Trait, option
+from dpsco_bench.problems.base import Constants, Data, Problem, Trait, option
 from dpsco_bench.problems.families import CellFamily, InBall
 from dpsco_bench.problems.quadratic import DiagonalOracle
 from dpsco_bench.problems.registry import problem
+
+L1_BALL, L2_BALL = Ball("l1_ball", 1.0), Ball("l2_ball", 1.0)
 
 
 def geometric_spectrum(d: int) -> np.ndarray:
@@ -24,49 +30,71 @@ def geometric_spectrum(d: int) -> np.ndarray:
     return 2.0 ** -(np.arange(d) % 16).astype(np.float64)
 
 
-FACE = 8
-
-
-class MirrorDescentFamily(CellFamily):
-    """A family that is matched to accelerated mirror descent with L = 1."""
-
-    def mirror_descent_steps(self, ball: Ball, K: float) -> int:
-        """T of Theorem 5.4 of Wang, Ye, Xu 2017 on a ball, with L = 1 and ``Lc = L diameter^2``."""
-        geometry = ball_geometry(ball)
-        B, W = geometry.bregman_radius(self.dimension), geometry.squared_width(self.dimension)
-        return max(1, round(math.sqrt(K * ball.diameter**2 * math.sqrt(B) * self.signal_to_noise(W))))
-
-
-class FlatOptimum(DiagonalOracle):
-    """The minimiser is ``ones/sqrt(d)``; the start is the origin."""
+class OnBall(Problem):
+    """A problem on its ball, or on the whole space where it has none."""
 
     @property
-    def optimum(self) -> np.ndarray:
-        return np.full(self.dimension, self.dimension**-0.5)
+    def ball(self) -> Any:
+        return None
 
 
-@problem
-class FaceQuadratic(DiagonalOracle):
-    """``F(x) = (1/2) ||x - x*||^2`` over the unit l1 ball, ``x* = 1/8`` on the first 8 coordinates."""
+class Oracle(OnBall, DiagonalOracle):
+    """An oracle with L = 1, curvature 1 in all directions unless it says otherwise, and the exact gap and distance."""
 
-    name = "face_quadratic"
-    summary = "quadratic oracle over the l1 ball, minimiser on a face with 8 vertices"
-    source = "instance `face_quadratic` for row [29] of Wang, Ye, Xu 2017, Table 3"
-    default_dimension = 64
-    least_dimension = FACE
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+    modulus: ClassVar[float] = 0.0
 
     @property
     def spectrum(self) -> np.ndarray:
         return np.ones(self.dimension)
 
     @property
-    def optimum(self) -> np.ndarray:
-        return np.where(np.arange(self.dimension) < FACE, 1.0 / FACE, 0.0)
+    def own_constants(self) -> Constants:
+        return self.declared(self.ball, self.modulus)
+
+
+class FlatOptimum(Oracle):
+    """The minimiser is ``signal ones/sqrt(d)``; the start is the origin."""
+
+    signal: float = 1.0
 
     @property
-    def own_constants(self) -> Constants:
-        """G = 1 declared (nominal), also in the maximum norm; L = mu = 1; the exact initial gap and distance."""
-        return self.declared(Ball("l1_ball", 1.0), strong_convexity=1.0)
+    def optimum(self) -> np.ndarray:
+        return np.full(self.dimension, self.signal * self.dimension**-0.5)
+
+
+class MirrorDescentFamily(OnBall, CellFamily):
+    """A family that is matched to accelerated mirror descent with L = 1 on its ball."""
+
+    def mirror_descent_steps(self, K: float) -> int:
+        """T of Theorem 5.4 of Wang, Ye, Xu 2017, with L = 1 and ``Lc = L diameter^2``."""
+        geometry = ball_geometry(self.ball)
+        B, W = geometry.bregman_radius(self.dimension), geometry.squared_width(self.dimension)
+        return max(1, round(math.sqrt(K * self.ball.diameter**2 * math.sqrt(B) * self.signal_to_noise(W))))
+
+
+FACE = 8
+
+
+@problem
+class FaceQuadratic(Oracle):
+    """``F(x) = (1/2) ||x - x*||^2`` over the unit l1 ball, ``x* = 1/8`` on the first 8 coordinates.
+
+    G = 1 is declared in the maximum norm too.
+    """
+
+    name = "face_quadratic"
+    summary = "quadratic oracle over the l1 ball, minimiser on a face with 8 vertices"
+    source = "instance `face_quadratic` for row [29] of Wang, Ye, Xu 2017, Table 3"
+    default_dimension = 64
+    least_dimension = FACE
+    traits = DiagonalOracle.traits
+    ball = L1_BALL
+    modulus = 1.0
+
+    @property
+    def optimum(self) -> np.ndarray:
+        return np.where(np.arange(self.dimension) < FACE, 1.0 / FACE, 0.0)
 
 
 @problem
@@ -77,30 +105,23 @@ class GeometricQuadratic(InBall, FlatOptimum):
     summary = "quadratic oracle with curvatures 1, 1/2, ..., 2^-15"
     source = "instance `geometric_quadratic` for Wang, Ye, Xu 2017, Theorem 4.4"
     default_dimension = 64  # each curvature four times
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
 
     @property
     def spectrum(self) -> np.ndarray:
         return geometric_spectrum(self.dimension)
-
-    @property
-    def own_constants(self) -> Constants:
-        """G = 1 declared (nominal), L = 1, the exact initial gap and distance."""
-        return self.declared(self.ball)
 
 
 SUPPORT = 16
 
 
 @problem
-class L1Geometric(DiagonalOracle):
-    """``h_j = 2^-(j mod 16)``; the minimiser has norm 0.9 and sixteen equal coordinates."""
+class L1Geometric(Oracle):
+    """``h_j = 2^-(j mod 16)``; the minimiser has norm 0.9 R and sixteen equal coordinates."""
 
     name = "l1_geometric"
     summary = "quadratic oracle with curvatures 1, ..., 2^-15 and a sparse minimiser on the l1 or l2 ball"
     source = "instance `l1_geometric` for Wang, Ye, Xu 2017, Theorem 5.4"
     default_dimension = 64
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
     least_dimension = SUPPORT
     ball_name: str = option("l1_ball", "norm of the ball", choices=BALLS, key="ball")
     radius: float = option(1.0, "of the ball", within="(0, inf)")
@@ -119,40 +140,27 @@ class L1Geometric(DiagonalOracle):
         share = SUPPORT if self.ball.name == "l1_ball" else SUPPORT**0.5
         return np.where(np.arange(self.dimension) < SUPPORT, 0.9 * self.ball.radius / share, 0.0)
 
-    @property
-    def own_constants(self) -> Constants:
-        """G = L = 1 declared; on the unit ball G is nominal."""
-        return self.declared(self.ball)
-
 
 @problem
 class IsotropicQuadratic(FlatOptimum):
-    """``h = 1``, start at distance 1 from the minimiser ``ones/sqrt(d)``."""
+    """``h = 1``, start at distance 1 from the minimiser ``ones/sqrt(d)``: mu = 1, D0 = 1/2."""
 
     name = "isotropic_quadratic"
     summary = "isotropic quadratic oracle; closed form for gradient norms"
     source = "instance `isotropic_quadratic` for Wang, Ye, Xu 2017, Theorem 6.3"
     default_dimension = 16
-
-    @property
-    def spectrum(self) -> np.ndarray:
-        return np.ones(self.dimension)
-
-    @property
-    def own_constants(self) -> Constants:
-        """G = 1 declared (nominal), L = mu = 1, D0 = 1/2."""
-        return self.declared(strong_convexity=1.0)
+    traits = DiagonalOracle.traits
+    modulus = 1.0
 
 
 @problem
-class OpSpectrum(DiagonalOracle):
-    """``h_j = 2^-j``, ``j = 0..d-1``: convex for practical purposes; start at distance 1 from the minimiser."""
+class OpSpectrum(Oracle):
+    """``h_j = 2^-j``, ``j = 0..d-1``: convex for practical purposes; the minimiser is the origin."""
 
     name = "op_spectrum"
     summary = "quadratic oracle with a geometric spectrum; closed form for output perturbation"
     source = "instance `op_spectrum` for row [34] of Wang, Ye, Xu 2017, Table 2"
     default_dimension = 24
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
 
     @property
     def spectrum(self) -> np.ndarray:
@@ -160,13 +168,8 @@ class OpSpectrum(DiagonalOracle):
 
     @property
     def start(self) -> np.ndarray:
-        """``ones/sqrt(d)``; the minimiser is the origin."""
+        """``ones/sqrt(d)``, at distance 1 from the minimiser."""
         return np.full(self.dimension, self.dimension**-0.5)
-
-    @property
-    def own_constants(self) -> Constants:
-        """G = 1 declared (nominal), L = 1, no strong convexity to rely on, the exact initial gap and distance."""
-        return self.declared()
 
     def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
         """Exact expected excess risk of output perturbation after T exact gradient steps.
@@ -181,12 +184,13 @@ class OpSpectrum(DiagonalOracle):
 
 @problem
 class SgdClosedForm(FlatOptimum):
-    """``F(x) = (mu/2) ||x - x*||^2`` with the minimiser at distance 1 from the start."""
+    """``F(x) = (mu/2) ||x - x*||^2`` with the minimiser at distance 1 from the start; L = mu."""
 
     name = "sgd_closed_form"
     summary = "isotropic quadratic oracle; closed form for noisy SGD with steps 1/(mu t)"
     source = "instance `sgd_closed_form` for row [6] of Wang, Ye, Xu 2017, Table 1"
     default_dimension = 8
+    traits = DiagonalOracle.traits
     curvature: float = option(1.0, "mu", within="(0, inf)")
 
     @property
@@ -195,9 +199,7 @@ class SgdClosedForm(FlatOptimum):
 
     @property
     def own_constants(self) -> Constants:
-        """G = 1 declared (nominal), L = mu, the exact initial gap and distance."""
-        mu = self.curvature
-        return replace(self.declared(), smoothness=mu, strong_convexity=mu)
+        return replace(self.declared(), smoothness=self.curvature, strong_convexity=self.curvature)
 
     def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
         """Exact expected excess risk of noisy SGD, last of T iterates: ``d sigma^2 / (2 mu T)``.
@@ -209,36 +211,24 @@ class SgdClosedForm(FlatOptimum):
         return self.dimension * scales["gradient"] ** 2 / (2.0 * self.curvature * schedule["steps"])
 
 
-UNIT_BALL = Ball("l2_ball", 1.0)
-
-
 @problem
-class SoftQuadraticL2(MirrorDescentFamily, DiagonalOracle):
+class SoftQuadraticL2(MirrorDescentFamily, FlatOptimum):
     """``h = min(1, 4 Lc/T^2)`` in every direction, Lc = 4, with the T of Theorem 5.4 (K = sqrt(48)) at the cell.
 
-    The minimiser is ``signal ones/sqrt(d)``.
+    G = 1 holds on the ball where ``h (1 + signal) <= 1``.
     """
 
     name = "soft_quadratic_l2"
     summary = "family of quadratic oracles on the unit l2 ball matched to the schedule of DP-AccMD at each n"
     source = "instance `soft_quadratic_l2` for Wang, Ye, Xu 2017, Theorem 5.4"
     default_dimension = 64
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
-    signal: float = option(0.5, "norm of the minimiser, in the unit ball", within="(0, 1]")
+    ball = L2_BALL
+    signal = option(0.5, "norm of the minimiser, in the unit ball", within="(0, 1]")
 
     @property
     def spectrum(self) -> np.ndarray:
-        T = self.mirror_descent_steps(UNIT_BALL, math.sqrt(48.0))
-        return np.full(self.dimension, min(1.0, 4 * UNIT_BALL.diameter**2 / T**2))
-
-    @property
-    def optimum(self) -> np.ndarray:
-        return np.full(self.dimension, self.signal * self.dimension**-0.5)
-
-    @property
-    def own_constants(self) -> Constants:
-        """L = 1 declared; G = 1 holds on the ball where ``h (1 + signal) <= 1``, else it is nominal."""
-        return self.declared(UNIT_BALL)
+        T = self.mirror_descent_steps(math.sqrt(48.0))
+        return np.full(self.dimension, min(1.0, 4 * self.ball.diameter**2 / T**2))
 
 
 INNER_STEPS = 4
@@ -256,7 +246,6 @@ class SoftQuadraticPP(CellFamily, FlatOptimum):
     summary = "family of quadratic oracles matched to the schedule of DP-SVRG++ at each n"
     source = "instance `soft_quadratic_pp` for Wang, Ye, Xu 2017, Theorem 4.4"
     default_dimension = 8
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
 
     @property
     def epochs(self) -> int:
@@ -267,22 +256,17 @@ class SoftQuadraticPP(CellFamily, FlatOptimum):
     def spectrum(self) -> np.ndarray:
         return np.full(self.dimension, min(1.0, 13.0 / (2**self.epochs * INNER_STEPS)))
 
-    @property
-    def own_constants(self) -> Constants:
-        """G = L = 1 declared (nominal), the exact initial gap and distance."""
-        return self.declared()
 
-
-L1_BALL = Ball("l1_ball", 1.0)
 CURVATURE = 120.0
 """h T: stiff enough for the steps to forget the start, soft enough for the noise to stay."""
 
 
 @problem
-class ResolvedQuadraticL1(MirrorDescentFamily, DiagonalOracle):
+class ResolvedQuadraticL1(MirrorDescentFamily, Oracle):
     """``h = min(1, 120/T)`` in every direction, with the printed T of Theorem 5.4 (K = 1) at the cell.
 
     The minimiser has sixteen coordinates of ``signal/16``: close to the centre, so that it is of the size of the noise.
+    G = 1 holds on the ball where ``h (1 + ||x*||)`` is at most 1.
     """
 
     name = "resolved_quadratic_l1"
@@ -290,73 +274,60 @@ class ResolvedQuadraticL1(MirrorDescentFamily, DiagonalOracle):
     source = "instance `resolved_quadratic_l1` for Wang, Ye, Xu 2017, Theorem 5.4 (ours)"
     default_dimension = 64
     least_dimension = SUPPORT
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+    ball = L1_BALL
     signal: float = option(0.02, "l1 norm of the minimiser", within="(0, 1]")
 
     @property
     def spectrum(self) -> np.ndarray:
-        return np.full(self.dimension, min(1.0, CURVATURE / self.mirror_descent_steps(L1_BALL, 1.0)))
+        return np.full(self.dimension, min(1.0, CURVATURE / self.mirror_descent_steps(1.0)))
 
     @property
     def optimum(self) -> np.ndarray:
         return np.where(np.arange(self.dimension) < SUPPORT, self.signal / SUPPORT, 0.0)
 
-    @property
-    def own_constants(self) -> Constants:
-        """L = 1 declared; G = 1 holds on the ball where ``h (1 + ||x*||)`` is at most 1."""
-        return self.declared(L1_BALL)
-
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
         """``B_w(x*, 0) = (s/2) ||x*||_q^2``, which Theorem 5.4 has where the schedule bounds it over the whole ball."""
-        geometry, d = L1Geometry(L1_BALL.radius), self.dimension
+        geometry, d = L1Geometry(self.ball.radius), self.dimension
         p = geometry.dual_exponent(d)
         length = float(lp_norm(self.optimum[None], p / (p - 1.0))[0, 0])
         return {"minimiser_divergence": np.full(len(x), 0.5 * geometry.curvature(d) * length**2)}
 
 
-SIGNAL = 0.5
 CURVATURES = (15.0, 30.0)
 """Ends of h T: much softer directions keep a bias, in much stiffer ones the steps damp their noise."""
 
 
 @problem
-class ResolvedQuadraticL2(MirrorDescentFamily, DiagonalOracle):
+class ResolvedQuadraticL2(MirrorDescentFamily, FlatOptimum):
     """``h_j = min(1, c_j/T)`` with c_j from 15 to 30 and the printed T of Theorem 5.4 (K = 1) at the cell.
 
     The steps of z oscillate about the minimiser with a period that depends on h; over the d directions this averages
-    out. The minimiser is ``ones/(2 sqrt(d))``.
+    out. The minimiser is ``ones/(2 sqrt(d))``. G = 1 holds on the ball from T = 45 on.
     """
 
     name = "resolved_quadratic_l2"
     summary = "family of quadratic oracles on the unit l2 ball in which the noise of DP-AccMD decides the risk"
     source = "instance `resolved_quadratic_l2` for Wang, Ye, Xu 2017, Theorem 5.4 (ours)"
     default_dimension = 64
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+    ball = L2_BALL
+    signal = 0.5
 
     @property
     def spectrum(self) -> np.ndarray:
-        T = self.mirror_descent_steps(UNIT_BALL, 1.0)
-        return np.minimum(1.0, np.linspace(*CURVATURES, self.dimension) / T)
-
-    @property
-    def optimum(self) -> np.ndarray:
-        return np.full(self.dimension, SIGNAL * self.dimension**-0.5)
-
-    @property
-    def own_constants(self) -> Constants:
-        """L = 1 declared; G = 1 holds on the ball from T = 45 on, else it is nominal."""
-        return self.declared(UNIT_BALL)
+        return np.minimum(1.0, np.linspace(*CURVATURES, self.dimension) / self.mirror_descent_steps(1.0))
 
 
 @problem
-class RoundQuadratic(DiagonalOracle):
-    """``F(x) = (1/2) ||x - x*||^2`` on the l2 ball of radius R, with ``x* = signal R e_1``."""
+class RoundQuadratic(Oracle):
+    """``F(x) = (1/2) ||x - x*||^2`` on the l2 ball of radius R, with ``x* = signal R e_1``.
+
+    G = 1 holds where ``R (1 + signal)`` is at most 1.
+    """
 
     name = "round_quadratic"
     summary = "quadratic oracle of curvature 1 in all directions on an l2 ball"
     source = "instance `round_quadratic` for Wang, Ye, Xu 2017, Theorem 5.4 (ours)"
     default_dimension = 64
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
     radius: float = option(0.5, "of the ball", within="(0, inf)")
     signal: float = option(0.5, "norm of the minimiser, over the radius", within="(0, 1]")
 
@@ -365,14 +336,5 @@ class RoundQuadratic(DiagonalOracle):
         return Ball("l2_ball", self.radius)
 
     @property
-    def spectrum(self) -> np.ndarray:
-        return np.ones(self.dimension)
-
-    @property
     def optimum(self) -> np.ndarray:
         return self.signal * self.radius * np.eye(1, self.dimension)[0]
-
-    @property
-    def own_constants(self) -> Constants:
-        """G = L = 1 declared; G is true where ``R (1 + signal)`` is at most 1."""
-        return self.declared(self.ball)
