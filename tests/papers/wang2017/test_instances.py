@@ -13,7 +13,7 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
 from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry, mean_largest_square
 from dpsco_bench.papers.wang2017.algorithms.mirror_descent import least_noise_constant
-from dpsco_bench.papers.wang2017.laws import bias_and_variance, noise_share, reach_of
+from dpsco_bench.papers.wang2017.figures import bias_and_variance, noise_share, reach_of
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.minimisers import minimise_glm_in_ball

@@ -21,16 +21,19 @@ from dpsco_bench.papers.gopi2022.algorithms.setting import (
     regularised,
 )
 from dpsco_bench.papers.gopi2022.algorithms.target import Target
-from dpsco_bench.papers.gopi2022.samplers.chains import sample_gibbs, sample_gibbs_there, sample_hit_and_run, takes
-from dpsco_bench.papers.gopi2022.samplers.lp import sample_lp
-from dpsco_bench.papers.gopi2022.samplers.proximal import (
+from dpsco_bench.papers.gopi2022.samplers.chains import (
     LARGEST_CLIP,
     ProximalRate,
     ProximalSampler,
     ProximalSchedule,
     regularised_gaussian,
+    sample_gibbs,
+    sample_gibbs_there,
+    sample_hit_and_run,
     step_size,
+    takes,
 )
+from dpsco_bench.papers.gopi2022.samplers.lp import sample_lp
 from dpsco_bench.papers.gopi2022.samplers.truncated import gaussian_on_ball
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.accountants.gaussian import total_delta

@@ -13,7 +13,7 @@ from dpsco_bench.errors import Refusal
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.geometry.sets import SchattenBall, matrix_rows
 from dpsco_bench.papers.gopi2022.algorithms.target import Target
-from dpsco_bench.papers.gopi2022.laws.neighbours import AxisNeighbours, planar_epsilon
+from dpsco_bench.papers.gopi2022.laws.axis import AxisNeighbours, planar_epsilon
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.plain import Options, Schedule
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu

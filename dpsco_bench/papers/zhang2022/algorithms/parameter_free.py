@@ -11,8 +11,16 @@ from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import row_norm
 from dpsco_bench.errors import Refusal
 from dpsco_bench.geometry.norms import nonzero
-from dpsco_bench.papers.zhang2022.algorithms.dp_otb import NEEDS, VARIANTS, Reduction, printed_rho, tree_plan
-from dpsco_bench.papers.zhang2022.algorithms.reduction import learner_setting, loss_regularisers, online_to_batch
+from dpsco_bench.papers.zhang2022.algorithms.reduction import (
+    NEEDS,
+    VARIANTS,
+    Reduction,
+    learner_setting,
+    loss_regularisers,
+    online_to_batch,
+    printed_rho,
+    tree_plan,
+)
 from dpsco_bench.papers.zhang2022.learners import ParameterFree
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
