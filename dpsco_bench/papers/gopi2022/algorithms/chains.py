@@ -14,13 +14,13 @@ from dpsco_bench.papers.gopi2022.algorithms.setting import (
     EVALUATED,
     NEEDS,
     PAPER,
+    Target,
     checked_setting,
     draw,
     fitting,
     plan_of,
     regularised,
 )
-from dpsco_bench.papers.gopi2022.algorithms.target import Target
 from dpsco_bench.papers.gopi2022.samplers.chains import (
     LARGEST_CLIP,
     ProximalRate,
