@@ -539,28 +539,22 @@ class _Run:
     """State of all rows, and what compiled rounds are told of plan and learner."""
 
     def __init__(self, objective, plan, learner, beta, distance):
-        xp, units = objective.xp, node_units(plan)
-        start = xp.ascontiguousarray(learner.w)
-        rows, d = start.shape
-        levels = int(plan.n).bit_length()
-        self.kind = LEARNERS[type(learner)]
-        self.state = xp.zeros((rows, 7, d))
+        xp, kind, given, start = objective.xp, LEARNERS[type(learner)], learner.setting, learner.w
+        (rows, d), levels = start.shape, int(plan.n).bit_length()
+        self.state, self.numbers = xp.zeros((rows, 7, d)), xp.zeros((rows, 6))
         self.state[:, 0] = self.state[:, 1] = start
-        if self.kind == OPTIMISTIC_OMD:
+        if kind == OPTIMISTIC_OMD:
             self.state[:, 2] = start
-        self.numbers = xp.zeros((rows, 6))
-        if self.kind == PARAMETER_FREE:
-            self.numbers[:, 3:5] = learner.setting.initial_wealth, 1.0
+        if kind == PARAMETER_FREE:
+            self.numbers[:, 3:5] = given.initial_wealth, 1.0
         self.slots = xp.zeros((rows, levels, d)), xp.zeros((rows, levels, d)), xp.zeros((rows, levels))
-        mode, parts, *more = _units(units, plan.clip_differences)
+        mode, parts, *more = _units(node_units(plan), plan.clip_differences)
         self.units = mode, xp.asarray(parts), *more
         reference = objective.round_observer.reference(objective) if objective.round_observer else None
-        self.watched = reference is not None
         seen = _UNSEEN if reference is None else (*reference, np.zeros((rows, len(SUMS))))
-        self.seen = tuple(map(xp.asarray, seen))
-        centre = xp.ascontiguousarray(learner.setting.start)
-        sizes = xp.asarray(self._sizes(learner, beta), dtype=xp.float64)
-        self.learner = self.kind, float(learner.setting.radius), float(plan.p), sizes, centre, distance
+        self.watched, self.seen = reference is not None, tuple(map(xp.asarray, seen))
+        sizes = xp.asarray(_sizes(kind, given, len(beta)), dtype=xp.float64)
+        self.learner = kind, float(given.radius), float(plan.p), sizes, xp.ascontiguousarray(given.start), distance
 
     @property
     def sums(self):
@@ -572,23 +566,22 @@ class _Run:
         """``x_t``, ``(R, d)``."""
         return self.state[:, 1]
 
-    def _sizes(self, learner, beta):
-        """Compute the steps of learners that do not adapt, or bounds on losses, ``(n + 1,)``."""
-        given, t = learner.setting, np.arange(1, len(beta))
-        if self.kind == OGD_FIXED:
-            return np.append(0.0, given.diameter / (given.lipschitz * t ** (given.k + 0.5)))
-        if self.kind == OSD:
-            return np.append(0.0, 1.0 / np.cumsum(0.5 * given.strong_convexity * t**given.k))
-        return np.full(len(beta), given.loss_bound if self.kind == PARAMETER_FREE else 0.0)
-
     def tell(self, learner):
         """Put the reference implementation's learner in the state of the last round."""
-        w, along, expected = self.state[:, 0], self.state[:, 2], self.state[:, 3]
-        seen = self.numbers[:, :1]
-        learner.w = w
-        learner.squares = learner.errors = learner.bound = seen
-        learner.total, learner.y, learner.expected = along, along, expected
+        learner.w, along, learner.expected = self.state[:, 0], self.state[:, 2], self.state[:, 3]
+        learner.total = learner.y = along
+        learner.squares = learner.errors = learner.bound = self.numbers[:, :1]
         learner.clips = self.numbers[:, 5:]
+
+
+def _sizes(kind, given, count):
+    """Compute the steps of learners that do not adapt, or bounds on losses, ``(n + 1,)``."""
+    t = np.arange(1, count)
+    if kind == OGD_FIXED:
+        return np.append(0.0, given.diameter / (given.lipschitz * t ** (given.k + 0.5)))
+    if kind == OSD:
+        return np.append(0.0, 1.0 / np.cumsum(0.5 * given.strong_convexity * t**given.k))
+    return np.full(count, given.loss_bound if kind == PARAMETER_FREE else 0.0)
 
 
 def _units(units, clips):

@@ -6,14 +6,14 @@ That is the worst pair of neighbouring data sets on an axis, and some pairs in a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.gopi2022.laws.quadrature import DEPTH, bracket, double_exponential, ends, gauss_legendre
 
@@ -44,13 +44,8 @@ class AxisLaw:
     c: float
 
     def __post_init__(self) -> None:
-        checked_count("d", self.d)
-        if not 1.0 <= self.p <= 2.0:
-            raise InputError("p", self.p, "in [1, 2]")
-        if not np.isfinite(self.kap):
-            raise InputError("kap", self.kap, "a finite number")
-        if not 0.0 <= self.c < np.inf:
-            raise InputError("c", self.c, "a finite number >= 0")
+        if not (1.0 <= self.p <= 2.0 and abs(self.kap) < np.inf and 0.0 <= self.c < np.inf):
+            raise InputError("p, kap, c", (self.p, self.kap, self.c), "p in [1, 2], all finite, c >= 0")
 
     def mean_gap(self) -> float:
         """``E[1 - x_1]``, without cancellation."""
@@ -144,7 +139,12 @@ class AxisLaw:
 
     def _mode(self, axis: np.ndarray, reach: np.ndarray) -> np.ndarray:
         """Find where the integrand over tau is largest."""
-        return ends(lambda tau: self._rises(axis, tau), np.zeros_like(reach), reach, _BISECTIONS)[0]
+
+        def rises(tau: Array) -> Array:
+            power = tau**self.p
+            return np.asarray(2.0 * self.c * (axis + power) ** (2.0 / self.p - 1.0) * power < self.d - 2)
+
+        return ends(rises, np.zeros_like(reach), reach, _BISECTIONS)[0]
 
     def log_inner(self, axis: np.ndarray, reach: np.ndarray) -> np.ndarray:
         """Log of the integral of ``tau^(d-2) exp(-c (|x|^p + tau^p)^(2/p))`` over ``tau < reach``; arrays (N,)."""
@@ -161,11 +161,6 @@ class AxisLaw:
     def _log_integrand(self, axis: np.ndarray, tau: np.ndarray) -> np.ndarray:
         volume = (self.d - 2) * np.log(tau) if self.d > 2 else 0.0
         return volume - self.c * (axis + tau**self.p) ** (2.0 / self.p)
-
-    def _rises(self, axis: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        """Check that the integrand still rises at tau."""
-        power = tau**self.p
-        return 2.0 * self.c * (axis + power) ** (2.0 / self.p - 1.0) * power < self.d - 2
 
 
 PER_PANEL = 16
@@ -264,9 +259,9 @@ def pair_delta(first: AxisLaw, second: AxisLaw, epsilon: float) -> float:
     """
     shift = first.kap - second.kap
     threshold = (epsilon + first.log_normaliser() - second.log_normaliser()) / shift
-    if shift > 0:
-        return first.tail(threshold) - math.exp(epsilon) * second.tail(threshold)
-    return _mirrored(first).tail(-threshold) - math.exp(epsilon) * _mirrored(second).tail(-threshold)
+    if shift < 0:  # the same seen from the other side
+        first, second, threshold = replace(first, kap=-first.kap), replace(second, kap=-second.kap), -threshold
+    return first.tail(threshold) - math.exp(epsilon) * second.tail(threshold)
 
 
 def pair_epsilon(first: AxisLaw, second: AxisLaw, delta: float) -> float:
@@ -277,10 +272,6 @@ def pair_epsilon(first: AxisLaw, second: AxisLaw, delta: float) -> float:
         return max(pair_delta(first, second, epsilon), pair_delta(second, first, epsilon)) - delta
 
     return 0.0 if excess(0.0) <= 0.0 else float(brentq(excess, 0.0, LARGEST, xtol=1e-10))
-
-
-def _mirrored(law: AxisLaw) -> AxisLaw:
-    return AxisLaw(law.p, law.d, -law.kap, law.c)
 
 
 _AT_ONCE = 256
@@ -312,11 +303,6 @@ class AxisNeighbours:
     c: float
     reach: float
     n: int
-
-    def __post_init__(self) -> None:
-        checked_count("n", self.n)
-        if not 0.0 < self.reach < math.inf:
-            raise InputError("reach", self.reach, "a finite number > 0")
 
     @property
     def shift(self) -> float:
