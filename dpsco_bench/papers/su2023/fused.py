@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from copy import copy as shallow_copy
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,8 @@ from dpsco_bench.papers.su2023.algorithms.table1 import (
     Projected,
     PublicMetric,
     step_size,
+    steps_in_metric,
+    steps_on_image,
     weighted_vertices,
 )
 from dpsco_bench.problems.slopes import FREEDOM, StudentSample, student_scale
@@ -188,17 +189,13 @@ def few_coordinates(objective, plan, mechanism):
 @fused("su2023.pda_dpmd", supports=few_coordinates, form=False)
 def pda_dpmd(objective, plan, mechanism):
     """Run compiled; return the average of w_1..w_T."""
-    w, s = objective.start, mechanism.scales["gradient"]
-    metric, mean = _Metric(objective), by_products(objective.problem, objective.data)
-    step = 1 / (sqrt(plan.steps) * (s * sqrt(w.shape[-1]) or plan.slope))
-    total = np.zeros_like(w)
-    for t in range(plan.steps):
+    mean = by_products(objective.problem, objective.data)
+
+    def counted(w):
         objective.count(objective.n)
-        gradient = mechanism.release("gradient", mean(w), t)
-        w = metric.project(w - step * gradient @ metric.inverse, w)
-        total += w
-        objective.observe(w)
-    return total / plan.steps
+        return mean(w)
+
+    return steps_in_metric(objective, plan, mechanism, _Metric(objective), counted)
 
 
 class _Metric(PublicMetric):
@@ -211,17 +208,7 @@ class _Metric(PublicMetric):
 @fused("su2023.kj16", supports=few_coordinates, form=False)
 def kj16(objective, plan, mechanism):
     """Run compiled; return the shortest point over the average of the iterates."""
-    m = plan.projection
-    small = _Image(objective, m, plan.slope / LONGEST)
-    v = np.zeros((objective.replicates, m))
-    variance = plan.slope**2 + m * mechanism.scales["gradient"] ** 2
-    step, total = plan.diameter / sqrt(plan.steps * variance), np.zeros_like(v)
-    for t in range(plan.steps):
-        v = small.project(v - step * mechanism.release("gradient", small.mean_gradient(v), t))
-        total += v
-    x = small.lift(total / plan.steps)
-    objective.observe(x)
-    return x
+    return steps_on_image(objective, plan, mechanism, _Image(objective, plan.projection, plan.slope / LONGEST))
 
 
 class _Image(Projected):

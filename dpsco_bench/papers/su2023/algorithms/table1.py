@@ -229,10 +229,13 @@ def kj16_plan(given: Setting, *, projection: int | None = None, steps: int | Non
 @kj16_plan.run
 def kj16(objective, plan, mechanism):
     """Projected steps on ``v (R, m)``; returns the shortest point over the average of the iterates, ``(R, d)``."""
-    m = plan.projection
-    small = Projected(objective, m, plan.slope / LONGEST)
-    v = objective.xp.zeros((objective.replicates, m), dtype=objective.dtype)
-    variance = plan.slope**2 + m * mechanism.scales["gradient"] ** 2
+    return steps_on_image(objective, plan, mechanism, Projected(objective, plan.projection, plan.slope / LONGEST))
+
+
+def steps_on_image(objective, plan, mechanism, small):
+    """Make the steps of `kj16` for the losses of a `Projected`."""
+    v = objective.xp.zeros((objective.replicates, plan.projection), dtype=objective.dtype)
+    variance = plan.slope**2 + plan.projection * mechanism.scales["gradient"] ** 2
     step, total = plan.diameter / sqrt(plan.steps * variance), float64_zeros(v)
     for t in range(plan.steps):
         v = small.project(v - step * mechanism.release("gradient", small.mean_gradient(v), t))
@@ -274,12 +277,16 @@ def pda_dpmd_plan(given: Setting, *, steps: int | None = None) -> Plan:
 @pda_dpmd_plan.run
 def pda_dpmd(objective, plan, mechanism):
     """Mirror steps on ``(R, d)``; returns the average of w_1..w_T. Without noise the step is 1/(L sqrt T)."""
-    w, s, metric = objective.start, mechanism.scales["gradient"], PublicMetric(objective)
+    return steps_in_metric(objective, plan, mechanism, PublicMetric(objective), objective.mean_gradient)
+
+
+def steps_in_metric(objective, plan, mechanism, metric, mean_gradient):
+    """Make the steps of `pda_dpmd` for a `PublicMetric` and a mean gradient, a function of the point."""
+    w, s = objective.start, mechanism.scales["gradient"]
     step = 1 / (sqrt(plan.steps) * (s * sqrt(w.shape[-1]) or plan.slope))
 
     def moved(w, t):
-        gradient = mechanism.release("gradient", objective.mean_gradient(w), t)
-        return metric.project(w - step * gradient @ metric.inverse, w)
+        return metric.project(w - step * mechanism.release("gradient", mean_gradient(w), t) @ metric.inverse, w)
 
     return average(objective, w, plan.steps, moved)
 

@@ -236,16 +236,21 @@ def dp_svrg(objective, plan, mechanism):
     """Algorithm 1 on iterates ``(R, d)``; every epoch starts at its snapshot, and the last snapshot is returned."""
     if plan.queries[0].name == "output":
         return linear_output(objective, plan, mechanism)
+    return svrg_epochs(objective, plan, mechanism, objective.mean_gradient, inner_loop)
+
+
+def svrg_epochs(objective, plan, mechanism, mean_gradient, inner):
+    """Make the epochs of DP-SVRG with a mean gradient, a function of the point, and an inner loop."""
     snapshot, step, previous = objective.start, plan.step, None
     for s in range(plan.epochs):
-        v = anchor_gradient(objective.mean_gradient(snapshot), plan, mechanism, s)
+        v = anchor_gradient(mean_gradient(snapshot), plan, mechanism, s)
         if plan.bb:
             full = v + objective.regulariser_gradient(snapshot)
             if previous is not None:
                 step = barzilai_borwein_step(snapshot - previous[0], full - previous[1], step, plan)
             previous = snapshot, full
         steps = range(s * plan.inner_steps, (s + 1) * plan.inner_steps)
-        _, snapshot = inner_loop(objective, plan, mechanism, snapshot, snapshot, v, step, steps)
+        _, snapshot = inner(objective, plan, mechanism, snapshot, snapshot, v, step, steps)
     objective.observe(snapshot)
     return snapshot
 
@@ -330,12 +335,17 @@ def dp_svrg_pp(objective, plan, mechanism):
     """Algorithm 2 on iterates ``(R, d)``; x runs on from epoch to epoch, and the last snapshot is returned."""
     if plan.queries[0].name == "output":
         return linear_output(objective, plan, mechanism)
+    return svrg_pp_epochs(objective, plan, mechanism, objective.mean_gradient, inner_loop)
+
+
+def svrg_pp_epochs(objective, plan, mechanism, mean_gradient, inner):
+    """Make the epochs of DP-SVRG++ with a mean gradient, a function of the point, and an inner loop."""
     x = snapshot = objective.start
     done = 0
     for s in range(plan.epochs):
-        v = anchor_gradient(objective.mean_gradient(snapshot), plan, mechanism, s)
+        v = anchor_gradient(mean_gradient(snapshot), plan, mechanism, s)
         steps = range(done, done + 2 ** (s + 1) * plan.inner_steps)
-        x, snapshot = inner_loop(objective, plan, mechanism, x, snapshot, v, plan.step, steps)
+        x, snapshot = inner(objective, plan, mechanism, x, snapshot, v, plan.step, steps)
         done = steps.stop
     objective.observe(snapshot)
     return snapshot
