@@ -43,34 +43,17 @@ from dpsco_bench.samplers.draws import KeyedDraws
 from dpsco_bench.samplers.evidence import ChainTrace
 
 
-class ChainWatch:
-    """Called with the states ``(R, d)`` after each sweep; keeps their excess risks, for a measurement only."""
-
-    def __init__(self, target: Target, sweeps: int) -> None:
-        self.target, self.trace = target, ChainTrace(sweeps)
-
-    def __call__(self, x: np.ndarray) -> None:
-        if self.trace.due:
-            self.trace.add(self.target.excess(x))
-        else:
-            self.trace.skip()
-
-    def note_evidence(self) -> None:
-        """Keep R-hat, effective sample size and the mean excess risk of each chain beside the result."""
-        self.target.info.extras |= self.trace.evidence()
-
-
 def gibbs(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int) -> np.ndarray:
     """Run one chain per replicate, coordinate by coordinate with a move along the ray, for any p in [1, inf].
 
     For linear losses on an l_p ball.
     """
-    watch, r = ChainWatch(target, sweeps), target.regulariser
+    watch, r = ChainTrace(sweeps, target.excess), target.regulariser
     assert r is not None
     slope, c = k * target.mean_slope(), k * mu * r.coefficient
     law, xp = (draws, slope, c, r.q, target.ball.p, target.ball.radius, sweeps, watch), target.objective.xp
     x = sample_gibbs_there(xp, *law) if takes(xp, r.q, target.ball.p) else sample_gibbs(*law)
-    watch.note_evidence()
+    target.info.extras |= watch.evidence()
     return x
 
 
@@ -82,10 +65,10 @@ def hit_and_run(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweep
 
     Each density costs n value queries, none for linear losses. For losses that can be evaluated.
     """
-    watch = ChainWatch(target, sweeps)
+    watch = ChainTrace(sweeps, target.excess)
     outer, start = 0.5 * target.ball.euclidean_diameter(target.d), np.zeros((target.rows, target.d))
     x = sample_hit_and_run(draws, target.log_density(k, mu), start, outer, sweeps, watch)
-    watch.note_evidence()
+    target.info.extras |= watch.evidence()
     return x
 
 
@@ -185,7 +168,7 @@ def proximal_sampler(
 
     ``chains`` makes what runs, of `ProximalSampler`'s arguments.
     """
-    watch, ball, r, d = ChainWatch(target, sweeps), target.ball, target.regulariser, target.d
+    watch, ball, r, d = ChainTrace(sweeps, target.excess), target.ball, target.regulariser, target.d
     assert r is not None
     euclidean, c = r.q == 2.0, k * mu * r.coefficient  # then psi is part of a Gaussian
 
@@ -210,9 +193,9 @@ def proximal_sampler(
     target.info.demoted = capped | sampler.capped
     target.info.extras["queries_per_call"] = per_call = sampler.queries / sampler.calls
     if corner:
-        steps = watch.trace.relaxation(target.mean_excess(k, mu))
+        steps = watch.relaxation(target.mean_excess(k, mu))
         target.info.extras |= {"relaxation_steps": steps, "relaxation_queries": steps * per_call.mean()}
-    watch.note_evidence()
+    target.info.extras |= watch.evidence()
     return x
 
 
