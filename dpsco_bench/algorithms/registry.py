@@ -20,7 +20,7 @@ CALIBRATIONS = ("paper", "accounted", "none")
 NO_VARIANT = "no variant defines it"
 """Reason to refuse an algorithm under a calibration that none of its variants has."""
 PlanFunction = Callable[..., Plan]
-RunFunction = Callable[[Any, Plan, Any], Any]
+RunFunction = Callable[..., Any]
 PartsFunction = Callable[[Options], Iterable[str]]
 
 

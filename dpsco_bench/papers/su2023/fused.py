@@ -23,15 +23,7 @@ from dpsco_bench.fused.pieces import (
 )
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.tiles import domain_of
-from dpsco_bench.papers.su2023.algorithms.table1 import (
-    LONGEST,
-    Projected,
-    PublicMetric,
-    step_size,
-    steps_in_metric,
-    steps_on_image,
-    weighted_vertices,
-)
+from dpsco_bench.papers.su2023.algorithms import table1
 from dpsco_bench.problems.slopes import FREEDOM, StudentSample, student_scale
 
 ROWS = 64
@@ -96,12 +88,12 @@ fused("su2023.phased_dp_sgd", supports=descending, device=projecting)(phased_run
 @fused("su2023.ttz14", form=False)
 def ttz14(objective, plan, mechanism):
     """Run compiled; return the average of z_1..z_T."""
-    step = step_size(objective, plan, mechanism)
+    step = table1.step_size(objective, plan, mechanism)
     if plan.schedule.get("mirror") != "entropy":
         return averaged_run(objective, plan, mechanism, step)
     radius, ridge = objective.domain.radius, float(objective.problem.constants.regularisation)
     u = np.ascontiguousarray(objective.start)
-    z, total = weighted_vertices(u, radius), np.zeros_like(u)
+    z, total = table1.weighted_vertices(u, radius), np.zeros_like(u)
     for _, full, scale, tile in full_tiles(objective, mechanism, "gradient", z):
         exponentiated_steps(u, z, total, tile.rows, full, tile.noise, scale, ridge, radius, float(step))
     return total / plan.steps
@@ -195,10 +187,10 @@ def pda_dpmd(objective, plan, mechanism):
         objective.count(objective.n)
         return mean(w)
 
-    return steps_in_metric(objective, plan, mechanism, _Metric(objective), counted)
+    return table1.pda_dpmd(objective, plan, mechanism, _Metric(objective), counted)
 
 
-class _Metric(PublicMetric):
+class _Metric(table1.PublicMetric):
     def project(self, u, start):
         x, scaled = start.copy(), self.matrix / self.curvature
         accelerated_steps(x, scaled, np.ascontiguousarray(u @ scaled), np.array(self.momenta), domain_of(self))
@@ -208,10 +200,10 @@ class _Metric(PublicMetric):
 @fused("su2023.kj16", supports=few_coordinates, form=False)
 def kj16(objective, plan, mechanism):
     """Run compiled; return the shortest point over the average of the iterates."""
-    return steps_on_image(objective, plan, mechanism, _Image(objective, plan.projection, plan.slope / LONGEST))
+    return table1.kj16(objective, plan, mechanism, _Image)
 
 
-class _Image(Projected):
+class _Image(table1.Projected):
     def __init__(self, objective, m, steepest):
         super().__init__(objective, m, steepest)
         self._slope = slopes_of(objective.problem)

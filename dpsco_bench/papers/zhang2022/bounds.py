@@ -17,7 +17,7 @@ import numpy as np
 from dpsco_bench.claims.bounds.registry import BoundContext, Symbol, bound, paper_bounds
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
-from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, NodeUnits
+from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, node_units
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.tree import prefix_nodes
 
@@ -154,15 +154,11 @@ bound(
 )
 
 
-def _path_noise(round_of: Callable[[int], int]) -> Callable[[BoundContext], float]:
-    return lambda c: path_moment(c, round_of(c.n))
-
-
 for _place, (_t, _round_of) in PLACES.items():
     bound(
         f"zhang2022.expected_noise_{_place}",
         f"E ||gamma_t||_*^2 by the scales of the nodes, t = {_t}",
-        source=_path_noise(_round_of),
+        source=lambda c, round_of=_round_of: path_moment(c, round_of(c.n)),  # type: ignore[misc]
         may_vanish=True,
     )
 
@@ -208,12 +204,9 @@ def path_moment(c: BoundContext, t: int) -> float:
 
     The nodes of I_t are independent normals, so that their sum is one. Known before the run where units are fixed.
     """
-    s = c.schedule
-    units = NodeUnits(
-        s["k"], s["n"], s["lipschitz"], s["smoothness"], s["diameter"], s["sensitivity"], s["radius"]
-    )  # fmt: skip
+    units = node_units(c.schedule)
     if not units.fixed:
-        raise InputError("radius", s["radius"], "D, or a linear loss: else the noise depends on the run")
+        raise InputError("radius", units.radius, "D, or a linear loss: else the noise depends on the run")
     sizes = units.fixed_units[np.array(prefix_nodes(t)) - 1]
     variance = float(c.scales[NODE]) ** 2 * float(np.sum(sizes**2))
     return variance * second_moment(dual_exponent(c.constants.norm), c.d)

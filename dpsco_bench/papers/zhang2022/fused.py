@@ -548,7 +548,7 @@ class _Run:
         if kind == PARAMETER_FREE:
             self.numbers[:, 3:5] = given.initial_wealth, 1.0
         self.slots = xp.zeros((rows, levels, d)), xp.zeros((rows, levels, d)), xp.zeros((rows, levels))
-        mode, parts, *more = _units(node_units(plan), plan.clip_differences)
+        mode, parts, *more = _units(node_units(plan.schedule), plan.clip_differences)
         self.units = mode, xp.asarray(parts), *more
         reference = objective.round_observer.reference(objective) if objective.round_observer else None
         seen = _UNSEEN if reference is None else (*reference, np.zeros((rows, len(SUMS))))

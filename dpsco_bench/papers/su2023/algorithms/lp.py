@@ -23,13 +23,7 @@ from dpsco_bench.errors import Refusal
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.norms import SmoothNorm, lp_norm
 from dpsco_bench.plain import Schedule
-from dpsco_bench.privacy.accountants.solve import (
-    require_count,
-    require_delta,
-    require_nonnegative,
-    require_target,
-    root,
-)
+from dpsco_bench.privacy.accountants.solve import root
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
 from dpsco_bench.privacy.plan import Plan, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
@@ -290,16 +284,11 @@ def _shuffling(given: Setting, cost: float, scale: float) -> dict[str, float]:
 
 def largest_local_epsilon(n: int, delta: float) -> float:
     """Largest epsilon_0 for which the theorem is stated, ``ln(n/(16 ln(2/delta)))``; negative for small n."""
-    require_count("n", n)
-    require_delta(delta)
     return math.log(n / (16.0 * math.log(2.0 / delta)))
 
 
 def shuffled_epsilon(local: float, n: int, delta: float) -> float:
     """Compute the theorem's ``F(local, n, delta)``, also outside its range (`largest_local_epsilon`)."""
-    require_nonnegative("local epsilon", local)
-    require_count("n", n)
-    require_delta(delta)
     grown = math.exp(local)
     return math.log1p(math.tanh(0.5 * local) * (8.0 * math.sqrt(grown * math.log(4.0 / delta) / n) + 8.0 * grown / n))
 
@@ -310,7 +299,6 @@ def local_budget(epsilon: float, delta: float, n: int) -> tuple[float, float, fl
     Raises Refusal if the theorem's range is empty. Returns the largest epsilon_0 in the theorem's range with
     ``F(epsilon_0, n, delta/2) <= epsilon``, its delta_0, and the rho for which rho-zCDP implies both.
     """
-    require_target(epsilon, delta)
     most = largest_local_epsilon(n, 0.5 * delta)
     if most <= 0.0:
         raise Refusal("shuffling", f"n = {n} is too small for the theorem at delta = {delta:g}")
@@ -327,8 +315,6 @@ def epsilon_of(rho: float, delta: float, n: int) -> float:
     The local epsilon_0 is the least one that is consistent with the delta_0 which F of it leaves. Where none lies in
     the theorem's range, or F gives more, it is the epsilon of rho-zCDP: what holds without shuffling holds with it.
     """
-    require_nonnegative("rho", rho)
-    require_delta(delta)
     most, alone = largest_local_epsilon(n, 0.5 * delta), zcdp_epsilon(rho, delta)
 
     def excess(local: float) -> float:

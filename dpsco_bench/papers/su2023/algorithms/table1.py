@@ -227,13 +227,9 @@ def kj16_plan(given: Setting, *, projection: int | None = None, steps: int | Non
 
 
 @kj16_plan.run
-def kj16(objective, plan, mechanism):
+def kj16(objective, plan, mechanism, projected=Projected):
     """Projected steps on ``v (R, m)``; returns the shortest point over the average of the iterates, ``(R, d)``."""
-    return steps_on_image(objective, plan, mechanism, Projected(objective, plan.projection, plan.slope / LONGEST))
-
-
-def steps_on_image(objective, plan, mechanism, small):
-    """Make the steps of `kj16` for the losses of a `Projected`."""
+    small = projected(objective, plan.projection, plan.slope / LONGEST)
     v = objective.xp.zeros((objective.replicates, plan.projection), dtype=objective.dtype)
     variance = plan.slope**2 + plan.projection * mechanism.scales["gradient"] ** 2
     step, total = plan.diameter / sqrt(plan.steps * variance), float64_zeros(v)
@@ -275,13 +271,9 @@ def pda_dpmd_plan(given: Setting, *, steps: int | None = None) -> Plan:
 
 
 @pda_dpmd_plan.run
-def pda_dpmd(objective, plan, mechanism):
+def pda_dpmd(objective, plan, mechanism, metric=None, mean_gradient=None):
     """Mirror steps on ``(R, d)``; returns the average of w_1..w_T. Without noise the step is 1/(L sqrt T)."""
-    return steps_in_metric(objective, plan, mechanism, PublicMetric(objective), objective.mean_gradient)
-
-
-def steps_in_metric(objective, plan, mechanism, metric, mean_gradient):
-    """Make the steps of `pda_dpmd` for a `PublicMetric` and a mean gradient, a function of the point."""
+    metric, mean_gradient = metric or PublicMetric(objective), mean_gradient or objective.mean_gradient
     w, s = objective.start, mechanism.scales["gradient"]
     step = 1 / (sqrt(plan.steps) * (s * sqrt(w.shape[-1]) or plan.slope))
 

@@ -232,15 +232,14 @@ def dp_svrg_plan(
 
 
 @dp_svrg_plan.run
-def dp_svrg(objective, plan, mechanism):
-    """Algorithm 1 on iterates ``(R, d)``; every epoch starts at its snapshot, and the last snapshot is returned."""
+def dp_svrg(objective, plan, mechanism, mean_gradient=None, inner=inner_loop):
+    """Algorithm 1 on iterates ``(R, d)``; every epoch starts at its snapshot, and the last snapshot is returned.
+
+    A compiled run gives a function of the point and an inner loop of its own.
+    """
     if plan.queries[0].name == "output":
         return linear_output(objective, plan, mechanism)
-    return svrg_epochs(objective, plan, mechanism, objective.mean_gradient, inner_loop)
-
-
-def svrg_epochs(objective, plan, mechanism, mean_gradient, inner):
-    """Make the epochs of DP-SVRG with a mean gradient, a function of the point, and an inner loop."""
+    mean_gradient = mean_gradient or objective.mean_gradient
     snapshot, step, previous = objective.start, plan.step, None
     for s in range(plan.epochs):
         v = anchor_gradient(mean_gradient(snapshot), plan, mechanism, s)
@@ -331,17 +330,12 @@ def dp_svrg_pp_plan(
 
 
 @dp_svrg_pp_plan.run
-def dp_svrg_pp(objective, plan, mechanism):
+def dp_svrg_pp(objective, plan, mechanism, mean_gradient=None, inner=inner_loop):
     """Algorithm 2 on iterates ``(R, d)``; x runs on from epoch to epoch, and the last snapshot is returned."""
     if plan.queries[0].name == "output":
         return linear_output(objective, plan, mechanism)
-    return svrg_pp_epochs(objective, plan, mechanism, objective.mean_gradient, inner_loop)
-
-
-def svrg_pp_epochs(objective, plan, mechanism, mean_gradient, inner):
-    """Make the epochs of DP-SVRG++ with a mean gradient, a function of the point, and an inner loop."""
-    x = snapshot = objective.start
-    done = 0
+    mean_gradient = mean_gradient or objective.mean_gradient
+    x, snapshot, done = objective.start, objective.start, 0
     for s in range(plan.epochs):
         v = anchor_gradient(mean_gradient(snapshot), plan, mechanism, s)
         steps = range(done, done + 2 ** (s + 1) * plan.inner_steps)

@@ -26,7 +26,7 @@ from dpsco_bench.fused.pieces import margin_of, scale_by, shrink_onto, slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.sparse import mean_of_records
 from dpsco_bench.fused.tiles import domain_of, on_device
-from dpsco_bench.papers.wang2017.algorithms.svrg import svrg_epochs, svrg_pp_epochs
+from dpsco_bench.papers.wang2017.algorithms import svrg
 from dpsco_bench.problems.data import NO_SLOPE
 
 
@@ -164,11 +164,9 @@ def ridge_alone(objective, plan, mechanism):
 
 @fused("wang2017.dp_svrg", supports=ridge_alone, device=ridge_alone)
 def dp_svrg(objective, plan, mechanism):
-    """Run compiled: every epoch starts at its snapshot, and the last snapshot is returned."""
-    return svrg_epochs(objective, plan, mechanism, partial(mean_of_records, objective), compiled_loop)
+    return svrg.dp_svrg(objective, plan, mechanism, partial(mean_of_records, objective), compiled_loop)
 
 
 @fused("wang2017.dp_svrg_pp", supports=ridge_alone, device=ridge_alone)
 def dp_svrg_pp(objective, plan, mechanism):
-    """Run compiled: x runs on from epoch to epoch, and the last snapshot is returned."""
-    return svrg_pp_epochs(objective, plan, mechanism, partial(mean_of_records, objective), compiled_loop)
+    return svrg.dp_svrg_pp(objective, plan, mechanism, partial(mean_of_records, objective), compiled_loop)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from math import log2, sqrt
 from typing import Any
@@ -222,7 +222,7 @@ def online_to_batch(
     Each of the ``regularisers``, (t, w_t, x_t) -> ``(R, d)``, is a subgradient that is added to the learner's loss.
     """
     beta, weight = (values.tolist() for values in weights(plan.k, plan.n))
-    units, tree, total, x = node_units(plan), TreeSum(mechanism), 0.0, None
+    units, tree, total, x = node_units(plan.schedule), TreeSum(mechanism), 0.0, None
     unit_of = units.stream(plan.p)
     for t in range(1, plan.n + 1):
         w = learner.predict()
@@ -280,9 +280,9 @@ def clipped(difference: Array, level: Any, q: float) -> Array:
     return difference * xp.minimum(xp.ones_like(length), level / xp.maximum(length, xp.full_like(length, TINY)))
 
 
-def node_units(plan: Any) -> NodeUnits:
-    """Find the units in which a plan's nodes are released."""
-    return NodeUnits(plan.k, plan.n, plan.lipschitz, plan.smoothness, plan.diameter, plan.sensitivity, plan.radius)
+def node_units(schedule: Schedule) -> NodeUnits:
+    """Find the units in which a plan's nodes are released, by its schedule."""
+    return NodeUnits(**{field.name: schedule[field.name] for field in fields(NodeUnits)})
 
 
 def learner_setting(objective: Any, plan: Any, **further: Any) -> LearnerSetting:
