@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cached_property
 from typing import Any, get_args
 
 from dpsco_bench.errors import InputError, Refusal, checked_count
@@ -145,10 +145,11 @@ class Algorithm:
         object.__setattr__(self, "run_function", function)
         return function
 
-    @property
+    @cached_property
     def options(self) -> dict[str, inspect.Parameter]:
-        """Schedule options of the plan function by name (its keyword-only parameters)."""
-        return _keywords(self.plan_function)
+        """Schedule options of the plan function by name (its keyword-only parameters); reading them is slow."""
+        parameters = inspect.signature(self.plan_function, eval_str=True).parameters
+        return {k: p for k, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
 
     def modules(self, options: Options) -> tuple[str, ...]:
         """Names of the modules that a run with these options uses: its own, and those that it finds by name."""
@@ -267,10 +268,3 @@ def get_algorithm(id: str) -> Algorithm:
 def list_algorithms() -> list[str]:
     """Ids of all algorithms, the user's own included."""
     return ALGORITHMS.names()
-
-
-@cache
-def _keywords(plan_function: PlanFunction) -> dict[str, inspect.Parameter]:
-    """List its keyword-only parameters; reading a signature's annotations is slow."""
-    parameters = inspect.signature(plan_function, eval_str=True).parameters
-    return {k: p for k, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
