@@ -458,11 +458,8 @@ def families(results: Results) -> Said:
 def other_families(results: Results) -> Said:
     """Say who wins on heavy tails, on cubes, spheres and balls, and where all tie."""
     heavy, cube, squares = (results.decided(name) for name in ("heavy", "linear-linf", "quadratic-l2"))
-    mean, strong, balls = (
-        results.decided("mean"),
-        results.decided("strong-ball"),
-        results.decided("logistic-l1", "logistic-l2"),
-    )
+    mean, strong = results.decided("mean"), results.decided("strong-ball")
+    balls = results.decided("logistic-l1", "logistic-l2")
     accept, su_accept = ran(heavy), ran(heavy, "su2023")
     euclid, mechanism, descent = won(heavy, "heavy_tailed_euclid"), won(cube, "reg_exp_mech"), won(squares, "noisy_smd")
     sphere, objective = won(mean, "app_objp_sc"), won(balls, "app_objp")

@@ -92,11 +92,9 @@ class HalfLine:
         far = 2.0 * mode + DEPTH + 1.0  # there the exponent is below -DEPTH for every q > 1 and t <= 0, and for t > 0
         far = np.where(t > 0.0, far * DEPTH, np.minimum(far, DEPTH / np.maximum(-t, 1e-9)))
         holds: Callable[[Array], Array] = lambda s: self._exponent(t, mode, s) > -DEPTH  # noqa: E731
-        below, above = (
-            ends(lambda s: holds(-s), 0.0 * mode, mode, _BISECTIONS),
-            ends(holds, 0.0 * mode, far, _BISECTIONS),
-        )
-        return -below[1], above[1]
+        _, below = ends(lambda s: holds(-s), 0.0 * mode, mode, _BISECTIONS)
+        _, above = ends(holds, 0.0 * mode, far, _BISECTIONS)
+        return -below, above
 
 
 @lru_cache(maxsize=16)

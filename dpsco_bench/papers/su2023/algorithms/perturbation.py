@@ -86,13 +86,8 @@ def perturbation_plan(
     -----
     The release of the minimiser costs ``rank ln(1 + beta/(n m))`` for the determinants and D_g for the gradients.
     """
-    c, n, d, exact, covers = (
-        given.constants,
-        given.n,
-        given.d,
-        has_closed_form(given.constants),
-        output_scale is not None,
-    )
+    c, n, d = given.constants, given.n, given.d
+    exact, covers = has_closed_form(c), output_scale is not None
     jacobian = hessian_rank(c, d) * log1p(c.smoothness / (n * convexity))
     law: Schedule = dict(log_jacobian=jacobian, loss_class=c.loss_class, dimension=d, closed_form=exact)
     queries: list[Query] = [
