@@ -11,7 +11,6 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
@@ -471,8 +470,10 @@ class PlaneDensity:
         return np.where(power < 1.0, edge + self._rest(inside) - self.c * inside ** (2.0 / self.p), -np.inf)
 
     @cached_property
-    def _rest(self) -> CubicSpline:
+    def _rest(self) -> Any:
         """Compute the part that is smooth in the power: the log integral over tau less both other terms of `log`."""
+        from scipy.interpolate import CubicSpline
+
         power = 0.5 * (1.0 - np.cos(np.linspace(0.0, np.pi, _KNOTS)))
         if self.d == 2:
             return CubicSpline(power, np.zeros(_KNOTS))
