@@ -142,7 +142,7 @@ def test_soft_quadratic_l2_is_matched_to_the_optimal_horizon(cell, signal):
 def test_l1_linear_is_matched_to_the_literal_horizon(cell, ball):
     problem = get_problem("l1_linear", ball=ball).at(*cell)
     made = schedule("dp_accmd", problem, cell, "acsa")
-    B = ball_geometry(problem.feasible).bregman_radius(64)
+    B = ball_geometry(problem.ball).bregman_radius(64)
     np.testing.assert_allclose(problem.slope, 4 * 4 * B / made.steps**2 * np.eye(64)[0], rtol=1e-12)
     x = np.array([[0.25] + [0.0] * 63])
     assert problem.risk(x, None)[0] - problem.optimal_risk(None) == pytest.approx(0.75 * problem.slope[0])
