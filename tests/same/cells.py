@@ -92,8 +92,3 @@ def differences(recorded, found):
 def read():
     """Read what is recorded."""
     return json.loads(RECORD.read_text())
-
-
-def write(found):
-    """Record cells."""
-    RECORD.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
