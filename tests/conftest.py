@@ -94,7 +94,6 @@ def dpsco(tmp_path, monkeypatch, capsys) -> Dpsco:
 
 @pytest.fixture
 def examples(tmp_path) -> Path:
-    """The shipped examples, copied into the test's folder."""
     return Path(shutil.copytree(EXAMPLES, tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__")))
 
 

@@ -23,7 +23,6 @@ PACK = {".bz2": bz2.compress, ".gz": gzip.compress}
 
 
 def known(source, texts):
-    """The distribution with invented texts."""
     digests = [hashlib.sha256(text).hexdigest() for text in texts]
     names = [name for name, _ in source.texts]
     remotes = tuple(replace(remote, sha256=None) for remote in source.remote_files)

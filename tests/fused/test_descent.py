@@ -38,7 +38,6 @@ def given(rows, d, copies, shared, width, noise, seed=0):
 
 
 def listed(x, total, rows, records, form, noise, scale, eta, weights, ridge, domain):
-    """The steps in NumPy, row by row."""
     features, labels, index, counts, share, stride = records
     for row in range(len(x)):
         copy, r = divmod(row, rows)

@@ -31,7 +31,6 @@ def inside(rng, d, kind, radius, norm):
 
 
 def gradient_of_w(geometry, x):
-    """Gradient of the l1 geometry's ``(s/2) ||x||_q^2`` written plainly."""
     d = x.shape[-1]
     p, s = geometry.dual_exponent(d), geometry.curvature(d)
     q = p / (p - 1)

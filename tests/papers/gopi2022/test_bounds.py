@@ -144,7 +144,6 @@ def test_regularisers_are_strongly_convex_in_their_norm():
 
 
 def ratio(problem, n, d, p, epsilon, calibration, schedule="erm", sampler="auto", bound="thm3", **options):
-    """Mean excess risk over bound in one cell."""
     cell = Cell("gopi2022.reg_exp_mech", problem, n, epsilon, 1e-6, d,
                 options={"schedule": schedule, "sampler": sampler}, problem_options={"p": p, **options})  # fmt: skip
     found = calibrate_cell(cell, calibration, 0)

@@ -22,7 +22,6 @@ def filled(out, whole, key, first, step, replicate, high):
 
 
 def each(law, *arguments):
-    """A compiled law at each of several points."""
     return np.array([law(*point) for point in zip(*np.broadcast_arrays(*arguments), strict=True)])
 
 
