@@ -1,12 +1,13 @@
 """What every test leaves as it found it."""
 
+import json
 import os
 import shutil
 import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -28,6 +29,17 @@ class Outcome(NamedTuple):
     code: int
     out: str
     err: str
+
+    @property
+    def said(self) -> str:
+        """What a call printed that ended well."""
+        assert self.code == 0, self.err
+        return self.out
+
+    @property
+    def rows(self) -> Any:
+        """The same, read as JSON."""
+        return json.loads(self.said)
 
 
 Dpsco = Callable[..., Outcome]
@@ -82,7 +94,6 @@ def dpsco(tmp_path, monkeypatch, capsys) -> Dpsco:
 
 @pytest.fixture
 def examples(tmp_path) -> Path:
-    """The shipped examples, copied into the test's folder."""
     return Path(shutil.copytree(EXAMPLES, tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__")))
 
 

@@ -56,9 +56,6 @@ def test_a_smaller_slope_is_better_whatever_the_exponent_but_towards_zero(parame
     assert judged(N**slope, named=N**parameter_exponent, more={"better": better}).verdict == word
 
 
-# Equivalence: the interval alone decides.
-
-
 def fit(slope, low, high):
     return RateFit(slope, low, high, values=tuple(N), mean=tuple(1 / N), stderr=(0.01,) * 5, weights=(0.2,) * 5)
 
@@ -109,9 +106,6 @@ def test_a_rate_undecided_by_few_replicates_is_decided_by_more():
         assert rate_verdict(SweepRisks(N, risks, regime), 0.1, NAMES).verdict == word
 
 
-# The axis.
-
-
 def test_the_axis_is_what_the_exponent_is_about():
     """Risk (ln K)^1.24 over K: on an axis of ln K it fails against ln K, on one of K a tolerance would swallow it."""
     k = 2.0 ** np.arange(4, 11)
@@ -124,9 +118,6 @@ def test_the_axis_is_what_the_exponent_is_about():
     k = np.array([16.0, 64.0, 256.0])
     assert np.ptp(np.log(np.log(k))) < np.log(4)
     assert judged(np.log(k), values=k, axis=np.log(k), named=np.log(k)).verdict == "match"
-
-
-# Asymptotic cells.
 
 
 @pytest.mark.parametrize(
@@ -177,9 +168,6 @@ def test_a_signal_that_can_be_stronger_may_leave_more_of_the_start(share, limit,
 def test_how_many_sizes_over_which_factor(profile, values, word):
     x = np.array(values, dtype=float)
     assert judged(1 / x, values=x, more={"profile": profile}).verdict == word
-
-
-# Signals, power law, order of the steps.
 
 
 def test_the_order_of_the_steps_and_an_edge_among_the_fitted_cells():
@@ -258,9 +246,6 @@ def test_what_other_terms_make_of_a_slope_is_told_beside_its_word():
             assert "the rest" not in judged(other, 0.08, full=full, more=silent).reason
             assert "the rest" not in judged(N**-0.5, 0.08, more=silent).reason
     assert "the rest" not in judged(1 / N, full=1.5 / N, more={"others": "the rest"}).reason
-
-
-# Common random numbers, reservations.
 
 
 def test_common_random_numbers_decide_what_independent_ones_leave_open():

@@ -267,10 +267,8 @@ def drawn_audits(scores):
 
 def test_a_row_has_its_bounds_its_accountant_and_the_claim():
     named = {part.id: part for part in PARTS}
-    both = [
-        audit_score(named["dp_gd-paper"], 1.3, real=2.4, kind="exact"),
-        audit_score(named["dp_gd-paper-fused"], 0.5),
-    ]
+    both = [audit_score(named["dp_gd-paper"], 1.3, real=2.4, kind="exact")]
+    both.append(audit_score(named["dp_gd-paper-fused"], 0.5))
     figure = drawn_audits(both)
     assert len(rows_of(both)) == 1
     assert [(x, marker) for x, marker, *_ in marks(figure)] == [(2.4, "o"), (1.3, "D"), (0.5, "D")]
