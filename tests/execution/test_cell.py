@@ -106,7 +106,7 @@ def test_the_data_root_is_given_where_it_is_asked_for():
 
 
 def test_the_order_of_options_names_no_other_stream():
-    constants = {"constants": {"smoothness": 2.0}, "kappa": 4.0}
-    one, other = (replace(CELL, problem_options=dict(items)) for items in (constants.items(), [*constants.items()][::-1]))
+    given = [("constants", {"smoothness": 2.0}), ("kappa", 4.0)]
+    one, other = (replace(CELL, problem_options=dict(items)) for items in (given, given[::-1]))
     keys = [(cell.data_key(), cell.objective_key(0), cell.run_key(0)) for cell in (one, other)]
     assert keys[0] == keys[1]
