@@ -29,7 +29,6 @@ Value = Callable[[Any, Any], Any]
 TRAINING = 0.3  # part of the scores, taken from the front, on which the events are chosen
 CANDIDATES = 200
 """Thresholds tried per tail on the training part: geometric in rank, since the best events lie in the tails."""
-FEWEST_SCORES = 8
 BOUNDS = 4
 THRESHOLDS = 60  # events that are tried in each direction, evenly in the quantiles of the scores
 REPEATS = 2000  # simulated audits
@@ -60,21 +59,27 @@ class _Event:
     threshold: float
     upper: bool
 
-    def count(self, scores: Array) -> int:
-        return int(np.count_nonzero(scores >= self.threshold if self.upper else scores <= self.threshold))
+    def limits(self, likely: Array, unlikely: Array, error: float) -> tuple[float, float]:
+        """Bound its two probabilities: the first from below, the second from above."""
+        met, alarms = (
+            np.count_nonzero(scores >= self.threshold if self.upper else scores <= self.threshold)
+            for scores in (likely, unlikely)
+        )
+        low = clopper_pearson_lower(met, len(likely), error)
+        return float(low), float(clopper_pearson_upper(alarms, len(unlikely), error))
 
     def __str__(self) -> str:
         return f"score {'>=' if self.upper else '<='} {self.threshold:.6g}"
 
 
 def clopper_pearson_lower(successes: Any, trials: int, error: float) -> Any:
-    """Exact lower confidence limit of a binomial probability; undershoots the truth except with probability `error`."""
+    """Compute a binomial probability's exact lower confidence limit, above it with probability `error` at most."""
     k = np.asarray(successes, dtype=float)
     return np.where(k > 0, betaincinv(np.maximum(k, 1e-300), trials - k + 1.0, error), 0.0)
 
 
 def clopper_pearson_upper(successes: Any, trials: int, error: float) -> Any:
-    """Exact upper confidence limit of a binomial probability (see `clopper_pearson_lower`)."""
+    """Compute a binomial probability's exact upper confidence limit (see `clopper_pearson_lower`)."""
     k = np.asarray(successes, dtype=float)
     below = k < trials
     return np.where(below, betaincinv(k + 1.0, np.where(below, trials - k, 1.0), 1.0 - error), 1.0)
@@ -85,11 +90,11 @@ def lower_bound(
 ) -> LowerBound:
     """Bound epsilon from below, with the event behind it.
 
-    Raises InputError for NaN scores, fewer than 8 of them, or a number outside its range.
+    Raises InputError for NaN scores.
 
     Parameters
     ----------
-    scores_p, scores_q : array (N,), (M,)
+    scores_p, scores_q : array (N,), (M,), at least 2 each
         One real score per independent run on each of the two data sets; ties and infinities are allowed. The scores may
         depend on anything but on these runs' data set: any function of what the mechanism releases gives a valid bound.
     delta : float, in [0, 1)
@@ -98,23 +103,17 @@ def lower_bound(
         Of further events, chosen without these scores: ``score >= first`` as the likelier on the first data set, and
         ``score <= second`` as the likelier on the second. They are tested too, and all bounds hold jointly.
     """
-    if not 0 <= delta < 1:
-        raise InputError("delta", delta, "in [0, 1)")
-    if not 0 < confidence < 1:
-        raise InputError("confidence", confidence, "in (0, 1)")
     error = (1.0 - confidence) / (BOUNDS if thresholds is None else 2 * BOUNDS)
-    (train_p, test_p), (train_q, test_q) = (
-        _split(key, scores) for key, scores in (("scores_p", scores_p), ("scores_q", scores_q))
-    )
-    there, back = (test_p, test_q, "P over Q"), (test_q, test_p, "Q over P")
-    worth = partial(_epsilon, delta=delta)
-    tried = [
-        (_choose(train_p, train_q, len(test_p), len(test_q), worth, error), there),
-        (_choose(train_q, train_p, len(test_q), len(test_p), worth, error), back),
-    ]
+    there, back = _chosen(scores_p, scores_q, partial(_epsilon, delta=delta), error)
+    tried = [(*there, "P over Q"), (*back, "Q over P")]
     if thresholds is not None:
-        tried += [(_Event(thresholds[0], True), there), (_Event(thresholds[1], False), back)]
-    return max((_test(event, *sides, delta, error) for event, sides in tried), key=lambda bound: bound.epsilon)
+        tried.append((_Event(thresholds[0], True), *there[1:], "P over Q"))
+        tried.append((_Event(thresholds[1], False), *back[1:], "Q over P"))
+    found = []
+    for event, likely, unlikely, direction in tried:
+        power, alarm = event.limits(likely, unlikely, error)
+        found.append(LowerBound(float(_epsilon(power, alarm, delta)), direction, str(event), power, alarm))
+    return max(found, key=lambda bound: bound.epsilon)
 
 
 def gdp_lower_bound(scores_p: Any, scores_q: Any, confidence: float) -> float:
@@ -124,30 +123,11 @@ def gdp_lower_bound(scores_p: Any, scores_q: Any, confidence: float) -> float:
     most, where counts are large: far fewer runs come close to the parameter than to an epsilon at a small delta.
     """
     error = (1.0 - confidence) / BOUNDS
-    (train_p, test_p), (train_q, test_q) = (
-        _split(key, scores) for key, scores in (("scores_p", scores_p), ("scores_q", scores_q))
-    )
-    found = []
-    for likely, unlikely, train in ((test_p, test_q, (train_p, train_q)), (test_q, test_p, (train_q, train_p))):
-        event = _choose(*train, len(likely), len(unlikely), _mu, error)
-        tested = _test(event, likely, unlikely, "", 0.0, error)
-        found.append(float(_mu(tested.power_low, tested.false_alarm_high)))
-    return max(0.0, *found)
+    return max(float(_mu(*event.limits(*sides, error))) for event, *sides in _chosen(scores_p, scores_q, _mu, error))
 
 
 def _mu(power: Any, false_alarm: Any) -> Any:
     return np.maximum(ndtri(np.maximum(power, 1e-300)) - ndtri(np.minimum(false_alarm, 1.0 - 1e-16)), 0.0)
-
-
-def _split(key: str, given: Any) -> tuple[Array, Array]:
-    """Split scores into those that choose events and those that test them."""
-    scores = np.asarray(given, dtype=float)
-    if scores.ndim != 1 or len(scores) < FEWEST_SCORES:
-        raise InputError(f"shape of {key}", scores.shape, f"one-dimensional with at least {FEWEST_SCORES} scores")
-    if np.isnan(scores).any():
-        raise InputError(key, math.nan, "numbers (infinities are allowed)")
-    first = min(max(1, round(TRAINING * len(scores))), len(scores) - 1)
-    return scores[:first], scores[first:]
 
 
 def _epsilon(power: Any, false_alarm: Any, delta: float) -> Any:
@@ -156,39 +136,42 @@ def _epsilon(power: Any, false_alarm: Any, delta: float) -> Any:
     return np.log(np.maximum(gain, 1.0))
 
 
+def _chosen(scores_p: Any, scores_q: Any, value: Value, error: float) -> list[tuple[_Event, Array, Array]]:
+    """Choose an event for either direction on the front of the scores; it comes with the rest, the likelier first."""
+    (train_p, test_p), (train_q, test_q) = _split("scores_p", scores_p), _split("scores_q", scores_q)
+    there = _choose(train_p, train_q, len(test_p), len(test_q), value, error)
+    back = _choose(train_q, train_p, len(test_q), len(test_p), value, error)
+    return [(there, test_p, test_q), (back, test_q, test_p)]
+
+
+def _split(key: str, given: Any) -> tuple[Array, Array]:
+    """Split scores into those that choose events and those that test them."""
+    scores = np.asarray(given, dtype=float)
+    if np.isnan(scores).any():
+        raise InputError(key, math.nan, "numbers (infinities are allowed)")
+    first = max(1, round(TRAINING * len(scores)))
+    return scores[:first], scores[first:]
+
+
 def _choose(likely: Array, unlikely: Array, trials: int, other_trials: int, value: Value, error: float) -> _Event:
     """Choose the event of the largest value on a test part of the given sizes, judged by the training scores.
 
     One more false alarm is counted than was seen: an event that no training score hit has a small probability, not 0.
     """
     best, chosen = -1.0, _Event(math.inf, True)
-    ordered, other = np.sort(likely), np.sort(unlikely)
     values = np.sort(np.concatenate([likely, unlikely]))
     ranks = np.unique(np.geomspace(1, len(values), CANDIDATES).astype(int)) - 1
     candidates = np.unique(values[np.concatenate([ranks, len(values) - 1 - ranks])])
-    for upper in (True, False):
-        thresholds = candidates[::-1] if upper else candidates
-        hits, alarms = (_counts(values, thresholds, upper) for values in (ordered, other))
-        power = clopper_pearson_lower(hits * (trials / len(ordered)), trials, error)
-        expected = np.minimum((alarms + 1) * (other_trials / len(other)), other_trials)
+    for sign in (-1.0, 1.0):  # events score >= t, then score <= t
+        tails = np.sort(sign * candidates)
+        hits, alarms = (np.searchsorted(np.sort(sign * own), tails, side="right") for own in (likely, unlikely))
+        power = clopper_pearson_lower(hits * (trials / len(likely)), trials, error)
+        expected = np.minimum((alarms + 1) * (other_trials / len(unlikely)), other_trials)
         promised = value(power, clopper_pearson_upper(expected, other_trials, error))
         i = int(np.argmax(promised))
         if promised[i] > best:
-            best, chosen = float(promised[i]), _Event(float(thresholds[i]), upper)
+            best, chosen = float(promised[i]), _Event(float(sign * tails[i]), sign < 0)
     return chosen
-
-
-def _counts(ordered: Array, thresholds: Array, upper: bool) -> Array:
-    if upper:
-        return len(ordered) - np.searchsorted(ordered, thresholds, side="left")
-    return np.searchsorted(ordered, thresholds, side="right")
-
-
-def _test(event: _Event, likely: Array, unlikely: Array, direction: str, delta: float, error: float) -> LowerBound:
-    """Bound epsilon by one event on scores that had no part in its choice."""
-    power = float(clopper_pearson_lower(event.count(likely), len(likely), error))
-    alarm = float(clopper_pearson_upper(event.count(unlikely), len(unlikely), error))
-    return LowerBound(float(_epsilon(power, alarm, delta)), direction, str(event), power, alarm)
 
 
 @dataclass(frozen=True)
@@ -254,10 +237,6 @@ def expected_bounds(likely: Array, unlikely: Array, runs: int, delta: float, con
     return np.asarray(np.log(np.maximum((low - delta) / np.maximum(high, 1e-300), 1e-300)))
 
 
-def expected_bound(found: Events, runs: int, delta: float, confidence: float) -> float:
-    return float(np.max(expected_bounds(found.likely, found.unlikely, runs, delta, confidence), initial=-np.inf))
-
-
 def attainable_bound(runs: int, epsilon: float, delta: float, confidence: float) -> float:
     """Predict the lower bound that so many runs would show of normal noise that attains an epsilon at ``delta``.
 
@@ -271,10 +250,6 @@ def attainable_bound(runs: int, epsilon: float, delta: float, confidence: float)
     mu, cuts = gdp_mu(epsilon, delta), np.linspace(-REACH, REACH, THRESHOLDS)
     likely, unlikely = standard_normal.sf(cuts - mu), standard_normal.sf(cuts)
     return max(0.0, float(expected_bounds(likely, unlikely, runs, delta, confidence).max()))
-
-
-def best_threshold(found: Events, runs: int, claim: float, delta: float, confidence: float) -> float:
-    return float(found.thresholds[best_event(found, runs, claim, delta, confidence)])
 
 
 def best_event(found: Events, runs: int, claim: float, delta: float, confidence: float) -> int:
@@ -299,7 +274,7 @@ def predicted_power(found: Events, runs: int, claim: float, delta: float, confid
 
 def tested_runs(runs: int) -> int:
     """Count the runs on each data set on which the chosen event is tested."""
-    return max(1, round((1.0 - TRAINING) * runs))
+    return round((1.0 - TRAINING) * runs)
 
 
 def both_directions(scores: tuple[Array, Array], exact: bool) -> tuple[Events, Events]:

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.audit.subject import replaced
-from dpsco_bench.audit.transcript import NeighbourRun, Recording, factor, replayed
+from dpsco_bench.audit.transcript import NeighbourRun, Recording, factor, hides_batches, replayed, supports
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.request import PROBLEM, make_cell
@@ -150,21 +150,19 @@ class Trial:
     algorithm: str
     variant: str
     calibration: str
-    problem: str
-    problem_options: Options
-    options: Options
-    n: int
-    d: int
-    epsilon: float
-    statistic: str
-    fused: bool
-    reason: str
+    problem: str = ""
+    problem_options: Options = field(default_factory=dict)
+    options: Options = field(default_factory=dict)
+    n: int = 0
+    d: int = 0
+    epsilon: float = math.nan
+    statistic: str = ""
+    fused: bool = False
+    reason: str = ""
 
 
 def trials(algorithms: list[str] | None = None) -> Iterator[Trial]:
     """List, without running it, what is tried for every algorithm, variant and calibration, compiled runs besides."""
-    from dpsco_bench.audit.transcript import supports
-
     for id in list_algorithms() if algorithms is None else algorithms:
         variants = get_algorithm(id).variants.items()
         pairs = [(v, c) for v, allowed in variants for c in allowed if c in CALIBRATIONS]
@@ -172,14 +170,14 @@ def trials(algorithms: list[str] | None = None) -> Iterator[Trial]:
             try:
                 cell = audit_cell_of(id, calibration, {"variant": variant} if variant else {})
             except (InputError, Refusal) as failure:
-                yield Trial(id, variant, calibration, "", {}, {}, 0, 0, math.nan, "", False, str(failure))
+                yield Trial(id, variant, calibration, reason=str(failure))
                 continue
             plan = cell.plan(calibration, 0, twice=False)[1]
             place = cell.problem, cell.problem_options, cell.options, cell.n, cell.problem_entry.dimension
-            known = id, variant, calibration, *place, float(cell.epsilon)
-            yield Trial(*known, "transcript" if supports(plan) else "output", False, "")
+            known = Trial(id, variant, calibration, *place, float(cell.epsilon), "output")
+            yield replace(known, statistic="transcript") if supports(plan) else known
             if runs_fused(cell, plan):
-                yield Trial(*known, "output", True, "")
+                yield replace(known, fused=True)
 
 
 def runs_fused(cell: Cell, plan: Plan) -> bool:
@@ -216,10 +214,9 @@ def _canary_pairs(
     problem, data = cell.problem_entry, cell.draw_data(seed, 0)
     own = np.asarray(data.features)[0]
     mirrored = problem.neighbour(data) if isinstance(problem, CanaryHuber) else _with_row(data, -own)
-    tried = NeighbourRun(cell, plan, scales, (data, mirrored), 0)
     place, share = 0, 1.0
-    if not (tried.hides_batches or any(isinstance(query, DrawQuery) for query in plan.queries)):
-        place, share = worst_place(tried, seed)
+    if not (hides_batches(plan) or any(isinstance(query, DrawQuery) for query in plan.queries)):
+        place, share = worst_place(NeighbourRun(cell, plan, scales, (data, mirrored), 0), seed)
     canary = f"{canary} in place {place}" if place else canary
 
     def pair(name: str, one: Data, two: Data, alone: bool = True) -> NeighbourRun:
