@@ -123,7 +123,8 @@ def gdp_lower_bound(scores_p: Any, scores_q: Any, confidence: float) -> float:
     most, where counts are large: far fewer runs come close to the parameter than to an epsilon at a small delta.
     """
     error = (1.0 - confidence) / BOUNDS
-    return max(float(_mu(*event.limits(*sides, error))) for event, *sides in _chosen(scores_p, scores_q, _mu, error))
+    chosen = _chosen(scores_p, scores_q, _mu, error)
+    return max(float(_mu(*event.limits(likely, unlikely, error))) for event, likely, unlikely in chosen)
 
 
 def _mu(power: Any, false_alarm: Any) -> Any:
@@ -138,19 +139,16 @@ def _epsilon(power: Any, false_alarm: Any, delta: float) -> Any:
 
 def _chosen(scores_p: Any, scores_q: Any, value: Value, error: float) -> list[tuple[_Event, Array, Array]]:
     """Choose an event for either direction on the front of the scores; it comes with the rest, the likelier first."""
-    (train_p, test_p), (train_q, test_q) = _split("scores_p", scores_p), _split("scores_q", scores_q)
+    sides = []
+    for key, given in (("scores_p", scores_p), ("scores_q", scores_q)):
+        scores = np.asarray(given, dtype=float)
+        if np.isnan(scores).any():
+            raise InputError(key, math.nan, "numbers (infinities are allowed)")
+        sides.append(np.split(scores, [max(1, round(TRAINING * len(scores)))]))
+    (train_p, test_p), (train_q, test_q) = sides
     there = _choose(train_p, train_q, len(test_p), len(test_q), value, error)
     back = _choose(train_q, train_p, len(test_q), len(test_p), value, error)
     return [(there, test_p, test_q), (back, test_q, test_p)]
-
-
-def _split(key: str, given: Any) -> tuple[Array, Array]:
-    """Split scores into those that choose events and those that test them."""
-    scores = np.asarray(given, dtype=float)
-    if np.isnan(scores).any():
-        raise InputError(key, math.nan, "numbers (infinities are allowed)")
-    first = max(1, round(TRAINING * len(scores)))
-    return scores[:first], scores[first:]
 
 
 def _choose(likely: Array, unlikely: Array, trials: int, other_trials: int, value: Value, error: float) -> _Event:
@@ -193,40 +191,36 @@ def events(likely: Any, unlikely: Any, exact: bool) -> Events:
     """Estimate both probabilities of events of the scores ``(N,)`` and ``(M,)`` of some runs on the two data sets.
 
     Where scores are log density ratios L (``exact``) every run on either data set tells of both: by ``1/(1 + e^-L)`` of
-    the likely one, and by the rest of the other. Else probabilities are limits for the shares of runs.
+    the likely one, and by the rest of the other; the Bayesian bootstrap keeps errors of both together. Else
+    probabilities are limits for the shares of runs.
     """
-    ordered, others = (np.sort(np.asarray(scores, dtype=np.float64)) for scores in (likely, unlikely))
+    sides = ordered, others = tuple(np.sort(np.asarray(scores, dtype=np.float64)) for scores in (likely, unlikely))
     total = len(ordered)
     thresholds = np.unique(ordered[np.unique(np.linspace(0, total - min(COUNTED, total), THRESHOLDS).astype(int))])
     with np.errstate(over="ignore"):
         norm = float(np.mean(np.exp(-np.clip(ordered, -700.0, 700.0))))
     if exact and 1.0 / NORMALISED < norm < NORMALISED:
-        pooled = np.sort(np.concatenate([ordered, others]))
+        pooled = np.sort(np.concatenate(sides))
         weights = np.stack([expit(pooled), expit(-pooled)], axis=-1)
+
+        def bootstrap(threshold: float, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
+            inside = np.searchsorted(pooled, threshold, side="left")
+            shares = rng.standard_exponential((size, len(pooled)))
+            met = np.minimum(shares[:, inside:] @ weights[inside:] / (shares @ weights), 1.0)
+            return met[:, 0], met[:, 1]
+
         inside = np.searchsorted(pooled, thresholds, side="left")
         met = np.minimum(np.cumsum(weights[::-1], axis=0)[::-1][inside] / weights.sum(axis=0), 1.0)
-        return Events(thresholds, met[:, 0], met[:, 1], partial(_bootstrap, pooled, weights))
-    low = clopper_pearson_lower(total - np.searchsorted(ordered, thresholds, side="left"), total, LESS)
-    high = clopper_pearson_upper(len(others) - np.searchsorted(others, thresholds, side="left"), len(others), DOUBT)
-    return Events(thresholds, low, high, partial(_posterior, (ordered, others)))
+        return Events(thresholds, met[:, 0], met[:, 1], bootstrap)
 
+    def posterior(threshold: float, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        missed = [np.searchsorted(own, threshold, side="left") for own in sides]
+        first, second = (rng.beta(len(own) - k + 0.5, k + 0.5, size) for own, k in zip(sides, missed, strict=True))
+        return first, second
 
-def _bootstrap(
-    pooled: Array, weights: Array, threshold: float, size: int, rng: np.random.Generator
-) -> tuple[Array, Array]:
-    """Draw by the Bayesian bootstrap of scores that are densities, so that errors of both go together."""
-    inside = np.searchsorted(pooled, threshold, side="left")
-    shares = rng.standard_exponential((size, len(pooled)))
-    met = shares[:, inside:] @ weights[inside:] / (shares @ weights)
-    return np.minimum(met[:, 0], 1.0), np.minimum(met[:, 1], 1.0)
-
-
-def _posterior(
-    sides: tuple[Array, Array], threshold: float, size: int, rng: np.random.Generator
-) -> tuple[Array, Array]:
-    missed = [np.searchsorted(own, threshold, side="left") for own in sides]
-    first, second = (rng.beta(len(own) - k + 0.5, k + 0.5, size) for own, k in zip(sides, missed, strict=True))
-    return first, second
+    met = [len(own) - np.searchsorted(own, thresholds, side="left") for own in sides]
+    low = clopper_pearson_lower(met[0], total, LESS)
+    return Events(thresholds, low, clopper_pearson_upper(met[1], len(others), DOUBT), posterior)
 
 
 def expected_bounds(likely: Array, unlikely: Array, runs: int, delta: float, confidence: float) -> Array:
@@ -275,9 +269,3 @@ def predicted_power(found: Events, runs: int, claim: float, delta: float, confid
 def tested_runs(runs: int) -> int:
     """Count the runs on each data set on which the chosen event is tested."""
     return round((1.0 - TRAINING) * runs)
-
-
-def both_directions(scores: tuple[Array, Array], exact: bool) -> tuple[Events, Events]:
-    """Estimate events that are likelier on the first data set, and those that are likelier on the second."""
-    first, second = scores
-    return events(first, second, exact), events(-second, -first, exact)

@@ -3,11 +3,9 @@
 A canary is a problem of which one record alone has a gradient, so that nothing hides it. What a method asks for, it
 asks of a canary too: each declares its own constants and traits, and the first fitting one is taken.
 
-Pairs of neighbouring data sets on a canary: its replacement by its mirror image, its removal (by a record that
-contributes nothing, since n is public), and its replacement among copies of itself, all in the place of the data set
-where it changes the releases most; where it changes none by what is declared, the two records of the domain that come
-nearest. Elsewhere: the two records whose exchange changes the releases of noisy runs most, in the norm of each query
-and in units of its noise, all along them.
+Neighbours of a canary are its mirror image, a record that contributes nothing (n is public), and its mirror image among
+copies of itself, all in the place of the data set where it changes the releases most. Elsewhere, and where it changes
+none by what is declared, they are the two records of the domain whose exchange changes noisy runs most.
 """
 
 from __future__ import annotations
@@ -83,23 +81,23 @@ def work_of(plan: Plan) -> float:
     return plan.gradient_evaluations + RELEASE_COST * sum(q.releases for q in plan.queries) + chains
 
 
-def check_private(algorithm: str) -> None:
-    """Refuse an algorithm that claims no privacy at all."""
-    entry = get_algorithm(algorithm)
-    if not any(set(CALIBRATIONS) & set(allowed) for allowed in entry.variants.values()):
-        raise Refusal(f"audit of {entry.id}", "it is not private and claims nothing: none is its only calibration")
-
-
-def audit_cell_of(algorithm: str, calibration: str, keys: Options) -> Cell:
-    """Make the cell of an audit on the first fitting canary; raises a one-line error where there is none.
+def make_audit_cell(
+    algorithm: str, problem: str | None = None, keys: Options | None = None, calibration: str = "accounted"
+) -> Cell:
+    """Make the cell of an audit: on a problem as `execution.request.make_cell`, else on the first fitting canary.
 
     Without n, or an epsilon, it is the first of `RECORDS` and `EPSILONS` with which a run is neither outside the
     paper's range nor too long; where all are, the shortest.
+
+    Raises InputError, or Refusal where nothing fits, and for an algorithm that claims no privacy.
     """
-    check_private(algorithm)
-    entry, failures, given = get_algorithm(algorithm), list[DpscoError](), {"epsilon": EPSILONS, "n": RECORDS}
+    entry, keys, failures = get_algorithm(algorithm), keys or {}, list[DpscoError]()
+    if not any(set(CALIBRATIONS) & set(allowed) for allowed in entry.variants.values()):
+        raise Refusal(f"audit of {entry.id}", "it is not private and claims nothing: none is its only calibration")
+    if problem is not None:
+        return make_cell(algorithm, problem, {"n": RECORDS[0], **keys})
     entry.variant_for(calibration, keys.get("variant"))
-    epsilons, records = ((keys[key],) if key in keys else several for key, several in given.items())
+    epsilons, records = ((keys[k],) if k in keys else own for k, own in (("epsilon", EPSILONS), ("n", RECORDS)))
     for steps in [{}, {"steps": STEPS}] if {"steps"} & (entry.options.keys() - keys.keys()) else [{}]:
         for epsilon in epsilons:
             found = list[tuple[float, Cell]]()
@@ -168,7 +166,7 @@ def trials(algorithms: list[str] | None = None) -> Iterator[Trial]:
         pairs = [(v, c) for v, allowed in variants for c in allowed if c in CALIBRATIONS]
         for variant, calibration in pairs or [("", "none")]:
             try:
-                cell = audit_cell_of(id, calibration, {"variant": variant} if variant else {})
+                cell = make_audit_cell(id, None, {"variant": variant} if variant else {}, calibration)
             except (InputError, Refusal) as failure:
                 yield Trial(id, variant, calibration, reason=str(failure))
                 continue
