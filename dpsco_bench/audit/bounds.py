@@ -23,12 +23,9 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 
 Array = np.ndarray
-Value = Callable[[Any, Any], Any]
-"""Lower bound on a privacy parameter from bounds on the two probabilities of an event."""
-
+Value = Callable[[Any, Any], Any]  # bounds on both probabilities of an event -> that on a privacy parameter
 TRAINING = 0.3  # part of the scores, taken from the front, on which the events are chosen
-CANDIDATES = 200
-"""Thresholds tried per tail on the training part: geometric in rank, since the best events lie in the tails."""
+CANDIDATES = 200  # thresholds tried per tail on it: geometric in rank, since the best events lie in the tails
 BOUNDS = 4
 THRESHOLDS = 60  # events that are tried in each direction, evenly in the quantiles of the scores
 REPEATS = 2000  # simulated audits
@@ -225,7 +222,7 @@ def events(likely: Any, unlikely: Any, exact: bool) -> Events:
 
 def expected_bounds(likely: Array, unlikely: Array, runs: int, delta: float, confidence: float) -> Array:
     """Predict the lower bound on epsilon of an audit of so many runs, by each event at its expected counts."""
-    tested, error = tested_runs(runs), (1.0 - confidence) / (2 * BOUNDS)
+    tested, error = round((1.0 - TRAINING) * runs), (1.0 - confidence) / (2 * BOUNDS)
     low = clopper_pearson_lower(likely * tested, tested, error)
     high = clopper_pearson_upper(unlikely * tested, tested, error)
     return np.asarray(np.log(np.maximum((low - delta) / np.maximum(high, 1e-300), 1e-300)))
@@ -234,8 +231,8 @@ def expected_bounds(likely: Array, unlikely: Array, runs: int, delta: float, con
 def attainable_bound(runs: int, epsilon: float, delta: float, confidence: float) -> float:
     """Predict the lower bound that so many runs would show of normal noise that attains an epsilon at ``delta``.
 
-    What a pair of data sets, or a bound of an accountant, gives away is seen by the distance of a prediction from it.
-    0 for what such runs do not show, infinity for no noise, NaN where epsilon is none.
+    0 for what such runs do not show, infinity for no noise, NaN where epsilon is none. Its distance from a prediction
+    is what a pair of data sets, or a bound of an accountant, gives away.
     """
     if not epsilon > 0.0:
         return math.nan
@@ -248,15 +245,16 @@ def attainable_bound(runs: int, epsilon: float, delta: float, confidence: float)
 
 def best_event(found: Events, runs: int, claim: float, delta: float, confidence: float) -> int:
     """Choose the event that most probably refutes a claim (in standard deviations), else the one that promises most."""
-    bounds, tested = expected_bounds(found.likely, found.unlikely, runs, delta, confidence), tested_runs(runs)
+    promised = expected_bounds(found.likely, found.unlikely, runs, delta, confidence)
+    tested = round((1.0 - TRAINING) * runs)
     spread = sum((1.0 - p) / np.maximum(p * tested, 1.0) for p in (found.likely, found.unlikely))
-    above = (bounds - claim) / np.sqrt(np.maximum(spread, 1.0 / tested))
-    return int(np.argmax(above if above.max() > HOPELESS else bounds))
+    above = (promised - claim) / np.sqrt(np.maximum(spread, 1.0 / tested))
+    return int(np.argmax(above if above.max() > HOPELESS else promised))
 
 
 def predicted_power(found: Events, runs: int, claim: float, delta: float, confidence: float, *, seed: int = 0) -> float:
     """Simulate the counts of `best_event`: the probability that an audit finds a lower bound above a claim."""
-    tested, error = tested_runs(runs), (1.0 - confidence) / (2 * BOUNDS)
+    tested, error = round((1.0 - TRAINING) * runs), (1.0 - confidence) / (2 * BOUNDS)
     best, rng = best_event(found, runs, claim, delta, confidence), np.random.default_rng(seed)
     likely, unlikely = (
         np.repeat(p, REPEATS // POSSIBLE) for p in found.possible(found.thresholds[best], POSSIBLE, rng)
@@ -264,8 +262,3 @@ def predicted_power(found: Events, runs: int, claim: float, delta: float, confid
     low = clopper_pearson_lower(rng.binomial(tested, likely), tested, error)
     high = clopper_pearson_upper(rng.binomial(tested, unlikely), tested, error)
     return float(np.mean(low - delta > np.exp(claim) * high))
-
-
-def tested_runs(runs: int) -> int:
-    """Count the runs on each data set on which the chosen event is tested."""
-    return round((1.0 - TRAINING) * runs)

@@ -44,8 +44,6 @@ SWEEPS, STEPS = 20, 24
 """Default sweeps of a chain: a draw by a longer one costs too much to be repeated often enough. And steps of a method
 whose own schedule asks for far more records."""
 CALIBRATIONS = ("paper", "accounted")
-
-
 CANARIES: tuple[tuple[str, Options], ...] = (
     ("canary_huber", {}),  # generalised linear, on the whole space
     ("canary_linear", {"p": 1.5, "d": 3}),
@@ -70,7 +68,6 @@ MOST_TRIED = 1e6
 TRAJECTORIES = 4  # runs along which neighbours are compared
 WEAK, BETTER = 0.95, 1e-6
 """Share of the declared sensitivity below which a canary is weak; by how much a place must be better to be taken."""
-EIGHTHS = 8
 MIRRORED = ("canary_curved", "canary_linear", "canary_public", "canary_quadratic")
 """Canaries whose mirror image has the negative features; that of ``canary_heavy`` depends on the method's levels."""
 
@@ -159,9 +156,9 @@ class Trial:
     reason: str = ""
 
 
-def trials(algorithms: list[str] | None = None) -> Iterator[Trial]:
+def trials() -> Iterator[Trial]:
     """List, without running it, what is tried for every algorithm, variant and calibration, compiled runs besides."""
-    for id in list_algorithms() if algorithms is None else algorithms:
+    for id in list_algorithms():
         variants = get_algorithm(id).variants.items()
         pairs = [(v, c) for v, allowed in variants for c in allowed if c in CALIBRATIONS]
         for variant, calibration in pairs or [("", "none")]:
@@ -248,7 +245,7 @@ def worst_place(tried: NeighbourRun, seed: int) -> tuple[int, float]:
     """
     n, recorder = tried.cell.n, _recorded(tried, seed)
     powers = {1 << k for k in range(n.bit_length()) if 1 << k < n}
-    places = {0, n - 1} | powers | {k * n // EIGHTHS for k in range(EIGHTHS)}
+    places = {0, n - 1} | powers | {k * n // 8 for k in range(8)}
     best, found = -1.0, (0, 0.0)
     for place in [0] if tried.cell.algorithm_entry.order_invariant else sorted(places):
         one, two = (replayed(tried, moved(data, place), recorder, TRAJECTORIES).out for data in tried.pair)

@@ -44,10 +44,8 @@ NEIGHBOURS = 12  # domain records that are tried in one place
 REACH = 1e4  # noise that steers a run, in units of the calibrated one
 ROUNDS = 5  # steered runs, each in the direction of the largest change that the one before found
 ROUNDING, OFFSET = 1e-9, 1e6  # tolerances of a value and of the sensitivity: the part of it that counts
-
 _SIGNS = np.where(np.arange(REPLICATES) % 2 == 0, 1.0, -1.0)[:, None]
 """Every other replicate is steered the opposite way."""
-
 Values = dict[str, np.ndarray]  # values that a run passed to each query, ``(steps, R, k)``
 FALSE_ALARM = 1e-7  # probability with which the noise of an honest run is called too small
 BY_KIND = TreeQuery | PureTreeQuery | DrawQuery | ObjectiveQuery | NoisyMinimumQuery | CoveringQuery
@@ -59,7 +57,7 @@ SHAPES: dict[str, Callable[..., tuple[float, int]]] = {
     "generalised_gaussian": lambda r: (r, 2),
     "generalised_gaussian_mean": lambda r, draws: (r, 2),
 }
-"""Norm and power of the density ``~ exp(-||z||_norm^power/power)`` of each of `laws.NOISE_LAWS` at scale one."""
+"""Norm and power of the density ``~ exp(-||z||_norm^power/power)`` of each of `mechanism.NOISE_LAWS` at scale one."""
 
 
 @dataclass
@@ -128,14 +126,19 @@ def _try(
     found: Found, subject: Subject, recorded: SubjectRun, place: int, swaps: Sequence[Data], first: int = 0
 ) -> Values:
     """Force the transcript of a run on other data sets; returns the largest changes as unit vectors."""
-    transcript, values = recorded.mechanism.transcript, [exposed_values(subject, recorded)]
+    exposed = [query.name for query in subject.plan.queries if not isinstance(query, CoveringQuery)]
+
+    def values_of(run: SubjectRun) -> Values:
+        return {name: run.mechanism.transcript.value(name) for name in exposed}
+
+    transcript, values = recorded.mechanism.transcript, [values_of(recorded)]
     for data in swaps:
         other = subject.run(partial(Replay, transcript), data=data, first=first)
         if not np.array_equal(recorded.output, other.output):
             found.leak = max(found.leak, float(np.abs(recorded.output - other.output).max()))
-        values.append(exposed_values(subject, other))
-        for name, own in values[0].items():
-            if own.shape != values[-1][name].shape:
+        values.append(values_of(other))
+        for name in exposed:
+            if values[0][name].shape != values[-1][name].shape:
                 raise InputError(f"releases of query {name}", "others on a neighbour", "the same on neighbours")
         found.misplaced |= misplaced(subject.plan, transcript, place, values[0], values[-1])
     directions = {}
@@ -156,11 +159,6 @@ def _largest_change(query: Query, values: np.ndarray) -> tuple[float, np.ndarray
         largest = np.where(better, sizes[best, rows], largest)
         change = np.where(better[:, None], differences[best, rows], change)
     return float(largest.max()), _unit(change)
-
-
-def exposed_values(subject: Subject, run: SubjectRun) -> Values:
-    transcript = run.mechanism.transcript
-    return {q.name: transcript.value(q.name) for q in subject.plan.queries if not isinstance(q, CoveringQuery)}
 
 
 def searched(subject: Subject) -> list[Query]:
@@ -257,12 +255,6 @@ def differing(subject: Subject, recorded: SubjectRun, kind: type[Replay], data: 
     return int((recorded.output != output).any(axis=-1).sum())
 
 
-def charged_as(query: Query) -> Query:
-    """Take a query as an accountant does: of the nearest kind that it knows, with its own fields."""
-    kind = next(base for base in type(query).__mro__ if base.__module__.startswith(Query.__module__.rpartition(".")[0]))
-    return kind(**{field.name: getattr(query, field.name) for field in fields(kind)})
-
-
 class Comparing(Recorder):
     """A recorder that holds every answer against what the query's kind answers about the same value and noise.
 
@@ -274,10 +266,13 @@ class Comparing(Recorder):
         super().__init__(*args, **kwargs)
         self.wrong: dict[str, str] = {}
         self.unseen: set[str] = set()
-        self._plain = {query.name: charged_as(query) for query in self.plan.queries}
+        self.plain: dict[str, Query] = {}
+        for query in self.plan.queries:  # as an accountant takes it: of the nearest kind of its own, with its fields
+            kind = next(base for base in type(query).__mro__ if base.__module__.startswith("dpsco_bench.privacy."))
+            self.plain[query.name] = kind(**{field.name: getattr(query, field.name) for field in fields(kind)})
 
     def release(self, name: str, value: Any, step: int = 0) -> Any:
-        query, plain = self.plan.query(name), self._plain[name]
+        query, plain = self.plan.query(name), self.plain[name]
         given = value + 0 if isinstance(value, np.ndarray) else value  # an answer might change it
         released = super().release(name, value, step)
         if isinstance(query, NoisyMinimumQuery) and query.lazy and given.shape[-1] >= LEAST_SCORES:
@@ -296,7 +291,7 @@ class Comparing(Recorder):
 
 def compare_releases(query: Query, subject: Subject, mechanism: Comparing) -> tuple[str, str]:
     """Compare a query's releases with those of its kind: what is wrong, else what was compared, empty for nothing."""
-    plain, name, transcript = charged_as(query), query.name, mechanism.transcript
+    name, plain, transcript = query.name, mechanism.plain[query.name], mechanism.transcript
     wrong = mechanism.wrong.get(name, "")
     if query.contribution < 0.5 * query.sensitivity * (1.0 - ROUNDING):
         wrong = wrong or f"contribution is {query.contribution:.4g}, less than half of the sensitivity"

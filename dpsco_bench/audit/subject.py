@@ -83,20 +83,11 @@ class Subject:
         return Objective(self.problem, chosen, replicates, xp, n=self.data.n, **keys)
 
     def run(
-        self,
-        factory: Factory = Mechanism,
-        *,
-        data: Data | None = None,
-        fused: bool = True,
-        first: int = 0,
-        replicates: int = REPLICATES,
-        xp: Any = np,
-        dtype: str = FLOAT,
-        observer: Any = None,
+        self, factory: Factory = Mechanism, *, data: Data | None = None, fused: bool = True, **where: Any
     ) -> SubjectRun:
-        """Run replicates; what goes wrong in the run is one line."""
-        source = self.mechanism(factory, first, replicates, xp, dtype)
-        objective = self.objective(data, first, replicates, xp, dtype=dtype, observer=observer)
+        """Run replicates, with ``first``, ``replicates``, ``xp``, ``dtype`` as of `mechanism`, and an ``observer``."""
+        observer = where.pop("observer", None)
+        source, objective = self.mechanism(factory, **where), self.objective(data, observer=observer, **where)
         raw, _ = call_run(self.algorithm, objective, self.plan, source, counted=False, fused=fused)
         return SubjectRun(to_numpy(raw), raw, source, objective)
 

@@ -1,12 +1,13 @@
 """The transcript statistic is the log-likelihood ratio that it claims to be, for each kind of query."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import laplace, multivariate_normal
 
-from dpsco_bench.audit.auditor import audit_cell, candidate_weights, make_audit_cell, run_pairs
+from dpsco_bench.audit.auditor import audit_cell, candidate_scores, make_audit_cell, run_pairs
 from dpsco_bench.audit.canaries import candidate_pairs
 from dpsco_bench.audit.transcript import (
     BINS,
@@ -166,15 +167,17 @@ def test_a_recorder_changes_nothing():
 
 
 def test_weights():
-    rng = np.random.default_rng(0)
+    rng, outputs, strays = np.random.default_rng(0), np.zeros((5000, 2)), np.zeros(5000, dtype=bool)
     common = rng.standard_normal((5000, 1))
     features = np.hstack([common, -common, rng.standard_normal((5000, BINS - 2))])
-    plain, learned = candidate_weights("transcript", features + 0.1, features)
-    np.testing.assert_array_equal(plain, 1.0)
+    plain, learned = candidate_scores(
+        "transcript", (features + 0.1, outputs, strays), (features, outputs, strays)
+    ).values()
+    np.testing.assert_allclose(plain(features, outputs, strays), features.sum(axis=1))
     # The first two features share their noise with opposite signs: their sum is free of it.
-    assert (features @ learned).std() < 1e-3 * (0.1 * learned.sum())
-    assert len(candidate_weights("transcript", np.full((10, BINS), np.inf), np.zeros((10, BINS)))) == 1
-    assert len(candidate_weights("output", np.zeros((10, 2)), np.zeros((10, 2)))) == 1
+    assert learned(features, outputs, strays).std() < 1e-3 * learned(0.1 * np.ones((1, BINS)), 0, 0)[0]
+    for own in (np.full((5000, BINS), np.inf), 0.0 * features):  # nothing to learn from
+        assert len(candidate_scores("transcript", (own, outputs, strays), (0.0 * features, outputs, strays))) == 1
 
 
 def test_a_shuffled_record_is_tried_in_every_batch():
@@ -186,7 +189,7 @@ def test_a_shuffled_record_is_tried_in_every_batch():
     setting.execute(setting.pair[0], recorded, 3)
     size = setting.plan.queries[0].records.size
     for drawn in (False, True):
-        replay = ForcedReplay(setting.plan, setting.scales, recorded, 3, 5, drawn)
+        replay = ForcedReplay(replace(setting, record=5), recorded, 3, drawn)
         order = replay.permutation("order", setting.cell.n)
         assert order.shape == (3, setting.cell.n)
         heads = np.zeros(setting.cell.n, dtype=bool)
