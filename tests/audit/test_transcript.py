@@ -2,9 +2,11 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.stats import laplace, multivariate_normal
 
 from dpsco_bench.audit.auditor import audit_cell, candidate_scores, make_audit_cell, run_pairs
@@ -15,8 +17,10 @@ from dpsco_bench.audit.transcript import (
     NeighbourRun,
     Recording,
     allocated,
+    log_density,
     log_ratio,
     mean_deviation,
+    minimiser,
     mixed,
     noisy_minimum,
 )
@@ -309,3 +313,31 @@ def test_a_bound_stays_below_what_an_accountant_proves(known):
     """At confidence 1 - 1e-5: an excess would be no accident."""
     result = audit_cell(make_audit_cell(algorithm, None, keys), runs=4000, confidence=1 - 1e-5)
     assert result.verdict == "not refuted" and result.epsilon_lower <= result.epsilon_real
+
+
+@pytest.mark.parametrize("along", [-2.0, 0.0, 1.5])
+def test_a_minimiser_on_the_sphere_by_integration(along):
+    """On a ball's sphere the linear term is known up to a multiple of x: its normal density is integrated over that."""
+    query, domain = SimpleNamespace(law="normal", law_parameters=()), SimpleNamespace(radius=2.0)
+    domain.norm = lambda x: np.linalg.norm(x, axis=-1, keepdims=True)
+    data_part, scale, weight, n = np.array([[along, 0.7]]), 0.8, 0.1, 5
+
+    def found(x):
+        return minimiser(query, scale, data_part, x, weight, domain, n)[0]
+
+    def normal_density(t, x):
+        inside = data_part + n * weight * x + t * x / np.linalg.norm(x)
+        return np.exp(-np.sum(inside**2) / (2 * scale**2))
+
+    sphere, inner = np.array([[2.0, 0.0]]), np.array([[1.2, 0.4]])
+    exact = quad(normal_density, 0.0, np.inf, args=(sphere,))[0] / (scale * math.sqrt(2 * math.pi))
+    assert math.exp(found(sphere)) == pytest.approx(exact, rel=1e-6)
+    assert math.exp(found(inner)) == pytest.approx(normal_density(0.0, inner))
+    domain = None
+    assert math.exp(found(sphere)) == pytest.approx(normal_density(0.0, sphere))
+
+
+def test_a_release_without_noise_is_certain_or_impossible():
+    query, value = GaussianQuery("sum", 1.0, 1), np.array([[1.0, 2.0], [1.0, 2.5]])
+    assert log_density(query, 0.0, 0, value, np.array([[1.0, 2.0]] * 2)).tolist() == [0.0, -np.inf]
+    assert noisy_minimum(np.array([[1.0, 0.0]] * 2), np.array([1, 0]), 0.0).tolist() == [0.0, -np.inf]
