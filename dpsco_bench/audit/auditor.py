@@ -35,8 +35,7 @@ from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan
 FEWEST_RUNS = 100
 PILOT_PART, PILOT_FEWEST, RELEARN_FEWEST = 0.2, 400, 2000
 """Share of the runs for all pairs, doubled for the chosen one; fewest of a pair, and of the chosen one."""
-PILOT_MOST = {"transcript": 4000, "output": 20_000}
-"""Most runs of a pilot: more where probabilities are counted than where densities tell them."""
+PILOT_MOST = {"transcript": 4000, "output": 20_000}  # most runs of a pilot: more where probabilities are counted
 STEP = 0.05  # difference of promised bounds on epsilon that count as equal
 COUNTED, RELEARNED, WEAKENED = 0, 1000, 1001
 """Streams of runs: those that count, of the chosen pair, and with less noise; the pairs have those between."""
@@ -50,15 +49,13 @@ LEAST_KEPT, FEWEST_COUNTED = 0.9, 1000
 INSTANCES: dict[str, tuple[float, ...]] = {"regularisation": (1.0, 0.1, 1e-2, 1e-4), "start": (1.0,), "steps": (6, 14)}
 """Ridges, starts and steps that an audit of outputs tries, beside the values in force."""
 OWN_NUMBERS = "Its releases do not explain its outputs: it has random numbers of its own, which `dpsco check` refuses."
-
 Progress = Callable[[int, int], None]
 Array = np.ndarray
 Runs = tuple[Array, Array, Array]
 """Features ``(R, K)``, outputs ``(R, d)`` and ``(R,)`` of bool: no replay of the transcript explains the output."""
 Score = Callable[[Array, Array, Array], Array]
 Normals = tuple[tuple[Array, Array], tuple[Array, Array]]
-BLOCK_BYTES = 1 << 26
-"""Memory for the transcripts of the replicates that run at once; with more of it steps leave the caches."""
+BLOCK_BYTES = 1 << 26  # for the transcripts of replicates that run at once: with more, steps leave the caches
 RIDGE = 1e-9
 STATISTICS = ("transcript", "output")
 MOST_DIMENSIONS = 64  # most dimensions of outputs whose covariances are learned

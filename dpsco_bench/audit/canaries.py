@@ -34,10 +34,8 @@ from dpsco_bench.problems.canaries import CanaryHuber
 from dpsco_bench.problems.objective import Objective
 
 RECORDS = (200, 60, 20)  # numbers of records, unless one is given: fewer for methods whose schedules are long
-EPSILONS = (1.0, 0.5, 0.25, 0.1)
-"""Claims, unless one is given: smaller ones where the paper states its noise for these alone."""
-MOST_WORK = 3e4
-"""Most work of one run, in gradients of single records; above it fewer records, or another canary, are tried."""
+EPSILONS = (1.0, 0.5, 0.25, 0.1)  # claims, unless one is given: smaller ones where a paper's noise is for these alone
+MOST_WORK = 3e4  # most work of a run, in gradients of single records; above it fewer records or others are tried
 RELEASE_COST, SWEEP_COST = 20.0, 100.0
 """Work of one release, and of a sweep of a chain, in units of one gradient evaluation."""
 SWEEPS, STEPS = 20, 24
@@ -63,8 +61,7 @@ CANARIES: tuple[tuple[str, Options], ...] = (
 )
 """Problems with options, of which one record alone has a gradient, in the order in which they are tried."""
 DOMAIN_RECORDS = 64  # records that are tried in one place
-MOST_TRIED = 1e6
-"""Work that a search along trajectories may take, in releases of one replicate: fewer records are tried above it."""
+MOST_TRIED = 1e6  # releases of one replicate that a search along trajectories may make; above it fewer are tried
 TRAJECTORIES = 4  # runs along which neighbours are compared
 WEAK, BETTER = 0.95, 1e-6
 """Share of the declared sensitivity below which a canary is weak; by how much a place must be better to be taken."""

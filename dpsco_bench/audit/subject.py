@@ -28,7 +28,6 @@ and releases of coordinates, would be more."""
 SPREADS = (0.3, 1.0, 3.0)  # distances of points from the start, in units of the domain's radius, or of 1
 Finding = tuple[bool | None, str]  # outcome of a check, None where it has nothing to say, and what it saw
 Factory = Callable[..., Mechanism]
-FLOAT = "float64"
 
 
 @dataclass(frozen=True)
@@ -64,14 +63,10 @@ class Subject:
         return int(max(REPLICATES, min(MANY_SLOW if slow else MANY, MANY_WORK // max(1.0, work))))
 
     def mechanism(
-        self,
-        factory: Factory = Mechanism,
-        first: int = 0,
-        replicates: int = REPLICATES,
-        xp: Any = np,
-        dtype: str = FLOAT,
+        self, factory: Factory = Mechanism, first: int = 0, replicates: int = REPLICATES, **how: Any
     ) -> Mechanism:
-        return factory(self.plan, self.scales, self.what, self.seed, first, replicates, xp, dtype)
+        """Make the source of noise of some replicates; ``xp`` and ``dtype`` are as of `privacy.mechanism.Mechanism`."""
+        return factory(self.plan, self.scales, self.what, self.seed, first, replicates, **how)
 
     def objective(
         self, data: Data | None = None, first: int = 0, replicates: int = REPLICATES, xp: Any = np, **keys: Any

@@ -37,10 +37,8 @@ COPIES = 12  # most copies of a record in a batch drawn with replacement that ar
 INSIDE = 1.0 - 1e-7  # part of a ball's radius up to which a minimiser counts as an inner point
 Array = np.ndarray
 Where = tuple[str, int]  # query and step of a release
-BINS = 8
-"""Consecutive parts of the transcript whose log-likelihood ratios are kept apart, so that weights can be learned."""
-DECIMALS = 9
-"""Scores are rounded: differences in their last bits would exploit floating-point noise, not the mechanism."""
+BINS = 8  # consecutive parts of the transcript whose log density ratios are kept apart, so as to learn weights
+DECIMALS = 9  # scores are rounded: differences in their last bits would exploit floating point, not the mechanism
 SAME_OUTPUT = 1e-9
 PROBES = 16  # linear terms with which the public part of a perturbed objective is measured
 
