@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -14,13 +15,15 @@ from dpsco_bench.audit.canaries import (
     MOST_WORK,
     TRAJECTORIES,
     _squares,
+    along_trajectories,
     candidate_pairs,
     moved,
     trials,
     work_of,
     worst_place,
 )
-from dpsco_bench.audit.transcript import Recording, replayed
+from dpsco_bench.audit.subject import replaced
+from dpsco_bench.audit.transcript import NeighbourRun, Recording, replayed
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.norms import SmoothNorm, dual_exponent
 from dpsco_bench.privacy.calibrate import calibrate
@@ -257,3 +260,28 @@ def test_the_worst_place_is_that_of_the_largest_sum_in_units_of_the_noise():
     place, share = worst_place(tried, SEED)
     found = [losses(tried, plan, scales, k) for k in range(20)]
     assert found[place][0] == pytest.approx(max(own for own, _ in found)) and share == pytest.approx(found[place][1])
+
+
+def test_the_two_records_that_differ_most_by_trying_all_pairs(monkeypatch):
+    """Of drawn batches those with the record count, and squares are in units of each query's noise."""
+    monkeypatch.setattr("dpsco_bench.audit.canaries.MOST_TRIED", 1.0)  # eight records
+    cell = make_audit_cell("wang2017.dp_svrg", "ridge_logistic", {"n": 12, "d": 3, "epochs": 2, "inner_steps": 3})
+    plan = cell.plan("accounted", SEED)[1]
+    scales = calibrate(plan, cell.privacy, "accounted").scales
+    found = along_trajectories(cell, SEED, plan, scales, 4)
+    data, domain = cell.draw_data(SEED, 0), cell.problem_entry.domain_records(8, SEED)
+    sets = [moved(replaced(data, 0, domain, which), 4) for which in range(8)]
+    setting = NeighbourRun(cell, plan, scales, (data, data), 4)
+    recorder = Recording(Mechanism(plan, scales, cell.run_key(0), SEED, 0, TRAJECTORIES))
+    setting.execute(data, recorder, TRAJECTORIES)
+    seen = [replayed(setting, own, recorder, TRAJECTORIES).drawn for own in sets]
+
+    def loss(one, two):
+        apart = {where: np.sum((seen[one][where] - seen[two][where]) ** 2, axis=-1).mean() for where in seen[0]}
+        return sum(square / scales[name] ** 2 for (name, _), square in apart.items())
+
+    one, two = max(combinations(range(8), 2), key=lambda pair: loss(*pair))
+    assert loss(one, two) > 0.0 and found.record == 4
+    for own, which in zip(found.pair, (one, two), strict=True):
+        np.testing.assert_array_equal(own.features, sets[which].features)
+        np.testing.assert_array_equal(own.labels, sets[which].labels)

@@ -1,16 +1,23 @@
 """What the search finds in values made by hand: the largest changes, and records that a query must not look at."""
 
+from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from dpsco_bench.audit.search import REPLICATES, SHAPES, _largest_change, misplaced
+from dpsco_bench.audit.search import SHAPES, Steered, _largest_change, _unit, differing, misplaced, other_records
+from dpsco_bench.audit.subject import REPLICATES, points_of, record_gradients, subject_of
+from dpsco_bench.execution.calibration import calibrate_cell
+from dpsco_bench.execution.request import make_cell
 from dpsco_bench.privacy.mechanism import NOISE_LAWS
 from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 from dpsco_bench.privacy.records import Disjoint, Full, Nodes, Poisson, RandomAllocation, WithReplacement
+from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.privacy.tree import TreeQuery
+from dpsco_bench.problems.base import Data
 
 STEPS, SENSITIVITY = 4, 0.5
 
@@ -110,3 +117,57 @@ def test_nodes_of_a_tree_cost_what_is_paid():
 
 def test_every_law_of_noise_has_a_shape():
     assert SHAPES.keys() == NOISE_LAWS.keys()
+
+
+def subject(algorithm="wang2017.dp_gd_pl", problem="ridge_logistic", **keys):
+    cell = make_cell(algorithm, problem, {"n": 24, "d": 3, **keys})
+    return subject_of(cell, calibrate_cell(cell, "accounted", 1), 1)
+
+
+def test_points_and_gradients_of_a_subject():
+    """Points lie in the domain, at several distances; gradients are those of single records."""
+    own = subject("su2023.app_objp", "logistic_glm")
+    points, domain = points_of(own), own.problem.feasible_set
+    lengths = domain.norm(points)[:, 0] / domain.radius
+    assert points.shape == (12, 3) and lengths.max() == pytest.approx(1.0) and lengths.min() < 0.5
+    gradients = record_gradients(own, 24)
+    assert gradients.shape == (12, 24, 3) and record_gradients(own, 5).shape == (12, 5, 3)
+    np.testing.assert_allclose(gradients.mean(axis=1), own.problem.mean_gradient(points, own.data), rtol=1e-9)
+    pair = Data(2, own.data.features[3:5], own.data.labels[3:5])
+    np.testing.assert_allclose(record_gradients(own, 2, pair), gradients[:, 3:5], rtol=1e-12)
+
+
+def test_replicates_are_fewer_where_each_costs_more():
+    assert [subject(steps=steps).many for steps in (4, 400, 400_000)] == [1024, (1 << 22) // (400 * 27), 8]
+    solved = subject("wang2017.objective_perturbation_kst12")
+    assert solved.many == 512
+
+
+def test_steering_is_large_and_keeps_its_direction():
+    """Every release moves by the reach times its scale, along a direction that is given or that of its first noise."""
+    own = subject(steps=3)
+    given = np.tile([[0.0, 1.0, 0.0]], (REPLICATES, 1))
+    honest = own.run(Recorder).mechanism.transcript.noise("gradient")
+    for directions, expected in (({"gradient": given}, given), ({}, _unit(honest[0]))):
+        steered = own.run(partial(Steered, directions)).mechanism
+        moved = steered.transcript.noise("gradient") - honest
+        np.testing.assert_allclose(moved, 0.0, atol=1e-12)  # noise is recorded as drawn
+        released = steered.transcript.released["gradient"][2] - steered.transcript.values["gradient"][2]
+        shift = released - honest[2] * own.scales["gradient"]
+        assert directions == {} or directions["gradient"] is given
+        np.testing.assert_allclose(shift / np.linalg.norm(shift, axis=-1, keepdims=True), expected, atol=1e-3)
+
+
+def test_outputs_that_differ_are_counted():
+    """Under the same releases an honest output is the same on other data; one that peeks differs in every run."""
+    own = subject(steps=3)
+    recorded = own.run(Recorder, replicates=6)
+    assert differing(own, recorded, Replay, other_records(own)) == 0
+    honest = own.algorithm.run_function
+
+    def peek(objective, plan, mechanism):
+        return honest(objective, plan, mechanism) + objective.data.labels[0] * np.arange(6)[:, None]
+
+    cheat = replace(own, algorithm=replace(own.algorithm, run_function=peek))
+    other = replace(own.data, labels=-own.data.labels)
+    assert differing(cheat, cheat.run(Recorder, replicates=6), Replay, other) == 5  # the first adds nothing

@@ -15,6 +15,7 @@ from dpsco_bench.audit.transcript import (
     BINS,
     ForcedReplay,
     NeighbourRun,
+    Probe,
     Recording,
     allocated,
     log_density,
@@ -29,8 +30,10 @@ from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.mechanism import generalised_gaussian_mean as draw_mean
 from dpsco_bench.privacy.plan import GaussianQuery
+from dpsco_bench.privacy.queries import PerturbedObjectiveQuery
 from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement, WithReplacement
 from dpsco_bench.problems.base import Data
+from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.rng.streams import Stream, stream_key
 from tests.marks import rest_at_night
 
@@ -341,3 +344,21 @@ def test_a_release_without_noise_is_certain_or_impossible():
     query, value = GaussianQuery("sum", 1.0, 1), np.array([[1.0, 2.0], [1.0, 2.5]])
     assert log_density(query, 0.0, 0, value, np.array([[1.0, 2.0]] * 2)).tolist() == [0.0, -np.inf]
     assert noisy_minimum(np.array([[1.0, 0.0]] * 2), np.array([1, 0]), 0.0).tolist() == [0.0, -np.inf]
+
+
+@pytest.mark.parametrize("radius", [None, 0.02])
+def test_the_public_quadratic_of_an_objective_is_measured_where_minimisers_are_inside(radius):
+    """``b + g + n w x = 0`` inside the domain; on its sphere the slope would be another one."""
+    query, weight, n, g = object.__new__(PerturbedObjectiveQuery), 0.3, 20, np.array([0.05, -0.02])
+    object.__setattr__(query, "name", "objective")
+    domain = None if radius is None else get_problem("ridge_logistic", 2, radius=radius).feasible_set
+
+    def solve(b):
+        x = -(b + g) / (n * weight)
+        return x if domain is None else np.asarray(domain.project(x))
+
+    plan = SimpleNamespace(queries=[query], query=lambda name: query)
+    cell = SimpleNamespace(n=n, problem_entry=SimpleNamespace(feasible_set=domain))
+    probe = Probe(SimpleNamespace(plan=plan, scales={"objective": 2.0}, cell=cell))
+    x = probe.release("objective", SimpleNamespace(shape=(16, 2), solve=solve, data_part=lambda x: g + 0.0 * x))
+    assert x.shape == (16, 2) and probe.weights["objective"] == pytest.approx(weight)
