@@ -199,7 +199,8 @@ class _Choice:
 class Audit:
     """An audit of a cell whose noise is fixed: ``seen`` is what it judges, ``charged`` the epsilon charged for that.
 
-    Raises Refusal for nominal constants, and for a transcript whose likelihood is not known.
+    Fields are as the parameters of `audit_cell`. Raises Refusal for nominal constants, and for a transcript whose
+    likelihood is not known.
     """
 
     cell: Cell
