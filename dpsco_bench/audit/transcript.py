@@ -187,7 +187,7 @@ class ForcedReplay(Mechanism):
     def __init__(self, setting: NeighbourRun, recorded: Recording, replicates: int, drawn: bool) -> None:
         super().__init__(setting.plan, setting.scales, "", 0, 0, replicates)
         self._recorded, self._record, self._drawn = recorded, setting.record, drawn
-        self._another = (setting.record + 1) % setting.plan.n
+        self._another = (setting.record + 1) % setting.cell.n
         self.exposed: dict[Where, Array] = {}
 
     def release(self, name: str, value: Array, step: int = 0) -> Array:
