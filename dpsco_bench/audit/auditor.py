@@ -426,14 +426,12 @@ def candidate_scores(statistic: str, side: Sequence[Array], other: Sequence[Arra
 
 def normal_sides(outputs: Array, others: Array, rows: int = ROWS) -> Normals | None:
     """Means and inverse covariances of the outputs on either data set; None for too few runs, or no spread."""
-    d = outputs.shape[1]
+    d, found = outputs.shape[1], []
     if d > MOST_DIMENSIONS or min(len(outputs), len(others)) < rows * d:
         return None
-    found = []
     for own in (outputs, others):
         spread = np.atleast_2d(np.cov(own.T))
-        scale = np.trace(spread) / d
-        if not scale > 0.0:
+        if not (scale := np.trace(spread) / d) > 0.0:
             return None
         found.append((own.mean(axis=0), np.linalg.inv(spread + RIDGE * scale * np.eye(d))))
     return found[0], found[1]

@@ -241,8 +241,7 @@ def worst_place(tried: NeighbourRun, seed: int) -> tuple[int, float]:
     releases of the squared changes in units of the noise decides; of equal places the first is taken.
     """
     n, recorder = tried.cell.n, _recorded(tried, seed)
-    powers = {1 << k for k in range(n.bit_length()) if 1 << k < n}
-    places = {0, n - 1} | powers | {k * n // 8 for k in range(8)}
+    places = {0, n - 1} | {1 << k for k in range(n.bit_length()) if 1 << k < n} | {k * n // 8 for k in range(8)}
     best, found = -1.0, (0, 0.0)
     for place in [0] if tried.cell.algorithm_entry.order_invariant else sorted(places):
         one, two = (replayed(tried, moved(data, place), recorder, TRAJECTORIES).out for data in tried.pair)
@@ -264,12 +263,9 @@ def _recorded(setting: NeighbourRun, seed: int) -> Recording:
 
 
 def moved(data: Data, place: int) -> Data:
-    if place == 0:
-        return data
-    rows = [np.array(own) for own in (data.features, data.labels)]
-    for own in rows:
-        own[[0, place]] = own[[place, 0]]
-    return Data(data.n, *rows)
+    order = np.arange(data.n)
+    order[[0, place]] = place, 0
+    return Data(data.n, np.asarray(data.features)[order], np.asarray(data.labels)[order])
 
 
 def along_trajectories(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, float], place: int = 0) -> NeighbourRun:

@@ -1,17 +1,15 @@
 """Search for neighbours that change a released value by more than its plan declares, or that an output tells of.
 
-A run records its transcript on a data set D. Forced on a neighbour D', the differences between the values that are
-passed to the mechanism are the queries' sensitivities given the past; equal outputs say that all else is
-post-processing. Since normal noise can be anything, the adversary chooses it: large noise along one direction drives
-the iterates to the edge of where the method can be, projections of points included, and the next direction follows the
-largest change that was found there. A search can refute a sensitivity, not prove it.
+The transcript of a run is forced on neighbouring data (`privacy.transcript`). Since normal noise can be anything, the
+adversary chooses it: large noise along one direction drives the iterates to the edge of where the method can be,
+projections of points included, and the next direction follows the largest change that was found there. A search can
+refute a sensitivity, not prove it.
 
 An accountant charges a record for one of all releases on disjoint blocks, for batches as seldom as they are drawn, and
-for the nodes of a tree that it meets. So it is not enough that no release changes by more than is declared: under the
-transcript and the batches of a recorded run, a record that a release does not look at must not change it at all. And
-what is made of releases alone is the same again on other data, and with other hidden batches and orders.
-
-Answers are held against those of the query's kind, which is what an accountant charges, and noise against its scale.
+for the nodes of a tree that it meets. So under the transcript and the batches of a recorded run, a record that a
+release does not look at must not change it at all. And what is made of releases alone is the same again on other data,
+and with other hidden batches and orders. Answers are held against those of the query's kind, which is what an
+accountant charges, and noise against its scale.
 """
 
 from __future__ import annotations

@@ -274,9 +274,7 @@ class NeighbourRun:
 
     @cached_property
     def public_weights(self) -> Mapping[str, float]:
-        """Weight of the public quadratic terms of each perturbed objective; no query of another kind is named."""
-        if not any(isinstance(query, ObjectiveQuery) for query in self.plan.queries):
-            return {}
+        """Weight of the public quadratic terms of each perturbed objective."""
         probe = Probe(self)
         self.execute(self.pair[0], probe, PROBES)
         return probe.weights

@@ -250,7 +250,7 @@ def test_a_record_is_moved_and_moved_back():
     assert there.labels.tolist() == [3, 1, 2, 0, 4] and data.labels.tolist() == list(range(5))
     np.testing.assert_array_equal(there.features[[0, 3]], data.features[[3, 0]])
     np.testing.assert_array_equal(moved(there, 3).features, data.features)
-    assert moved(data, 0) is data
+    np.testing.assert_array_equal(moved(data, 0).features, data.features)
 
 
 def test_the_worst_place_is_that_of_the_largest_sum_in_units_of_the_noise():
