@@ -9,7 +9,15 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from dpsco_bench.audit import bounds
-from dpsco_bench.audit.auditor import INSTANCES, Audit, audit_cell, candidate_scores, default_runs, make_audit_cell
+from dpsco_bench.audit.auditor import (
+    INSTANCES,
+    Audit,
+    audit_cell,
+    candidate_scores,
+    default_runs,
+    make_audit_cell,
+    normal_sides,
+)
 from dpsco_bench.audit.canaries import trials
 from dpsco_bench.audit.transcript import BINS
 from dpsco_bench.cli.verbs.audit import AuditPace
@@ -259,3 +267,11 @@ def test_unexplained_outputs_are_judged_by_themselves_and_no_infinity_is_taken()
     first, second = (scores["transcript, unexplained outputs"](*side) for side in sides)
     assert np.isfinite(first).all() and (first[strays] > 10).all() and (second[strays] < -10).all()
     assert (first[~strays] == 0.0).all()
+
+
+def test_covariances_are_learned_from_ten_outputs_a_dimension():
+    rng = np.random.default_rng(0)
+    few, enough, wide = (rng.standard_normal(shape) for shape in ((29, 3), (30, 3), (5000, 65)))
+    assert normal_sides(few, enough) is normal_sides(enough, few) is normal_sides(wide, wide) is None
+    for mean, inverse in normal_sides(enough, 2.0 * enough + 1.0):
+        assert mean.shape == (3,) and inverse.shape == (3, 3)
