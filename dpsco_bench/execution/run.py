@@ -180,8 +180,7 @@ def run_block(
     Raises AlgorithmError for a run that fails, or does not do what its plan declares. Raises NumericalFailure on
     non-finite outputs, naming the cell.
     """
-    xp = get_namespace(backend)
-    measure = get_measure(cell.algorithm_entry.measure)
+    xp, measure = get_namespace(backend), get_measure(cell.algorithm_entry.measure)
     checkpoints = Checkpoints(measure, record, cell.n)
     watched = record is not None or measure.along_the_run
     where = (root_seed, data_set, first_replicate, replicates)
@@ -195,23 +194,32 @@ def run_block(
     start_risk = _start_risks(measure, objective, replicates)
     with tuned():
         output, info = call_run(cell.algorithm_entry, objective, plan, source, fused=fused)
-    extras = dict(info.extras)
-    if seen is not None:
-        extras |= seen.finish(objective, output)
+    noted = {} if seen is None else seen.finish(objective, output)
     checkpoints.add(objective, output)
-    risk = np.stack(checkpoints.risk, axis=1)
-    final = to_numpy(output)
-    if not (np.isfinite(risk).all() and np.isfinite(final).all()):
-        raise NumericalFailure(f"non-finite iterates: {describe(cell)}")
-    extras |= objective.problem.beside(final, objective.host_data)
-    rows = objective.replicates
+    trace = _trace(cell, objective, checkpoints, start_risk, to_numpy(output), info, noted)
     if lent is not None:
         lent.keep_minimum(cell, data_set, objective.minimum)
-    evaluations = np.stack(checkpoints.evaluations, axis=1)
+    return trace
+
+
+def _trace(
+    cell: Cell,
+    objective: Objective,
+    checkpoints: Checkpoints,
+    start_risk: np.ndarray,
+    output: np.ndarray,
+    info: Info,
+    noted: Mapping[str, Any],
+) -> Trace:
+    """Gather what a run left behind, once it is finite."""
+    risk, rows = np.stack(checkpoints.risk, axis=1), objective.replicates
+    if not (np.isfinite(risk).all() and np.isfinite(output).all()):
+        raise NumericalFailure(f"non-finite iterates: {describe(cell)}")
+    extras = {**info.extras, **noted, **objective.problem.beside(output, objective.host_data)}
     return Trace(
-        final,
+        output,
         risk,
-        evaluations,
+        np.stack(checkpoints.evaluations, axis=1),
         start_risk,
         info.certificate,
         {name: extra(name, values, rows) for name, values in extras.items()},
