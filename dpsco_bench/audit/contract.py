@@ -427,9 +427,9 @@ def attained_epsilon(subject: Subject) -> Finding:
     pair, query, most = attaining_pair(subject.problem, plan, subject.data.n), plan.queries[0], 1.0 + ATTAINED_TOLERANCE
     if pair is None:
         return False, f"{said}no two records of {subject.problem.name} are known to attain what is declared"
-    gradients = record_gradients(subject, 2, pair)
+    gradients = _gradients(subject, pair)
     size = query.records.size if isinstance(query.records, Disjoint) else subject.data.n
-    apart = np.linalg.norm(gradients[:, 0] - gradients[:, 1], ord=query.norm, axis=-1) / (query.sensitivity * size)
+    apart = np.linalg.norm(gradients[0] - gradients[1], ord=query.norm, axis=-1) / (query.sensitivity * size)
     steep = float(lp_norm(gradients, dual_exponent(constants.norm)).max()) / constants.lipschitz
     if constants.status != "nominal" and steep > most:
         said += f"a gradient of the two records is {steep:.3g} times the Lipschitz constant: they are not admissible"
@@ -442,6 +442,17 @@ def attained_epsilon(subject: Subject) -> Finding:
     else:
         return True, opposed
     return False, said
+
+
+def _gradients(subject: Subject, pair: Data) -> np.ndarray:
+    """Compute the gradients of two records at some points, ``(2, points, d)``."""
+    points = np.concatenate([points_of(subject)] * 2)
+    rows = (
+        None if own is None else np.repeat(np.asarray(own), len(points) // 2, axis=0)[:, None]
+        for own in (pair.features, pair.labels)
+    )
+    found = subject.problem.batch_gradient(points, Data(2, *rows), np.ones((len(points), 1)))
+    return to_numpy(found).reshape(2, -1, points.shape[1])
 
 
 def _least_ratio(subject: Subject, pair: Data) -> float:

@@ -108,10 +108,10 @@ def points_of(subject: Subject, count: int = 12) -> np.ndarray:
     return points if problem.feasible_set is None else np.asarray(problem.feasible_set.project(points))
 
 
-def record_gradients(subject: Subject, records: int, data: Data | None = None) -> np.ndarray:
-    """Compute gradients of the first records, by default of the subject's own, at some points: (points, records, d)."""
-    problem, data = subject.problem, data or subject.data
-    if problem.draws_per_replicate and data is subject.data:
+def record_gradients(subject: Subject, records: int) -> np.ndarray:
+    """Compute gradients of the first records at some points, ``(points, records, d)``."""
+    problem, data = subject.problem, subject.data
+    if problem.draws_per_replicate:
         data = problem.sample(data.n, Draws(subject.streams(np), 0, 1))
     rows = min(records, data.n)
     return np.stack([to_numpy(problem.record_gradients(x[None], data, 0, rows))[0] for x in points_of(subject)])
