@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm, list_algorithms
-from dpsco_bench.claims.catalogue import claim_ids, load_errata
+from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES, claim_ids, load_errata, own_claims
 from dpsco_bench.claims.files import read_shipped
-from dpsco_bench.cli.console import Override, full_id, parse_override, quoted
+from dpsco_bench.cli.console import Override, full_id, parse_override, parse_value, quoted, single_values
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.plugins import OPTION_TYPES, load_plugins
 from dpsco_bench.execution.request import (
@@ -38,6 +38,21 @@ LAUNCHER = (
     "hydra/launcher=NAME, its settings hydra.launcher.KEY=VALUE, or a folder: hydra.sweep.dir (-m) or hydra.run.dir"
 )
 """Keys of Hydra's own configuration that may be set: others would run unchecked, or put files elsewhere."""
+CHOICES = {
+    "backend": ("numpy", "cupy"),
+    "backend.dtype": ("float64", "float32"),
+    "backend.fused": ("true", "false"),
+    "stages": ("true", "false"),
+}
+PLAN_SETTINGS = {
+    "seed": "an integer >= 0",
+    **{key: " or ".join(values) for key, values in CHOICES.items()},
+    "data.root": "a folder",
+    "plugins": "a list of Python files, plugins=[FILE,...]",
+    "claims": "a list of YAML files, claims=[FILE,...]",
+    "boards": "a list of YAML files, boards=[FILE,...]",
+}
+"""Keys of ``conf/plan.yaml`` that verbs over claims and leaderboards take -> what each may be."""
 
 
 def complete(arguments: Sequence[str]) -> list[Override]:
@@ -111,6 +126,42 @@ def extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:
         return settings
     kept = [text for text in settings if parse_override(text).key != key]
     return [*kept, file_list(key, dict.fromkeys([*listed_by(settings, key), *files]))]
+
+
+def asked_files(arguments: Sequence[str], plugins: Sequence[str], key: str) -> tuple[list[str], list[str], list[str]]:
+    """Sort arguments into names, those of them that are files of ``key`` (claims or boards), and checked settings."""
+    names = [text for text in arguments if "=" not in text or Path(text).is_file()]
+    files = [name for name in names if name.endswith(CLAIM_SUFFIXES)]
+    settings = extended([text for text in arguments if text not in names], "plugins", plugins)
+    return names, files, check_settings(extended(settings, key, files))
+
+
+def check_settings(overrides: Iterable[str]) -> list[str]:
+    """Check overrides of ``conf/plan.yaml`` and load their plugins.
+
+    Raises InputError for another key than those of `PLAN_SETTINGS`, one given twice, or a value that they do not take.
+    """
+    from dpsco_bench.leaderboard.board import own_boards  # loads Arrow
+
+    given = single_values(overrides)
+    for key, override in given.items():
+        if key not in PLAN_SETTINGS:
+            allowed = f"one of the settings {', '.join(PLAN_SETTINGS)}; claims are fixed by their files"
+            raise InputError(key, override.text, allowed)
+        if not _fits(key, override.text):
+            raise InputError(key, override.text, PLAN_SETTINGS[key])
+    readers: dict[str, Callable[[list[str]], object]] = {"claims": own_claims, "boards": own_boards}
+    for key, read in {"plugins": load_plugins, **readers}.items():  # claims and boards may name what plugins register
+        if key in given:
+            read(listed_files(given[key]))
+    return [*map(str, given.values())]
+
+
+def _fits(key: str, text: str) -> bool:
+    if key == "seed":
+        seed = parse_value(text)
+        return isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0
+    return text in CHOICES[key] if key in CHOICES else bool(text)
 
 
 def _written_out(argument: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.plan import ClaimEntry, Settings
-from dpsco_bench.cli.claiming import run_claim
+from dpsco_bench.cli.verbs.claim import run_claim
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.cell import Calibrated
 from dpsco_bench.execution.job_results import Measured, Summary, _chains, is_wanted

@@ -9,7 +9,7 @@ from dpsco_bench.analysis.stages import staged
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry, Settings
-from dpsco_bench.cli.claiming import run_claim
+from dpsco_bench.cli.verbs.claim import run_claim
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.store import Store

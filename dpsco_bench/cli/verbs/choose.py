@@ -13,7 +13,6 @@ from typing import Any
 from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.claims.jobs import plan_settings
 from dpsco_bench.claims.plan import BoardEntry, Settings, Unrun
-from dpsco_bench.cli.claiming import SETTINGS, check_settings
 from dpsco_bench.cli.console import (
     HELD_OUT,
     Heading,
@@ -28,7 +27,7 @@ from dpsco_bench.cli.console import (
     say,
     table,
 )
-from dpsco_bench.cli.overrides import extended
+from dpsco_bench.cli.overrides import PLAN_SETTINGS, check_settings, extended
 from dpsco_bench.cli.sweeps import set_damaged_aside
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.job_results import Measured
@@ -159,7 +158,7 @@ def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: boo
 
     Raises InputError for an unknown key, or a value out of range.
     """
-    kept = SETTINGS.keys() - {"claims", "boards", "stages"}
+    kept = PLAN_SETTINGS.keys() - {"claims", "boards", "stages"}
     mine = [text for text in arguments if text.partition("=")[0] in kept]
     settings = plan_settings("ci", check_settings(extended(mine, "plugins", plugins)))
     point = make_point(parse_keys(text for text in arguments if text not in mine), settings.data_root)

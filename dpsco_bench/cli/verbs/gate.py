@@ -7,6 +7,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,6 +111,7 @@ def recorded_seconds_path(profile: str) -> Path:
     return shared_dir("workflows") / "seconds" / f"{profile}.json"
 
 
+@cache
 def predictor(profile: str) -> Predictor:
     """Predict what the jobs of a profile will take, by its record."""
     from dpsco_bench.execution.predict import Predictor, read_seconds  # loads Arrow

@@ -9,21 +9,21 @@ from dataclasses import replace
 from dpsco_bench.claims.jobs import plan_settings
 from dpsco_bench.claims.model import check_profile
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
-from dpsco_bench.cli.claiming import asked_files, cell_weights
 from dpsco_bench.cli.console import (
     HELD_OUT,
     Heading,
     Row,
     add_shared,
+    answer,
     held_text,
     labelled,
     number,
     numbers,
-    print_json,
     say,
     table,
 )
-from dpsco_bench.cli.overrides import listed_by
+from dpsco_bench.cli.overrides import asked_files, listed_by
+from dpsco_bench.cli.verbs.claim import weigh
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
@@ -63,13 +63,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Plan the boards, run what is missing, and print the standings."""
-    check_profile(args.profile)
-    rows = run_boards(args.profile, *asked_boards(args.arguments, args.plugin))
-    if args.json:
-        print_json(rows)
-    else:
-        _print(rows, args.all)
-    return 0
+    rows = run_boards(check_profile(args.profile), *asked_boards(args.arguments, args.plugin))
+    return answer(args.json, rows, screen(rows, args.all))
 
 
 def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
@@ -104,7 +99,7 @@ def _run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped
         say(f"{job.title}: failed: {error}")
         failed.setdefault(job.key, error)  # jobs with one key are made once
 
-    weigh, entry = cell_weights(next((job.profile for job in entry.jobs), "")), raced(entry, measured)
+    entry = raced(entry, measured)
 
     def make(jobs: Sequence[Job]) -> None:
         here = [job for job in jobs if not job.skipped]  # what is skipped is told below the standings
@@ -121,30 +116,29 @@ def _run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped
     return standings(replace(entry, jobs=jobs, left_out=(*entry.left_out, *gone.values())), measured.load)
 
 
-def _print(rows: Sequence[Standing | Skipped], everything: bool) -> None:
+def screen(rows: Sequence[Standing | Skipped], everything: bool) -> Iterator[str]:
     points = [row for row in rows if isinstance(row, Standing)]
     if not points:
-        print("no method ran at any point")
+        yield "no method ran at any point"
     elif everything:
         notes: dict[str, int] = {}
-        print(table(ALL_COLUMNS, [line for row in points for line in _lines(row, notes)]))
-        for reason, place in notes.items():
-            print(labelled(f"({place})", reason, 5))
+        yield table(ALL_COLUMNS, [line for row in points for line in _lines(row, notes)])
+        yield from (labelled(f"({place})", reason, 5) for reason, place in notes.items())
     else:
-        print(table(COLUMNS, map(_winner, points)))
-    for told in (*(line for row in points for line in _told(row)), *(_held_out(points) if everything else ())):
-        print(told)
+        yield table(COLUMNS, map(_winner, points))
+    for row in points:
+        yield from _told(row)
+    if everything:
+        yield from _held_out(points)
     failed = ((item.method, item.reason) for row in points for item in row.left_out if item.status == "failed")
     for method, reason in dict.fromkeys(failed):
-        print(labelled(f"{method} failed:", reason, len(method) + 9))
+        yield labelled(f"{method} failed:", reason, len(method) + 9)
     if said := decided_text(points):
-        print(labelled("*", said, 2))
+        yield labelled("*", said, 2)
     for kind in dict.fromkeys(row.risk_kind for row in points):
         of = dict.fromkeys(row.instance for row in points if row.risk_kind == kind)
-        print(labelled(f"{kind} risks:", ", ".join(of), len(kind) + 8))
-    for row in rows:
-        if row.skipped:
-            print(f"{row.instance}: skipped: {row.skipped}")
+        yield labelled(f"{kind} risks:", ", ".join(of), len(kind) + 8)
+    yield from (f"{row.instance}: skipped: {row.skipped}" for row in rows if row.skipped)
 
 
 def _place(row: Standing) -> Row:

@@ -14,9 +14,8 @@ from dpsco_bench.claims.jobs import claim_plan, errors_of_part, plan_settings, u
 from dpsco_bench.claims.model import Part, check_profile
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import Settings, WorkPlan, restored
-from dpsco_bench.cli.claiming import check_settings
 from dpsco_bench.cli.console import add_shared, answer
-from dpsco_bench.cli.overrides import extended
+from dpsco_bench.cli.overrides import check_settings, extended
 from dpsco_bench.cli.verbs.gate import predictor
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.layout import Layout

@@ -12,8 +12,8 @@ from dpsco_bench.analysis.stages import decider
 from dpsco_bench.analysis.verdict import JudgedClaim
 from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan, read_plan
-from dpsco_bench.cli.claiming import cell_weights
 from dpsco_bench.cli.console import add_shared, say
+from dpsco_bench.cli.verbs.claim import weigh
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.jobs import Entry, Job, part_of
 from dpsco_bench.execution.layout import Layout
@@ -102,7 +102,7 @@ def _make(files: Layout, entries: Sequence[Entry], steps: Sequence[str], plan: S
     def make(jobs: Iterable[Job]) -> None:
         make_all(jobs, files.measured, say, weigh, lost, steps, decide=decide)
 
-    weigh, decide = cell_weights(files.profile), decider(plan, files.measured)
+    decide = decider(plan, files.measured)
     boards = [entry for entry in entries if isinstance(entry, BoardEntry) and "run" in steps]
     make([job for entry in entries if entry not in boards for job in entry.jobs])
     for board in boards:

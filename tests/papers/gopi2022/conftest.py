@@ -6,7 +6,7 @@ from scipy.interpolate import PchipInterpolator
 from scipy.stats import kstest
 
 from dpsco_bench.claims.jobs import claim_plan
-from dpsco_bench.cli.claiming import run_claim
+from dpsco_bench.cli.verbs.claim import run_claim
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
 from dpsco_bench.report.inputs import ClaimResults
