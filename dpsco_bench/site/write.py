@@ -38,7 +38,8 @@ from dpsco_bench.report.own_figures import write_figures
 from dpsco_bench.report.rebuilt import errata_table, number_tables, rates_table, rebuilt_tables
 from dpsco_bench.report.scores import counts_table, scoreboard
 from dpsco_bench.report.tables import ReportTable, write_table
-from dpsco_bench.site.content import SiteContent, fenced
+from dpsco_bench.site import markdown as md
+from dpsco_bench.site.content import SiteContent
 from dpsco_bench.site.pages.claims import claim_pages, yaml_files
 from dpsco_bench.site.pages.home import draw_findings, findings, guide_pages, home_page, which_pages
 from dpsco_bench.site.pages.ledgers import errata_pages, jobs_table, privacy_page, provenance_page
@@ -295,7 +296,7 @@ def rendered(pages: Mapping[str, str], single: bool = False) -> dict[str, str]:
         def table(found: re.Match[str]) -> str:
             made = _READER.render(_LINK.sub(led, found[2])).replace('style="text-align:right"', 'class="text-right"')
             body = made.replace("<table>", f'<table class="{found[1]} table">', 1).strip()
-            return fenced(f'<div class="pst-scrollable-table-container">{body}</div>', "{raw} html")  # it scrolls
+            return md.fenced(f'<div class="pst-scrollable-table-container">{body}</div>', "{raw} html")  # it scrolls
 
         return _TABLE.sub(table, page)
 

@@ -27,20 +27,8 @@ from dpsco_bench.report.ledger import COLUMNS, LAW_MEANING, LAW_TITLE, Charged, 
 from dpsco_bench.report.numbers import NOTHING, count, number, seconds
 from dpsco_bench.report.rebuilt import errata_note
 from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
-from dpsco_bench.site.content import (
-    NO_SEARCH,
-    Pages,
-    SiteContent,
-    bullets,
-    code,
-    fenced,
-    figure,
-    heading,
-    link,
-    table,
-    text,
-    toctree,
-)
+from dpsco_bench.site import markdown as md
+from dpsco_bench.site.content import Pages, SiteContent
 
 VARIANT = "Variant, options"
 ORDER = (
@@ -60,12 +48,12 @@ def privacy_page(content: SiteContent) -> Pages:
     )
     more = ", and [accounting](guide/accounting.md)" if "accounting" in documents() else ""
     page = [
-        NO_SEARCH,
-        heading("Privacy ledger", target="privacy"),
-        text(intro) + "\n",
-        f"How a mechanism is charged: {code('dpsco account METHOD')}{more}.\n",
+        md.NO_SEARCH,
+        md.heading("Privacy ledger", target="privacy"),
+        md.text(intro) + "\n",
+        f"How a mechanism is charged: {md.code('dpsco account METHOD')}{more}.\n",
         *_audits(content),
-        heading("Every mechanism", 2),
+        md.heading("Every mechanism", 2),
         "What exceeds its claim stands first, by how far it does.\n",
         ledger_table(content, sorted(content.ledger.rows, key=lambda row: row.rank), note=content.ledger.note),
         "[CSV](tables/privacy.csv), [Parquet](tables/privacy.parquet).\n",
@@ -82,8 +70,8 @@ def _audits(content: SiteContent) -> list[str]:
         "refute a claim; it never proves privacy."
     )
     more = " [How they are made](guide/audits.md)." if "audits" in documents() else ""
-    drawn = figure("figures/site/audits.svg", "Audits", content.own / "audits.svg")
-    return [heading("Audits", 2), text(intro) + more + "\n", drawn]
+    drawn = md.figure("figures/site/audits.svg", "Audits", content.own / "audits.svg")
+    return [md.heading("Audits", 2), md.text(intro) + more + "\n", drawn]
 
 
 def ledger_table(content: SiteContent, rows: Sequence[LedgerRow], hidden: Sequence[str] = (), note: str = "") -> str:
@@ -91,8 +79,8 @@ def ledger_table(content: SiteContent, rows: Sequence[LedgerRow], hidden: Sequen
     empty = [title for title in SELDOM if not any(COLUMNS[title].text(row) for row in rows)]
     columns = {title: COLUMNS[title] for title in ORDER if title not in (*hidden, *empty)}
     columns[VARIANT] = Column(lambda row: with_erratum(content, row.first, row.variant))
-    shown = table(ReportTable("privacy", "Privacy ledger", columns, rows, note))
-    return f"{text(LAW_MEANING)}\n\n{shown}" if any(row.laws for row in rows) else shown
+    shown = md.table(ReportTable("privacy", "Privacy ledger", columns, rows, note))
+    return f"{md.text(LAW_MEANING)}\n\n{shown}" if any(row.laws for row in rows) else shown
 
 
 def with_erratum(content: SiteContent, charged: Charged, variant: str) -> str:
@@ -116,37 +104,41 @@ def errata_pages(content: SiteContent) -> Pages:
         "What follows": Column("consequence", lambda words: words.split(". ")[0].rstrip(".") + "."),
     }
     index = [
-        heading("Errata", target="errata"),
-        text(f"{counted_changes(entries)} {ENTRY} {errata_note([])}") + "\n",
+        md.heading("Errata", target="errata"),
+        md.text(f"{counted_changes(entries)} {ENTRY} {errata_note([])}") + "\n",
         legend(),
-        table(ReportTable("errata.list", "Errata", columns, entries)),
-        toctree(papers),
+        md.table(ReportTable("errata.list", "Errata", columns, entries)),
+        md.toctree(papers),
     ]
     return {"errata/index": "\n".join(index), **{f"errata/{paper}": _paper(content, paper) for paper in papers}}
 
 
 def legend() -> str:
-    return bullets(f"{code(word)}: {text(change.meaning)}" for word, change in CHANGES.items()) + f"\n{WEIGHTIEST}\n"
+    return (
+        md.bullets(f"{md.code(word)}: {md.text(change.meaning)}" for word, change in CHANGES.items())
+        + f"\n{WEIGHTIEST}\n"
+    )
 
 
 def _paper(content: SiteContent, paper: str) -> str:
     entries = content.errata[paper]
-    title = heading(f"Errata: {content.names[paper]}", target=address("errata", paper))
-    told = f"{text(counted_changes(entries))} {link('What the words mean', 'errata')}. {text(errata_note(entries))}\n"
+    title = md.heading(f"Errata: {content.names[paper]}", target=address("errata", paper))
+    meaning = md.link("What the words mean", "errata")
+    told = f"{md.text(counted_changes(entries))} {meaning}. {md.text(errata_note(entries))}\n"
     return "\n".join([title, told, *(_entry(content, entry) for entry in entries)])
 
 
 def _entry(content: SiteContent, entry: Erratum) -> str:
     touched = [c.id for c in content.inputs.of_paper(entry.paper) if entry.id in c.claim.errata]
-    claims = ", ".join(link(code(id), address(id)) for id in touched)
+    claims = ", ".join(md.link(md.code(id), address(id)) for id in touched)
     pieces = [
-        heading(f"{entry.id}. {entry.title}", 2, address(entry.paper, entry.id)),
-        f"**Printed.** {text(entry.printed)}\n",
-        f"**Calculation.** {text(entry.calculation)}\n",
-        f"**What follows.** {text(entry.consequence)}\n",
-        f"**Changes.** {code(entry.changes)}\n",
+        md.heading(f"{entry.id}. {entry.title}", 2, address(entry.paper, entry.id)),
+        f"**Printed.** {md.text(entry.printed)}\n",
+        f"**Calculation.** {md.text(entry.calculation)}\n",
+        f"**What follows.** {md.text(entry.consequence)}\n",
+        f"**Changes.** {md.code(entry.changes)}\n",
         (f"Touches {claims}. " if claims else "") + ("Check it with\n" if entry.command else f"Check it {BY_HAND}.\n"),
-        *([fenced(entry.command, "console")] if entry.command else []),
+        *([md.fenced(entry.command, "console")] if entry.command else []),
     ]
     return "\n".join(pieces)
 
@@ -158,13 +150,13 @@ _PIN = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 
 
 def provenance_page(content: SiteContent) -> Pages:
-    rows = "\n".join(f"| {text(name)} | {text(value)} |" for name, value in facts(content.inputs))
+    rows = "\n".join(f"| {md.text(name)} | {md.text(value)} |" for name, value in facts(content.inputs))
     page = [
-        heading("Provenance", target="provenance"),
+        md.heading("Provenance", target="provenance"),
         "On one machine, the same commit, lock and seed give the same bytes of every result table, on any number "
         "of cores.\n",
         f"{{.plain}}\n| What | Value |\n| --- | --- |\n{rows}\n",
-        heading("Jobs", 2),
+        md.heading("Jobs", 2),
         f"Keys, sizes, run times and memory of all {len(jobs_table(content.inputs).rows)} jobs: "
         "[CSV](tables/jobs.csv), [Parquet](tables/jobs.parquet).\n",
     ]
