@@ -17,18 +17,9 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibration import calibrate_cell, within_range
 from dpsco_bench.execution.cell import Cell, ImpurePlan
 from dpsco_bench.plain import Plain, Schedule, Tabled
+from dpsco_bench.privacy import ledger
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.composition.sampled import generic_bound
-from dpsco_bench.privacy.ledger import (
-    OF,
-    OUTPUT,
-    PHRASES,
-    ROUNDING,
-    SEQUENCE,
-    SOME_RECORDS,
-    STATUS_WORDS,
-    draw_statement,
-)
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants
 
@@ -211,11 +202,11 @@ def _rows(report: Account) -> Iterator[dict[str, str]]:
 
     yield row("variant", {c: e.variant for c, e in charged.items()}, "refused")
     yield epsilon("real epsilon (replace-one)", "epsilon_real")
-    yield row("it is that", {c: OF[e.epsilon_of] for c, e in charged.items()})
-    if any(e.epsilon_of == OUTPUT and e.epsilon_sequence != e.epsilon_real for e in charged.values()):
-        yield epsilon(f"the same {OF[SEQUENCE]}", "epsilon_sequence")
+    yield row("it is that", {c: ledger.OF[e.epsilon_of] for c, e in charged.items()})
+    if any(e.epsilon_of == ledger.OUTPUT and e.epsilon_sequence != e.epsilon_real for e in charged.values()):
+        yield epsilon(f"the same {ledger.OF[ledger.SEQUENCE]}", "epsilon_sequence")
     yield epsilon("real epsilon (add/remove)", "epsilon_add_remove")
-    yield row("privacy", {c: STATUS_WORDS[e.privacy_status] for c, e in charged.items()})
+    yield row("privacy", {c: ledger.STATUS_WORDS[e.privacy_status] for c, e in charged.items()})
     scale = "scale S/(G t)" if any(entry.sampler_status for entry in charged.values()) else "noise scale"
     for name in _names(entry.noise for entry in charged.values()):
         yield row(f"{scale} of `{name}`", {c: number(e.noise.get(name)) for c, e in charged.items()})
@@ -246,7 +237,7 @@ def sentences(report: Account) -> list[str]:
         said.append(f"{calibration}: accountant {entry.accountant}.")
         if entry.sampler_status:
             known = (entry.epsilon_real, entry.epsilon_law, entry.tau)
-            drawn = draw_statement(entry.sampler_status, *known, report.delta, nominal, entry.epsilon_real_kind)
+            drawn = ledger.draw_statement(entry.sampler_status, *known, report.delta, nominal, entry.epsilon_real_kind)
             exact = entry.epsilon_real_kind == "exact"
             pair = f", by the {entry.accountant.partition(', ')[0]}; nothing is said of other data sets" * exact
             said.append(f"{calibration}: {drawn}{pair}.")
@@ -293,19 +284,19 @@ def _about_paper(report: Account) -> list[str]:
     if isinstance(paper, Declined) or math.isnan(paper.epsilon_real):
         return []
     kind = paper.epsilon_real_kind
-    value, phrase = outward(paper.epsilon_real, kind, 4), PHRASES[kind]
+    value, phrase = outward(paper.epsilon_real, kind, 4), ledger.PHRASES[kind]
     if math.isinf(value):
         return [f"With {_whose(report, paper)} the run is not private at all: something is released without noise."]
     above = kind != "upper" and paper.epsilon_real > report.epsilon
     relation = "not the claimed" if above and paper.privacy_status != "proven" else "for a claim of"
-    where = f", {SOME_RECORDS}" if above and not paper.attained else ""
-    of, claim = OF[paper.epsilon_of], f"{relation} {report.epsilon:g}"
+    where = f", {ledger.SOME_RECORDS}" if above and not paper.attained else ""
+    of, claim = ledger.OF[paper.epsilon_of], f"{relation} {report.epsilon:g}"
     said = f"With {_whose(report, paper)} the real epsilon {of} is {phrase}{value:.4g}{where}, {claim}."
-    if paper.epsilon_of == SEQUENCE:
+    if paper.epsilon_of == ledger.SEQUENCE:
         return [said, "What the output alone reveals is not known; it may be less."] if above else [said]
-    if paper.epsilon_of == OUTPUT and paper.epsilon_sequence > paper.epsilon_real * (1.0 + ROUNDING):
+    if paper.epsilon_of == ledger.OUTPUT and paper.epsilon_sequence > paper.epsilon_real * (1.0 + ledger.ROUNDING):
         whole = outward(paper.epsilon_sequence, paper.epsilon_sequence_kind, 4)
-        said += f" Whoever saw all answers would have {PHRASES[paper.epsilon_sequence_kind]}{whole:.4g}."
+        said += f" Whoever saw all answers would have {ledger.PHRASES[paper.epsilon_sequence_kind]}{whole:.4g}."
     return [said]
 
 
@@ -337,7 +328,9 @@ def _about_price(report: Account) -> list[str]:
     aim = f"({report.epsilon:g}, {report.delta:g})-differential privacy"
     law_only = accounted.sampler_status == "target_law_only"
     goal = f"For {aim} of the target law, not of this run, it takes" if law_only else f"For {aim} it takes"
-    if accounted.epsilon_of == OUTPUT and accounted.epsilon_sequence > accounted.epsilon_real * (1.0 + ROUNDING):
+    if accounted.epsilon_of == ledger.OUTPUT and accounted.epsilon_sequence > accounted.epsilon_real * (
+        1.0 + ledger.ROUNDING
+    ):
         goal = f"For {aim} of all answers it takes"
     noise = "scale" if accounted.sampler_status else "noise"
     evaluations = accounted.gradient_evaluations

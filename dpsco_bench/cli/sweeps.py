@@ -46,6 +46,7 @@ from dpsco_bench.cli.console import (
 )
 from dpsco_bench.cli.overrides import FOLDERS, complete
 from dpsco_bench.errors import DpscoError, InputError, Refusal
+from dpsco_bench.execution import results
 from dpsco_bench.execution.cell import ImpurePlan, located, placeless
 from dpsco_bench.execution.job import job_metadata
 from dpsco_bench.execution.job_results import Summary, SweptRun, summarise
@@ -54,15 +55,6 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import Pace, shown
 from dpsco_bench.execution.request import RunConfig
-from dpsco_bench.execution.results import (
-    RESULT_SCHEMA,
-    check_replaceable,
-    check_writable,
-    join_blocks,
-    read_metadata,
-    read_table,
-    write_table,
-)
 from dpsco_bench.execution.store import damaged
 from dpsco_bench.execution.worker import make, sharing
 from dpsco_bench.jsonio import check_figure, dumps_canonical, loads, write_atomic
@@ -112,7 +104,7 @@ class Request:
     def summary(self) -> Summary:
         """Summary of the run from its rows on disk, wherever the launcher ran it."""
         assert self.job is not None
-        return summarise(self.job, read_table(self.out)[0])
+        return summarise(self.job, results.read_table(self.out)[0])
 
     @property
     def label(self) -> str:
@@ -243,7 +235,7 @@ def request(config: Any, swept: Mapping[str, str], sweep: bool, folder: Path) ->
     if out is not None:
         if not isinstance(out, str) or not out or Path(out).is_dir():
             raise InputError("out", out, "null or the path of a file")
-        check_replaceable("out", Path(out))
+        results.check_replaceable("out", Path(out))
     try:
         job = asked.job(cell)
     except DpscoError as refused:
@@ -258,7 +250,7 @@ def run_request(entry: Request, quiet: bool, label: str = "", alone: bool = True
     assert entry.job is not None  # a refused pair is not run
     if entry.asked.out is None:
         set_damaged_aside(entry.out)
-    check_writable("out", entry.out)
+    results.check_writable("out", entry.out)
     cell = entry.job.cells[0]
     try:
         rows = _rows(entry.job, alone)
@@ -266,7 +258,7 @@ def run_request(entry: Request, quiet: bool, label: str = "", alone: bool = True
         size = f"n = {cell.n}, d = {cell.d}, replicates = {entry.job.replicates}"
         raise DpscoError(f"{size}: too large for the memory here ({error})") from None
     summary = summarise(entry.job, rows)
-    write_table(_with_config(rows, entry.asked, summary.risk_kind), entry.out)
+    results.write_table(_with_config(rows, entry.asked, summary.risk_kind), entry.out)
     if not quiet:
         asked = bool(summary.sampler_status) or summary.privacy_status == "unproven"
         nominal = asked and located(cell, entry.job.data_root).constants(entry.job.seed).status == "nominal"
@@ -283,7 +275,7 @@ def _rows(job: Job, alone: bool) -> pa.Table:
         make("run", keyed, measured, lambda done, every: pace.reach(TICKS * done // every))
         rows, calibrations = measured.load(keyed)
     assert rows is not None
-    return join_blocks([rows.cast(RESULT_SCHEMA)], job_metadata(job, calibrations))
+    return results.join_blocks([rows.cast(results.RESULT_SCHEMA)], job_metadata(job, calibrations))
 
 
 def _seconds(job: Job) -> float:
@@ -296,7 +288,7 @@ def set_damaged_aside(path: Path) -> None:
     """Name and remove a damaged table in a place that is not the user's."""
     if path.is_file() and not path.is_symlink():
         try:
-            read_metadata(path)
+            results.read_metadata(path)
         except (pa.ArrowException, OSError, ValueError):
             damaged(path, "it is no result table")
             path.unlink()
@@ -335,7 +327,7 @@ def run_sweep(asked: Requests, as_json: bool) -> None:
     end = place / "sweep" if asked.folder else place
     files = {"sweep": end.with_suffix(".parquet"), "figure": end.with_suffix(".svg")}
     if asked.folder:
-        check_replaceable("hydra.sweep.dir", files["sweep"])
+        results.check_replaceable("hydra.sweep.dir", files["sweep"])
         check_figure("hydra.sweep.dir", files["figure"])
     notes = place / NOTES
     shutil.rmtree(notes, ignore_errors=True)
@@ -437,7 +429,7 @@ def _write(rows: Sequence[Request], files: Mapping[str, Path]) -> None:
     flat = [row.columns() for row in rows]
     names = dict.fromkeys(key for row in flat for key in row)
     whole = pa.table({name: [row.get(name) for row in flat] for name in names})
-    write_table(join_blocks([whole], {"job": {"claim": "sweep"}}), files["sweep"])
+    results.write_table(results.join_blocks([whole], {"job": {"claim": "sweep"}}), files["sweep"])
     if runs := [SweptRun(row.swept, row.summary) for row in rows if not row.refused]:
         write_figure(runs, files["figure"])
 

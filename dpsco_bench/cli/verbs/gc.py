@@ -40,12 +40,13 @@ def execute(args: argparse.Namespace) -> int:
     doomed = [*unnamed(files, plan), *unnamed_items(files), *abandoned_drafts(files)]
     for path in doomed:
         print(path)
-        if not args.dry_run:
+    if not args.dry_run:
+        for path in doomed:
             path.unlink(missing_ok=True)
-    folders = (path for folder in FOLDERS for path in sorted((files.results / folder).rglob("*"), reverse=True))
-    for path in () if args.dry_run else folders:
-        if path.is_dir() and not any(path.iterdir()):
-            path.rmdir()
+        for folder in FOLDERS:
+            for path in sorted((files.results / folder).rglob("*"), reverse=True):
+                if path.is_dir() and not any(path.iterdir()):
+                    path.rmdir()
     if lock:
         lock.release()
     print(f"{len(doomed)} files {'would be removed' if args.dry_run else 'removed'}")
@@ -58,7 +59,7 @@ def unnamed(files: Layout, plan: WorkPlan) -> Iterator[Path]:
     for folder in FOLDERS:
         for path in sorted((files.results / folder).rglob("*")):
             name = path.parent.name if folder == "parts" else path.stem
-            named = any(name == id or name.startswith(f"{id}.") for id in ids) or name in ("site", "gate")
+            named = any(f"{name}.".startswith(f"{id}.") for id in ids) or name in ("site", "gate")
             if path.is_file() and not is_draft(path) and not named:
                 yield path
     figures = {id + suffix for id in ids for suffix in FIGURE_SUFFIXES} | set(figure_names([e.id for e in plan.claims]))
@@ -80,9 +81,10 @@ def unnamed_items(files: Layout) -> Iterator[Path]:
         if is_draft(path):
             continue
         if kind in ("locks", "pieces"):
-            if time.time() - path.stat().st_mtime > FRESH_SECONDS:
-                yield path
-        elif (kind, key) not in named:
+            unused = time.time() - path.stat().st_mtime > FRESH_SECONDS
+        else:
+            unused = (kind, key) not in named
+        if unused:
             yield path
 
 

@@ -22,16 +22,9 @@ from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.leaderboard import tables as boards
 from dpsco_bench.leaderboard.phases import uncompared_text
 from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, decided_text
-from dpsco_bench.leaderboard.tables import (
-    algorithms,
-    nowhere_run,
-    points_table,
-    references_table,
-    winner_text,
-    wins_table,
-)
 from dpsco_bench.paths import documents
 from dpsco_bench.registry import papers
 from dpsco_bench.report.drawing import COLOURS as NOISE
@@ -182,14 +175,14 @@ def _board(content: SiteContent, board: BoardResults) -> str:
         md.bullets(f"{instance}: {md.text(words)}" for instance, words in slow if words),
         *([md.heading(COLLAPSE, 2), content.figure(collapse, COLLAPSE)] if content.drawn(collapse) else ()),
         md.heading("Winners, point by point", 2, address("board", board.id, "points")),
-        md.table(with_names(points_table(board))),
+        md.table(with_names(boards.points_table(board))),
         "All methods at all points: "
         f"[CSV](tables/{board.id}.methods.csv), [Parquet](tables/{board.id}.methods.parquet). "
         "The page of [each method](methods/index.md) has its places.\n",
         md.heading("What the risks stand beside", 2, address("board", board.id, "references")),
-        md.table(references_table(board)),
+        md.table(boards.references_table(board)),
         md.heading("What was not run, and why", 2),
-        md.bullets(f"{md.code(name)}: {md.text(reason)}" for name, reason in nowhere_run(board)),
+        md.bullets(f"{md.code(name)}: {md.text(reason)}" for name, reason in boards.nowhere_run(board)),
         "Every method that was left out at a point, with its reason: "
         f"[CSV](tables/{board.id}.left_out.csv), [Parquet](tables/{board.id}.left_out.parquet).\n",
     ]
@@ -197,7 +190,7 @@ def _board(content: SiteContent, board: BoardResults) -> str:
 
 
 def explained(board: BoardResults) -> ReportTable:
-    found, known = wins_table(board), algorithms(board)
+    found, known = boards.wins_table(board), boards.algorithms(board)
     told = {TRIVIAL: START}  # nothing of one whose file or paper is not here
     told |= {label: str(describe(id, "algorithm")["summary"]) for label, id in known.items() if id in list_algorithms()}
     what = Column("0", lambda label: told.get(label, ""), kind="prose")
@@ -206,7 +199,7 @@ def explained(board: BoardResults) -> ReportTable:
 
 
 def with_names(found: ReportTable) -> ReportTable:
-    winner = replace(found.columns["Winner"], value=partial(winner_text, name=method_name))
+    winner = replace(found.columns["Winner"], value=partial(boards.winner_text, name=method_name))
     return replace(found, columns={**found.columns, "Winner": winner})
 
 
