@@ -69,6 +69,11 @@ class CalibrationAccount:
     epsilon_generic: float
     generic_factor: float
 
+    @property
+    def more_by_sequence(self) -> bool:
+        """True where whoever sees all answers learns more than the output reveals."""
+        return self.epsilon_of == ledger.OUTPUT and self.epsilon_sequence > self.epsilon_real * (1.0 + ledger.ROUNDING)
+
     @classmethod
     def of(cls, cell: Cell, calibration: str, root_seed: int) -> CalibrationAccount:
         """Charge a cell. Raises DpscoError as `calibrate_cell`."""
@@ -228,7 +233,12 @@ def _schedule_value(value: Any) -> str:
 
 
 def sentences(report: Account) -> list[str]:
-    said = [*_about_paper(report), *_about_variants(report), *_about_price(report)]
+    said = _about_paper(report)
+    if isinstance(report.paper, CalibrationAccount) and (others := _other_variants(report)):
+        given = " or ".join(f"variant={name}" for name in others)  # the one in use may be a correction
+        what = f"paper: the noise of variant `{report.paper.variant}`; for another reading give {given}"
+        said.append(f"{what}; `dpsco show {report.algorithm}` says which is printed.")
+    said += _about_price(report)
     nominal = report.constants.status == "nominal"
     for calibration, entry in report.calibrations.items():
         if isinstance(entry, Declined):
@@ -285,40 +295,30 @@ def _about_paper(report: Account) -> list[str]:
         return []
     kind = paper.epsilon_real_kind
     value, phrase = outward(paper.epsilon_real, kind, 4), ledger.PHRASES[kind]
+    whose = "the paper's noise" + f" in variant `{paper.variant}`" * bool(_other_variants(report))
     if math.isinf(value):
-        return [f"With {_whose(report, paper)} the run is not private at all: something is released without noise."]
+        return [f"With {whose} the run is not private at all: something is released without noise."]
     above = kind != "upper" and paper.epsilon_real > report.epsilon
     relation = "not the claimed" if above and paper.privacy_status != "proven" else "for a claim of"
     where = f", {ledger.SOME_RECORDS}" if above and not paper.attained else ""
     of, claim = ledger.OF[paper.epsilon_of], f"{relation} {report.epsilon:g}"
-    said = f"With {_whose(report, paper)} the real epsilon {of} is {phrase}{value:.4g}{where}, {claim}."
+    said = f"With {whose} the real epsilon {of} is {phrase}{value:.4g}{where}, {claim}."
     if paper.epsilon_of == ledger.SEQUENCE:
         return [said, "What the output alone reveals is not known; it may be less."] if above else [said]
-    if paper.epsilon_of == ledger.OUTPUT and paper.epsilon_sequence > paper.epsilon_real * (1.0 + ledger.ROUNDING):
+    if paper.more_by_sequence:
         whole = outward(paper.epsilon_sequence, paper.epsilon_sequence_kind, 4)
         said += f" Whoever saw all answers would have {ledger.PHRASES[paper.epsilon_sequence_kind]}{whole:.4g}."
     return [said]
 
 
-def _whose(report: Account, paper: CalibrationAccount) -> str:
-    """Name the paper's noise, by its variant if there are several."""
-    return "the paper's noise" + f" in variant `{paper.variant}`" * bool(_others(report, paper))
-
-
-def _others(report: Account, paper: CalibrationAccount) -> list[str]:
-    """Other variants that can have the paper's noise."""
+def _other_variants(report: Account) -> list[str]:
+    """Name the other variants that can have the paper's noise."""
     variants = get_algorithm(report.algorithm).variants
-    return [name for name, allowed in variants.items() if "paper" in allowed and name != paper.variant]
-
-
-def _about_variants(report: Account) -> list[str]:
-    """Name other readings of the paper's noise: the one in use may be a correction."""
-    paper = report.paper
-    if isinstance(paper, Declined) or not (others := _others(report, paper)):
-        return []
-    given = " or ".join(f"variant={name}" for name in others)
-    what = f"paper: the noise of variant `{paper.variant}`; for another reading give {given}"
-    return [f"{what}; `dpsco show {report.algorithm}` says which is printed."]
+    return [
+        name
+        for name, allowed in variants.items()
+        if "paper" in allowed and name != getattr(report.paper, "variant", "")
+    ]
 
 
 def _about_price(report: Account) -> list[str]:
@@ -328,9 +328,7 @@ def _about_price(report: Account) -> list[str]:
     aim = f"({report.epsilon:g}, {report.delta:g})-differential privacy"
     law_only = accounted.sampler_status == "target_law_only"
     goal = f"For {aim} of the target law, not of this run, it takes" if law_only else f"For {aim} it takes"
-    if accounted.epsilon_of == ledger.OUTPUT and accounted.epsilon_sequence > accounted.epsilon_real * (
-        1.0 + ledger.ROUNDING
-    ):
+    if accounted.more_by_sequence:
         goal = f"For {aim} of all answers it takes"
     noise = "scale" if accounted.sampler_status else "noise"
     evaluations = accounted.gradient_evaluations

@@ -64,21 +64,16 @@ def execute(args: argparse.Namespace) -> int:
     algorithm, calibration, keys = checked_algorithm(args)
     problem = keys.pop("problem", None)
     cell = make_audit_cell(algorithm, None if problem is None else str(problem), keys, calibration)
-    cell.plan(calibration, parse_value(args.seed))  # made twice: a plan that differs is not audited
+    searched = () if problem else INSTANCES.keys() - {key.rpartition(".")[2] for key in keys}
+    how = {
+        key: parse_value(getattr(args, key)) for key in ("runs", "confidence", "seed") if getattr(args, key) is not None
+    }
+    cell.plan(calibration, how["seed"])  # made twice: a plan that differs is not audited
     pace = AuditPace()
     # exp(epsilon) of a claim above 709 is infinite, and the power it gives is right
     with shown(pace, say, f"audit {algorithm}"), np.errstate(over="ignore"):
-        result = audit_cell(
-            cell,
-            calibration,
-            runs=None if args.runs is None else parse_value(args.runs),
-            confidence=parse_value(args.confidence),
-            statistic=args.statistic,
-            seed=parse_value(args.seed),
-            progress=pace.progress,
-            searched=() if problem else INSTANCES.keys() - {key.rpartition(".")[2] for key in keys},
-        )
-    return answer(args.json, result, screen(result))
+        made = audit_cell(cell, calibration, statistic=args.statistic, progress=pace.progress, searched=searched, **how)
+    return answer(args.json, made, screen(made))
 
 
 def screen(result: AuditResult) -> Iterator[str]:
@@ -105,7 +100,7 @@ def screen(result: AuditResult) -> Iterator[str]:
     }
     yield from (labelled(label, text) for label, text in facts.items())
     yield from (labelled("*", remark, 2) for remark in result.remarks)
-    if result.verdict != "refuted" and result.power < 0.5:
-        yield labelled("*", "It says nothing: the predicted power is below one half.", 2)
     if result.verdict != "refuted":
+        if result.power < 0.5:
+            yield labelled("*", "It says nothing: the predicted power is below one half.", 2)
         yield labelled("*", "Not refuted is no proof: an audit sees only the pairs and events that it tries.", 2)
