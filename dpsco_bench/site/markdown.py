@@ -79,6 +79,16 @@ def beside(first: str, second: str) -> str:
     return f"{half}:{{container}} beside\n{pieces}{half}:\n"
 
 
+def page(*pieces: str) -> str:
+    """Join the pieces of a page that are not empty."""
+    return "\n".join(filter(None, pieces))
+
+
+def downloads(table: str, up: str = "") -> str:
+    """Link to the files of a table. ``up`` leads from the page to the root."""
+    return f"[CSV]({up}tables/{table}.csv), [Parquet]({up}tables/{table}.parquet)"
+
+
 def quote(words: str) -> str:
     return f"> {text(words)}\n"
 

@@ -61,7 +61,7 @@ def _claim(content: SiteContent, results: ClaimResults) -> str:
     source = [md.code(claim.id), md.link(md.text(claim.source), address("paper", claim.paper))]
     figures = [] if content.short else [f"{claim.id}{suffix}" for suffix in SUFFIXES]
     paper = re.sub(", .* ", " ", content.names[claim.paper])  # as people look for it: Wang 2017, Theorem 4.2: ...
-    pieces = [
+    return md.page(
         md.heading(f"{paper}, {statement(claim)}", target=address(claim.id)),
         " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
         _answers(line),
@@ -71,8 +71,7 @@ def _claim(content: SiteContent, results: ClaimResults) -> str:
         md.heading("Verdicts", 2),
         md.table(_verdict_table(results), anchored=True),
         *(() if content.short else _evidence(content, results)),
-    ]
-    return "\n".join(filter(None, pieces))
+    )
 
 
 def _answers(line: ClaimLine) -> str:
@@ -127,8 +126,7 @@ def _sources(content: SiteContent, results: ClaimResults) -> str:
     ]
     items = [f"Methods, with their code: {', '.join(linked)}"] if linked else []
     for found in number_tables(results):
-        kinds = ", ".join(f"[{suffix.upper()}](../tables/{found.id}.{suffix})" for suffix in ("csv", "parquet"))
-        items.append(f"{md.text(found.title)}: {kinds}")
+        items.append(f"{md.text(found.title)}: {md.downloads(found.id, '../')}")
     file = claim_file(results.id)
     if file is not None:
         items.append(f"The experiment as it is run: [{file.name}](../files/{results.id}.yaml)")

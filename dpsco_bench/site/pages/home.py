@@ -135,14 +135,13 @@ def _finding(number: int, finding: Supported) -> str:
     target = address("finding", finding.id)
     claims = [md.link(md.code(id), address(id)) for id in finding.claims]
     pages = [f"[]({page})" if page.startswith("#") else f"[]({page}.md)" for page in finding.finding.pages]
-    pieces = [
+    return md.page(
         md.heading(f"{number}. {finding.said.title}", 3, target),
         md.prose(finding.said.sentence) + "\n",
         md.figure(f"figures/site/{target}.svg", finding.said.title) if finding.said.points else "",
         f"**What it means.** {md.prose(finding.said.means)}\n",
         f"Behind it: {', '.join([*claims, *pages])}\n",
-    ]
-    return "\n".join(filter(None, pieces))
+    )
 
 
 INTRO = (
@@ -166,7 +165,7 @@ def _board(content: SiteContent, board: BoardResults) -> str:
     collapse = f"{board.id}.collapse"
     delta = symbols(f"{board.board.delta:g}")
     slow = ((md.text(one.title), uncompared_text(rows)) for one, rows in board.by_instance)
-    pieces = [
+    return md.page(
         md.heading(board.board.title, 2) if len(content.inputs.boards) > 1 else "",
         f"All points have δ = {delta}.\n",
         md.text(decided_text(board.points)) + "\n",
@@ -176,17 +175,14 @@ def _board(content: SiteContent, board: BoardResults) -> str:
         *([md.heading(COLLAPSE, 2), content.figure(collapse, COLLAPSE)] if content.drawn(collapse) else ()),
         md.heading("Winners, point by point", 2, address("board", board.id, "points")),
         md.table(with_names(boards.points_table(board))),
-        "All methods at all points: "
-        f"[CSV](tables/{board.id}.methods.csv), [Parquet](tables/{board.id}.methods.parquet). "
+        f"All methods at all points: {md.downloads(f'{board.id}.methods')}. "
         "The page of [each method](methods/index.md) has its places.\n",
         md.heading("What the risks stand beside", 2, address("board", board.id, "references")),
         md.table(boards.references_table(board)),
         md.heading("What was not run, and why", 2),
         md.bullets(f"{md.code(name)}: {md.text(reason)}" for name, reason in boards.nowhere_run(board)),
-        "Every method that was left out at a point, with its reason: "
-        f"[CSV](tables/{board.id}.left_out.csv), [Parquet](tables/{board.id}.left_out.parquet).\n",
-    ]
-    return "\n".join(filter(None, pieces))
+        f"Every method that was left out at a point, with its reason: {md.downloads(f'{board.id}.left_out')}.\n",
+    )
 
 
 def explained(board: BoardResults) -> ReportTable:

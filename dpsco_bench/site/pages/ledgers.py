@@ -47,7 +47,7 @@ def privacy_page(content: SiteContent) -> Pages:
         f"for it. Of {len(content.ledger.rows)} rows: {said}."
     )
     more = ", and [accounting](guide/accounting.md)" if "accounting" in documents() else ""
-    page = [
+    page = md.page(
         md.NO_SEARCH,
         md.heading("Privacy ledger", target="privacy"),
         md.text(intro) + "\n",
@@ -56,9 +56,9 @@ def privacy_page(content: SiteContent) -> Pages:
         md.heading("Every mechanism", 2),
         "What exceeds its claim stands first, by how far it does.\n",
         ledger_table(content, sorted(content.ledger.rows, key=lambda row: row.rank), note=content.ledger.note),
-        "[CSV](tables/privacy.csv), [Parquet](tables/privacy.parquet).\n",
-    ]
-    return {"privacy": "\n".join(page)}
+        f"{md.downloads('privacy')}.\n",
+    )
+    return {"privacy": page}
 
 
 def _audits(content: SiteContent) -> list[str]:
@@ -131,7 +131,7 @@ def _paper(content: SiteContent, paper: str) -> str:
 def _entry(content: SiteContent, entry: Erratum) -> str:
     touched = [c.id for c in content.inputs.of_paper(entry.paper) if entry.id in c.claim.errata]
     claims = ", ".join(md.link(md.code(id), address(id)) for id in touched)
-    pieces = [
+    return md.page(
         md.heading(f"{entry.id}. {entry.title}", 2, address(entry.paper, entry.id)),
         f"**Printed.** {md.text(entry.printed)}\n",
         f"**Calculation.** {md.text(entry.calculation)}\n",
@@ -139,8 +139,7 @@ def _entry(content: SiteContent, entry: Erratum) -> str:
         f"**Changes.** {md.code(entry.changes)}\n",
         (f"Touches {claims}. " if claims else "") + ("Check it with\n" if entry.command else f"Check it {BY_HAND}.\n"),
         *([md.fenced(entry.command, "console")] if entry.command else []),
-    ]
-    return "\n".join(pieces)
+    )
 
 
 PACKAGES = ("numpy", "scipy", "pyarrow", "numba", "dp-accounting", "matplotlib")
@@ -151,16 +150,15 @@ _PIN = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 
 def provenance_page(content: SiteContent) -> Pages:
     rows = "\n".join(f"| {md.text(name)} | {md.text(value)} |" for name, value in facts(content.inputs))
-    page = [
+    page = md.page(
         md.heading("Provenance", target="provenance"),
         "On one machine, the same commit, lock and seed give the same bytes of every result table, on any number "
         "of cores.\n",
         f"{{.plain}}\n| What | Value |\n| --- | --- |\n{rows}\n",
         md.heading("Jobs", 2),
-        f"Keys, sizes, run times and memory of all {len(jobs_table(content.inputs).rows)} jobs: "
-        "[CSV](tables/jobs.csv), [Parquet](tables/jobs.parquet).\n",
-    ]
-    return {"provenance": "\n".join(page)}
+        f"Keys, sizes, run times and memory of all {len(job_rows(content.inputs))} jobs: {md.downloads('jobs')}.\n",
+    )
+    return {"provenance": page}
 
 
 def facts(inputs: Inputs) -> list[tuple[str, str]]:

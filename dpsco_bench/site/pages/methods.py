@@ -73,7 +73,7 @@ def _method(content: SiteContent, page: Plain) -> str:
         for entry in page["errata"]
         if (entry.paper, entry.id) in known
     ]
-    pieces = [
+    return md.page(
         md.heading(method_name(page["id"]), target=address("method", page["id"])),
         md.code(page["id"]) + "\n",
         md.prose(page["summary"].replace("``", "`")) + f" {md.text(page['source'])}.\n",
@@ -81,8 +81,7 @@ def _method(content: SiteContent, page: Plain) -> str:
         f"Measured by {claims}.\n" if claims else "",
         *(() if content.short else _details(content, page)),
         *([md.heading("Errata that touch its claims", 2), md.bullets(errata)] if errata else ()),
-    ]
-    return "\n".join(filter(None, pieces))
+    )
 
 
 def _details(content: SiteContent, page: Plain) -> list[str]:

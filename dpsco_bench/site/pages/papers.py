@@ -37,12 +37,12 @@ def paper_pages(content: SiteContent) -> Pages:
 def _paper(content: SiteContent, line: PaperLine) -> str:
     paper, known = line.paper, find_citation(line.paper)
     rates = rates_table(content.inputs, paper, line.name)
-    files = f"[CSV](../tables/{rates.id}.csv), [Parquet](../tables/{rates.id}.parquet)"
+    files = md.downloads(rates.id, "../")
     errata = (
         f"{md.link(entry.id, address(paper, entry.id))} {md.text(entry.title)}" for entry in content.errata[paper]
     )
     unasked = [title for key, title in QUESTIONS.items() if not any(claim.cell(key) for claim in line.rows)]
-    pieces = [
+    return md.page(
         md.heading(line.name, target=address("paper", paper)),
         *((cited(known), abstract_of(known)) if known else ()),
         md.table(answers_table(line), unasked),
@@ -53,8 +53,7 @@ def _paper(content: SiteContent, line: PaperLine) -> str:
         f"Exponents of all {len(rates.rows)} sweeps, claimed beside measured: {files}.\n" if rates.rows else "",
         *_ledgers(content, paper),
         *([md.heading("Errata", 2), md.bullets(errata)] if content.errata[paper] else ()),
-    ]
-    return "\n".join(filter(None, pieces))
+    )
 
 
 def _figures(content: SiteContent, paper: str) -> list[str]:
