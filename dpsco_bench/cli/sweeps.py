@@ -55,7 +55,6 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import Pace, shown
 from dpsco_bench.execution.request import RunConfig
-from dpsco_bench.execution.store import damaged
 from dpsco_bench.execution.worker import make, sharing
 from dpsco_bench.jsonio import check_figure, dumps_canonical, loads, write_atomic
 from dpsco_bench.leaderboard.choose import NOMINAL, OVERHEAD
@@ -248,8 +247,6 @@ def request(config: Any, swept: Mapping[str, str], sweep: bool, folder: Path) ->
 def run_request(entry: Request, quiet: bool, label: str = "", alone: bool = True) -> None:
     """Calibrate, run, write the rows and print one line; a run that is ``alone`` tells how far it is."""
     assert entry.job is not None  # a refused pair is not run
-    if entry.asked.out is None:
-        set_damaged_aside(entry.out)
     results.check_writable("out", entry.out)
     cell = entry.job.cells[0]
     try:
@@ -282,16 +279,6 @@ def _seconds(job: Job) -> float:
     cell = located(job.cells[0], job.data_root)
     _, plan = cell.plan(job.calibration, job.seed, twice=False)
     return OVERHEAD + expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
-
-
-def set_damaged_aside(path: Path) -> None:
-    """Name and remove a damaged table in a place that is not the user's."""
-    if path.is_file() and not path.is_symlink():
-        try:
-            results.read_metadata(path)
-        except (pa.ArrowException, OSError, ValueError):
-            damaged(path, "it is no result table")
-            path.unlink()
 
 
 def _with_config(rows: pa.Table, asked: RunConfig, kind: str) -> pa.Table:

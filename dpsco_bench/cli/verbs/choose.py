@@ -28,8 +28,7 @@ from dpsco_bench.cli.console import (
     table,
 )
 from dpsco_bench.cli.overrides import PLAN_SETTINGS, check_settings, extended
-from dpsco_bench.cli.sweeps import set_damaged_aside
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
@@ -87,17 +86,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Check the point, run what fits, rank it, and write rows and figure."""
-    if args.cores is not None and args.cores < 1:
-        raise InputError("--cores", args.cores, "an integer >= 1")
-    if args.out is not None:
-        _check_files(Path(args.out))
+    from dpsco_bench.leaderboard.phases import write_choice
+
+    if args.cores is not None:
+        checked_count("--cores", args.cores)
+    rows = None if args.out is None else Path(args.out)
+    if rows:
+        if rows.suffix not in ENDINGS:
+            ending = f"a file ending in {' or '.join(ENDINGS)}; the figure beside it is .svg"
+            raise InputError("--out", args.out, ending)
+        check_writable("--out", rows)
+        check_figure("--out", rows.with_suffix(".svg"))
     point, settings = asked_point(args.keys, args.plugin, args.twin)
     _say_what_is_clipped(point)
     measured = Layout("").measured
     shown = Watched(measured, args.limit)
     with shown.live or nullcontext():
         found = choose_at(point, settings, measured, args.limit, args.cores, shown.tell, shown.begin, shown.made)
-    files = _write(found, args.out)
+    rows = rows or RESULTS / f"{found.key}.parquet"
+    write_table(found.rows, rows)
+    files = {"rows": rows, "figure": write_choice(found, rows.with_suffix(".svg"))}
     if args.json:
         print_json({**found.to_json(), **files})
     else:
@@ -175,25 +183,6 @@ def _say_what_is_clipped(point: Contest) -> None:
     if share > MUCH:
         told = f"clip = {clip:g} shortens {share:.0%} of the rows (a number that is not private): little but their "
         say(told + "directions is left. Divide columns by public constants first, or take a larger clip.")
-
-
-def _write(found: Choice, out: str | None) -> dict[str, Path]:
-    from dpsco_bench.leaderboard.phases import write_choice
-
-    rows = Path(out) if out else RESULTS / f"{found.key}.parquet"
-    if not out:
-        set_damaged_aside(rows)
-        check_writable("--out", rows)
-    write_table(found.rows, rows)
-    return {"rows": rows, "figure": write_choice(found, rows.with_suffix(".svg"))}
-
-
-def _check_files(rows: Path) -> None:
-    """Refuse a place where rows, or the figure beside them, would replace another file."""
-    if rows.suffix not in ENDINGS:
-        raise InputError("--out", str(rows), f"a file ending in {' or '.join(ENDINGS)}; the figure beside it is .svg")
-    check_writable("--out", rows)
-    check_figure("--out", rows.with_suffix(".svg"))
 
 
 def printed(found: Choice) -> str:
