@@ -155,6 +155,10 @@ def _execute(verb: ModuleType, arguments: list[str]) -> int:
     except SystemExit as leaving:  # -h of a verb
         return int(leaving.code or 0)
     try:
+        if "profile" in parsed:
+            from dpsco_bench.claims.model import check_profile
+
+            check_profile(parsed.profile)
         if getattr(parsed, "plugin", ()):
             from dpsco_bench.execution.plugins import load_plugins
 

@@ -17,7 +17,7 @@ from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.stages import decider, staged
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import claim_ids, find_claim_id, own_claims
-from dpsco_bench.claims.jobs import check_profile, claim_plan, left_out, unmeasured
+from dpsco_bench.claims.jobs import claim_plan, left_out, unmeasured
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.console import add_shared, answer, labelled, say
 from dpsco_bench.cli.overrides import asked_files, listed_by
@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Plan all claims first, then run and judge them one by one."""
-    files = Layout(check_profile(args.profile))
+    files = Layout(args.profile)
     if args.figures:
         check_writable("--figures", args.figures / "figure.svg")
     ids, settings = asked_claims(args.ids, args.plugin)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from dpsco_bench.analysis.record import RowDifference, merge, read_record, record
-from dpsco_bench.claims.jobs import check_profile
 from dpsco_bench.claims.plan import read_plan
 from dpsco_bench.cli.console import Heading, add_shared, answer, table
 from dpsco_bench.cli.verbs import gate
@@ -40,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    files, path = Layout(check_profile(args.profile)), gate.recorded_path(args.profile)
+    files, path = Layout(args.profile), gate.recorded_path(args.profile)
     planned = gate.planned_claims(files) if files.plan.is_file() else []
     jobs = [*raced_plan(read_plan(files.plan), files.measured).jobs()] if planned else []
     folder = files.verdicts("*").parent

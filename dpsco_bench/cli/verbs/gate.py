@@ -16,7 +16,6 @@ from dpsco_bench.analysis.record import SAME, RowDifference, compare, read_recor
 from dpsco_bench.analysis.verdict import Verdict, read_judged
 from dpsco_bench.claims.catalogue import find_claim_id
 from dpsco_bench.claims.kinds import SKIPPED, get_kind
-from dpsco_bench.claims.model import check_profile
 from dpsco_bench.claims.plan import read_plan
 from dpsco_bench.cli.console import Heading, Row, add_shared, bounded, labelled, number, numbers, print_json, table
 from dpsco_bench.execution.layout import Layout
@@ -47,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print the table and the differences; 1 if a verdict changed."""
-    files = Layout(check_profile(args.profile))
+    files = Layout(args.profile)
     planned, recorded = planned_claims(files), recorded_rows(args.profile)
     asked = {find_claim_id(text, planned) for text in args.claims}
     claims = [id for id in planned if id in asked or not asked]

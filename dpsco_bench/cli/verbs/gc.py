@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from dpsco_bench.claims.model import check_profile
 from dpsco_bench.claims.plan import WorkPlan, read_plan
 from dpsco_bench.cli.console import add_shared
 from dpsco_bench.execution.job_results import STEPS, is_wanted
@@ -34,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Remove files and folders left empty; print what went."""
-    files = Layout(check_profile(args.profile))
+    files = Layout(args.profile)
     plan = read_plan(files.plan)
     lock = None if args.held or args.dry_run else take(files.lock)
     doomed = [*unnamed(files, plan), *unnamed_items(files), *abandoned_drafts(files)]

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dpsco_bench.claims.jobs import plan_settings
-from dpsco_bench.claims.model import check_profile
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.cli.console import (
     HELD_OUT,
@@ -63,7 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Plan the boards, run what is missing, and print the standings."""
-    rows = run_boards(check_profile(args.profile), *asked_boards(args.arguments, args.plugin))
+    rows = run_boards(args.profile, *asked_boards(args.arguments, args.plugin))
     return answer(args.json, rows, screen(rows, args.all))
 
 

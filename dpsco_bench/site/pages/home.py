@@ -154,15 +154,14 @@ OWN = "For a point of your own, or your own data, `choose` runs every method tha
 
 
 def which_pages(content: SiteContent) -> Pages:
-    boards = content.inputs.boards
-    first = [md.heading("Which method", target="which"), md.text(INTRO) + "\n", OWN + "\n"]
-    command = "dpsco choose problem=logistic_glm domain=l2_ball n=16384 d=10 epsilon=1"
-    first.append(md.fenced(command, "console"))
-    return {"which": "\n".join([*first, *(_board(content, board) for board in boards)])}
+    command = md.fenced("dpsco choose problem=logistic_glm domain=l2_ball n=16384 d=10 epsilon=1", "console")
+    first = [md.heading("Which method", target="which"), md.text(INTRO) + "\n", OWN + "\n", command]
+    return {"which": "\n".join([*first, *(_board(content, board) for board in content.inputs.boards)])}
 
 
 def _board(content: SiteContent, board: BoardResults) -> str:
-    collapse = f"{board.id}.collapse"
+    collapse, points = f"{board.id}.collapse", boards.points_table(board)
+    winner = replace(points.columns["Winner"], value=partial(boards.winner_text, name=method_name))
     delta = symbols(f"{board.board.delta:g}")
     slow = ((md.text(one.title), uncompared_text(rows)) for one, rows in board.by_instance)
     return md.page(
@@ -174,7 +173,7 @@ def _board(content: SiteContent, board: BoardResults) -> str:
         md.bullets(f"{instance}: {md.text(words)}" for instance, words in slow if words),
         *([md.heading(COLLAPSE, 2), content.figure(collapse, COLLAPSE)] if content.drawn(collapse) else ()),
         md.heading("Winners, point by point", 2, address("board", board.id, "points")),
-        md.table(with_names(boards.points_table(board))),
+        md.table(replace(points, columns={**points.columns, "Winner": winner})),
         f"All methods at all points: {md.downloads(f'{board.id}.methods')}. "
         "The page of [each method](methods/index.md) has its places.\n",
         md.heading("What the risks stand beside", 2, address("board", board.id, "references")),
@@ -192,11 +191,6 @@ def explained(board: BoardResults) -> ReportTable:
     what = Column("0", lambda label: told.get(label, ""), kind="prose")
     name = replace(found.columns["Method"], show=method_name, kind="text")
     return replace(found, columns={**found.columns, "Method": name, "What it is": what})
-
-
-def with_names(found: ReportTable) -> ReportTable:
-    winner = replace(found.columns["Winner"], value=partial(boards.winner_text, name=method_name))
-    return replace(found, columns={**found.columns, "Winner": winner})
 
 
 @dataclass(frozen=True)

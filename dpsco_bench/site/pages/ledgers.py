@@ -106,18 +106,12 @@ def errata_pages(content: SiteContent) -> Pages:
     index = [
         md.heading("Errata", target="errata"),
         md.text(f"{counted_changes(entries)} {ENTRY} {errata_note([])}") + "\n",
-        legend(),
+        md.bullets(f"{md.code(word)}: {md.text(change.meaning)}" for word, change in CHANGES.items()),
+        f"{WEIGHTIEST}\n",
         md.table(ReportTable("errata.list", "Errata", columns, entries)),
         md.toctree(papers),
     ]
     return {"errata/index": "\n".join(index), **{f"errata/{paper}": _paper(content, paper) for paper in papers}}
-
-
-def legend() -> str:
-    return (
-        md.bullets(f"{md.code(word)}: {md.text(change.meaning)}" for word, change in CHANGES.items())
-        + f"\n{WEIGHTIEST}\n"
-    )
 
 
 def _paper(content: SiteContent, paper: str) -> str:
