@@ -43,14 +43,9 @@ def describe(id: str, kind: str = "") -> Plain:
             return found
     if (found := _algorithm(full_id(id))) is not None:
         return found
-    known = [
-        *list_algorithms(),
-        *list_problems(),
-        *catalogue.claim_ids(),
-        *(t.id for t in catalogue.table_texts()),
-        *catalogue.errata_papers(),
-    ]
-    known += [f"{paper}.{entry.id}" for paper in catalogue.errata_papers() for entry in catalogue.load_errata(paper)]
+    papers, tables = catalogue.errata_papers(), (table.id for table in catalogue.table_texts())
+    errata = (f"{paper}.{entry.id}" for paper in papers for entry in catalogue.load_errata(paper))
+    known = [*list_algorithms(), *list_problems(), *catalogue.claim_ids(), *tables, *papers, *errata]
     raise InputError("id", id, nearest(id, known, "dpsco list algorithms|problems|claims|tables|errata"))
 
 
@@ -68,6 +63,7 @@ def _algorithm(id: str) -> Plain | None:
     named = catalogue.read_claims(entry.id.rpartition(".")[2])
     claims = [c for c in named if any(m.algorithm == entry.id for part in c.parts for m in part.methods)]
     touched = {(claim.paper, id) for claim in claims for id in claim.errata}
+    errata = [e for paper in sorted({paper for paper, _ in touched}) for e in catalogue.load_errata(paper)]
     defined = [c for c in CALIBRATIONS if any(c in allowed for allowed in entry.variants.values())]
     return {
         "kind": "algorithm",
@@ -80,12 +76,7 @@ def _algorithm(id: str) -> Plain | None:
         "options": [_option(p, **_meaning(key, doc, doc_of)) for key, p in entry.options.items()],
         "doc": doc,
         "claims": [claim.id for claim in claims],
-        "errata": [
-            e
-            for paper in sorted({p for p, _ in touched})
-            for e in catalogue.load_errata(paper)
-            if (paper, e.id) in touched
-        ],
+        "errata": [e for e in errata if (e.paper, e.id) in touched],
     }
 
 
@@ -184,9 +175,8 @@ def _errata(id: str) -> Plain | None:
     named = re.fullmatch(r"(?i:E?)(\d+)([A-Za-z]?)", number)
     if paper not in catalogue.errata_papers() or (number and not named):
         return None
-    entries = (
-        catalogue.find_errata(paper, [f"E{named[1]}{named[2].lower()}"]) if named else catalogue.load_errata(paper)
-    )
+    ids = [f"E{named[1]}{named[2].lower()}"] if named else []
+    entries = catalogue.find_errata(paper, ids) if ids else catalogue.load_errata(paper)
     letters = errata_letters(paper, entries)
     return {"kind": "errata", "id": id, "paper": paper, "letters": letters, "errata": entries}
 
@@ -309,8 +299,16 @@ def shown_table(page: Plain) -> Iterator[str]:
 
 
 def shown_errata(page: Plain) -> Iterator[str]:
-    if page["id"] == page["paper"]:
-        yield from _citation_lines(page["paper"])
+    from dpsco_bench.report.wording import find_citation
+
+    found = find_citation(page["paper"]) if page["id"] == page["paper"] else None
+    if found:
+        yield labelled(page["paper"], found.title)
+        links = [f"https://arxiv.org/abs/{found.arxiv}"] * bool(found.arxiv)
+        links += [f"https://doi.org/{found.doi}"] * bool(found.doi) + [found.address] * bool(found.address)
+        told = {"authors": ", ".join(found.authors), "published": found.published, "link": " ".join(links)}
+        yield from (labelled(label, text) for label, text in told.items() if text)
+        yield ""
     if len(page["errata"]) > 1:
         yield from _errata_titles(page["errata"])
         yield "\n" + catalogue.counted_changes(page["errata"])
@@ -324,18 +322,6 @@ def shown_errata(page: Plain) -> Iterator[str]:
         if page["letters"]:
             yield labelled("letters", page["letters"]) + "\n"
         yield labelled("check", erratum.check)
-
-
-def _citation_lines(paper: str) -> Iterator[str]:
-    from dpsco_bench.report.wording import find_citation
-
-    if found := find_citation(paper):
-        yield labelled(paper, found.title)
-        links = [f"https://arxiv.org/abs/{found.arxiv}"] * bool(found.arxiv)
-        links += [f"https://doi.org/{found.doi}"] * bool(found.doi) + [found.address] * bool(found.address)
-        told = {"authors": ", ".join(found.authors), "published": found.published, "link": " ".join(links)}
-        yield from (labelled(label, text) for label, text in told.items() if text)
-        yield ""
 
 
 def _head(page: Plain) -> Iterator[str]:
