@@ -12,17 +12,8 @@ from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES, claim_ids, load_errata,
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.cli.console import Override, full_id, parse_override, parse_value, quoted, single_values
 from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution import request
 from dpsco_bench.execution.plugins import OPTION_TYPES, load_plugins
-from dpsco_bench.execution.request import (
-    CONSTANT,
-    CONSTANTS,
-    PROBLEM,
-    SCHEDULE,
-    known_keys,
-    place_of,
-    problem_options,
-    unknown_key,
-)
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Problem
@@ -222,7 +213,8 @@ def store_options() -> None:
     for name in list_problems():
         cls = problem_class(name)
         place = {"root": "${data.root}"} if cls.needs_data_root else {}
-        store(group="problem", name=name, node={"name": name, "options": {**_defaults(problem_options(cls)), **place}})
+        options = {**_defaults(request.problem_options(cls)), **place}
+        store(group="problem", name=name, node={"name": name, "options": options})
 
 
 def _defaults(parameters: Mapping[str, inspect.Parameter]) -> Options:
@@ -239,10 +231,17 @@ def _placed(override: Override, algorithms: Sequence[Algorithm], problems: Seque
     if launching or key in GROUPS or key in SETTINGS or key in NESTED:
         return override
     prefix, _, name = key.rpartition(".")
-    pairs = [(a, p) for a in algorithms for p in problems]
-    if prefix and prefix not in (SCHEDULE, PROBLEM, CONSTANT):
-        raise _unknown(override, pairs)
-    places = {prefix or place_of(name, a, p) for a, p in pairs if not prefix or name in _known(prefix, a, p)} - {""}
+    pairs = [(algorithm, problem) for algorithm in algorithms for problem in problems]
+    places = set[str]()
+    for algorithm, problem in pairs:
+        known: Mapping[str, Collection[str]] = {
+            request.SCHEDULE: algorithm.options,
+            request.PROBLEM: {*request.problem_options(problem), "constants"},
+            request.CONSTANT: request.CONSTANTS,
+        }
+        place = prefix if name in known.get(prefix, ()) else ""
+        places.add(place if prefix else request.place_of(name, algorithm, problem))
+    places.discard("")
     if not places:
         raise _unknown(override, pairs)
     if len(places) > 1:
@@ -250,14 +249,8 @@ def _placed(override: Override, algorithms: Sequence[Algorithm], problems: Seque
     return Override("++", f"{places.pop()}.{name}", override.text, override.values, override.sweep)
 
 
-def _known(prefix: str, algorithm: Algorithm, problem: type[Problem]) -> Collection[str]:
-    """Names that may stand behind a prefix."""
-    of_problem = {*problem_options(problem), "constants"}
-    return {SCHEDULE: algorithm.options, PROBLEM: of_problem, CONSTANT: CONSTANTS}[prefix]
-
-
 def _unknown(override: Override, pairs: Sequence[tuple[Algorithm, type[Problem]]]) -> DpscoError:
-    known = [*SETTINGS, *GROUPS, *NESTED, *(key for a, p in pairs for key in known_keys(a, p))]
+    known = [*SETTINGS, *GROUPS, *NESTED, *(key for a, p in pairs for key in request.known_keys(a, p))]
     algorithm, problem = pairs[0]
     value = override.text if override.sweep else override.value
-    return unknown_key(override.key, value, known, algorithm.id, problem.name)
+    return request.unknown_key(override.key, value, known, algorithm.id, problem.name)

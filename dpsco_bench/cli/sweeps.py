@@ -27,23 +27,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from dpsco_bench.claims.jobs import expected_seconds, finished
-from dpsco_bench.cli.console import (
-    HELD_OUT,
-    Heading,
-    Override,
-    Row,
-    beside_text,
-    bounded,
-    held_out_text,
-    labelled,
-    number,
-    numbers,
-    parse_value,
-    print_json,
-    quoted,
-    say,
-    table,
-)
+from dpsco_bench.cli import console as ui
 from dpsco_bench.cli.overrides import FOLDERS, complete
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution import results
@@ -68,12 +52,12 @@ LAUNCHERS_FROM = "it comes with the extra cluster (in a checkout: make cluster)"
 PLACES = ("out", "plugins", "data")
 """Keys of a configuration that say where things are; results do not store them."""
 COLUMNS = (
-    *numbers("risk", ci="+- (95 %)"),
-    *HELD_OUT,
-    Heading("kind", "risk is"),
-    *numbers(epsilon="real epsilon"),
-    Heading("privacy"),
-    *numbers("gradients"),
+    *ui.numbers("risk", ci="+- (95 %)"),
+    *ui.HELD_OUT,
+    ui.Heading("kind", "risk is"),
+    *ui.numbers(epsilon="real epsilon"),
+    ui.Heading("privacy"),
+    *ui.numbers("gradients"),
 )
 REFUSED = "refused"
 CLOCK_SECONDS = 2.0
@@ -150,21 +134,21 @@ class Request:
                 row |= {f"held_out.{of}{name}": value for name, value in values.to_json().items()}
         return row
 
-    def line(self) -> Row:
+    def line(self) -> ui.Row:
         cells = {**{f"swept.{key}": value for key, value in self.swept.items()}, "algorithm": self.asked.algorithm.id}
         if self.refused:
             return {**cells, "risk": REFUSED}
         found = self.summary
         return {
             **cells,
-            "risk": number(found.risk),
-            "loss": number(found.held_out and found.held_out.own.loss, 3),
-            "accuracy": number(found.held_out and found.held_out.own.accuracy, 3),
-            "ci": number(found.half_interval, 2),
+            "risk": ui.number(found.risk),
+            "loss": ui.number(found.held_out and found.held_out.own.loss, 3),
+            "accuracy": ui.number(found.held_out and found.held_out.own.accuracy, 3),
+            "ci": ui.number(found.half_interval, 2),
             "kind": found.risk_kind,
-            "epsilon": bounded(found.epsilon_real, found.epsilon_real_kind, 3),
+            "epsilon": ui.bounded(found.epsilon_real, found.epsilon_real_kind, 3),
             "privacy": STATUS_WORDS[found.privacy_status],
-            "gradients": number(found.gradient_evaluations, 3),
+            "gradients": ui.number(found.gradient_evaluations, 3),
         }
 
 
@@ -205,13 +189,13 @@ def requests(arguments: Sequence[str], multirun: bool) -> Requests:
     return Requests(made, kept, folder)
 
 
-def _composed(overrides: Sequence[Override], sweep: bool, folder: Path) -> Iterator[Request]:
+def _composed(overrides: Sequence[ui.Override], sweep: bool, folder: Path) -> Iterator[Request]:
     unique = list({override.key: override for override in overrides}.values())
     read = partial(OmegaConf.to_container, resolve=True, throw_on_missing=True)
     for values in itertools.product(*(override.values for override in unique)):
         chosen = [*zip(unique, values, strict=True)]
         choice = [f"{o.sign}{o.key}={value}" if o.sweep else str(o) for o, value in chosen]
-        counts = {text: value for _, text in chosen if type(value := parse_value(text)) is int}  # no decimal point
+        counts = {text: value for _, text in chosen if type(value := ui.parse_value(text)) is int}  # no decimal point
         swept = {o.key.split(".")[-1]: str(counts.get(text, text)) for o, text in chosen if o.sweep}
         try:
             with hydra.initialize_config_dir(str(conf_dir()), version_base="1.3"):
@@ -260,14 +244,14 @@ def run_request(entry: Request, quiet: bool, label: str = "", alone: bool = True
         asked = bool(summary.sampler_status) or summary.privacy_status == "unproven"
         nominal = asked and located(cell, entry.job.data_root).constants(entry.job.seed).status == "nominal"
         print(line(summary, label or cell.method, nominal), flush=True)
-        say(f"rows: {entry.out}")
+        ui.say(f"rows: {entry.out}")
 
 
 def _rows(job: Job, alone: bool) -> pa.Table:
     """Read a job from the store, or calibrate and run it; finished work stays there for the next call."""
     keyed, measured = finished(job), Layout("").measured
     pace = Pace([_seconds(job) / TICKS] * TICKS, sizes=[1 / TICKS] * TICKS, unit="runs")
-    with sharing(), shown(pace, say) if alone else nullcontext():
+    with sharing(), shown(pace, ui.say) if alone else nullcontext():
         make("calibrate", keyed, measured)
         make("run", keyed, measured, lambda done, every: pace.reach(TICKS * done // every))
         rows, calibrations = measured.load(keyed)
@@ -290,20 +274,20 @@ def _with_config(rows: pa.Table, asked: RunConfig, kind: str) -> pa.Table:
 
 def line(summary: Summary, label: str, nominal: bool = False) -> str:
     """One line per run: risk, privacy claimed and real, cost; nominal: whether the constants are only declared."""
-    real = f"{bounded(summary.epsilon_real, summary.epsilon_real_kind)} {OF[summary.epsilon_of]}"
+    real = f"{ui.bounded(summary.epsilon_real, summary.epsilon_real_kind)} {OF[summary.epsilon_of]}"
     kind = summary.risk_kind + " risk" * summary.risk_kind.startswith("excess")
-    half = "" if math.isnan(summary.half_interval) else f" +- {number(summary.half_interval, 2)} (95 %)"
+    half = "" if math.isnan(summary.half_interval) else f" +- {ui.number(summary.half_interval, 2)} (95 %)"
     told = [
-        f"{label}: {kind} {number(summary.risk)}{half}, "
-        f"epsilon {number(summary.epsilon_claimed)} (real {real.strip()}, {STATUS_WORDS[summary.privacy_status]}), "
-        f"delta {summary.delta:g}, {number(summary.gradient_evaluations)} gradients"
+        f"{label}: {kind} {ui.number(summary.risk)}{half}, "
+        f"epsilon {ui.number(summary.epsilon_claimed)} (real {real.strip()}, {STATUS_WORDS[summary.privacy_status]}), "
+        f"delta {summary.delta:g}, {ui.number(summary.gradient_evaluations)} gradients"
     ]
     if summary.sampler_status:
         known = (summary.epsilon_real, summary.epsilon_law, summary.tau, summary.delta)
         told.append(draw_statement(summary.sampler_status, *known, nominal, summary.epsilon_real_kind))
     elif nominal and not summary.warnings:
         told.append(NOMINAL)
-    told += [held_out_text(summary.held_out)] if summary.held_out else []
+    told += [ui.held_out_text(summary.held_out)] if summary.held_out else []
     return "; ".join([*told, summary.warnings] if summary.warnings else told)
 
 
@@ -331,7 +315,7 @@ def run_sweep(asked: Requests, as_json: bool) -> None:
 
     if labels:
         with _running(asked.runs, notes):
-            launch([*asked.overrides, f"hydra.sweep.dir={quoted(place)}", "--multirun"], task)
+            launch([*asked.overrides, f"hydra.sweep.dir={ui.quoted(place)}", "--multirun"], task)
     failures = _noted(notes)
     shutil.rmtree(notes, ignore_errors=True)
     _end_sweep(asked.runs, failures, files, as_json)
@@ -355,7 +339,7 @@ def _running(made: Sequence[Request], notes: Path) -> Iterator[None]:
         new = (job.key in lost or (out.is_file() and out.stat().st_mtime >= begun) for job, out in jobs)
         return [number for number, ended in enumerate(new) if ended]
 
-    with shown(pace, say, look=look):
+    with shown(pace, ui.say, look=look):
         yield
 
 
@@ -398,12 +382,12 @@ def _end_sweep(
         raise failed
     _write(rows, files)
     if as_json:
-        print_json(rows)
+        ui.print_json(rows)
     else:
         print("\n".join(["", *_printed(rows)]))
     for name, path in files.items():
         if some or name == "sweep":
-            say(f"{name}: {path}")
+            ui.say(f"{name}: {path}")
     if failed:
         raise failed
     if not some:
@@ -424,18 +408,18 @@ def _write(rows: Sequence[Request], files: Mapping[str, Path]) -> None:
 def _printed(rows: Sequence[Request]) -> Iterator[str]:
     """Print the table; below it what held-out numbers are compared with, and each reason for a refusal, once."""
     keys = list(rows[0].swept)
-    columns = [Heading(f"swept.{key}", key) for key in keys] or [Heading("algorithm", "algorithm")]
-    yield table([*columns, *COLUMNS], [row.line() for row in rows])
+    columns = [ui.Heading(f"swept.{key}", key) for key in keys] or [ui.Heading("algorithm", "algorithm")]
+    yield ui.table([*columns, *COLUMNS], [row.line() for row in rows])
     told: dict[str, list[str]] = {}
     reasons: dict[str, list[str]] = {}
     for row in rows:
         if row.refused:
             reasons.setdefault(row.refused, []).append(row.label)
         elif found := row.summary.held_out:
-            told.setdefault(beside_text(found), []).append(f"n = {row.summary.n}, d = {row.summary.d}")
+            told.setdefault(ui.beside_text(found), []).append(f"n = {row.summary.n}, d = {row.summary.d}")
     for text, places in told.items():
         where = f" (at {'; '.join(dict.fromkeys(places))})" if len(told) > 1 else ""
-        yield labelled("held out:", text + where, 10)
+        yield ui.labelled("held out:", text + where, 10)
     for reason, names in reasons.items():
         more = f" and {len(names) - 1} more" * (len(names) > 1)
-        yield labelled("refused:", f"{names[0]}{more}: {reason}", 9)
+        yield ui.labelled("refused:", f"{names[0]}{more}: {reason}", 9)
