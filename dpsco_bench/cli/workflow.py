@@ -69,7 +69,7 @@ def check_config(config: Plain) -> Plain:
     if backend == "cupy" and find_spec("cupy") is None:
         raise InputError("backend", backend, "numpy here: CuPy is not installed (extra cuda12 or cuda13)", "--config")
     given = {key: config[key] for key in FILES if key in config}
-    lists = {key: files if isinstance(files, list) else [files] for key, files in given.items()}
+    lists = {key: [*map(str, files if isinstance(files, list) else [files])] for key, files in given.items()}
     return {"profile": "ci", **config, **lists}
 
 
