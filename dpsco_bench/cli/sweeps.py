@@ -287,7 +287,8 @@ def line(summary: Summary, label: str, nominal: bool = False) -> str:
         told.append(draw_statement(summary.sampler_status, *known, nominal, summary.epsilon_real_kind))
     elif nominal and not summary.warnings:
         told.append(NOMINAL)
-    told += [ui.held_out_text(summary.held_out)] if summary.held_out else []
+    if held := summary.held_out:
+        told.append(f"held out: {ui.held_text(held.own)} ({ui.beside_text(held)})")
     return "; ".join([*told, summary.warnings] if summary.warnings else told)
 
 

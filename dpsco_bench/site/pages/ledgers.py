@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench import __version__
 from dpsco_bench.analysis.answer import audits_text
@@ -150,7 +149,7 @@ def provenance_page(content: SiteContent) -> Pages:
         "of cores.\n",
         f"{{.plain}}\n| What | Value |\n| --- | --- |\n{rows}\n",
         md.heading("Jobs", 2),
-        f"Keys, sizes, run times and memory of all {len(job_rows(content.inputs))} jobs: {md.downloads('jobs')}.\n",
+        f"Keys, sizes, run times and memory of all {len(jobs_table(content.inputs).rows)} jobs: {md.downloads('jobs')}.\n",
     )
     return {"provenance": page}
 
@@ -215,23 +214,19 @@ def _git(root: Path, *words: str) -> str:
 
 
 def lock_text() -> str:
-    """Digest the lock of all packages, and say whether what is installed is what it names."""
+    """Digest the lock of all packages, and count how many are installed at its versions; others are named."""
     try:
         lock = (shared_dir("requirements") / "lock.txt").read_bytes()
     except (InputError, OSError):
         return "not known: the package was installed without it"
-    return f"sha256 {hashlib.sha256(lock).hexdigest()}; {agreement(lock.decode('utf-8'))}"
-
-
-def agreement(lock: str) -> str:
-    """Count how many of a lock's packages are installed at its versions; those at other versions by name."""
-    pins = dict(_PIN.findall(lock))
+    pins = dict(_PIN.findall(lock.decode("utf-8")))
     found = {name: _installed(name) for name in pins}
     same = sum(found[name] == pin for name, pin in pins.items())
     others = [f"{name} {found[name]}" for name, pin in pins.items() if found[name] not in (None, pin)]
     more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
     told = f"; at other versions {', '.join(others[:SHOWN])}{more}" if others else ""
-    return f"{same} of its {len(pins)} packages are installed as it names them{told}"
+    installed = f"{same} of its {len(pins)} packages are installed as it names them{told}"
+    return f"sha256 {hashlib.sha256(lock).hexdigest()}; {installed}"
 
 
 def _installed(name: str) -> str | None:
@@ -241,20 +236,10 @@ def _installed(name: str) -> str | None:
         return None
 
 
-def job_rows(inputs: Inputs) -> list[dict[str, Any]]:
-    """List every job with (CPU seconds, peak memory in MB) of its calibration and its run; None where unmeasured."""
-    jobs = [*(job for _, job in inputs.all_jobs()), *(job for board in inputs.boards for job in board.entry.jobs)]
-    cost = inputs.files.measured.cost
-    return [
-        {"job": job, "calibrate": cost("calibrate", job), "run": cost("run", job) if job.has_run else None}
-        for job in jobs
-    ]
-
-
 def cpu_time(inputs: Inputs) -> str:
     """Sum the CPU seconds of all jobs; what jobs of several claims share was computed once."""
     found = {}
-    for row in job_rows(inputs):
+    for row in jobs_table(inputs).rows:
         for step, key in (("calibrate", row["job"].calibration_key), ("run", row["job"].key)):
             if row[step]:
                 found[step, key] = row[step][0]
@@ -283,5 +268,12 @@ JOBS: Columns = {
 
 
 def jobs_table(inputs: Inputs) -> ReportTable:
+    """List every job with (CPU seconds, peak memory in MB) of its calibration and its run; None where unmeasured."""
+    jobs = [*(job for _, job in inputs.all_jobs()), *(job for board in inputs.boards for job in board.entry.jobs)]
+    cost = inputs.files.measured.cost
+    rows = [
+        {"job": job, "calibrate": cost("calibrate", job), "run": cost("run", job) if job.has_run else None}
+        for job in jobs
+    ]
     note = "A key is the digest of all that affects a job's numbers: its configuration and the code that it uses."
-    return ReportTable("jobs", "Jobs", JOBS, job_rows(inputs), note)
+    return ReportTable("jobs", "Jobs", JOBS, rows, note)
