@@ -87,5 +87,6 @@ class SiteContent:
         return (self.figures / f"{name}.svg").is_file()
 
     def figure(self, name: str, alt: str, up: str = "") -> str:
-        """Show a figure of the results. ``up`` leads from the page to the root."""
-        return md.figure(f"{up}figures/claims/{name}.svg", alt, self.figures / f"{name}.svg")
+        """Show a figure of the results, if it was drawn. ``up`` leads from the page to the root."""
+        address = f"figures/claims/{name}.svg"
+        return md.figure(up + address, alt, self.figures / f"{name}.svg") if self.drawn(name) else ""

@@ -108,14 +108,17 @@ def table(found: ReportTable, hidden: Sequence[str] = (), anchored: bool = False
     if not found.rows:
         return ""
     met: set[str] | None = set() if anchored else None
-    lines = [
-        _line(map(text, columns)),
-        _line("--:" if column.numeric else "---" for column in columns.values()),
-        *(_line(_cell(title, column, row, met) for title, column in columns.items()) for row in found.rows),
-    ]
+    rows = ([_cell(title, column, row, met) for title, column in columns.items()] for row in found.rows)
+    shown = grid(map(text, columns), rows, ["--:" if column.numeric else "---" for column in columns.values()])
     kind = "{.sortable}" if len(found.rows) >= SORTABLE else "{.plain}"
     note = f"\n{text(found.note)}\n" if found.note else ""
-    return f"{kind}\n" + "\n".join(lines) + "\n" + note
+    return f"{kind}\n{shown}{note}"
+
+
+def grid(titles: Iterable[str], rows: Iterable[Iterable[str]], rule: Iterable[str] = ()) -> str:
+    """Write a table whose titles and cells are Markdown; ``rule`` is the line between them."""
+    heads = [*titles]
+    return "".join(map(_line, (heads, [*rule] or ["---"] * len(heads), *rows)))
 
 
 ONE_LINE = 16  # characters of an id that every column has room for
@@ -123,7 +126,7 @@ LONG = 40  # characters from which on a text is given a width of its own
 
 
 def _line(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cell.replace("\n", " ") for cell in cells) + " |"
+    return "| " + " | ".join(cell.replace("\n", " ") for cell in cells) + " |\n"
 
 
 def _cell(title: str, column: Column, row: Row, met: set[str] | None) -> str:

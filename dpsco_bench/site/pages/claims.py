@@ -67,7 +67,7 @@ def _claim(content: SiteContent, results: ClaimResults) -> str:
         _answers(line),
         md.quote(" ".join(claim.statement.split())),
         md.bullets(md.text(words) for words in claim.assumptions),
-        *(content.figure(name, f"Figure of {claim.id}", "../") for name in figures if content.drawn(name)),
+        *(content.figure(name, f"Figure of {claim.id}", "../") for name in figures),
         md.heading("Verdicts", 2),
         md.table(_verdict_table(results), anchored=True),
         *(() if content.short else _evidence(content, results)),

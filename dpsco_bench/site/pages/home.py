@@ -160,7 +160,7 @@ def which_pages(content: SiteContent) -> Pages:
 
 
 def _board(content: SiteContent, board: BoardResults) -> str:
-    collapse, points = f"{board.id}.collapse", boards.points_table(board)
+    collapse, points = content.figure(f"{board.id}.collapse", COLLAPSE), boards.points_table(board)
     winner = replace(points.columns["Winner"], value=partial(boards.winner_text, name=method_name))
     delta = symbols(f"{board.board.delta:g}")
     slow = ((md.text(one.title), uncompared_text(rows)) for one, rows in board.by_instance)
@@ -168,10 +168,10 @@ def _board(content: SiteContent, board: BoardResults) -> str:
         md.heading(board.board.title, 2) if len(content.inputs.boards) > 1 else "",
         f"All points have δ = {delta}.\n",
         md.text(decided_text(board.points)) + "\n",
-        content.figure(board.id, board.board.title) if content.drawn(board.id) else "",
+        content.figure(board.id, board.board.title),
         md.table(explained(board)),
         md.bullets(f"{instance}: {md.text(words)}" for instance, words in slow if words),
-        *([md.heading(COLLAPSE, 2), content.figure(collapse, COLLAPSE)] if content.drawn(collapse) else ()),
+        *([md.heading(COLLAPSE, 2), collapse] if collapse else ()),
         md.heading("Winners, point by point", 2, address("board", board.id, "points")),
         md.table(replace(points, columns={**points.columns, "Winner": winner})),
         f"All methods at all points: {md.downloads(f'{board.id}.methods')}. "
@@ -345,8 +345,7 @@ def filled(page: str, show: Show, tell: Callable[[str], str] = str, above: str =
     """Fill the regions ``<!-- name -->`` to ``<!-- end of name -->`` of a page with their tables."""
     for name, (titles, rows) in tables(show).items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-        lines = [titles, ["---"] * len(titles), *([*first, tell(meaning)] for *first, meaning in rows)]
-        made = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        made = md.grid(titles, ([*first, tell(meaning)] for *first, meaning in rows))
         before, found, rest = page.partition(begin)
         page = f"{before}{begin}\n{above}{made}\n{end}{rest.partition(end)[2]}" if found else page
     return page

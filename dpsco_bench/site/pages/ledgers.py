@@ -142,14 +142,14 @@ _PIN = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 
 
 def provenance_page(content: SiteContent) -> Pages:
-    rows = "\n".join(f"| {md.text(name)} | {md.text(value)} |" for name, value in facts(content.inputs))
+    told, jobs = (map(md.text, fact) for fact in facts(content.inputs)), len(jobs_table(content.inputs).rows)
     page = md.page(
         md.heading("Provenance", target="provenance"),
         "On one machine, the same commit, lock and seed give the same bytes of every result table, on any number "
         "of cores.\n",
-        f"{{.plain}}\n| What | Value |\n| --- | --- |\n{rows}\n",
+        "{.plain}\n" + md.grid(["What", "Value"], told),
         md.heading("Jobs", 2),
-        f"Keys, sizes, run times and memory of all {len(jobs_table(content.inputs).rows)} jobs: {md.downloads('jobs')}.\n",
+        f"Keys, sizes, run times and memory of all {jobs} jobs: {md.downloads('jobs')}.\n",
     )
     return {"provenance": page}
 

@@ -114,12 +114,11 @@ def rebuilt(content: SiteContent, found: ReportTable) -> str:
         rows.setdefault(row.entry.row, []).append(row)
     more = list(dict.fromkeys(title for row in found.rows for title in row.entry.printed))
     used = {key: title for key, title in TITLES.items() if any(getattr(row.entry, key) for row in found.rows)}
-    titles = ["Row", *map(md.text, more), *used.values()]
-    lines = [f"| {' | '.join(titles)} |", "| " + " | ".join("---" for _ in titles) + " |"]
+    lines = []
     for name, own in rows.items():
         extra = [md.text(own[0].entry.printed.get(title, "")) for title in more]
-        lines.append(f"| {' | '.join([md.text(name), *extra, *(_entry(content, own, column) for column in used)])} |")
-    return "{.plain}\n" + "\n".join(lines) + "\n"
+        lines.append([md.text(name), *extra, *(_entry(content, own, column) for column in used)])
+    return "{.plain}\n" + md.grid(["Row", *map(md.text, more), *used.values()], lines)
 
 
 def _entry(content: SiteContent, rows: Sequence[RebuiltRow], column: str) -> str:
