@@ -13,10 +13,10 @@ from dpsco_bench.analysis.record import SAME, merge, moved, read_record, record
 from dpsco_bench.analysis.record import compare as compare_all
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import ROW_FIELDS, SAID_OF_CLAIMS, SHARED_FIELDS, all_kinds
-from dpsco_bench.cli.verbs.list import verdict_schema
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import loads
 from dpsco_bench.paths import shared_dir
+from tests.analysis.judging import verdict_schema
 
 
 def rate(word="match", noise_off=-1.02):

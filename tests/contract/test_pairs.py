@@ -35,11 +35,11 @@ def holds(finding):
 def promised(subject):
     """Gap to the minimum after T smooth steps with one record each, ``D L ln(T)/sqrt(T) + beta D^2/T``: no less is
     promised by any of these theorems, and on a ball of diameter 2,000 it may be above the start. On the whole space,
-    with strong convexity mu, ``L^2 ln(T)/(mu T)``."""
+    with strong convexity mu, ``L^2 (1 + ln T)/(mu T)``."""
     c, steps = subject.objective(replicates=1).constants, sum(query.releases for query in subject.plan.queries)
     if isinf(c.diameter):
         steps = subject.plan.gradient_evaluations
-        return c.lipschitz**2 * log(steps) / (c.strong_convexity * steps)
+        return c.lipschitz**2 * (1.0 + log(steps)) / (c.strong_convexity * steps)
     return c.diameter * c.lipschitz * log(steps) / sqrt(steps) + c.smoothness * c.diameter**2 / steps
 
 

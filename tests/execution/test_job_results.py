@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from dpsco_bench.claims.plan import Settings
-from dpsco_bench.cli.claiming import run_claim
+from dpsco_bench.cli.verbs.claim import run_claim
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.cell import Calibrated
 from dpsco_bench.execution.job_results import Measured, Summary, _chains, is_wanted

@@ -11,13 +11,13 @@ from jsonschema import Draft202012Validator
 from dpsco_bench.analysis.record import read_record, record
 from dpsco_bench.analysis.verdict import JudgedClaim, read_judged
 from dpsco_bench.claims.jobs import claim_plan
-from dpsco_bench.cli.claiming import run_claim
-from dpsco_bench.cli.verbs.list import verdict_schema
+from dpsco_bench.cli.verbs.claim import run_claim
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.scores import claim_table
 from dpsco_bench.report.tables import to_csv, to_markdown
+from tests.analysis.judging import verdict_schema
 
 KIND = '''
 from dataclasses import dataclass

@@ -57,5 +57,5 @@ def execute(args: argparse.Namespace) -> int:
         for entry in asked.runs:
             run_request(entry, args.json)
         if args.json:
-            print_json([{**entry.stored.to_json(), "out": entry.out} for entry in asked.runs])
+            print_json(asked.runs)
     return 0

@@ -13,7 +13,6 @@ from dpsco_bench.errors import InputError, Refusal, checked_count
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.geometry.sets import SchattenBall, matrix_rows
 from dpsco_bench.papers.gopi2022.algorithms.target import Target
-from dpsco_bench.papers.gopi2022.laws.neighbours import AxisNeighbours, planar_epsilon
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.plain import Options, Schedule
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
@@ -45,6 +44,8 @@ class PairDrawQuery(DrawQuery):
 
     def attained(self, scale: float, delta: float) -> Charge:
         """Exact for records on an axis: the worst pair of all. Else lower: some pairs in a plane, or one at p = 2."""
+        from dpsco_bench.papers.gopi2022.laws.neighbours import AxisNeighbours, planar_epsilon  # loads SciPy
+
         k, mu = self.temperature.at(scale)
         c = k * (mu * self.curvatures[0] + self.curvatures[1]) * self.radius**2
         reach, n = k * self.slope * self.radius, self.temperature.n
