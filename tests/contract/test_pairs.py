@@ -1,6 +1,6 @@
 """The contract, of every algorithm on every problem: the package's own checks, as for a user's algorithm."""
 
-from math import isinf, isnan, log, sqrt
+from math import inf, isnan, log, sqrt
 
 from dpsco_bench.audit.contract import (
     CLASS_TOLERANCE,
@@ -37,7 +37,7 @@ def promised(subject):
     promised by any of these theorems, and on a ball of diameter 2,000 it may be above the start. On the whole space,
     with strong convexity mu, ``L^2 (1 + ln T)/(mu T)``."""
     c, steps = subject.objective(replicates=1).constants, sum(query.releases for query in subject.plan.queries)
-    if isinf(c.diameter):
+    if not 0.0 < c.diameter < inf:
         steps = subject.plan.gradient_evaluations
         return c.lipschitz**2 * (1.0 + log(steps)) / (c.strong_convexity * steps)
     return c.diameter * c.lipschitz * log(steps) / sqrt(steps) + c.smoothness * c.diameter**2 / steps
