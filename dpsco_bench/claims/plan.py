@@ -9,7 +9,7 @@ from typing import Any
 
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.errors import InputError, integral, nearest
-from dpsco_bench.execution.cell import Draft
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Entry, Job
 from dpsco_bench.jsonio import digest, dumps_canonical, restore, sealed, unsealed, write_atomic
 from dpsco_bench.plain import Plain, Record
@@ -43,7 +43,7 @@ class LeftOut(Unrun):
     point: float
 
     @classmethod
-    def of(cls, cell: Draft, status: str, reason: str) -> LeftOut:
+    def of(cls, cell: Cell, status: str, reason: str) -> LeftOut:
         instance, _, method = cell.method.partition("/")
         place = (instance, cell.n, cell.d, cell.epsilon, float(cell.value))
         return cls(method, cell.algorithm, status, reason, *place)

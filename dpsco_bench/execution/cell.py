@@ -9,16 +9,16 @@ import inspect
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
 from dpsco_bench.errors import DpscoError, InputError, checked_count
 from dpsco_bench.jsonio import restore
-from dpsco_bench.plain import UNWRITTEN, Options, Record, Schedule
+from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record, Schedule
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan, PrivacySpec
 from dpsco_bench.privacy.records import Disjoint, Poisson, RandomAllocation
@@ -42,8 +42,8 @@ class ImpurePlan(AlgorithmError):
 
 
 @dataclass(frozen=True)
-class Draft(Record):
-    """A cell before anything is known of its data: n, and whatever a part leaves out, may be None.
+class Cell(Record):
+    """Everything that identifies one cell of a claim or one run; its numbers are checked when it is made.
 
     Attributes
     ----------
@@ -55,9 +55,9 @@ class Draft(Record):
 
     algorithm: str
     problem: str
-    n: int | None = None
-    epsilon: float | None = None
-    delta: float | None = None
+    n: int
+    epsilon: float
+    delta: float
     d: int | None = None
     variant: str | None = None
     options: Options = field(default_factory=dict)
@@ -68,26 +68,17 @@ class Draft(Record):
     cell: int = 0
     signal: float | None = None
 
-    def at_signal(self, signal: float) -> Self:
-        """Set the signal of a cell whose problem has one."""
-        options = {**self.problem_options, str(problem_class(self.problem).signal_option): float(signal)}
-        return replace(self, problem_options=options, signal=float(signal))
-
-
-@dataclass(frozen=True)
-class Cell(Draft):
-    """Everything that identifies one cell of a claim or one run: a `Draft` whose numbers are all there and checked."""
-
-    n: int
-    epsilon: float
-    delta: float
-
     def __post_init__(self) -> None:
         for key in ("n", "d") if self.d is not None else ("n",):
             object.__setattr__(self, key, checked_count(key, getattr(self, key)))
         for key in ("options", "problem_options"):  # streams are named by these: p = inf is one thing, however written
             object.__setattr__(self, key, restore(dict(getattr(self, key))))
         PrivacySpec(self.epsilon, self.delta)
+
+    def at_signal(self, signal: float) -> Cell:
+        """Set the signal of a cell whose problem has one."""
+        options = {**self.problem_options, str(problem_class(self.problem).signal_option): float(signal)}
+        return replace(self, problem_options=options, signal=float(signal))
 
     @cached_property
     def privacy(self) -> PrivacySpec:
@@ -202,20 +193,20 @@ def placeless(problem: str, options: Options) -> Options:
     return {key: value for key, value in options.items() if key not in places}
 
 
-def pinned(draft: Draft, data_root: str) -> Cell:
-    """Pin a plan's cell to the files that are there now, by default with all their records.
+def pinned(given: Plain, data_root: str) -> Cell:
+    """Make a cell of its fields, pinned to the files that are there now, by default with all their records.
 
-    Raises InputError if there is no such file, or no number of records.
+    Raises InputError if there is no such file, or a number is missing.
     """
-    given = {f.name: getattr(draft, f.name) for f in fields(Cell)}
-    if problem_class(draft.problem).file_options:
-        problem = get_problem(draft.problem, draft.d, **{"root": data_root, **draft.problem_options})
-        given["problem_options"] = {**draft.problem_options, **problem.pins}
-        given["n"] = problem.records if draft.n is None else draft.n
+    found = {"n": None, "d": None, "problem_options": {}, **given}
+    if problem_class(found["problem"]).file_options:
+        problem = get_problem(found["problem"], found["d"], **{"root": data_root, **found["problem_options"]})
+        found["problem_options"] = {**found["problem_options"], **problem.pins}
+        found["n"] = problem.records if found["n"] is None else found["n"]
     for key, allowed in (("n", "given, an integer >= 1"), ("epsilon", "given"), ("delta", "given")):
-        if given[key] is None:
+        if found.get(key) is None:
             raise InputError(key, "missing", allowed)
-    return Cell(**given)
+    return Cell(**found)
 
 
 def check_data_sets(problem: str, data_sets: int) -> None:

@@ -328,7 +328,7 @@ class RunConfig:
             record=self.record,
             plugins=self.plugins,
             data_root=self.data_root,
-            cells=(pinned(cell, self.data_root),),
+            cells=(pinned(cell.to_json(), self.data_root),),
         )
         return replace(job, key=digest(job.numbers([without_places(cell) for cell in job.cells]))[:16])
 
