@@ -29,7 +29,7 @@ from dpsco_bench.claims.catalogue import (
 from dpsco_bench.claims.files import check_names, read_shipped
 from dpsco_bench.claims.model import NO_STAGES, Claim, MeasuredPart, Method, Part, check_profile, to_the_cap
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.plan import ClaimEntry, Settings
+from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell, ImpurePlan, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import (
@@ -40,7 +40,7 @@ from dpsco_bench.execution.digest import (
     code_digest,
     kernels_beside,
 )
-from dpsco_bench.execution.jobs import PLAN_ONLY, Job
+from dpsco_bench.execution.jobs import PLAN_ONLY, Job, Settings
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.predict import looked_at, predicted_seconds
 from dpsco_bench.execution.request import CELL_KEYS, check_sampled

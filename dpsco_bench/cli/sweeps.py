@@ -53,7 +53,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import Pace, shown
-from dpsco_bench.execution.request import RunConfig
+from dpsco_bench.execution.request import config_cell, config_job, read_config
 from dpsco_bench.execution.results import (
     RESULT_SCHEMA,
     check_replaceable,
@@ -102,7 +102,7 @@ class Request:
     """
 
     job: Job | None
-    asked: RunConfig
+    asked: Plain
     out: Path
     swept: Mapping[str, str]
     refused: str = ""
@@ -146,7 +146,7 @@ def requests(arguments: Sequence[str], multirun: bool) -> Requests:
     made = list(_composed(overrides, multirun, folder or RUNS))
     places = [entry.out for entry in made if not entry.refused]
     for entry in made:
-        if entry.asked.out is not None and not entry.refused and places.count(entry.out) > 1:
+        if entry.asked["out"] is not None and not entry.refused and places.count(entry.out) > 1:
             raise InputError("out", entry.out, "null in a sweep, or different for each run")
     kept = [str(override) for override in overrides if override.key not in FOLDERS.values()]
     return Requests(made, kept, folder)
@@ -176,14 +176,14 @@ def request(config: Any, swept: Mapping[str, str], sweep: bool, folder: Path) ->
     In a ``sweep``, an algorithm that does not take the problem is no error. The rows go to ``out`` of the
     configuration, else to a file in the ``folder`` that is named by their digest.
     """
-    asked = RunConfig.from_json(config)
-    cell, out = asked.cell(), asked.out
+    asked = read_config(config)
+    cell, out = config_cell(asked), asked["out"]
     if out is not None:
         if not isinstance(out, str) or not out or Path(out).is_dir():
             raise InputError("out", out, "null or the path of a file")
         check_replaceable("out", Path(out))
     try:
-        job = asked.job(cell)
+        job = config_job(asked, cell)
     except DpscoError as refused:
         if not sweep or isinstance(refused, ImpurePlan):
             raise
@@ -194,7 +194,7 @@ def request(config: Any, swept: Mapping[str, str], sweep: bool, folder: Path) ->
 def run_request(entry: Request, quiet: bool, label: str = "", alone: bool = True) -> None:
     """Calibrate, run, write the rows and print one line; a run that is ``alone`` tells how far it is."""
     assert entry.job is not None  # a refused pair is not run
-    if entry.asked.out is None:
+    if entry.asked["out"] is None:
         set_damaged_aside(entry.out)
     check_writable("out", entry.out)
     cell = entry.job.cells[0]
@@ -240,9 +240,10 @@ def set_damaged_aside(path: Path) -> None:
             path.unlink()
 
 
-def _with_config(rows: pa.Table, asked: RunConfig, kind: str) -> pa.Table:
-    kept = {key: value for key, value in asked.to_json().items() if key not in PLACES}
-    kept["problem"] = {"name": asked.problem.name, "options": placeless(asked.problem.name, asked.problem.options)}
+def _with_config(rows: pa.Table, asked: Plain, kind: str) -> pa.Table:
+    name, options = asked["problem"]["name"], asked["problem"]["options"]
+    kept = {key: value for key, value in asked.items() if key not in PLACES}
+    kept["problem"] = {"name": name, "options": placeless(name, options)}
     said = {b"dpsco.config": dumps_canonical(kept).encode(), b"dpsco.risk_kind": dumps_canonical(kind).encode()}
     return rows.replace_schema_metadata({**rows.schema.metadata, **said})
 
@@ -393,11 +394,11 @@ class SweepRow:
     def _asked(self) -> Plain:
         asked = self.request.asked
         return {
-            "algorithm": asked.algorithm.id,
-            "problem": asked.problem.name,
-            **{key: getattr(asked, key) for key in ("n", "d", "delta", "replicates", "data_sets", "seed")},
-            "calibration": asked.calibration,
-            "epsilon_claimed": asked.epsilon,
+            "algorithm": asked["algorithm"]["id"],
+            "problem": asked["problem"]["name"],
+            **{key: asked[key] for key in ("n", "d", "delta", "replicates", "data_sets", "seed")},
+            "calibration": asked["calibration"]["name"],
+            "epsilon_claimed": asked["epsilon"],
         }
 
     def columns(self) -> Plain:
@@ -419,7 +420,7 @@ class SweepRow:
     def line(self) -> Row:
         cells = {f"swept.{key}": value for key, value in self.request.swept.items()}
         if (found := self.summary) is None:
-            return {**cells, "algorithm": self.request.asked.algorithm.id, "risk": REFUSED}
+            return {**cells, "algorithm": self.request.asked["algorithm"]["id"], "risk": REFUSED}
         return {
             **cells,
             "algorithm": found.algorithm,

@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from dpsco_bench.errors import integral
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import digest
 from dpsco_bench.plain import IF_GIVEN, Plain, Record
@@ -153,6 +155,32 @@ class Job(Record):
     def numbers(self, cells: list[Cell], calibrating: bool = False) -> Plain:
         """Collect what affects the numbers (of the calibrations), without code; ``cells`` are without places."""
         return {name: getattr(self, name) for name in (_CALIBRATED if calibrating else _NUMBERS)} | {"cells": cells}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings that jobs share, as ``conf/plan.yaml`` and ``conf/run.yaml`` have them."""
+
+    seed: int = 2017
+    backend: str = "numpy"
+    dtype: str = "float64"
+    fused: bool = True
+    data_root: str = "data"
+    stages: bool = True
+    plugins: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    boards: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, config: Plain) -> Settings:
+        backend, files = config["backend"], (tuple(config.get(key, ())) for key in ("plugins", "claims", "boards"))
+        how = (backend["name"], backend["dtype"], backend.get("fused", True))
+        return cls(integral(config["seed"]), *how, config["data"]["root"], config.get("stages", True), *files)
+
+    def job(self, **what: Any) -> Job:
+        """Make a job with these settings; ``what`` are its other fields."""
+        shared = ("seed", "backend", "dtype", "fused", "data_root", "plugins")
+        return Job(**{key: getattr(self, key) for key in shared}, **what)
 
 
 @dataclass(frozen=True)

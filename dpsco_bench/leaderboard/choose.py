@@ -19,12 +19,12 @@ import pyarrow as pa
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.jobs import expected_seconds, finished
-from dpsco_bench.claims.plan import BoardEntry, LeftOut, Settings, Unrun
+from dpsco_bench.claims.plan import BoardEntry, LeftOut, Unrun
 from dpsco_bench.datasets.tables import LABEL, write_records
 from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
 from dpsco_bench.execution.cell import CalibratedCell, Cell, check_data_sets, pinned, without_places
 from dpsco_bench.execution.job_results import HELD_OUT, HeldOut, Measured
-from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.jobs import Job, Settings
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.request import (

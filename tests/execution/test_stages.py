@@ -8,10 +8,11 @@ import pytest
 from dpsco_bench.analysis.stages import staged
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.plan import ClaimEntry, Settings
+from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.claiming import run_claim
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.job_results import Measured
+from dpsco_bench.execution.jobs import Settings
 from dpsco_bench.execution.store import Store
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.kinds.explicit import Explicit

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.claims.jobs import plan_settings
-from dpsco_bench.claims.plan import BoardEntry, Settings, Unrun
+from dpsco_bench.claims.plan import BoardEntry, Unrun
 from dpsco_bench.cli.claiming import SETTINGS, check_settings
 from dpsco_bench.cli.console import (
     HELD_OUT,
@@ -32,7 +32,7 @@ from dpsco_bench.cli.overrides import extended
 from dpsco_bench.cli.sweeps import set_damaged_aside
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.job_results import Measured
-from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.jobs import Job, Settings
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.progress import Pace, duration
 from dpsco_bench.execution.results import check_writable, write_table
