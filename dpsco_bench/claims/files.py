@@ -95,11 +95,12 @@ def build_checked(cls: Any, values: Any, where: str, due: str = "") -> Any:
     """
     if not isinstance(values, Mapping):
         raise InputError(where, values, "a mapping of keys to values")
-    Slips(_slips(cls, values, where, due)).tell()
+    Slips(slips_of(cls, values, where, due)).tell()
     return cls(**values)
 
 
-def _slips(cls: Any, values: Mapping[str, Any], where: str, due: str) -> Iterator[InputError]:
+def slips_of(cls: Any, values: Mapping[str, Any], where: str, due: str = "") -> Iterator[InputError]:
+    """Find the keys of a mapping that are no fields of a dataclass, of another type, or missing, as `build_checked`."""
     known, hints = {f.name: f for f in fields(cls)}, _hints(cls)
     for key, value in values.items():
         if key not in known:
@@ -124,7 +125,7 @@ def taken_names(kind: str, names: Iterable[str], where: str) -> Iterator[InputEr
 
 
 def check_names(kind: str, names: Iterable[str], where: str) -> None:
-    """Refuse options that another key says, as InputError."""
+    """Refuse options that another key says, as InputError. ``kind`` is one of `TAKEN`."""
     Slips(taken_names(kind, names, where)).tell()
 
 

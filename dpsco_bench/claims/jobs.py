@@ -42,7 +42,7 @@ from dpsco_bench.execution.digest import (
 )
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job, Settings
 from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.execution.predict import looked_at, predicted_seconds
+from dpsco_bench.execution.predict import Terms, amounts, predicted_seconds
 from dpsco_bench.execution.request import CELL_KEYS, check_sampled
 from dpsco_bench.execution.run import NO_ROUNDS, OBSERVERS
 from dpsco_bench.fused.registry import fused_module, has_steps
@@ -64,9 +64,6 @@ OPTIONS = {"problem": "problem_options", "algorithm": "options"}
 """Where a cell has the options that ``problem.<option>`` and ``algorithm.<option>`` sweep."""
 LEAST_SECONDS = 1e-3
 """No cell takes less: its data, their optimum and a row for each replicate."""
-
-Terms = Mapping[str, float]
-"""Seconds of one unit of what a cell does, by the names of `amounts`."""
 
 
 def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> list[Job]:
@@ -277,37 +274,6 @@ def checked_job(job: Job) -> Job:
         if not cell.problem_entry.data_dependent_constants and not known:
             cell.plan(job.calibration, job.seed, twice=False)
     return job
-
-
-def amounts(cell: Cell, plan: Plan, replicates: int) -> dict[str, float]:
-    """How much a cell does of everything that takes time, for so many replicates of all data sets.
-
-    A ``row`` is a replicate, a ``step`` a release, ``seen`` the gradients that are looked at one by one: a problem may
-    know the gradient of all its records by their sum. ``d``, ``dd`` and ``ddd`` are powers of the dimension.
-    """
-    problem, n = cell.problem_entry, cell.n
-    d, rows = float(problem.dimension), float(replicates)
-    steps, gradients = float(sum(query.releases for query in plan.queries)), float(plan.gradient_evaluations)
-    seen = gradients * looked_at(cell)
-    return {
-        "cell": 1.0,
-        "n d": n * d,
-        "row": rows,
-        "row n": rows * n,
-        "row n d": rows * n * d,
-        "row dd": rows * d * d,
-        "row ddd": rows * d * d * d,
-        "step": steps,
-        "row step": rows * steps,
-        "row step d": rows * steps * d,
-        "row step dd": rows * steps * d * d,
-        "gradient": gradients,
-        "gradient d": gradients * d,
-        "row gradient": rows * gradients,
-        "row gradient d": rows * gradients * d,
-        "row seen": rows * seen,
-        "row seen d": rows * seen * d,
-    }
 
 
 def family(cell: Cell) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -79,6 +79,11 @@ class Cell(Record):
         """Set the signal of a cell whose problem has one."""
         options = {**self.problem_options, str(problem_class(self.problem).signal_option): float(signal)}
         return replace(self, problem_options=options, signal=float(signal))
+
+    @property
+    def place(self) -> str:
+        """Its n and claimed privacy, as errors name them."""
+        return f"n = {self.n}, epsilon = {self.epsilon:g}, delta = {self.delta:g}"
 
     @cached_property
     def privacy(self) -> PrivacySpec:
@@ -173,10 +178,16 @@ class Cell(Record):
     def make_plan(self, variant: str, constants: Constants, calibration: str) -> Plan:
         """One call of the plan function, at constants that are known; as `plan`."""
         entry, d = self.algorithm_entry, self.problem_entry.effective_dimension
-        where = f"n = {self.n}, epsilon = {self.epsilon:g}, delta = {self.delta:g}"
-        options = dict(self.options)
-        given = (constants, self.n, d, self.privacy, variant, calibration)
-        plan = call_plan(entry.id, where, lambda: entry.plan(*given, **options))
+        try:
+            plan = entry.plan(constants, self.n, d, self.privacy, variant, calibration, **dict(self.options))
+        except DpscoError:
+            raise
+        except (Exception, SystemExit) as error:
+            what = " ".join(f"{type(error).__name__}: {error}".split())
+            raise AlgorithmError(f"algorithm {entry.id}: its plan failed at {self.place} with {what}") from error
+        if not isinstance(plan, Plan):
+            found = type(plan).__name__
+            raise AlgorithmError(f"algorithm {entry.id}: its plan returned {found}, must be what make_plan returns")
         check_records(entry.id, plan, self.n)
         return plan
 
@@ -221,24 +232,6 @@ def check_data_sets(problem: str, data_sets: int) -> None:
 def without_places(cell: Cell) -> Cell:
     """Strip places from a plan's cell, as results keep it and keys digest it: content counts, places do not."""
     return replace(cell, problem_options=placeless(cell.problem, cell.problem_options))
-
-
-def call_plan(id: str, where: str, make: Callable[[], Plan]) -> Plan:
-    """Call a plan function; ``where`` has the numbers that it is planned at.
-
-    Raises InputError and Refusal as the function raises them. Raises AlgorithmError for another exception, or something
-    else than a plan.
-    """
-    try:
-        plan = make()
-    except DpscoError:
-        raise
-    except (Exception, SystemExit) as error:
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        raise AlgorithmError(f"algorithm {id}: its plan failed at {where} with {what}") from error
-    if not isinstance(plan, Plan):
-        raise AlgorithmError(f"algorithm {id}: its plan returned {type(plan).__name__}, must be what make_plan returns")
-    return plan
 
 
 def check_records(id: str, plan: Plan, n: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -252,12 +252,8 @@ def _rows(columns: Columns, trace: Trace, part: slice, unit: Unit) -> Columns:
     }
     if lost.any() and columns["privacy_status"] != "none":
         found |= {name: np.where(lost, DEMOTED, columns[name]) for name in ("privacy_status", "sampler_status")}
-        found |= {name: np.where(lost, math.nan, _number(columns[name])) for name in EPSILON_VALUES}
+        found |= {name: np.where(lost, math.nan, np.asarray(columns[name], np.float64)) for name in EPSILON_VALUES}
     return found
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
 
 
 def _certificate(gradient_norm: float | None) -> str:
