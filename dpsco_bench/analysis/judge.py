@@ -22,7 +22,7 @@ from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import Bound, bound_modules, compiled, get_bound
-from dpsco_bench.claims.kinds import NOT_MEASURED, SKIPPED, kind_modules
+from dpsco_bench.claims.kinds import KINDS, NOT_MEASURED, SKIPPED
 from dpsco_bench.claims.model import GRID, RISK, THRESHOLD, Part
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.cell import Calibrations
@@ -110,7 +110,7 @@ def judge_modules(entry: ClaimEntry) -> list[str]:
     parts = entry.claim.parts
     formulas = {name for part in parts for name in (part.bound, part.quantity) if "." in name}
     bounds = {module for name in formulas for module in bound_modules(name)}
-    return [__name__, *kind_modules(part.kind for part in parts), *sorted(bounds)]
+    return [__name__, *sorted({KINDS.module(part.kind) for part in parts}), *sorted(bounds)]
 
 
 class ClaimJudge:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
 from functools import cache
 from pathlib import Path
+from textwrap import shorten
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -28,13 +29,8 @@ def read_yaml(path: Path, key: str = "file") -> Any:
     try:
         return OmegaConf.to_container(OmegaConf.load(path), resolve=True)
     except Exception as error:  # the parser's own errors have no name in OmegaConf
-        raise InputError(key, str(path), "a YAML file", _shown(error)) from error
-
-
-def _shown(error: Exception) -> str:
-    """Put an error into one line that is not long."""
-    reason = " ".join(str(error).split())
-    return reason if len(reason) <= LONGEST_REASON else reason[:LONGEST_REASON] + " ..."
+        reason = shorten(str(error), LONGEST_REASON, placeholder=" ...")
+        raise InputError(key, str(path), "a YAML file", reason) from error
 
 
 def read_shipped(path: Path) -> Any:
@@ -45,7 +41,7 @@ def read_shipped(path: Path) -> Any:
     try:
         return kept_beside(path, ".json", lambda _: read_yaml(path))
     except OSError as error:
-        raise InputError("file", str(path), "a YAML file that can be read", _shown(error)) from error
+        raise InputError("file", str(path), "a YAML file that can be read", str(error)) from error
 
 
 TAKEN = {

@@ -229,10 +229,6 @@ Decide = Callable[[Sequence[Job], Decided | None], Decided]
 """Takes the jobs of a group and the last decision, whose blocks are there; gives the next one."""
 
 
-def looks_at(job: Job) -> int:
-    return len(stage_ends(job.replicates))
-
-
 def stage_end(job: Job, look: int) -> int:
     """Count the replicates of a job that a look reads; jobs of fewer stages stay at their last one."""
     ends = stage_ends(job.replicates)

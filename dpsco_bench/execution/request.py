@@ -168,15 +168,15 @@ def as_declared(values: Options, parameters: Mapping[str, inspect.Parameter]) ->
     An option that takes integers and no real numbers takes ``1e4`` too. One that takes text alone keeps a number as
     text (a folder called 2017), unlike one that takes either (p = 4 or inf).
     """
-    return {key: _as_declared(value, parameters[key]) if key in parameters else value for key, value in values.items()}
-
-
-def _as_declared(value: Any, parameter: inspect.Parameter) -> Any:
-    kinds = {parameter.annotation, *get_args(parameter.annotation)}
-    if int in kinds and float not in kinds:
-        return integral(value)
-    is_text = isinstance(parameter.default, str) and not kinds & {int, float}
-    return str(value) if is_text and isinstance(value, int | float) else value
+    found = dict(values)
+    for key, value in values.items():
+        declared = parameters.get(key)
+        kinds = {declared.annotation, *get_args(declared.annotation)} if declared else set()
+        if int in kinds and float not in kinds:
+            found[key] = integral(value)
+        elif declared and isinstance(declared.default, str) and not kinds & {int, float}:
+            found[key] = str(value) if isinstance(value, int | float) else value
+    return found
 
 
 def read_config(config: Options) -> Options:

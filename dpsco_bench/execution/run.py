@@ -192,7 +192,9 @@ def run_block(
         objective.minimum = lent.minimum(cell, data_set)
     make = mechanism or (partial(SharedNoise, len(signals)) if signals else Mechanism)
     source = make(plan, scales, cell.run_key(data_set), root_seed, first_replicate, replicates, xp, dtype)
-    start_risk = _start_risks(measure, objective, replicates)
+    start_risk = measure.at_start(objective)
+    if not objective.problem.draws_per_replicate:  # replicates that share their data share its very digits
+        start_risk = np.repeat(start_risk[::replicates], replicates)
     with tuned():
         output, info = call_run(cell.algorithm_entry, objective, plan, source, fused=fused)
     extras = dict(info.extras)
@@ -202,21 +204,20 @@ def run_block(
     risk = np.stack(checkpoints.risk, axis=1)
     final = to_numpy(output)
     if not (np.isfinite(risk).all() and np.isfinite(final).all()):
-        raise NumericalFailure(f"non-finite iterates: {describe(cell)}")
+        at = f"n = {cell.n}, d = {cell.problem_entry.dimension}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
+        raise NumericalFailure(f"non-finite iterates: {cell.algorithm} on {cell.problem}, {at}")
     extras |= objective.problem.beside(final, objective.host_data)
     rows = objective.replicates
     if lent is not None:
         lent.keep_minimum(cell, data_set, objective.minimum)
-    evaluations = np.stack(checkpoints.evaluations, axis=1)
     return Trace(
-        final,
-        risk,
-        evaluations,
-        start_risk,
-        info.certificate,
-        {name: extra(name, values, rows) for name, values in extras.items()},
-        info.rows("demoted", rows),
-        info.rows("rounded", rows),
+        output=final,
+        risk=risk,
+        evaluations=np.stack(checkpoints.evaluations, axis=1),
+        start_risk=start_risk,
+        certificate=info.certificate,
+        extras={name: extra(name, values, rows) for name, values in extras.items()},
+        **{name: info.rows(name, rows) for name in ("demoted", "rounded")},
     )
 
 
@@ -248,12 +249,6 @@ def make_objective(
     return Objective(problem, sample, rows, xp, dtype, observer, cell.n, rounds)
 
 
-def _start_risks(measure: Measure, objective: Objective, replicates: int) -> np.ndarray:
-    """Measure the start, per row; replicates that share their data share its very digits."""
-    values = measure.at_start(objective)
-    return values if objective.problem.draws_per_replicate else np.repeat(values[::replicates], replicates)
-
-
 def replicate_blocks(row_size: int, replicates: int) -> list[tuple[int, int]]:
     """Split replicates into ``(first, count)`` blocks of bounded memory.
 
@@ -263,14 +258,6 @@ def replicate_blocks(row_size: int, replicates: int) -> list[tuple[int, int]]:
     if WHOLE < size < replicates:
         size -= size % WHOLE
     return [(first, min(size, replicates - first)) for first in range(0, replicates, size)]
-
-
-def describe(cell: Cell) -> str:
-    """One line that names a cell."""
-    return (
-        f"{cell.algorithm} on {cell.problem}, n = {cell.n}, d = {cell.problem_entry.dimension}, "
-        f"epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
-    )
 
 
 class SharedNoise(Mechanism):

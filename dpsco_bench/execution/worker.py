@@ -164,7 +164,9 @@ def make_all(
         first = 0
         for step, group, own in todo:
             begun, made, job = time.monotonic(), False, group[0]
-            tell = partial(_tell, pace, first, len(own))
+            tell = partial(
+                lambda begin, pieces, done, every: pace.reach(begin + pieces * done // every), first, len(own)
+            )
             try:
                 if not failed & {other.key for other in group}:
                     staged = decide if step == "run" and job.decisions else None
@@ -179,11 +181,6 @@ def make_all(
             pace.reach(first)
             if made and step != "calibrate":
                 say(f"{job.claim} {', '.join(j.name for j in group)}: {duration(time.monotonic() - begun)}")
-
-
-def _tell(pace: Pace, first: int, pieces: int, done: int, every: int) -> None:
-    """Tell how many pieces of a job, from the ``first`` on, its share of done work stands for."""
-    pace.reach(first + pieces * done // every)
 
 
 def _lacking(
