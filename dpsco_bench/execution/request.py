@@ -98,7 +98,9 @@ def make_cell(algorithm: str, problem: str, keys: Options) -> Cell:
         elif not place or (place == "algorithm" and name != "variant"):
             raise unknown_key(key, value, known_keys(entry, cls), entry.id, problem)
         else:
-            check_size_of_real(name, value)
+            real = isinstance(value, float) and math.isfinite(value) and value != 0  # others check the rest
+            if real and not LEAST_REAL <= abs(value) <= MOST_REAL:
+                raise InputError(name, value, f"of a size from {LEAST_REAL:g} to {MOST_REAL:g}")
             sorted_keys[place][name] = value
     options = {k: v for k, v in as_declared(sorted_keys[PROBLEM], problem_options(cls)).items() if v is not None}
     schedule = as_declared(sorted_keys[SCHEDULE], entry.options)
@@ -109,13 +111,6 @@ def make_cell(algorithm: str, problem: str, keys: Options) -> Cell:
         raise InputError("n", "missing", "given, an integer >= 1")
     cell = Cell(entry.id, problem, **fields, **sorted_keys["algorithm"], options=schedule, problem_options=options)
     return check_cell(cell)
-
-
-def check_size_of_real(key: str, value: Any) -> None:
-    """Refuse a finite number whose square, or its inverse, is no number; 0 and infinity are for others to check."""
-    real = isinstance(value, float) and math.isfinite(value) and value != 0
-    if real and not LEAST_REAL <= abs(value) <= MOST_REAL:
-        raise InputError(key, value, f"of a size from {LEAST_REAL:g} to {MOST_REAL:g}")
 
 
 def check_cell(cell: Cell) -> Cell:

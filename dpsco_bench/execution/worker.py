@@ -44,11 +44,6 @@ LOST = "the system ended a process of the pool, perhaps for want of memory"
 Tell = Callable[[Pace], object]
 
 
-def equal_cells(_: str, job: Job) -> list[float]:
-    """Count a second for each cell, where nothing is known."""
-    return [1.0] * len(job.cells)
-
-
 def make(step: str, job: Job, measured: Measured, progress: Progress = lambda done, all: None) -> bool:
     """Make what a step (``calibrate``, ``run`` or ``time``) gives of a job as far as the store lacks it.
 
@@ -142,7 +137,7 @@ def make_all(
     jobs: Iterable[Job],
     measured: Measured,
     say: Say,
-    weigh: Weigh = equal_cells,
+    weigh: Weigh = lambda step, job: [1.0] * len(job.cells),
     lost: Lost | None = None,
     steps: Sequence[str] = ("calibrate", "run"),
     decide: Decide | None = None,
