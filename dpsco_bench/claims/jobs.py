@@ -215,13 +215,7 @@ def _modules(job: Job, base: Iterable[str]) -> Iterator[str]:
 
 
 def _planned(job: Job) -> tuple[tuple[float, ...], set[str], set[str]]:
-    """Predicted seconds of the cells; modules of their feasible sets, and modules that charge their plans.
-
-    No seconds, and all that charge, where a plan cannot be made here: `checked_job` says why. The first plan is made
-    twice and compared; calibrating does so for every cell.
-
-    Raises ImpurePlan where the two differ.
-    """
+    """Predict the cells' seconds, none where a plan fails here; list the modules of their sets, and what charges."""
     seconds, sets, charging = list[float](), set[str](), set[str]()
     for planned in job.cells:
         cell, plan = located(replace(planned), job.data_root), None  # what it keeps goes with this copy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 from typing import Any
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS
@@ -34,6 +34,8 @@ PART_ID = r"\w+(?:[.+-]\w+)*"
 MOST_RUNS = 100_000_000
 """Replicates, and data sets, of a cell: results of more would not fit in a memory."""
 OR = " or "
+EMPTY = {"str": "", "float": math.nan}
+"""Stand-ins for what is due and not there or wrong, which is told of it, by their types."""
 CELLS = {f.name for f in fields(MeasuredPart)} - {f.name for f in fields(Part)}
 """Keys of kinds that may have cells of their own."""
 
@@ -58,16 +60,19 @@ def parse_claim(entry: Plain) -> Claim:
     told = list(slips_of(Claim, values, where))
     claim = build_sound(Claim, values, told, where)
     slips.extend(told)
-    slips.extend(_slips_of_claim(claim, where, wrong) if claim else ())
+    slips.extend(_slips_of_claim(claim, where, wrong | named(told, where)) if claim else ())
     slips.tell()
     assert claim
     return claim
 
 
 def build_sound(cls: Any, values: Plain, told: Sequence[InputError], where: str) -> Any:
-    """Build a dataclass without the keys of which slips are told already; None where one that is due is among them."""
+    """Build a dataclass without the keys of which slips are told already; None where that cannot be."""
+    if not told:
+        return cls(**values)
     wrong = named(told, where)
-    sound = {f.name: values[f.name] for f in fields(cls) if f.name in values and f.name not in wrong}
+    known = {f.name: EMPTY[f.type] for f in fields(cls) if f.default is MISSING and f.type in EMPTY}
+    sound = known | {f.name: values[f.name] for f in fields(cls) if f.name in values and f.name not in wrong}
     return None if list(slips_of(cls, sound, where)) else cls(**sound)
 
 
@@ -77,7 +82,7 @@ def named(slips: Iterable[InputError], where: str) -> set[str]:
 
 
 def _slips_of_claim(claim: Claim, where: str, wrong: Collection[str]) -> Iterator[InputError]:
-    """Find what does not fit between the keys of a claim and its parts, but for what rests on ``wrong`` parts."""
+    """Find what does not fit between the keys of a claim and its parts; what rests on ``wrong`` ones is not told."""
     if not re.fullmatch(r"\w+(\.\w+)+", claim.id) or not (claim.parts or wrong):
         yield InputError(where, claim.id, "an id paper.name with at least one part")
     if claim.states not in ("", *SUBJECTS):
@@ -88,7 +93,7 @@ def _slips_of_claim(claim: Claim, where: str, wrong: Collection[str]) -> Iterato
     for part in claim.parts:
         if part.law and part.law not in [*wrong, *(p.id for p in claim.parts if p.rules.knows_the_law)]:
             yield InputError(f"{where}, part {part.id}: law", part.law, "a part of kind law of this claim")
-        if part.amended and part.amended not in claim.errata:
+        if part.amended and part.amended not in claim.errata and "errata" not in wrong:
             allowed = "one of the claim's errata" + f" ({', '.join(claim.errata) or 'it has none'})"
             yield InputError(f"{where}, part {part.id}: amended", part.amended, allowed)
         yield from _slips_of_uses(claim, part, f"{where}, part {part.id}", wrong)
@@ -143,6 +148,7 @@ def _parse_part(claim: str, entry: Any, slips: Slips) -> Part | None:
     told = slips_of(kind.part, {k: v for k, v in values.items() if k not in wrong}, where, f" for kind {kind.name}")
     own.extend(told)
     wrong |= named(own, where) & set(kind.keys)
+    wrong |= {"axis"} if "bound" in wrong else set()
     part = build_sound(kind.part, values, own, where)
     if part is not None:
         later = Slips(_slips_of_part(part, where))
