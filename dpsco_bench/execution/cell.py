@@ -354,6 +354,9 @@ class CalibratedCell(Record):
         return plan
 
 
+ChargedCell = tuple[Cell, CalibratedCell]
+
+
 @dataclass(frozen=True)
 class RefusedCell(Record):
     """A cell that cannot be calibrated, which on a leaderboard is a result: why not."""

@@ -17,6 +17,7 @@ from dpsco_bench.execution.cell import (
     CalibratedCell,
     Calibrations,
     Cell,
+    ChargedCell,
     epsilons,
     located,
     without_places,
@@ -36,7 +37,6 @@ from dpsco_bench.execution.run import (
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import Registry
 
-Charged = tuple[Cell, CalibratedCell]
 Progress = Callable[[int, int], None]
 FINEST_CERTIFICATE = 1e-12
 Meter = Callable[[Sequence[int]], AbstractContextManager[Any]]
@@ -67,7 +67,7 @@ class Unit:
     data_set, first, count : int, the data set, the first replicate and how many there are
     """
 
-    chunk: tuple[Charged, ...]
+    chunk: tuple[ChargedCell, ...]
     data_set: int = 0
     first: int = 0
     count: int = 1
@@ -121,7 +121,7 @@ def job_units(job: Job, calibrations: Calibrations, block: Block | None = None) 
             yield from _units(job, group, [own for own in blocks if not own.cells or group[0][0].cell in own.cells])
 
 
-def _units(job: Job, group: Sequence[Charged], blocks: Sequence[Block]) -> Iterator[Unit]:
+def _units(job: Job, group: Sequence[ChargedCell], blocks: Sequence[Block]) -> Iterator[Unit]:
     """Units of cells that may be run at once: as many signals as memory allows (one, where the problem says so)."""
     first = group[0][0]
     row_size = first.problem_entry.row_size(first.n)
@@ -150,7 +150,7 @@ def _several(cell: Cell) -> bool:
     return cell.signal is not None and cell.problem_entry.with_signals(np.array([cell.signal])) is not None
 
 
-def _seconds(job: Job, chunk: Sequence[Charged]) -> float:
+def _seconds(job: Job, chunk: Sequence[ChargedCell]) -> float:
     """Predicted work of some cells; equal for all where nothing is predicted."""
     return sum(job.seconds[cell.cell] for cell, _ in chunk) if any(job.seconds) else float(len(chunk))
 
@@ -192,7 +192,7 @@ def cell_columns(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
     }
 
 
-def _run(job: Job, chunk: Sequence[Charged], units: Iterable[Unit], reuse: Reuse) -> Iterator[Columns]:
+def _run(job: Job, chunk: Sequence[ChargedCell], units: Iterable[Unit], reuse: Reuse) -> Iterator[Columns]:
     """Rows of each cell of a chunk, in the order of the units."""
     cell, calibrated = chunk[0]
     plan = calibrated.plan_for(cell)

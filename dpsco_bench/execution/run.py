@@ -20,7 +20,7 @@ from dpsco_bench.algorithms.info import Info, extra, split
 from dpsco_bench.algorithms.registry import Algorithm
 from dpsco_bench.backend.namespace import array_namespace, get_namespace, to_numpy, tuned
 from dpsco_bench.errors import DpscoError, InputError, NumericalFailure
-from dpsco_bench.execution.cell import AlgorithmError, CalibratedCell, Cell
+from dpsco_bench.execution.cell import AlgorithmError, Cell, ChargedCell
 from dpsco_bench.execution.plugins import is_own
 from dpsco_bench.fused.registry import run_of
 from dpsco_bench.jsonio import dumps_canonical
@@ -45,7 +45,6 @@ KEPT_BYTES = 2**28
 
 MechanismFactory = Callable[..., Mechanism]
 Array = Any
-Entry = tuple[Cell, CalibratedCell]
 
 _SCHEDULE_ONLY = ("initial_gap", "initial_distance")
 """Constants that schedules alone look at: where the schedules are equal, these may differ."""
@@ -298,12 +297,12 @@ class SharedNoise(Mechanism):
         return self.xp.tile(indices, several), self.xp.tile(weights, several), self.xp.tile(sizes, several[:1])
 
 
-def signal_groups(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+def signal_groups(entries: Iterable[ChargedCell]) -> Iterator[list[ChargedCell]]:
     """Split a job's (cell, calibration) pairs into runs of neighbours that may be run at once.
 
     Such cells differ in their problem's signal only, and have the same plan, noise and constants.
     """
-    group: list[Entry] = []
+    group: list[ChargedCell] = []
     for entry in entries:
         if group and _kind(entry) != _kind(group[0]):
             yield group
@@ -316,7 +315,7 @@ def signal_groups(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
         yield group
 
 
-def _kind(entry: Entry) -> str:
+def _kind(entry: ChargedCell) -> str:
     cell, calibrated = entry
     option = problem_class(cell.problem).signal_option
     common = {key: value for key, value in cell.to_json().items() if key not in ("cell", "signal", "problem_options")}
