@@ -111,9 +111,10 @@ def _checked(load: Callable[[], object], path: Path, name: str) -> None:
     """Import a module and check what it registers; an error names its file and line."""
     try:
         load()
-        for check, registry in ((_check_algorithm, ALGORITHMS), (_check_problem, PROBLEMS)):
-            for key in (key for key, home in registry.registered().items() if home == name):
-                check(registry.get(key))
+        for key in (key for key, home in ALGORITHMS.registered().items() if home == name):
+            _check_algorithm(ALGORITHMS.get(key))
+        for key in (key for key, home in PROBLEMS.registered().items() if home == name):
+            _check_problem(PROBLEMS.get(key))
     except BrokenPaper:
         raise
     except (Exception, SystemExit) as error:
