@@ -1,7 +1,4 @@
-"""A job as data: all cells and replicates of one part under one calibration, and the stages in which it is run.
-
-A module of its own, since whatever runs or calibrates jobs depends on it, and their keys digest it.
-"""
+"""A job as data: all cells and replicates of one part under one calibration, and the stages in which it is run."""
 
 from __future__ import annotations
 
