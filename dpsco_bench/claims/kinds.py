@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cached_property
 from numbers import Integral, Real
@@ -98,15 +98,6 @@ class Field:
         """JSON schema of its values."""
         one = FIELD_TYPES[self.type[0] if isinstance(self.type, tuple) else self.type]
         return {"description": self.title, **({"type": ["array", "null"], "items": one} if self.several else one)}
-
-    def check(self, name: str) -> None:
-        """Refuse a type that JSON rows do not have, and a field without a title."""
-        found = self.type if isinstance(self.type, tuple) else (self.type,)
-        if len(found) != 1 or found[0] not in FIELD_TYPES:
-            known = ", ".join(type.__name__ for type in FIELD_TYPES)
-            raise InputError(name, self.type, f"one of the types {known}, or of several values (float,)")
-        if not isinstance(self.title, str) or not self.title:
-            raise InputError(f"{name}: title", self.title, "a text")
 
     def check_value(self, name: str, value: Any) -> None:
         """Refuse a value of another type; None is of every type."""
@@ -319,11 +310,17 @@ def _check_fields(cls: type[Kind], where: str) -> None:
         if name not in SHARED_FIELDS:
             raise InputError(f"{where}: fields", name, f"{nearest(name, SHARED_FIELDS)}; its own stand in own_fields")
     for name, field in cls.own_fields.items():
+        at = f"{where}: own_fields: {name}"
         if not name.isidentifier() or name in (*ROW_FIELDS, *SHARED_FIELDS, *SAID_OF_CLAIMS, "own"):
             raise InputError(f"{where}: own_fields", name, "a name of letters, digits and _ that no other field has")
         if not isinstance(field, Field):
-            raise InputError(f"{where}: own_fields: {name}", field, "a Field(type, title)")
-        field.check(f"{where}: own_fields: {name}")
+            raise InputError(at, field, "a Field(type, title)")
+        found = field.type if isinstance(field.type, tuple) else (field.type,)
+        if len(found) != 1 or found[0] not in FIELD_TYPES:
+            known = ", ".join(type.__name__ for type in FIELD_TYPES)
+            raise InputError(at, field.type, f"one of the types {known}, or of several values (float,)")
+        if not isinstance(field.title, str) or not field.title:
+            raise InputError(f"{at}: title", field.title, "a text")
 
 
 def get_kind(name: str) -> Kind:
@@ -333,8 +330,3 @@ def get_kind(name: str) -> Kind:
 
 def all_kinds() -> list[Kind]:
     return [get_kind(name) for name in KINDS.names()]
-
-
-def kind_modules(names: Iterable[str]) -> list[str]:
-    """List the modules of kinds, sorted, that their verdicts depend on; of a user's kind also what it is made of."""
-    return sorted({*map(KINDS.module, names)})

@@ -38,7 +38,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import Pace, shown
-from dpsco_bench.execution.request import RunConfig
+from dpsco_bench.execution.request import config_cell, config_job, read_config
 from dpsco_bench.execution.worker import make, sharing
 from dpsco_bench.jsonio import check_figure, dumps_canonical, loads, write_atomic
 from dpsco_bench.leaderboard.choose import NOMINAL, OVERHEAD
@@ -78,7 +78,7 @@ class Request:
     """
 
     job: Job | None
-    asked: RunConfig
+    asked: Plain
     out: Path
     swept: Mapping[str, str]
     refused: str = ""
@@ -105,12 +105,13 @@ class Request:
         """Return the run's summary and file, or what was asked for and why nothing ran."""
         if not self.refused:
             return {**self.summary.to_json(), "out": self.out}
-        kept = ("n", "d", "delta", "replicates", "data_sets", "seed", "calibration")
+        asked = self.asked
         return {
-            "algorithm": self.asked.algorithm.id,
-            "problem": self.asked.problem.name,
-            **{key: getattr(self.asked, key) for key in kept},
-            "epsilon_claimed": self.asked.epsilon,
+            "algorithm": asked["algorithm"]["id"],
+            "problem": asked["problem"]["name"],
+            **{key: asked[key] for key in ("n", "d", "delta", "replicates", "data_sets", "seed")},
+            "calibration": asked["calibration"]["name"],
+            "epsilon_claimed": asked["epsilon"],
             REFUSED: self.refused,
         }
 
@@ -135,7 +136,8 @@ class Request:
         return row
 
     def line(self) -> ui.Row:
-        cells = {**{f"swept.{key}": value for key, value in self.swept.items()}, "algorithm": self.asked.algorithm.id}
+        cells = {f"swept.{key}": value for key, value in self.swept.items()}
+        cells["algorithm"] = self.asked["algorithm"]["id"]
         if self.refused:
             return {**cells, "risk": REFUSED}
         found = self.summary
@@ -183,7 +185,7 @@ def requests(arguments: Sequence[str], multirun: bool) -> Requests:
     made = list(_composed(overrides, multirun, folder or RUNS))
     places = [entry.out for entry in made if not entry.refused]
     for entry in made:
-        if entry.asked.out is not None and not entry.refused and places.count(entry.out) > 1:
+        if entry.asked["out"] is not None and not entry.refused and places.count(entry.out) > 1:
             raise InputError("out", entry.out, "null in a sweep, or different for each run")
     kept = [str(override) for override in overrides if override.key not in FOLDERS.values()]
     return Requests(made, kept, folder)
@@ -213,14 +215,14 @@ def request(config: Any, swept: Mapping[str, str], sweep: bool, folder: Path) ->
     In a ``sweep``, an algorithm that does not take the problem is no error. The rows go to ``out`` of the
     configuration, else to a file in the ``folder`` that is named by their digest.
     """
-    asked = RunConfig.from_json(config)
-    cell, out = asked.cell(), asked.out
+    asked = read_config(config)
+    cell, out = config_cell(asked), asked["out"]
     if out is not None:
         if not isinstance(out, str) or not out or Path(out).is_dir():
             raise InputError("out", out, "null or the path of a file")
         results.check_replaceable("out", Path(out))
     try:
-        job = asked.job(cell)
+        job = config_job(asked, cell)
     except DpscoError as refused:
         if not sweep or isinstance(refused, ImpurePlan):
             raise
@@ -265,9 +267,10 @@ def _seconds(job: Job) -> float:
     return OVERHEAD + expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
 
 
-def _with_config(rows: pa.Table, asked: RunConfig, kind: str) -> pa.Table:
-    kept = {key: value for key, value in asked.to_json().items() if key not in PLACES}
-    kept["problem"] = {"name": asked.problem.name, "options": placeless(asked.problem.name, asked.problem.options)}
+def _with_config(rows: pa.Table, asked: Plain, kind: str) -> pa.Table:
+    name, options = asked["problem"]["name"], asked["problem"]["options"]
+    kept = {key: value for key, value in asked.items() if key not in PLACES}
+    kept["problem"] = {"name": name, "options": placeless(name, options)}
     said = {b"dpsco.config": dumps_canonical(kept).encode(), b"dpsco.risk_kind": dumps_canonical(kind).encode()}
     return rows.replace_schema_metadata({**rows.schema.metadata, **said})
 

@@ -12,12 +12,12 @@ from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.claims.jobs import plan_settings
-from dpsco_bench.claims.plan import BoardEntry, Settings, Unrun
+from dpsco_bench.claims.plan import BoardEntry, Unrun
 from dpsco_bench.cli import console as ui
 from dpsco_bench.cli.overrides import PLAN_SETTINGS, check_settings, extended
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.execution.job_results import Measured
-from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.jobs import Job, Settings
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.progress import Pace, duration
 from dpsco_bench.execution.results import check_writable, write_table

@@ -50,7 +50,7 @@ def execute(args: argparse.Namespace) -> int:
     elif args.cfg and args.json:
         print_json(made)
     elif args.cfg:
-        print("---\n".join(OmegaConf.to_yaml(OmegaConf.create(dict(one.to_json()))) for one in made), end="")
+        print("---\n".join(OmegaConf.to_yaml(OmegaConf.create(dict(one))) for one in made), end="")
     elif args.multirun:
         run_sweep(asked, args.json)
     else:
