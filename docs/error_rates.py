@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.analysis.looks import FIXED, Look
-from dpsco_bench.analysis.rates import Regime, SweepRisks, rate_verdict
+from dpsco_bench.analysis.rates import Regime
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.stages import near
 from dpsco_bench.execution.jobs import PILOT, STAGED_FROM, stage_ends
-from dpsco_bench.kinds.rate import Rate
+from dpsco_bench.kinds.rate import Rate, SweepRisks, rate_verdict
 
 TOLERANCE, SWEEPS = 0.15, (1000, 6000)
 """The next number of sweeps where the share of wrong words is within two standard errors of its limit."""

@@ -8,10 +8,11 @@ from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 
-from dpsco_bench.analysis.judge import judge_modules
+from dpsco_bench.analysis.judge import judge_digest
 from dpsco_bench.claims.bounds.registry import bound_modules
 from dpsco_bench.claims.catalogue import conf_files
 from dpsco_bench.claims.files import read_shipped
+from dpsco_bench.claims.kinds import kind_modules
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan
 from dpsco_bench.cli.outlined import Outline, Outlined, state
 from dpsco_bench.cli.overrides import listed_by
@@ -108,7 +109,7 @@ def _claim(entry: ClaimEntry, seconds: Mapping[str, float], split: bool) -> Outl
     return Outlined(
         entry.claim.title,
         claim_digest(entry),
-        figure_digest(entry.id),
+        figure_digest(entry.id, kind_modules(part.kind for part in entry.claim.parts)),
         {part: _measured_by(entry, part) for part in parts},
         digest(timed) if timed else "",
         _rounded(seconds, parts),
@@ -126,10 +127,13 @@ def _rounded(seconds: Mapping[str, float], parts: Sequence[str]) -> dict[str, fl
     return {"": round(rest, 1), **{part: round(seconds[part], 1) for part in parts}}
 
 
-def figure_digest(id: str) -> str:
-    """Digest the code and style that draw the figures of a claim or leaderboard, the user's included."""
+def figure_digest(id: str, kinds: Sequence[str] = ()) -> str:
+    """Digest the code and style that draw the figures of a claim, by the modules of its kinds, or of a leaderboard.
+
+    The user's code is included.
+    """
     paper = id.partition(".")[0]
-    return digest([verb_digest("figure"), drawing_digest(paper), code_digest(own_drawing(id))])
+    return digest([verb_digest("figure"), drawing_digest(paper), code_digest([*kinds, *own_drawing(id)])])
 
 
 def site_digest(profile: str) -> str:
@@ -156,8 +160,7 @@ def claim_digest(entry: ClaimEntry) -> str:
     Raises InputError for plugins that this process was not given.
     """
     check_given(path for job in entry.jobs for path in job.plugins)
-    code = code_digest(judge_modules(entry))
-    return digest([entry.digest, [(*_keys(job), job.present) for job in entry.jobs], code])
+    return digest([entry.digest, [(*_keys(job), job.present) for job in entry.jobs], judge_digest(entry)])
 
 
 def board_digest(entry: BoardEntry) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -72,7 +72,6 @@ class Ordering(Kind):
     ignores_chains = by_value = True
     early = (HOLDS, REVERSED)
     fields = ("ratio", "ratio_ci")
-    shape = "curves"
     against = "< 1"
 
     def check(self, part: OrderingPart, where: str) -> None:
@@ -90,20 +89,33 @@ class Ordering(Kind):
         return "; ".join(filter(None, said)) + _undecided(row)
 
     def judge(self, case: Case) -> Verdict:
+        """Judge by all comparisons, in every cell: they have to agree."""
         kept = case.part.only.get(case.profile)
         cells = [cell for cell in case.cells if kept is None or cell.value in kept]
         better, other = ({c.value: c for c in cells if c.entry.method == label} for label in case.part.pair)
-        comparisons = {}
+        found: dict[str, MedianRatio] = {}
         for value, first in better.items():
-            second, names = other[value], (*case.names, f"{value:g}")
             for at in RISKS if case.part.compared == "both" else (case.part.compared,):
-                ours, theirs = RISKS[at](first, second)
-                found = compare_medians(ours, theirs, (*names, at), confidence=case.look.confidence(EARLY))
-                comparisons[f"{at}, {first.entry.parameter} {value:g}"] = found
-        verdict = ordering_verdict(comparisons)
-        runs = cells[0].final.size
+                ours, theirs = RISKS[at](first, other[value])
+                names, sure = (*case.names, f"{value:g}", at), case.look.confidence(EARLY)
+                ratio = compare_medians(ours, theirs, names, confidence=sure)
+                found[f"{at}, {first.entry.parameter} {value:g}"] = ratio
+        words, runs = {ratio.word for ratio in found.values()}, cells[0].final.size
         few = f"only {runs} replicates: the intervals are too wide for most orderings"
-        return replace(verdict, notes=(few,)) if runs <= FEW_REPLICATES else verdict
+        return Verdict(
+            words.pop() if len(words) == 1 else OPEN,
+            reason=", ".join(f"{name}: {ratio.word}" for name, ratio in found.items()),
+            ratio={name: float(np.exp(ratio.log_ratio)) for name, ratio in found.items()},
+            ratio_ci={
+                name: (float(np.exp(ratio.ci_low)), float(np.exp(ratio.ci_high))) for name, ratio in found.items()
+            },
+            notes=(few,) * (runs <= FEW_REPLICATES),
+        )
+
+    def figures(self, scores: Sequence[Any]) -> Mapping[str, Any]:
+        from dpsco_bench.report.curves import curve_figures
+
+        return curve_figures(scores)
 
 
 def _at_end(*cells: CellEvidence) -> list[np.ndarray]:
@@ -139,20 +151,3 @@ def _undecided(row: Verdict) -> str:
         logs = [(np.log(ratio), *np.log((row.ratio_ci or {})[name])) for name, ratio in (row.ratio or {}).items()]
     rooms = [(high - log if log < 0 else log - low, abs(log)) for log, low, high in logs if low <= 0 <= high]
     return f"; {would_decide(rooms)}" if rooms else ""
-
-
-def ordering_verdict(comparisons: Mapping[str, MedianRatio]) -> Verdict:
-    """Combine the comparisons of a pair: at each method's end, at equal evaluations or at both, in every cell.
-
-    Returns ``holds`` if the claimed method is better in all comparisons, ``reversed`` if it is worse in all, else
-    ``inconclusive``; the reason says what each one shows, by its name (`AT_END` or `AT_EQUAL_EVALUATIONS`, and the
-    cell's value). The first method is the one claimed to be better.
-    """
-    words = {name: ratio.word for name, ratio in comparisons.items()}
-    unanimous = len(set(words.values())) == 1
-    return Verdict(
-        next(iter(words.values())) if unanimous else OPEN,
-        reason=", ".join(f"{name}: {word}" for name, word in words.items()),
-        ratio={name: float(np.exp(ratio.log_ratio)) for name, ratio in comparisons.items()},
-        ratio_ci={name: (float(np.exp(r.ci_low)), float(np.exp(r.ci_high))) for name, r in comparisons.items()},
-    )

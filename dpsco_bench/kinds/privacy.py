@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,7 +61,6 @@ class PrivacyKind(Kind):
     judges_noise = True
     part = PrivacyPart
     fields = ("epsilon_real", "epsilon_real_kind", "epsilon_claimed")
-    shape = "privacy"
 
     def runs(self, part: PrivacyPart) -> bool:
         """Never: plans are charged."""
@@ -101,6 +100,11 @@ class PrivacyKind(Kind):
             law = np.nan if verdict.epsilon_real is None else outward(verdict.epsilon_real, "upper")
             verdict = replace(verdict, verdict=f"unproven (target law {law:.3g})")
         return verdict
+
+    def panel(self, scores: Sequence[Any]) -> Any:
+        from dpsco_bench.report.elements import epsilon_panel
+
+        return epsilon_panel(scores)
 
 
 def privacy_verdict(

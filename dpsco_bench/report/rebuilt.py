@@ -14,6 +14,7 @@ import numpy as np
 from dpsco_bench.analysis.cells import ratios_to
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import uncertified
+from dpsco_bench.analysis.ordering import OPEN, compared
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import errata_letters, get_bound
 from dpsco_bench.claims.catalogue import CHANGES, COMMON_N, WEIGHTIEST, Erratum, TableRow, TableText, table_texts
@@ -21,7 +22,6 @@ from dpsco_bench.claims.files import slug
 from dpsco_bench.claims.model import RISK, Part
 from dpsco_bench.errors import failing_as
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.kinds.ordering import OPEN, compared
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.inputs import ClaimResults, Inputs

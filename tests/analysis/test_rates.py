@@ -5,9 +5,10 @@ import re
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.rates import Regime, SweepRisks, equivalence, noise_off_share, rate_verdict
+from dpsco_bench.analysis.rates import Regime
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.slopes import RateFit
+from dpsco_bench.kinds.rate import SweepRisks, equivalence, rate_verdict
 
 N = 2.0 ** np.arange(8, 13)
 NAMES = ("test.claim", "part", "paper")
@@ -288,9 +289,8 @@ def test_the_share_is_a_geometric_mean_over_the_fitted_cells():
     off = np.array([100.0, 100.0, 0.25, 1.0, 0.5]) / N
     starts = np.array([1.5, 1.5, 10, 10, 10]) / N
     assert judged(1 / N, off=off, starts=starts).noise_off_share == pytest.approx(0.5)
-    assert np.isnan(
-        noise_off_share(SweepRisks(N, [[n] for n in N], Regime.of(N, N, N, starts=N), noise_off=[[n] for n in N]))
-    )
+    still = SweepRisks(N, [[n] for n in N], Regime.of(N, N, N, starts=N), noise_off=[[n] for n in N])
+    assert np.isnan(still.noise_off_share)
 
 
 @pytest.mark.parametrize(
