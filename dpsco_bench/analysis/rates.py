@@ -28,6 +28,7 @@ FLAT = 0.02
 """Slope of a share below which no size changes it: over a factor of `FARTHEST` by a fifth at most."""
 COUNTS, LEAST_COUNT = ("n", "d"), 1.0
 """Parameters of which there is no smaller value."""
+NO_SMALLER = "no {} is smaller, and larger ones would not show it by the formula"
 GROWING = ("n",)
 """Parameters whose rates are about large values: smaller ones than were run are not told."""
 _ROUNDING = 1e-9
@@ -88,13 +89,13 @@ class Regime:
         reach = float(values[-1] / values[0]) if len(values) else 1.0
         if len(values) >= least and reach >= factor * (1 - _ROUNDING):
             return ""
-        said, out = [], self.saturated
+        said, out, hidden = [], self.saturated, self.hidden
         if out.any():
             where = "at these sizes" if out.all() else f"in {out.sum()} of {len(out)} cells"
             said.append(f"{where} the risk is {span(self.shares[out])} of the start")
-        if self.hidden.any():
-            share = (self.named / self.full)[self.hidden]
-            said.append(f"the claimed term is {span(share)} of the bound in {self.hidden.sum()} cells")
+        if hidden.any():
+            share = span((self.named / self.full)[hidden])
+            said.append(f"the claimed term is {share} of the bound in {hidden.sum()} cells")
         if 0 < len(values) < least:
             said.append(f"{len(values)} of {len(fitted)} sizes can be fitted, {least} are needed")
         elif len(values):
@@ -108,11 +109,18 @@ class Regime:
         end = self._end(still, np.full(len(still), np.nan), self._decline)
         if end.seen:
             where = f"from {_exact(end.edge)} on they do" if end.upwards else f"up to {_exact(end.edge)} they do"
-        elif np.isfinite(self._decline):
-            where = _beyond(not self._decline > 0, parameter, self.swept)
-        else:
+        elif not np.isfinite(self._decline):
             where = f"no {parameter} that was run moves them, and the formula does not tell which would"
+        elif not self._decline > 0:
+            where = f"it takes {parameter} beyond {_exact(self.swept.max())}, the largest that was run"
+        elif self._at_its_least(parameter):
+            where = NO_SMALLER.format(parameter)
+        else:
+            where = f"it takes {parameter} below {_exact(self.swept.min())}, the smallest that was run"
         return f"the runs hardly move at {parameter} = {at}; {where}"
+
+    def _at_its_least(self, parameter: str) -> bool:
+        return parameter in COUNTS and bool(self.swept.min() <= LEAST_COUNT)
 
     def _would_show(self, least: int, factor: float, parameter: str) -> str:
         """Between which values of the parameter a sweep would show the rate, or beyond which that were run."""
@@ -177,8 +185,8 @@ class Regime:
 
     def _at_the_least(self, end: _End, parameter: str) -> str:
         """Where nothing tells a size but the formula, from the last cell on, whose share may be at its cap."""
-        if not end.upwards and parameter in COUNTS and self.swept.min() <= LEAST_COUNT:
-            return f"no {parameter} is smaller, and larger ones would not show it by the formula"
+        if not end.upwards and self._at_its_least(parameter):
+            return NO_SMALLER.format(parameter)
         farthest = self.swept.max() * FARTHEST if end.upwards else self.swept.min() / FARTHEST
         if (end.edge > farthest) == end.upwards:
             return f"no {parameter} within a factor {FARTHEST:,.0f} would show it by the formula"
@@ -258,13 +266,6 @@ def _window(ends: Sequence[_End]) -> tuple[float, float]:
 
 def _floor(parameter: str) -> float:
     return LEAST_COUNT if parameter in COUNTS else 0.0
-
-
-def _beyond(upwards: bool, parameter: str, swept: FloatArray) -> str:
-    where = ("beyond", swept.max(), "largest") if upwards else ("below", swept.min(), "smallest")
-    if not upwards and parameter in COUNTS and swept.min() <= LEAST_COUNT:
-        return f"no {parameter} is smaller, and larger ones would not show it by the formula"
-    return f"it takes {parameter} {where[0]} {_exact(where[1])}, the {where[2]} that was run"
 
 
 def _slope_of(values: FloatArray, logs: FloatArray) -> float:

@@ -19,7 +19,6 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.job import AUDIT, AUDIT_OUTPUT
 
 FEWEST_RUNS = 100
-NEVER = "an audit never proves privacy"
 
 
 @kind("audit")
@@ -84,7 +83,7 @@ class AuditKind(Kind):
         reason += f"predicted power {power:.2g} {against}" + f" by {runs:,.0f} runs" * (runs > 0)
         return Verdict(
             word,
-            reason=reason + ("" if refuted else f"{_predicted(found)}; {NEVER}"),
+            reason=reason + ("" if refuted else f"{_predicted(found)}; an audit never proves privacy"),
             values=tuple(cell.value for cell in cells),
             mean=tuple(map(_lower, cells)),
             epsilon_real=found.calibrated.epsilon_real,

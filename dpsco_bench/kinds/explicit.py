@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr, betaincinv
 
-from dpsco_bench.analysis.bootstrap import CONFIDENCE, CellSummary, FloatArray, simultaneous_quantile, summarise
+from dpsco_bench.analysis.bootstrap import CONFIDENCE, FloatArray, simultaneous_quantile, summarise
 from dpsco_bench.analysis.cells import NO_ERROR, cell_verdict, columns_of, ratios_to
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
@@ -86,14 +86,14 @@ class Explicit(Kind):
             raise InputError(f"{where}: probability", "missing" if share is None else share, allowed)
 
     def by_largest_mean(self, part: ExplicitPart) -> bool:
-        """Unless signals are judged one by one."""
-        return not is_pathwise(part, get_bound(part.bound))
+        """Unless replicates or signals are judged one by one."""
+        return part.statistic == "mean" and part.quantity == RISK and not get_bound(part.bound).extras
 
     def judge(self, case: Case) -> Verdict:
         """Judge the mean with its interval, unless replicates or signals must be judged one by one."""
         part: Any = case.part
         how: Any = {"confidence": case.confidence(EARLY_EXPLICIT), "among": case.among}
-        if is_pathwise(part, case.bound):
+        if part.statistic != "mean" or part.quantity != RISK or case.bound.extras:
             found = pathwise_verdict(part, case.cells, case.bound, **how)
             others = part.statistic == "fraction" and found.verdict == "vacuous" and case.among > 0  # may not be
             to_come = part.statistic == "max" and not all(case.look_at(key).last for key in case.sources)
@@ -171,11 +171,6 @@ def explicit_verdict(
     return cell_verdict(word, reason, vectors, upper, worst, tuple(notes))
 
 
-def is_pathwise(part: ExplicitPart, bound: Bound) -> bool:
-    """Check whether a part's replicates, or its signals, must be judged one by one."""
-    return part.statistic != "mean" or part.quantity != RISK or bool(bound.extras)
-
-
 def pathwise_verdict(
     part: ExplicitPart,
     cells: Sequence[CellEvidence],
@@ -193,7 +188,7 @@ def pathwise_verdict(
     its own bound.
     """
     rows = [[_judged(part, one, bound) for one in _signals(cell)] for cell in cells]
-    judged = [_worst(of_a_cell) for of_a_cell in rows]
+    judged = [max(of_a_cell, key=lambda row: row.upper) for of_a_cell in rows]
     columns = [np.array([getattr(row, name) for row in judged]) for name in ("value", "stderr", "bound")]
     verdict = explicit_verdict(
         [cell.value for cell in cells],
@@ -238,33 +233,29 @@ class Judged(NamedTuple):
     size: int
     dof: float
 
+    @property
+    def upper(self) -> float:
+        """Ratio of the value to its bound, by which the worst signal is found."""
+        return float(ratios_to(self.value + STANDARD_ERRORS * np.nan_to_num(self.stderr), self.bound))
+
 
 def _signals(cell: CellEvidence) -> Sequence[CellEvidence]:
     return cell.grid or (cell,)
 
 
-def _worst(rows: Sequence[Judged]) -> Judged:
-    """Pick the signal whose ratio is largest."""
-    upper = [ratios_to(row.value + STANDARD_ERRORS * np.nan_to_num(row.stderr), row.bound) for row in rows]
-    return rows[int(np.argmax(upper))]
-
-
 def _judged(part: ExplicitPart, cell: CellEvidence, bound: Bound) -> Judged:
+    bounds = replicate_bounds(cell, bound)
     if part.statistic == "mean":
-        found = summarise(cell.risks, cell.numerical_error)
-        least = _margin(cell, bound) if bound.extras else found
-        return Judged(found.mean, least.stderr, bound.value(cell.printed), math.nan, cell.final.size, least.dof)
-    values, bounds = cell.final.ravel(), replicate_bounds(cell, bound)
+        found = margin = summarise(cell.risks, cell.numerical_error)
+        if bound.extras:  # what a bound measures has a sampling error, which it shares with the risk
+            margin = summarise(cell.final - bounds.reshape(cell.final.shape), cell.numerical_error)
+        return Judged(found.mean, margin.stderr, bound.value(cell.printed), math.nan, cell.final.size, margin.dof)
+    values = cell.final.ravel()
     ratios = ratios_to(values, bounds)
     share = 1.0 if part.probability is None else part.probability
     number = int(np.argsort(ratios, kind="stable")[math.ceil(share * values.size - ROUNDING) - 1])
     within = float((ratios <= 1 + ROUNDING).mean())
     return Judged(float(values[number]), 0.0, float(bounds[number]), within, values.size, math.inf)
-
-
-def _margin(cell: CellEvidence, bound: Bound) -> CellSummary:
-    """Risk less bound, by the replicate: what a bound measures has a sampling error, which it shares with the risk."""
-    return summarise(cell.final - replicate_bounds(cell, bound).reshape(cell.final.shape), cell.numerical_error)
 
 
 def replicate_bounds(cell: CellEvidence, bound: Bound) -> FloatArray:

@@ -118,17 +118,13 @@ class Ordering(Kind):
         return curve_figures(scores)
 
 
-def _at_end(*cells: CellEvidence) -> list[np.ndarray]:
-    return [cell.final for cell in cells]
-
-
 def _at_equal_evaluations(*cells: CellEvidence) -> list[np.ndarray]:
     budget = common_budget(*(cell.curve_evaluations for cell in cells))
     return [risk_at(cell.curve_evaluations, cell.curve_risks, budget) for cell in cells]
 
 
 RISKS: Mapping[str, Callable[..., list[np.ndarray]]] = {
-    AT_END: _at_end,
+    AT_END: lambda *cells: [cell.final for cell in cells],
     AT_EQUAL_EVALUATIONS: _at_equal_evaluations,
 }
 """Where methods are compared -> risks of every replicate of each; at their ends nobody asks for checkpoints."""

@@ -348,7 +348,7 @@ def claim_title(claim: Claim, rows: Sequence[Verdict]) -> str:
     printed, ours = cells["printed"].word, cells["private"].word
     noise = {YES: ", which is private", NO: ", which is not private", OPEN: ", whose privacy is open"}
     private = "" if claim.noise_of else noise.get(cells["noise"].word, "")
-    several = re.match(r"\w+s\b", where)  # Theorems 8 and 15
+    several = re.search(r"^\w+s\b|, rows\b", where)  # Theorems 8 and 15; Table 1, rows [9][8]
     shows = {
         word: re.sub("^shows", "show", re.sub("^is", "are", text)) if several else text for word, text in SHOWS.items()
     }
