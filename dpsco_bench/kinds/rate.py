@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpsco_bench.analysis.bootstrap import FloatArray, summarise
+from dpsco_bench.analysis.bootstrap import summarise
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case, means
 from dpsco_bench.analysis.looks import FIXED, LEVEL, TOO_NEAR, Look, within
@@ -130,19 +130,9 @@ class Rate(Kind):
         return True
 
     def judge(self, case: Case) -> Verdict:
-        """By `rate_verdict`, with what a reader must know beside it."""
-        part, sweep = case.part, sweep_of(case)
-        verdict = rate_verdict(
-            sweep,
-            part.tolerance if part.exponent is not None else limited(part.tolerance, sweep),
-            case.names,
-            profile=case.profile,
-            parameter=case.swept_parameter,
-            better=part.better,
-            others=case.bound.others if case.bound.named_term else "",
-            look=case.look,
-        )
-        return replace(verdict, claimed_exponent=part.exponent, notes=(*verdict.notes, *_notes(case)))
+        """By `SweepRisks.verdict`, with what a reader must know beside it."""
+        verdict = sweep_of(case).verdict()
+        return replace(verdict, claimed_exponent=case.part.exponent, notes=(*verdict.notes, *_notes(case)))
 
     def panel(self, scores: Sequence[Any]) -> Any:
         from dpsco_bench.report.slope_panels import slope_panel
@@ -157,11 +147,9 @@ def largest_tolerance(exponent: float | None) -> float:
     return min(LARGEST_TOLERANCE, max(ALWAYS_ALLOWED, OF_THE_EXPONENT * abs(exponent)))
 
 
-def limited(tolerance: float, sweep: SweepRisks) -> float:
+def limited(tolerance: float, axis: ArrayLike, named: ArrayLike) -> float:
     """Limit a tolerance without a printed exponent to that of the formula's own slope."""
-    if len(np.unique(sweep.values)) < 2:
-        return tolerance
-    return min(tolerance, largest_tolerance(bound_slope(sweep.values, sweep.regime.named)))
+    return min(tolerance, largest_tolerance(bound_slope(axis, named))) if len(np.unique(axis)) > 1 else tolerance
 
 
 def sweep_of(case: Case) -> SweepRisks:
@@ -182,6 +170,13 @@ def sweep_of(case: Case) -> SweepRisks:
         case.values,
         [cell.risks for cell in cells],
         regime,
+        part.tolerance if part.exponent is not None else limited(part.tolerance, case.values, regime.named),
+        case.names,
+        profile=case.profile,
+        parameter=case.swept_parameter,
+        better=part.better,
+        others=case.bound.others if case.bound.named_term else "",
+        look=case.look,
         numerical_errors=[cell.numerical_error for cell in cells],
         sharing=sharing_of([cell.entry for cell in cells]),
         edges=tuple(cell.at_edge for cell in cells),
@@ -235,13 +230,17 @@ def _family_notes(cells: Sequence[CellEvidence], silent: Sequence[CellEvidence])
 
 @dataclass(frozen=True)
 class SweepRisks:
-    """Data behind the verdict on a rate; sequences and arrays have one entry per cell.
+    """A sweep as a rate is judged by it; sequences and arrays have one entry per cell.
 
     Attributes
     ----------
     axis : the variable of the regression, that which the claimed exponent is about
     risks : arrays ``([[signals,] data_sets,] replicates)``
     regime : which cells are asymptotic
+    names : (claim, part, calibration), seeds the bootstrap
+    profile : ``smoke``, ``ci`` or ``full``, decides how many asymptotic cells there must be
+    better : ``smaller`` or ``larger``, which slopes mean a faster decay than claimed
+    others : what the bound has beside the claimed term, as a noun
     numerical_errors : of exactly computed cells, None for random ones
     sharing : which cells have random numbers in common
     edges : whether the largest risk stands at an edge of the signal grid that could be extended
@@ -253,6 +252,13 @@ class SweepRisks:
     axis: ArrayLike
     risks: Sequence[ArrayLike]
     regime: Regime
+    tolerance: float
+    names: Sequence[str]
+    profile: str = "ci"
+    parameter: str = "the parameter"
+    better: str = "smaller"
+    others: str = ""
+    look: Look = FIXED
     numerical_errors: Sequence[float | None] = ()
     sharing: Sharing | None = None
     edges: tuple[bool, ...] = ()
@@ -261,19 +267,49 @@ class SweepRisks:
     noise_off: Sequence[ArrayLike] = ()
     noise_off_errors: Sequence[float | None] = ()
 
-    @property
-    def values(self) -> FloatArray:
-        return np.asarray(self.axis, dtype=np.float64)
+    def verdict(self) -> Verdict:
+        """Compare the measured slope with the slope of the formula: the only function that judges a rate.
 
-    def fit(self, names: Sequence[str], noise_off: bool = False, alpha: float = LEVEL) -> RateFit | None:
+        In this order: too few asymptotic cells; a signal grid that ends too early; no power law; the interval of the
+        difference of the slopes against the tolerance, at the look's level (95 % where all is run at once). Returns
+        ``match``, ``faster``, ``fails``, ``inconclusive``, also ``(edge)`` or ``(bent)``, or ``not_observable``.
+        """
+        named, fitted = self.regime.named, self.regime.fitted
+        fit = self._fit(self.names, alpha=self.look.alpha)
+        b = bound_slope(fit.values, named[fitted], fit.weights) if fit else np.nan
+        word, reason = self._word(fit, b)
+        if fit and self.others and word in ("faster", "fails"):
+            reason += self._explained(fit, b)
+        silent = self._fit((*self.names[:2], "none"), noise_off=True) if len(self.noise_off) else None
+        share, errors = self.noise_off_share, self.numerical_errors or [None] * len(self.risks)
+        times = f"{share:.2g} of it" if share < 1.05 else f"{share:.2g} times as large"
+        cells = [summarise(risks, error) for risks, error in zip(self.risks, errors, strict=True)]
+        found = Verdict(
+            word,
+            reason=reason,
+            values=tuple(np.asarray(self.axis, dtype=np.float64).tolist()),
+            mean=tuple(cell.mean for cell in cells),
+            stderr=tuple(cell.stderr for cell in cells),
+            bound=tuple(named.tolist()),
+            bound_slope=b,
+            noise_off_slope=silent.slope if silent else np.nan,
+            tolerance=self.tolerance,
+            reservations=(f"schedule: without noise the risk is {times}",) * (share >= SCHEDULE_SHARE),
+            fitted=tuple(fitted.tolist()),
+            local_slopes=(),
+            noise_off_share=share,
+        )
+        return self._with_slope(found, fit) if fit else found
+
+    def _fit(self, names: Sequence[str], noise_off: bool = False, alpha: float = LEVEL) -> RateFit | None:
         """Fit a slope over the asymptotic cells; None where they have fewer than two different values."""
-        values, own = self.values[self.regime.fitted], self.replicates(noise_off)
+        values, own = np.asarray(self.axis, dtype=np.float64)[self.regime.fitted], self._replicates(noise_off)
         if len(np.unique(values)) < 2:
             return None
         errors, sharing = own.numerical_errors, own.sharing
         return fit_rate(values, own.risks, names, numerical_errors=errors, sharing=sharing, alpha=alpha)
 
-    def replicates(self, noise_off: bool = False) -> Replicates:
+    def _replicates(self, noise_off: bool = False) -> Replicates:
         """Collect the risks of the asymptotic cells, with what they have in common."""
         numbers = np.flatnonzero(self.regime.fitted).tolist()
         risks = self.noise_off if noise_off else self.risks
@@ -292,147 +328,92 @@ class SweepRisks:
         off = np.array([summarise(self.noise_off[i]).mean for i in chosen])
         return float(np.exp(np.log(np.maximum(off / self.regime.means[chosen], TINY)).mean()))
 
+    def _with_slope(self, found: Verdict, fit: RateFit) -> Verdict:
+        """Add the slope, risk over formula at both ends, the last local slope, and whether the ratio grows throughout.
 
-def rate_verdict(
-    sweep: SweepRisks,
-    tolerance: float,
-    names: Sequence[str],
-    *,
-    profile: str = "ci",
-    parameter: str = "the parameter",
-    better: str = "smaller",
-    others: str = "",
-    look: Look = FIXED,
-) -> Verdict:
-    """Compare a measured slope with the slope of a formula: the only function that judges a rate.
+        It grows where it is least at the end that the formula is not about, largest at the other, and the last local
+        slope is still beyond the tolerance.
+        """
+        values, cells = np.unique(fit.values, return_inverse=True)
+        means, named = np.log(np.maximum(fit.mean, TINY)), np.log(self.regime.named[self.regime.fitted])
+        columns = (means, means - named)
+        risk, ratio = (np.array([column[cells == i].mean() for i in range(len(values))]) for column in columns)
+        sign = 1 if self.better == "smaller" else -1
+        axis, risk, ratio = np.log(values)[::sign], risk[::sign], ratio[::sign]
+        last, own = ((column[-1] - column[-2]) / (axis[-1] - axis[-2]) for column in (ratio, risk))
+        whole = ratio[0] == ratio.min() and ratio[-1] == ratio.max()
+        return replace(
+            found,
+            slope=fit.slope,
+            ci=(fit.ci_low, fit.ci_high),
+            local_slopes=tuple(local_slopes(fit.values, fit.mean).tolist()),
+            ratio_ends=(float(np.exp(ratio[0])), float(np.exp(ratio[-1]))),
+            last_local_slope=float(own),
+            grows=bool(whole and sign * last > self.tolerance),
+            notes=fit.notes,
+        )
 
-    In this order: too few asymptotic cells; a signal grid that ends too early; no power law; the interval of the
-    difference of the slopes against the tolerance, at the look's level (95 % where all is run at once). Returns
-    ``match``, ``faster``, ``fails``, ``inconclusive``, also ``(edge)`` or ``(bent)``, or ``not_observable``.
+    def _word(self, fit: RateFit | None, b: float) -> tuple[str, str]:
+        """Decide the word and its reason, step by step."""
+        regime, parameter = self.regime, self.parameter
+        if any(self.frozen):
+            return "not_observable (frozen)", f"by the part's own test {regime.moving(self.frozen, parameter)}"
+        if fit and fit.nonpositive:
+            return "not_observable", f"mean excess risk is not positive at {fit.places(fit.nonpositive, parameter)}"
+        lacking = regime.lacking(self.profile, parameter)
+        if lacking or fit is None:
+            return "not_observable", lacking
+        edges = [i for i, edge in enumerate(self.edges) if edge and regime.fitted[i]]
+        if edges:
+            where = ", ".join(f"{regime.swept[i]:g}" for i in edges)
+            said = f"the largest risk is at the edge of the signal grid at {parameter} = {where}"
+            signals = ", ".join(dict.fromkeys(f"{self.next_signals[i]:g}" for i in edges if self.next_signals))
+            return "inconclusive (edge)", said + f"; it takes a next signal, {signals}" * bool(signals)
+        if fit.no_error:
+            return "inconclusive", f"a single random replicate gives no interval; it takes at least {LEAST_REPLICATES}"
+        lack = lack_of_fit(fit, regime.named[regime.fitted], self._replicates())
+        if lack.bent:
+            bends = ", ".join(f"{slope:.2f}" for slope in local_slopes(fit.values, fit.mean))
+            found = f"residuals up to {lack.largest:.0%} from a power law; local slopes {bends}"
+            return "inconclusive (bent)", f"{found}; {self._straight()}"
+        word, reason = equivalence(fit, b, self.tolerance, self.better)
+        if reason.endswith(TOO_NEAR):  # it shows at sizes towards which the formula is claimed
+            sizes = regime.swept[regime.fitted]
+            where, end = ("beyond", sizes.max()) if self.better == "smaller" else ("below", sizes.min())
+            reason += f"; it takes sizes {where} {parameter} = {end:,.10g}"
+        return word, reason
 
-    Parameters
-    ----------
-    names : sequence of str, (claim, part, calibration), seeds the bootstrap
-    profile : {"smoke", "ci", "full"}, decides how many asymptotic cells there must be
-    better : {"smaller", "larger"}, which slopes mean a faster decay than claimed
-    others : str, what the bound has beside the claimed term, as a noun
-    """
-    named, fitted = sweep.regime.named, sweep.regime.fitted
-    fit = sweep.fit(names, alpha=look.alpha)
-    b = bound_slope(fit.values, named[fitted], fit.weights) if fit else np.nan
-    word, reason = _word(sweep, fit, b, tolerance, (profile, parameter, better))
-    if fit and others and word in ("faster", "fails"):
-        reason += _explained(sweep.regime, fit, b, others)
-    silent = sweep.fit((*names[:2], "none"), noise_off=True) if len(sweep.noise_off) else None
-    share, errors = sweep.noise_off_share, sweep.numerical_errors or [None] * len(sweep.risks)
-    times = f"{share:.2g} of it" if share < 1.05 else f"{share:.2g} times as large"
-    cells = [summarise(risks, error) for risks, error in zip(sweep.risks, errors, strict=True)]
-    found = Verdict(
-        word,
-        reason=reason,
-        values=tuple(sweep.values.tolist()),
-        mean=tuple(cell.mean for cell in cells),
-        stderr=tuple(cell.stderr for cell in cells),
-        bound=tuple(named.tolist()),
-        bound_slope=b,
-        noise_off_slope=silent.slope if silent else np.nan,
-        tolerance=tolerance,
-        reservations=(f"schedule: without noise the risk is {times}",) * (share >= SCHEDULE_SHARE),
-        fitted=tuple(fitted.tolist()),
-        local_slopes=(),
-        noise_off_share=share,
-    )
-    return _with_slope(found, fit, named[fitted], better) if fit else found
+    def _straight(self) -> str:
+        """From which end local slopes of fitted cells agree with the formula's, and which sizes that leaves to add."""
+        regime, fitted, parameter = self.regime, self.regime.fitted, self.parameter
+        values, cells = np.unique(regime.swept[fitted], return_inverse=True)
+        columns = (np.asarray(self.axis, dtype=np.float64), np.maximum(regime.means, TINY), regime.named)
+        axis, means, named = (
+            np.array([np.log(column[fitted][cells == i]).mean() for i in range(len(values))]) for column in columns
+        )
+        agree = np.abs(np.diff(means - named) / np.diff(axis)) <= self.tolerance
+        above, below = (int(np.argmin([*own, False])) for own in (agree[::-1], agree))
+        if above and values[-1] >= LEAST_SPAN * values[-1 - above]:
+            kept = f"from {parameter} = {values[-1 - above]:,.10g} on they agree with the formula"
+            return f"{kept}; it takes sizes beyond {values[-1]:,.10g}, with the smaller ones left out"
+        if below and values[below] >= LEAST_SPAN * values[0]:
+            kept = f"up to {parameter} = {values[below]:,.10g} they agree with the formula"
+            smaller = f"below {values[0]:,.10g}, or " if regime.swept.min() >= values[0] else ""
+            return f"{kept}; it takes sizes {smaller}beyond {values[-1]:,.10g} to show what follows"
+        return f"at neither end they agree with the formula; it takes sizes beyond {parameter} = {values[-1]:,.10g}"
 
+    def _explained(self, fit: RateFit, b: float) -> str:
+        """Explain by a bound's other terms a slope that is not the claimed term's; empty below half of it.
 
-def _with_slope(found: Verdict, fit: RateFit, named: FloatArray, better: str) -> Verdict:
-    """Add the slope, risk over formula at both ends, the last local slope, and whether the ratio grows throughout.
-
-    It grows where it is least at the end that the formula is not about, largest at the other, and the last local slope
-    is still beyond the tolerance.
-    """
-    values, cells = np.unique(fit.values, return_inverse=True)
-    means = np.log(np.maximum(fit.mean, TINY))
-    risk, ratio = (
-        np.array([column[cells == i].mean() for i in range(len(values))]) for column in (means, means - np.log(named))
-    )
-    sign = 1 if better == "smaller" else -1
-    axis, risk, ratio = np.log(values)[::sign], risk[::sign], ratio[::sign]
-    last, own = ((column[-1] - column[-2]) / (axis[-1] - axis[-2]) for column in (ratio, risk))
-    whole = ratio[0] == ratio.min() and ratio[-1] == ratio.max()
-    return replace(
-        found,
-        slope=fit.slope,
-        ci=(fit.ci_low, fit.ci_high),
-        local_slopes=tuple(local_slopes(fit.values, fit.mean).tolist()),
-        ratio_ends=(float(np.exp(ratio[0])), float(np.exp(ratio[-1]))),
-        last_local_slope=float(own),
-        grows=bool(whole and sign * last > found.tolerance),
-        notes=fit.notes,
-    )
-
-
-def _word(
-    sweep: SweepRisks, fit: RateFit | None, b: float, tolerance: float, told: tuple[str, str, str]
-) -> tuple[str, str]:
-    """Decide the word and its reason, step by step."""
-    profile, parameter, better = told
-    regime = sweep.regime
-    if any(sweep.frozen):
-        return "not_observable (frozen)", f"by the part's own test {regime.moving(sweep.frozen, parameter)}"
-    if fit and fit.nonpositive:
-        return "not_observable", f"mean excess risk is not positive at {fit.places(fit.nonpositive, parameter)}"
-    lacking = regime.lacking(profile, parameter)
-    if lacking or fit is None:
-        return "not_observable", lacking
-    edges = [i for i, edge in enumerate(sweep.edges) if edge and regime.fitted[i]]
-    if edges:
-        return "inconclusive (edge)", _edge_said(sweep, edges, parameter)
-    if fit.no_error:
-        return "inconclusive", f"a single random replicate gives no interval; it takes at least {LEAST_REPLICATES}"
-    lack = lack_of_fit(fit, regime.named[regime.fitted], sweep.replicates())
-    if lack.bent:
-        bends = ", ".join(f"{slope:.2f}" for slope in local_slopes(fit.values, fit.mean))
-        found = f"residuals up to {lack.largest:.0%} from a power law; local slopes {bends}"
-        return "inconclusive (bent)", f"{found}; {_straight(sweep, tolerance, parameter)}"
-    word, reason = equivalence(fit, b, tolerance, better)
-    if reason.endswith(TOO_NEAR):  # it shows at sizes towards which the formula is claimed
-        sizes = regime.swept[regime.fitted]
-        where, end = ("beyond", sizes.max()) if better == "smaller" else ("below", sizes.min())
-        reason += f"; it takes sizes {where} {parameter} = {end:,.10g}"
-    return word, reason
-
-
-def _edge_said(sweep: SweepRisks, cells: Sequence[int], parameter: str) -> str:
-    """At which cells the signal grid ends too early, and which signals it lacks."""
-    where = ", ".join(f"{sweep.regime.swept[i]:g}" for i in cells)
-    said = f"the largest risk is at the edge of the signal grid at {parameter} = {where}"
-    if not sweep.next_signals:
-        return said
-    signals = dict.fromkeys(f"{sweep.next_signals[i]:g}" for i in cells)
-    return f"{said}; it takes a next signal, {', '.join(signals)}"
-
-
-def _straight(sweep: SweepRisks, tolerance: float, parameter: str) -> str:
-    """From which end the local slopes of fitted cells agree with the formula's, and which sizes that leaves to add."""
-    regime, fitted = sweep.regime, sweep.regime.fitted
-    values, cells = np.unique(regime.swept[fitted], return_inverse=True)
-    columns = (sweep.values, np.maximum(regime.means, TINY), regime.named)
-    axis, means, named = (
-        np.array([np.log(column[fitted][cells == i]).mean() for i in range(len(values))]) for column in columns
-    )
-    agree = np.abs(np.diff(means - named) / np.diff(axis)) <= tolerance
-    above, below = (int(np.argmin([*own, False])) for own in (agree[::-1], agree))
-    above *= bool(values[-1] >= LEAST_SPAN * values[-1 - above])
-    below *= bool(values[below] >= LEAST_SPAN * values[0])
-    if above:
-        kept = f"from {parameter} = {values[-1 - above]:,.10g} on they agree with the formula"
-        return f"{kept}; it takes sizes beyond {values[-1]:,.10g}, with the smaller ones left out"
-    if below:
-        kept = f"up to {parameter} = {values[below]:,.10g} they agree with the formula"
-        smaller = f"below {values[0]:,.10g}, or " if regime.swept.min() >= values[0] else ""
-        return f"{kept}; it takes sizes {smaller}beyond {values[-1]:,.10g} to show what follows"
-    return f"at neither end they agree with the formula; it takes sizes beyond {parameter} = {values[-1]:,.10g}"
+        They are below half of the bound in every fitted cell, and bend it all the same. The word stays: it is about the
+        claimed term.
+        """
+        regime, fitted = self.regime, self.regime.fitted
+        whole = bound_slope(fit.values, regime.full[fitted], fit.weights)
+        if not abs(fit.slope - whole) <= (1.0 - EXPLAINED) * abs(fit.slope - b):
+            return ""
+        share = span(1.0 - (regime.named / regime.full)[fitted])
+        return f"; {self.others} is {share} of the bound, which has slope {whole:.3g}"
 
 
 def equivalence(fit: RateFit, b: float, tolerance: float, better: str = "smaller") -> tuple[str, str]:
@@ -447,16 +428,3 @@ def equivalence(fit: RateFit, b: float, tolerance: float, better: str = "smaller
     if low > tolerance:
         return "fails", shown
     return "inconclusive", f"{shown}; {within(fit.slope, fit.ci_low, fit.ci_high, b, tolerance)}"
-
-
-def _explained(regime: Regime, fit: RateFit, b: float, others: str) -> str:
-    """Explain by a bound's other terms a slope that is not the claimed term's; empty below half of it.
-
-    They are below half of the bound in every fitted cell, and bend it all the same. The word stays: it is about the
-    claimed term.
-    """
-    fitted = regime.fitted
-    whole = bound_slope(fit.values, regime.full[fitted], fit.weights)
-    if not abs(fit.slope - whole) <= (1.0 - EXPLAINED) * abs(fit.slope - b):
-        return ""
-    return f"; {others} is {span(1.0 - (regime.named / regime.full)[fitted])} of the bound, which has slope {whole:.3g}"

@@ -11,7 +11,17 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullFormatter
 
 from dpsco_bench.claims.model import GRID
-from dpsco_bench.report.axes import EndLabel, at_foot, beyond_log, label_ends, log_x, log_y, tick_text, value_axis
+from dpsco_bench.report.axes import (
+    EndLabel,
+    at_foot,
+    beyond_log,
+    hollow,
+    label_ends,
+    log_x,
+    log_y,
+    tick_text,
+    value_axis,
+)
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, TEXT_COLOURS, Panel
 from dpsco_bench.report.numbers import count, is_number, number
 from dpsco_bench.report.panels import mark, small_line, worded_panel
@@ -137,7 +147,7 @@ def _points(axes: Axes, score: Score, places: np.ndarray) -> list[float]:
     look, foot = _look(score), _at_foot(score)
     positive = np.isfinite(ratios) & ~foot
     ratios, bars = ratios[positive], whiskers[positive]
-    at_foot(axes, places[foot], look["color"])
+    at_foot(axes, places[foot], **hollow(look["color"]))
     small = 2.4 if len(places) > CROWDED else 3.6
     axes.errorbar(places[positive], ratios, bars, elinewidth=0.8, markersize=small, **look)
     return [*(ratios + bars), *ratios, *(ratios - bars)]

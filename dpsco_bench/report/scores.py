@@ -389,18 +389,15 @@ def panel_message(scores: Sequence[Score]) -> str:
     for score in scores:
         said.setdefault(phrase(score), []).append(NOISE.get(score.row.calibration, score.row.calibration))
     has_place = first.kind.measures_slope and not first.kind.counts and first.row.parameter not in ("", GRID)
-    place = f"In {parameter_symbol(_name(first.row.parameter))} " if has_place else ""
+    name = first.row.parameter.removeprefix("problem.").removeprefix("algorithm.")
+    name = name if name == "norm_kappa" else name.replace("_", " ")
+    place = f"In {parameter_symbol(name)} " if has_place else ""
     if len(said) == 1:
         text = place + next(iter(said))
     else:
         text = "; ".join(f"{' and '.join(names)}: {words}" for words, names in said.items())
         text = f"{place.strip()}, {text}" if place else text
     return text[:1].upper() + text[1:]
-
-
-def _name(parameter: str) -> str:
-    name = parameter.removeprefix("problem.").removeprefix("algorithm.")
-    return name if name == "norm_kappa" else name.replace("_", " ")
 
 
 def phrase(score: Score) -> str:

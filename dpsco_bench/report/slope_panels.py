@@ -15,7 +15,7 @@ from dpsco_bench.analysis.slopes import log_weights
 from dpsco_bench.claims.bounds.registry import evaluate
 from dpsco_bench.claims.model import GRID, RISK
 from dpsco_bench.execution.job_results import risk_kind_of
-from dpsco_bench.report.axes import EndLabel, at_foot, below_axis, beyond_log, label_ends, log_x, log_y, value_axis
+from dpsco_bench.report.axes import EndLabel, at_foot, beyond_log, hollow, label_ends, log_x, log_y, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, INK, MARKERS, TEXT_COLOURS, Panel
 from dpsco_bench.report.numbers import is_number, plain, slope
 from dpsco_bench.report.panels import Series, bound_constant, mark, series, small_line, worded_panel
@@ -160,7 +160,7 @@ def _draw_series(axes: Axes, score: Score, points: Series) -> EndLabel:
     calibration, fitted, good = score.row.calibration, _fitted(score, points), ~beyond_log(points.mean)
     colour = COLOURS.get(calibration, INK)
     x, mean = points.x[good], points.mean[good]
-    at_foot(axes, points.x[~good], colour)
+    at_foot(axes, points.x[~good], **hollow(colour))
     if not len(x):
         return _label(score, 0.0)
     errors = np.nan_to_num(np.array([mean - points.low[good], points.high[good] - mean]))
@@ -230,10 +230,9 @@ def _starts(shown: Drawn) -> list[tuple[float, float]]:
 def _draw_noise_off(axes: Axes, off: Sequence[tuple[float, float]]) -> list[EndLabel]:
     if not off:
         return []
-    x, y = zip(*off, strict=True)
-    low, high = axes.get_ylim()
+    (low, high), last = axes.get_ylim(), off[-1][1]
     inside = [(a, b) for a, b in off if low <= b <= high]
     if inside:
         axes.plot(*zip(*inside, strict=True), "o", color=GREY, markersize=3, zorder=1)
-    below_axis(axes, y, x, GREY)
-    return [EndLabel(max(y[-1], low), "noise off" if y[-1] >= low else "noise off ↓", FAINT)]
+    at_foot(axes, [a for a, b in off if b < low], color=GREY, markersize=3)
+    return [EndLabel(max(last, low), "noise off" if last >= low else "noise off ↓", FAINT)]

@@ -9,12 +9,11 @@ from scipy.stats import norm
 
 from dpsco_bench.analysis.cells import band_verdict
 from dpsco_bench.analysis.looks import FIXED
-from dpsco_bench.analysis.rates import Regime
 from dpsco_bench.analysis.slopes import RateFit
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.errors import InputError
 from dpsco_bench.kinds.explicit import explicit_verdict, simultaneous_quantile
-from dpsco_bench.kinds.rate import Rate, SweepRisks, largest_tolerance, limited
+from dpsco_bench.kinds.rate import Rate, largest_tolerance, limited
 
 X = [1, 2, 4]
 
@@ -264,10 +263,8 @@ def test_controls_that_cannot_be_fitted_decide_nothing():
 def test_without_an_exponent_the_formula_s_slope_limits_the_tolerance(slope, limit):
     """In place of a printed one: else 0.15 beside a slope of 0.17 would call no growth at all a match."""
     named = np.array(AT) ** slope
-    sweep = SweepRisks(AT, [np.ones(2)] * 4, Regime.of(AT, np.ones(4), named))
-    assert limited(0.15, sweep) == pytest.approx(limit)
-    alone = SweepRisks(AT[:1], [np.ones(2)], Regime.of(AT[:1], np.ones(1), named[:1]))
-    assert limited(0.15, alone) == 0.15
+    assert limited(0.15, AT, named) == pytest.approx(limit)
+    assert limited(0.15, AT[:1], named[:1]) == 0.15
 
 
 @pytest.mark.parametrize(
