@@ -300,7 +300,9 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
     }
     cells |= {"silent": together(under["silent"])} if under["silent"] else {}
     counts = [one for id in rows[0].count_of or () for row in known.get(id, ()) if (one := says(row))]
-    beside = (*_two_noises(rows, cells["noise"]), *_untested(rows, said), *_counted(said, counts))
+    counted = together([one for one in (*said, *counts) if one.about == COUNT and one.row.calibration != "accounted"])
+    beside = [*_two_noises(rows, cells["noise"]), *_untested(rows, said)]
+    beside += [f"Gradient count as stated: {counted.word}."] * (counted.word != UNTESTED)
     return Answer(subject, cells, (*beside, *_remarks(rows, known)))
 
 
@@ -404,12 +406,6 @@ def _two_noises(rows: Sequence[Verdict], noise: AnswerCell) -> list[str]:
     if not ran or not larger_constant(noise):
         return []
     return [f"The risk is run with the constant {number(ran[0])}: two noises."]
-
-
-def _counted(said: Sequence[RowWord], counts: Sequence[RowWord]) -> list[str]:
-    """Answer a count that stands in the row of its risk."""
-    cell = together([one for one in (*said, *counts) if one.about == COUNT and one.row.calibration != "accounted"])
-    return [f"Gradient count as stated: {cell.word}."] if cell.word != UNTESTED else []
 
 
 def _remarks(rows: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) -> list[str]:

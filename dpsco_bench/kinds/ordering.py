@@ -82,11 +82,19 @@ class Ordering(Kind):
             raise InputError(f"{where}: only", dict(part.only), "left out, or given beside uses")
 
     def why(self, row: Verdict) -> str:
-        """How many comparisons came out which way, at the end and at equal evaluations."""
+        """How many comparisons came out which way, and what would decide those whose intervals contain 1."""
         if not row.ratio_ci:
             return super().why(row)
-        said = [_said(name, row.ratio_ci) for name in (AT_END, AT_EQUAL_EVALUATIONS)]
-        return "; ".join(filter(None, said)) + _undecided(row)
+        told = []
+        for at, where in ((AT_END, "at the end"), (AT_EQUAL_EVALUATIONS, f"at {AT_EQUAL_EVALUATIONS}")):
+            words = [compared(*pair) for key, pair in row.ratio_ci.items() if key.startswith(at)]
+            holds, reversed_ = words.count(HOLDS), words.count(REVERSED)
+            some = f"{holds} of {len(words)} hold" if holds else f"none of {len(words)} holds"
+            told += [f"{where} {some}" + f", {reversed_} reversed" * bool(reversed_)] * bool(words)
+        with np.errstate(divide="ignore"):  # an interval may begin at 0
+            logs = [(np.log(ratio), *np.log(row.ratio_ci[name])) for name, ratio in (row.ratio or {}).items()]
+        rooms = [(high - log if log < 0 else log - low, abs(log)) for log, low, high in logs if low <= 0 <= high]
+        return "; ".join([*told, would_decide(rooms)] if rooms else told)
 
     def judge(self, case: Case) -> Verdict:
         """Judge by all comparisons, in every cell: they have to agree."""
@@ -128,22 +136,3 @@ RISKS: Mapping[str, Callable[..., list[np.ndarray]]] = {
     AT_EQUAL_EVALUATIONS: _at_equal_evaluations,
 }
 """Where methods are compared -> risks of every replicate of each; at their ends nobody asks for checkpoints."""
-
-
-def _said(name: str, ratios: Mapping[str, tuple[float, float]]) -> str:
-    """How often a comparison came out which way: ``at the end 3 of 4 hold, 1 reversed``; empty for none made."""
-    words = [compared(*pair) for key, pair in ratios.items() if key.startswith(name)]
-    if not words:
-        return ""
-    holds, reversed_ = words.count(HOLDS), words.count(REVERSED)
-    where = "at the end" if name == AT_END else f"at {name}"
-    told = f"{holds} of {len(words)} hold" if holds else f"none of {len(words)} holds"
-    return f"{where} {told}" + f", {reversed_} reversed" * bool(reversed_)
-
-
-def _undecided(row: Verdict) -> str:
-    """Estimate what would decide comparisons whose intervals contain 1; empty if all are decided."""
-    with np.errstate(divide="ignore"):  # an interval may begin at 0
-        logs = [(np.log(ratio), *np.log((row.ratio_ci or {})[name])) for name, ratio in (row.ratio or {}).items()]
-    rooms = [(high - log if log < 0 else log - low, abs(log)) for log, low, high in logs if low <= 0 <= high]
-    return f"; {would_decide(rooms)}" if rooms else ""

@@ -181,51 +181,49 @@ def sweep_of(case: Case) -> SweepRisks:
         sharing=sharing_of([cell.entry for cell in cells]),
         edges=tuple(cell.at_edge for cell in cells),
         next_signals=tuple(cell.next_signal for cell in cells),
-        frozen=tuple(frozen(part, cell) for cell in cells) if part.requires else (),
+        frozen=tuple(_frozen(part, cell) for cell in cells) if part.requires else (),
         noise_off=[cell.risks for cell in off],
         noise_off_errors=[cell.numerical_error for cell in off],
     )
 
 
-def _notes(case: Case) -> tuple[str, ...]:
-    part, cells = case.part, case.cells
-    notes: tuple[str, ...] = ()
-    off = case.silent_cells if case.calibration != "none" else []
-    if off and (means(off)[0] <= 0).any():
-        notes += ("noise off: the excess risk is at rounding level and has no slope",)
+def _notes(case: Case) -> list[str]:
+    """Tell where a slope says little: no risk without noise, other starting gaps, risks that hardly leave the start."""
+    part, cells, notes = case.part, case.cells, list[str]()
+    if case.calibration != "none" and case.silent_cells and (means(case.silent_cells)[0] <= 0).any():
+        notes.append("noise off: the excess risk is at rounding level and has no slope")
     problems = {case.court.claim.part(source).problem for source, _ in case.sources}
     if part.quantity == RISK and any(problem_class(name).cell_dependent for name in problems):
-        notes += _family_notes(cells, case.silent_cells)
-    notes += tuple(sorted({text for cell in cells for text in cell.certificates}))
-    return notes + saturation_notes(part, cells)
-
-
-def saturation_notes(part: Part, cells: Sequence[CellEvidence]) -> tuple[str, ...]:
-    """In how many cells the risk is close to the starting point's, and what the part's own test says, if any."""
+        silent = case.silent_cells
+        each = ", each at its own worst signal" if any(cell.grid for cell in (*cells, *silent)) else ""
+        off = f"; with noise off {_shares(silent)}{each}" if silent else ""
+        notes.append(f"gap over the starting gap: {_shares(cells)}{off}")
+    notes += sorted({text for cell in cells for text in cell.certificates})
     told = part.requires and part.quantity == RISK
     close = sum(float(cell.final.mean()) > HARDLY_MOVED * cell.start_risk for cell in cells) if told else 0
-    least = ", ".join(f"{name} >= {value:g}" for name, value in part.requires.items())
-    where = f"risk above {HARDLY_MOVED:g} of the starting point's at the same signal in {close} of {len(cells)} cells"
-    own = "fails as well" if any(frozen(part, cell) for cell in cells) else "passes, and by it the rate is observable"
-    return (f"{where}; the part's own test, {least} at the largest signal, {own}",) if close else ()
+    if close:
+        least = ", ".join(f"{name} >= {value:g}" for name, value in part.requires.items())
+        where = (
+            f"risk above {HARDLY_MOVED:g} of the starting point's at the same signal in {close} of {len(cells)} cells"
+        )
+        own = (
+            "fails as well"
+            if any(_frozen(part, cell) for cell in cells)
+            else "passes, and by it the rate is observable"
+        )
+        notes.append(f"{where}; the part's own test, {least} at the largest signal, {own}")
+    return notes
 
 
-def frozen(part: Part, cell: CellEvidence) -> bool:
+def _shares(cells: Sequence[CellEvidence]) -> str:
+    ratios = means(cells)[0] / [cell.start_risk for cell in cells]
+    return f"{ratios.min():.2g} to {ratios.max():.2g}"
+
+
+def _frozen(part: Part, cell: CellEvidence) -> bool:
     """Check whether a required extra is below its least value, at the largest signal of a cell."""
     strongest = cell.grid[-1] if cell.grid else cell
     return any(strongest.extras[name].mean() < least for name, least in part.requires.items())
-
-
-def _family_notes(cells: Sequence[CellEvidence], silent: Sequence[CellEvidence]) -> tuple[str, ...]:
-    """Where the starting gap changes along a sweep, a slope says little and the gap over it more."""
-
-    def shares(cells: Sequence[CellEvidence]) -> str:
-        ratios = means(cells)[0] / [cell.start_risk for cell in cells]
-        return f"{ratios.min():.2g} to {ratios.max():.2g}"
-
-    each = ", each at its own worst signal" if any(cell.grid for cell in (*cells, *silent)) else ""
-    off = f"; with noise off {shares(silent)}{each}" if silent else ""
-    return (f"gap over the starting gap: {shares(cells)}{off}",)
 
 
 @dataclass(frozen=True)
