@@ -236,14 +236,14 @@ class Kind(ABC):
     def panel(self, scores: Sequence[Any]) -> Any:
         """Draw a part's scores (`report.scores.Score`), one for each calibration, as a `report.drawing.Panel`.
 
-        None tells them in words. It imports what draws itself: what judges or lists kinds loads no figures.
+        None tells them in words. What draws is imported in here, so that judging and listing kinds load no figures.
         """
         return None
 
     def figures(self, scores: Sequence[Any]) -> Mapping[str, Any] | None:
-        """Draw all its scores of a claim as figures of their own, by suffix of the file; None where they have panels.
+        """Draw all its scores of a claim as figures of their own, by suffix of the file; None if parts have panels.
 
-        Where there are none, as nothing was measured, the verdicts stand in words.
+        An empty mapping says that nothing was measured: the verdicts then stand in words.
         """
         return None
 
