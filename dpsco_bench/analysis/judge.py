@@ -26,9 +26,11 @@ from dpsco_bench.claims.kinds import KINDS, NOT_MEASURED, SKIPPED
 from dpsco_bench.claims.model import GRID, RISK, THRESHOLD, Part
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.cell import Calibrations
+from dpsco_bench.execution.digest import OWN, code_digest
 from dpsco_bench.execution.job_results import risk_kind_of
 from dpsco_bench.execution.jobs import Decided, Job, stage_end
 from dpsco_bench.plain import Plain
+from dpsco_bench.registry import modules_in
 from dpsco_bench.samplers.evidence import NOT_CERTIFIED, unsettled
 
 OF_THE_LAW = ("risk", "chain_risk")
@@ -43,6 +45,8 @@ Decisions = Callable[[Job], Decided | None]
 OF_PART = ("beside", "control", "outside", "for_class", "law", "loose", "sampling", "noiseless")
 CLAIMS_NAMED = ("noise_of", "count_of", "audited_by", "formula_of")
 """Fields of a row that a part states, and those that name other claims."""
+DRAWING = "report"
+"""Folder that no verdict depends on."""
 FROM_MEMORY = "from memory"
 """Words in the source of an algorithm whose constants are not read from a paper."""
 
@@ -111,6 +115,11 @@ def judge_modules(entry: ClaimEntry) -> list[str]:
     formulas = {name for part in parts for name in (part.bound, part.quantity) if "." in name}
     bounds = {module for name in formulas for module in bound_modules(name)}
     return [__name__, *sorted({KINDS.module(part.kind) for part in parts}), *sorted(bounds)]
+
+
+def judge_digest(entry: ClaimEntry, *more: str) -> str:
+    """Digest the code of `judge_modules`, and of ``more`` modules, but for what kinds draw with."""
+    return code_digest([*more, *judge_modules(entry)], without=frozenset(modules_in(f"{OWN}.{DRAWING}")))
 
 
 class ClaimJudge:

@@ -154,9 +154,6 @@ class Kind(ABC):
     of_the_law : bool, whether the verdict rests on the law of the output, so that chains must be certified
     ignores_chains : bool, whether nothing is said about chains that are not
     knows_the_law : bool, whether it compares with a computed law, and so can certify the chains of other parts
-    shape : str, the panel that draws it, by its name in `report.panels`; a kind with its own overrides `panel`
-    labels : mapping of str to str
-        Words of that panel which depend on the kind: ``ratio``, ``reference`` and ``worst`` (of the largest ratio).
     against : str, what a ratio is compared with, such as ``≤ 1``
     whose_exponent : str
         Who gives the exponent that is shown beside a slope: the ``paper``, or the part has ``stated`` it.
@@ -181,15 +178,9 @@ class Kind(ABC):
     own_fields: ClassVar[Mapping[str, Field]] = {}
     mixes_sweeps = of_the_law = ignores_chains = knows_the_law = has_interval = measures_slope = False
     early: tuple[str, ...] = ()
-    shape = "words"
-    labels: ClassVar[Mapping[str, str]] = {}
     against = ""
     whose_exponent = "paper"
     evaluations: ClassVar[Mapping[str, str]] = {"run": "run", "closed_form": "closed_form"}
-
-    def labels_of(self, part: Any) -> Mapping[str, str]:
-        """``labels`` of the panel of a part."""
-        return self.labels
 
     def check(self, part: Any, where: str) -> None:  # noqa: B027 - most kinds need no more
         """Refuse a part that lacks what the kind needs beyond its attributes; ``where`` begins the error's key.
@@ -234,9 +225,16 @@ class Kind(ABC):
         return str(row.reason)
 
     def panel(self, scores: Sequence[Any]) -> Any:
-        """Draw a part's scores, one for each calibration, as a `report.drawing.Panel`; None draws the kind's ``shape``.
+        """Draw a part's scores (`report.scores.Score`), one for each calibration, as a `report.drawing.Panel`.
 
-        A kind that has a panel of its own overrides this.
+        None tells them in words. What draws is imported in here, so that judging and listing kinds load no figures.
+        """
+        return None
+
+    def figures(self, scores: Sequence[Any]) -> Mapping[str, Any] | None:
+        """Draw all its scores of a claim as figures of their own, by suffix of the file; None if parts have panels.
+
+        An empty mapping says that nothing was measured: the verdicts then stand in words.
         """
         return None
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.claims.catalogue import Erratum, load_errata
 from dpsco_bench.execution.cell import CalibratedCell
-from dpsco_bench.report.figures import audit_scores
+from dpsco_bench.report.audits import audit_scores
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.ledger import privacy_table
 from dpsco_bench.report.opening import ClaimLine, PaperLine, paper_lines

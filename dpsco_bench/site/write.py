@@ -29,8 +29,8 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.jsonio import naming, write_atomic
 from dpsco_bench.leaderboard.tables import board_tables
 from dpsco_bench.paths import documents
+from dpsco_bench.report.audits import audits_figure
 from dpsco_bench.report.drawing import style, svg_text
-from dpsco_bench.report.figures import audits_figure
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.opening import answers_table, claims_table, papers_figure, papers_table
 from dpsco_bench.report.opening import counts_table as stated_table

@@ -261,7 +261,7 @@ def test_a_recorded_bound_is_still_one(tmp_path, value, kind, shown):
     fresh = row("fails", noise=Noise("exceeds_claim", value, kind, 1.0))
     record(tmp_path / "ci.json", [fresh])
     (found,) = read_record(tmp_path / "ci.json")
-    assert f"eps {shown}," in found.noise.said and found.noise.said == fresh.noise.said
+    assert f"eps {shown}," in found.noise.shortfall and found.noise.shortfall == fresh.noise.shortfall
 
 
 def test_a_recorded_bound_compares_with_its_claim_as_the_run_does(tmp_path):

@@ -138,7 +138,9 @@ def closing(files: Layout, rows: Sequence[Verdict], found: Sequence[RowDifferenc
     papers = dict.fromkeys(id.partition(".")[0] for id in come_to)
     counts = [_counts(paper, [one for id, one in come_to.items() if id.startswith(f"{paper}.")]) for paper in papers]
     counts.append(_counts("all", come_to.values()))
-    lines = [f"profile {files.profile}, {len(rows)} verdicts; in each column {' / '.join(WORDS)}:"]
+    lines = [
+        f"profile {files.profile}, {len(rows)} verdict{'s' * (len(rows) != 1)}; in each column {' / '.join(WORDS)}:"
+    ]
     lines += table(PAPERS, counts).splitlines()
     bad = [id for id, one in come_to.items() if any(cell.word == NO for cell in one.cells.values())]
     names = ", ".join([*bad[:MOST_NAMES], *_more(bad[MOST_NAMES:], "")])
@@ -185,7 +187,7 @@ def verdict_table(rows: Sequence[Verdict], privacy: bool = False) -> str:
     columns = (*COLUMNS, PRIVACY) if privacy and any(map(_real_epsilon, rows)) else COLUMNS
     shown = table(columns, _cells(rows))
     said = ["+- is half of a slope's interval"] if PLUS_MINUS in shown else []
-    lines = [shown, "", f"{len(rows)} verdicts: {counts or 'none'}", *said]
+    lines = [shown, "", f"{len(rows)} verdict{'s' * (len(rows) != 1)}: {counts or 'none'}", *said]
     remedies = (row.reason for row in rows if row.skipped and ":" in row.reason)
     return "\n".join([*lines, *dict.fromkeys(remedies)])
 
