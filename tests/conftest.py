@@ -1,19 +1,21 @@
 """What every test leaves as it found it."""
 
+import json
 import os
 import shutil
 import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
+from dpsco_bench import registry as registration
 from dpsco_bench.cli.main import main
-from dpsco_bench.registry import REGISTRIES, drop_paper, papers, roots
+from dpsco_bench.registry import REGISTRIES, papers, roots
 from dpsco_bench.rng.streams import Stream, stream_key
 from dpsco_bench.samplers.draws import KeyedDraws
 
@@ -28,6 +30,17 @@ class Outcome(NamedTuple):
     code: int
     out: str
     err: str
+
+    @property
+    def said(self) -> str:
+        """What a call printed that ended well."""
+        assert self.code == 0, self.err
+        return self.out
+
+    @property
+    def rows(self) -> Any:
+        """The same, read as JSON."""
+        return json.loads(self.said)
 
 
 Dpsco = Callable[..., Outcome]
@@ -66,6 +79,18 @@ def registries():
         del sys.modules[name]
 
 
+def drop_paper(name):
+    """Undo `add_paper`, so that a folder of the same name may follow; what it registered is for `Registry.forget`."""
+    package = registration._ADDED.pop(name)
+    place = registration._location(package)
+    if place is not None and str(place.parent) in sys.path:
+        sys.path.remove(str(place.parent))
+    for module in [module for module in sys.modules if f"{module}.".startswith(f"{package}.")]:
+        del sys.modules[module]
+    for cached in (registration._location, registration.modules_in, registration.source):
+        cached.cache_clear()
+
+
 @pytest.fixture
 def dpsco(tmp_path, monkeypatch, capsys) -> Dpsco:
     """Run the command line in an empty working directory."""
@@ -82,7 +107,6 @@ def dpsco(tmp_path, monkeypatch, capsys) -> Dpsco:
 
 @pytest.fixture
 def examples(tmp_path) -> Path:
-    """The shipped examples, copied into the test's folder."""
     return Path(shutil.copytree(EXAMPLES, tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__")))
 
 

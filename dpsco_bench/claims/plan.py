@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.claims.model import Claim
-from dpsco_bench.errors import InputError, integral, nearest
-from dpsco_bench.execution.cell import Draft
+from dpsco_bench.errors import InputError, nearest
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Entry, Job
 from dpsco_bench.jsonio import digest, dumps_canonical, restore, sealed, unsealed, write_atomic
 from dpsco_bench.plain import Plain, Record
@@ -43,7 +42,7 @@ class LeftOut(Unrun):
     point: float
 
     @classmethod
-    def of(cls, cell: Draft, status: str, reason: str) -> LeftOut:
+    def of(cls, cell: Cell, status: str, reason: str) -> LeftOut:
         instance, _, method = cell.method.partition("/")
         place = (instance, cell.n, cell.d, cell.epsilon, float(cell.value))
         return cls(method, cell.algorithm, status, reason, *place)
@@ -112,29 +111,3 @@ def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
         if id not in ids:
             raise InputError(f"claim of {path}", id, nearest(id, ids))
     return plan
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Settings of a plan, as ``conf/plan.yaml`` has them; the last three are the user's files."""
-
-    seed: int = 2017
-    backend: str = "numpy"
-    dtype: str = "float64"
-    fused: bool = True
-    data_root: str = "data"
-    stages: bool = True
-    plugins: tuple[str, ...] = ()
-    claims: tuple[str, ...] = ()
-    boards: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, config: Any) -> Settings:
-        backend, files = config["backend"], (tuple(config[key]) for key in ("plugins", "claims", "boards"))
-        how = (backend["name"], backend["dtype"], backend.get("fused", True))
-        return cls(integral(config["seed"]), *how, config["data"]["root"], config.get("stages", True), *files)
-
-    def job(self, **what: Any) -> Job:
-        """Make a job with these settings; ``what`` are its other fields."""
-        shared = ("seed", "backend", "dtype", "fused", "data_root", "plugins")
-        return Job(**{key: getattr(self, key) for key in shared}, **what)

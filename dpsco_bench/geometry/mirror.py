@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from scipy.special import log_ndtr
-
 from dpsco_bench.backend.namespace import array_namespace, cumulative_sum
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import integral
@@ -125,6 +123,7 @@ class L1Geometry:
 @lru_cache(maxsize=256)
 def mean_largest_square(d: int) -> float:
     """``E max_{j <= d} b_j^2`` of d standard normal variables."""
+    from scipy.special import log_ndtr  # slow to load
 
     def tail(t: float) -> float:
         """``2 t P(max|b_j| > t)``."""

@@ -21,10 +21,10 @@ from dpsco_bench.claims.catalogue import naming, read_own
 from dpsco_bench.claims.files import build_checked, check_names, listed, read_shipped
 from dpsco_bench.claims.jobs import expected_seconds, finished
 from dpsco_bench.claims.model import PROFILES, by_profile, check_profile
-from dpsco_bench.claims.plan import BoardEntry, LeftOut, Settings
+from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.errors import DpscoError, InputError, Refusal, checked_count, nearest
-from dpsco_bench.execution.cell import Cell, Draft, located, pinned
-from dpsco_bench.execution.jobs import OF, RANKING, SEARCHED, Job
+from dpsco_bench.execution.cell import Cell, located, pinned
+from dpsco_bench.execution.jobs import OF, RANKING, SEARCHED, Job, Settings
 from dpsco_bench.execution.predict import rounds_of
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.run import NO_ROUNDS
@@ -358,7 +358,7 @@ def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = No
 
 def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
     """Plan the jobs of a board in a profile; ``left_out`` has each (instance, method, point) that is not run."""
-    found: dict[tuple[str, str], tuple[Job, list[tuple[Draft, float]]]] = {}
+    found: dict[tuple[str, str], tuple[Job, list[tuple[Cell, float]]]] = {}
     left_out: list[LeftOut] = []
     counts = board.replicates.get(profile, 1), board.data_sets.get(profile, 1)
     for method in board.methods:
@@ -375,30 +375,30 @@ def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
                 at = [cell.at_signal(signal) for signal in instance.signals] or [cell]
                 ours += [(replace(one, cell=len(ours) + i), said) for i, one in enumerate(at)]
     kept = []
-    for job, drafts in (one for one in found.values() if one[1]):
-        pins = tuple(pinned(draft, settings.data_root) for draft, _ in drafts)
-        kept.append(finished(replace(job, cells=pins, seconds=tuple(seconds for _, seconds in drafts))))
+    for job, ours in (one for one in found.values() if one[1]):
+        pins = tuple(pinned(cell.to_json(), settings.data_root) for cell, _ in ours)
+        kept.append(finished(replace(job, cells=pins, seconds=tuple(seconds for _, seconds in ours))))
     made_from = digest([board, profile, left_out])
     return BoardEntry(board.id, tuple(kept), made_from, to_jsonable(board), tuple(left_out))
 
 
-def board_cells(board: Board, instance: Instance, profile: str) -> Iterator[tuple[str, Draft]]:
+def board_cells(board: Board, instance: Instance, profile: str) -> Iterator[tuple[str, Cell]]:
     """Go through (calibration, cell) of everything that an instance is to run, at one signal each."""
     for number, point in enumerate(board.points(instance, profile)):
         where = {"value": float(number), **point._asdict()}
         for entrant in board.methods:
-            yield CALIBRATION, _draft(board, instance, entrant.name, entrant, entrant.options, where)
+            yield CALIBRATION, _cell(board, instance, entrant.name, entrant, entrant.options, where)
         for search in instance.searches:
             for setting, options in enumerate(search.settings if profile in search.profiles else ()):
                 if not board.runs_anyway(instance, search, options, profile):
                     name = f"{search.name}{SEARCH_MARK}{setting}"
-                    yield CALIBRATION, _draft(board, instance, name, search, options, where)
+                    yield CALIBRATION, _cell(board, instance, name, search, options, where)
         if one := instance.without_privacy:
-            yield SILENT, _draft(board, instance, REFERENCE, one, one.options, where)
+            yield SILENT, _cell(board, instance, REFERENCE, one, one.options, where)
 
 
-def _draft(board: Board, instance: Instance, name: str, one: Entrant, options: Options, where: Plain) -> Draft:
-    return Draft(
+def _cell(board: Board, instance: Instance, name: str, one: Entrant, options: Options, where: Plain) -> Cell:
+    return Cell(
         problem=instance.problem,
         problem_options=dict(instance.problem_options),
         delta=board.delta,
@@ -458,7 +458,7 @@ def _variant(entrant: Entrant) -> str | None:
     return variant
 
 
-def _part(cell: Draft) -> str:
+def _part(cell: Cell) -> str:
     """Name the job of a cell: its instance and its method, in letters that the name of a file may have."""
     instance, _, name = cell.method.partition("/")
     method, mark, _ = name.partition(SEARCH_MARK)
@@ -466,18 +466,18 @@ def _part(cell: Draft) -> str:
     return OF.join([instance, plain, *([SEARCHED] if mark else [])])
 
 
-def _left_out(board: Board, instance: Instance, draft: Draft, job: Job) -> tuple[str, str] | float:
+def _left_out(board: Board, instance: Instance, asked: Cell, job: Job) -> tuple[str, str] | float:
     """Say why a cell is not run, as (status, reason); predict the seconds of one that is, 0 where its data are absent.
 
     Limits are of one signal; the reason has the time of all.
     """
-    name, profile = draft.method.partition("/")[2], job.profile
+    name, profile = asked.method.partition("/")[2], job.profile
     if name in instance.excluded:
         return "refused", instance.excluded[name]
     if problem_class(instance.problem).unavailable(Path(job.data_root)):
         return 0.0
     try:
-        cell, plan = planned(draft, job)
+        cell, plan = planned(asked, job)
     except Unfit as unfit:
         return unfit.status, unfit.reason
     seconds = expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
@@ -485,7 +485,7 @@ def _left_out(board: Board, instance: Instance, draft: Draft, job: Job) -> tuple
         smallest = min(point.n for point in board.points(instance, profile))
         most = (board.most_seconds_at_smallest_n if cell.n == smallest else board.most_seconds)[profile]
         beyond = cell.n > board.quadratic_to.get(profile, math.inf) and seconds > QUICK
-        if seconds > most or (beyond and is_quadratic(draft, job, plan)):
+        if seconds > most or (beyond and is_quadratic(asked, job, plan)):
             total = duration(max(1, len(instance.signals)) * seconds)
             return "too_long", f"about {total} on one core: {steps_text(plan)}"
     unwanted = next((m.why for m in board.methods if m.name == name and profile not in m.profiles), "")
@@ -500,21 +500,21 @@ class Unfit(DpscoError):
         self.status, self.reason, self.brief = status, str(self), " ".join((brief or reason).split())
 
 
-def planned(draft: Draft, job: Job) -> tuple[Cell, Plan]:
+def planned(asked: Cell, job: Job) -> tuple[Cell, Plan]:
     """Plan a cell. Raises Unfit where it cannot be held against the others."""
-    measure = get_algorithm(draft.algorithm).measure
+    measure = get_algorithm(asked.algorithm).measure
     if measure != RISK_MEASURE:
         reason = f"its theorem bounds another quantity than the risk: {measure.replace('_', ' ')}"
         raise Unfit("incomparable", reason)
     lacking: list[str] = []
     try:
-        cell = located(pinned(draft, job.data_root), job.data_root)
+        cell = located(pinned(asked.to_json(), job.data_root), job.data_root)
         cell.problem_entry.check_records(cell.n)
         lacking = [need_text(need) for need in cell.algorithm_entry.needs if cell.problem_entry.lacks(need)]
         _, plan = cell.plan(job.calibration, job.seed, twice=False)
     except DpscoError as error:
-        if isinstance(error, InputError) and error.key in draft.options:  # which another instance may take
-            say_once(DpscoError(f"left out: {draft.method}: {error}"))
+        if isinstance(error, InputError) and error.key in asked.options:  # which another instance may take
+            say_once(DpscoError(f"left out: {asked.method}: {error}"))
         raise Unfit("refused", str(error), _brief(error, lacking)) from error
     leaks = [text for text in (plan.unprotected, *plan.leaks) if text]
     if leaks and job.calibration != SILENT:
@@ -537,13 +537,12 @@ def steps_text(plan: Plan) -> str:
     return f"{rounds_of(plan):.3g} rounds and {plan.gradient_evaluations:.3g} gradients"
 
 
-def is_quadratic(draft: Draft, job: Job, plan: Plan) -> bool:
+def is_quadratic(cell: Cell, job: Job, plan: Plan) -> bool:
     """Tell whether a plan's rounds or gradients are of order n^2: by growth to half or twice n, else by number."""
-    n = draft.n
-    assert n is not None
+    n = cell.n
     for other in (n // 2, 2 * n):
         with suppress(Unfit):
-            count = _count(planned(replace(draft, n=other), job)[1])
+            count = _count(planned(replace(cell, n=other), job)[1])
             return math.log(count / _count(plan)) / math.log(other / n) > QUADRATIC
     return _count(plan) > n**QUADRATIC
 

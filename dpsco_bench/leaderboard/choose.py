@@ -19,12 +19,12 @@ import pyarrow as pa
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.jobs import expected_seconds, finished
-from dpsco_bench.claims.plan import BoardEntry, LeftOut, Settings, Unrun
+from dpsco_bench.claims.plan import BoardEntry, LeftOut, Unrun
 from dpsco_bench.datasets.tables import LABEL, write_records
 from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
-from dpsco_bench.execution.cell import CalibratedCell, Cell, Draft, check_data_sets, pinned, without_places
+from dpsco_bench.execution.cell import CalibratedCell, Cell, check_data_sets, pinned, without_places
 from dpsco_bench.execution.job_results import HELD_OUT, HeldOut, Measured
-from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.jobs import Job, Settings
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.request import (
@@ -96,8 +96,8 @@ class Contest(Record):
     def entry(self, data_root: str) -> Problem:
         return problem_at(self.problem, self.d, self.options, data_root)
 
-    def draft(self, name: str, method: Entrant) -> Draft:
-        return Draft(
+    def cell(self, name: str, method: Entrant) -> Cell:
+        return Cell(
             algorithm=method.algorithm,
             variant=method.variant,
             options=dict(method.options),
@@ -188,15 +188,15 @@ def candidates(point: Contest, settings: Settings) -> tuple[list[Candidate], lis
     excluded = {name: why for instance in ours for name, why in instance.excluded.items()}
     found, left_out = [], []
     for method in contestants():
-        draft = point.draft(method.name, method)
+        asked = point.cell(method.name, method)
         try:
             if method.name in excluded:
                 raise Unfit("refused", excluded[method.name])
-            cell, plan = planned(draft, point.job(settings))
+            cell, plan = planned(asked, point.job(settings))
             if not method.profiles:
                 raise Unfit("not_run", method.why)
         except Unfit as unfit:
-            left_out.append(LeftOut.of(draft, unfit.status, unfit.brief))
+            left_out.append(LeftOut.of(asked, unfit.status, unfit.brief))
         else:
             seconds = OVERHEAD + expected_seconds(cell, plan, point.replicates * point.data_sets)
             found.append(Candidate(method, plan, seconds))
@@ -209,7 +209,7 @@ def candidates(point: Contest, settings: Settings) -> tuple[list[Candidate], lis
             kept.append(one)
         else:  # one run by one plan: two streams of one law would be two chances to be the best
             reason = f"it is the same mechanism as {twin.method.name}"
-            left_out.append(LeftOut.of(point.draft(one.method.name, one.method), "not_run", reason))
+            left_out.append(LeftOut.of(point.cell(one.method.name, one.method), "not_run", reason))
 
     def late(one: Candidate) -> tuple[bool, float, str]:
         own = get_algorithm(one.method.algorithm).module.startswith(PLUGIN)  # whose user asks of it
@@ -228,7 +228,7 @@ def choice_entry(point: Contest, settings: Settings, limit: float = LIMIT) -> Bo
         raise DpscoError(f"problem = {point.problem}: {reason}")
 
     def job(name: str, method: Entrant, calibration: str, seconds: float) -> Job:
-        cell = pinned(point.draft(name, method), settings.data_root)
+        cell = pinned(point.cell(name, method).to_json(), settings.data_root)
         return finished(replace(point.job(settings, name, calibration), cells=(cell,), seconds=(seconds,)))
 
     found, left_out = candidates(point, settings)
@@ -236,7 +236,7 @@ def choice_entry(point: Contest, settings: Settings, limit: float = LIMIT) -> Bo
     for one in found:
         if spent + one.seconds > limit:
             text = f"about {duration(one.seconds)}: {steps_text(one.plan)}"
-            left_out.append(LeftOut.of(point.draft(one.method.name, one.method), "too_long", text))
+            left_out.append(LeftOut.of(point.cell(one.method.name, one.method), "too_long", text))
             continue
         spent += one.seconds
         jobs.append(job(one.method.name, one.method, CALIBRATION, one.seconds))
@@ -261,7 +261,7 @@ def _reference(point: Contest, settings: Settings) -> Entrant | None:
     for entrant in dict.fromkeys(one.without_privacy.algorithm for one in instances if one.without_privacy):
         method = Entrant(algorithm=entrant)
         try:
-            planned(point.draft(REFERENCE, method), point.job(settings, "", SILENT))
+            planned(point.cell(REFERENCE, method), point.job(settings, "", SILENT))
         except Unfit:
             continue
         return method

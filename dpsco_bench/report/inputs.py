@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.verdict import Verdict, read_judged
+from dpsco_bench.claims.kinds import NOT_MEASURED
 from dpsco_bench.claims.model import RISK, Claim, Part
 from dpsco_bench.claims.plan import ClaimEntry, read_plan
 from dpsco_bench.errors import InputError, nearest
@@ -19,8 +20,6 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.timing import Timings
 from dpsco_bench.leaderboard.standings import BoardResults
-
-NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True)

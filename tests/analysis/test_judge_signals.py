@@ -184,9 +184,13 @@ def test_a_smooth_curve_is_inverted_to_the_order_of_the_step_squared():
     assert found.shape == truth.shape and inside.all() and np.abs(np.log(found / truth)).max() < 0.03
 
 
-@pytest.mark.parametrize(("signal", "at_edge", "following"), [(0.1, True, 0.05), (0.8, True, 1.6), (0.4, False, None)])
-def test_the_next_signal_continues_the_grid_by_its_own_ratio(signal, at_edge, following):
-    grid = [SimpleNamespace(entry=SimpleNamespace(signal=one)) for one in GRID_OF_SIGNALS]
+@pytest.mark.parametrize(
+    ("grid", "signal", "at_edge", "following"),
+    [(GRID_OF_SIGNALS, 0.1, True, 0.05), (GRID_OF_SIGNALS, 0.8, True, 1.6), (GRID_OF_SIGNALS, 0.4, False, None)]
+    + [((0.1, 0.4), 0.1, True, 0.025), ((0.1, 0.4), 0.4, True, 1.6)],
+)
+def test_the_next_signal_continues_the_grid_by_its_own_ratio(grid, signal, at_edge, following):
+    grid = [SimpleNamespace(entry=SimpleNamespace(signal=one)) for one in grid]
     found = CellEvidence.next_signal.fget(SimpleNamespace(grid=grid, signal=signal, at_edge=at_edge))
     assert found == pytest.approx(following) if following else np.isnan(found)
 

@@ -1,7 +1,5 @@
 """Single rules behind verdicts: the word of an interval, cells that share random numbers, what their runs noted."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -36,10 +34,3 @@ def test_what_runs_note_is_told_by_data_set_and_replicate():
     ((cell, noted),) = evidence._noted(pa.table(columns)).items()
     np.testing.assert_array_equal(noted.pop("rhat"), [[0, 1, 2], [10, 11, 12]])
     assert cell == 7 and not noted
-
-
-@pytest.mark.parametrize(("signal", "following"), [(0.1, 0.025), (0.4, 1.6)])
-def test_two_signals_are_enough_to_continue_a_grid(signal, following):
-    grid = [SimpleNamespace(entry=SimpleNamespace(signal=one)) for one in (0.1, 0.4)]
-    found = evidence.CellEvidence.next_signal.fget(SimpleNamespace(grid=grid, signal=signal, at_edge=True))
-    assert found == pytest.approx(following)

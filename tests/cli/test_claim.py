@@ -7,16 +7,14 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import claim_ids
 from dpsco_bench.claims.jobs import plan_settings
-from dpsco_bench.cli.claiming import asked_claims
+from dpsco_bench.claims.kinds import ROW_FIELDS
+from dpsco_bench.cli.verbs.claim import asked_claims
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.request import make_cell
 from dpsco_bench.problems.constants import alternatives
 from dpsco_bench.problems.registry import list_problems, problem_class
 
-KEYS = {"id", "part", "kind", "calibration", "profile", "parameter", "values", "mean", "stderr", "bound", "slope", "ci"}
-KEYS |= {"bound_slope", "claimed_exponent", "noise_off_slope", "verdict", "replicates", "runtime_s", "key"}
-KEYS |= {"reservations", "reason", "sentence", "answers", "answer"}
 CLAIMS = ("wang2017.thm6_1", "wang2017/thm6.2")
 
 
@@ -24,7 +22,7 @@ def test_rows_have_the_documented_schema(dpsco):
     outcome = dpsco("claim", *CLAIMS, "--profile", "smoke", "--json")
     assert outcome.code == 0
     rows = json.loads(outcome.out)
-    assert all(set(row) >= KEYS for row in rows)
+    assert all(set(row) >= {*ROW_FIELDS, "answers", "answer"} for row in rows)
     assert {row["id"] for row in rows} == {"wang2017.thm6.1", "wang2017.thm6.2"}
     assert {row["kind"] for row in rows if "risk_kind" not in row} <= {"privacy", "complexity"}
     assert {row["risk_kind"] for row in rows if "risk_kind" in row} == {"excess empirical"}
@@ -68,19 +66,13 @@ def test_a_seed_is_an_integer_however_it_is_written(text):
 SVRG = ("account", "wang2017.dp_svrg", "problem=ridge_logistic", "n=16384", "d=10", "epsilon=1", "delta=1e-5")
 
 
-def account(dpsco, *arguments):
-    outcome = dpsco(*arguments, "--json")
-    assert outcome.code == 0, outcome.err
-    return json.loads(outcome.out)
-
-
 def test_plain_keys_set_constants_and_add_remove_epsilon_stands_beside_replace_one(dpsco):
-    report = account(dpsco, *SVRG, "strong_convexity=.1", "smoothness=1", "initial_gap=1")
+    report = dpsco(*SVRG, "strong_convexity=.1", "smoothness=1", "initial_gap=1", "--json").rows
     assert report["paper"]["epsilon_real"] == pytest.approx(14646, rel=0.002)
     assert report["paper"]["schedule"]["inner_steps"] == 1921
     assert report["constants"]["smoothness"] == 1 and report["constants"]["status"] == "global"
-    assert account(dpsco, *SVRG, "lipschitz=0.5")["constants"]["status"] == "nominal"
-    report = account(dpsco, "account", "wang2017/dp_gd_pl", "problem=ridge_logistic", "n=4096")
+    assert dpsco(*SVRG, "lipschitz=0.5", "--json").rows["constants"]["status"] == "nominal"
+    report = dpsco("account", "wang2017/dp_gd_pl", "problem=ridge_logistic", "n=4096", "--json").rows
     for calibration in ("paper", "accounted"):
         assert 0 < report[calibration]["epsilon_add_remove"] < report[calibration]["epsilon_real"]
     assert report["accounted"]["epsilon_sequence"] == pytest.approx(1)
@@ -88,20 +80,20 @@ def test_plain_keys_set_constants_and_add_remove_epsilon_stands_beside_replace_o
 
 def test_the_last_iterate_is_charged_beside_all_gradients(dpsco):
     keys = ("account", "wang2017/dp_gd_pl", "problem=canary_huber", "canary=steady", "n=4096", "d=10")
-    report = account(dpsco, *keys)["paper"]
+    report = dpsco(*keys, "--json").rows["paper"]
     assert (report["epsilon_of"], report["privacy_status"]) == ("output", "proven")
     assert report["epsilon_real"] == report["epsilon_output"] == pytest.approx(0.6176, abs=1e-4)
     assert report["epsilon_sequence"] == pytest.approx(2.397, abs=1e-3)
-    by_output = account(dpsco, *keys, "release=output")["accounted"]
+    by_output = dpsco(*keys, "release=output", "--json").rows["accounted"]
     assert by_output["epsilon_output"] == pytest.approx(1) and by_output["epsilon_sequence"] > 3.9
-    assert by_output["noise"]["gradient"] < 0.45 * account(dpsco, *keys)["accounted"]["noise"]["gradient"]
+    assert by_output["noise"]["gradient"] < 0.45 * dpsco(*keys, "--json").rows["accounted"]["noise"]["gradient"]
 
 
 def test_nominal_constants_and_plans_that_release_nothing(dpsco):
-    report = account(dpsco, "account", "wang2017.dp_gd_pl", "problem=rank8_least_squares", "n=512")
+    report = dpsco("account", "wang2017.dp_gd_pl", "problem=rank8_least_squares", "n=512", "--json").rows
     assert report["constants"]["status"] == "nominal" and report["accounted"]["privacy_status"] == "unproven"
     assert report["data_dependent_constants"] and report["constants"]["smoothness"] != 1 / 8
-    report = account(dpsco, "account", "bassily2021.noisy_smd", "problem=cube_fixed", "n=50", "d=32")
+    report = dpsco("account", "bassily2021.noisy_smd", "problem=cube_fixed", "n=50", "d=32", "--json").rows
     for entry in (report["paper"], report["accounted"]):
         assert entry["epsilon_real"] == 0 and entry["noise"] == {} and entry["gradient_evaluations"] == 0
         assert "degenerate" in entry["warnings"][0]
@@ -121,7 +113,7 @@ PAIRS = [
 def test_account_says_what_a_run_is_calibrated_to(dpsco, algorithm, problem):
     outcome = dpsco("account", algorithm, f"problem={problem}", "n=256")
     assert outcome.code == 0 and len(outcome.out.splitlines()) <= 40
-    report = account(dpsco, "account", algorithm, f"problem={problem}", "n=256")
+    report = dpsco("account", algorithm, f"problem={problem}", "n=256", "--json").rows
     for calibration in ("paper", "accounted"):
         if not report[calibration]["refused"]:
             calibrated = calibrate_cell(make_cell(algorithm, problem, {"n": 256}), calibration, 2017)
@@ -139,7 +131,7 @@ LIMITS = [
 
 @pytest.mark.parametrize(("algorithm", "problem", "keys", "said"), LIMITS)
 def test_noise_outside_the_papers_range_is_refused_by_key_value_limit_and_source(dpsco, algorithm, problem, keys, said):
-    report = account(dpsco, "account", algorithm, f"problem={problem}", *keys.split())
+    report = dpsco("account", algorithm, f"problem={problem}", *keys.split(), "--json").rows
     refused = report["paper"]["refused"]
     assert refused.startswith(said) and get_algorithm(algorithm).source[:8] in refused
     assert report["accounted"]["refused"] == "" and report["accounted"]["noise"]

@@ -228,12 +228,8 @@ def age(path: Path, seconds: float = FRESH_SECONDS + 60) -> Path:
 
 
 def test_a_killed_write_leaves_a_draft_that_goes_once_it_is_old(layout, capsys):
-    places = [
-        layout.plan,
-        layout.figure("a.b"),
-        Path("results/runs/x.parquet"),
-        layout.measured.store.path("runs", "0"),
-    ]
+    places = [layout.plan, layout.figure("a.b"), Path("results/runs/x.parquet")]
+    places.append(layout.measured.store.path("runs", "0"))
     for place in places:
         subprocess.run([sys.executable, "-c", KILLED, str(place)], check=False)
     drafts = [path for path in Path().rglob("*") if is_draft(path)]

@@ -18,12 +18,6 @@ from dpsco_bench.problems.registry import list_problems, problem_class
 SMALL = ("run", "algorithm=wang2017/dp_gd_pl", "problem=ridge_logistic", "n=64", "d=3", "replicates=4")
 
 
-def rows(dpsco, *arguments):
-    outcome = dpsco(*arguments, "--json")
-    assert outcome.code == 0, outcome.err
-    return json.loads(outcome.out)
-
-
 def test_one_line_and_the_rows_with_their_configuration_and_their_summary(dpsco, tmp_path):
     outcome = dpsco(*SMALL)
     assert outcome.code == 0 and outcome.out.count("\n") == 1 and "proven), delta 1e-05, " in outcome.out
@@ -33,7 +27,7 @@ def test_one_line_and_the_rows_with_their_configuration_and_their_summary(dpsco,
     assert metadata["config"]["n"] == 64 and metadata["config"]["algorithm"]["id"] == "wang2017.dp_gd_pl"
     assert "data" not in metadata["config"] and str(tmp_path) not in json.dumps(metadata)
     assert str(path.relative_to(tmp_path)) in outcome.err
-    (row,) = rows(dpsco, *SMALL, "out=here/rows.parquet")
+    (row,) = dpsco(*SMALL, "out=here/rows.parquet", "--json").rows
     risk = read_table(Path("here/rows.parquet"))[0]["risk"].to_numpy()
     assert row["risk"] == pytest.approx(risk.mean()) and row["out"] == "here/rows.parquet"
     assert row["stderr"] == pytest.approx(risk.std(ddof=1) / 2)
@@ -42,7 +36,7 @@ def test_one_line_and_the_rows_with_their_configuration_and_their_summary(dpsco,
 
 
 def test_the_library_gives_the_same_numbers(dpsco):
-    (row,) = rows(dpsco, *SMALL, "noise_constant=2", "calibration=paper")
+    (row,) = dpsco(*SMALL, "noise_constant=2", "calibration=paper", "--json").rows
     given = {"calibration": "paper", "replicates": 4, "noise_constant": 2}
     result = dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, **given)
     assert result.mean == row["risk"] and result.stderr == pytest.approx(row["stderr"])
@@ -51,16 +45,16 @@ def test_the_library_gives_the_same_numbers(dpsco):
 
 def test_a_sweep_runs_every_cell_through_hydra(dpsco, tmp_path):
     arguments = ("run", "-m", "n=32,64", "calibration=paper,none", "d=2", "replicates=2", "step=0.5")
-    swept = rows(dpsco, *arguments)
+    swept = dpsco(*arguments, "--json").rows
     assert [(row["n"], row["calibration"]) for row in swept] == [(n, c) for n in (32, 64) for c in ("paper", "none")]
     assert len(list(tmp_path.glob("results/runs/*.parquet"))) == 4
     assert {path.name for path in tmp_path.iterdir()} == {"results"}
-    single = rows(dpsco, "run", "n=64", "calibration=paper", "d=2", "replicates=2", "step=0.5")
+    single = dpsco("run", "n=64", "calibration=paper", "d=2", "replicates=2", "step=0.5", "--json").rows
     assert single == [swept[2]]
 
 
 def test_what_is_finished_stays_and_is_not_run_again(dpsco, monkeypatch):
-    rows(dpsco, *SMALL, "out=a.parquet")
+    assert dpsco(*SMALL, "out=a.parquet").code == 0
     shutil.rmtree("results/store")
     computed = []
 
@@ -74,15 +68,15 @@ def test_what_is_finished_stays_and_is_not_run_again(dpsco, monkeypatch):
     monkeypatch.setattr("dpsco_bench.execution.worker.executed", once)
     interrupted = dpsco(*SMALL, "out=b.parquet")
     assert (interrupted.code, interrupted.err) == (130, "dpsco: interrupted\n")
-    rows(dpsco, *SMALL, "out=b.parquet")
+    assert dpsco(*SMALL, "out=b.parquet").code == 0
     assert computed == [0, 1, 1, 2]
-    rows(dpsco, *SMALL, "out=c.parquet")
+    assert dpsco(*SMALL, "out=c.parquet").code == 0
     assert computed == [0, 1, 1, 2]
     assert Path("a.parquet").read_bytes() == Path("b.parquet").read_bytes() == Path("c.parquet").read_bytes()
 
 
 def test_several_data_sets_give_the_error_of_their_means(dpsco):
-    (row,) = rows(dpsco, *SMALL, "data_sets=3", "out=x.parquet")
+    (row,) = dpsco(*SMALL, "data_sets=3", "out=x.parquet", "--json").rows
     table = read_table(Path("x.parquet"))[0]
     means = [table["risk"].to_numpy()[table["data_set"].to_numpy() == k].mean() for k in range(3)]
     assert row["stderr"] == pytest.approx(np.std(means, ddof=1) / np.sqrt(3))
@@ -106,7 +100,7 @@ SWEEP = ("run", "-m", "algorithm=wang2017.dp_gd_pl,bassily2021.noisy_sgd", "n=32
 
 
 def test_a_refused_pair_is_a_row_with_its_reason_and_ends_no_sweep(dpsco, tmp_path):
-    swept = rows(dpsco, *(key for key in SWEEP if key != "steps=3"))
+    swept = dpsco(*(key for key in SWEEP if key != "steps=3"), "--json").rows
     assert ["refused" in row for row in swept] == [False, False, True, True]
     assert "the problem lacks an l_p ball" in swept[2]["refused"] and swept[2]["n"] == 32
     table = parquet_table(next(tmp_path.glob("results/runs/sweeps/*.parquet")))
@@ -134,7 +128,6 @@ def test_a_sweep_in_which_all_is_refused_ends_with_the_table_of_its_reasons(dpsc
 
 
 LEFT = ("run", "-m", "algorithm=wang2017/dp_gd_pl", "problem=ridge_logistic", "d=2", "replicates=2", "n=32,64")
-CHOICE = ("choose", "problem=logistic_glm", "domain=l2_ball", "n=50", "d=2", "--out")
 
 
 def test_a_sweep_leaves_what_lies_in_its_folder_and_replaces_its_own(dpsco, tmp_path):
@@ -142,28 +135,3 @@ def test_a_sweep_leaves_what_lies_in_its_folder_and_replaces_its_own(dpsco, tmp_
     (tmp_path / "mine" / "failures" / "important.txt").write_text("x")
     assert [dpsco(*LEFT, "hydra.sweep.dir=mine").code for _ in range(2)] == [0, 0]
     assert [path.read_text() for path in (tmp_path / "mine").rglob("important.txt")] == ["x"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "taken"),
-    [
-        ((*LEFT, "hydra.sweep.dir=."), "sweep.parquet"),
-        ((*LEFT, "hydra.sweep.dir=."), "sweep.svg"),
-        ((*LEFT[:1], *LEFT[2:-1], "n=32", "out=people.csv"), "people.csv"),
-        ((*CHOICE, "c.parquet"), "c.svg"),
-        ((*CHOICE, "c.parquet"), "c.parquet"),
-    ],
-)
-def test_no_file_of_ones_own_is_replaced(dpsco, tmp_path, arguments, taken):
-    (tmp_path / taken).write_text("mine")
-    outcome = dpsco(*arguments)
-    assert outcome.code == 2 and f"{taken}': must be " in outcome.err
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
-
-
-def test_a_run_in_shares_leaves_the_same_bytes(dpsco, monkeypatch):
-    assert dpsco(*SMALL, "out=whole.parquet").code == 0
-    shutil.rmtree("results/store")
-    monkeypatch.setattr("dpsco_bench.execution.worker.shares", lambda job, seconds: 2)
-    assert dpsco(*SMALL, "out=shares.parquet").code == 0
-    assert Path("shares.parquet").read_bytes() == Path("whole.parquet").read_bytes()

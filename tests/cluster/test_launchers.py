@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -102,16 +101,3 @@ def test_two_processes_that_write_one_store_at_once_leave_what_one_leaves(tmp_pa
     assert not list((folders[1] / "results" / "store").rglob(".*")), "nothing half-written is left"
     verdicts = [[{**row, "runtime_s": 0} for row in json.loads(text)] for text in (out, *(text for text, _ in found))]
     assert verdicts[0] == verdicts[1] == verdicts[2]
-
-
-def test_stores_of_two_machines_that_are_copied_together_hold_all(tmp_path):
-    claims = ("wang2017.thm6.2", "bassily2021.complexity.noisy_sfw")
-    both = tmp_path / "both"
-    both.mkdir()
-    for claim in claims:
-        (tmp_path / claim).mkdir()
-        dpsco(tmp_path / claim, "claim", claim, "--profile", "smoke").communicate(timeout=300)
-        shutil.copytree(tmp_path / claim / "results" / "store", both / "results" / "store", dirs_exist_ok=True)
-    process = dpsco(both, "claim", *claims, "--profile", "smoke")
-    _, err = process.communicate(timeout=300)
-    assert (process.returncode, err) == (0, ""), "nothing is made anew"

@@ -154,14 +154,6 @@ def test_fetch_falls_back_and_then_only_verifies(tmp_path, source):
     assert second["class_2"] == int(source.labels.sum())
 
 
-def test_fetch_without_network_is_one_line_and_leaves_nothing(tmp_path, source):
-    with pytest.raises(store.FetchError) as error:
-        covertype.fetch(tmp_path / "root", content=source.content, downloader=downloader_of({}))
-    assert "no route to host" in one_line(error)
-    assert covertype.REMOTE_FILES[0].url in one_line(error)
-    assert files_below(tmp_path) == []
-
-
 def test_fetch_refuses_a_wrong_file(tmp_path, source):
     there = source.write(tmp_path / "server" / "covtype.data.gz")
     downloader = downloader_of({covertype.REMOTE_FILES[0].url: there})

@@ -107,17 +107,13 @@ def test_types_that_are_numbers(tmp_path):
         ("True,False,yes\nTrue,True,no\n", None, 2, ("f0", "f1")),
         ("2,1,yes\n3,0,yes\n", None, 2, ("f0", "f1")),
         ("1,2,3\n", None, 1, ("f0", "f1")),
+        ("a,b,y\r1,2,3\r3,4,5\r", None, 2, ("a", "b")),  # as on old Macs
     ],
 )
 def test_header(tmp_path, text, header, rows, names):
     (tmp_path / "t.csv").write_bytes(text.encode())
     records = tables.read(tmp_path / "t.csv", -1, header)
     assert records.names == names and len(records.labels) == rows
-
-
-def test_lines_may_end_as_on_old_macs(tmp_path):
-    (tmp_path / "t.csv").write_bytes(b"a,y\r1,2\r3,4\r")
-    assert tables.read(tmp_path / "t.csv", "y").features.tolist() == [[1.0], [3.0]]
 
 
 def test_the_index_that_pandas_writes_is_left_out_by_its_position(tmp_path):
@@ -152,18 +148,14 @@ BAD = [
     ("t.csv", "a,b\n1,2\n", {}, "label is missing: .*: a, b; or a position from -2"),
     ("t.csv", "a,b\n1,2\n", {"label": "c"}, "label = 'c': must be one of"),
     ("t.csv", "a,b\n1,2\n", {"label": 2}, "label = 2: must be one of"),
-    ("t.csv", "a,b\n1,2\n", {"label": True}, "label = True: must be one of"),
     ("t.csv", "b,a,a\n1,2,3\n", {"label": "b"}, "column a of t.csv = 'columns 2 and 3'"),
     ("t.csv", "a,b\n1,2\n3,\n", {"label": "a"}, "record 2 of column b of t.csv is missing"),
-    ("t.csv", "a,b,c\n1,,2\n", {"label": "c"}, "record 1 of column b of t.csv is missing"),
     ("t.csv", "a,b\n1,2\n3,4\n5,NA\n", {"label": "a"}, "column b of t.csv = 'NA' .record 3"),
     ("t.csv", "a,b\n1,2\n3,nan\n", {"label": "a"}, "column b of t.csv = 'nan' .record 2"),
     ("t.csv", "a,b\n1,2\ninf,3\n", {"label": "b"}, "column a of t.csv = 'inf' .record 2.: must be a finite number"),
     ("t.csv", "a,b\n1,2\n1e400,3\n", {"label": "b"}, "'inf' .record 2.: .* too large for a double"),
     ("t.csv", "a,b\n1,2\n3,4\nx,5\n", {"label": "b"}, "'x' .record 3.: must be a number .*nearly all .*, or drop=a$"),
-    ("t.csv", "a,b\n1,2\n6\u00a01,3\n", {"label": "b"}, "a of t.csv = '6\\\\xa01' .record 2"),
     ("t.csv", "a,b\n1,2\n2,3\n1_000,4\n", {"label": "b"}, "column a of t.csv = '1_000' .record 3"),
-    ("t.csv", "a,b\n1,2\n2,3\n\u0663,4\n", {"label": "b"}, "column a of t.csv = '\u0663' .record 3"),
     ("t.csv", "a,day\n1,2020-01-01\n", {"label": "a"}, "column day of t.csv = '2020-01-01' .record 1"),
     ("t.csv", "a,y\n1,yes\n2,no\n3,\n", {"label": "y"}, "record 3 of column y of t.csv is missing: .*'no' and 'yes'"),
     ("t.csv", "a,b\n", {"label": "b"}, "path = .*t.csv': must be a table with records"),
@@ -181,30 +173,24 @@ BAD = [
     ("t.csv", "a,b\n", {"label": 0, "form": "excel"}, "format = 'excel': must be one of csv, parquet, libsvm"),
     ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("2",)}, "drop = '2': must be .* positions from -2 to 1"),
     ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("-1",)}, "drop = '-1': .* other than its label"),
-    ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("b",)}, "drop = 'b': .* other than its label"),
     ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("c",)}, "drop = 'c'"),
     ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("a",)}, "drop = 'a': must be some of the columns"),
     ("t.svm", "1 1:2\n", {"drop": ("a",)}, "drop = 'a': must be left out for LIBSVM"),
     ("t.svm", "1 1:2\n", {"label": 0}, "label = 0: must be left out for LIBSVM"),
     ("t.svm", "\n", {}, "must be a file with records"),
     ("t.svm", "1 1:2\n\nx 1:3\n", {}, "column label of t.svm = 'x' .record 2"),
-    ("t.svm", "0 1:1\n1:2 1\n", {}, "column label of t.svm = '1:2' .record 2"),
     ("t.svm", "1 1:1\nnan 1:3\n", {}, "record 2 of column label of t.svm is missing"),
     ("t.svm", "1 1:2\n1 2:abc\n", {}, "column 2 of t.svm = 'abc' .record 2"),
-    ("t.svm", "1 1:1 2:3\n-1 2:-inf\n", {}, "column 2 of t.svm = '-inf' .record 2"),
     ("t.svm", "1 1:1_0\n", {}, "column 1 of t.svm = '1_0' .record 1"),
     ("t.svm", "1 1:nan\n", {}, "record 1 of column 1 of t.svm is missing"),
     ("t.svm", "1 1:2 3\n", {}, "entry of t.svm = '3' .record 1.: must be index:value"),
     ("t.svm", "1 1:2 3:\n4 :5\n", {}, "entry of t.svm = '3:' .record 1"),
-    ("t.svm", "1 2\n3:4 5:6\n", {}, "entry of t.svm = '2' .record 1"),
-    ("t.svm", "1 1:2:3\n", {}, "entry of t.svm = '1:2:3' .record 1"),
     ("t.svm", "1 1:1\n1 qid:3 1:2\n", {}, "entry of t.svm = 'qid:3' .record 2"),
     ("t.svm", "1 1.5:2\n", {}, "index in t.svm = '1.5:2' .record 1.: must be an integer >= 1"),
     ("t.svm", "1 1:2\n1 0:2\n", {}, "index in t.svm = '0' .record 2"),
     ("t.svm", "1 1:2\n1 1e30:2\n", {}, "index in t.svm = 'beyond 2.63' .record 2"),
     # contents of another format than the name says
     ("t.csv", gzip.compress(b"a,y\n1,2\n", mtime=0), {"label": 0}, "its content is gzip: call it t.csv.gz"),
-    ("t.svm", gzip.compress(b"1 1:2\n", mtime=0), {}, "its content is gzip: call it t.svm.gz"),
     ("t.csv", lzma.compress(b"a,y\n1,2\n"), {"label": 0}, "its content is xz: call it t.csv.xz"),
     ("t.csv.gz", bz2.compress(b"a,y\n1,2\n"), {"label": 0}, "must be gzip, as its name says; its content is bz2"),
     ("t.csv", b"PK\x03\x04" + bytes(40), {"label": 0}, "its content is a zip archive or a spreadsheet: unpack it"),
@@ -240,8 +226,6 @@ def test_what_cannot_be_used_is_named_in_one_line(tmp_path, name, text, options,
         *((name, SCATTERED, "0, 7919, 15838") for name in CALLED),
         *((name, SCATTERED, "") for name in QUANTITIES),
         ("a", np.arange(1000, 1030), "1000, 1001, 1002"),
-        ("a", -np.arange(30), "0, -1, -2"),
-        ("a", np.random.default_rng(0).permutation(30) + 77, "from record 1 on"),
         ("year", np.arange(1990, 2020), ""),
         ("AgeInYears_age", np.arange(20, 50), ""),
         ("year", np.arange(30), "0, 1, 2"),
@@ -360,13 +344,10 @@ def test_a_path_starts_at_the_working_directory_or_else_at_the_data_root(tmp_pat
             tables.find(absent, root)
 
 
-GIGA = 1e9
-
-
 def test_a_file_of_very_many_columns_is_refused_before_it_is_read(tmp_path, monkeypatch):
     path, width = tmp_path / "wide.csv", 300_000
     path.write_text(",".join(map("c{}".format, range(width))) + ",y\n" + ("0.5," * width + "1\n") * 3)
-    monkeypatch.setattr(columns, "available_memory", lambda: 2.0 * GIGA)
+    monkeypatch.setattr(columns, "available_memory", lambda: 2e9)
 
     def never(*arguments, **more):
         raise AssertionError("it was read")
@@ -379,7 +360,7 @@ def test_a_file_of_very_many_columns_is_refused_before_it_is_read(tmp_path, monk
 def test_many_records_count_too(tmp_path, monkeypatch):
     path = tmp_path / "long.csv"
     path.write_text("a,b,c,y\n" + "0.5,1.5,2.5,1\n" * 100_000)
-    monkeypatch.setattr(columns, "available_memory", lambda: 0.01 * GIGA)
+    monkeypatch.setattr(columns, "available_memory", lambda: 1e7)
     with pytest.raises(InputError, match=r"columns of long.csv = 4: must be at most 3 with about 100000 records"):
         tables.read(path, "y")
 
@@ -400,7 +381,7 @@ def test_a_control_group_may_allow_less_than_the_machine_has(tmp_path, monkeypat
         (folder / "memory.stat").write_text("cache 7\ninactive_file 500000000\n")
     for name, path in (("MEMINFO", meminfo), ("GROUPS", groups), ("MOUNT", mount)):
         monkeypatch.setattr(columns, name, path)
-    assert columns.available_memory() == 2.5 * GIGA
+    assert columns.available_memory() == 2.5e9
     (outer / limit).write_text("max\n")
     assert columns.available_memory() == 8000000 * 1024
     groups.unlink()
@@ -409,14 +390,10 @@ def test_a_control_group_may_allow_less_than_the_machine_has(tmp_path, monkeypat
 
 def test_a_matrix_of_columns_by_columns_that_does_not_fit_is_refused(tmp_path, monkeypatch):
     path, rng = tmp_path / "square.csv", np.random.default_rng(0)
-    rows = rng.normal(size=(20, 30))
-    path.write_text("\n".join([",".join([*map("c{}".format, range(30)), "y"]), *_lines(rows)]) + "\n")
+    lines = [",".join([*map(str, row), str(number % 2)]) for number, row in enumerate(rng.normal(size=(20, 30)))]
+    path.write_text("\n".join([",".join([*map("c{}".format, range(30)), "y"]), *lines]) + "\n")
     problem = get_problem("data_file", path=str(path), label="y", clip=1.0)
     assert problem.draw(20, None).features.shape == (20, 30)  # the file stays in memory
     monkeypatch.setattr(columns, "available_memory", lambda: 8.0 * columns.SQUARES * 29**2)
     with pytest.raises(InputError, match="columns of square.csv = 30: must be at most 29: the minimum needs 8 m"):
         problem.draw(20, None)
-
-
-def _lines(rows):
-    return [",".join([*map(str, row), str(number % 2)]) for number, row in enumerate(rows)]

@@ -68,7 +68,6 @@ def missing_nvcc():
 
 @functools.cache
 def nvcc_release():
-    """Release of the compiler, as it says it."""
     said = subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=True).stdout
     return re.search(r"release [\d.]+", said)[0]
 

@@ -100,7 +100,6 @@ class Compared:
 
     @property
     def unlike(self) -> str:
-        """Why it has not the words of a core."""
         return self.left_out or self.failed or "; ".join(self.other) or "other words"
 
 
@@ -126,7 +125,6 @@ class Report(Record):
 
     @property
     def ended(self) -> str:
-        """How it ended, in a line."""
         rows = self.verdicts
         failed = not self.tests.passed or any(not (claim.same or claim.left_out) for claim in rows)
         counts = {
@@ -212,7 +210,6 @@ def _pytest(*arguments: str, seconds: float, scales: Path) -> subprocess.Complet
 
 
 def _tests(folder: Path, seconds: float) -> Tests:
-    """The tests that are for a card, by pytest."""
     try:
         done = _pytest("-m", "gpu", *TESTS, seconds=seconds, scales=folder / SCALES)
     except subprocess.TimeoutExpired:
@@ -236,7 +233,6 @@ class Clock:
         return time.monotonic() + predicted * factor <= self.deadline
 
     def note(self, predicted: float, took: float) -> None:
-        """Count what has been done."""
         self.took, self.thought = self.took + took, self.thought + max(predicted, LEAST_SECONDS)
 
 
@@ -314,7 +310,6 @@ def _table(job: Job, files: Layout, backend: str) -> Any:
 
 
 def markdown(found: Report) -> str:
-    """The report as a page."""
     rows = found.verdicts
     lines = ["# GPU report", "", *opening(found.machine), "", f"Tests: {found.tests.said.strip('= ')}.", ""]
     lines += [*(_untimed(found.bench) if found.machine.emulated else _times(found.bench)), ""]
@@ -392,7 +387,6 @@ def opening(about: Machine) -> list[str]:
 
 
 def timed(row: CardRow) -> str:
-    """What a row of the bench says, in a few words."""
     if row.ratio is None:
         return row.reason
     if row.id == "G8":

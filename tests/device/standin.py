@@ -290,7 +290,6 @@ MEMORY = 8 << 30
 
 
 def module():
-    """The module itself."""
     cupy = types.ModuleType("cupy")
     for name in NAMES["public"]:
         found = getattr(np, name, None)

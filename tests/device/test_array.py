@@ -46,7 +46,6 @@ def test_runs_give_the_numbers_of_numpy(case, cupy):
 
 
 def longer(case):
-    """The same with twice as many steps."""
     for key in LENGTHS:
         if key in case.options:
             return replace(case, options=case.options | {key: 2 * case.options[key]})

@@ -46,11 +46,3 @@ def test_registers_and_stack_are_within_their_budgets(file, size, tmp_path):
 
 def within(used, budget):
     return all(mine <= most for mine, most in zip(used, budget, strict=True))
-
-
-def test_one_kernel_alone_uses_the_stack():
-    recorded = {key.split()[0]: by for key, by in json.loads(BUDGETS.read_text()).items() if "THREADS" in key}
-    stacks = {
-        (file, a, used[1]) for file, by in recorded.items() for used_by in by.values() for a, used in used_by.items()
-    }
-    assert [key for key in stacks if key[2]] == [("papers/bassily2021/fused.cu", "100", 16)]

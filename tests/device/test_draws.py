@@ -19,7 +19,6 @@ CALLS += [("words", kind) for kind in range(len(KINDS))]
 
 
 def equal(stream, name, kind, box):
-    """Whether a stream's draw has the bits of the reference."""
     given = {"words": (kind,), "integers": (INTEGER_BOUND,)}.get(name, ())
     drawn = stream.words(kind, *box) if name == "words" else getattr(stream, name)(*box, *given)
     return drawn.get().tobytes() == getattr(reference, name)(KEY, box, *given).tobytes()

@@ -15,7 +15,6 @@ IDS = [id for id in FUSED.names() if FUSED.get(id).device is not None]
 
 
 def chosen(case, cupy):
-    """What runs on CuPy's arrays."""
     objective = case.subject.objective(replicates=2, xp=cupy)
     return run_of(case.algorithm, objective, case.plan, case.mechanism(replicates=2, xp=cupy))
 

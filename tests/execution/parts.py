@@ -1,7 +1,11 @@
-"""A claim of one part: three steps of gradient descent at two sizes."""
+"""A part of a claim, three steps of gradient descent at two sizes, and the plan of a claim of some parts."""
 
-from dpsco_bench.claims.model import Claim
+from collections.abc import Mapping
+from typing import Any
+
+from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.parsing import parse_claim
+from dpsco_bench.claims.plan import ClaimEntry, Settings
 
 PART = {
     "id": "gd",
@@ -16,8 +20,11 @@ PART = {
     "replicates": {"smoke": 3},
     "bound": "wang2017.thm6_2",
 }
+SETTINGS = Settings(seed=1)
 
 
-def claim_of(id: str, **changes: object) -> Claim:
-    entry = {"id": id, "title": "t", "source": "s", "statement": "x", "parts": [{**PART, **changes}]}
-    return parse_claim(entry)
+def entry_of(id: str, *parts: Mapping[str, Any], settings: Settings = SETTINGS) -> ClaimEntry:
+    claim = parse_claim({"id": id, "title": "t", "source": "s", "statement": "x", "parts": list(parts)})
+    planned = [part for part in claim.parts if part.plans]
+    jobs = [checked_job(job) for part in planned for job in part_jobs(claim, part, "smoke", settings)]
+    return ClaimEntry.of(claim, tuple(jobs))

@@ -11,12 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpsco_bench.claims.jobs import part_jobs
-from dpsco_bench.claims.plan import ClaimEntry, Settings
-from dpsco_bench.cli.claiming import run_claim
+from dpsco_bench.cli.verbs.claim import run_claim
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.cell import Calibrated
 from dpsco_bench.execution.job_results import Measured, Summary, _chains, is_wanted
+from dpsco_bench.execution.jobs import Settings
 from dpsco_bench.execution.results import parquet_table, table_bytes
 from dpsco_bench.execution.store import Store
 from dpsco_bench.jsonio import dumps_canonical
@@ -24,7 +23,7 @@ from dpsco_bench.problems.constants import option
 from dpsco_bench.problems.glm import RidgeLogistic
 from dpsco_bench.problems.registry import PROBLEMS
 
-from .parts import claim_of
+from .parts import PART, entry_of
 
 REASON = "data absent: `touch marker`"
 
@@ -50,9 +49,8 @@ def marked():
 def entries(tmp_path):
     (tmp_path / "with").mkdir()
     (tmp_path / "with" / "marker").touch()
-    claim = claim_of("own.kept", problem="marked")
     settings = [Settings(seed=1, data_root=str(tmp_path / name)) for name in ("with", "without")]
-    return [ClaimEntry.of(claim, part_jobs(claim, claim.parts[0], "smoke", one)) for one in settings]
+    return [entry_of("own.kept", PART | {"problem": "marked"}, settings=one) for one in settings]
 
 
 @pytest.fixture

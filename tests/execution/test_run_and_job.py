@@ -7,7 +7,6 @@ from unittest import mock
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 
 import dpsco_bench
@@ -74,12 +73,6 @@ def test_rows_of_an_exact_minimiser_carry_its_certificate(delta):
     expected = "minimiser certified: gradient below 1e-12 of the linear term and G"
     assert {row["warnings"] for row in rows} == {"delta >= 1/n; " * (delta > 1 / 32) + expected}
     assert {row["privacy_status"] for row in rows} == {"target_law_only"}
-
-
-def test_replicates_are_added_and_not_redrawn(table):
-    fewer = execute(job(replicates=2), calibrations(JOB))
-    mask = pc.less(table["replicate"], 2)
-    np.testing.assert_allclose(fewer["risk"].to_numpy(), table.filter(mask)["risk"].to_numpy(), rtol=1e-9)
 
 
 def test_metadata_hold_the_job_without_places_and_the_bytes_are_reproducible(table, tmp_path):

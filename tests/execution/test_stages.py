@@ -6,10 +6,7 @@ from dataclasses import replace
 import pytest
 
 from dpsco_bench.analysis.stages import staged
-from dpsco_bench.claims.jobs import checked_job, part_jobs
-from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.plan import ClaimEntry, Settings
-from dpsco_bench.cli.claiming import run_claim
+from dpsco_bench.cli.verbs.claim import run_claim
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.store import Store
@@ -17,7 +14,7 @@ from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.kinds.explicit import Explicit
 from dpsco_bench.kinds.rate import Rate
 
-from .parts import PART
+from .parts import PART, entry_of
 
 MANY = {"replicates": {"smoke": 64}}
 GRID = {
@@ -31,15 +28,6 @@ PARTS = [
     {**GRID, **MANY},
     {"id": "same", "kind": "shown", "calibrations": ["paper"], "uses": ["gd"], "bound": "wang2017.thm6_2"},
 ]
-
-
-def entry_of(*parts):
-    claim = parse_claim({"id": "own.staged", "title": "t", "source": "s", "statement": "x", "parts": list(parts)})
-    jobs = tuple(checked_job(job) for part in claim.parts if part.plans for job in part_jobs(claim, part, "smoke", SET))
-    return ClaimEntry.of(claim, jobs)
-
-
-SET = Settings(seed=1)
 
 
 class Killed(BaseException):
@@ -68,7 +56,7 @@ def made(entry, measured):
 
 @pytest.fixture(scope="module")
 def entry():
-    return staged(entry_of(*PARTS))
+    return staged(entry_of("own.staged", *PARTS))
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +103,7 @@ def test_a_word_has_the_numbers_of_the_look_that_decides_it_and_of_no_later_one(
 
 
 def test_parts_that_say_so_are_run_to_their_end(tmp_path):
-    entry = staged(entry_of({**PARTS[0], "stages": {"none": "few have them"}}))
+    entry = staged(entry_of("own.staged", {**PARTS[0], "stages": {"none": "few have them"}}))
     assert not any(job.decisions for job in entry.jobs)
     [row] = run_claim(entry, Measured(Store(tmp_path)))
     assert row.replicates == 64 and row.look is None
@@ -126,7 +114,7 @@ def test_a_word_on_cells_one_by_one_is_decided_group_by_group(tmp_path):
     bound = {"kind": "explicit", "calibrations": ["paper"], "bound": "wang2017.thm6_2_explicit"}
     within = {**bound, "id": "within", "uses": ["gd", "long"]}
     most = {**bound, "id": "most", "uses": ["long"], "statistic": "max"}
-    own = staged(entry_of(PARTS[0], {**PARTS[0], "id": "long"}, within, most))
+    own = staged(entry_of("own.staged", PARTS[0], {**PARTS[0], "id": "long"}, within, most))
     jobs = {job.part: job for job in own.jobs if job.calibration == "paper"}
     assert jobs["gd"].decisions != jobs["long"].decisions
     measured = Measured(Store(tmp_path))

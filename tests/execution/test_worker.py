@@ -11,9 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
-from dpsco_bench.claims.jobs import checked_job, part_jobs
-from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.plan import ClaimEntry, Settings, WorkPlan, read_plan
+from dpsco_bench.claims.plan import WorkPlan, read_plan
 from dpsco_bench.cli.main import main
 from dpsco_bench.cli.verbs.plan import keep
 from dpsco_bench.errors import InputError
@@ -27,35 +25,21 @@ from dpsco_bench.execution.timing import Timings, time_cells
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.problems.objective import Objective
 
+from . import parts
+
 CLAIM = "wang2017.tiny"
-SETTINGS = Settings(seed=3)
-PART = {
-    "kind": "rate",
-    "tolerance": 0.15,
-    "calibrations": ["paper", "accounted"],
-    "algorithm": "wang2017.dp_gd_pl",
-    "problem": "ridge_logistic",
-    "fixed": {"d": 3, "epsilon": 1.0, "delta": 1e-5},
-    "sweep": {"parameter": "n", "values": {"smoke": [64, 128]}},
-    "replicates": {"smoke": 3},
-    "bound": "wang2017.thm6_2",
-    "record": 4.0,
-}
+PART = {key: value for key, value in parts.PART.items() if key != "options"}
+PART |= {"calibrations": ["paper", "accounted"], "record": 4.0}
+PART |= {"sweep": {"parameter": "n", "values": {"smoke": [64, 128]}}}
 PRIVACY = {key: value for key, value in PART.items() if key not in ("bound", "record", "tolerance")}
 PRIVACY |= {"id": "privacy", "kind": "privacy"}
-
-
-def entry_of(*parts, id=CLAIM) -> ClaimEntry:
-    claim = parse_claim({"id": id, "title": "t", "source": "s", "statement": "s", "parts": list(parts)})
-    jobs = tuple(checked_job(job) for p in claim.parts for job in part_jobs(claim, p, "smoke", SETTINGS))
-    return ClaimEntry.of(claim, jobs)
 
 
 @pytest.fixture
 def files(tmp_path):
     """A plan with one claim: a part under two calibrations, and one that is planned only."""
     files = Layout("smoke", tmp_path)
-    WorkPlan("smoke", (entry_of({**PART, "id": "gd"}, PRIVACY),)).write(files.plan)
+    WorkPlan("smoke", (parts.entry_of(CLAIM, PART, PRIVACY),)).write(files.plan)
     return files
 
 
@@ -89,7 +73,7 @@ def test_a_run_puts_a_table_with_its_costs_into_the_store(files):
 
 
 def test_an_interrupted_run_loses_a_share_and_not_the_job(tmp_path, monkeypatch):
-    job = entry_of({**PART, "id": "gd", "data_sets": {"smoke": 4}}).jobs[0]
+    job = parts.entry_of(CLAIM, {**PART, "data_sets": {"smoke": 4}}).jobs[0]
     whole, shared = Measured(Store(tmp_path / "whole")), Measured(Store(tmp_path / "shared"))
     worker.make_all([job], whole, lambda line: None)
     monkeypatch.setattr(worker, "SHARE_SECONDS", sum(job.seconds) / 4)
@@ -162,7 +146,7 @@ def test_a_plan_other_than_the_charged_one_does_not_run(files, monkeypatch, step
 
 def test_jobs_of_one_process_draw_what_they_share_once(files, tmp_path, monkeypatch):
     other = {**PART, "id": "other", "algorithm": "wang2017.output_perturbation_zhang17"}
-    entry = entry_of({**PART, "id": "gd"}, other)
+    entry = parts.entry_of(CLAIM, PART, other)
     drawn, draw = [], Cell.draw_data
     monkeypatch.setattr(Cell, "draw_data", lambda *args: drawn.append(args) or draw(*args))
     worker.make_all(entry.jobs, files.measured, lambda line: None)
@@ -228,7 +212,7 @@ def test_timed_gradients_are_those_of_compiled_runs_with_poisson_batches(files):
     """A batch counts the records that it has, not those that it has room for."""
     method = {"algorithm": "wang2017.dp_svrg", "options": {"epochs": 2, "inner_steps": 500}}
     part = {**PART, **method, "id": "svrg", "calibrations": ["accounted"], "fixed": {**PART["fixed"], "d": 8}}
-    job = entry_of({**part, "sweep": {"parameter": "n", "values": {"smoke": [2000, 4000]}}}).jobs[0]
+    job = parts.entry_of(CLAIM, {**part, "sweep": {"parameter": "n", "values": {"smoke": [2000, 4000]}}}).jobs[0]
     worker.make("calibrate", job, files.measured)
     calibrations = files.measured.calibrations(job)
     for curve, planned in zip(time_cells(job, calibrations).cells, calibrations, strict=True):

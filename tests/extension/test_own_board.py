@@ -111,22 +111,16 @@ def write(rows, chances):
     Path("people.csv").write_text("\n".join(["age,income,height,bought", *lines]) + "\n")
 
 
-def rows(dpsco, *arguments):
-    outcome = dpsco(*arguments, "--json")
-    assert outcome.code == 0, outcome.err
-    return json.loads(outcome.out)
-
-
 def test_all_records_by_default_and_another_content_is_another_run(dpsco):
-    (row,) = rows(dpsco, *RUN, "clip=1")
+    (row,) = dpsco(*RUN, "clip=1", "--json").rows
     assert (row["n"], row["d"]) == (200, 3)
     assert row["privacy_status"] == "proven" and row["warnings"] == ""
     assert row["epsilon_sequence"] == pytest.approx(1)
-    (part,) = rows(dpsco, *RUN, "clip=1", "n=50", "intercept=true")
+    (part,) = dpsco(*RUN, "clip=1", "n=50", "intercept=true", "--json").rows
     assert (part["n"], part["d"]) == (50, 4)
-    first = rows(dpsco, *RUN, "clip=1")
+    first = dpsco(*RUN, "clip=1", "--json").rows
     write(np.eye(3).repeat(70, axis=0), np.linspace(0, 1, 210))
-    second = rows(dpsco, *RUN, "clip=1")
+    second = dpsco(*RUN, "clip=1", "--json").rows
     assert first[0]["key"] != second[0]["key"] and first[0]["risk"] != second[0]["risk"]
 
 

@@ -25,11 +25,6 @@ METHOD, CLAIM = "examples/own_method.py", "examples/own_claim.yaml"
 PAIR = ("algorithm=mine.noisy_gd", "problem=flipped_labels", f"plugins=[{METHOD}]")
 
 
-def done(outcome):
-    assert outcome.code == 0, outcome.err
-    return outcome.out
-
-
 def test_the_page_shows_the_files_as_they_are():
     shown = (ROOT / "docs" / "own.md").read_text()
     blocks = re.findall(r"```(?:python|yaml)\n(.*?)```", shown, re.DOTALL)
@@ -45,17 +40,17 @@ SHOWN = [entry.split("\n", 1) for block in BLOCKS for entry in re.split(r"^\$ ",
 def test_the_outputs_of_the_page_are_real(dpsco, command, output):
     python, module, package, *arguments = shlex.split(command)
     assert (python, module, package) == ("python", "-m", "dpsco_bench")
-    assert done(dpsco(*arguments)).strip() == output.strip()
+    assert dpsco(*arguments).said.strip() == output.strip()
 
 
 def test_runs_through_hydra(dpsco):
-    (row,) = json.loads(done(dpsco("run", *PAIR, "n=256", "d=3", "replicates=4", "out=rows.parquet", "--json")))
+    (row,) = dpsco("run", *PAIR, "n=256", "d=3", "replicates=4", "out=rows.parquet", "--json").rows
     assert row["algorithm"] == "mine.noisy_gd" and row["privacy_status"] == "proven"
     assert row["epsilon_real"] == pytest.approx(1) and 0 < row["risk"] < row["start_risk"]
     table, metadata = read_table(Path("rows.parquet"))
     assert table.num_rows == 4 and metadata["config"]["problem"]["name"] == "flipped_labels"
     assert METHOD not in json.dumps(metadata), "results do not say where files lay"
-    swept = json.loads(done(dpsco("run", "-m", *PAIR, "n=64,128", "steps=3", "replicates=2", "--json")))
+    swept = dpsco("run", "-m", *PAIR, "n=64,128", "steps=3", "replicates=2", "--json").rows
     assert [r["gradient_evaluations"] for r in swept] == [192, 384]
 
 
@@ -64,23 +59,23 @@ def test_reported(dpsco, monkeypatch):
     monkeypatch.setattr("dpsco_bench.claims.catalogue.claim_ids", list)
     monkeypatch.setattr("dpsco_bench.leaderboard.board.board_ids", list)
     monkeypatch.setattr(planning, "profile_claims", lambda profile: [])
-    done(dpsco("plan", "--profile", "smoke", f"plugins=[{METHOD}]", f"claims=[{CLAIM}]"))
+    assert dpsco("plan", "--profile", "smoke", f"plugins=[{METHOD}]", f"claims=[{CLAIM}]").code == 0
     files = Layout("smoke")
     for verb in (["worker", "claim", "mine.noisy_gd"], ["figure", "mine.noisy_gd"], ["site"]):
-        done(dpsco(*verb, "--profile", "smoke", "--plugin", METHOD))
+        assert dpsco(*verb, "--profile", "smoke", "--plugin", METHOD).code == 0
     page = (files.site.parent / "claims" / "mine.noisy_gd.html").read_text()
     assert (files.site.parent / "methods" / "mine.noisy_gd.html").is_file() and files.figure("mine.noisy_gd").is_file()
     for words in ("mine.noisy_gd", "flipped_labels-n", "match", "(L + λ) d G", "docs/own.md"):
         assert words in page, words
-    assert "3 not recorded" in done(dpsco("compare", "--profile", "smoke"))
-    assert "2 match" in done(dpsco("gate", "mine.noisy_gd", "--profile", "smoke"))
+    assert "3 not recorded" in dpsco("compare", "--profile", "smoke").said
+    assert "2 match" in dpsco("gate", "mine.noisy_gd", "--profile", "smoke").said
 
 
 def test_a_need_that_is_no_trait(dpsco):
     own = 'from enum import Enum\n\nOwn = Enum("Own", {"FLIPPED": "labels that are flipped"})\n\n\n@algorithm('
     text = Path(METHOD).read_text().replace("Trait.STRONGLY_CONVEX", "Own.FLIPPED").replace("@algorithm(", own)
     Path(METHOD).write_text(text.replace("c.strong_convexity", "0.1"))
-    assert '"epsilon_real":' in done(dpsco("run", *PAIR, "n=64", "d=3", "steps=3", "out=rows.parquet", "--json"))
+    assert '"epsilon_real":' in dpsco("run", *PAIR, "n=64", "d=3", "steps=3", "out=rows.parquet", "--json").said
     refused = dpsco("account", "mine.noisy_gd", "problem=ridge_logistic", "n=64", "--plugin", METHOD).err
     assert "the problem lacks labels that are flipped" in refused
 
@@ -101,18 +96,8 @@ def test_a_changed_file_changes_the_plan(dpsco, monkeypatch):
 
 @pytest.mark.slow
 def test_snakemake_plans_an_own_claim(dpsco, tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "-s",
-        str(ROOT / "Snakefile"),
-        "--cores",
-        "1",
-        "--dry-run",
-        "--config",
-    ]
-    command += ["profile=smoke", f"plugins={METHOD}", f"claims={CLAIM}", "--", "claims/mine.noisy_gd"]
+    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "1", "--dry-run"]
+    command += ["--config", "profile=smoke", f"plugins={METHOD}", f"claims={CLAIM}", "--", "claims/mine.noisy_gd"]
     made = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert made.returncode == 0 and "wildcards: claim=mine.noisy_gd" in made.stdout + made.stderr, made.stderr
 
@@ -125,11 +110,10 @@ def test_the_library_takes_the_objects_themselves_and_batches_of_ones_own_keep_t
     findings = dpsco_bench.check_algorithm(entry, "flipped_labels", d=3, steps=5)
     assert all(finding.passed is not False for finding in findings) and sum(map(bool, (f.passed for f in findings))) > 6
     plugin = ("--plugin", "examples/own_batches.py")
-    assert "gradient 1 of the charged" in " ".join(done(dpsco("check", *plugin, "mine.dp_sgd")).split())
-    assert "PLD" in done(dpsco("account", "mine.dp_sgd", *plugin, "problem=ridge_logistic", "n=2000"))
+    assert "gradient 1 of the charged" in " ".join(dpsco("check", *plugin, "mine.dp_sgd").said.split())
+    assert "PLD" in dpsco("account", "mine.dp_sgd", *plugin, "problem=ridge_logistic", "n=2000").said
 
 
-EXAMPLE = "examples/own_method.py"
 PROJECTED = "objective.project(x - plan.step * gradient)"
 FREE = "algorithm=mine.noisy_gd"
 POINT = ("problem=data_file", "path=examples/customers.csv", "label=renewed", "positive=yes", "clip=2", "epsilon=2")
@@ -138,7 +122,7 @@ POINT += ("regularisation=0.1", "domain=l2_ball")
 
 @pytest.fixture
 def unprojected(tmp_path):
-    text = Path(EXAMPLE).read_text()
+    text = Path(METHOD).read_text()
     assert text.count(PROJECTED) == 1
     path = tmp_path / "free.py"
     path.write_text(text.replace(PROJECTED, PROJECTED.removeprefix("objective.project")))

@@ -13,6 +13,7 @@ if not compiled.available():
     pytest.skip("Numba is missing or switched off: reference implementations run", allow_module_level=True)
 
 EXPONENTS = {L2_BALL: 2.0, L1_BALL: 1.0, LINF_BALL: np.inf, LP_BALL: 3.0}
+FORMS = [(LOGISTIC, -1.0, 0.0), (LOGISTIC, 1.0, 1.0), (SQUARED, 0.0, 0.0), (PSEUDO_HUBER, 0.3, 0.0), (HUBER, 2.0, 0.0)]
 STEPS, RADIUS = 7, 0.8
 
 
@@ -31,19 +32,12 @@ def given(rows, d, copies, shared, width, noise, seed=0):
     index = rng.integers(0, n, (STEPS, columns, width))
     counts = rng.integers(0, width + 1, (STEPS, columns)) if width > 1 else np.array([[1]])
     drawn = rng.standard_normal((STEPS, rows, d)).astype(np.float32) if noise else np.zeros((1, 1, d), np.float32)
-    records = (
-        rng.standard_normal((n, d)),
-        rng.choice([-1.0, 1.0], n),
-        index,
-        counts,
-        1.0 / width,
-        0 if shared else rows,
-    )
+    features, labels = rng.standard_normal((n, d)), rng.choice([-1.0, 1.0], n)
+    records = features, labels, index, counts, 1.0 / width, 0 if shared else rows
     return rng.standard_normal((copies * rows, d)), records, drawn
 
 
 def listed(x, total, rows, records, form, noise, scale, eta, weights, ridge, domain):
-    """The steps in NumPy, row by row."""
     features, labels, index, counts, share, stride = records
     for row in range(len(x)):
         copy, r = divmod(row, rows)
@@ -66,13 +60,7 @@ def listed(x, total, rows, records, form, noise, scale, eta, weights, ridge, dom
     [(1, 3, 1, False, True), (TOGETHER + 5, 8, 1, True, True), (4, 11, 2, False, True), (5, 16, 1, False, False)],
 )
 def test_steps_are_those_of_the_formula(ball, width, rows, d, copies, shared, noise):
-    for kind, a, b in (
-        (LOGISTIC, -1.0, 0.0),
-        (LOGISTIC, 1.0, 1.0),
-        (SQUARED, 0.0, 0.0),
-        (PSEUDO_HUBER, 0.3, 0.0),
-        (HUBER, 2.0, 0.0),
-    ):
+    for kind, a, b in FORMS:
         x, records, drawn = given(rows, d, copies, shared, width, noise)
         expected, total, sums = x.copy(), np.zeros_like(x), np.zeros_like(x)
         numbers = np.arange(1.0, STEPS + 1)

@@ -15,6 +15,7 @@ if not compiled.available():
 
 SGD, SFW = "wang2017.noisy_sgd_bst14", "bassily2021.poly_sfw"
 HUBER = {"loss": "huber", "width": 0.4, "domain": "l2_ball"}
+LEADERS = {"learner": "ftrl_adagrad"}
 CASES = {
     "single records and a ridge": (SGD, "ridge_logistic", 20, 5, {"steps": 60}, {}, 0.3),
     "the l2 ball": (SGD, "logistic_glm", 20, 5, {"steps": 60}, {"domain": "l2_ball"}, 0.3),
@@ -29,15 +30,7 @@ CASES = {
     "a bettor": ("zhang2022.parameter_free", "quad", 40, 5, {}, {}, 0.3),
     "eight numbers at once and three more, a bettor": ("zhang2022.parameter_free", "logistic_glm", 40, 11, {}, {}, 0.3),
     "eight numbers at once and three more": ("zhang2022.dp_otb", "logistic_glm", 40, 11, {}, {}, 0.3),
-    "sixteen numbers and three more, leaders": (
-        "zhang2022.dp_otb",
-        "quad",
-        40,
-        19,
-        {"learner": "ftrl_adagrad"},
-        {},
-        0.3,
-    ),
+    "sixteen numbers and three more, leaders": ("zhang2022.dp_otb", "quad", 40, 19, LEADERS, {}, 0.3),
     "an inner solver": ("su2023.kj16", "logistic_glm", 20, 5, {"steps": 6, "projection": 3}, {}, 0.3),
 }
 

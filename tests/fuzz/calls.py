@@ -46,7 +46,6 @@ RAN: dict[str, list[bool]] = {}
 
 
 def note(what: str, ran: bool) -> None:
-    """Note that an example ran, or was refused."""
     RAN.setdefault(what, []).append(ran)
 
 
@@ -101,7 +100,6 @@ def written(folder: Path) -> dict[Path, bytes]:
 
 @contextmanager
 def own_folder() -> Iterator[Path]:
-    """An empty working folder for one example."""
     folder = Path(tempfile.mkdtemp())
     try:
         with chdir(folder):

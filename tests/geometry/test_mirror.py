@@ -31,7 +31,6 @@ def inside(rng, d, kind, radius, norm):
 
 
 def gradient_of_w(geometry, x):
-    """Gradient of the l1 geometry's ``(s/2) ||x||_q^2`` written plainly."""
     d = x.shape[-1]
     p, s = geometry.dual_exponent(d), geometry.curvature(d)
     q = p / (p - 1)
@@ -73,11 +72,13 @@ def test_l2_bregman_step_is_optimal(seed, d, radius, scale):
     assert worst - (gradient * u).sum() >= -1e-9 * radius * (np.linalg.norm(direction) + 1 / radius)
 
 
+X = np.array([[0.3, -0.2, 0.1, 0, 0, 0, 0, -0.4]])
+G = np.array([[0.5, 0.1, -0.7, 0.2, 0, 0.65, -0.1, -0.6]])
+
+
 def test_v4_bregman_step():
-    x = np.array([[0.3, -0.2, 0.1, 0, 0, 0, 0, -0.4]])
-    g = np.array([[0.5, 0.1, -0.7, 0.2, 0, 0.65, -0.1, -0.6]])
     expected = (0, -0.076706626329, 0.831904381519, -0.000002096511, 0, -0.091386895641, 0, 0)
-    np.testing.assert_allclose(L1Geometry(1.0).bregman_step(x, 8 * g)[0], expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(L1Geometry(1.0).bregman_step(X, 8 * G)[0], expected, rtol=0, atol=1e-12)
 
 
 def objective(y, x, g, a):
@@ -116,11 +117,9 @@ def test_l1_norm_step_is_optimal(seed, d, kinds, radius, coefficient):
 
 
 def test_v4_norm_step():
-    x = np.array([[0.3, -0.2, 0.1, 0, 0, 0, 0, -0.4]])
-    g = np.array([[0.5, 0.1, -0.7, 0.2, 0, 0.65, -0.1, -0.6]])
     step = L1Geometry(1.0).norm_step
-    np.testing.assert_allclose(step(x, g, 0.4), [[0.3, -0.2, 0.5, 0, 0, 0, 0, 0]], rtol=0, atol=1e-15)
-    np.testing.assert_allclose(step(x, g, 2.0), [[0.3, -0.2, 0.18125, 0, 0, 0, 0, -0.31875]], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(step(X, G, 0.4), [[0.3, -0.2, 0.5, 0, 0, 0, 0, 0]], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(step(X, G, 2.0), [[0.3, -0.2, 0.18125, 0, 0, 0, 0, -0.31875]], rtol=0, atol=1e-15)
 
 
 @given(seed=st.integers(0, 10**6), d=DIMENSIONS, radius=RADII, coefficient=st.sampled_from([0.01, 1.0, 50.0]))

@@ -10,7 +10,6 @@ from dpsco_bench.geometry.polytope import CrossPolytope, Polytope, Simplex
 
 
 def explicit(cross):
-    """The cross-polytope with its vertices written down."""
     return Polytope(cross.vertex(np.arange(cross.count)))
 
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from dpsco_bench.claims.plan import BoardEntry
-from dpsco_bench.cli.verbs.leaderboard import _print
+from dpsco_bench.cli.verbs.leaderboard import screen
 from dpsco_bench.execution.job_results import HeldOut
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.jsonio import dumps_pretty, loads, to_jsonable
@@ -185,7 +185,7 @@ def test_a_cut_lower_bound_is_marked(board):
     assert "(cut)" in to_markdown(board_tables(board)[1])
 
 
-def test_held_out_numbers_stand_beside_what_they_are_held_against(board, capsys):
+def test_held_out_numbers_stand_beside_what_they_are_held_against(board):
     first, *others = ROWS[0].methods
     beside = {"trivial": HeldOut(0.693, 0.5), "without_privacy": HeldOut(0.422, 0.808)}
     ranked = replace(first, held_out_loss=0.572, held_out_accuracy=0.7)
@@ -196,8 +196,8 @@ def test_held_out_numbers_stand_beside_what_they_are_held_against(board, capsys)
     names = ("held_out_loss", "held_out_loss_trivial", "held_out_loss_without_privacy")
     assert [float(there[name]) for name in names] == [0.572, 0.693, 0.422] and not any(without[n] for n in names)
     assert type(made).from_json(loads(dumps_pretty(made))) == replace(made, methods=tuple(made.methods))
-    _print([made, replace(made, epsilon=4.0)], everything=True)
-    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    shown = "\n".join(screen([made, replace(made, epsilon=4.0)], everything=True))
+    lines = [" ".join(line.split()) for line in shown.splitlines()]
     for own in ("trivial solution held out: loss 0.693, accuracy 0.5", "without privacy held out: loss 0.422"):
         assert sum(line.startswith(own) for line in lines) == 1, "once for all on these records"
 

@@ -41,23 +41,10 @@ class FourRecords(Logistic):
         return Data(4, FEATURES, LABELS)
 
 
-class Scripted(Mechanism):
-    """A mechanism without noise whose batches are single records in a given order."""
-
-    def __init__(self, order, plan, **keywords):
-        super().__init__(plan, {q.name: 0.0 for q in plan.queries}, "scripted", 0, 0, 1, **keywords)
-        self._order = list(order)
-
-    def sample(self, name, step=0):
-        self._declared(name, step)
-        self.sampled[name] += 1
-        return Batch(np.array([[self._order[step]]]), np.ones((1, 1)), np.ones(1), 1.0)
-
-
 def run_scripted(entry, plan, problem, order, observer=None):
     """Noise-free output ``(d,)`` of a run on the four records with the given record order."""
     objective = Objective(problem, problem.draw(4, None), 1, observer=observer)
-    return split(entry.run_function(objective, plan, Scripted(order, plan)))[0][0]
+    return split(entry.run_function(objective, plan, Batches([[record] for record in order], plan)))[0][0]
 
 
 def run_plan(entry, plan, problem, data, *, scale=0.0, replicates=1, seed=3, dtype="float64", observer=None):
@@ -70,7 +57,7 @@ def run_plan(entry, plan, problem, data, *, scale=0.0, replicates=1, seed=3, dty
 
 @pytest.fixture
 def vectors():
-    return SimpleNamespace(FourRecords=FourRecords, Scripted=Scripted, run=run_scripted, start=START)
+    return SimpleNamespace(FourRecords=FourRecords, Batches=Batches, run=run_scripted, start=START)
 
 
 @pytest.fixture
@@ -114,16 +101,15 @@ class SineLeastSquares(GeneralisedLinear):
 class Batches(Mechanism):
     """A mechanism without noise whose batches are given lists of records."""
 
-    def __init__(self, batches, plan, replicates=1):
-        super().__init__(plan, {q.name: 0.0 for q in plan.queries}, "scripted", 0, 0, replicates)
+    def __init__(self, batches, plan):
+        super().__init__(plan, {q.name: 0.0 for q in plan.queries}, "scripted", 0, 0, 1)
         self._given = batches
 
     def sample(self, name, step=0):
         self._declared(name, step)
         self.sampled[name] += 1
-        indices = np.tile(self._given[step], (self._replicates, 1))
-        size = float(indices.shape[1])
-        return Batch(indices, np.ones(indices.shape), np.full(self._replicates, size), size)
+        indices = np.array([self._given[step]])
+        return Batch(indices, np.ones(indices.shape), np.array([1.0 * indices.size]), 1.0 * indices.size)
 
 
 @pytest.fixture

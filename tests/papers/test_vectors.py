@@ -37,7 +37,6 @@ BOOKS = {file.parent.name: read_yaml(file) for file in sorted(Path(__file__).par
 
 
 def picked(value, place):
-    """The entry of each list at a place."""
     if isinstance(value, dict):
         return {key: picked(held, place) for key, held in value.items()}
     return value[place] if isinstance(value, list) else value
@@ -79,8 +78,6 @@ def constants_of(given):
 
 
 class Planned:
-    """The plan of a row."""
-
     def __init__(self, constants, id, row):
         self.entry, self.row = get_algorithm(id), row
         known = {key: number(row[key], {}) for key in ("n", "d", "eps", "delta")}

@@ -275,3 +275,15 @@ def test_costs_of_the_records_are_those_summed_release_by_release():
 def test_accounted_decaying_noise_meets_the_claim(later):
     result = calibrate(plan_of(decaying(later=later)), PRIVACY, "accounted")
     assert result.charge.epsilon == pytest.approx(1.0) and result.privacy_status == "proven"
+
+
+@pytest.mark.parametrize("size", [1, 3, 9])
+def test_a_lower_bound_knows_how_often_a_batch_has_the_record(size):
+    """A batch of all records is no batch; a smaller one reveals less, and never more than the upper bound."""
+    whole, drawn = (
+        calibrate(plan_of(generalised(records=records, releases=4, paper_scale=0.02)), PRIVACY, "paper").charge
+        for records in (WithoutReplacement(9, 9), WithoutReplacement(9, size))
+    )
+    every = calibrate(plan_of(generalised(releases=4, paper_scale=0.02)), PRIVACY, "paper").charge
+    assert drawn.kind == every.kind == "lower" and whole.epsilon == pytest.approx(every.epsilon, rel=1e-9)
+    assert drawn.epsilon < whole.epsilon if size < 9 else drawn.epsilon == whole.epsilon

@@ -138,15 +138,6 @@ def recorded():
     return recorder
 
 
-def test_a_recorder_behaves_like_the_mechanism_and_keeps_everything():
-    recorder = recorded()
-    transcript = recorder.transcript
-    assert dict(recorder.released) == {"a": 2, "b": 1} and dict(recorder.sampled) == {"b": 1}
-    np.testing.assert_array_equal(transcript.values["a"][1], np.ones((3, 2)))
-    assert transcript.noise("a").shape == (2, 3, 2) and np.all(transcript.noise("a") != 0)
-    assert transcript.batches["b"][0].expected_size == 4.0
-
-
 def test_kept_values_are_copies():
     recorder = Recorder(*ARGUMENTS)
     value = np.zeros((3, 2))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.geometry.ball import feasible_set
-from dpsco_bench.problems.base import Data
+from dpsco_bench.problems.base import Constants, Data
 from dpsco_bench.problems.glm import Logistic
 from dpsco_bench.problems.minimisers import (
     minimise,
@@ -111,12 +111,7 @@ class Plain(Logistic):
     """Logistic loss without a ridge."""
 
     name = "plain"
-
-    @property
-    def own_constants(self):
-        from dpsco_bench.problems.base import Constants
-
-        return Constants(1.0, 0.25)
+    own_constants = Constants(1.0, 0.25)
 
 
 def gradient(problem, x, data):

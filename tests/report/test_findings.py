@@ -116,15 +116,11 @@ def recorded(profile):
     known = ("instance", "n", "d", "epsilon", "tied", "trivial", "contenders")
     absent = {"title": "", "delta": 1e-5, "p": 2.0, "methods": (), "left_out": (), "margin": 0.1, "margin_ci": (0, 1)}
     absent |= {"without_privacy": Reference(0.0, (0.0, 0.0)), "lower_bound": None, "lower_bound_cut": False}
-    points = [
-        Standing(
-            **{key: point[key] for key in known},
-            **absent,
-            winner=point["least"],
-            runner_up="next" if point["tied"] else None,
-        )
-        for point in read_boards(ROOT / "workflows" / "recorded" / "boards" / f"{profile}.json")
-    ]
+    points = []
+    for point in read_boards(ROOT / "workflows" / "recorded" / "boards" / f"{profile}.json"):
+        second = "next" if point["tied"] else None
+        own = {key: point[key] for key in known} | {"winner": point["least"], "runner_up": second}
+        points.append(Standing(**own, **absent))
     boards = [SimpleNamespace(id=COMMON, points=points)]
     inputs = SimpleNamespace(profile=profile, claims=claims, boards=boards, papers=sorted(papers()))
     return Results(inputs, [SimpleNamespace(row=row) for row in rows], {one: load_errata(one) for one in papers()})
@@ -177,17 +173,9 @@ def test_points_of_some_epsilons_ties_gains_and_methods_that_ran():
 
     results = of_board(at(0.5, 0.75, ("p",)), at(1, 0.25, ("p", "q"), (method, other)), at(4, 2.0, (TRIVIAL,)))
     rows = results.decided()
-    assert (
-        reading.ties(rows),
-        len(results.decided(epsilon=(0.5, 4))),
-        reading.won(results.decided(epsilon=(1,)), "p"),
-    ) == (1, 2, 1)
-    assert (
-        reading.won(rows, "p"),
-        reading.won(rows, "q"),
-        reading.shared(rows, "q"),
-        reading.won(rows, "p", TRIVIAL),
-    ) == (2, 0, 1, 3)
+    assert reading.ties(rows) == 1 and len(results.decided(epsilon=(0.5, 4))) == 2
+    assert [reading.won(rows, *names) for names in ("p", "q", ("p", TRIVIAL))] == [2, 0, 3]
+    assert reading.won(results.decided(epsilon=(1,)), "p") == reading.shared(rows, "q") == 1
     assert reading.gains(rows) == pytest.approx([25, 75, 0])
     assert (reading.ran(rows), reading.ran(rows, "q"), reading.ran(rows, "r")) == (2, 1, 0)
 
@@ -210,9 +198,8 @@ def test_a_search_is_held_against_the_best_method_and_against_its_own():
     """0.3 of ``last`` against a search of it; where the searched method did not run, the point does not count."""
     found = [Searched("s", name, {}, 0.1, (0.1, 0.1), 3) for name in ("wang2017.last", "wang2017.gone")]
     rows = [replace(ROWS[0], search=one) for one in (*found, None)]
-    assert reading.over_search(rows) == pytest.approx([1, 1]) and reading.over_search(rows, own=True) == pytest.approx(
-        [3]
-    )
+    assert reading.over_search(rows) == pytest.approx([1, 1])
+    assert reading.over_search(rows, own=True) == pytest.approx([3])
     with pytest.raises(NotMeasured):
         reading.over_search(rows[2:])
 
@@ -234,26 +221,17 @@ def test_what_noise_spends_is_the_largest_share_of_the_printed_noise():
 
 def test_a_verdict_is_found_by_claim_part_and_calibration():
     def results(word):
-        row = {
-            "id": "c",
-            "part": "p",
-            "calibration": "paper",
-            "word": word,
-            "verdict": word,
-            "skipped": word != "match",
-        }
-        rows = [SimpleNamespace(**row, values=(4096.0, 8192.0), mean=(0.2, 0.1))]
+        row = {"id": "c", "part": "p", "calibration": "paper", "values": (4096.0, 8192.0), "mean": (0.2, 0.1)}
+        rows = [SimpleNamespace(**row, word=word, verdict=word, skipped=word != "match")]
         return Results(SimpleNamespace(claims=[SimpleNamespace(id="c", rows=rows)], profile="ci"), [], {})
 
     found = results("match")
     assert found.mean_at(found.row("c", "p"), 8192) == 0.1
-    for read in (
-        lambda: results("skipped").row("d", "p"),
-        lambda: results("skipped").row("c", "p"),
-        lambda: found.mean_at(found.row("c", "p"), 512),
-    ):
+    for absent in ("d", "c"):
         with pytest.raises(NotMeasured):
-            read()
+            results("skipped").row(absent, "p")
+    with pytest.raises(NotMeasured):
+        found.mean_at(found.row("c", "p"), 512)
     with pytest.raises(InputError, match="part of c = 'p accounted'"):
         found.row("c", "p", "accounted")
 

@@ -11,9 +11,10 @@ import pytest
 
 from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.claims.catalogue import parse_table
+from dpsco_bench.claims.kinds import NOT_MEASURED
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import to_jsonable
-from dpsco_bench.report.inputs import NOT_MEASURED, read_inputs
+from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.report.ledger import Charged, charged_cells, charged_on, privacy_table
 from dpsco_bench.report.rebuilt import _stated, cells_table, orderings_table, rates_table, rebuilt_tables
 from dpsco_bench.report.scores import Score, claim_file_table, counts_table, scoreboard, scores
@@ -130,9 +131,8 @@ def test_ledger_says_why_nothing_is_shown(status, real, kind, says):
 
 def test_rates_put_claimed_beside_measured(inputs):
     rows = list(csv.DictReader(io.StringIO(to_csv(rates_table(inputs, "wang2017", "x")))))
-    assert " ".join(row["part"] for row in rows) == (
-        "rate-n exact-n control look several silent-n count-n gone-n later-n"
-    )
+    parts = "rate-n exact-n control look several silent-n count-n gone-n later-n"
+    assert " ".join(row["part"] for row in rows) == parts
     assert [row["slope_accounted"] for row in rows[:2]] == ["-1.9", ""] and rows[0]["slope_paper"] == "-1.9"
     silent = {row["part"]: row["slope_none"] for row in rows}
     assert silent.pop("silent-n") == "-1.9" and set(silent.values()) == {""}
@@ -210,13 +210,11 @@ def test_rebuilt_rows_of_chains_that_are_not_certified_say_so(rebuild):
     def doubt(row):
         return replace(row, reason=reason) if (row.part, row.calibration) in doubted else row
 
-    (before, was), (after, now) = (
-        (
-            next(line for line in to_markdown(table).splitlines() if "kinds rate-n" in line),
-            {row.part: row.worst for row in table.rows}["kinds rate-n"],
-        )
-        for table in (rebuild(), rebuild(doubt))
-    )
+    def shown(table):
+        (line,) = (line for line in to_markdown(table).splitlines() if "kinds rate-n" in line)
+        return line, {row.part: row.worst for row in table.rows}["kinds rate-n"]
+
+    (before, was), (after, now) = shown(rebuild()), shown(rebuild(doubt))
     assert "not certified" not in before and was == {"paper": 0.5}
     assert "(not certified)" in after and now == {} and before.count("[") > after.count("[")
 

@@ -57,13 +57,11 @@ def digested(job, blocks=None):
 
 
 def of_table(table):
-    """Digest a table without its metadata, and take the mean of its risk."""
     content = table_bytes(table.replace_schema_metadata(None))
     return {"sha256": hashlib.sha256(content).hexdigest(), "mean": float(np.mean(table["risk"].to_numpy()))}
 
 
 def fresh():
-    """Run the cells."""
     found, plans = {}, {}
     for line in CELLS:
         claim, name = line.split()
@@ -90,10 +88,4 @@ def differences(recorded, found):
 
 
 def read():
-    """Read what is recorded."""
     return json.loads(RECORD.read_text())
-
-
-def write(found):
-    """Record cells."""
-    RECORD.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")

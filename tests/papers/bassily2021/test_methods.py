@@ -8,11 +8,8 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
-from dpsco_bench.geometry.polytope import CrossPolytope, Polytope
-from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants
-from dpsco_bench.problems.objective import Objective
 
 SFW, SGD, SMD, POLY = (
     get_algorithm(f"bassily2021.{name}") for name in ("noisy_sfw", "noisy_sgd", "noisy_smd", "poly_sfw")
@@ -31,13 +28,7 @@ def planned(entry, n, constants, d=3, variant="standard", **options):
     [
         (SFW, 16, 1.5, 1.0, Q, (), 24, (0.509774938037, 0.212695167852, 0.017227686051)),
         (
-            SGD,
-            6,
-            4.0,
-            0.1,
-            {"steps": 6, "step": 0.5},
-            ONE_BY_ONE,
-            6,
+            *(SGD, 6, 4.0, 0.1, {"steps": 6, "step": 0.5}, ONE_BY_ONE, 6),
             (-0.009657335702, -0.015291039448, -0.011172989109),
         ),
         (
@@ -64,32 +55,6 @@ def test_check_vector(sine):
     assert objective.evaluations[0] == made.gradient_evaluations == 12
 
 
-def test_the_batches_are_disjoint_and_one_pass(sine):
-    """Records beyond the last batch are never looked at, every other one is looked at as declared."""
-    problem, seen = sine.problem(3, "lp_ball:1.5", 1.5), []
-    made = planned(SFW, 30, problem.constants, **Q)
-
-    class Watched(Objective):
-        def range_gradient(self, x, first, count):
-            seen.append((first, count))
-            return super().range_gradient(x, first, count)
-
-        def range_gradient_difference(self, x, other, first, count):
-            seen.append((first, count))
-            return super().range_gradient_difference(x, other, first, count)
-
-    silent = Mechanism(made, {q.name: 0.0 for q in made.queries}, "t", 0, 0, 1)
-    SFW.run_function(Watched(problem, problem.draw(30, None), 1), made, silent)
-    assert [s for k, s in enumerate(seen) if s not in seen[:k]] == [
-        (0, 15),
-        (15, 2),
-        (17, 2),
-        (19, 2),
-        (21, 2),
-        (23, 2),
-    ]
-
-
 LINEAR = Constants(1.0, 0.0, diameter=2.0, domain="l1_ball", norm=1.0)
 
 
@@ -110,23 +75,6 @@ def test_the_worst_record_moves_scores_as_declared():
     eta = math.log(100 / math.log(64)) / 100
     assert query.first == pytest.approx(2 * 1.5 * 2 / 50)
     assert query.later == pytest.approx(2 * eta * ((1 - eta) * 0.5 * 4 + 1.5 * 2))
-
-
-def test_listed_vertices_give_what_implicit_ones_give(sine, execute):
-    """The l1 ball by its 2d vertices in the same order, with noise: the same vertices win."""
-    corners = Polytope(np.concatenate([[row, -row] for row in np.eye(3)]))
-    problem = sine.problem(3, "l1_ball", 1.0)
-    made, data = planned(POLY, 40, problem.constants), problem.draw(40, None)
-
-    class Listed:
-        @staticmethod
-        def run_function(objective, plan, mechanism):
-            objective.domain = corners
-            return POLY.run_function(objective, plan, mechanism)
-
-    listed, implicit = (execute(entry, made, problem, data, scale=0.01, replicates=6) for entry in (Listed, POLY))
-    np.testing.assert_allclose(listed, implicit, rtol=1e-12)
-    assert CrossPolytope(3).count == corners.count
 
 
 def test_the_minimiser_of_a_linear_loss_without_noise():

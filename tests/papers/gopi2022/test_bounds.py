@@ -60,6 +60,8 @@ def test_check_vectors_of_the_accounted_schedule(p, erm, unsplit):
 
 
 def test_check_vectors_of_the_strongly_convex_theorems():
+    schedule = Temperature("strongly_convex", 1000, 10, 2.0, 2.0, convexity=1.0)
+    assert schedule.at(1.0 / T_PAPER) == pytest.approx((9525.72310375, 1.0), rel=1e-11)
     c = context(2.0, "strongly_convex", 2.0, 2.0, strong_convexity=1.0)
     assert value("thm5", c) == pytest.approx(0.00104978907019, rel=1e-11)
     assert value("thm6", c) == pytest.approx(0.00504978907019, rel=1e-11)
@@ -97,37 +99,25 @@ def test_the_gap_is_that_of_the_law_along_the_axis(p):
     assert get_bound("gopi2022_law.axis").value(context) == pytest.approx(expected, rel=1e-6)
 
 
-DIAMETER = 2.0
-
-
 def temperature(rule, p, difference=1.0):
-    return Temperature(rule, 1000, 10, 1.0, difference, theta=NormRegulariser(p, 10).theta(DIAMETER))
+    return Temperature(rule, 1000, 10, 1.0, difference, theta=NormRegulariser(p, 10).theta(2.0))
+
+
+PAPER, ACCOUNTED = (1.0, 1.0 / T_PAPER, 1e-11), (2.0, 2.0 / gdp_mu(1.0, 1e-6), 5e-9)
 
 
 @pytest.mark.parametrize(
-    ("p", "theta", "erm", "sco"),
-    [(1.5, 4.0, (308.637701906, 0.00810011215274), (676.915676902, 0.0177654669763)),
-     (4.0, 6.32455532034, (245.450530119, 0.00644178209481), (538.331223683, 0.0141283558692))],
+    ("schedule", "p", "erm", "sco"),
+    [(PAPER, 1.5, (308.637701906, 0.00810011215274), (676.915676902, 0.0177654669763)),
+     (PAPER, 4.0, (245.450530119, 0.00644178209481), (538.331223683, 0.0141283558692)),
+     (ACCOUNTED, 1.5, (187.131243759, 0.0133596076731), (364.85545356, 0.0260476317)),
+     (ACCOUNTED, 4.0, (148.820000599, 0.0106245049303), (290.15886245, 0.0207149190))],
 )  # fmt: skip
-def test_check_vectors_of_the_paper_schedule(p, theta, erm, sco):
-    assert NormRegulariser(p, 10).theta(DIAMETER) == pytest.approx(theta, rel=1e-12)
+def test_check_vectors_of_the_paper_schedule(schedule, p, erm, sco):
+    difference, scale, rel = schedule
+    assert NormRegulariser(p, 10).theta(2.0) == pytest.approx({1.5: 4.0, 4.0: 6.32455532034}[p], rel=1e-12)
     for rule, expected in (("erm", erm), ("sco", sco)):
-        assert temperature(rule, p).at(1.0 / T_PAPER) == pytest.approx(expected, rel=1e-11)
-
-
-@pytest.mark.parametrize(
-    ("p", "erm", "sco"),
-    [(1.5, (187.131243759, 0.0133596076731), (364.85545356, 0.0260476317)),
-     (4.0, (148.820000599, 0.0106245049303), (290.15886245, 0.0207149190))],
-)  # fmt: skip
-def test_temperatures_of_the_accounted_schedule(p, erm, sco):
-    for rule, expected in (("erm", erm), ("sco", sco)):
-        assert temperature(rule, p, 2.0).at(2.0 / gdp_mu(1.0, 1e-6)) == pytest.approx(expected, rel=5e-9)
-
-
-def test_check_vector_of_the_strongly_convex_schedule():
-    found = Temperature("strongly_convex", 1000, 10, 2.0, 2.0, convexity=1.0).at(1.0 / T_PAPER)
-    assert found == pytest.approx((9525.72310375, 1.0), rel=1e-11)
+        assert temperature(rule, p, difference).at(scale) == pytest.approx(expected, rel=rel)
 
 
 def test_erm_and_sco_minimise_their_bounds():
@@ -154,7 +144,6 @@ def test_regularisers_are_strongly_convex_in_their_norm():
 
 
 def ratio(problem, n, d, p, epsilon, calibration, schedule="erm", sampler="auto", bound="thm3", **options):
-    """Mean excess risk over bound in one cell."""
     cell = Cell("gopi2022.reg_exp_mech", problem, n, epsilon, 1e-6, d,
                 options={"schedule": schedule, "sampler": sampler}, problem_options={"p": p, **options})  # fmt: skip
     found = calibrate_cell(cell, calibration, 0)

@@ -16,7 +16,6 @@ from dpsco_bench.papers.wang2017.algorithms.mirror_descent import least_noise_co
 from dpsco_bench.papers.wang2017.figures import bias_and_variance, noise_share, reach_of
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.minimisers import minimise_glm_in_ball
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
 
@@ -171,18 +170,6 @@ def test_resolved_quadratic_l1():
     assert set(member.spectrum) == {120 / T} and np.abs(member.optimum).sum() == pytest.approx(0.02)
 
 
-@pytest.mark.parametrize("radius", [0.2, 1.0, 100.0])
-def test_the_constrained_optimum_of_logistic_plain(draw, radius):
-    """Optimality over the ball: the minimiser's gradient points out of the ball, or vanishes inside it."""
-    problem = get_problem("logistic_plain", 4, radius=radius)
-    data = draw(problem, 300)
-    found = minimise_glm_in_ball(problem, data, radius)
-    gradient, size = problem.mean_gradient(found.point[None], data)[0], np.linalg.norm(found.point)
-    assert size <= radius * (1 + 1e-12) and (size < 0.99 * radius) == (radius == 100.0)
-    assert radius * np.linalg.norm(gradient) + gradient @ found.point <= 1e-9 * radius
-    assert problem.optimal_risk(data) == pytest.approx(problem.risk(found.point[None], data)[0], rel=1e-12)
-
-
 def test_geman_mcclure(draw):
     problem = get_problem("geman_mcclure")
     data = draw(problem, 40_000)
@@ -195,9 +182,6 @@ def test_geman_mcclure(draw):
     assert np.abs(problem.curvature(u, 0.0)).max() == pytest.approx(c.smoothness)
     with pytest.raises(InputError, match="convex, for its exact minimum"):
         problem.optimal_risk(data)
-
-
-# --- regularisers without a gradient
 
 
 @pytest.mark.parametrize("radius", [None, 0.6])
@@ -237,9 +221,6 @@ def test_no_compiled_run_forgets_the_term():
     made = cell.plan("none", 0)[1]
     output = run_block(cell, made, {"anchor": 0.0, "inner": 0.0}, cell.draw_data(1, 0), root_seed=1).output
     assert (output == 0.0).all()
-
-
-# --- the closed form of accelerated mirror descent on quadratics
 
 
 @pytest.mark.parametrize("curvature", [1.0, 0.1, 0.003])

@@ -36,9 +36,6 @@ def planned(entry, constants, n, d, variant="standard", **options):
     return entry.plan(constants, n, d, PRIVACY, variant, **options)
 
 
-# --- check vectors of the chapter
-
-
 def test_v1_trajectory(vectors):
     """T=2, m=3, eta=.5, lam=.1 in the prox, record order (0,2,3),(1,1,0): both snapshots."""
     problem = vectors.FourRecords()
@@ -107,9 +104,6 @@ def test_check_vector_v6(vectors):
     np.testing.assert_allclose(output, [-0.816875923378, 0.576813423738], atol=1e-12)
 
 
-# --- variance reduction
-
-
 @pytest.mark.parametrize("bound", ["printed", "corrected"])
 @pytest.mark.parametrize("kappa", [1.0, 2.5, 10.0, 26.0, 1000.0])
 def test_inner_steps_are_the_least_that_contract_by_half(bound, kappa):
@@ -127,7 +121,7 @@ def test_inner_steps_are_the_least_that_contract_by_half(bound, kappa):
 def test_the_leak_of_the_literal_variant_is_the_one_its_plan_names(vectors):
     """A replaced record that is *not* sampled still moves the released value, by the uncharged anchor: up to 2G/n."""
 
-    class Kept(Recorder, vectors.Scripted):
+    class Kept(Recorder, vectors.Batches):
         pass
 
     problem = vectors.FourRecords()
@@ -136,7 +130,7 @@ def test_the_leak_of_the_literal_variant_is_the_one_its_plan_names(vectors):
     neighbour = Data(4, np.concatenate([data.features[:3], [[0.0, -1.0]]]), data.labels)
     values, anchors = [], []
     for records in (data, neighbour):
-        source = Kept((0, 1, 2), made)
+        source = Kept([[0], [1], [2]], made)
         SVRG.run_function(Objective(problem, records, 1), made, source)
         values.append(source.transcript.values["inner"][0])
         anchors.append(problem.mean_gradient(problem.start[None], records))
@@ -189,9 +183,6 @@ def test_noise_cannot_take_the_private_step_out_of_its_range():
     np.testing.assert_array_equal(step_of(move, change, False), np.clip(free, LOW, HIGH))
 
 
-# --- mirror descent
-
-
 def test_the_optimal_horizon_is_that_of_the_noise_in_force():
     """Under accounted noise c is 4 eps^2/(mu^2 l), 4.835 here: T is shorter by its fourth root and the bound least."""
     n, unit = 10**6, Constants(1.0, 1.0, diameter=2.0, domain="l2_ball")
@@ -228,9 +219,6 @@ def test_on_an_l2_ball_it_is_averaged_projected_gradient_descent(execute, draw):
         z = z * min(1.0, 1.5 / np.linalg.norm(z))
         total = total + z
     np.testing.assert_allclose(execute(MD, made, problem, data), total / 9, rtol=1e-12)
-
-
-# --- gradient descent
 
 
 @pytest.mark.parametrize(("kappa", "step", "steps"), [(4.0, None, 9), (16.0, 0.5, 40), (1.0, 0.3, 3)])

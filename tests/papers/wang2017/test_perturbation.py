@@ -104,9 +104,6 @@ def test_coupled_runs_attain_the_sensitivity_of_the_strongly_convex_case(execute
     assert np.linalg.norm(outputs[0] - outputs[1]) == pytest.approx(made.query("output").sensitivity, rel=1e-12)
 
 
-# --- minimisers
-
-
 @pytest.mark.parametrize("name", ["ridge_logistic", "logistic_plain"])
 @pytest.mark.parametrize("scale", [1.0, 1e2, 1e6])
 def test_the_linear_term_is_minus_the_gradient_of_the_rest(draw, name, scale):

@@ -106,18 +106,6 @@ def test_averages_are_those_of_the_weights(points):
             np.testing.assert_allclose(x[t], sum(beta[i] * w[i] for i in range(1, t + 1)) / total[t], rtol=1e-12)
 
 
-def test_without_noise_the_learner_sees_the_sum_of_gradient_differences(points):
-    """``g_t = beta_t grad L(x_t)`` where all records are equal: the differences telescope."""
-    same = np.tile(Z[:1], (8, 1))
-
-    def observe(objective, t, x, gradient_sum, released, loss, weight, **_):
-        np.testing.assert_allclose(gradient_sum, weight * (x - same[:1]), atol=1e-12)
-        np.testing.assert_allclose(released, gradient_sum, atol=1e-12)
-        np.testing.assert_array_equal(loss, released)
-
-    points.run(OTB, same, k=2.0, curvature=1.0, rounds=observe)
-
-
 FKT, BFTT, SGD = "zhang2022.fkt20_phased_sgd", "zhang2022.bftt19_noisy_sgd", "zhang2022.dp_sgd"
 
 

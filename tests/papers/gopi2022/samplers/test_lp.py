@@ -18,12 +18,10 @@ ROWS = 200_000
 
 
 def regulariser(p, d):
-    """Exponent q of the paper's regulariser."""
     return p if p > 1 else 1 + 1 / math.log(d)
 
 
 def tilt(kind, p, d, size):
-    """A tilt of dual norm ``size``."""
     directions = {"axis": np.eye(1, d)[0], "spread": np.ones(d), "any": np.random.default_rng(d).standard_normal(d)}
     v = directions[kind]
     return size * v / np.linalg.norm(v, ord=p / (p - 1) if p > 1 else np.inf)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from scipy.special import erfcx, log_ndtr, ndtri_exp
+from scipy.special import erfcx, log_ndtr
 from scipy.stats import beta, kstest, truncnorm
 
 from dpsco_bench.papers.gopi2022.laws.quadrature import tilted_gap
@@ -41,17 +41,6 @@ def test_far_tails_keep_their_digits(draws, score, mean, sd):
     x = truncated_normal(draws(ROWS).uniform("u", 0, 1)[:, 0], mean, sd, 1.0)
     gap = 1.0 - np.sign(mean) * x
     assert np.all(gap >= 0) and score(gap, float(tilted_gap(abs(mean) / sd**2, 0.5 / sd**2))) < 4
-
-
-@pytest.mark.parametrize("length", [1e-4, 1e-3, 1.0])
-def test_the_far_tail_continues_the_near_one(length):
-    u = np.linspace(0.001, 0.999, 999)
-    high = 0.5 * length
-    away = 1.0001 * FAR
-    far = high - truncated_normal(u, high + away, 1.0, high)
-    level = np.logaddexp(log_ndtr(-away - length) + np.log1p(-u), log_ndtr(-away) + np.log(u))
-    near = -(away + ndtri_exp(level))
-    np.testing.assert_allclose(far, near, rtol=0, atol=1e-12 * away)
 
 
 def below_by_roots(u, away, length):
@@ -116,24 +105,22 @@ def test_a_draw_that_gives_up_says_so_and_stays_in_the_ball(draws):
     np.testing.assert_allclose(np.linalg.norm(x, axis=1), 1.0)
 
 
-@pytest.mark.parametrize(("p", "d"), [(1.0, 3), (1.5, 4), (2.0, 5), (4.0, 2), (np.inf, 3)])
-def test_points_lie_on_the_sphere_with_either_sign(draws, score, p, d):
-    u = cone_lp(draws(ROWS), "cone", 0, p, d)
-    np.testing.assert_allclose(np.linalg.norm(u, ord=p, axis=1), 1.0, rtol=1e-12)
-    assert score(u[:, 0], 0.0) < 4 and score(u[:, 0] * u[:, 1], 0.0) < 4
-
-
 @pytest.mark.parametrize(("p", "d"), [(1.0, 3), (1.5, 4), (2.0, 5), (4.0, 3)])
 def test_coordinates_have_the_law_of_the_cone_measure(draws, score, p, d):
     """``|u_1|^p`` is Beta(1/p, (d - 1)/p), with mean 1/d (check vector: p = 1.5, d = 4)."""
-    power = np.abs(cone_lp(draws(ROWS), "cone", 0, p, d)[:, 0]) ** p
+    u = cone_lp(draws(ROWS), "cone", 0, p, d)
+    np.testing.assert_allclose(np.linalg.norm(u, ord=p, axis=1), 1.0, rtol=1e-12)
+    assert score(u[:, 0], 0.0) < 4 and score(u[:, 0] * u[:, 1], 0.0) < 4
+    power = np.abs(u[:, 0]) ** p
     assert score(power, 1.0 / d) < 4
     assert kstest(power, beta(1.0 / p, (d - 1.0) / p).cdf).pvalue > 1e-3
     assert kstest(power, beta(1.1 / p, (d - 1.0) / p).cdf).pvalue < 1e-3
 
 
-def test_the_largest_entry_of_a_cube_point_is_anyone(draws):
+def test_the_largest_entry_of_a_cube_point_is_anyone(draws, score):
     u = cone_lp(draws(ROWS), "cone", 0, np.inf, 4)
+    np.testing.assert_array_equal(np.abs(u).max(axis=1), 1.0)
+    assert score(u[:, 0], 0.0) < 4 and score(u[:, 0] * u[:, 1], 0.0) < 4
     counts = np.bincount(np.argmax(np.abs(u), axis=1), minlength=4)
     assert np.abs(counts - ROWS / 4).max() < 5 * np.sqrt(ROWS * 3 / 16)
     others = np.sort(np.abs(u), axis=1)[:, :3].ravel()
