@@ -244,7 +244,7 @@ def tangent(mean, sd, law, work):
 
 @called
 def under_a_tangent(point, mean, sd, law, level, room, work, u, keys, step, replicate):
-    """Draw as `samplers.proximal.regularised_gaussian` does, to point; is it capped, -1 for want of keys."""
+    """Draw as `samplers.chains.regularised_gaussian` does, to point; is it capped, -1 for want of keys."""
     p, radius, _, c, q = law
     slope, middle, normal, d = work[0], work[1], work[2], mean.size
     for attempt in range(MOST_ATTEMPTS):
@@ -270,7 +270,7 @@ def under_a_tangent(point, mean, sd, law, level, room, work, u, keys, step, repl
 
 @exact_piece
 def estimate(count, x, z, k, slopes, indices):
-    """Estimate as `samplers.proximal.estimate` does, from differences of linear losses at z and x."""
+    """Estimate as `samplers.chains.estimate` does, from differences of linear losses at z and x."""
     total, first = 1.0, 0
     for a in range(1, count + 1):
         product = 1.0
@@ -305,7 +305,7 @@ def proximal_steps(states, x, queries, capped, slopes, kind, law, oracle, thresh
     slopes : array (n, d), of the losses
     kind, law : how Gaussians are drawn; p, radius, dual exponent of p, curvature and its norm
     oracle : tuple, k, eta and the shrinkage of means
-    thresholds : array, see `samplers.proximal`
+    thresholds : array, see `samplers.chains`
     addresses : tuple, first replicate and their number
     keys : tuple, of forward steps; arrays (A, B, 2) of x and of z, (A, 2) of coins and of records
 

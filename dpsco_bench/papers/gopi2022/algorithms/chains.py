@@ -115,7 +115,7 @@ def proximal_sampler_plan(
 
     Notes
     -----
-    The distance is that of `samplers.proximal.ProximalRate`, whose derivation is there, for data of the declared
+    The distance is that of `samplers.chains.ProximalRate`, whose derivation is there, for data of the declared
     domain and real arithmetic. It needs ``KL_0 <= k (max F - min F) <= k G D`` (a start from exp(-psi)), G2 as
     Lipschitz constant in l_2 and r 1-strongly convex in l_2 (no l_p norm with p <= 2 is below that of l_2), a convex
     F, and draws of ``exp(-psi)`` times a Gaussian that are exact: on the cube they are inverted; on other balls they
