@@ -154,8 +154,7 @@ def charging_modules(plan: Plan | None, calibration: str) -> list[str]:
 
 def lower_bound(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge | None:
     """`composition.refutation.lower_bound`; None for a plan that it does not cover."""
-    refutation = _module(REFUTATION)
-    found: Charge | None = refutation.lower_bound(plan, scales, delta) if refutation.covers(plan) else None
+    found: Charge | None = _module(REFUTATION).lower_bound(plan, scales, delta)
     return found
 
 

@@ -20,6 +20,10 @@ from dpsco_bench.plain import Plain, Record, Schedule
 from dpsco_bench.privacy.records import Full, Records
 from dpsco_bench.problems.constants import Constants
 
+RELEASES = ("sequence", "output")
+"""Values of the option ``release``: what the accounted calibration charges."""
+_ROUNDING = 1.0 + 1e-12
+
 
 @dataclass(frozen=True)
 class PrivacySpec:
@@ -32,24 +36,15 @@ class PrivacySpec:
     delta: float
 
     def __post_init__(self) -> None:
-        if not _is_number(self.epsilon) or not 0 < self.epsilon < math.inf:
+        if not _is_positive(self.epsilon):
             raise InputError("epsilon", self.epsilon, "a finite number > 0")
-        if not _is_number(self.delta) or not 0 < self.delta < 1:
+        if not _is_positive(self.delta) or self.delta >= 1:
             raise InputError("delta", self.delta, "in (0, 1)")
 
     @property
     def log_inverse_delta(self) -> float:
         """``l = ln(1/delta)``."""
         return -math.log(self.delta)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-RELEASES = ("sequence", "output")
-"""Values of the option ``release``: what the accounted calibration charges."""
-_ROUNDING = 1.0 + 1e-12
 
 
 @dataclass(frozen=True)
@@ -171,6 +166,11 @@ class Query:
     def norm_kappa(self) -> float | None:
         """kappa, where one release is ``(sqrt(kappa) s/scale)``-GDP for sensitivity s; None for other kinds."""
         return None
+
+    @property
+    def stretch(self) -> float:
+        """Factor by which noise feels a shift more than by its norm, ``sqrt(kappa)``: 1 in l2, and for other kinds."""
+        return math.sqrt(self.norm_kappa or 1.0)
 
     @property
     def is_normal(self) -> bool:

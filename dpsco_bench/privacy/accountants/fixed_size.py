@@ -37,13 +37,7 @@ from dpsco_bench.privacy.accountants.pld import (
     library_version,
     swept,
 )
-from dpsco_bench.privacy.accountants.solve import (
-    least_noise,
-    require_count,
-    require_delta,
-    require_nonnegative,
-    require_target,
-)
+from dpsco_bench.privacy.accountants.solve import least_noise, require, require_target
 
 # Numbers of copies with a share of their own that are tried besides all; Newton steps; losses tried for the range.
 _SHARED, _NEWTON_STEPS, _RANGE_POINTS = 3, 8, 400
@@ -66,10 +60,8 @@ def batch_epsilon(
     ``shift`` >= 0 is the full replace-one sensitivity of a record drawn once, *twice* the norm of a contribution, over
     the noise; with ``replacement`` it can be drawn again. ``gdp_mu`` is that of everything else that is released.
     """
-    require_nonnegative("shift", shift)
-    require_nonnegative("gdp_mu", gdp_mu)
+    require(shift=shift, gdp_mu=gdp_mu, delta=delta)
     _require(population, size, steps, replacement)
-    require_delta(delta)
     if shift in (0.0, math.inf) or always_drawn(population, size, replacement):
         full = shift * copies_at_most(size, replacement) * math.sqrt(steps)
         return gaussian.gdp_epsilon(math.hypot(gdp_mu, full), delta)
@@ -229,8 +221,6 @@ def pessimistic_copies_losses(bound: CopiesBound, spacing: float, tail: float) -
 
 
 def _require(population: int, size: int, steps: int, replacement: bool) -> None:
-    require_count("population", population)
-    require_count("size", size)
-    require_count("steps", steps)
+    require(population=population, size=size, steps=steps)
     if size > population and not replacement:
         raise InputError("size", size, f"at most {population}, the number of records")
