@@ -15,6 +15,10 @@ from dpsco_bench.errors import InputError
 Array = Any
 
 BACKENDS = ("numpy", "cupy")
+_LARGEST_BLOCK = (1 << 25) - (1 << 16)
+"""Bytes, just under 32 MiB: the largest freed block from which glibc learns."""
+_BUFFER = 1024
+"""Elements. Rows at least so long take part in an operation where they are; NumPy copies shorter ones."""
 
 
 def array_namespace(x: Array) -> Any:
@@ -98,12 +102,6 @@ def cumulative_sum(x: Array) -> Array:
     """Sum along the last axis, running; older CuPy knows it by NumPy's older name only."""
     xp = array_namespace(x)
     return xp.cumulative_sum(x, axis=-1) if hasattr(xp, "cumulative_sum") else xp.cumsum(x, axis=-1)
-
-
-_LARGEST_BLOCK = (1 << 25) - (1 << 16)
-"""Bytes, just under 32 MiB: the largest freed block from which glibc learns."""
-_BUFFER = 1024
-"""Elements. Rows at least so long take part in an operation where they are; NumPy copies shorter ones."""
 
 
 @contextmanager

@@ -23,6 +23,17 @@ from dpsco_bench.problems.quadratic import DiagQuadratic
 
 Array = Any
 Draw = Callable[[int], np.ndarray]
+LEAST_BATCH = 8192
+"""R d from which the goals hold: below it Python's overhead per step is seen."""
+SIZES = ((256, 16), (64, 128), (256, 1024))
+DRAW_GOAL = 0.6
+JAX_GOALS = {"float32": 1.5, "float64": 3.0}
+SCRIPT_GOALS = ((64, 128, 10.0), (256, 128, 10.0), (16, 1024, 5.0), (256, 1024, 5.0))
+PASSES = "beside its noise a step is nine passes of NumPy over its arrays, which no cache near the core holds"
+SCRIPT = "a step of the script stays in the nearest cache; the passes of a batched one go to the next"
+DRAWS = 1 << 22
+"""Noise values of a run, about; most steps."""
+STEPS = 1024
 
 
 @dataclass(frozen=True)
@@ -136,19 +147,6 @@ def single_run(task: SgdTask, curvature: np.ndarray, start: np.ndarray, draw: Dr
         if norm > task.radius:
             x *= task.radius / norm
     return x
-
-
-LEAST_BATCH = 8192
-"""R d from which the goals hold: below it Python's overhead per step is seen."""
-SIZES = ((256, 16), (64, 128), (256, 1024))
-DRAW_GOAL = 0.6
-JAX_GOALS = {"float32": 1.5, "float64": 3.0}
-SCRIPT_GOALS = ((64, 128, 10.0), (256, 128, 10.0), (16, 1024, 5.0), (256, 1024, 5.0))
-PASSES = "beside its noise a step is nine passes of NumPy over its arrays, which no cache near the core holds"
-SCRIPT = "a step of the script stays in the nearest cache; the passes of a batched one go to the next"
-DRAWS = 1 << 22
-"""Noise values of a run, about; most steps."""
-STEPS = 1024
 
 
 def task(replicates: int, d: int, dtype: str = "float64") -> SgdTask:

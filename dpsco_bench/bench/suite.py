@@ -19,6 +19,9 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.timing import Machine, machine
 from dpsco_bench.rng.streams import cpu_implementation
 
+PEERS = ("numba", "jax", "jaxlib", "torch")
+"""Packages whose code rows compare, beside NumPy's."""
+
 
 def selected(only: Sequence[str]) -> list[str]:
     """Ids to measure, in the suite's order; all of them for none. Raises InputError for an unknown id."""
@@ -45,10 +48,6 @@ def run_card(quick: bool = False) -> Iterator[CardRow]:
 
 def title(id: str) -> str:
     return TITLES[id] if id in TITLES else GOALS.get(id).title
-
-
-PEERS = ("numba", "jax", "jaxlib", "torch")
-"""Packages whose code rows compare, beside NumPy's."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,43 @@ GROUPS = Path("/proc/self/cgroup")
 MOUNT = Path("/sys/fs/cgroup")
 _FILES = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"))
 """Limit and use of a control group, of either version."""
+Written = Callable[[int], str]
+"""Text of a record's entry in a file, empty where none is written."""
+LARGEST = 1e100
+"""Largest magnitude of a number."""
+LONGEST, MOST = 30, 12
+"""Characters of an entry, and columns, that a message shows."""
+LEAST_IDS = 20
+"""Fewer records do not tell record numbers from other integers."""
+GIVEN = "a number in every record"
+BEYOND = "what is too large for a double, such as 1e400, is read as inf"
+_ID_WORDS = frozenset(
+    ("id", "ids", "uuid", "guid", "key", "index", "idx", "row", "record", "nr", "no", "num", "number", "code", "serial")
+    + ("account", "acct", "client", "cust", "customer", "employee", "invoice", "member", "order", "patient", "user")
+    + ("phone", "ssn")
+)
+_GLUED = re.compile(
+    r"(account|acct|client|cust|customer|employee|item|member|order|patient|record|row|user)(id|key|nr|no)"
+)
+_INDEX = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_\d+__|level_\d+|row[._]?names?|\.\.\.1", re.IGNORECASE)
+"""A name that pandas or R gives to the numbers of records."""
+_COUNTED = frozenset({"age", "year"})
+"""Quantities of which every value may occur once, from any start: those of a table of years or of ages."""
+_PLAIN = re.compile(r"\s*[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+(e[-+]?\d+)?|inf|infinity|nan)\s*", re.ASCII | re.IGNORECASE)
+"""A number as every reader of tables takes it."""
+_CODE = r"^\s*[-+]?(0\d|\d{16,}\s*$)"
+"""A label that another one would become equal to as a double: 01 is not 1."""
+_HINTS = {
+    r"[-+]?[\d.,]+\s*%": "a percent sign: write 12% as 0.12",
+    r"[^\d\s]?\d{1,3}([,'_ \u00a0\u2009\u202f]\d{3})+(\.\d+)?": "signs between thousands: write 645,100 as 645100",
+    r".*[\u00a0\u2007\u2009\u202f].*": "a no-break space: take it out",
+    r"[-+.\d\s]*[;|\t][-+.,;|\d\s]*": "no comma between two fields: write commas",
+    r"[-+]?[\d.]*,\d+": "a decimal comma: write a point",
+    r"\d{1,4}[-/:.]\d\d?([-/:.]\d+)*([ T].*)?": "a time: write how many days or hours after a public one it is",
+    r"[-+]?\d[\d.]*\s*([^\W\d]\S*|[^\w\s])|[^\w\s.+-]\s*\d[\d.,]*": "a unit: write the number alone",
+}
+"""Cures of entries that nearly are numbers."""
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def available_memory() -> float:
@@ -102,45 +139,6 @@ def check_square(columns: int, file: str) -> None:
             f"{gigabytes(8.0 * SQUARES * columns**2)}, and {gigabytes(free)} of memory are free"
         )
         raise InputError(f"columns of {file}", columns, allowed)
-
-
-Written = Callable[[int], str]
-"""Text of a record's entry in a file, empty where none is written."""
-LARGEST = 1e100
-"""Largest magnitude of a number."""
-LONGEST, MOST = 30, 12
-"""Characters of an entry, and columns, that a message shows."""
-LEAST_IDS = 20
-"""Fewer records do not tell record numbers from other integers."""
-GIVEN = "a number in every record"
-BEYOND = "what is too large for a double, such as 1e400, is read as inf"
-_ID_WORDS = frozenset(
-    ("id", "ids", "uuid", "guid", "key", "index", "idx", "row", "record", "nr", "no", "num", "number", "code", "serial")
-    + ("account", "acct", "client", "cust", "customer", "employee", "invoice", "member", "order", "patient", "user")
-    + ("phone", "ssn")
-)
-_GLUED = re.compile(
-    r"(account|acct|client|cust|customer|employee|item|member|order|patient|record|row|user)(id|key|nr|no)"
-)
-_INDEX = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_\d+__|level_\d+|row[._]?names?|\.\.\.1", re.IGNORECASE)
-"""A name that pandas or R gives to the numbers of records."""
-_COUNTED = frozenset({"age", "year"})
-"""Quantities of which every value may occur once, from any start: those of a table of years or of ages."""
-_PLAIN = re.compile(r"\s*[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+(e[-+]?\d+)?|inf|infinity|nan)\s*", re.ASCII | re.IGNORECASE)
-"""A number as every reader of tables takes it."""
-_CODE = r"^\s*[-+]?(0\d|\d{16,}\s*$)"
-"""A label that another one would become equal to as a double: 01 is not 1."""
-_HINTS = {
-    r"[-+]?[\d.,]+\s*%": "a percent sign: write 12% as 0.12",
-    r"[^\d\s]?\d{1,3}([,'_ \u00a0\u2009\u202f]\d{3})+(\.\d+)?": "signs between thousands: write 645,100 as 645100",
-    r".*[\u00a0\u2007\u2009\u202f].*": "a no-break space: take it out",
-    r"[-+.\d\s]*[;|\t][-+.,;|\d\s]*": "no comma between two fields: write commas",
-    r"[-+]?[\d.]*,\d+": "a decimal comma: write a point",
-    r"\d{1,4}[-/:.]\d\d?([-/:.]\d+)*([ T].*)?": "a time: write how many days or hours after a public one it is",
-    r"[-+]?\d[\d.]*\s*([^\W\d]\S*|[^\w\s])|[^\w\s.+-]\s*\d[\d.,]*": "a unit: write the number alone",
-}
-"""Cures of entries that nearly are numbers."""
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def shown_entry(value: Any) -> str:

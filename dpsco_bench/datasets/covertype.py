@@ -36,6 +36,42 @@ _LIBSVM_SCALED = "those of the unscaled file covtype.libsvm.binary, which are in
 _BROKEN = (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile, DeprecationWarning)
 
 Block = tuple[np.ndarray, np.ndarray]
+_SYNTHETIC_KEY = "covertype_synthetic/records"
+_WORDS = 16
+# Shares in per cent of wilderness areas 1..4, and mean elevation in metres there.
+_AREA_SHARES = np.array([45.0, 5.0, 43.5, 6.5])
+_AREA_ELEVATION = np.array([2960.0, 3230.0, 2970.0, 2290.0])
+# Shares in per mille of soil types 1..40 outside area 4 and within it.
+_SOIL_SHARES = np.array(
+    [0, 4, 2, 9, 0, 0, 8, 1, 2, 25, 22, 55, 31, 0, 1, 4, 6, 1, 7, 16]
+    + [2, 60, 103, 38, 2, 5, 2, 2, 205, 54, 46, 94, 81, 29, 4, 2, 8, 28, 25, 16],
+    dtype=np.float64,
+)
+_LOW_SOIL_SHARES = np.array([90, 120, 110, 110, 60, 130, 0, 0, 0, 250, 0, 0, 0, 40, 5, 30, 55] + [0] * 23, float)
+# As in the real data: soil type 7 holds only class 2; types 1, 5, 14, 15 and 37 hold none.
+ALWAYS_CLASS_2, NEVER_CLASS_2 = (7,), (1, 5, 14, 15, 37)
+NAME = "covertype"
+COMMAND = "python -m dpsco_bench data covertype"
+FOLDERS = ("covertype", "covtype")
+ROWS = 581_012
+PAPER_ROWS = 200_000
+COMPACT = "covtype.npz"
+UCI = ("covtype.data.gz", "covtype.data")
+LIBSVM = ("covtype.libsvm.binary.bz2", "covtype.libsvm.binary")
+SCALED = ("covtype.libsvm.binary.scale.bz2", "covtype.libsvm.binary.scale")
+FILES = (COMPACT, *UCI, *LIBSVM)
+# Frozen: the key of the row permutation.
+_ROW_KEY = "covertype/rows"
+REMOTE_FILES = (
+    store.RemoteFile(
+        UCI[0],
+        "https://archive.ics.uci.edu/ml/machine-learning-databases/covtype/covtype.data.gz",
+        "614360d0257557dd1792834a85a1cdebfadc3c4f30b011d56afee7ffb5b15771",
+    ),
+    store.RemoteFile(
+        LIBSVM[0], "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/covtype.libsvm.binary.bz2"
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -256,22 +292,6 @@ def sample_from(integers: np.ndarray, is_class_2: np.ndarray, indices: np.ndarra
     return Sample(features, np.where(is_class_2 == 1, 1.0, -1.0), indices, scale)
 
 
-_SYNTHETIC_KEY = "covertype_synthetic/records"
-_WORDS = 16
-# Shares in per cent of wilderness areas 1..4, and mean elevation in metres there.
-_AREA_SHARES = np.array([45.0, 5.0, 43.5, 6.5])
-_AREA_ELEVATION = np.array([2960.0, 3230.0, 2970.0, 2290.0])
-# Shares in per mille of soil types 1..40 outside area 4 and within it.
-_SOIL_SHARES = np.array(
-    [0, 4, 2, 9, 0, 0, 8, 1, 2, 25, 22, 55, 31, 0, 1, 4, 6, 1, 7, 16]
-    + [2, 60, 103, 38, 2, 5, 2, 2, 205, 54, 46, 94, 81, 29, 4, 2, 8, 28, 25, 16],
-    dtype=np.float64,
-)
-_LOW_SOIL_SHARES = np.array([90, 120, 110, 110, 60, 130, 0, 0, 0, 250, 0, 0, 0, 40, 5, 30, 55] + [0] * 23, float)
-# As in the real data: soil type 7 holds only class 2; types 1, 5, 14, 15 and 37 hold none.
-ALWAYS_CLASS_2, NEVER_CLASS_2 = (7,), (1, 5, 14, 15, 37)
-
-
 def covertype_records(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Invent integer records in the layout of the original file.
 
@@ -328,20 +348,6 @@ def _labels(u: np.ndarray, elevation: np.ndarray, area: np.ndarray, soil: np.nda
     return labels.astype(np.uint8)
 
 
-NAME = "covertype"
-COMMAND = "python -m dpsco_bench data covertype"
-FOLDERS = ("covertype", "covtype")
-ROWS = 581_012
-PAPER_ROWS = 200_000
-COMPACT = "covtype.npz"
-UCI = ("covtype.data.gz", "covtype.data")
-LIBSVM = ("covtype.libsvm.binary.bz2", "covtype.libsvm.binary")
-SCALED = ("covtype.libsvm.binary.scale.bz2", "covtype.libsvm.binary.scale")
-FILES = (COMPACT, *UCI, *LIBSVM)
-# Frozen: the key of the row permutation.
-_ROW_KEY = "covertype/rows"
-
-
 @dataclass(frozen=True)
 class Content:
     """Content that a source must have: digests of (rows, 54) int16 in C order and of uint8 labels, 1 = class 2."""
@@ -355,16 +361,6 @@ CONTENT = Content(
     rows=ROWS,
     features_sha256="1d8ed656c88560e0f10ec542ecfd4b4b2f1dbd17ec145c29918aebb63a8c0e6f",
     labels_sha256="362aabbef69e7d57470c0d8c9df0a244f130b8a0dcf3cdc409d72bd1da18ad87",
-)
-REMOTE_FILES = (
-    store.RemoteFile(
-        UCI[0],
-        "https://archive.ics.uci.edu/ml/machine-learning-databases/covtype/covtype.data.gz",
-        "614360d0257557dd1792834a85a1cdebfadc3c4f30b011d56afee7ffb5b15771",
-    ),
-    store.RemoteFile(
-        LIBSVM[0], "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/covtype.libsvm.binary.bz2"
-    ),
 )
 
 

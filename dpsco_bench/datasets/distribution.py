@@ -27,6 +27,29 @@ from dpsco_bench.errors import DataAbsent
 from dpsco_bench.plain import Plain
 
 OPENERS: Mapping[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open}
+ADULT_COLUMNS = 123
+TRAINING, TEST = 32_561, 16_281
+_ADULT_ADDRESS = (
+    "https://raw.githubusercontent.com/X-DataInitiative/tick-datasets/"
+    "9d959b6e53e17145e93e9849ff1f9f6d2de8ae51/binary/adult/"
+)
+KDD_ROWS = 145_586
+"""Distinct records, of 494,021."""
+CATEGORIES = {
+    1: "icmp tcp udp",
+    2: "IRC X11 Z39_50 auth bgp courier csnet_ns ctf daytime discard domain domain_u echo eco_i ecr_i efs "
+    "exec finger ftp ftp_data gopher hostnames http http_443 imap4 iso_tsap klogin kshell ldap link login "
+    "mtp name netbios_dgm netbios_ns netbios_ssn netstat nnsp nntp ntp_u other pm_dump pop_2 pop_3 "
+    "printer private red_i remote_job rje shell smtp sql_net ssh sunrpc supdup systat telnet tftp_u tim_i "
+    "time urh_i urp_i uucp uucp_path vmnet whois",
+    3: "OTH REJ RSTO RSTOS0 RSTR S0 S1 S2 S3 SF SH",
+}
+"""Values of protocol, service and flag, by the position of their column."""
+LARGEST = {0: 1e9, 4: 1e9, 5: 1e9, 22: 511.0, 23: 511.0, 31: 255.0, 32: 255.0, **dict.fromkeys((9, 12, 15, 16), 1e3)}
+"""Counts are taken as ``log(1 + v)`` over its value here; all other numbers are shares and flags, cut at 1."""
+NORMAL = "normal."
+FIELDS = 41
+KDD_COLUMNS = FIELDS - len(CATEGORIES) + sum(len(values.split()) for values in CATEGORIES.values())
 
 
 @dataclass(frozen=True)
@@ -125,14 +148,6 @@ def unit_rows(features: np.ndarray) -> np.ndarray:
     return features / np.maximum(norms, 1.0)[:, None]
 
 
-ADULT_COLUMNS = 123
-TRAINING, TEST = 32_561, 16_281
-_ADULT_ADDRESS = (
-    "https://raw.githubusercontent.com/X-DataInitiative/tick-datasets/"
-    "9d959b6e53e17145e93e9849ff1f9f6d2de8ae51/binary/adult/"
-)
-
-
 def parse_adult(*texts: bytes) -> Table:
     """Read the training records, then those of the test file; columns are counted from 0 there."""
     lines = [libsvm.parse(text.strip()) for text in texts]
@@ -165,25 +180,6 @@ ADULT = Distribution(
     ),
     parse=parse_adult,
 )
-
-
-KDD_ROWS = 145_586
-"""Distinct records, of 494,021."""
-CATEGORIES = {
-    1: "icmp tcp udp",
-    2: "IRC X11 Z39_50 auth bgp courier csnet_ns ctf daytime discard domain domain_u echo eco_i ecr_i efs "
-    "exec finger ftp ftp_data gopher hostnames http http_443 imap4 iso_tsap klogin kshell ldap link login "
-    "mtp name netbios_dgm netbios_ns netbios_ssn netstat nnsp nntp ntp_u other pm_dump pop_2 pop_3 "
-    "printer private red_i remote_job rje shell smtp sql_net ssh sunrpc supdup systat telnet tftp_u tim_i "
-    "time urh_i urp_i uucp uucp_path vmnet whois",
-    3: "OTH REJ RSTO RSTOS0 RSTR S0 S1 S2 S3 SF SH",
-}
-"""Values of protocol, service and flag, by the position of their column."""
-LARGEST = {0: 1e9, 4: 1e9, 5: 1e9, 22: 511.0, 23: 511.0, 31: 255.0, 32: 255.0, **dict.fromkeys((9, 12, 15, 16), 1e3)}
-"""Counts are taken as ``log(1 + v)`` over its value here; all other numbers are shares and flags, cut at 1."""
-NORMAL = "normal."
-FIELDS = 41
-KDD_COLUMNS = FIELDS - len(CATEGORIES) + sum(len(values.split()) for values in CATEGORIES.values())
 
 
 def parse_kddcup(text: bytes) -> Table:

@@ -17,6 +17,15 @@ from dpsco_bench.datasets.columns import InRecord
 from dpsco_bench.errors import InputError
 
 FORM = "lines are not of the form 'label index:value ...'"
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:inf|infinity|nan)"
+_VALUE = re.compile(rf"(?:{_NUMBER})", re.IGNORECASE | re.ASCII)
+_INDEX = re.compile(r"[-+]?\d+(?:\.0*)?(?:e\+?\d+)?", re.IGNORECASE | re.ASCII)
+_PAIR = re.compile(r"(?!qid:)[^:]+:[^:]+")
+_BLANK = r"[ \t\r\f\v]"
+_LINES = re.compile(
+    rf"(?:{_BLANK}*+(?:{_NUMBER})(?:{_BLANK}++{_INDEX.pattern}:(?:{_NUMBER})(?=\s|\Z))*+{_BLANK}*+(?:\n|\Z))*+".encode(),
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -58,17 +67,6 @@ def dense(lines: Lines, columns: int) -> np.ndarray:
     features = np.zeros((len(lines.labels), columns))
     features[lines.rows, lines.indices - 1] = lines.values
     return features
-
-
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:inf|infinity|nan)"
-_VALUE = re.compile(rf"(?:{_NUMBER})", re.IGNORECASE | re.ASCII)
-_INDEX = re.compile(r"[-+]?\d+(?:\.0*)?(?:e\+?\d+)?", re.IGNORECASE | re.ASCII)
-_PAIR = re.compile(r"(?!qid:)[^:]+:[^:]+")
-_BLANK = r"[ \t\r\f\v]"
-_LINES = re.compile(
-    rf"(?:{_BLANK}*+(?:{_NUMBER})(?:{_BLANK}++{_INDEX.pattern}:(?:{_NUMBER})(?=\s|\Z))*+{_BLANK}*+(?:\n|\Z))*+".encode(),
-    re.IGNORECASE,
-)
 
 
 def parse_lines(text: bytes, path: Path) -> Lines:

@@ -11,6 +11,8 @@ from dpsco_bench.datasets.distribution import ADULT, KDDCUP99, Distribution
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
 
+UCI_LICENCE = "understood to be CC BY 4.0 (UCI)"
+
 
 @dataclass(frozen=True)
 class DataSet:
@@ -36,7 +38,6 @@ def _distributed(files: Distribution, **known: str) -> DataSet:
     return DataSet(name=files.name, fetcher=files.fetch, verifier=files.verify, **known)
 
 
-UCI_LICENCE = "understood to be CC BY 4.0 (UCI)"
 DATASETS: dict[str, DataSet] = {
     ADULT.name: _distributed(
         ADULT,

@@ -12,6 +12,8 @@ import numpy as np
 
 from dpsco_bench.errors import DpscoError, InputError
 
+DEFAULT_ROOT = Path("data")
+
 
 def raw_words(seed: int, what: str, count: int) -> np.ndarray:
     """Random uint64 words for a purpose such as ``covertype/rows``; the first k of them do not depend on `count`."""
@@ -31,9 +33,6 @@ def uniforms(seed: int, what: str, rows: int, columns: int) -> np.ndarray:
     """Uniform numbers in [0, 1) with 53 bits, shape (rows, columns); fewer rows are a prefix of more."""
     words = raw_words(seed, what, rows * columns) >> np.uint64(11)
     return words.reshape(rows, columns) * 2.0**-53
-
-
-DEFAULT_ROOT = Path("data")
 
 
 class DataCorrupt(DpscoError):

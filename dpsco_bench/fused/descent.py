@@ -30,6 +30,7 @@ TOGETHER = 24
 """Most rows that make their steps in turn."""
 NUMBERS = 3072
 """Most numbers of their iterates, and of the sums: more of them leave the nearest cache."""
+KERNELS = Path(__file__).with_name("descent.cu")
 
 
 @piece
@@ -163,9 +164,6 @@ def to_factors(squares, radius):
     """Turn squared lengths ``(24,)`` into the factors that bring rows onto the l2 ball, in place."""
     for q in range(TOGETHER):
         squares[q] = radius / math.sqrt(squares[q]) if squares[q] > radius * radius else 1.0
-
-
-KERNELS = Path(__file__).with_name("descent.cu")
 
 
 def steps_of(objective: Any, *arguments: Any, **keys: Any) -> Steps:

@@ -16,6 +16,10 @@ from dpsco_bench.problems.data import CONSTANT, NO_SLOPE, SQUARED, RecordForm, f
 from dpsco_bench.problems.glm import record_blocks
 
 Array = Any
+Affine = tuple[Array, Array, Array]
+"""``m (S R, d)``, ``h (d,)`` and ``c (d,)`` of a mean gradient ``m + h (x - c)``; h and c are empty for h = 0."""
+WHOLE = form_tuple(RecordForm())
+"""The form of records that no loop looks at."""
 
 
 @compiled
@@ -53,12 +57,6 @@ def by_products(problem: Any, data: Any) -> Callable[[Array], Array]:
         return total / data.n
 
     return mean
-
-
-Affine = tuple[Array, Array, Array]
-"""``m (S R, d)``, ``h (d,)`` and ``c (d,)`` of a mean gradient ``m + h (x - c)``; h and c are empty for h = 0."""
-WHOLE = form_tuple(RecordForm())
-"""The form of records that no loop looks at."""
 
 
 def affine_gradient(objective: Any) -> Affine | None:

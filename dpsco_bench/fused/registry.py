@@ -13,6 +13,7 @@ from dpsco_bench.problems.data import form_of
 from dpsco_bench.registry import Registry, attempt, modules_in, papers, source
 
 Supports = Callable[[Any, Any, Any], bool]
+FUSED: Registry[FusedRun] = Registry("fused run", "fused")
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,6 @@ class FusedRun:
     form: bool = True
     rounds: type | None = None
     device: Supports | None = None
-
-
-FUSED: Registry[FusedRun] = Registry("fused run", "fused")
 
 
 def fused(

@@ -28,6 +28,8 @@ GROUP = 24
 """Replicates that are worked on at once: three values of `fused.lanes`."""
 BLOCK = 64
 """Records that are worked on at once; a product of so many factors in [1, 2] is far from overflow."""
+_KNOWN: WeakKeyDictionary[Any, LookedAt] = WeakKeyDictionary()
+"""Entries by objective."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,6 @@ class LookedAt:
     at: Array = None
     gradient: Array = None
     followed: bool = False
-
-
-_KNOWN: WeakKeyDictionary[Any, LookedAt] = WeakKeyDictionary()
-"""Entries by objective."""
 
 
 def entries_of(objective: Any) -> Entries | None:

@@ -18,6 +18,16 @@ from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.data import Kinds, Levels, Listed, RecordForm, form_of, kinds_of
 
 Array = Any
+NUMBERS = 1 << 17
+"""Noise values of a tile, and as many numbers of records that are gathered: both stay in the second-level cache."""
+LEAST_STEPS = 32
+"""Steps of a tile, where replicates can be taken in groups."""
+LONGEST = 1 << 18
+"""Most steps of a stretch: its step sizes and weights are arrays."""
+DOMAINS = {"l2_ball": L2_BALL, "l1_ball": L1_BALL, "linf_ball": LINF_BALL}
+LAUNCHERS: dict[Any, Callable[..., None]] = {}
+"""Launcher of the kernel that stands for a compiled loop."""
+_NONE = np.zeros((0, 0), dtype=np.int64)
 
 
 @compiled
@@ -59,17 +69,6 @@ def write_about(found, means, signs, scale, indices):
                     found[row, s, w, j] = means[row, j] + scale * signs[r, i, j]
 
 
-NUMBERS = 1 << 17
-"""Noise values of a tile, and as many numbers of records that are gathered: both stay in the second-level cache."""
-LEAST_STEPS = 32
-"""Steps of a tile, where replicates can be taken in groups."""
-LONGEST = 1 << 18
-"""Most steps of a stretch: its step sizes and weights are arrays."""
-DOMAINS = {"l2_ball": L2_BALL, "l1_ball": L1_BALL, "linf_ball": LINF_BALL}
-LAUNCHERS: dict[Any, Callable[..., None]] = {}
-"""Launcher of the kernel that stands for a compiled loop."""
-
-
 def on_device(loop: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register what launches a loop's kernel, with the loop's arguments (used as a decorator)."""
 
@@ -100,9 +99,6 @@ class Tile:
     rows: tuple[int, int, int, int]
     records: tuple[Any, ...]
     noise: Any
-
-
-_NONE = np.zeros((0, 0), dtype=np.int64)
 
 
 class Steps:

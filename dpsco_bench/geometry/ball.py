@@ -28,6 +28,14 @@ from dpsco_bench.registry import Registry
 Array = Any
 
 Make = TypeVar("Make", bound=Callable[..., Any])
+SET_KINDS: Registry[SetKind] = Registry("feasible set", "sets", core="geometry")
+DRAWS = 4000
+"""Simulated widths are means of so many draws: a relative error of about ``1/(1.4 width sqrt(DRAWS))``."""
+SEED = 20230101
+BLOCK = 1 << 22
+"""Numbers drawn at a time; the draws do not depend on it."""
+BALLS = ("l1_ball", "l2_ball")
+LP_BALLS = (*BALLS, "linf_ball", "lp_ball")
 
 
 class CentredSet:
@@ -63,9 +71,6 @@ class SetKind:
     make: Callable[[Any, float], Any]
 
 
-SET_KINDS: Registry[SetKind] = Registry("feasible set", "sets", core="geometry")
-
-
 def set_kind(name: str, parameters: str, read: Callable[[str], Any] = int) -> Callable[[Make], Make]:
     """Register a class or function of (parameters, radius) as a kind of sets (used as a decorator; see `SetKind`)."""
 
@@ -81,13 +86,6 @@ def integral(function: Callable[[float], float], ends: Sequence[float], absolute
     from scipy.integrate import quad  # a tenth of a second that most runs can do without
 
     return float(sum(quad(function, *piece, epsabs=absolute, epsrel=1e-12, limit=200)[0] for piece in pairwise(ends)))
-
-
-DRAWS = 4000
-"""Simulated widths are means of so many draws: a relative error of about ``1/(1.4 width sqrt(DRAWS))``."""
-SEED = 20230101
-BLOCK = 1 << 22
-"""Numbers drawn at a time; the draws do not depend on it."""
 
 
 def mean_length(d: int) -> float:
@@ -132,10 +130,6 @@ def simulated_width(unit: CentredSet, d: int) -> float:
     for first in range(0, DRAWS, rows):
         total += float(np.sum(unit.support(rng.standard_normal((min(rows, DRAWS - first), d)))))
     return total / DRAWS
-
-
-BALLS = ("l1_ball", "l2_ball")
-LP_BALLS = (*BALLS, "linf_ball", "lp_ball")
 
 
 class FeasibleSet(Protocol):

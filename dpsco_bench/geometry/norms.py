@@ -24,6 +24,13 @@ from dpsco_bench.backend.namespace import array_namespace, cast, cumulative_sum
 from dpsco_bench.errors import InputError, checked_count
 
 Array = Any
+ITERATIONS = 60
+"""Most steps of either Newton iteration; four to eight are made."""
+LEAST = 1e-30
+"""Multipliers below this change nothing in entries of size one."""
+LEAST_RADIUS, LARGEST_LENGTH = 1e-140, 1e150
+"""Beyond these squares may vanish or overflow."""
+RULES = ("best", "q", "sec2", "two_ln_d")
 
 
 def checked_exponent(p: float, *, key: str = "p") -> float:
@@ -87,12 +94,6 @@ def square_gradient(x: Array, exponent: float, scale: float) -> Array:
     powers = ratio ** (exponent - 1.0)
     total = nonzero(xp.sum(powers * ratio, axis=-1, keepdims=True))
     return xp.sign(x) * powers * (scale * top * total ** (2.0 / exponent - 1.0))
-
-
-ITERATIONS = 60
-"""Most steps of either Newton iteration; four to eight are made."""
-LEAST = 1e-30
-"""Multipliers below this change nothing in entries of size one."""
 
 
 def penalised_step(y: Array, free: Array, p: float, s: float, kappa: float, radius: float) -> Array:
@@ -192,10 +193,6 @@ def _mean_slope(weights: Array, rate: Array) -> tuple[Array, Array]:
     return total, xp.sum(weights * rate, axis=-1, keepdims=True) / total
 
 
-LEAST_RADIUS, LARGEST_LENGTH = 1e-140, 1e150
-"""Beyond these squares may vanish or overflow."""
-
-
 def first_largest(x: Array) -> Array:
     """Mask ``(..., d)`` of the first coordinate with the largest absolute value."""
     xp = array_namespace(x)
@@ -277,9 +274,6 @@ def over_threshold(deficit: Array, total: float) -> Array:
     kept = xp.sum(cast(ordered < height, xp.int64), axis=-1, keepdims=True)
     rest = xp.take_along_axis(height, kept - 1, axis=-1) - deficit
     return xp.where(rest > 0, rest, xp.zeros_like(rest))
-
-
-RULES = ("best", "q", "sec2", "two_ln_d")
 
 
 @dataclass(frozen=True)

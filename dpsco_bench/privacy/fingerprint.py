@@ -17,6 +17,7 @@ from dpsco_bench.privacy.plan import PaperLimit, Plan, Query
 ROUNDING = 1e-12
 """Relative difference of floats that the mathematical functions of two processors may have."""
 _ABSENT = "absent"
+_DERIVED = ("law", "law_parameters", "norm", "norm_kappa")
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,6 @@ class QueryRecord(Record):
         return super().from_json({**{key: entry[key] for key in entry if key not in more}, "more": more})
 
 
-_DERIVED = ("law", "law_parameters", "norm", "norm_kappa")
 _OF_QUERIES = frozenset(f.name for f in fields(QueryRecord) if f.name != "more")
 
 

@@ -56,6 +56,8 @@ __all__ = [
     "domain_traits",
     "option",
 ]
+CLIPPED_VALUES = 1 << 20
+"""Most entries of single gradients held at once for a clipped mean."""
 
 
 class Problem:
@@ -412,7 +414,3 @@ class Problem:
         """Return records of the record domain, extreme ones first, for the search over neighbouring data sets."""
         allowed = "given: it returns a Data of records that change gradients most; without it no neighbour can be tried"
         raise InputError(f"domain_records of {self.name}", "missing", allowed)
-
-
-CLIPPED_VALUES = 1 << 20
-"""Most entries of single gradients held at once for a clipped mean."""

@@ -26,6 +26,9 @@ Array = Any
 DOMAINS = ("ball", "l1_ball", "space")
 FAR = 1e4
 """Distance of a label from all margins, in units of 1/beta: there the slope is 1 up to 5e-9."""
+TILT = 0.1
+"""First coordinate of a turning canary's features: small, so that its mirror image points almost the opposite way."""
+CANARIES = ("turning", "steady")
 
 
 def _alone(n: int, row: np.ndarray, label: float = 0.0) -> Data:
@@ -132,11 +135,6 @@ class CanaryHeavy(LinearInBall):
     def _diagonal(self) -> np.ndarray:
         ones = np.ones(self.dimension)
         return ones / np.linalg.norm(ones, ord=dual_exponent(self.p))
-
-
-TILT = 0.1
-"""First coordinate of a turning canary's features: small, so that its mirror image points almost the opposite way."""
-CANARIES = ("turning", "steady")
 
 
 @problem

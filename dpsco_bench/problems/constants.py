@@ -19,6 +19,29 @@ import numpy as np
 from dpsco_bench.errors import InputError, integral
 from dpsco_bench.geometry.ball import FeasibleSet, feasible_set
 
+LOSS_CLASSES = ("linear", "glm", "any")
+"""Knowledge of the difference of two records' gradients at x, as x moves. ``linear``: it is the same everywhere, as
+Hessians do not depend on the data. ``glm``: it stays in a fixed plane, as every record's gradient keeps its direction.
+``any``: nothing; a Hessian of rank one is not enough, since its range may turn."""
+LOSSES = ("hidden", "values", "linear", "axis_linear", "quadratic", "norm", "norm_quadratic")
+"""``hidden``: gradients alone are at hand. ``values``: losses and their empirical mean can be evaluated. ``linear``:
+``-<x, s>``; ``axis_linear``: the same with s on the first axis. ``quadratic``: ``(mu/2) ||x - s||_2^2``. ``norm``:
+``G ||x - s||`` in the norm of the domain. ``norm_quadratic``: ``a ||x - s|| + (mu/2) ||x||_2^2``, ``G = a + mu R``."""
+CURVATURES = ("any", "convex", "strong")
+"""Knowledge of the objective on every data set: nothing, that it is convex, or that `Constants.strong_convexity` is
+not only a Polyak-Lojasiewicz constant besides."""
+MOST_SOUND = 1 << 12
+"""Constants that are remembered to be sound, as they were given."""
+_SOUND: dict[tuple[tuple[Any, ...], tuple[type, ...]], None] = {}
+_ROUNDING = 1.0 + 1e-9
+"""Factor by which a strong convexity may exceed a smoothness that is computed in another way."""
+_POSITIVE = ("lipschitz", "initial_gap")
+_UNBOUNDED = ("norm", "hessian_rank")
+_UPPER_BOUNDS = ("lipschitz", "smoothness", "diameter", "gradient_deviation", "hessian_rank")
+_LABELS = ("domain", "losses", "loss_class", "curvature", "status", "isotropic")
+WORDS = {int: "an integer", float: "a number", str: "text", bool: "true or false"}
+REAL, WHOLE = (int, float, np.integer, np.floating), (int, np.integer)
+
 
 class Trait(Enum):
     """Properties of an objective that algorithms ask for; a plug-in may ask for members of an Enum of its own."""
@@ -96,25 +119,6 @@ def domain_traits(domain: str) -> frozenset[Trait]:
     if kind not in DOMAIN_TRAITS:
         raise InputError("domain", domain, "one of " + ", ".join(DOMAIN_TRAITS))
     return DOMAIN_TRAITS[kind]
-
-
-LOSS_CLASSES = ("linear", "glm", "any")
-"""Knowledge of the difference of two records' gradients at x, as x moves. ``linear``: it is the same everywhere, as
-Hessians do not depend on the data. ``glm``: it stays in a fixed plane, as every record's gradient keeps its direction.
-``any``: nothing; a Hessian of rank one is not enough, since its range may turn."""
-LOSSES = ("hidden", "values", "linear", "axis_linear", "quadratic", "norm", "norm_quadratic")
-"""``hidden``: gradients alone are at hand. ``values``: losses and their empirical mean can be evaluated. ``linear``:
-``-<x, s>``; ``axis_linear``: the same with s on the first axis. ``quadratic``: ``(mu/2) ||x - s||_2^2``. ``norm``:
-``G ||x - s||`` in the norm of the domain. ``norm_quadratic``: ``a ||x - s|| + (mu/2) ||x||_2^2``, ``G = a + mu R``."""
-
-CURVATURES = ("any", "convex", "strong")
-"""Knowledge of the objective on every data set: nothing, that it is convex, or that `Constants.strong_convexity` is
-not only a Polyak-Lojasiewicz constant besides."""
-
-
-MOST_SOUND = 1 << 12
-"""Constants that are remembered to be sound, as they were given."""
-_SOUND: dict[tuple[tuple[Any, ...], tuple[type, ...]], None] = {}
 
 
 @dataclass(frozen=True)
@@ -289,14 +293,6 @@ class Constants:
         return new.but(status="nominal") if stronger else new
 
 
-_ROUNDING = 1.0 + 1e-9
-"""Factor by which a strong convexity may exceed a smoothness that is computed in another way."""
-_POSITIVE = ("lipschitz", "initial_gap")
-_UNBOUNDED = ("norm", "hessian_rank")
-_UPPER_BOUNDS = ("lipschitz", "smoothness", "diameter", "gradient_deviation", "hessian_rank")
-_LABELS = ("domain", "losses", "loss_class", "curvature", "status", "isotropic")
-
-
 @cache
 def constant_names() -> tuple[str, ...]:
     """Names of the constants that are numbers, in order: those that may be declared by key."""
@@ -311,10 +307,6 @@ def checked_real(key: str, value: Any, *, positive: bool) -> float:
     if not number or not math.isfinite(value) or value < 0 or (positive and value == 0):
         raise InputError(key, value, "a finite number > 0" if positive else "a finite number >= 0")
     return float(value)
-
-
-WORDS = {int: "an integer", float: "a number", str: "text", bool: "true or false"}
-REAL, WHOLE = (int, float, np.integer, np.floating), (int, np.integer)
 
 
 @dataclass(frozen=True)

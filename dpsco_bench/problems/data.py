@@ -13,6 +13,16 @@ from dpsco_bench.rng.streams import Stream
 
 Array = Any
 StreamFactory = Callable[[str], Stream]
+NO_SLOPE, CONSTANT, SQUARED, LOGISTIC, HUBER, PSEUDO_HUBER = range(6)
+"""Slopes ``l'(m, y)`` of the margin m, with parameters (a, b): none; a; ``m - y``; the logistic loss of
+``b + a y m`` for labels -1 and 1; ``a (m - y)`` clipped to [-1, 1]; ``t/sqrt(t^2 + a^2)`` of ``t = m - y``."""
+READS = (
+    *("slope", "gather", "batch_gradient", "mean_gradient"),
+    *("range_gradient", "range_gradient_pair", "record_gradients"),
+)
+"""Attributes that decide the gradients of a problem: a class that changes one of these has another form, or none."""
+LISTS = ("gather", "form_records", "form_range")
+"""Attributes that decide the records of a problem: a class that changes one of these lists its own."""
 
 
 @dataclass(frozen=True)
@@ -130,16 +140,6 @@ class Draws:
         return first, count, self.first_replicate, self.replicates, dim
 
 
-NO_SLOPE, CONSTANT, SQUARED, LOGISTIC, HUBER, PSEUDO_HUBER = range(6)
-"""Slopes ``l'(m, y)`` of the margin m, with parameters (a, b): none; a; ``m - y``; the logistic loss of
-``b + a y m`` for labels -1 and 1; ``a (m - y)`` clipped to [-1, 1]; ``t/sqrt(t^2 + a^2)`` of ``t = m - y``."""
-READS = (
-    *("slope", "gather", "batch_gradient", "mean_gradient"),
-    *("range_gradient", "range_gradient_pair", "record_gradients"),
-)
-"""Attributes that decide the gradients of a problem: a class that changes one of these has another form, or none."""
-
-
 @dataclass(frozen=True)
 class RecordForm:
     """``grad f_i(x) = l'(<a_i, x>, y_i) a_i + h (x - c)``, h and c the same for all records.
@@ -192,9 +192,6 @@ class Signs:
 
 Listed = Kinds | Levels | Signs
 """Records that compiled steps look up."""
-
-LISTS = ("gather", "form_records", "form_range")
-"""Attributes that decide the records of a problem: a class that changes one of these lists its own."""
 
 
 def kinds_of(problem: Any, data: Any, drawn: bool) -> Listed | None:

@@ -18,6 +18,9 @@ Array = Any
 
 BLOCK_VALUES = 1 << 18
 """Record entries, over all rows, that are drawn at once."""
+_ALL = CURVED | {Trait.PLANE_GRADIENTS}
+TARGET = 0.3
+"""Distance of the mean target from the origin."""
 
 
 class DirectionSample:
@@ -82,9 +85,6 @@ class DirectionSample:
     def _from_signs(self, signs: np.ndarray) -> np.ndarray:
         """Shape ``(count, S R, d)``."""
         return self.means + np.tile(self._size * signs, (1, self.signals, 1))
-
-
-_ALL = CURVED | {Trait.PLANE_GRADIENTS}
 
 
 class DirectionLosses(Signalled):
@@ -192,10 +192,6 @@ class DirectionLosses(Signalled):
 
     def _with_curvature(self, slope: Array, x: Array) -> Array:
         return slope + self.curvature * x if self.curvature else slope
-
-
-TARGET = 0.3
-"""Distance of the mean target from the origin."""
 
 
 @problem

@@ -15,6 +15,8 @@ from dpsco_bench.geometry.ball import Ball, FeasibleSet, feasible_set
 from dpsco_bench.problems.base import Constants, Problem, option
 
 Array = Any
+SIZED = ("k_support_ball", "group_ball", "subspace_ball")
+UNIT_SETS = ("l1_ball", "l2_ball", *SIZED)
 
 
 class CellFamily(Problem):
@@ -88,10 +90,6 @@ class SignalFamily(Signalled, CellFamily):
         xp = array_namespace(x)
         rows = np.repeat(values, x.shape[0] // len(values))
         return xp.asarray(rows[:, None], dtype=x.dtype)
-
-
-SIZED = ("k_support_ball", "group_ball", "subspace_ball")
-UNIT_SETS = ("l1_ball", "l2_ball", *SIZED)
 
 
 class OnUnitSet(Problem):

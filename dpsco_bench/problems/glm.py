@@ -27,6 +27,8 @@ CACHED_SCORES = 1 << 16
 """Margins worked on at once on the CPU: they and their slopes stay in the second-level cache."""
 LEAST_RECORDS = 256
 """Fewer records in a block would make its matrix products slow."""
+SKEW = 4.0
+"""The scale of the first feature over that of the last."""
 
 
 def record_blocks(data: Data, replicates: int) -> Iterator[Data]:
@@ -237,10 +239,6 @@ class LogisticGlm(OnUnitSet, Logistic):
         """Minimum over the set, by accelerated steps until the Frank-Wolfe gap is at rounding level."""
         point = minimise_over_set(self, data, self.set)
         return float(self.risk(point[None, :], data)[0])
-
-
-SKEW = 4.0
-"""The scale of the first feature over that of the last."""
 
 
 @problem

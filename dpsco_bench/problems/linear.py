@@ -28,6 +28,7 @@ MOST_SUMMED = 1 << 14
 """Most record entries of one replicate that are drawn one by one for a mean."""
 MOST_STORED = 1 << 24
 """Most record entries of one replicate that are kept for batches with replacement."""
+_ONE_WAY = "records that a run looks at in one way only: sums of many are drawn by themselves"
 
 
 class LinearSample:
@@ -151,9 +152,6 @@ class SignSample(LinearSample):
     def _refuse_summed(self, first: int, count: int) -> None:
         if any(start < first + count and first < start + length for start, length in self._sums):
             raise InputError("records", _span(first, count), _ONE_WAY)
-
-
-_ONE_WAY = "records that a run looks at in one way only: sums of many are drawn by themselves"
 
 
 def _span(first: int, count: int) -> str:

@@ -10,6 +10,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.problems.data import HUBER, LOGISTIC, SQUARED, RecordForm
 
 Array = Any
+WITH_WIDTH = ("huber", "smoothed_hinge")
 
 
 @dataclass(frozen=True)
@@ -170,4 +171,3 @@ LOSSES: dict[str, type[MarginLoss]] = {
     "linear": LinearLoss,
 }
 """Losses by name; ``squared`` is also called ``least_squares``."""
-WITH_WIDTH = ("huber", "smoothed_hinge")

@@ -26,6 +26,16 @@ SECULAR_STEPS = 100
 RADIUS_TOLERANCE = 1e-12
 MOST_KEPT = 12
 """Arrays that are kept of the last points."""
+TOLERANCE = 1e-10
+"""Certified gap, relative to the risk at the origin (1 at least)."""
+MOST_STEPS = 50_000
+INSIDE, WIDER, WIDEST = 0.9, 4.0, 1e9
+"""A point this deep in a ball is free of it; else the ball grows, up to the widest."""
+Map = Callable[[Array], Array]
+MOST_EXTENSIONS = 20
+"""Times that the planned number of steps is made before a solver gives up."""
+ROUNDING = 64.0 * 2.0**-52
+"""A gradient mapping below this share of the terms that balance in it is rounding."""
 
 
 @dataclass(frozen=True)
@@ -205,13 +215,6 @@ def _line_search(
     return 0.0, value
 
 
-TOLERANCE = 1e-10
-"""Certified gap, relative to the risk at the origin (1 at least)."""
-MOST_STEPS = 50_000
-INSIDE, WIDER, WIDEST = 0.9, 4.0, 1e9
-"""A point this deep in a ball is free of it; else the ball grows, up to the widest."""
-
-
 def minimise_composite(
     problem: GeneralisedLinear, data: Data, domain: Any, ridge: float, curvature: float
 ) -> np.ndarray:
@@ -264,13 +267,6 @@ def _accelerated(
         t_next = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
         y, x, t = moved + (t - 1.0) / t_next * (moved - x), moved, t_next
     raise NumericalFailure(f"optimum of {problem.name}: gap {gap:.1e} after {MOST_STEPS} steps")
-
-
-Map = Callable[[Array], Array]
-MOST_EXTENSIONS = 20
-"""Times that the planned number of steps is made before a solver gives up."""
-ROUNDING = 64.0 * 2.0**-52
-"""A gradient mapping below this share of the terms that balance in it is rounding."""
 
 
 @dataclass(frozen=True)

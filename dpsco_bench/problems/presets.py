@@ -15,6 +15,7 @@ SIGNAL, NOISE = 0.5, 0.25
 """Standard deviations of the truth and of its noise in numbers, in units of ``label_clip``."""
 SPARSE = ("l1_ball", "simplex")
 """Domains on which the truth is one coordinate; on all others every coordinate counts alike."""
+OWN = "; one's own records: problem=data_file loss="
 
 
 @problem
@@ -57,9 +58,6 @@ class DataTwin(DataFile):
         noise = streams("labels").normal(0, 1, 0, n, 1)[0, :, 0].astype(np.float64)
         numbers = largest * (SIGNAL / SPREAD * margins + NOISE * noise)
         return Data(n, rows, np.clip(numbers, -largest, largest))
-
-
-OWN = "; one's own records: problem=data_file loss="
 
 
 class Preset(DataTwin):

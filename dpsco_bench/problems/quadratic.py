@@ -21,6 +21,7 @@ from dpsco_bench.problems.registry import problem
 Array = Any
 GRADIENT_DESCENT = "gradient_descent"
 """Algorithms that are noisy gradient descent with the last iterate as output."""
+MEAN_TRAITS = CURVED | STRONG | {Trait.COMMON_HESSIAN, Trait.PLANE_GRADIENTS}
 
 
 class DiagonalOracle(Problem):
@@ -127,9 +128,6 @@ class DiagQuadratic(DiagonalOracle):
     def own_constants(self) -> Constants:
         """G = 1 declared (nominal), L = 1, mu = 1/kappa, the exact initial gap and distance."""
         return self.declared(strong_convexity=1.0 / self.kappa)
-
-
-MEAN_TRAITS = CURVED | STRONG | {Trait.COMMON_HESSIAN, Trait.PLANE_GRADIENTS}
 
 
 def mean_constants(found: FeasibleSet, d: int) -> Constants:

@@ -28,6 +28,10 @@ Array = Any
 
 COLUMNS = 54
 LOSSES = {"standard": (0.0, -1.0), "literal": (1.0, 1.0)}
+LOWEST = np.array([1859, 0, 0, 0, -173, 0, 0, 0, 0, 0])
+HIGHEST = np.array([3858, 360, 66, 1397, 601, 7117, 254, 254, 254, 7173])
+"""Ranges of Covertype's measurements in the whole data set, as its description has them."""
+_kept: dict[str, tuple[Table, Table]] = {}
 
 
 class RealLogistic(Logistic):
@@ -132,11 +136,6 @@ class CovertypeSynthetic(CovertypeLogistic):
         return covertype_synthetic(n, seed=0)
 
 
-LOWEST = np.array([1859, 0, 0, 0, -173, 0, 0, 0, 0, 0])
-HIGHEST = np.array([3858, 360, 66, 1397, 601, 7117, 254, 254, 254, 7173])
-"""Ranges of Covertype's measurements in the whole data set, as its description has them."""
-
-
 class HeldOutLogistic(RealLogistic):
     """Logistic loss with a ridge on the first ``n`` records of a fixed random order; the last ones are held out.
 
@@ -228,9 +227,6 @@ class KddCup(HeldOutLogistic):
 
     def table(self) -> Table:
         return _ordered(distribution.KDDCUP99.load(Path(self.root)), self.name, distribution.KDD_ROWS, 0)
-
-
-_kept: dict[str, tuple[Table, Table]] = {}
 
 
 def _ordered(found: Table, name: str, shuffled: int, last: int) -> Table:

@@ -16,6 +16,8 @@ from dpsco_bench.problems.families import SignalFamily, on_unit_set
 from dpsco_bench.problems.registry import problem
 
 Array = Any
+FREEDOM = 2.1
+"""Degrees of freedom; the variance is 2.1/0.1 = 21."""
 
 
 class CoinSample:
@@ -120,10 +122,6 @@ class CoinLinear(SignalFamily):
     def _axis(self, x: Array) -> Array:
         xp = array_namespace(x)
         return xp.asarray(np.eye(1, self.dimension)[0], dtype=x.dtype)
-
-
-FREEDOM = 2.1
-"""Degrees of freedom; the variance is 2.1/0.1 = 21."""
 
 
 class StudentSample:

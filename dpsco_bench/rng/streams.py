@@ -24,6 +24,7 @@ from dpsco_bench.rng.transforms import shape_table
 Array = Any
 
 _ROOT_LIMIT = 1 << 128
+_HIGH_LIMIT = 1 << 63
 
 
 def stream_key(root_seed: int, what: str, stream: str) -> tuple[int, int]:
@@ -44,9 +45,6 @@ def stream_key(root_seed: int, what: str, stream: str) -> tuple[int, int]:
     spawn_key = tuple(int(word) for word in np.frombuffer(digest, dtype="<u4"))
     first, second = np.random.SeedSequence(seed, spawn_key=spawn_key).generate_state(2)
     return int(first), int(second)
-
-
-_HIGH_LIMIT = 1 << 63
 
 
 @functools.cache
