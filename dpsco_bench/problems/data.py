@@ -196,10 +196,7 @@ Listed = Kinds | Levels | Signs
 
 def kinds_of(problem: Any, data: Any, drawn: bool) -> Listed | None:
     """Ask for a problem's records, ``drawn`` or consecutive; None without, or where a subclass has changed them."""
-    mro = type(problem).__mro__
-    declared = next(i for i, cls in enumerate(mro) if "form_kinds" in vars(cls))
-    changed = (i for i, cls in enumerate(mro) if any(name in vars(cls) for name in LISTS))
-    return problem.form_kinds(data, drawn) if declared <= next(changed, len(mro)) else None
+    return problem.form_kinds(data, drawn) if _declares(problem, "form_kinds", LISTS) else None
 
 
 def two_valued(levels: np.ndarray, ranks: np.ndarray, scale: float) -> Kinds | Levels:
@@ -226,10 +223,12 @@ def axis_kinds(places: np.ndarray, minus: np.ndarray, features: np.ndarray, labe
 
 def form_of(problem: Any) -> RecordForm | None:
     """Find the form that a problem declares; None without one, or if a subclass has changed the gradients since."""
-    mro = type(problem).__mro__
-    declared = next(i for i, cls in enumerate(mro) if "record_form" in vars(cls))
-    changed = (i for i, cls in enumerate(mro) if any(name in vars(cls) for name in READS))
-    return problem.record_form if declared <= next(changed, len(mro)) else None
+    return problem.record_form if _declares(problem, "record_form", READS) else None
+
+
+def _declares(problem: Any, name: str, others: tuple[str, ...]) -> bool:
+    """Tell whether no class has changed one of ``others`` below the one that defines the attribute."""
+    return next(name in vars(cls) for cls in type(problem).__mro__ if not vars(cls).keys().isdisjoint((name, *others)))
 
 
 def logistic_form(problem: Any) -> tuple[float, float] | None:

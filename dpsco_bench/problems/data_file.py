@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,9 +20,7 @@ from dpsco_bench.geometry.polytope import Simplex
 from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.constants import STRONG
-from dpsco_bench.problems.data import RecordForm
-from dpsco_bench.problems.glm import GeneralisedLinear
-from dpsco_bench.problems.margin_losses import LOSSES, WITH_WIDTH, MarginLoss
+from dpsco_bench.problems.glm import LOSSES, WITH_WIDTH, GeneralisedLinear, MarginLoss
 from dpsco_bench.problems.minimisers import minimise_composite, minimise_glm_in_ball
 from dpsco_bench.problems.registry import problem
 
@@ -115,11 +114,6 @@ class DataFile(GeneralisedLinear):
     def _file(self) -> Path | None:
         return None if self.path is None else tables.find(self.path, Path(self.root))
 
-    @property
-    def scaled(self) -> bool:
-        """Check that rows are divided by their largest norm."""
-        return self.scale == "max_row_norm"
-
     def checked_dimension(self, d: int | None) -> int:
         if self._file is None:
             return super().checked_dimension(d)
@@ -170,9 +164,7 @@ class DataFile(GeneralisedLinear):
     @property
     def row_bound(self) -> float | None:
         """Bound on the norms of the rows, the intercept not counted; None if only the data know one."""
-        if self.scaled:
-            return min(1.0, self.clip or 1.0)
-        return self.clip
+        return self.clip if self.scale == "none" else min(1.0, self.clip or 1.0)
 
     @property
     def row_exponent(self) -> float:
@@ -227,7 +219,9 @@ class DataFile(GeneralisedLinear):
                 third = f"; column {table.label} has a third, {odd}, in record {row + 1}" * (row >= 0)
                 raise InputError("positive", "missing", f"given, one of the label's values {shown}{third}")
             return values[-1]
-        wanted = str(self.positive) if text else _as_number(self.positive)
+        wanted: Any = str(self.positive) if text else None
+        with suppress(ValueError):
+            wanted = wanted if text else float(self.positive)
         if wanted is None or wanted not in values:
             raise InputError("positive", self.positive, f"one of the label's values {shown}")
         if len(values) > 2 and not self.one_against_rest:
@@ -243,23 +237,27 @@ class DataFile(GeneralisedLinear):
         check_square(self.dimension, self.table_name)  # of the minimum, which every risk is compared with
         chosen = self._order[:n]
         rows = self.table.features[chosen]
-        return Data(n, self._prepared(rows, self.row_norms(rows).max() if self.scaled else 1.0), self.labels[chosen])
+        return Data(n, self._prepared(rows, self._divisor(rows)), self.labels[chosen])
 
     def held_out(self, n: int) -> Data | None:
         """Return the held-out records, treated as the ``n`` that are used; None where there are none."""
         if self._file is None or not self.held:
             return None
         chosen, used = self._order[len(self._order) - self.held :], self.table.features[self._order[:n]]
-        rows = self._prepared(self.table.features[chosen], self.row_norms(used).max() if self.scaled else 1.0)
+        rows = self._prepared(self.table.features[chosen], self._divisor(used))
         return Data(len(chosen), rows, self.labels[chosen])
 
     @property
     def _order(self) -> np.ndarray:
         return permutation(0, "data_file/rows", len(self.table.labels))
 
-    def _prepared(self, rows: np.ndarray, largest: float) -> np.ndarray:
-        if self.scaled:
-            rows = rows / (largest or 1.0)
+    def _divisor(self, rows: np.ndarray) -> float:
+        """Largest norm of the rows where they are divided by it, else 1."""
+        return 1.0 if self.scale == "none" else float(self.row_norms(rows).max()) or 1.0
+
+    def _prepared(self, rows: np.ndarray, divisor: float) -> np.ndarray:
+        if self.scale != "none":
+            rows = rows / divisor
         if self.clip is not None:
             rows = rows * (self.clip / np.maximum(self.row_norms(rows), self.clip))[:, None]
         return np.column_stack([rows, np.ones(len(rows))]) if self.intercept else rows
@@ -301,29 +299,23 @@ class DataFile(GeneralisedLinear):
 
     def prepare(self) -> None:
         if self.label_clip is not None and self.classes:
-            raise InputError(
-                "label_clip", self.label_clip, f"left out for loss {self.loss_name}, whose labels are +1 and -1"
-            )
+            allowed = f"left out for loss {self.loss_name}, whose labels are +1 and -1"
+            raise InputError("label_clip", self.label_clip, allowed)
         if (self.domain == "lp_ball") != (self.p is not None) and self.domain != "none":
             raise InputError("p", self.p, "given for domain lp_ball, on none if one likes, and nowhere else")
         if self.radius is not None and self.domain == "none":
             raise InputError("radius", self.radius, "left out without a domain")
         if self.margin.steepest == 1.0 and not self.margin.smooth and self.domain == "none" and self.ridge == 0:
-            raise InputError(
-                "regularisation", 0, "> 0 for loss linear on the whole space, where it has no minimum else"
-            )
+            allowed = "> 0 for loss linear on the whole space, where it has no minimum else"
+            raise InputError("regularisation", 0, allowed)
         if self._file is not None:
             self.labels  # noqa: B018 - refused now rather than when the data are drawn
             self.held  # noqa: B018
-        self.traits = self._traits
+        traits = {Trait.CONVEX, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR}
+        traits |= {Trait.SMOOTH} if self.margin.smooth else {Trait.LINEAR_LOSS}
+        traits |= {Trait.TWICE_DIFFERENTIABLE} if self.margin.twice else set()
+        self.traits = frozenset(traits | (STRONG if self.ridge > 0 else set()))
         self.data_dependent_constants = self._file is not None and self.unbounded
-
-    @property
-    def _traits(self) -> frozenset[Trait]:
-        found = {Trait.CONVEX, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR}
-        found |= {Trait.SMOOTH} if self.margin.smooth else {Trait.LINEAR_LOSS}
-        found |= {Trait.TWICE_DIFFERENTIABLE} if self.margin.twice else set()
-        return frozenset(found | (STRONG if self.ridge > 0 else set()))
 
     @cached_property
     def margin(self) -> MarginLoss:
@@ -373,7 +365,7 @@ class DataFile(GeneralisedLinear):
             found.append("labels coded from the data: not private; positive= names the value that becomes +1")
         if self.one_against_rest:
             found.append(f"one label against the rest: all values but {self.positive} are -1")
-        if self.scaled:
+        if self.scale != "none":
             found.append("rows divided by their largest norm, computed from the data: not private")
         elif self.row_bound is None:
             found.append("norms of the rows bounded by the largest one, computed from the data: not private")
@@ -393,7 +385,7 @@ class DataFile(GeneralisedLinear):
         (their root mean square) and 2 G in other norms.
         """
         free = self.margin.steepest is None and self.domain == "none"
-        known = not (self.scaled or self.coded or self.unbounded or free)
+        known = not (self.scale != "none" or self.coded or self.unbounded or free)
         return self._constants(self.row_bound or 1.0, self.label_clip or 1.0, "global" if known else "nominal")
 
     def _constants(self, row_bound: float, label_bound: float, status: str) -> Constants:
@@ -403,26 +395,22 @@ class DataFile(GeneralisedLinear):
         gap = loss.largest_at_zero(label_bound) + G * away + 0.5 * lam * away**2
         if not loss.smooth:
             gap = G * (2.0 * self.reach or 0.5 * G / lam) + 0.5 * lam * away**2
+        distance = self.reach  # largest one of a point of the domain from the start; 0 for the whole space
+        if self.domain not in ("none", "simplex"):
+            distance = 0.5 * float(self.feasible_set.euclidean_diameter(self.dimension))
         return Constants(
             G,
             a * a * loss.curvature_bound,
             strong_convexity=lam,
             regularisation=lam,
             initial_gap=gap,
-            initial_distance=self._distance,
+            initial_distance=distance,
             diameter=2.0 * self.reach,
             domain=self._domain_name,
             norm=self.p or 2.0,
             gradient_deviation=G if (self.p or 2.0) == 2.0 else 2.0 * G,
             status=status,
         )
-
-    @property
-    def _distance(self) -> float:
-        """Largest Euclidean distance of a point of the domain from the start; 0 for the whole space."""
-        if self.domain in ("none", "simplex"):
-            return self.reach
-        return 0.5 * float(self.feasible_set.euclidean_diameter(self.dimension))
 
     def constants_of(self, data: Data) -> Constants:
         """Compute the constants from the largest norm and label of these rows, where no clipping bounds them."""
@@ -437,23 +425,10 @@ class DataFile(GeneralisedLinear):
 
     @property
     def twin_options(self) -> Options:
-        for key, value in (("clip", self.row_bound), ("label_clip", self.label_clip)):
-            if value is None and (key == "clip" or not self.classes):
-                raise InputError(key, "missing", "given for a twin: only the data know the bound without it")
+        if self.unbounded:
+            key = "clip" if self.row_bound is None else "label_clip"
+            raise InputError(key, "missing", "given for a twin: only the data know the bound without it")
         return {"clip": float(self.row_bound or 1.0)}
-
-    def loss(self, margins: Array, labels: Array) -> Array:
-        return self.margin.value(margins, labels)
-
-    @property
-    def record_form(self) -> RecordForm | None:
-        return self.margin.form
-
-    def slope(self, margins: Array, labels: Array) -> Array:
-        return self.margin.slope(margins, labels)
-
-    def curvature(self, margins: Array, labels: Array) -> Array:
-        return self.margin.curvature(margins, labels)
 
     def optimal_risk(self, data: Data) -> float:
         return float(self.risk(self.minimiser(data)[None], data)[0])
@@ -475,10 +450,3 @@ class DataFile(GeneralisedLinear):
         if self.classes:
             found["held_out_accuracy"] = (0.5 + 0.5 * np.sign(margins) * rows.labels).mean(axis=-1)
         return found
-
-
-def _as_number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,7 +41,6 @@ class DirectionSample:
         self.directions = normals / np.linalg.norm(normals, ord=exponent, axis=-1, keepdims=True)
         self.means = (np.asarray(strengths)[:, None, None] * self.directions).reshape(-1, d)
         self._first, self._block = 0, np.empty((0, *self.means.shape))
-        self._all: np.ndarray | None = None
 
     def record(self, index: int) -> np.ndarray:
         """Record ``index`` of every row, shape ``(S R, d)``; consecutive ones come from one draw."""
@@ -58,20 +58,19 @@ class DirectionSample:
     def chosen(self, indices: Any) -> np.ndarray:
         """Draw records ``indices (S R, W)`` of every row, shape ``(S R, W, d)``."""
         rows = np.arange(len(self.means)) % len(self.directions)
-        signs = self._all_signs()[rows[:, None], to_numpy(indices)]
+        signs = self._all_signs[rows[:, None], to_numpy(indices)]
         return self.means[:, None, :] + self._size * signs
 
     def kinds(self) -> Kinds | Signs:
         """See `Problem.form_kinds`: without a spread a row has one record."""
         if self.spread == 0.0:
             return Kinds(self.means, None, np.arange(len(self.means))[:, None])
-        return Signs(self.means, self._all_signs(), self._size)
+        return Signs(self.means, self._all_signs, self._size)
 
+    @cached_property
     def _all_signs(self) -> np.ndarray:
         """Signs of all records, shape ``(R, n, d)``."""
-        if self._all is None:
-            self._all = np.ascontiguousarray(self._signs(0, self.n).swapaxes(0, 1).astype(np.int8))
-        return self._all
+        return np.ascontiguousarray(self._signs(0, self.n).swapaxes(0, 1).astype(np.int8))
 
     @property
     def _size(self) -> float:

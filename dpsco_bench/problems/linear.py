@@ -7,6 +7,7 @@ random numbers. Arrays of records are made on the host, in float64.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -89,7 +90,6 @@ class SignSample(LinearSample):
         super().__init__(n, chances.shape[1], draws, chances.shape[0])
         self.chances, self.scale = chances, scale
         self._block: tuple[int, np.ndarray] = (0, np.empty((0, self.rows, self.d)))
-        self._levels: np.ndarray | None = None
         self._sums: dict[tuple[int, int], np.ndarray] = {}
 
     def mean(self, first: int, count: int) -> np.ndarray:
@@ -99,7 +99,7 @@ class SignSample(LinearSample):
             self._refuse_summed(first, count)
             return self._drawn(first, count).mean(axis=0)
         if (first, count) not in self._sums:
-            if self._levels is not None:
+            if "_levels" in vars(self):
                 raise InputError("records", _span(first, count), _ONE_WAY)
             u = self.uniform("sums", first, 1, self.d)
             pluses = binomial_quantile(u, count, self.chances[:, None, :])
@@ -113,10 +113,10 @@ class SignSample(LinearSample):
 
     def chosen(self, indices: np.ndarray) -> np.ndarray:
         replicate, rank = self.per_row(ranks(self.chances.sum(axis=1)), 1)
-        return signed(self._kept_levels()[replicate, indices] > rank[:, :, None], self.scale)
+        return signed(self._levels[replicate, indices] > rank[:, :, None], self.scale)
 
     def kinds(self, drawn: bool) -> Kinds | Levels | None:
-        return two_valued(self._kept_levels(), ranks(self.chances.sum(axis=1)), self.scale) if drawn else None
+        return two_valued(self._levels, ranks(self.chances.sum(axis=1)), self.scale) if drawn else None
 
     def _single(self, index: int) -> np.ndarray:
         self._refuse_summed(index, 1)
@@ -132,12 +132,8 @@ class SignSample(LinearSample):
         signs = self.chances[:, None, :] - u[:, None]  # a plus where u is below the chance
         return np.copysign(self.scale, signs, out=signs).reshape(count, self.rows, self.d)
 
-    def _kept_levels(self) -> np.ndarray:
-        if self._levels is None:
-            self._levels = self._all_levels()
-        return self._levels
-
-    def _all_levels(self) -> np.ndarray:
+    @cached_property
+    def _levels(self) -> np.ndarray:
         """Shape ``(R, n, d)``, a byte each."""
         self._refuse_summed(0, self.n)
         if self.n * self.d > MOST_STORED:

@@ -35,20 +35,18 @@ _kept: dict[str, tuple[Table, Table]] = {}
 
 
 class RealLogistic(Logistic):
-    """Logistic losses on rows of norm at most 1 with a fixed number of `columns`, with or without a ridge."""
+    """Logistic losses on rows of norm at most 1 with a fixed number of `columns`, of `files` in the data root."""
 
     columns: ClassVar[int] = COLUMNS
+    files: ClassVar[Any] = None
     regularisation: float
-
-    @classmethod
-    def find(cls, root: Path) -> Any:
-        """Find the files of the data set. Raises DataAbsent with the command that fetches it."""
 
     @classmethod
     def unavailable(cls, root: Path) -> str:
         """Say in one line with the fetching command that the data set is absent; empty if it is there."""
         try:
-            cls.find(root)
+            if cls.files is not None:
+                cls.files.find(root)
         except DataAbsent as absent:
             return f"data absent: `{absent.command}`"
         return ""
@@ -107,11 +105,8 @@ class Covertype(CovertypeLogistic):
     summary = "logistic loss on the real Covertype data (class 2 against the rest)"
     source = "J. Blackard 1998, Covertype, UCI Machine Learning Repository; Wang, Ye, Xu 2017, Appendix A"
     needs_data_root = True
+    files: ClassVar[Any] = covertype
     root: str = option("data", "folder of data sets")
-
-    @classmethod
-    def find(cls, root: Path) -> Any:
-        return covertype.find(root)
 
     def check_records(self, n: int) -> None:
         """Refuse more records than there are, whether the data are here or not."""
@@ -184,10 +179,7 @@ class CovertypeHeldOut(HeldOutLogistic):
     source = "J. Blackard 1998, Covertype, UCI Machine Learning Repository"
     columns, in_use = 54, 400_000
     held: ClassVar[int] = 20_000
-
-    @classmethod
-    def find(cls, root: Path) -> Any:
-        return covertype.find(root)
+    files: ClassVar[Any] = covertype
 
     def table(self) -> Table:
         return _covertype(Path(self.root), self.in_use + self.held)
@@ -201,13 +193,10 @@ class AdultLogistic(HeldOutLogistic):
     summary = "logistic loss with a ridge on the real Adult data (123 binary columns), its test file held out"
     source = "B. Becker, R. Kohavi 1996, Adult, UCI Machine Learning Repository"
     columns, in_use = distribution.ADULT_COLUMNS, distribution.TRAINING
-
-    @classmethod
-    def find(cls, root: Path) -> Any:
-        return distribution.ADULT.find(root)
+    files: ClassVar[Any] = distribution.ADULT
 
     def table(self) -> Table:
-        return _ordered(distribution.ADULT.load(Path(self.root)), self.name, distribution.TRAINING, distribution.TEST)
+        return _ordered(self.files.load(Path(self.root)), self.name, distribution.TRAINING, distribution.TEST)
 
 
 @problem
@@ -220,13 +209,10 @@ class KddCup(HeldOutLogistic):
     )
     source = "KDD Cup 1999 Data, UCI Machine Learning Repository"
     columns, in_use = distribution.KDD_COLUMNS, 120_000
-
-    @classmethod
-    def find(cls, root: Path) -> Any:
-        return distribution.KDDCUP99.find(root)
+    files: ClassVar[Any] = distribution.KDDCUP99
 
     def table(self) -> Table:
-        return _ordered(distribution.KDDCUP99.load(Path(self.root)), self.name, distribution.KDD_ROWS, 0)
+        return _ordered(self.files.load(Path(self.root)), self.name, distribution.KDD_ROWS, 0)
 
 
 def _ordered(found: Table, name: str, shuffled: int, last: int) -> Table:
