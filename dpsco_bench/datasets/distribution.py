@@ -13,7 +13,7 @@ import hashlib
 import io
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -151,11 +151,7 @@ def unit_rows(features: np.ndarray) -> np.ndarray:
 def parse_adult(*texts: bytes) -> Table:
     """Read the training records, then those of the test file; columns are counted from 0 there."""
     lines = [libsvm.parse(text.strip()) for text in texts]
-    features = []
-    for part in lines:
-        dense = np.zeros((len(part.labels), ADULT_COLUMNS))
-        dense[part.rows, part.indices] = part.values
-        features.append(dense)
+    features = [libsvm.dense(replace(part, indices=part.indices + 1), ADULT_COLUMNS) for part in lines]
     return Table(unit_rows(np.concatenate(features)), np.concatenate([part.labels for part in lines]))
 
 

@@ -97,14 +97,20 @@ def mean_length(d: int) -> float:
 
 def mean_largest(d: int) -> float:
     """``E max_{j <= d} |b_j|`` of d standard normal variables."""
+    return integral(lambda t: _above(t, d), (0.0, math.sqrt(2.0 * math.log(d + 1.0)), 40.0))
+
+
+@lru_cache(maxsize=256)
+def mean_largest_square(d: int) -> float:
+    """``E max_{j <= d} b_j^2`` of d standard normal variables."""
+    return integral(lambda t: 2.0 * t * _above(t, d), (0.0, math.sqrt(2.0 * math.log(d + 1.0)), 40.0))
+
+
+def _above(t: float, d: int) -> float:
+    """``P(max_{j <= d} |b_j| > t)``."""
     from scipy.special import log_ndtr
 
-    def tail(t: float) -> float:
-        """``P(max|b_j| > t)``."""
-        return -math.expm1(d * math.log1p(-2.0 * math.exp(float(log_ndtr(-t))))) if t > 0 else 1.0
-
-    middle = math.sqrt(2.0 * math.log(d + 1.0))
-    return integral(tail, (0.0, middle, 40.0))
+    return -math.expm1(d * math.log1p(-2.0 * math.exp(float(log_ndtr(-t))))) if t > 0 else 1.0
 
 
 def mean_longest_block(count: int, size: int) -> float:

@@ -104,12 +104,10 @@ class Simplex(Polytope):
         return self.radius * np.eye(self._dimension)
 
     @property
-    def count(self) -> int:
-        return self._dimension
-
-    @property
     def dimension(self) -> int:
         return self._dimension
+
+    count = dimension
 
     @property
     def centre(self) -> np.ndarray:

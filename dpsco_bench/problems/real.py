@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.datasets import covertype, distribution
-from dpsco_bench.datasets.covertype import CONTINUOUS, Sample, covertype_synthetic, one_class_columns
+from dpsco_bench.datasets.covertype import CONTINUOUS, covertype_synthetic, one_class_rows
 from dpsco_bench.datasets.distribution import Table, unit_rows
 from dpsco_bench.datasets.store import permutation
 from dpsco_bench.errors import DataAbsent, InputError
@@ -80,7 +80,7 @@ class CovertypeLogistic(RealLogistic):
         if self.regularisation > 0:
             self.traits = Logistic.traits | STRONG
 
-    def rows(self, n: int) -> Sample:
+    def rows(self, n: int) -> Table:
         raise InputError("problem", self.name, "a problem that loads rows")
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
@@ -92,7 +92,7 @@ class CovertypeLogistic(RealLogistic):
         """Minimum, or without a ridge the infimum: columns with one class only are driven to infinity."""
         if self.constants.regularisation > 0:
             return super().optimal_risk(data)
-        kept = ~one_class_columns(data.features, data.labels).rows
+        kept = ~one_class_rows(data.features, data.labels)
         rest = Data(int(kept.sum()), data.features[kept], data.labels[kept])
         return minimise_glm(self, rest).value * rest.n / data.n
 
@@ -113,7 +113,7 @@ class Covertype(CovertypeLogistic):
         if n > covertype.ROWS:
             raise InputError("n", n, f"an integer from 1 to {covertype.ROWS}, the number of records of {self.name}")
 
-    def rows(self, n: int) -> Sample:
+    def rows(self, n: int) -> Table:
         """Read the first ``n`` rows of the fixed permutation. Raises DataAbsent with the command that gets them."""
         return covertype.covertype(n, root=Path(self.root))
 
@@ -126,7 +126,7 @@ class CovertypeSynthetic(CovertypeLogistic):
     summary = "SYNTHETIC stand-in with Covertype's columns"
     source = "synthetic; see the data set module"
 
-    def rows(self, n: int) -> Sample:
+    def rows(self, n: int) -> Table:
         """``n`` synthetic rows, the same in every run."""
         return covertype_synthetic(n, seed=0)
 

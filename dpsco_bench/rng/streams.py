@@ -126,15 +126,10 @@ class Stream:
         self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int, r: float
     ) -> Array:
         """Vectors of density ``~ exp(-||z||_r^2/2)``, 1 <= r < inf, float32."""
-        box = counters.checked_box((first_step, steps, first_replicate, replicates, dim), 4)
-        if self.xp.__name__ == "cupy":
-            from dpsco_bench.rng import cuda
+        box = (first_step, steps, first_replicate, replicates, dim)
+        return self._draw("generalised_gaussian", 4, box, shape_table(float(r)), float(r))
 
-            return cuda.generalised_gaussian(self.key, box, shape_table(float(r)), float(r))
-        values = cpu_implementation().generalised_gaussian(self.key, box, shape_table(float(r)), float(r))
-        return values if self.xp is np else self.xp.asarray(values)
-
-    def _draw(self, name: str, per_block: int, box: tuple[int, ...], *parameters: int) -> Array:
+    def _draw(self, name: str, per_block: int, box: tuple[int, ...], *parameters: Any) -> Array:
         """Draw by the implementation of the namespace: kernels that give ``per_block`` values a block."""
         checked = counters.checked_box(box, per_block)
         if self.xp.__name__ == "cupy":
