@@ -55,7 +55,6 @@ class DeviceSteps(Steps):
 
     def __init__(self, objective: Any, *arguments: Any, **keys: Any) -> None:
         super().__init__(objective, *arguments, **keys)
-        self.xp = objective.xp
         kind, a, b, hessian, centre = self.form
         self.form = kind, a, b, self.xp.asarray(hessian), self.xp.asarray(centre)
 
@@ -105,36 +104,6 @@ class DeviceSteps(Steps):
         done = np.tile(self.looks * counts.sum(axis=0, dtype=np.float64), self.copies)
         self.objective.evaluations = self.objective.evaluations + self.xp.asarray(done)
         return self.xp.asarray(indices), self.xp.asarray(counts)
-
-    def _records(self, indices: Array, counts: Array) -> tuple[Any, ...]:
-        if self._shared:
-            return (*self._pool(), indices, counts, self._share, 0)
-        k, rows, width = indices.shape
-        several = self.xp.tile(self.xp.reshape(self.xp.swapaxes(indices, 0, 1), (rows, k * width)), (self.copies, 1))
-        found = self.objective.problem.form_records(self.objective.data, several)
-        return (*self._gathered(found, k), counts, self._share, 0)
-
-    def _range(self, record: int | None, first: int, t: int, k: int) -> tuple[Any, ...]:
-        m, xp = self.width, self.xp
-        position, counts = (first if record is None else record) + t * m, xp.asarray([[m]])
-        if self._shared:
-            index = xp.reshape(xp.arange(position, position + k * m, dtype=xp.int64), (k, 1, m))
-            return (*self._pool(), 0 * index if self._alone else index, counts, self._share, 0)
-        return (
-            *self._gathered(self.objective.problem.form_range(self.objective.data, position, k * m), k),
-            counts,
-            self._share,
-            0,
-        )
-
-    def _pool(self) -> tuple[Array, Array]:
-        if self._kept is None:
-            data, xp = self.objective.data, self.xp
-            none = xp.zeros((1, self.d)), xp.zeros(1)
-            self._kept = (
-                none if self._alone else (xp.ascontiguousarray(data.features), xp.ascontiguousarray(data.labels))
-            )
-        return self._kept
 
     def _gathered(self, found: Any, k: int) -> tuple[Array, Array, Array]:
         xp, rows, numbers = self.xp, self.objective.replicates, found.features.shape[1]

@@ -2,14 +2,11 @@
 
 Of loops over arrays LLVM makes vectors by itself, where it has found at each start that what they write changes nothing
 that they read. For rows of a few numbers that costs more than the row, and sums over many rows go through memory.
-Without Numba a value is an array.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+from typing import Any, cast
 
 from dpsco_bench.fused.compiled import numba
 
@@ -17,34 +14,9 @@ WIDTH = 8
 """Numbers of a value: a register of the widest vectors, and several of narrower ones."""
 
 
-def lanes_at(array: Any, place: Any) -> Any:
-    """Eight numbers of a contiguous array from a place on, an index or a tuple of them; as float64."""
-    *rows, column = place if isinstance(place, tuple) else (place,)
-    return array[tuple(rows)][column : column + WIDTH].astype(np.float64)
-
-
-def put_lanes(array: Any, place: Any, value: Any) -> None:
-    """Write eight numbers of float64 to a contiguous array from a place on."""
-    *rows, column = place if isinstance(place, tuple) else (place,)
-    array[tuple(rows)][column : column + WIDTH] = value
-
-
-def added(total: Any, factor: Any, value: Any) -> Any:
-    """``total + factor value``, factor a number or eight of them, rounded once where the core can."""
-    return total + factor * value
-
-
-def summed(value: Any) -> Any:
-    """Sum eight numbers."""
-    return float(value.sum())
-
-
-def no_lanes() -> Any:
-    """Eight zeros."""
-    return np.zeros(WIDTH)
-
-
-if numba is not None and not numba.config.DISABLE_JIT:
+if numba is None:  # then nothing calls them
+    lanes_at = put_lanes = added = summed = no_lanes = cast(Any, None)
+else:
     from numba import types
     from numba.core import cgutils
     from numba.core.errors import TypingError
@@ -85,6 +57,7 @@ if numba is not None and not numba.config.DISABLE_JIT:
 
     @intrinsic
     def lanes_at(typing: Any, array: Any, place: Any) -> Any:
+        """Eight numbers of a contiguous array from a place on, an index or a tuple of them; as float64."""
         _check(array)
 
         def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
@@ -96,6 +69,7 @@ if numba is not None and not numba.config.DISABLE_JIT:
 
     @intrinsic
     def put_lanes(typing: Any, array: Any, place: Any, value: Any) -> Any:
+        """Write eight numbers of float64 to a contiguous array from a place on."""
         _check(array)
 
         def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
@@ -106,6 +80,8 @@ if numba is not None and not numba.config.DISABLE_JIT:
 
     @intrinsic
     def added(typing: Any, total: Any, factor: Any, value: Any) -> Any:
+        """``total + factor value``, factor a number or eight of them, rounded once where the core can."""
+
         def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
             total, factor, value = given
             if signature.args[1] != LANES:
@@ -118,6 +94,8 @@ if numba is not None and not numba.config.DISABLE_JIT:
 
     @intrinsic
     def summed(typing: Any, value: Any) -> Any:
+        """Sum eight numbers."""
+
         def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
             (lanes,) = given
             size = WIDTH
@@ -134,6 +112,8 @@ if numba is not None and not numba.config.DISABLE_JIT:
 
     @intrinsic
     def no_lanes(typing: Any) -> Any:
+        """Eight zeros."""
+
         def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
             return ir.Constant(VECTOR, [0.0] * WIDTH)
 

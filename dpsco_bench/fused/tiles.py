@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,7 @@ class Steps:
         full: bool = False,
     ) -> None:
         self.objective, self.mechanism, self.looks, self.sampled = objective, mechanism, looks, sampled
+        self.xp = objective.xp
         self.query = mechanism.plan.query(noise) if noise else None
         self.d = objective.start.shape[1]
         self.dim = dim or self.d
@@ -142,7 +144,6 @@ class Steps:
         self._share = 1.0 / (mechanism.expected_size(self.query) if sampled else batch)
         self._equal = False
         self._listed: tuple[Any, Listed | None] = (None, None)
-        self._kept: tuple[np.ndarray, np.ndarray] | None = None
         self._still = np.zeros((1, 1, self.dim), dtype=np.float32)
 
     def run(self, loop: Callable[..., None], *arguments: Any) -> None:
@@ -217,24 +218,24 @@ class Steps:
         done[:, rows[0] : rows[1]] += self.looks * (counts.sum(axis=0) if varied else k * self.width)
         return indices, counts
 
-    def _records(self, indices: np.ndarray, counts: np.ndarray) -> tuple[Any, ...]:
+    def _records(self, indices: Array, counts: Array) -> tuple[Any, ...]:
         if self._shared:
-            return (*self._pool(), _own(indices), counts, self._share, 0)
-        counts = np.tile(counts, (1, self.copies)) if counts.size > 1 else counts
+            return (*self._pool, _own(indices), counts, self._share, 0)
+        counts = self.xp.tile(counts, (1, self.copies)) if counts.size > 1 else counts
         if self._listed[1] is not None:
             return (*self._looked_up(indices), counts, self._share, self.replicates)
-        several = np.tile(indices, (1, self.copies, 1)).transpose(1, 0, 2).reshape(self.copies * self.replicates, -1)
-        found = self.objective.problem.form_records(self.objective.data, several)
+        by_row = self.xp.reshape(self.xp.swapaxes(indices, 0, 1), (self.replicates, -1))
+        found = self.objective.problem.form_records(self.objective.data, self.xp.tile(by_row, (self.copies, 1)))
         return (*self._gathered(found, len(indices)), counts, self._share, self.replicates)
 
     def _range(self, record: int | None, first: int, t: int, k: int) -> tuple[Any, ...]:
         if self.full:
             return (np.zeros((1, self.d)), np.zeros(1), np.zeros((1, 1, 1), dtype=np.int64), np.array([[0]]), 0.0, 0)
-        m = self.width
-        position, counts = (first if record is None else record) + t * m, np.array([[m]])
+        m, xp = self.width, self.xp
+        position, counts = (first if record is None else record) + t * m, xp.asarray([[m]])
         if self._shared:
-            index = np.arange(position, position + k * m).reshape(k, 1, m)
-            return (*self._pool(), 0 * index if self._alone else index, counts, self._share, 0)
+            index = xp.reshape(xp.arange(position, position + k * m, dtype=xp.int64), (k, 1, m))
+            return (*self._pool, 0 * index if self._alone else index, counts, self._share, 0)
         if self._listed[1] is not None:
             index = np.broadcast_to(np.arange(position, position + k * m).reshape(k, 1, m), (k, self.replicates, m))
             return (*self._looked_up(index), counts, self._share, self.replicates)
@@ -242,14 +243,13 @@ class Steps:
         self._equal = found.features.shape[1] < k * m
         return (*self._gathered(found, k), counts, self._share, self.replicates)
 
-    def _pool(self) -> tuple[np.ndarray, np.ndarray]:
+    @cached_property
+    def _pool(self) -> tuple[Array, Array]:
         """Features and labels that all replicates share; those of an oracle are never looked at."""
+        data, xp = self.objective.data, self.xp
         if self._alone:
-            return np.zeros((1, self.d)), np.zeros(1)
-        if self._kept is None:
-            data = self.objective.data
-            self._kept = np.ascontiguousarray(data.features), np.ascontiguousarray(data.labels, dtype=np.float64)
-        return self._kept
+            return xp.zeros((1, self.d)), xp.zeros(1)
+        return xp.ascontiguousarray(data.features), xp.ascontiguousarray(data.labels, dtype=xp.float64)
 
     def _looked_up(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Look up records ``indices (k, R, W)`` for every signal: features, labels and index."""
@@ -290,9 +290,9 @@ class Steps:
         return features, labels, _own(index)
 
 
-def _own(index: np.ndarray) -> np.ndarray:
-    """Copy a read-only array: it would have loops compiled once more."""
-    return np.require(index, np.int64, ["C", "W"])
+def _own(index: Array) -> Array:
+    """Copy a read-only array of the host: it would have loops compiled once more."""
+    return np.require(index, np.int64, ["C", "W"]) if isinstance(index, np.ndarray) else index
 
 
 def form_tuple(form: RecordForm) -> tuple[int, float, float, np.ndarray, np.ndarray]:

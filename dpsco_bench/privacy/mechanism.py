@@ -194,7 +194,14 @@ class Mechanism:
         self, query: Query, first: int, steps: int, rows: tuple[int, int], xp: Any = np
     ) -> tuple[Array, np.ndarray]:
         """Draw indices and mask ``(steps, rows, W)`` of some replicates as `sample`; uniform ones in ``xp``."""
-        return self._drawn_batches(query, xp, first, steps, self._first + rows[0], rows[1] - rows[0])
+        records, uniform = query.records, isinstance(query.records, SingleIndex | WithReplacement)
+        stream = self._stream(f"sample/{query.name}", xp if uniform and xp.__name__ == "cupy" else np)
+        replicate, count = self._first + rows[0], rows[1] - rows[0]
+        if isinstance(records, Poisson):
+            return poisson_indices(stream, self.plan.n, records.rate, first, steps, replicate, count)
+        population: int = records.population  # type: ignore[union-attr]
+        draw = uniform_indices if uniform else subset_indices
+        return draw(stream, population, first, steps, replicate, count, self.batch_width(query))
 
     def batch_width(self, query: Query) -> int:
         """Most records of a release of a sampled query."""
@@ -291,33 +298,16 @@ class Mechanism:
 
     def _batch_arrays(self, query: Query, step: int) -> tuple[Array, Array, Array]:
         """Take indices and weights ``(R, W)`` and sizes ``(R,)`` of one batch from a block of batches drawn at once."""
-        label = f"sample/{query.name}"
+        label, xp = f"sample/{query.name}", self.xp
         first, block = self._blocks.get(label, (0, None))
         if block is None or not first <= step < first + block[0].shape[0]:
-            block, first = self._draw_batches(query, step), step
+            if not isinstance(query.records, Poisson | SingleIndex | WithReplacement | WithoutReplacement):
+                raise InputError(f"sample of {query.name}", "all records", "asked only of a sampled query")
+            width = max(1, self.batch_width(query) * self._replicates)
+            steps = max(1, min(query.releases - step, BLOCK_VALUES // width))
+            indices, mask = self.batches(query, step, steps, (0, self._replicates), xp)
+            sizes = xp.asarray(mask.sum(axis=-1), dtype=xp.float64)
+            first, block = step, (xp.asarray(indices), xp.asarray(mask, dtype=self.dtype), sizes)
             self._blocks[label] = (first, block)
         indices, weights, sizes = block
         return indices[step - first, :, :], weights[step - first, :, :], sizes[step - first, :]
-
-    def _draw_batches(self, query: Query, step: int) -> tuple[Array, Array, Array]:
-        """Batches of as many consecutive releases as fit in a block, in the namespace of the run."""
-        if not isinstance(query.records, Poisson | SingleIndex | WithReplacement | WithoutReplacement):
-            raise InputError(f"sample of {query.name}", "all records", "asked only of a sampled query")
-        width = max(1, self.batch_width(query) * self._replicates)
-        steps = max(1, min(query.releases - step, BLOCK_VALUES // width))
-        indices, mask = self._drawn_batches(query, self.xp, step, steps, self._first, self._replicates)
-        sizes = self.xp.asarray(mask.sum(axis=-1), dtype=self.xp.float64)
-        return self.xp.asarray(indices), self.xp.asarray(mask, dtype=self.dtype), sizes
-
-    def _drawn_batches(
-        self, query: Query, xp: Any, first: int, steps: int, replicate: int, count: int
-    ) -> tuple[Array, np.ndarray]:
-        """Batches of ``steps`` releases for ``count`` replicates; uniform indices are drawn in namespace ``xp``."""
-        uniform = xp.__name__ == "cupy" and isinstance(query.records, SingleIndex | WithReplacement)
-        stream = self._stream(f"sample/{query.name}", xp if uniform else np)
-        records, size = query.records, self.batch_width(query)
-        if isinstance(records, Poisson):
-            return poisson_indices(stream, self.plan.n, records.rate, first, steps, replicate, count)
-        population: int = records.population  # type: ignore[union-attr]
-        draw = subset_indices if isinstance(records, WithoutReplacement) else uniform_indices
-        return draw(stream, population, first, steps, replicate, count, size)

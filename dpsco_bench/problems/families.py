@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import Ball, FeasibleSet, feasible_set
 from dpsco_bench.problems.base import Constants, Problem, option
 
@@ -102,7 +102,12 @@ class OnUnitSet(Problem):
 
     @cached_property
     def set(self) -> FeasibleSet:
-        return unit_set(self.domain, self.size, self.dimension)
+        """The unit set. Raises InputError for a size that is missing, superfluous or does not fit the dimension."""
+        if (self.domain in SIZED) != (self.size is not None):
+            raise InputError("size", self.size, f"given for {', '.join(SIZED)} and for no other domain")
+        found = feasible_set(self.domain if self.size is None else f"{self.domain}:{self.size}", 1.0)
+        found.euclidean_diameter(self.dimension)  # refuses a size that does not fit
+        return found
 
 
 class InBall(Problem):
@@ -113,21 +118,6 @@ class InBall(Problem):
     @cached_property
     def ball(self) -> Ball | None:
         return None if self.radius is None else Ball("l2_ball", self.radius)
-
-
-def unit_set(domain: str, size: int | None, d: int) -> FeasibleSet:
-    """Find the unit set of a name; all its points have Euclidean norm at most 1.
-
-    Raises InputError for another name, or a size that is missing, superfluous or does not fit the dimension. ``size``
-    is k of a k-support or subspace ball, the block size of a group ball, and None for the others.
-    """
-    if domain not in UNIT_SETS:
-        raise InputError("domain", domain, "one of " + ", ".join(UNIT_SETS))
-    if (domain in SIZED) != (size is not None):
-        raise InputError("size", size, f"given for {', '.join(SIZED)} and for no other domain")
-    found = feasible_set(domain if size is None else f"{domain}:{checked_count('size', size)}", 1.0)
-    found.euclidean_diameter(d)  # refuses a size that does not fit
-    return found
 
 
 def sparse_vertex(domain: str, size: int | None, d: int) -> np.ndarray:
