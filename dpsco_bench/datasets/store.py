@@ -31,8 +31,7 @@ def permutation(seed: int, what: str, size: int) -> np.ndarray:
 
 def uniforms(seed: int, what: str, rows: int, columns: int) -> np.ndarray:
     """Uniform numbers in [0, 1) with 53 bits, shape (rows, columns); fewer rows are a prefix of more."""
-    words = raw_words(seed, what, rows * columns) >> np.uint64(11)
-    return words.reshape(rows, columns) * 2.0**-53
+    return (raw_words(seed, what, rows * columns) >> np.uint64(11)).reshape(rows, columns) * 2.0**-53
 
 
 class DataCorrupt(DpscoError):

@@ -42,8 +42,7 @@ def step_arguments(steps: int, x: Array, rows: Any, records: Any, form: Any, noi
     features, labels, index, counts, share, _ = records
     kind, a, b, hessian, centre = form
     sizes = (x.shape[-1], rows[2], steps)
-    shapes = (index.shape[1], index.shape[2], *counts.shape)
-    told = (*sizes, features, labels, index, counts, *shapes, share)
+    told = (*sizes, features, labels, index, counts, *index.shape[1:], *counts.shape, share)
     return (*told, kind, a, b, hessian, centre, hessian.size, *noise)
 
 
@@ -92,8 +91,7 @@ class DeviceSteps(Steps):
     def _most_steps(self) -> int:
         free = SHARE * self.xp.cuda.Device().mem_info[0] / 8
         rows = self.replicates if self._shared else self.replicates * self.copies
-        numbers = rows * self.width * (1 if self._shared else 2 + self.d)
-        return max(1, int(min(free, NUMBERS) / numbers))
+        return max(1, int(min(free, NUMBERS) / (rows * self.width * (1 if self._shared else 2 + self.d))))
 
     def _batches(self, first: int, k: int, rows: tuple[int, int]) -> tuple[Array, Array]:
         indices, mask = self.mechanism.batches(self.query, first, k, rows, self.xp)

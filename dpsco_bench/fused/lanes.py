@@ -48,8 +48,7 @@ else:
         where = [context.cast(builder, i, t, types.intp) for i, t in zip(indices, types_of, strict=True)]
         made = context.make_array(kind)(context, builder, array)
         found = cgutils.get_item_pointer(context, builder, kind, made, where, wraparound=False)
-        number = context.get_value_type(kind.dtype)
-        return builder.bitcast(found, ir.VectorType(number, WIDTH).as_pointer())
+        return builder.bitcast(found, ir.VectorType(context.get_value_type(kind.dtype), WIDTH).as_pointer())
 
     def _check(array: Any) -> None:
         if array.layout != "C":

@@ -147,8 +147,7 @@ def _risk(objective: Any, x: Array) -> np.ndarray:
     known.followed &= known.gradient is None  # else the last one was not taken
     risk, gradient = _evaluated(objective, known, x, known.followed)
     known.at, known.gradient = x.copy(), gradient if known.followed else None
-    ridge = 0.5 * objective.problem.constants.regularisation * np.sum(x * x, axis=-1)
-    return np.asarray(risk + ridge)
+    return np.asarray(risk + 0.5 * objective.problem.constants.regularisation * np.sum(x * x, axis=-1))
 
 
 def _evaluated(objective: Any, known: LookedAt, x: Array, gradient: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -211,8 +211,7 @@ class Steps:
     def _batches(self, first: int, k: int, rows: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         """Draw the indices of batches, ``(k, rows, W)``, and their sizes; count their gradients."""
         indices, mask = self.mechanism.batches(self.query, first, k, rows)
-        poisson = self.query is not None and isinstance(self.query.records, Poisson)
-        varied = poisson and not mask.all()
+        varied = self.query is not None and isinstance(self.query.records, Poisson) and not mask.all()
         counts = np.count_nonzero(mask, axis=-1) if varied else np.array([[self.width]])
         done = self.objective.evaluations.reshape(self.copies, self.replicates)
         done[:, rows[0] : rows[1]] += self.looks * (counts.sum(axis=0) if varied else k * self.width)

@@ -151,8 +151,7 @@ def _log_norm(deficit: Array, height: Array, p: float, s: float) -> tuple[Array,
     """Logarithm of the l1 norm of ``grad w*`` at entries ``(height - deficit)_+``, and its slope in ``ln(height)``."""
     xp = array_namespace(deficit)
     ratio = 1.0 - xp.minimum(deficit, height) / height
-    kept = ratio > 0
-    powers = xp.where(kept, ratio ** (p - 2.0), xp.zeros_like(ratio))
+    powers = xp.where(ratio > 0, ratio ** (p - 2.0), xp.zeros_like(ratio))
     counts, first, second = (
         xp.sum(term, axis=-1, keepdims=True) for term in (powers, powers * ratio, powers * ratio * ratio)
     )

@@ -145,8 +145,7 @@ class _Equations:
     def _bracket(self) -> tuple[Array, Array]:
         """Bounds on mu: the largest entry U has level 1 and ``d^(2/s - 1 - 1/p) <= U^(s - 1) <= 1``."""
         xp = array_namespace(self.rho)
-        d = self.level.shape[-1]
-        shrunk = d ** (2.0 / self.s - 1.0 - 1.0 / self.p)
+        shrunk = self.level.shape[-1] ** (2.0 / self.s - 1.0 - 1.0 / self.p)
         least = xp.full_like(self.rho, LEAST)
         high = (1.0 - self.rho * shrunk) * shrunk ** (-(self.p - 1.0) / (self.s - 1.0))
         low = xp.maximum(1.0 - self.rho, least)
@@ -196,8 +195,7 @@ def _mean_slope(weights: Array, rate: Array) -> tuple[Array, Array]:
 def first_largest(x: Array) -> Array:
     """Mask ``(..., d)`` of the first coordinate with the largest absolute value."""
     xp = array_namespace(x)
-    index = xp.argmax(xp.abs(x), axis=-1)
-    return xp.arange(x.shape[-1]) == xp.expand_dims(index, axis=-1)
+    return xp.arange(x.shape[-1]) == xp.expand_dims(xp.argmax(xp.abs(x), axis=-1), axis=-1)
 
 
 def minimise_linear_lp(g: Array, p: float, radius: float) -> Array:
@@ -233,8 +231,7 @@ def project_lp(x: Array, p: float, radius: float) -> Array:
 
 def project_linf(x: Array, radius: float) -> Array:
     """Nearest point of ``max_j |y_j| <= radius``: clip every entry."""
-    xp = array_namespace(x)
-    return xp.clip(x, -radius, radius)
+    return array_namespace(x).clip(x, -radius, radius)
 
 
 def project_l2(x: Array, radius: float) -> Array:
@@ -261,8 +258,7 @@ def project_l1(x: Array, radius: float) -> Array:
     Source: Duchi, Shalev-Shwartz, Singer, Chandra 2008, Figure 1.
     """
     xp = array_namespace(x)
-    projected = xp.sign(x) * over_threshold(largest(x) - xp.abs(x), radius)
-    return xp.where(l1_norm(x) > radius, projected, x)
+    return xp.where(l1_norm(x) > radius, xp.sign(x) * over_threshold(largest(x) - xp.abs(x), radius), x)
 
 
 def over_threshold(deficit: Array, total: float) -> Array:

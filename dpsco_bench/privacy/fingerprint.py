@@ -56,8 +56,7 @@ class QueryRecord(Record):
         return cls.from_json({"kind": type(query).__name__, **plain})
 
     def to_json(self) -> Plain:
-        own = {key: value for key, value in super().to_json().items() if key != "more"}
-        return {**own, **self.more}
+        return {**{key: value for key, value in super().to_json().items() if key != "more"}, **self.more}
 
     @classmethod
     def from_json(cls, entry: Plain) -> Self:

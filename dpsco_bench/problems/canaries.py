@@ -318,12 +318,10 @@ class CanaryQuadratic(Problem):
         return x - array_namespace(x).mean(data.features, axis=0)
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        xp = array_namespace(x)
-        return xp.sum((x[:, None, :] - batch.features) * weights[:, :, None], axis=1)
+        return array_namespace(x).sum((x[:, None, :] - batch.features) * weights[:, :, None], axis=1)
 
     def batch_losses(self, x: Array, data: Data, indices: Array) -> Array:
-        xp = array_namespace(x)
-        return 0.5 * xp.sum((x[:, None, :] - self.gather(data, indices).features) ** 2, axis=-1)
+        return 0.5 * array_namespace(x).sum((x[:, None, :] - self.gather(data, indices).features) ** 2, axis=-1)
 
     def risk(self, x: Array, data: Data) -> Array:
         xp = array_namespace(x)

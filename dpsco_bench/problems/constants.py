@@ -213,8 +213,7 @@ class Constants:
         if self.norm < 1.0:
             raise InputError("norm", self.norm, "a number >= 1 or infinite")
         if (self.domain == "space") != (self.diameter == 0):
-            space = self.domain == "space"
-            need = "0, the domain being the whole space" if space else "a finite number > 0"
+            need = "0, the domain being the whole space" if self.domain == "space" else "a finite number > 0"
             raise InputError("diameter", self.diameter, need)
         for name, allowed in (("losses", LOSSES), ("loss_class", LOSS_CLASSES), ("curvature", CURVATURES)):
             if getattr(self, name) not in allowed:

@@ -174,8 +174,7 @@ class DirectionLosses(Signalled):
         return -reach * np.tile(data.directions, (len(self.strengths), 1))
 
     def risk(self, x: Array, data: Any) -> Array:
-        xp = array_namespace(x)
-        return xp.sum((like(data.means, x) + 0.5 * self.curvature * x) * x, axis=-1)
+        return array_namespace(x).sum((like(data.means, x) + 0.5 * self.curvature * x) * x, axis=-1)
 
     def optimal_risk(self, data: Any) -> np.ndarray:
         return to_numpy(self.risk(self.optimum(data), data))
@@ -186,8 +185,7 @@ class DirectionLosses(Signalled):
         return xp.sum((like(data.means + self.curvature * best, x) + 0.5 * self.curvature * off) * off, axis=-1)
 
     def _slope(self, x: Array, data: Any, first: int, count: int) -> Array:
-        slope = data.record(first) if count == 1 else data.records(first, count).mean(axis=1)
-        return like(slope, x)
+        return like(data.record(first) if count == 1 else data.records(first, count).mean(axis=1), x)
 
     def _with_curvature(self, slope: Array, x: Array) -> Array:
         return slope + self.curvature * x if self.curvature else slope

@@ -88,8 +88,7 @@ class SignalFamily(Signalled, CellFamily):
     def by_row(self, values: np.ndarray, x: Array) -> Array:
         """Spread a number per signal, ``values (S,)``, over the rows of ``x (S R, ...)``: shape ``(S R, 1)``."""
         xp = array_namespace(x)
-        rows = np.repeat(values, x.shape[0] // len(values))
-        return xp.asarray(rows[:, None], dtype=x.dtype)
+        return xp.asarray(np.repeat(values, x.shape[0] // len(values))[:, None], dtype=x.dtype)
 
 
 class OnUnitSet(Problem):

@@ -56,8 +56,7 @@ class LinearSample:
 
     def records(self, first: int, count: int) -> np.ndarray:
         """Draw records ``first .. first + count - 1`` of every row, shape ``(S R, count, d)``."""
-        indices = np.broadcast_to(np.arange(first, first + count), (self.rows, count))
-        return self.chosen(indices)
+        return self.chosen(np.broadcast_to(np.arange(first, first + count), (self.rows, count)))
 
     def chosen(self, indices: np.ndarray) -> np.ndarray:
         """Draw records ``indices (S R, W)`` of every row, shape ``(S R, W, d)``."""
@@ -101,8 +100,7 @@ class SignSample(LinearSample):
         if (first, count) not in self._sums:
             if "_levels" in vars(self):
                 raise InputError("records", _span(first, count), _ONE_WAY)
-            u = self.uniform("sums", first, 1, self.d)
-            pluses = binomial_quantile(u, count, self.chances[:, None, :])
+            pluses = binomial_quantile(self.uniform("sums", first, 1, self.d), count, self.chances[:, None, :])
             self._sums[first, count] = self.scale * (2.0 * pluses / count - 1.0).reshape(self.rows, self.d)
         return self._sums[first, count]
 
@@ -160,8 +158,7 @@ class OneHotSample(LinearSample):
     def __init__(self, n: int, d: int, draws: Draws, chances: np.ndarray) -> None:
         super().__init__(n, d, draws, len(chances))
         self.chances = chances
-        box = draws.box(0, n, 1)
-        self._places = to_numpy(draws.stream("places").integers(*box, high=d))[:, :, 0].T
+        self._places = to_numpy(draws.stream("places").integers(*draws.box(0, n, 1), high=d))[:, :, 0].T
         self._signs = self.uniform("signs", 0, n, 1)[:, :, 0].T
 
     def chosen(self, indices: np.ndarray) -> np.ndarray:
@@ -299,16 +296,14 @@ class LinearLosses(Signalled, CellFamily):
         return Data(data.n, as_sample(data).chosen(to_numpy(indices)))
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        xp = array_namespace(x)
-        return -xp.matmul(weights[:, None, :], like(batch.features, x))[:, 0, :]
+        return -array_namespace(x).matmul(weights[:, None, :], like(batch.features, x))[:, 0, :]
 
     def excess_risk(self, x: Array, data: Any) -> Array:
         return self.risk(x, data) - like(self.optimal_risk(data), x)
 
     def risk(self, x: Array, data: Any) -> Array:
         xp, means = array_namespace(x), self.means
-        rows = np.repeat(means, x.shape[0] // len(means), axis=0)
-        return -xp.sum(like(rows, x) * x, axis=-1)
+        return -xp.sum(like(np.repeat(means, x.shape[0] // len(means), axis=0), x) * x, axis=-1)
 
     def optimal_risk(self, data: Any) -> np.ndarray:
         return -np.repeat(self.dual_norm(self.means), as_sample(data).replicates)

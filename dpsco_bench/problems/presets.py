@@ -48,8 +48,7 @@ class DataTwin(DataFile):
         k = self.dimension - self.intercept
         rows = streams("features").normal(0, 1, 0, n, k)[0].astype(np.float64)
         rows = self._prepared(rows * (self.clip / self.row_norms(rows))[:, None], 1.0)
-        truth = np.ones(k) if self.domain not in SPARSE else np.eye(k)[0]
-        margins = rows[:, :k] @ truth
+        margins = rows[:, :k] @ (np.ones(k) if self.domain not in SPARSE else np.eye(k)[0])
         margins *= SPREAD / (margins.std() or 1.0)
         if self.classes:
             chance = 1.0 / (1.0 + np.exp(-margins))

@@ -85,8 +85,7 @@ class CoinLinear(SignalFamily):
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
         indices = np.broadcast_to(np.arange(first, first + count), (x.shape[0], count))
-        coins = array_namespace(x).asarray(data.chosen(indices), dtype=x.dtype)
-        return -coins[:, :, None] * self._axis(x)
+        return -array_namespace(x).asarray(data.chosen(indices), dtype=x.dtype)[:, :, None] * self._axis(x)
 
     @property
     def record_form(self) -> RecordForm:
@@ -120,8 +119,7 @@ class CoinLinear(SignalFamily):
         return self.by_row(self.strengths, x)[:, 0] * (1.0 - x[:, 0])
 
     def _axis(self, x: Array) -> Array:
-        xp = array_namespace(x)
-        return xp.asarray(np.eye(1, self.dimension)[0], dtype=x.dtype)
+        return array_namespace(x).asarray(np.eye(1, self.dimension)[0], dtype=x.dtype)
 
 
 class StudentSample:

@@ -72,8 +72,7 @@ def shape_table(r: float) -> NDArray[np.float32]:
     points = 0.5 - 0.5 * np.cos(np.pi * (np.arange(4) + 0.5) / 4)
     values = magnitude(width[:, None] * (PARTS + part[:, None] % PARTS + points), r)
     cubics = np.linalg.solve(np.vander(points, increasing=True), values.T).T
-    last = [math.gamma(1.0 + 1.0 / r) * _CLOSEST, 0.0, 0.0, 0.0]
-    table = np.vstack([cubics, last]).astype(np.float32)
+    table = np.vstack([cubics, [math.gamma(1.0 + 1.0 / r) * _CLOSEST, 0.0, 0.0, 0.0]]).astype(np.float32)
     table.flags.writeable = False
     return table
 
@@ -167,8 +166,7 @@ def shapes(words: Word, table: Float) -> Float:
 
 def powers(w: Float, r: np.float32) -> Float:
     """``|w|^r`` for the shapes ``w``, not below 2^-126."""
-    exponent = (r * _LOG2_E) * minus_log(np.abs(w))
-    return exp2(-np.minimum(exponent, _f(126)))
+    return exp2(-np.minimum((r * _LOG2_E) * minus_log(np.abs(w)), _f(126)))
 
 
 def lane_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:

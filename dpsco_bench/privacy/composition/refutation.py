@@ -61,8 +61,7 @@ def _query_bound(query: Query, scale: float, delta: float) -> Charge | None:
     drawn = chance(query.records)
     if query.is_normal and drawn is not None:
         epsilon = _opposed(query.stretch * query.sensitivity / scale, query.releases, drawn, delta)
-        single = isinstance(query.records, SingleIndex)
-        name = single_index.NAME if single else BATCH_TEST
+        name = single_index.NAME if isinstance(query.records, SingleIndex) else BATCH_TEST
         return Charge(epsilon, "lower", name, pair="any" if query.norm_kappa in (None, 1.0) else "even")
     assert isinstance(query, GeneralisedGaussianQuery)
     return _generalised_bound(query, scale, delta)

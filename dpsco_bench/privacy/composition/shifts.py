@@ -255,8 +255,7 @@ def decaying_costs(query: DecayingNoisyMinimumQuery) -> tuple[float, float]:
     from scipy.signal import lfilter
 
     precision = 2.0 * query.factors(0, query.releases) ** -2.0
-    reach = query.decay ** (2.0 * np.arange(query.releases))
-    from_first = query.first**2 * float(reach @ precision)
+    from_first = query.first**2 * float(query.decay ** (2.0 * np.arange(query.releases)) @ precision)
     entering = lfilter([1.0], [1.0, -(query.decay**2)], precision[:0:-1])
     return from_first, query.later**2 * float(entering.max(initial=0.0))
 
