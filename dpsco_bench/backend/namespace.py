@@ -51,17 +51,11 @@ def to_numpy(x: Array) -> np.ndarray:
     return np.asarray(x)
 
 
-def take_rows(features: Array, indices: Array) -> Array:
-    """Gather rows: ``features (n, d)``, ``indices (R, W)`` of integers -> ``(R, W, d)``."""
-    xp = array_namespace(features)
-    flat = xp.take(features, xp.reshape(indices, (-1,)), axis=0)
-    return xp.reshape(flat, (*indices.shape, features.shape[1]))
-
-
-def take_values(values: Array, indices: Array) -> Array:
-    """Gather entries: ``values (n,)``, ``indices (R, W)`` -> ``(R, W)``."""
+def take(values: Array, indices: Array) -> Array:
+    """Gather records: ``values (n, ...)``, ``indices (R, W)`` of integers -> ``(R, W, ...)``."""
     xp = array_namespace(values)
-    return xp.reshape(xp.take(values, xp.reshape(indices, (-1,)), axis=0), indices.shape)
+    flat = xp.take(values, xp.reshape(indices, (-1,)), axis=0)
+    return xp.reshape(flat, (*indices.shape, *values.shape[1:]))
 
 
 def sigmoid(x: Array) -> Array:

@@ -225,13 +225,8 @@ def project_lp(x: Array, p: float, radius: float) -> Array:
     if p == 2:
         return project_l2(x, radius)
     if math.isinf(p):
-        return project_linf(x, radius)
+        return array_namespace(x).clip(x, -radius, radius)
     return penalised_step(x, x, p, 2.0, 1.0, radius)
-
-
-def project_linf(x: Array, radius: float) -> Array:
-    """Nearest point of ``max_j |y_j| <= radius``: clip every entry."""
-    return array_namespace(x).clip(x, -radius, radius)
 
 
 def project_l2(x: Array, radius: float) -> Array:

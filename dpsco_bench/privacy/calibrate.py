@@ -57,11 +57,8 @@ class Calibration:
         sequence = self.charge if self.output or self.of != OUTPUT else unknown
         values = {"real": self.real, "output": output, "sequence": sequence}
         found = {f"epsilon_{name}": value.epsilon for name, value in values.items()}
-        return {
-            **found,
-            **{f"epsilon_{name}_kind": value.kind for name, value in values.items()},
-            "epsilon_of": self.of,
-        }
+        kinds = {f"epsilon_{name}_kind": value.kind for name, value in values.items()}
+        return {**found, **kinds, "epsilon_of": self.of}
 
 
 def calibrate(

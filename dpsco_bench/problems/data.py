@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import array_namespace, take_rows, take_values
+from dpsco_bench.backend.namespace import array_namespace, take
 from dpsco_bench.rng.streams import Stream
 
 Array = Any
@@ -91,7 +91,7 @@ def gathered(data: Data, indices: Array) -> Data:
     if data.features is None:
         return data
     if data.features.ndim == 2:
-        return Data(data.n, take_rows(data.features, indices), take_values(data.labels, indices))
+        return Data(data.n, take(data.features, indices), take(data.labels, indices))
     xp = array_namespace(data.features)
     wide = xp.broadcast_to(indices[:, :, None], (*indices.shape, data.features.shape[2]))
     rows = xp.take_along_axis(data.features, wide, axis=1)

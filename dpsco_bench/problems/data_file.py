@@ -20,6 +20,7 @@ from dpsco_bench.geometry.polytope import Simplex
 from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.constants import STRONG
+from dpsco_bench.problems.data import axes_first
 from dpsco_bench.problems.glm import LOSSES, WITH_WIDTH, GeneralisedLinear, MarginLoss
 from dpsco_bench.problems.minimisers import minimise_composite, minimise_glm_in_ball
 from dpsco_bench.problems.registry import problem
@@ -275,11 +276,7 @@ class DataFile(GeneralisedLinear):
 
     def domain_records(self, count: int, seed: int) -> Data:
         rng = np.random.default_rng(seed)
-        k = self.dimension - self.intercept
-        rows = rng.standard_normal((count, k))
-        extreme = np.concatenate([np.eye(k), -np.eye(k)])[: count // 2]
-        rows[: len(extreme)] = extreme
-        return self._extreme(rows)
+        return self._extreme(axes_first(rng.standard_normal((count, self.dimension - self.intercept))))
 
     def records_at(self, points: np.ndarray) -> Data | None:
         points = points[points.any(axis=1)][:, : self.dimension - self.intercept]
@@ -445,8 +442,5 @@ class DataFile(GeneralisedLinear):
         rows = self.held_out(data.n)
         if rows is None:
             return {}
-        margins = x @ rows.features.T
-        found = {"held_out_loss": self.loss(margins, rows.labels).mean(axis=-1)}
-        if self.classes:
-            found["held_out_accuracy"] = (0.5 + 0.5 * np.sign(margins) * rows.labels).mean(axis=-1)
-        return found
+        found = self.on_records(x, rows)
+        return found if self.classes else {"held_out_loss": found["held_out_loss"]}

@@ -257,6 +257,15 @@ class GeneralisedLinear(Problem):
         ridge = 0.5 * self.constants.regularisation * xp.sum(x * x, axis=-1)
         return xp.mean(self.loss(x @ data.features.T, data.labels), axis=-1) + ridge
 
+    def on_records(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
+        """Loss without the ridge and accuracy of points ``(R, d)`` on held-out records; a margin of 0 is half right."""
+        margins = x @ data.features.T
+        right = 0.5 + 0.5 * np.sign(margins) * data.labels
+        return {
+            "held_out_loss": self.loss(margins, data.labels).mean(axis=-1),
+            "held_out_accuracy": right.mean(axis=-1),
+        }
+
     def records_at(self, points: np.ndarray) -> Data | None:
         """Return unit rows in the points' directions, with the domain's first two labels, if rows fill the ball."""
         points = points[points.any(axis=1)]

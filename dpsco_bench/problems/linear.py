@@ -18,7 +18,7 @@ from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.constants import Need
 from dpsco_bench.problems.data import CONSTANT, Kinds, Levels, RecordForm, axis_kinds, like, two_valued
-from dpsco_bench.problems.families import CellFamily, Signalled
+from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -211,13 +211,7 @@ def _binomial_table(count: int, chance: float) -> tuple[int, np.ndarray]:
     return first, np.cumsum(masses / masses.sum())[:-1]
 
 
-def as_sample(data: Any) -> LinearSample:
-    """Narrow the type to a sample as these problems draw it."""
-    assert isinstance(data, LinearSample)
-    return data
-
-
-class LinearLosses(Signalled, CellFamily):
+class LinearLosses(SignalFamily):
     """``f(x, z) = -<x, z>`` over the unit ball of l_p, with records z whose mean is set by a signal.
 
     The signal enters as ``min(1, signal * unit)``; subclasses choose the unit by the cell, so that the signal stays at
@@ -246,31 +240,16 @@ class LinearLosses(Signalled, CellFamily):
         return linear_constants(ball_name(self.p), self.p, self.declared_smoothness)
 
     @property
-    def unit(self) -> float:
-        return 1.0
-
-    @property
-    def strengths(self) -> np.ndarray:
-        return np.minimum(1.0, self.signals * self.unit)
-
-    @property
-    def signal_capped(self) -> bool:
-        return bool(self.strengths.max() >= 1.0)
-
-    @property
     def means(self) -> np.ndarray:
         """Mean record of the population (of the sample, where it is fixed) at each signal, shape ``(S, d)``."""
         raise InputError("problem", self.name, "a problem with means")
-
-    def sample(self, n: int, draws: Draws) -> LinearSample:
-        raise InputError("problem", self.name, "a problem with sample")
 
     def row_size(self, n: int) -> int:
         """Count a point: records are drawn as they are looked at, or kept in a byte an entry."""
         return self.dimension
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
-        return -like(as_sample(data).latest_mean(first, count), x)
+        return -like(data.latest_mean(first, count), x)
 
     def range_gradient_pair(self, x: Array, other: Array, data: Any, first: int, count: int) -> tuple[Array, Array]:
         gradient = self.range_gradient(x, data, first, count)
@@ -280,20 +259,20 @@ class LinearLosses(Signalled, CellFamily):
         return array_namespace(x).zeros_like(x)
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        return -like(as_sample(data).records(first, count), x)
+        return -like(data.records(first, count), x)
 
     @property
     def record_form(self) -> RecordForm:
         return RecordForm(CONSTANT, (-1.0, 0.0))
 
     def form_range(self, data: Any, first: int, count: int) -> Data:
-        return Data(count, as_sample(data).records(first, count))
+        return Data(count, data.records(first, count))
 
     def form_kinds(self, data: Any, drawn: bool) -> Kinds | Levels | None:
         return data.kinds(drawn) if isinstance(data, LinearSample) else None
 
     def gather(self, data: Any, indices: Array) -> Data:
-        return Data(data.n, as_sample(data).chosen(to_numpy(indices)))
+        return Data(data.n, data.chosen(to_numpy(indices)))
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
         return -array_namespace(x).matmul(weights[:, None, :], like(batch.features, x))[:, 0, :]
@@ -306,7 +285,7 @@ class LinearLosses(Signalled, CellFamily):
         return -xp.sum(like(np.repeat(means, x.shape[0] // len(means), axis=0), x) * x, axis=-1)
 
     def optimal_risk(self, data: Any) -> np.ndarray:
-        return -np.repeat(self.dual_norm(self.means), as_sample(data).replicates)
+        return -np.repeat(self.dual_norm(self.means), data.replicates)
 
     def dual_norm(self, vectors: np.ndarray) -> np.ndarray:
         """Largest ``<v, x>`` over the domain of each row of ``vectors (S, d)``."""

@@ -162,12 +162,9 @@ class HeldOutLogistic(RealLogistic):
         return minimise_glm(self, data).point
 
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
-        """Loss without the ridge and accuracy on held-out records of points ``(R, d)``; a margin of 0 is half right."""
         found = self.table()
-        rows, labels = found.features[self.in_use :], found.labels[self.in_use :]
-        margins = x @ rows.T
-        right = 0.5 + 0.5 * np.sign(margins) * labels
-        return {"held_out_loss": self.loss(margins, labels).mean(axis=-1), "held_out_accuracy": right.mean(axis=-1)}
+        held = len(found.labels) - self.in_use
+        return self.on_records(x, Data(held, found.features[self.in_use :], found.labels[self.in_use :]))
 
 
 @problem

@@ -346,13 +346,12 @@ def _several_epsilon(parts: tuple[tuple[GaussianPair, int], ...], delta: float, 
     ranges = [_total_range(p, *m, steps, tail, mu) for (p, steps), m in zip(parts, moments, strict=True)]
     finest = sum(ranges) / _MOST_POINTS
     spacing = 2.0 * max(min(_FINE_SPACING, *(math.sqrt(variance) for _, variance in moments)), finest)
-    epsilon = math.inf
-    while True:
+
+    def epsilon_at(spacing: float) -> float:
         losses = [(pessimistic_losses(pair, spacing, tail), steps) for pair, steps in parts]
-        coarse, epsilon = epsilon, _composed_with(losses, delta, mu, tail)
-        spacing *= 0.5
-        if coarse - epsilon <= GRID_TOLERANCE * epsilon or spacing < finest:
-            return epsilon
+        return _composed_with(losses, delta, mu, tail)
+
+    return _halved(epsilon_at, spacing, finest)
 
 
 def add_remove_epsilon(multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float = 0.0) -> float:
@@ -438,10 +437,18 @@ def converged_epsilon(
         spacing = 2.0 * max(min(limit, math.sqrt(variance)), finest)
     else:
         spacing = total / points
+
+    def epsilon_at(spacing: float) -> float:
+        return max(_composed_with([(loss, steps)], delta, mu, tail) for loss in losses(spacing, tail))
+
+    return _halved(epsilon_at, spacing, finest)
+
+
+def _halved(epsilon_at: Callable[[float], float], spacing: float, finest: float) -> float:
+    """Halve the spacing until epsilon no longer moves, or it is the finest."""
     epsilon = math.inf
     while True:
-        coarse = epsilon
-        epsilon = max(_composed_with([(loss, steps)], delta, mu, tail) for loss in losses(spacing, tail))
+        coarse, epsilon = epsilon, epsilon_at(spacing)
         spacing *= 0.5
         if coarse - epsilon <= GRID_TOLERANCE * epsilon or spacing < finest:
             return epsilon

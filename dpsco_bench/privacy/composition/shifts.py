@@ -117,27 +117,23 @@ def tree_level(query: TreeQuery, scale: float) -> float:
 
 def _charge_tree(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     """Exact for normal noise where neighbours attain the path's cost, else an upper bound."""
-    query = _only_tree(plan)
+    (query,) = plan.queries
     scale = scales[query.name]
     if isinstance(query, PureTreeQuery):
         return Charge(query.sensitivity * query.path_cost / scale, "upper", PURE_NODES)
+    assert isinstance(query, TreeQuery)
     epsilon = gaussian.gdp_epsilon(tree_level(query, scale), delta)
     return Charge(epsilon, "exact" if query.attained else "upper", gaussian.NAME)
 
 
 def _tree_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """``spread sqrt(paid cost)/m`` with m the exact Gaussian-DP parameter of the claim; ``paid cost/eps`` if pure."""
-    query = _only_tree(plan)
+    (query,) = plan.queries
     if isinstance(query, PureTreeQuery):
         return {query.name: query.sensitivity * query.paid_cost / privacy.epsilon}
+    assert isinstance(query, TreeQuery)
     m = gaussian.gdp_mu(privacy.epsilon, privacy.delta)
     return {query.name: query.sensitivity * query.spread * math.sqrt(query.paid_cost) / m}
-
-
-def _only_tree(plan: Plan) -> TreeQuery | PureTreeQuery:
-    query = plan.queries[0]
-    assert isinstance(query, TreeQuery | PureTreeQuery)
-    return query
 
 
 def _charge_draw(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
