@@ -73,14 +73,11 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 def available_memory() -> float:
     """Bytes that a process may take, by its control group or the machine; infinite where neither says."""
-    return min([_of_machine(), *_of_groups()])
-
-
-def _of_machine() -> float:
+    found = [float("inf"), *_of_groups()]
     with suppress(OSError, StopIteration, ValueError):
         lines = MEMINFO.read_text().splitlines()
-        return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-    return float("inf")
+        found.append(1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")))
+    return min(found)
 
 
 def _of_groups() -> Iterator[float]:
@@ -98,18 +95,13 @@ def _of_groups() -> Iterator[float]:
 
 
 def _of_group(folder: Path) -> Iterator[float]:
+    """Limit less use, but for files that are kept as long as nobody needs the memory."""
     for limit, used in _FILES:
         with suppress(OSError, ValueError):  # "max" is no number: no limit
             most, now = (int((folder / name).read_text()) for name in (limit, used))
-            yield max(float(most - now + _cached(folder)), 0.0)
-
-
-def _cached(folder: Path) -> int:
-    """Bytes of files that are kept as long as nobody needs the memory."""
-    with suppress(OSError, ValueError):
-        said = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
-        return int(said.get("total_inactive_file", said.get("inactive_file", 0)))
-    return 0
+            said = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+            cached = int(said.get("total_inactive_file", said.get("inactive_file", 0)))
+            yield max(float(most - now + cached), 0.0)
 
 
 def gigabytes(size: float) -> str:

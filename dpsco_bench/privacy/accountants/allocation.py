@@ -7,18 +7,12 @@ X, Y of the law ``exp(N(-s^2/2, s^2))``. Then
     delta(epsilon) <= E ((1-q)(1-a) + (q/T) (D_1 + ... + D_T))_+
 
 for independent copies of the variable D whose tails are those of ``X - a`` above zero and of ``1 - a Y`` below, with an
-atom at zero between. The proof (docs/accounting.md) compares stop-loss transforms batch by batch, so that later
-releases may depend on earlier ones and batches need no noise of a particular kind. For T = 1 it is the bound of
-subsets without replacement.
+atom at zero between (docs/accounting.md).
 
 The sum is computed on a grid by fast Fourier transforms. All that is rounded is rounded up: D is spread within each
 cell to its edges (mass and mean are kept, so that convex functions grow), cut above with its excess added, and raised
-below; Chernoff bounds cover what lies beyond the transform's range. The cuts are at a few times T a, the scale of the
-sum, so that the heavy tails of a large shift leave the cells narrow.
-
-At a large epsilon one D that is positive carries all, with a probability below a transform's rounding. There a second
-value of the same expectation is taken, if it is smaller: that of one positive D in closed form, averaged over the sum
-of the others, which are at most zero, and two or more positive ones at the mean of their sum.
+below; Chernoff bounds cover what lies beyond the transform's range. At a large epsilon one D that is positive carries
+all, with a probability below a transform's rounding: there `_one_positive` is taken, if it is smaller.
 """
 
 from __future__ import annotations

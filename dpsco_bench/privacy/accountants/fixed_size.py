@@ -6,11 +6,8 @@ differ in k records. With ``q = 1 - p_0``, ``v_k = p_k/q``, H the hockey-stick d
 
     H_a' <= q sum over k of  v_k (l_k h_k(a'/l_k) + (1 - l_k) h_k(a_k)),    a' = 1 + q (a - 1) >= 1,
 
-for all shares ``l_k`` in [0, 1] and all orders with ``sum_k v_k (1 - l_k) a_k = a - a'`` (docs/accounting.md). With one
-``a_k`` alone, or the same for all, this is the theorem of Balle, Barthe and Gaboardi 2018; the best ``a_k`` are the
-density ratios of ``N(k s, 1)`` to ``N(0, 1)`` at one point. Orders below one follow by duality. Without replacement k
-is 0 or 1 and the bound is ``q h_1(a)``: the pair of Zhu, Dong and Wang 2022 for subsets, which one release attains.
-Such bounds compose like dominating pairs, since they are divergences of pairs.
+for all shares ``l_k`` in [0, 1] and all orders with ``sum_k v_k (1 - l_k) a_k = a - a'``. The proof, the best orders
+and what subsets attain are in docs/accounting.md; such bounds compose like dominating pairs.
 """
 
 from __future__ import annotations

@@ -11,12 +11,9 @@ and ``k`` such releases with ratios ``mu_1 .. mu_k``, adaptively chosen, have th
 underflows for small delta. Everything below works on the logarithm of delta and on ``a``, where no cancellation is
 left.
 
-*The last iterate* of noisy full-batch gradient steps, where nothing else is released. Steps are
-``x <- P(x - eta (grad F(x) + N(0, sigma^2 I)))``. Replacing a record changes ``grad F`` by at most s at one and the
-same point, and a step without noise is c-Lipschitz, ``c = max(|1 - eta mu|, |1 - eta M|)`` times the Lipschitz constant
-of P. Privacy amplification by iteration (Feldman, Mironov, Talwar, Thakurta 2018) in Gaussian-DP form (Bok, Su,
-Altschuler, ICML 2024): a distance ``z_t = c z_(t-1) + eta s - a_t >= 0`` between two runs is handed over to the noise
-in portions ``a_t``. Each costs ``(a_t/(eta sigma))^2``, and ``z_T = 0``. The squared parameter is the least cost.
+*The last iterate* of noisy full-batch gradient steps ``x <- P(x - eta (grad F(x) + N(0, sigma^2 I)))``, where nothing
+else is released: a distance ``z_t = c z_(t-1) + eta s - a_t >= 0`` between two runs is handed over to the noise in
+portions ``a_t``, each of which costs ``(a_t/(eta sigma))^2``, and ``z_T = 0`` (docs/accounting.md).
 """
 
 from __future__ import annotations

@@ -22,9 +22,6 @@ least
     Normal(k (s^2/2 + ln q) + (N-k) ln(1-q), k s^2),
 
 and the divergence, an expectation of a function that grows with the loss, is at least that of the mixture over ``k``.
-Without the last term of the mean this is a formula that fits the reversed contribution:
-there the steps that do not draw the record have losses that average to zero. The two differ by about ``N/n``.
-
 *Anchored contribution.* Steps of variance reduction add the mean gradient v at an anchor. Where a record's gradient has
 norm G, and turns round between anchor and iterate, v moves every answer by ``a = G/(n sigma)`` against its contribution
 of ``s = 2G/sigma``. The first pair is then ``(1-q) N(-a,1) + q N(s-a,1)`` against its mirror image; against a record
