@@ -71,15 +71,13 @@ class Distribution:
     ----------
     name : str
     folders : tuple of str, folders under the data root, in the order in which they are searched
-    texts : tuple of (str, str), file names, all of them needed, and the sha256 of their decompressed texts
-    remote_files : tuple of RemoteFile, an address for each
+    files : tuple of RemoteFile, all of them needed
     parse : callable, the texts in that order to the table
     """
 
     name: str
     folders: tuple[str, ...]
-    texts: tuple[tuple[str, str], ...]
-    remote_files: tuple[store.RemoteFile, ...]
+    files: tuple[store.RemoteFile, ...]
     parse: Callable[..., Table]
 
     @property
@@ -89,7 +87,7 @@ class Distribution:
 
     def find(self, root: Path) -> list[Path]:
         """Find the files under `root`. Raises DataAbsent if one is missing."""
-        found = [store.find_file(root, self.folders, [name]) for name, _ in self.texts]
+        found = [store.find_file(root, self.folders, [one.name]) for one in self.files]
         if None in found:
             raise DataAbsent(self.name, root, self.command)
         return [path for path in found if path is not None]
@@ -107,7 +105,7 @@ class Distribution:
                 text: bytes = stream.read()
         except (OSError, EOFError, zlib.error) as error:
             raise store.DataCorrupt(path, f"damaged: {str(error) or type(error).__name__}") from error
-        expected, found = dict(self.texts)[name], hashlib.sha256(text).hexdigest()
+        expected, found = {one.name: one.text_sha256 for one in self.files}[name], hashlib.sha256(text).hexdigest()
         if found != expected:
             raise store.DataCorrupt(path, f"its text has sha256 {found}, expected {expected}")
         return text
@@ -121,7 +119,7 @@ class Distribution:
             "rows": len(table.labels),
             "columns": table.features.shape[1],
             "positive": int((table.labels > 0).sum()),
-            **{f"{name}_sha256": digest for name, digest in self.texts},
+            **{f"{one.name}_sha256": one.text_sha256 for one in self.files},
         }
 
     def fetch(self, root: Path = store.DEFAULT_ROOT, **options: Any) -> Plain:
@@ -129,7 +127,7 @@ class Distribution:
 
         Raises FetchError without a file, DataCorrupt for one with another content, which is left as it is.
         """
-        missing = [one for one in self.remote_files if store.find_file(root, self.folders, [one.name]) is None]
+        missing = [one for one in self.files if store.find_file(root, self.folders, [one.name]) is None]
         for remote in missing:
             check = partial(self.read, name=remote.name)
             store.download(remote, Path(root) / self.folders[0], check=check, **options)
@@ -158,20 +156,18 @@ def parse_adult(*texts: bytes) -> Table:
 ADULT = Distribution(
     name="adult",
     folders=("adult",),
-    texts=(
-        ("adult.trn.bz2", "64bf51ab7ce8101364b2d6b569c7bad8f04a4f9684527ff232a0f06474ae35c2"),
-        ("adult.tst.bz2", "8de2963e337b73465257c78c8b4b1dbba40c07b0e56a58308f3f10cbde8ed7b8"),
-    ),
-    remote_files=(
+    files=(
         store.RemoteFile(
             "adult.trn.bz2",
             _ADULT_ADDRESS + "adult.trn.bz2",
             "73ce74d43bbfc988b08e6ecf738cf5484f19dafa143c31f702f3a8b779d277e5",
+            "64bf51ab7ce8101364b2d6b569c7bad8f04a4f9684527ff232a0f06474ae35c2",
         ),
         store.RemoteFile(
             "adult.tst.bz2",
             _ADULT_ADDRESS + "adult.tst.bz2",
             "bdb2ec9642e77947a67269471506b18bc4dcf03413f44814dc24833432ba818d",
+            "8de2963e337b73465257c78c8b4b1dbba40c07b0e56a58308f3f10cbde8ed7b8",
         ),
     ),
     parse=parse_adult,
@@ -205,13 +201,13 @@ def _scaled(values: np.ndarray, field: int) -> np.ndarray:
 KDDCUP99 = Distribution(
     name="kddcup99",
     folders=("kddcup99", "kddcup99_10pct"),
-    texts=(("kddcup.data_10_percent.gz", "f8c8267ebcd9c0ed1fd7d6277fe5bfff8732e9b7db8e61b873542b2a534b6f9a"),),
-    remote_files=(
+    files=(
         store.RemoteFile(
             "kddcup.data_10_percent.gz",
             "https://raw.githubusercontent.com/potash/brf-example/cb1486bbec7069eec30474bce4bf9478e867e9d2/data/"
             "kddcup.data_10_percent.gz",
             "7bfaa8cef1350f72842018c32893e2fa4539d57efbb22f998eb74ecefc3da3b4",
+            "f8c8267ebcd9c0ed1fd7d6277fe5bfff8732e9b7db8e61b873542b2a534b6f9a",
         ),
     ),
     parse=parse_kddcup,

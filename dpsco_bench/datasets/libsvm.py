@@ -43,7 +43,12 @@ def parse(text: bytes) -> Lines:
     characters = np.frombuffer(text, dtype=np.uint8)
     line_ends = np.append(np.flatnonzero(characters == ord("\n")), len(text))
     pairs = np.diff(np.searchsorted(np.flatnonzero(characters == ord(":")), line_ends), prepend=0)
-    numbers = _numbers(text.replace(b":", b" "))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)  # older NumPy releases only warn about what is no number
+        try:
+            numbers = np.fromstring(text.replace(b":", b" "), dtype=np.float64, sep=" ")
+        except (ValueError, DeprecationWarning) as error:
+            raise ValueError(FORM) from error
     starts = np.cumsum(1 + 2 * pairs) - (1 + 2 * pairs)
     if len(numbers) != len(pairs) + 2 * int(pairs.sum()):
         raise ValueError(FORM)
@@ -51,15 +56,6 @@ def parse(text: bytes) -> Lines:
     if not np.array_equal(indices, np.trunc(indices)):
         raise ValueError(FORM)
     return Lines(numbers[starts], np.repeat(np.arange(len(pairs)), pairs), indices.astype(np.int64), values)
-
-
-def _numbers(text: bytes) -> np.ndarray:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # older NumPy releases only warn about what is no number
-        try:
-            return np.fromstring(text, dtype=np.float64, sep=" ")
-        except (ValueError, DeprecationWarning) as error:
-            raise ValueError(FORM) from error
 
 
 def dense(lines: Lines, columns: int) -> np.ndarray:

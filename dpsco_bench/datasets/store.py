@@ -51,11 +51,15 @@ class FetchError(DpscoError):
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file that can be downloaded; `sha256` is None where only the parsed content can be held to a digest."""
+    """A file that can be downloaded.
+
+    `sha256` is None where only the parsed content can be held to a digest, `text_sha256` that of the decompressed text.
+    """
 
     name: str
     url: str
     sha256: str | None = None
+    text_sha256: str = ""
 
 
 def find_file(root: Path, folders: Sequence[str], names: Sequence[str]) -> Path | None:

@@ -19,8 +19,6 @@ from dpsco_bench.problems.constants import (
     Option,
     Trait,
     alternatives,
-    checked_real,
-    constant_names,
     constructor_signature,
     declared_class,
     declared_options,
@@ -43,7 +41,6 @@ from dpsco_bench.problems.data import (
 Array = Any
 
 __all__ = [
-    "DOMAIN_TRAITS",
     "Batch",
     "Constants",
     "Data",
@@ -51,9 +48,6 @@ __all__ = [
     "Problem",
     "StreamFactory",
     "Trait",
-    "checked_real",
-    "constant_names",
-    "domain_traits",
     "option",
 ]
 CLIPPED_VALUES = 1 << 20
