@@ -9,8 +9,7 @@ import math
 
 import numpy as np
 
-from dpsco_bench.fused.compiled import called, piece, vector_piece
-from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes, summed
+from dpsco_bench.fused.compiled import WIDTH, added, called, lanes_at, no_lanes, piece, put_lanes, summed, vector_piece
 from dpsco_bench.problems.data import CONSTANT, HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED
 
 LN2, LN2_HIGH, LN2_LOW = math.log(2.0), 0.693147180369123816490, 1.90821492927058770002e-10

@@ -12,8 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from dpsco_bench.fused.compiled import available, called, compiled, vector_piece
-from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, put_lanes
+from dpsco_bench.fused.compiled import WIDTH, added, available, called, compiled, lanes_at, put_lanes, vector_piece
 from dpsco_bench.fused.pieces import exponential, logarithm
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.data import logistic_form
@@ -25,7 +24,7 @@ MOST_FILLED = 0.3
 LEAST_ROWS = 4
 """Replicates are taken by the group; with fewer most of a group is idle."""
 GROUP = 24
-"""Replicates that are worked on at once: three values of `fused.lanes`."""
+"""Replicates that are worked on at once: three values of `lanes_at`."""
 BLOCK = 64
 """Records that are worked on at once; a product of so many factors in [1, 2] is far from overflow."""
 _KNOWN: WeakKeyDictionary[Any, LookedAt] = WeakKeyDictionary()

@@ -1,4 +1,7 @@
-"""A linear model on a user's own file: which records are used and how; loss, domain and ridge of the user's choice."""
+"""A linear model on a user's own file: which records are used and how; loss, domain and ridge of the user's choice.
+
+Beside it synthetic records of the shape of such a file, and problems on them by the names that people use.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.datasets import tables
-from dpsco_bench.datasets.columns import check_square, is_plain, shown_entry
 from dpsco_bench.datasets.store import permutation, sha256_of_file
+from dpsco_bench.datasets.tables import check_square, is_plain, shown_entry
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent
@@ -29,6 +32,13 @@ Array = Any
 SCALES = ("none", "max_row_norm")
 DOMAINS = ("none", "l2_ball", "l1_ball", "lp_ball", "simplex")
 RIDGE = 0.01
+SPREAD = 2.0
+"""Standard deviation of the margins of the truth, from which classes are drawn with the logistic law."""
+SIGNAL, NOISE = 0.5, 0.25
+"""Standard deviations of the truth and of its noise in numbers, in units of ``label_clip``."""
+SPARSE = ("l1_ball", "simplex")
+"""Domains on which the truth is one coordinate; on all others every coordinate counts alike."""
+OWN = "; one's own records: problem=data_file loss="
 
 
 @problem
@@ -444,3 +454,83 @@ class DataFile(GeneralisedLinear):
             return {}
         found = self.on_records(x, rows)
         return found if self.classes else {"held_out_loss": found["held_out_loss"]}
+
+
+@problem
+class DataTwin(DataFile):
+    """Rows of norm ``clip`` in random directions, labels of a linear truth with noise; no file is read.
+
+    Losses, domains and constants are those of `DataFile`.
+    """
+
+    name = "data_twin"
+    summary = "SYNTHETIC records of the shape of one's own file: its n, d, clip, loss and domain"
+    source = "synthetic; the shape is the user's"
+    twin = ""
+    needs_data_root = False
+    file_options = ()
+    path = label = positive = drop = header = format = sha256 = None
+    ids, split, scale, root = False, 0.0, "none", ""
+    clip: float = option(1.0, "norm of all rows (Euclidean, with p the dual one)", within="(0, inf)")
+
+    def prepare(self) -> None:
+        if not self.classes and self.label_clip is None:
+            self.label_clip = 1.0
+        super().prepare()
+
+    @property
+    def pins(self) -> Options:
+        return {}
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        k = self.dimension - self.intercept
+        rows = streams("features").normal(0, 1, 0, n, k)[0].astype(np.float64)
+        rows = self._prepared(rows * (self.clip / self.row_norms(rows))[:, None], 1.0)
+        margins = rows[:, :k] @ (np.ones(k) if self.domain not in SPARSE else np.eye(k)[0])
+        margins *= SPREAD / (margins.std() or 1.0)
+        if self.classes:
+            chance = 1.0 / (1.0 + np.exp(-margins))
+            return Data(n, rows, np.where(streams("labels").uniform(0, 1, 0, n, 1)[0, :, 0] < chance, 1.0, -1.0))
+        largest = self.label_clip or 1.0
+        noise = streams("labels").normal(0, 1, 0, n, 1)[0, :, 0].astype(np.float64)
+        numbers = largest * (SIGNAL / SPREAD * margins + NOISE * noise)
+        return Data(n, rows, np.clip(numbers, -largest, largest))
+
+
+class Preset(DataTwin):
+    """A loss by name on the records of `DataTwin`."""
+
+    source = "synthetic; the loss is named"
+    domain: str = option("l2_ball", "as of data_file", choices=DOMAINS)
+
+
+@problem
+class LogisticPreset(Preset):
+    """Logistic regression."""
+
+    name, loss_name = "logistic", "logistic"
+    summary = f"logistic regression on SYNTHETIC records{OWN}logistic"
+
+
+@problem
+class LeastSquaresPreset(Preset):
+    """Linear regression by least squares, labels clipped at 1."""
+
+    name, loss_name = "least_squares", "squared"
+    summary = f"linear regression by least squares on SYNTHETIC records{OWN}least_squares"
+
+
+@problem
+class HuberPreset(Preset):
+    """Robust linear regression, labels clipped at 1."""
+
+    name, loss_name = "huber", "huber"
+    summary = f"robust linear regression on SYNTHETIC records{OWN}huber"
+
+
+@problem
+class HingePreset(Preset):
+    """A support vector machine, whose hinge is rounded over `width`."""
+
+    name, loss_name = "hinge", "smoothed_hinge"
+    summary = f"support vector machine on SYNTHETIC records{OWN}smoothed_hinge"
