@@ -32,6 +32,9 @@ from dpsco_bench.plain import Plain
 CONTINUOUS, WILDERNESS, SOIL = 10, 4, 40
 COLUMNS = CONTINUOUS + WILDERNESS + SOIL
 _BROKEN = (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile)
+LOWEST = np.array([1859, 0, 0, 0, -173, 0, 0, 0, 0, 0])
+HIGHEST = np.array([3858, 360, 66, 1397, 601, 7117, 254, 254, 254, 7173])
+"""Ranges of the measurements in the whole data set, as its description has them."""
 _SYNTHETIC_KEY = "covertype_synthetic/records"
 _WORDS = 16
 # Shares in per cent of wilderness areas 1..4, and mean elevation in metres there.
@@ -191,9 +194,7 @@ def _measurements(u: np.ndarray, area: np.ndarray, soil: np.ndarray) -> np.ndarr
     noon = 228.0 - 0.6 * slope + 20.0 * (u[:, 2] - 0.5)
     evening = 142.0 - 2.2 * slope * east - 0.4 * slope
     columns = (elevation, aspect, slope, water, rise, roads, morning, noon, evening, fires)
-    lower = (1859, 0, 0, 0, -173, 0, 0, 0, 0, 0)
-    upper = (3858, 360, 66, 1397, 601, 7117, 254, 254, 254, 7173)
-    return np.stack([np.clip(np.rint(c), a, b) for c, a, b in zip(columns, lower, upper, strict=True)]).astype(np.int16)
+    return np.clip(np.rint(np.stack(columns, axis=1)), LOWEST, HIGHEST).astype(np.int16).T
 
 
 def _labels(u: np.ndarray, elevation: np.ndarray, area: np.ndarray, soil: np.ndarray) -> np.ndarray:

@@ -31,24 +31,18 @@ class FusedRun:
     """
 
     run: RunFunction
-    supports: Supports
+    supports: Supports = lambda *run: True
     form: bool = True
     rounds: type | None = None
     device: Supports | None = None
 
 
-def fused(
-    *ids: str,
-    supports: Supports = lambda *run: True,
-    form: bool = True,
-    rounds: type | None = None,
-    device: Supports | None = None,
-) -> Callable[[RunFunction], RunFunction]:
-    """Register a function as the fused run of algorithms (used as a decorator); see `FusedRun`."""
+def fused(*ids: str, **told: Any) -> Callable[[RunFunction], RunFunction]:
+    """Register a function as the fused run of algorithms (used as a decorator); ``told`` are fields of `FusedRun`."""
 
     def register(function: RunFunction) -> RunFunction:
         for id in ids:
-            FUSED.add(id, FusedRun(function, supports, form, rounds, device), function.__module__)
+            FUSED.add(id, FusedRun(function, **told), function.__module__)
         return function
 
     return register

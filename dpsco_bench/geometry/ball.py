@@ -48,10 +48,6 @@ class CentredSet:
         """``2 R``, its diameter in its own norm."""
         return 2.0 * self.radius
 
-    def support(self, z: Array) -> Array:
-        """See `FeasibleSet.support`."""
-        raise InputError("set", type(self).__name__, "one with a support function")
-
     def check_radius(self) -> None:
         """Raise InputError unless the radius is finite and > 0."""
         if not 0.0 < self.radius < float("inf"):
@@ -128,7 +124,7 @@ def mean_longest_block(count: int, size: int) -> float:
 
 
 @lru_cache(maxsize=256)
-def simulated_width(unit: CentredSet, d: int) -> float:
+def simulated_width(unit: FeasibleSet, d: int) -> float:
     """Mean of the support function of a set over `DRAWS` normal vectors, the same in every call."""
     rng = np.random.Generator(np.random.PCG64(SEED))
     rows = max(1, BLOCK // d)

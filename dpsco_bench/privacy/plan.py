@@ -392,14 +392,10 @@ def _is_positive(value: Any) -> bool:
     return _is_real(value) and value > 0
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
-
-
 _QUERY_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "name": (lambda value: isinstance(value, str) and bool(value), "text"),
     "sensitivity": (_is_positive, "a finite number > 0"),
-    "releases": (_is_count, "an integer >= 1"),
+    "releases": (lambda value: isinstance(value, Integral) and _is_positive(value), "an integer >= 1"),
     "records": (lambda value: isinstance(value, Records), "Full(), Poisson(rate), SingleIndex(population), ..."),
     "paper_scale": (lambda value: value is None or _is_real(value, least=0.0), "left out or a finite number >= 0"),
     "share": (lambda value: value is None or (_is_positive(value) and value < 1), "left out or a number in (0, 1)"),

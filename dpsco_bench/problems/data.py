@@ -124,16 +124,12 @@ class Draws:
 
     In these streams the step is the index of a record (or of the first one of a range), the replicate is the replicate
     and the coordinate is the feature. They depend neither on the algorithm nor on privacy, calibration or signal, and a
-    replicate's numbers not on how replicates are split between runs.
+    replicate's numbers not on how replicates are split between runs. `stream` opens one by its name.
     """
 
-    streams: StreamFactory
+    stream: StreamFactory
     first_replicate: int
     replicates: int
-
-    def stream(self, name: str) -> Stream:
-        """Open the stream of that name, in the namespace of the run."""
-        return self.streams(name)
 
     def box(self, first: int, count: int, dim: int) -> tuple[int, int, int, int, int]:
         """Address of ``count`` records from ``first`` on in a `rng.streams.Stream`: a draw ``(count, R, dim)``."""

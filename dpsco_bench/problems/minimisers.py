@@ -67,18 +67,16 @@ class MeanTerms:
         return self._once("margins", x, lambda: self.data.features @ x)
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
-        return self._once(
-            "gradient",
-            x,
-            lambda: self.problem.slope(self.margins(x), self.data.labels) @ self.data.features / self.data.n,
-        )
+        def make() -> np.ndarray:
+            return np.asarray(self.problem.slope(self.margins(x), self.data.labels) @ self.data.features / self.data.n)
+
+        return self._once("gradient", x, make)
 
     def hessian(self, x: np.ndarray) -> np.ndarray:
-        return self._once(
-            "hessian",
-            x,
-            lambda: self._weighted(self.problem.curvature(self.margins(x), self.data.labels) / self.data.n),
-        )
+        def make() -> np.ndarray:
+            return self._weighted(self.problem.curvature(self.margins(x), self.data.labels) / self.data.n)
+
+        return self._once("hessian", x, make)
 
     def _weighted(self, weights: np.ndarray) -> np.ndarray:
         """Multiply out the Hessian; of quadratic losses it is the same everywhere."""

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.datasets import covertype, distribution
-from dpsco_bench.datasets.covertype import CONTINUOUS, covertype_synthetic, one_class_rows
+from dpsco_bench.datasets.covertype import CONTINUOUS, HIGHEST, LOWEST, covertype_synthetic, one_class_rows
 from dpsco_bench.datasets.distribution import Table, unit_rows
 from dpsco_bench.datasets.store import permutation
 from dpsco_bench.errors import DataAbsent, InputError
@@ -28,9 +28,6 @@ Array = Any
 
 COLUMNS = 54
 LOSSES = {"standard": (0.0, -1.0), "literal": (1.0, 1.0)}
-LOWEST = np.array([1859, 0, 0, 0, -173, 0, 0, 0, 0, 0])
-HIGHEST = np.array([3858, 360, 66, 1397, 601, 7117, 254, 254, 254, 7173])
-"""Ranges of Covertype's measurements in the whole data set, as its description has them."""
 _kept: dict[str, tuple[Table, Table]] = {}
 
 

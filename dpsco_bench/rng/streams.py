@@ -23,9 +23,6 @@ from dpsco_bench.rng.transforms import shape_table
 
 Array = Any
 
-_ROOT_LIMIT = 1 << 128
-_HIGH_LIMIT = 1 << 63
-
 
 def stream_key(root_seed: int, what: str, stream: str) -> tuple[int, int]:
     """Key of the stream ``stream`` of the object ``what`` under a root seed.
@@ -38,7 +35,7 @@ def stream_key(root_seed: int, what: str, stream: str) -> tuple[int, int]:
     apart; ``stream`` is such as ``"noise/gradient"``.
     """
     seed = operator.index(root_seed)
-    if not 0 <= seed < _ROOT_LIMIT:
+    if not 0 <= seed < 1 << 128:
         raise InputError("seed", root_seed, "an integer in [0, 2^128)")
     name = what.encode()
     digest = hashlib.sha256(len(name).to_bytes(8, "little") + name + stream.encode()).digest()
@@ -101,7 +98,7 @@ class Stream:
         self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int, high: int
     ) -> Array:
         """Integers in [0, high), int64, within ``high * 2^-65`` of uniform in total variation; 1 <= high < 2^63."""
-        if not 1 <= operator.index(high) < _HIGH_LIMIT:
+        if not 1 <= operator.index(high) < 1 << 63:
             raise InputError("high", high, "an integer in [1, 2^63)")
         box = (first_step, steps, first_replicate, replicates, dim)
         return self._draw("integers", 2, box, operator.index(high))
