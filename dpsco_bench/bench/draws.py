@@ -64,12 +64,8 @@ def _noise_pair(kind: str, shape: tuple[int, int, int]) -> Pair:
     draw = getattr(Stream(stream_key(0, "bench", kind)), kind)
     steps, replicates, dim = shape
     generator, block = np.random.default_rng(0), np.empty(VALUES, dtype=np.float32)
-    return Pair(
-        ours=lambda: draw(0, steps, 0, replicates, dim),
-        peer=lambda: generator.standard_normal(out=block, dtype=np.float32),
-        ours_units=steps * replicates * dim,
-        peer_units=VALUES,
-    )
+    peer = partial(generator.standard_normal, out=block, dtype=np.float32)
+    return Pair(lambda: draw(0, steps, 0, replicates, dim), peer, steps * replicates * dim, VALUES)
 
 
 @goal("G7", "generalised Gaussian draws against gamma and power in NumPy")
@@ -85,13 +81,9 @@ def generalised_cases() -> Iterator[BenchCase]:
 def _generalised_pair(r: float, shape: tuple[int, int, int]) -> Pair:
     stream, generator = Stream(stream_key(0, "bench", "generalised")), np.random.default_rng(0)
     steps, replicates, dim = shape
-    values = steps * replicates * dim
-    return Pair(
-        ours=lambda: stream.generalised_gaussian(0, steps, 0, replicates, dim, r),
-        peer=lambda: gamma_and_power(generator, steps * replicates, dim, r),
-        ours_units=values,
-        peer_units=values,
-    )
+    ours = partial(stream.generalised_gaussian, 0, steps, 0, replicates, dim, r)
+    peer, values = partial(gamma_and_power, generator, steps * replicates, dim, r), steps * replicates * dim
+    return Pair(ours, peer, values, values)
 
 
 def gamma_and_power(generator: np.random.Generator, rows: int, dim: int, r: float) -> np.ndarray:
@@ -160,11 +152,9 @@ def part_cases() -> Iterator[BenchCase]:
     """Yield the mean gradient of DP-GD against the reference's with two replicates; time of one replicate."""
     for rows in PART_ROWS:
         case = f"mean gradient of DP-GD, R/n/d = {rows}/{PART[0]}/{PART[1]}"
-        peer = (
-            f"its reference implementation, R = {ALONE}"
-            if rows == ALONE
-            else f"reference implementation: a step of {rows} against steps of {ALONE}"
-        )
+        peer = f"reference implementation: a step of {rows} against steps of {ALONE}"
+        if rows == ALONE:
+            peer = f"its reference implementation, R = {ALONE}"
         yield BenchCase("P8", case, peer, "margin", AT_LEAST, None, partial(_part_pair, rows))
 
 

@@ -179,11 +179,8 @@ def parse_kddcup(text: bytes) -> Table:
     lines = b"\n".join(dict.fromkeys(text.splitlines()))
     names = [str(field) for field in range(FIELDS + 1)]
     types = {name: pa.string() if int(name) in (*CATEGORIES, FIELDS) else pa.float64() for name in names}
-    table = pa.csv.read_csv(
-        io.BytesIO(lines),
-        pa.csv.ReadOptions(column_names=names),
-        convert_options=pa.csv.ConvertOptions(column_types=types),
-    )
+    kinds = pa.csv.ConvertOptions(column_types=types)
+    table = pa.csv.read_csv(io.BytesIO(lines), pa.csv.ReadOptions(column_names=names), convert_options=kinds)
     columns = [_scaled(table[str(j)].to_numpy(), j) for j in range(FIELDS) if j not in CATEGORIES]
     for j, values in CATEGORIES.items():
         found = table[str(j)].to_numpy()

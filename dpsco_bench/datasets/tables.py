@@ -483,13 +483,8 @@ def format_of(path: Path, form: str | None = None) -> str:
         return form
     suffixes = [suffix for suffix in _suffixes(path) if suffix not in COMPRESSED] or [""]
     if suffixes[-1] not in FORMATS:
-        raise InputError(
-            "path",
-            str(path),
-            "a file ending in "
-            + ", ".join(FORMATS)
-            + ", or have format= given: csv, parquet or libsvm (with tabs: .tsv)",
-        )
+        given = "or have format= given: csv, parquet or libsvm (with tabs: .tsv)"
+        raise InputError("path", str(path), f"a file ending in {', '.join(FORMATS)}, {given}")
     return FORMATS[suffixes[-1]]
 
 
@@ -650,9 +645,8 @@ def _written(table: pa.Table, path: Path, place: int, record: int) -> str:
     found = deque[str](maxlen=table.num_rows - record)  # from the end: who knows of a header?
     with _text(path) as stream:
         delimiter = "\t" if ".tsv" in _suffixes(path) else ","
-        found.extend(
-            row[place] for row in csv.reader(io.TextIOWrapper(stream, "utf-8-sig"), delimiter=delimiter) if row
-        )
+        rows = csv.reader(io.TextIOWrapper(stream, "utf-8-sig"), delimiter=delimiter)
+        found.extend(row[place] for row in rows if row)
     return found[0].strip()
 
 

@@ -65,21 +65,15 @@ class DeviceSteps(Steps):
         self, first: int, steps: int, record: int | None = None, variates: bool = True, whole: bool = False
     ) -> Iterator[Tile]:
         """Yield tiles as `tiles.Steps.tiles` does."""
-        if self.query is not None:
-            self.mechanism.spend(self.query.name, first, steps, self.sampled)
-        if not self.sampled:
-            self.objective.count(self.looks * steps * self.width)
-        t, length = 0, self._most_steps()
-        while t < steps:
+        self._begin(first, steps)
+        length, rows = self._most_steps(), (0, self.replicates)
+        for t in range(0, steps, length):
             k = min(length, steps - t)
             if self.sampled:
-                records = self._records(*self._batches(first + t, k, (0, self.replicates)))
+                records = self._records(*self._batches(first + t, k, rows))
             else:
                 records = self._range(record, first, t, k)
-            yield Tile(
-                slice(t, t + k), (0, self.replicates, self.replicates, self.copies), records, self._place(first + t)
-            )
-            t += k
+            yield Tile(slice(t, t + k), (*rows, self.replicates, self.copies), records, self._place(first + t))
 
     def _place(self, step: int) -> tuple[Any, ...]:
         """Key, step and replicate of the first words of a tile's noise."""

@@ -170,10 +170,7 @@ class Steps:
         ``record`` is the first of the consecutive records, by default ``first``. Without ``variates`` the loop draws
         its noise itself. ``whole`` tiles have all replicates.
         """
-        if self.query is not None:
-            self.mechanism.spend(self.query.name, first, steps, self.sampled)
-        if not self.sampled:
-            self.objective.count(self.looks * steps * (self.objective.n if self.full else self.width))
+        self._begin(first, steps)
         group = self.replicates
         if self._shared and not whole:
             group = max(1, min(group, NUMBERS // (LEAST_STEPS * max(self.dim, self.width))))
@@ -199,6 +196,13 @@ class Steps:
                 noise = self._still if noise is None else noise
                 yield Tile(slice(t, t + k), (*rows, self.replicates, self.copies), records, noise)
                 t, length = t + k, length if self.sampled else self._length(group)
+
+    def _begin(self, first: int, steps: int) -> None:
+        """Release steps, and count their gradients unless batches are drawn."""
+        if self.query is not None:
+            self.mechanism.spend(self.query.name, first, steps, self.sampled)
+        if not self.sampled:
+            self.objective.count(self.looks * steps * (self.objective.n if self.full else self.width))
 
     def _length(self, group: int) -> int:
         """Choose the steps of a tile for so many replicates; more once consecutive records are known to be equal."""

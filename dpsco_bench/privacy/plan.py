@@ -355,9 +355,8 @@ class Plan:
         try:
             return self.__dict__["schedule"][name]
         except KeyError:
-            raise AttributeError(
-                f"the plan has no {name!r}; its schedule has {sorted(self.__dict__.get('schedule', {}))}"
-            ) from None
+            known = sorted(self.__dict__.get("schedule", {}))
+            raise AttributeError(f"the plan has no {name!r}; its schedule has {known}") from None
 
     def query(self, name: str) -> Query:
         for query in self.queries:

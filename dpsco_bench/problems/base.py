@@ -40,16 +40,7 @@ from dpsco_bench.problems.data import (
 
 Array = Any
 
-__all__ = [
-    "Batch",
-    "Constants",
-    "Data",
-    "Draws",
-    "Problem",
-    "StreamFactory",
-    "Trait",
-    "option",
-]
+__all__ = ["Batch", "Constants", "Data", "Draws", "Problem", "StreamFactory", "Trait", "option"]
 CLIPPED_VALUES = 1 << 20
 """Most entries of single gradients held at once for a clipped mean."""
 
@@ -354,11 +345,8 @@ class Problem:
         if Trait.LINEAR_LOSS not in self.traits:
             raise InputError("problem", self.name, "a problem with batch_losses")
         one = xp.ones((x.shape[0], 1), dtype=x.dtype)
-        columns = [
-            xp.sum(self.batch_gradient(x, self.gather(data, indices[:, j : j + 1]), one) * x, axis=-1)
-            for j in range(indices.shape[1])
-        ]
-        return xp.stack(columns, axis=1)
+        records = (self.gather(data, indices[:, j : j + 1]) for j in range(indices.shape[1]))
+        return xp.stack([xp.sum(self.batch_gradient(x, row, one) * x, axis=-1) for row in records], axis=1)
 
     def risk(self, x: Array, data: Any) -> Array:
         """Risk with the regulariser, shape ``(R,)``: empirical, or the population's where `population`."""

@@ -201,11 +201,8 @@ class CanaryHuber(GeneralisedLinear):
     def loss(self, margins: Array, labels: Array) -> Array:
         xp = array_namespace(margins)
         distance = xp.abs(margins - labels)
-        return xp.where(
-            self.smoothness * distance < 1.0,
-            0.5 * self.smoothness * distance * distance,
-            distance - 0.5 / self.smoothness,
-        )
+        near, far = 0.5 * self.smoothness * distance * distance, distance - 0.5 / self.smoothness
+        return xp.where(self.smoothness * distance < 1.0, near, far)
 
     @property
     def record_form(self) -> RecordForm:

@@ -445,10 +445,9 @@ def constructor_signature(options: dict[str, Option]) -> inspect.Signature:
     """``(d=None, *, options, constants=None)`` with their types and defaults."""
     named = {"d": (int | None, None), **{key: (o.kind, o.default) for key, o in options.items()}}
     named["constants"] = (dict[str, float] | None, None)
-    kinds = {"d": inspect.Parameter.POSITIONAL_OR_KEYWORD}
-    return inspect.Signature(
-        [
-            inspect.Parameter(key, kinds.get(key, inspect.Parameter.KEYWORD_ONLY), annotation=kind, default=default)
-            for key, (kind, default) in named.items()
-        ]
-    )
+    parameters = [
+        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+        for key, (kind, default) in named.items()
+    ]
+    parameters[0] = parameters[0].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return inspect.Signature(parameters)

@@ -260,11 +260,8 @@ class GeneralisedLinear(Problem):
     def on_records(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
         """Loss without the ridge and accuracy of points ``(R, d)`` on held-out records; a margin of 0 is half right."""
         margins = x @ data.features.T
-        right = 0.5 + 0.5 * np.sign(margins) * data.labels
-        return {
-            "held_out_loss": self.loss(margins, data.labels).mean(axis=-1),
-            "held_out_accuracy": right.mean(axis=-1),
-        }
+        loss, right = self.loss(margins, data.labels), 0.5 + 0.5 * np.sign(margins) * data.labels
+        return {"held_out_loss": loss.mean(axis=-1), "held_out_accuracy": right.mean(axis=-1)}
 
     def records_at(self, points: np.ndarray) -> Data | None:
         """Return unit rows in the points' directions, with the domain's first two labels, if rows fill the ball."""

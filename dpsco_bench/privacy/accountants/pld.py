@@ -510,6 +510,5 @@ def _distribution(loss: LossMasses, steps: int = 1) -> PrivacyLossDistribution:
     points = np.arange(len(loss.masses))
     spread = math.sqrt(steps * max(0.0, float(loss.masses @ points**2) - float(loss.masses @ points) ** 2))
     masses = np.pad(loss.masses, (0, max(0, min(_MOST_POINTS, int(3.0 * spread)) - len(points))))
-    return PrivacyLossDistribution(
-        DensePLDPmf(loss.spacing, loss.first, masses, loss.infinite, pessimistic_estimate=True)
-    )
+    pmf = DensePLDPmf(loss.spacing, loss.first, masses, loss.infinite, pessimistic_estimate=True)
+    return PrivacyLossDistribution(pmf)

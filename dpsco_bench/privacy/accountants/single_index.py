@@ -193,9 +193,8 @@ def _vanishing_epsilon(shift: float, steps: int, rate: float, delta: float, stil
         upper = log_ndtr((means - epsilon) / deviations)
         lower = epsilon - means + 0.5 * deviations**2 + log_ndtr((means - epsilon) / deviations - deviations)
         with np.errstate(divide="ignore"):
-            return float(logsumexp(weights + upper + np.log(-np.expm1(np.minimum(lower - upper, 0.0))))) - math.log(
-                delta
-            )
+            logs = weights + upper + np.log(-np.expm1(np.minimum(lower - upper, 0.0)))
+        return float(logsumexp(logs)) - math.log(delta)
 
     if excess(0.0) <= 0.0:
         return 0.0
