@@ -111,7 +111,7 @@ def decisive_charge(plan: Plan, scales: Mapping[str, float], privacy: PrivacySpe
     charged = charge(plan, scales, privacy.delta)
     if charged.kind != "upper" or charged.epsilon <= privacy.epsilon * (1.0 + ROUNDING):
         return charged
-    found = lower_bound(plan, scales, privacy.delta)
+    found: Charge | None = _module(REFUTATION).lower_bound(plan, scales, privacy.delta)
     if found is None or (found.kind == "lower" and found.epsilon <= privacy.epsilon):
         return charged
     return replace(charged, epsilon=found.epsilon, kind=found.kind, accountant=found.accountant, pair=found.pair)
@@ -134,7 +134,8 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     if not plan.leaks:
         return value
     if value.kind == "upper":
-        return lower_bound(plan, scales, delta) or Charge(0.0, "lower", "no lower bound")
+        found: Charge | None = _module(REFUTATION).lower_bound(plan, scales, delta)
+        return found or Charge(0.0, "lower", "no lower bound")
     return Charge(value.epsilon, "lower", value.accountant)
 
 
@@ -147,12 +148,6 @@ def charging_modules(plan: Plan | None, calibration: str) -> list[str]:
         names = [module for name, module in COMPOSITIONS.items() if getattr(_module(module), name).covers(plan)][:1]
         names += [REFUTATION] * _module(REFUTATION).covers(plan) + [LAST] * _module(LAST).covers_output(plan)
     return [f"{__package__}.composition.{name}" for name in dict.fromkeys(names)]
-
-
-def lower_bound(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge | None:
-    """`composition.refutation.lower_bound`; None for a plan that it does not cover."""
-    found: Charge | None = _module(REFUTATION).lower_bound(plan, scales, delta)
-    return found
 
 
 def _module(name: str) -> Any:

@@ -26,26 +26,23 @@ from dpsco_bench.privacy.accountants.pld import (
     MULTIPLIER_TOLERANCE,
     SAFE,
     TAIL_SHARE,
+    VERSION,
     Floats,
     GaussianPair,
     LossMasses,
     connect_the_dots,
     converged_epsilon,
-    library_version,
     swept,
 )
 from dpsco_bench.privacy.accountants.solve import least_noise, require, require_target
 
+NAME = f"PLD of fixed-size batches, {VERSION}"
 # Numbers of copies with a share of their own that are tried besides all; Newton steps; losses tried for the range.
 _SHARED, _NEWTON_STEPS, _RANGE_POINTS = 3, 8, 400
 # Losses above it count as infinite: their exponentials overflow.
 _LARGEST_LOSS = 600.0
 # Points of the first grid on the composed loss.
 _FIRST_POINTS = 2**14
-
-
-def accountant_name() -> str:
-    return f"PLD of fixed-size batches, dp-accounting {library_version()}"
 
 
 @lru_cache(maxsize=4096)

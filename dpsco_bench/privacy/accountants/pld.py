@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
 
+VERSION = f"dp-accounting {version('dp-accounting')}"
+NAME = f"PLD, {VERSION}"
 Floats = NDArray[np.floating[Any]]
 _TINY = 1e-60
 _CELLS, _MOST_CELLS = 1 << 14, 1 << 20
@@ -300,14 +302,6 @@ def _second_order(loss: Floats) -> Floats:
 def _arcsinh_exp(exponent: Floats) -> Floats:
     """``arcsinh(exp(exponent))`` without overflow."""
     return np.where(exponent < 50.0, np.arcsinh(np.exp(np.minimum(exponent, 50.0))), exponent + math.log(2.0))
-
-
-def accountant_name() -> str:
-    return f"PLD, dp-accounting {library_version()}"
-
-
-def library_version() -> str:
-    return version("dp-accounting")
 
 
 def poisson_gaussian_epsilon(multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float = 0.0) -> float:

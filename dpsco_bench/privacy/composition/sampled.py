@@ -19,7 +19,7 @@ def _charge_batches(plan: Plan, scales: Mapping[str, float], delta: float) -> Ch
     query, batch = _only_batches(plan)
     shift = query.stretch * query.sensitivity / scales[query.name]
     epsilon = fixed_size.batch_epsilon(shift, batch.population, batch.size, query.releases, delta, batch.repeats)
-    return Charge(epsilon, "upper", fixed_size.accountant_name())
+    return Charge(epsilon, "upper", fixed_size.NAME)
 
 
 def _batches_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
@@ -98,20 +98,20 @@ def _charge_sampled(plan: Plan, scales: Mapping[str, float], delta: float) -> Ch
     mu = math.sqrt(total_cost(others, scales))
     if len(sampled) > 1:
         parts = [_part(q, scales[q.name] / (q.stretch * q.contribution)) for q in sampled]
-        return Charge(pld.several_poisson_epsilon(parts, delta, mu), "upper", pld.accountant_name())
+        return Charge(pld.several_poisson_epsilon(parts, delta, mu), "upper", pld.NAME)
     (query,) = sampled
     scale = scales[query.name]
     if isinstance(query.records, Poisson):
         multiplier = scale / (query.stretch * query.contribution)
         epsilon = pld.poisson_gaussian_epsilon(multiplier, query.records.rate, query.releases, delta, mu)
-        return Charge(epsilon, "upper", pld.accountant_name())
+        return Charge(epsilon, "upper", pld.NAME)
     assert isinstance(query.records, SingleIndex)
     if plan.leaks:
         epsilon = max(tests_of(query, scale, delta).values())
         return Charge(epsilon, "lower", single_index.NAME)
     shift = query.stretch * query.sensitivity / scale
     epsilon = fixed_size.batch_epsilon(shift, query.records.population, 1, query.releases, delta, gdp_mu=mu)
-    return Charge(epsilon, "upper", pld.accountant_name())
+    return Charge(epsilon, "upper", pld.NAME)
 
 
 def tests_of(query: Query, scale: float, delta: float) -> dict[str, float]:
