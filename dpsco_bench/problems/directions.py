@@ -11,8 +11,8 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.constants import CURVED, STRONG
-from dpsco_bench.problems.data import CONSTANT, Kinds, Listed, RecordForm, Signs, like
-from dpsco_bench.problems.families import Signalled
+from dpsco_bench.problems.data import Kinds, Listed, Signs, like
+from dpsco_bench.problems.families import SlopeLosses
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -51,6 +51,10 @@ class DirectionSample:
             self._first, self._block = index, self._from_signs(self._signs(index, count))
         return self._block[index - self._first]
 
+    def latest_mean(self, first: int, count: int) -> np.ndarray:
+        """Mean of records ``first .. first + count - 1`` of every row, shape ``(S R, d)``."""
+        return self.record(first) if count == 1 else self.records(first, count).mean(axis=1)
+
     def records(self, first: int, count: int) -> np.ndarray:
         """Draw records ``first .. first + count - 1`` of every row, shape ``(S R, count, d)``."""
         return self._from_signs(self._signs(first, count)).swapaxes(0, 1)
@@ -86,17 +90,14 @@ class DirectionSample:
         return self.means + np.tile(self._size * signs, (1, self.signals, 1))
 
 
-class DirectionLosses(Signalled):
+class DirectionLosses(SlopeLosses):
     """``f(x, z) = <z, x> + (h/2) ||x||_2^2`` with ``z = m + a Rad/sqrt(d)``, ``m = s u``, over a unit ball.
 
     u is a uniform direction of each replicate, shared by all strengths s. Constants are those of the class, the same
     for all strengths. The population's optimum lies in the direction -u.
     """
 
-    draws_per_replicate: ClassVar[bool] = True
-    population: ClassVar[bool] = True
     unkeyed_options: ClassVar[tuple[str, ...]] = ("spread",)
-    curvature: float = 0.0
     exponent: float = 2.0
     spread: float = option(0.0, "a: root mean square of the slopes about their mean", within="[0, 1)")
     signal = option(0.5, "s: strength of the free signal")
@@ -129,25 +130,6 @@ class DirectionLosses(Signalled):
     def row_size(self, n: int) -> int:
         return 16 * self.dimension
 
-    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
-        return self._with_curvature(self._slope(x, data, first, count), x)
-
-    def range_gradient_pair(self, x: Array, other: Array, data: Any, first: int, count: int) -> tuple[Array, Array]:
-        slope = self._slope(x, data, first, count)
-        return self._with_curvature(slope, x), self._with_curvature(slope, other)
-
-    def range_gradient_difference(self, x: Array, other: Array, data: Any, first: int, count: int) -> Array:
-        return self.curvature * (x - other)
-
-    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        return self._with_curvature(like(data.records(first, count), x), x[:, None, :])
-
-    @property
-    def record_form(self) -> RecordForm:
-        if not self.curvature:
-            return RecordForm(CONSTANT)
-        return RecordForm(CONSTANT, hessian=np.full(self.dimension, self.curvature), centre=np.zeros(self.dimension))
-
     def form_range(self, data: Any, first: int, count: int) -> Data:
         if data.spread == 0.0:
             return Data(count, data.means[:, None, :])
@@ -155,14 +137,6 @@ class DirectionLosses(Signalled):
 
     def form_kinds(self, data: Any, drawn: bool) -> Listed | None:
         return data.kinds() if drawn else None
-
-    def gather(self, data: Any, indices: Array) -> Data:
-        return Data(data.n, data.chosen(indices))
-
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        xp = array_namespace(x)
-        slopes = xp.matmul(weights[:, None, :], like(batch.features, x))[:, 0, :]
-        return slopes + self.curvature * xp.sum(weights, axis=-1, keepdims=True) * x
 
     def population_gradient(self, x: Array, data: Any) -> Array:
         return like(data.means, x) + self.curvature * x
@@ -183,12 +157,6 @@ class DirectionLosses(Signalled):
         xp, best = array_namespace(x), self.optimum(data)
         off = x - like(best, x)
         return xp.sum((like(data.means + self.curvature * best, x) + 0.5 * self.curvature * off) * off, axis=-1)
-
-    def _slope(self, x: Array, data: Any, first: int, count: int) -> Array:
-        return like(data.record(first) if count == 1 else data.records(first, count).mean(axis=1), x)
-
-    def _with_curvature(self, slope: Array, x: Array) -> Array:
-        return slope + self.curvature * x if self.curvature else slope
 
 
 @problem

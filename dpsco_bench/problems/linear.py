@@ -17,8 +17,8 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.constants import Need
-from dpsco_bench.problems.data import CONSTANT, Kinds, Levels, RecordForm, axis_kinds, like, two_valued
-from dpsco_bench.problems.families import SignalFamily
+from dpsco_bench.problems.data import Kinds, Levels, axis_kinds, like, two_valued
+from dpsco_bench.problems.families import SignalFamily, SlopeLosses
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -211,15 +211,14 @@ def _binomial_table(count: int, chance: float) -> tuple[int, np.ndarray]:
     return first, np.cumsum(masses / masses.sum())[:-1]
 
 
-class LinearLosses(SignalFamily):
+class LinearLosses(SlopeLosses, SignalFamily):
     """``f(x, z) = -<x, z>`` over the unit ball of l_p, with records z whose mean is set by a signal.
 
     The signal enters as ``min(1, signal * unit)``; subclasses choose the unit by the cell, so that the signal stays at
     the scale of the noise along a sweep (a fixed one decays faster than a bound and proves nothing).
     """
 
-    draws_per_replicate: ClassVar[bool] = True
-    population: ClassVar[bool] = True
+    sign: ClassVar[float] = -1.0
     reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
     p: float = option(2.0, "norm of the ball", within="[1, inf]")
     declared_smoothness: float = option(1.0, "the declared L1; the true one is 0", within="[0, inf)")
@@ -248,34 +247,11 @@ class LinearLosses(SignalFamily):
         """Count a point: records are drawn as they are looked at, or kept in a byte an entry."""
         return self.dimension
 
-    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
-        return -like(data.latest_mean(first, count), x)
-
-    def range_gradient_pair(self, x: Array, other: Array, data: Any, first: int, count: int) -> tuple[Array, Array]:
-        gradient = self.range_gradient(x, data, first, count)
-        return gradient, gradient
-
-    def range_gradient_difference(self, x: Array, other: Array, data: Any, first: int, count: int) -> Array:
-        return array_namespace(x).zeros_like(x)
-
-    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        return -like(data.records(first, count), x)
-
-    @property
-    def record_form(self) -> RecordForm:
-        return RecordForm(CONSTANT, (-1.0, 0.0))
-
     def form_range(self, data: Any, first: int, count: int) -> Data:
         return Data(count, data.records(first, count))
 
     def form_kinds(self, data: Any, drawn: bool) -> Kinds | Levels | None:
         return data.kinds(drawn) if isinstance(data, LinearSample) else None
-
-    def gather(self, data: Any, indices: Array) -> Data:
-        return Data(data.n, data.chosen(to_numpy(indices)))
-
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        return -array_namespace(x).matmul(weights[:, None, :], like(batch.features, x))[:, 0, :]
 
     def excess_risk(self, x: Array, data: Any) -> Array:
         return self.risk(x, data) - like(self.optimal_risk(data), x)
