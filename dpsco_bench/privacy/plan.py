@@ -203,13 +203,8 @@ class Query:
 class GaussianQuery(Query):
     """A vector ``(R, d)`` plus independent normals; the scale is their standard deviation."""
 
-    @property
-    def norm_kappa(self) -> float:
-        return 1.0
-
-    @property
-    def is_normal(self) -> bool:
-        return True
+    norm_kappa = 1.0
+    is_normal = True
 
 
 @dataclass(frozen=True)
@@ -222,13 +217,8 @@ class NoisyMinimumQuery(Query):
 
     lazy: bool = False
 
-    @property
-    def law(self) -> str:
-        return "laplace"
-
-    @property
-    def norm(self) -> float:
-        return math.inf
+    law = "laplace"
+    norm = math.inf
 
     def answer(self, value: Any, noise: Any) -> Any:
         scores = super().answer(value, noise)
@@ -265,9 +255,7 @@ class GammaObjectiveQuery(ObjectiveQuery):
     The norm of ``b`` has the law Gamma(d, scale), its direction is uniform.
     """
 
-    @property
-    def law(self) -> str:
-        return "gamma_norm"
+    law = "gamma_norm"
 
 
 @dataclass(frozen=True)

@@ -215,9 +215,7 @@ class DrawQuery(Query):
         if (self.tau > 0) != (self.sampler_status == "proven_tv"):
             raise InputError(f"tau of {self.name}", self.tau, "> 0 for proven_tv and 0 otherwise")
 
-    @property
-    def law(self) -> str:
-        return "draw"
+    law = "draw"
 
     @property
     def norm(self) -> float:

@@ -122,10 +122,8 @@ class PureTreeQuery(NodesQuery):
     2022, Appendix C.2.
     """
 
-    @property
-    def law(self) -> str:
-        """Gamma-distributed norm, direction from the cone measure of the l_q sphere."""
-        return "gamma_norm"
+    law = "gamma_norm"
+    """Gamma-distributed norm, direction from the cone measure of the l_q sphere."""
 
     @property
     def law_parameters(self) -> tuple[float, ...]:

@@ -241,6 +241,7 @@ class CanaryLinear(LinearInBall):
     source = "this package's worst case for privacy audits on l_p balls"
     default_dimension = 10
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
+    record_form = RecordForm(CONSTANT, (-1.0, 0.0))
 
     @property
     def own_constants(self) -> Constants:
@@ -252,10 +253,6 @@ class CanaryLinear(LinearInBall):
 
     def loss(self, margins: Array, labels: Array) -> Array:
         return -margins - 0.0 * labels
-
-    @property
-    def record_form(self) -> RecordForm:
-        return RecordForm(CONSTANT, (-1.0, 0.0))
 
     def slope(self, margins: Array, labels: Array) -> Array:
         return 0.0 * (margins + labels) - 1.0

@@ -156,6 +156,7 @@ class MeanOracle(OnUnitSet):
 
     traits = MEAN_TRAITS
     shares_records: ClassVar[bool] = True
+    isotropic_curvature = 1.0
 
     @cached_property
     def record(self) -> np.ndarray:
@@ -164,10 +165,6 @@ class MeanOracle(OnUnitSet):
     @property
     def own_constants(self) -> Constants:
         return mean_constants(self.set, self.dimension)
-
-    @property
-    def isotropic_curvature(self) -> float:
-        return 1.0
 
     def row_size(self, n: int) -> int:
         return self.dimension

@@ -64,6 +64,7 @@ class CoinLinear(SignalFamily):
     default_dimension: ClassVar[int] = 1
     reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
     signal = option(1.0, "in units of 1/sqrt n")
+    record_form = RecordForm(CONSTANT, (-1.0, 0.0))
 
     @property
     def own_constants(self) -> Constants:
@@ -86,10 +87,6 @@ class CoinLinear(SignalFamily):
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
         indices = np.broadcast_to(np.arange(first, first + count), (x.shape[0], count))
         return -array_namespace(x).asarray(data.chosen(indices), dtype=x.dtype)[:, :, None] * self._axis(x)
-
-    @property
-    def record_form(self) -> RecordForm:
-        return RecordForm(CONSTANT, (-1.0, 0.0))
 
     def form_records(self, data: Any, indices: Array) -> Data:
         return Data(data.n, data.chosen(indices)[:, :, None] * np.eye(1, self.dimension))
@@ -182,6 +179,7 @@ class HeavyLinearT(SignalFamily):
     )
     radius: float = option(1.0, "of the ball", within="(0, inf)")
     signal = option(1.0, "rho")
+    record_form = RecordForm(CONSTANT)
 
     @property
     def cap(self) -> float:  # type: ignore[override]
@@ -224,10 +222,6 @@ class HeavyLinearT(SignalFamily):
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
         return self._slopes(x, data.noise(first, count))
-
-    @property
-    def record_form(self) -> RecordForm:
-        return RecordForm(CONSTANT)
 
     def form_records(self, data: Any, indices: Array) -> Data:
         rows = np.empty((len(indices), self.dimension))
