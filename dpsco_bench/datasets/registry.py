@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.datasets import covertype, store
+from dpsco_bench.datasets import covertype
 from dpsco_bench.datasets.distribution import ADULT, KDDCUP99
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
@@ -16,7 +16,7 @@ UCI_LICENCE = "understood to be CC BY 4.0 (UCI)"
 
 @dataclass(frozen=True)
 class DataSet:
-    """Facts on a data set, told when it is fetched or verified: ``files.fetch(root)``, ``files.verify(root)``."""
+    """Facts on a data set, told when it is fetched or verified; `files` has ``fetch(root)`` and ``verify(root)``."""
 
     name: str
     description: str
@@ -30,6 +30,14 @@ class DataSet:
         """Return the facts that `data` prints first."""
         known = {"data_set": self.name, "description": self.description, "source": self.source}
         return {**known, "licence": self.licence, "used_by": self.used_by}
+
+    def fetch(self, root: Path) -> Plain:
+        """Download it unless a verified copy is under `root`; what is known of it, and what was done."""
+        return {**self.told, **self.files.fetch(root)}
+
+    def verify(self, root: Path) -> Plain:
+        """Verify the copy under `root`; errors as of its files."""
+        return {**self.told, **self.files.verify(root)}
 
 
 DATASETS = {
@@ -69,15 +77,3 @@ def get_data_set(name: str) -> DataSet:
     if name not in DATASETS:
         raise InputError("data set", name, "one of " + ", ".join(sorted(DATASETS)))
     return DATASETS[name]
-
-
-def fetch(name: str, root: Path = store.DEFAULT_ROOT) -> Plain:
-    """Download a data set unless a verified copy is under `root`; what is known of it, and what was done."""
-    known = get_data_set(name)
-    return {**known.told, **known.files.fetch(Path(root))}
-
-
-def verify(name: str, root: Path = store.DEFAULT_ROOT) -> Plain:
-    """Verify the copy of a data set under `root`; errors as in the data set's own ``verify``."""
-    known = get_data_set(name)
-    return {**known.told, **known.files.verify(Path(root))}

@@ -229,10 +229,8 @@ def descending(objective: Any, plan: Any, mechanism: Any) -> bool:
     )
 
 
-def projected_run(
-    objective: Any, mechanism: Any, x: Array, total: Array, eta: Any, weights: Any, query: str = "gradient"
-) -> None:
-    """Projected steps on the noisy batch gradients of a query, all of its releases, regulariser included.
+def projected_run(objective: Any, mechanism: Any, x: Array, total: Array, eta: Any, weights: Any) -> None:
+    """Projected steps on the noisy batch gradients of the query ``gradient``, all releases, regulariser included.
 
     Parameters
     ----------
@@ -240,9 +238,9 @@ def projected_run(
     eta, weights : callable (t, k) -> array (k,) for steps ``t .. t + k - 1``, or a number: step sizes, and weights of
         the new iterates in the sum
     """
-    steps = steps_of(objective, mechanism, query, sampled=True)
+    steps = steps_of(objective, mechanism, "gradient", sampled=True)
     ridge, domain = objective.problem.constants.regularisation, domain_of(objective)
-    for t, k in steps.stretches(0, mechanism.plan.query(query).releases):
+    for t, k in steps.stretches(0, mechanism.plan.query("gradient").releases):
         sizes, counted, scales = _values(eta, t, k), _values(weights, t, k), steps.scales(t, k)
         for tile in steps.tiles(t, k):
             s, told = tile.steps, (tile.rows, tile.records, steps.form, tile.noise)
