@@ -70,13 +70,8 @@ def environment(gpu: bool = False) -> Dated:
         blas_core_type=os.environ.get("OPENBLAS_CORETYPE", ""),
         blas_threads=os.environ.get("OPENBLAS_NUM_THREADS", ""),
     )
-    return Dated(**vars(found), date=datetime.now(UTC).date().isoformat(), versions=_versions())
-
-
-def _versions() -> dict[str, str]:
-    """Versions of those of `PEERS` that are installed, and of the C compiler."""
-    found = {"C compiler": told} if (told := compiler_version()) else {}
+    versions = {"C compiler": told} if (told := compiler_version()) else {}
     for name in PEERS:
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+            versions[name] = version(name)
+    return Dated(**vars(found), date=datetime.now(UTC).date().isoformat(), versions=versions)

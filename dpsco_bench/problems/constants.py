@@ -308,34 +308,29 @@ def checked_real(key: str, value: Any, *, positive: bool) -> float:
     return float(value)
 
 
-@dataclass(frozen=True)
-class Interval:
-    """The numbers that ``(low, high)`` or ``[low, high]`` allows; infinity is one of them where a bracket closes it."""
+def _ends(interval: str) -> tuple[float, float]:
+    """Read ``"(1, 2]"``. Raises ValueError for other text."""
+    low, high = map(float, interval[1:-1].split(","))
+    if interval[0] not in "([" or interval[-1] not in ")]":
+        raise ValueError(interval)
+    return low, high
 
-    text: str
-    low: float
-    high: float
 
-    @classmethod
-    def parse(cls, text: str) -> Interval:
-        """Read ``"(1, 2]"``. Raises ValueError for other text."""
-        low, high = map(float, text[1:-1].split(","))
-        if text[0] not in "([" or text[-1] not in ")]":
-            raise ValueError(text)
-        return cls(text, low, high)
+def _inside(value: float, interval: str) -> bool:
+    """Tell whether a number is allowed; infinity is one where a bracket closes it."""
+    low, high = _ends(interval)
+    above = value >= low if interval[0] == "[" else value > low
+    return above and (value <= high if interval[-1] == "]" else value < high)
 
-    def __contains__(self, value: float) -> bool:
-        above = value >= self.low if self.text[0] == "[" else value > self.low
-        return above and (value <= self.high if self.text[-1] == "]" else value < self.high)
 
-    def words(self, *, whole: bool) -> str:
-        """Say in words whether integers or real numbers are allowed."""
-        infinite = self.text[-1] == "]"
-        noun = "an integer" if whole else "a number" if infinite else "a finite number"
-        if self.high < math.inf:
-            return f"{noun} from {self.low:g} to {self.high:g}" if whole else f"in {self.text}"
-        least = f" {'>=' if self.text[0] == '[' else '>'} {self.low:g}" if self.low > -math.inf else ""
-        return noun + least + ", or inf" * infinite
+def _said(interval: str, whole: bool) -> str:
+    """Say in words which integers or real numbers are allowed."""
+    (low, high), infinite = _ends(interval), interval[-1] == "]"
+    noun = "an integer" if whole else "a number" if infinite else "a finite number"
+    if high < math.inf:
+        return f"{noun} from {low:g} to {high:g}" if whole else f"in {interval}"
+    least = f" {'>=' if interval[0] == '[' else '>'} {low:g}" if low > -math.inf else ""
+    return noun + least + ", or inf" * infinite
 
 
 class Option:
@@ -367,8 +362,9 @@ class Option:
         try:
             self.kind = eval(kind, vars(sys.modules[owner.__module__])) if isinstance(kind, str) else kind
             self.kinds = get_args(self.kind) if get_origin(self.kind) in (Union, UnionType) else (self.kind,)
-            within = self.within or "(-inf, inf)" * {*self.kinds}.isdisjoint({str, bool})
-            self.interval = Interval.parse(within) if within else None
+            self.interval = self.within or "(-inf, inf)" * {*self.kinds}.isdisjoint({str, bool})
+            if self.interval:
+                _ends(self.interval)
         except (NameError, ValueError) as error:
             raise InputError(where, str(error), 'a known type and a range such as "(0, 1]"') from None
         if not {*self.kinds} <= {*WORDS, type(None)}:
@@ -384,7 +380,7 @@ class Option:
         if self.choices:
             return "one of " + ", ".join(self.choices)
         if self.interval:
-            return self.interval.words(whole=float not in self.kinds)
+            return _said(self.interval, float not in self.kinds)
         return " or ".join(WORDS[kind] for kind in self.kinds if kind in WORDS)
 
     def checked(self, value: Any) -> Any:
@@ -398,7 +394,7 @@ class Option:
             number = math.inf if isinstance(value, str) and value == "inf" else value
             number = number if kind is float else integral(number)
             valid = isinstance(number, REAL if kind is float else WHOLE) and not isinstance(number, bool)
-            valid = valid and number in self.interval
+            valid = valid and _inside(number, self.interval)
             value = kind(number) if valid else value
         else:
             wider = REAL * (float in self.kinds) + (os.PathLike,) * (str in self.kinds)
