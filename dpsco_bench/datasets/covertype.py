@@ -1,4 +1,4 @@
-"""Covertype (Blackard 1998): UCI's file or a compact copy, held to one content, sampled as in Wang, Ye, Xu 2017.
+"""Covertype (Blackard 1998): read from any distribution, held to one content, sampled as in Wang, Ye, Xu 2017.
 
 Source of the data: J. Blackard, Covertype, UCI Machine Learning Repository, data set 31, doi:10.24432/C50K5N. Nothing
 is trusted of a file beyond its form: whether it is Covertype is decided by the digest of its content.
@@ -10,19 +10,21 @@ Covertype.
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import warnings
 import zipfile
 import zlib
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv
 
-from dpsco_bench.datasets import store
+from dpsco_bench.datasets import libsvm, store
 from dpsco_bench.datasets.distribution import Table
 from dpsco_bench.datasets.store import DataCorrupt, permutation, uniforms
 from dpsco_bench.errors import DataAbsent, InputError
@@ -31,10 +33,17 @@ from dpsco_bench.plain import Plain
 
 CONTINUOUS, WILDERNESS, SOIL = 10, 4, 40
 COLUMNS = CONTINUOUS + WILDERNESS + SOIL
-_BROKEN = (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile)
+_BLOCK = 1 << 24
+_LIBSVM_SCALED = "those of the unscaled file covtype.libsvm.binary, which are integers"
+_BROKEN = (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile, DeprecationWarning)
 LOWEST = np.array([1859, 0, 0, 0, -173, 0, 0, 0, 0, 0])
 HIGHEST = np.array([3858, 360, 66, 1397, 601, 7117, 254, 254, 254, 7173])
 """Ranges of the measurements in the whole data set, as its description has them."""
+Block = tuple[np.ndarray, np.ndarray]
+Parsed = tuple[np.ndarray, list[np.ndarray]]
+"""Content of a source file: features ``(n, 54)``, int16, 10 measurements, 4 wilderness areas one-hot and 40 soil types
+one-hot; and readings of the label column as 1 = class 2, uint8 ``(n,)``, likeliest first, several where the format does
+not say."""
 _SYNTHETIC_KEY = "covertype_synthetic/records"
 _WORDS = 16
 # Shares in per cent of wilderness areas 1..4, and mean elevation in metres there.
@@ -56,13 +65,20 @@ ROWS = 581_012
 PAPER_ROWS = 200_000
 COMPACT = "covtype.npz"
 UCI = ("covtype.data.gz", "covtype.data")
-FILES = (COMPACT, *UCI)
+LIBSVM = ("covtype.libsvm.binary.bz2", "covtype.libsvm.binary")
+SCALED = ("covtype.libsvm.binary.scale.bz2", "covtype.libsvm.binary.scale")
+FILES = (COMPACT, *UCI, *LIBSVM)
 # Frozen: the key of the row permutation.
 _ROW_KEY = "covertype/rows"
-REMOTE = store.RemoteFile(
-    UCI[0],
-    "https://archive.ics.uci.edu/ml/machine-learning-databases/covtype/covtype.data.gz",
-    "614360d0257557dd1792834a85a1cdebfadc3c4f30b011d56afee7ffb5b15771",
+REMOTE_FILES = (
+    store.RemoteFile(
+        UCI[0],
+        "https://archive.ics.uci.edu/ml/machine-learning-databases/covtype/covtype.data.gz",
+        "614360d0257557dd1792834a85a1cdebfadc3c4f30b011d56afee7ffb5b15771",
+    ),
+    store.RemoteFile(
+        LIBSVM[0], "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/covtype.libsvm.binary.bz2"
+    ),
 )
 
 
@@ -85,33 +101,103 @@ def one_hot_columns(numeric: np.ndarray, wilderness: np.ndarray, soil: np.ndarra
     return dense
 
 
-def parse(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Parse a source file, ``*.npz``, ``*.data`` or ``*.data.gz``. Raises DataCorrupt if it is damaged.
+def parse(path: Path, rows: int) -> Parsed:
+    """Parse a source file; the format follows from the name's ending.
 
-    Returns features ``(n, 54)``, int16: 10 measurements, 4 wilderness areas one-hot and 40 soil types one-hot; and
-    labels ``(n,)``, uint8, 1 = class 2.
+    Raises DataCorrupt if the file is damaged or has another form or another number of rows. Raises InputError for
+    LIBSVM's scaled file. It is ``*.npz``, ``*.data``, ``*.data.gz``, or LIBSVM's file, plain or ``*.bz2``.
     """
+    text = _parse_uci if path.name.endswith((".data", ".data.gz")) else _parse_libsvm
+    reader = _parse_npz if path.name.endswith(".npz") else text
     try:
-        return (_parse_npz if path.suffix == ".npz" else _parse_uci)(path)
+        with warnings.catch_warnings():
+            # Some NumPy releases only warn about text that is not a number of the wanted kind.
+            warnings.filterwarnings("error", "string or file could not be read|loadtxt", DeprecationWarning)
+            return reader(path, rows)
+    except (DataCorrupt, InputError):
+        raise
     except _BROKEN as error:
         raise DataCorrupt(path, f"damaged: {str(error) or type(error).__name__}") from error
 
 
-def _parse_npz(path: Path) -> tuple[np.ndarray, np.ndarray]:
+def _parse_npz(path: Path, rows: int) -> Parsed:
     with np.load(path, allow_pickle=False) as arrays:
-        compact = (arrays[name] for name in ("numeric", "wilderness_area", "soil_type"))
-        return one_hot_columns(*compact), arrays["is_class_2"].astype(np.uint8)
+        names = ("numeric", "wilderness_area", "soil_type", "is_class_2")
+        numeric, wilderness, soil, label = (arrays[name] for name in names)
+    dense = one_hot_columns(numeric, wilderness, soil)
+    if label.shape != (rows,) or len(dense) != rows:
+        raise DataCorrupt(path, f"{len(dense)} rows and {label.size} labels, expected {rows}")
+    return dense, [label.astype(np.uint8)]
 
 
-def _parse_uci(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    names = [str(column) for column in range(COLUMNS + 1)]
-    kinds = pa.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.int16()))
-    with path.open("rb") as file:
-        packed = file.peek(2)[:2] == b"\x1f\x8b"  # a browser may have unpacked the file without renaming it
-        text = pa.input_stream(file, compression="gzip" if packed else None)
-        table = pa.csv.read_csv(text, pa.csv.ReadOptions(column_names=names), convert_options=kinds)
-    values = np.stack([column.to_numpy() for column in table.columns], axis=1)
-    return values[:, :COLUMNS], (values[:, COLUMNS] == 2).astype(np.uint8)
+def _parse_uci(path: Path, rows: int) -> Parsed:
+    dense, cover_type = _assemble(path, rows, _uci_block)
+    return dense, [(cover_type == 2).astype(np.uint8)]
+
+
+def _parse_libsvm(path: Path, rows: int) -> Parsed:
+    dense, label = _assemble(path, rows, _libsvm_block)
+    values = np.unique(label)
+    if len(values) != 2:
+        raise DataCorrupt(path, f"labels take {len(values)} values, expected 2")
+    # The labels are 1 and 2 with 2 for class 2 in the copies known; the label digest decides.
+    return dense, [(label == value).astype(np.uint8) for value in values[::-1]]
+
+
+def _assemble(path: Path, rows: int, read_block: Callable[[bytes, Path], Block]) -> Block:
+    """Fill the dense array block by block, so that the text is never in memory as a whole."""
+    dense, label = np.zeros((rows, COLUMNS), dtype="<i2"), np.zeros(rows, dtype=np.int16)
+    filled = 0
+    for text in _blocks(path):
+        features, values = read_block(text, path)
+        end = filled + len(values)
+        if end > rows:
+            raise DataCorrupt(path, f"more than the expected {rows} rows")
+        dense[filled:end], label[filled:end] = features, values
+        filled = end
+    if filled != rows:
+        raise DataCorrupt(path, f"{filled} rows, expected {rows}")
+    return dense, label
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    """Yield pieces of about 16 MB that end with a line, without empty lines at their ends."""
+    with _open(path) as stream:
+        rest = b""
+        while piece := stream.read(_BLOCK):
+            head, newline, tail = (rest + piece).rpartition(b"\n")
+            rest = tail
+            if newline and head.strip():
+                yield head.strip()
+        if rest.strip():
+            yield rest.strip()
+
+
+def _open(path: Path) -> IO[bytes]:
+    # By content rather than by name: a browser may have unpacked the file without renaming it.
+    with open(path, "rb") as probe:
+        magic = probe.read(3)
+    opener: Any = gzip.open if magic[:2] == b"\x1f\x8b" else bz2.open if magic == b"BZh" else open
+    return opener(path, "rb")
+
+
+def _uci_block(text: bytes, path: Path) -> Block:
+    values = np.loadtxt(io.BytesIO(text), dtype=np.int16, delimiter=",", ndmin=2, comments=None)
+    if values.shape[1] != COLUMNS + 1:
+        raise DataCorrupt(path, f"{values.shape[1]} columns, expected {COLUMNS + 1}")
+    return values[:, :COLUMNS], values[:, COLUMNS]
+
+
+def _libsvm_block(text: bytes, path: Path) -> Block:
+    lines = libsvm.parse(text)
+    numbers = np.concatenate([lines.labels, lines.values])
+    if not np.array_equal(numbers, np.trunc(numbers)):
+        raise InputError(f"values of {path.name}", "scaled", _LIBSVM_SCALED)
+    if len(numbers) and np.abs(numbers).max() > np.iinfo(np.int16).max:
+        raise DataCorrupt(path, "a value outside 16 bits")
+    if len(lines.indices) and not (lines.indices.min() >= 1 and lines.indices.max() <= COLUMNS):
+        raise DataCorrupt(path, f"an index outside 1..{COLUMNS}")
+    return libsvm.dense(lines, COLUMNS).astype(np.int16), lines.labels.astype(np.int16)
 
 
 def one_class_rows(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -232,29 +318,32 @@ class Raw:
 
 
 def find(root: Path = store.DEFAULT_ROOT) -> Path:
-    """Find a source file in ``root/covertype`` or ``covtype``. Raises DataAbsent if there is none."""
-    path = store.find_file(root, FOLDERS, FILES)
-    if path is None:
-        raise DataAbsent(NAME, root, COMMAND)
-    return path
+    """Find a source file in ``root/covertype`` or ``covtype``. Raises DataAbsent, or InputError for a scaled file."""
+    if path := store.find_file(root, FOLDERS, FILES):
+        return path
+    if scaled := store.find_file(root, FOLDERS, SCALED):
+        raise InputError(f"data set {NAME}", scaled.name, f"the unscaled file; get one with `{COMMAND}`")
+    raise DataAbsent(NAME, root, COMMAND)
 
 
 def read(path: Path, content: Content = CONTENT) -> Raw:
-    """Parse one source file, held to its content. Raises DataCorrupt for another one."""
-    features, labels = parse(path)
-    expected = {"features": content.features_sha256, "labels": content.labels_sha256}
-    for name, array in (("features", features), ("labels", labels)):
-        found = store.sha256_of_array(array)
-        if found != expected[name]:
-            raise DataCorrupt(path, f"{name} have sha256 {found}, expected {expected[name]}")
-    return Raw(features, labels, path)
+    """Parse one source file, held to its content. Raises DataCorrupt, or InputError for LIBSVM's scaled file."""
+    features, readings = parse(path, content.rows)
+    found = store.sha256_of_array(features)
+    if found != content.features_sha256:
+        raise DataCorrupt(path, f"features have sha256 {found}, expected {content.features_sha256}")
+    digests = [store.sha256_of_array(labels) for labels in readings]
+    if content.labels_sha256 not in digests:
+        raise DataCorrupt(path, f"labels have sha256 {digests[0]}, expected {content.labels_sha256}")
+    return Raw(features, readings[digests.index(content.labels_sha256)], path)
 
 
 def load(root: Path = store.DEFAULT_ROOT, *, content: Content = CONTENT, cache: bool = True) -> Raw:
     """Find, parse and verify the data set.
 
-    The parse of the text is kept as a small array file in ``root/.cache``, where that can be written; what is read back
-    from there is verified like any other source. Raises DataAbsent if there is no source file, DataCorrupt as `read`.
+    The parse of a text format is kept as a small array file in ``root/.cache``, where that can be written; what is read
+    back from there is verified like any other source. Raises DataAbsent if there is no source file. Raises DataCorrupt
+    or InputError as in `read`.
     """
     path = find(root)
     if not cache or path.name == COMPACT:
@@ -262,7 +351,7 @@ def load(root: Path = store.DEFAULT_ROOT, *, content: Content = CONTENT, cache: 
     cached = Path(root) / ".cache" / f"covertype-{content.features_sha256[:16]}.npz"
     try:
         return replace(read(cached, content), path=path)
-    except DataCorrupt:
+    except (store.DataCorrupt, InputError):
         raw = read(path, content)
         _write_cache(cached, raw)
         return raw
@@ -287,7 +376,7 @@ def covertype(
 def verify(root: Path = store.DEFAULT_ROOT, content: Content = CONTENT) -> Plain:
     """Parse the source file under `root`, without the cache, and say what it holds.
 
-    Raises DataAbsent, DataCorrupt as in `load`. Returns ``status`` ("verified"), ``file``, ``rows``,
+    Raises DataAbsent, DataCorrupt, InputError as in `load`. Returns ``status`` ("verified"), ``file``, ``rows``,
     ``columns``, ``class_2`` and the two content digests.
     """
     raw = load(root, content=content, cache=False)
@@ -306,19 +395,26 @@ def fetch(
     root: Path = store.DEFAULT_ROOT,
     *,
     content: Content = CONTENT,
-    remote: store.RemoteFile = REMOTE,
+    remote_files: tuple[store.RemoteFile, ...] = REMOTE_FILES,
     **options: Any,
 ) -> Plain:
-    """Download the data set unless a verified copy is there.
+    """Download the data set unless a verified copy is there; the addresses are tried in turn.
 
-    Returns the same as `verify`, with ``fetched``: whether anything was downloaded. Raises FetchError without the file,
-    and DataCorrupt if a file is there with another content; it is left as is. A download must have the ``content``
-    before it gets its final name.
+    Returns the same as `verify`, with ``fetched``: whether anything was downloaded. Raises FetchError if no address
+    gave the file, naming the first failure, and DataCorrupt if a file is there with another content; it is left as is.
+    A download must have the ``content`` before it gets its final name.
     """
-    with suppress(DataAbsent):
+    with suppress(DataAbsent, InputError):
         return {**verify(root, content), "fetched": False}
-    store.download(remote, Path(root) / FOLDERS[0], check=lambda path: read(path, content), **options)
-    return {**verify(root, content), "fetched": True}
+    failures: list[store.FetchError] = []
+    for remote in remote_files:
+        try:
+            store.download(remote, Path(root) / FOLDERS[0], check=lambda path: read(path, content), **options)
+        except store.FetchError as error:
+            failures.append(error)
+        else:
+            return {**verify(root, content), "fetched": True}
+    raise failures[0]
 
 
 def _write_cache(path: Path, raw: Raw) -> None:

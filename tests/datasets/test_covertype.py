@@ -1,6 +1,5 @@
 import os
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +33,27 @@ def test_every_format_gives_the_same_content(tmp_path, source, folder, name):
     np.testing.assert_array_equal(raw.labels, source.labels)
 
 
+@pytest.mark.parametrize("options", [{"number": "{:.0f}"}, {"labels": ("2", "1")}, {"labels": ("-1", "+1")}])
+def test_libsvm_numbers_and_label_conventions(tmp_path, source, options):
+    path = source.write(tmp_path / "covtype.libsvm.binary", **options)
+    np.testing.assert_array_equal(covertype.read(path, source.content).labels, source.labels)
+
+
+def test_blocks_join_where_a_line_is_cut(tmp_path, source, monkeypatch):
+    monkeypatch.setattr("dpsco_bench.datasets.covertype._BLOCK", 1000)
+    for name in ("covtype.data", "covtype.libsvm.binary"):
+        raw = covertype.read(source.write(tmp_path / name), source.content)
+        np.testing.assert_array_equal(raw.features, source.features)
+
+
+@pytest.mark.parametrize("name", covertype.SCALED)
+def test_scaled_file_is_refused(tmp_path, source, name):
+    source.write(tmp_path / "covertype" / name, scale=4096)
+    with pytest.raises(InputError) as error:
+        covertype.load(tmp_path, content=source.content)
+    assert name in one_line(error) and "unscaled" in one_line(error)
+
+
 def halved(text):
     return text[: len(text) // 2]
 
@@ -46,6 +66,10 @@ def halved(text):
         ("covtype.data", lambda text: text + text.splitlines()[0]),
         ("covtype.data", lambda text: text.replace(b",", b",99999,", 1)),
         ("covtype.data", lambda text: b"\n".join(line[:-2] for line in text.splitlines())),
+        ("covtype.libsvm.binary", lambda text: text.replace(b"11:1", b"11:2", 1)),
+        ("covtype.libsvm.binary", lambda text: text.replace(b" 11:", b" eleven:", 1)),
+        ("covtype.libsvm.binary", lambda text: text.replace(b" 11:1", b" 11:100000", 1)),
+        ("covtype.libsvm.binary", lambda text: text.replace(b"\n1 ", b"\n3 ", 1)),
     ],
 )
 def test_damaged_files_are_refused_in_one_line(tmp_path, source, name, damage):
@@ -111,13 +135,21 @@ def downloader_of(available):
     return downloader
 
 
-def test_fetch_takes_what_has_the_content_and_then_only_verifies(tmp_path, source):
-    there, remote = source.write(tmp_path / "server" / "covtype.data.gz"), replace(covertype.REMOTE, sha256=None)
-    downloader, root = downloader_of({remote.url: there}), tmp_path / "root"
-    first = covertype.fetch(root, content=source.content, remote=remote, downloader=downloader)
+def remotes(**digests):
+    return tuple(
+        store.RemoteFile(remote.name, remote.url, digests.get(remote.name.split(".")[1]))
+        for remote in covertype.REMOTE_FILES
+    )
+
+
+def test_fetch_falls_back_and_then_only_verifies(tmp_path, source):
+    there = source.write(tmp_path / "server" / "covtype.libsvm.binary.bz2")
+    downloader = downloader_of({covertype.REMOTE_FILES[1].url: there})
+    root = tmp_path / "root"
+    first = covertype.fetch(root, content=source.content, remote_files=remotes(), downloader=downloader)
     assert first["fetched"] is True
-    assert files_below(root) == ["covertype/covtype.data.gz"]
-    second = covertype.fetch(root, content=source.content, remote=remote, downloader=downloader_of({}))
+    assert files_below(root) == ["covertype/covtype.libsvm.binary.bz2"]
+    second = covertype.fetch(root, content=source.content, remote_files=remotes(), downloader=downloader_of({}))
     assert second == {**first, "fetched": False}
     assert second["class_2"] == int(source.labels.sum())
 
@@ -126,17 +158,17 @@ def test_fetch_without_network_is_one_line_and_leaves_nothing(tmp_path, source):
     with pytest.raises(store.FetchError) as error:
         covertype.fetch(tmp_path / "root", content=source.content, downloader=downloader_of({}))
     assert "no route to host" in one_line(error)
-    assert covertype.REMOTE.url in one_line(error)
+    assert covertype.REMOTE_FILES[0].url in one_line(error)
     assert files_below(tmp_path) == []
 
 
 def test_fetch_refuses_a_wrong_file(tmp_path, source):
     there = source.write(tmp_path / "server" / "covtype.data.gz")
-    downloader = downloader_of({covertype.REMOTE.url: there})
-    known, unknown = (covertype.REMOTE, source.content), (replace(covertype.REMOTE, sha256=None), covertype.CONTENT)
-    for (remote, content), said in ((known, "does not match the known hash"), (unknown, "not the expected one")):
+    downloader = downloader_of({covertype.REMOTE_FILES[0].url: there})
+    known, unknown = (covertype.REMOTE_FILES, source.content), (remotes(), covertype.CONTENT)
+    for (files, content), said in ((known, "does not match the known hash"), (unknown, "not the expected one")):
         with pytest.raises(store.FetchError) as error:
-            covertype.fetch(tmp_path / "root", content=content, downloader=downloader, remote=remote)
+            covertype.fetch(tmp_path / "root", content=content, downloader=downloader, remote_files=files)
         assert said in one_line(error)
         assert files_below(tmp_path / "root") == []
 
