@@ -14,28 +14,19 @@ from __future__ import annotations
 import math
 
 from dpsco_bench.errors import Refusal
-from dpsco_bench.privacy.accountants.solve import (
-    require_count,
-    require_delta,
-    require_nonnegative,
-    require_target,
-    root,
-)
+from dpsco_bench.privacy.accountants.solve import require, require_target, root
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
 
 
 def largest_local_epsilon(n: int, delta: float) -> float:
     """Largest epsilon_0 for which the theorem is stated, ``ln(n/(16 ln(2/delta)))``; negative for small n."""
-    require_count("n", n)
-    require_delta(delta)
+    require(n=n, delta=delta)
     return math.log(n / (16.0 * math.log(2.0 / delta)))
 
 
 def shuffled_epsilon(local: float, n: int, delta: float) -> float:
     """Compute the theorem's ``F(local, n, delta)``, also outside its range (`largest_local_epsilon`)."""
-    require_nonnegative("local epsilon", local)
-    require_count("n", n)
-    require_delta(delta)
+    require(**{"local epsilon": local, "n": n, "delta": delta})
     grown = math.exp(local)
     return math.log1p(math.tanh(0.5 * local) * (8.0 * math.sqrt(grown * math.log(4.0 / delta) / n) + 8.0 * grown / n))
 
@@ -63,8 +54,7 @@ def epsilon_of(rho: float, delta: float, n: int) -> float:
     The local epsilon_0 is the least one that is consistent with the delta_0 which F of it leaves. Where none lies in
     the theorem's range, or F gives more, it is the epsilon of rho-zCDP: what holds without shuffling holds with it.
     """
-    require_nonnegative("rho", rho)
-    require_delta(delta)
+    require(rho=rho, delta=delta)
     most, alone = largest_local_epsilon(n, 0.5 * delta), zcdp_epsilon(rho, delta)
 
     def excess(local: float) -> float:
