@@ -12,10 +12,12 @@ from dpsco_bench.errors import InputError, integral, nearest
 from dpsco_bench.execution.cell import Draft
 from dpsco_bench.execution.jobs import Entry, Job
 from dpsco_bench.jsonio import digest, dumps_canonical, restore, sealed, unsealed, write_atomic
-from dpsco_bench.plain import Plain, Record
+from dpsco_bench.plain import IF_GIVEN, Plain, Record
 
 KINDS = ("claims", "boards")
 """Where a plan has its entries."""
+SEARCH_MARK = "#"
+"""Between a searched method of a leaderboard and the number of its setting."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Unrun(Record):
     algorithm: str
     status: str
     reason: str
+    seconds: float = field(default=0.0, kw_only=True, metadata=IF_GIVEN)  # on one core, where a board finds it too long
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,15 @@ class LeftOut(Unrun):
     point: float
 
     @classmethod
-    def of(cls, cell: Draft, status: str, reason: str) -> LeftOut:
+    def of(cls, cell: Draft, status: str, reason: str, seconds: float = 0.0) -> LeftOut:
         instance, _, method = cell.method.partition("/")
         place = (instance, cell.n, cell.d, cell.epsilon, float(cell.value))
-        return cls(method, cell.algorithm, status, reason, *place)
+        return cls(method, cell.algorithm, status, reason, *place, seconds=seconds)
+
+    @property
+    def unrun(self) -> Unrun:
+        """The method without the place."""
+        return Unrun(self.method, self.algorithm, self.status, self.reason, seconds=self.seconds)
 
 
 @dataclass(frozen=True)
@@ -62,10 +70,14 @@ class ClaimEntry(Entry):
 
 @dataclass(frozen=True)
 class BoardEntry(Entry):
-    """A leaderboard of a plan as JSON has it, which `leaderboard.board.Board.of` reads, and what it does not run."""
+    """A leaderboard of a plan as JSON has it, which `leaderboard.board.Board.of` reads, and what it does not run.
+
+    ``exempt`` are (instance, method) that race to their ends, since a search tries them too.
+    """
 
     board: Plain
     left_out: tuple[LeftOut, ...] = ()
+    exempt: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.analysis.races import race
+from dpsco_bench.claims.bounds.orders import NO_BOUND, NONE_STATED, ORDER_ONLY, lower_bound_name
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.jobs import expected_seconds, finished
 from dpsco_bench.claims.plan import BoardEntry, LeftOut, Settings, Unrun
 from dpsco_bench.datasets.tables import LABEL, write_records
 from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
-from dpsco_bench.execution.cell import CalibratedCell, Cell, Draft, check_data_sets, pinned, without_places
+from dpsco_bench.execution.cell import CalibratedCell, Cell, Draft, check_data_sets, without_places
 from dpsco_bench.execution.job_results import HELD_OUT, HeldOut, Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plugins import load_plugins
@@ -45,29 +46,31 @@ from dpsco_bench.jsonio import digest, to_jsonable
 from dpsco_bench.leaderboard.board import (
     CALIBRATION,
     COUNTS,
+    LIMITS,
     REFERENCE,
     SILENT,
     Board,
     Entrant,
     Instance,
     Unfit,
-    board_ids,
     contestants,
-    load_board,
+    draft_at,
+    fitted,
     planned,
     problem_at,
     ranking_job,
+    shipped_instances,
     steps_text,
+    with_cells,
 )
-from dpsco_bench.leaderboard.bounds import NO_BOUND, NONE_STATED, ORDER_ONLY, lower_bound_name
-from dpsco_bench.leaderboard.standings import TRIVIAL, Interval, Ranked, Reference, Standing, race, standings
+from dpsco_bench.leaderboard.standings import TRIVIAL, Interval, Ranked, Reference, Standing, standings
 from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record, Tabled, unboxed
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.registry import PLUGIN
 
-ID = "choose"
+ID, PROFILE = "choose", ""
 OWN_RECORDS = "data_file"  # problem on records that are given as arrays
 LIMIT = 90.0  # seconds
 OVERHEAD = 0.3  # seconds on one core that a method takes beside its steps: its process, its accountant, its data
@@ -96,22 +99,22 @@ class Contest(Record):
     def entry(self, data_root: str) -> Problem:
         return problem_at(self.problem, self.d, self.options, data_root)
 
-    def draft(self, name: str, method: Entrant) -> Draft:
-        return Draft(
-            algorithm=method.algorithm,
-            variant=method.variant,
-            options=dict(method.options),
-            method=f"{self.problem}/{name}",
-            parameter="point",
-            value=0.0,
+    @property
+    def board(self) -> Board:
+        """A board of all methods with this point alone; its profile has no name."""
+        excluded = [one.excluded for one in shipped_instances() if one.problem == self.problem]
+        instance = Instance(
+            id=self.problem,
+            title=problem_class(self.problem).summary,
             problem=self.problem,
-            problem_options=dict(self.options),
-            **{key: getattr(self, key) for key in CELL_KEYS},
+            problem_options=self.options,
+            excluded={name: why for own in excluded for name, why in own.items()},
         )
-
-    def job(self, settings: Settings, name: str = "", calibration: str = CALIBRATION) -> Job:
-        """Make the job of a method, still without its cell."""
-        return ranking_job(settings, ID, name, calibration, self.replicates, self.data_sets)
+        grid = {"n": [self.n], "d": [self.d], "epsilon": [self.epsilon]}
+        every: dict[str, Any] = {"grids": [grid], "replicates": self.replicates, "data_sets": self.data_sets}
+        every |= dict.fromkeys(LIMITS, math.inf)
+        by_profile: dict[str, Any] = {key: {PROFILE: value} for key, value in every.items()}
+        return Board(ID, "Which method?", self.delta, contestants(), [instance], **by_profile)
 
 
 def make_point(keys: Options, data_root: str = "data") -> Contest:
@@ -171,51 +174,53 @@ def twin_of(point: Contest, data_root: str = "data") -> Contest:
 
 
 class Candidate(NamedTuple):
-    """A method that accepts the point, and the seconds that it is predicted to take on one core."""
+    """A method that accepts the point: its job and cell, and the seconds that it is predicted to take on one core."""
 
-    method: Entrant
+    job: Job
+    draft: Draft
     plan: Plan
     seconds: float
 
+    @property
+    def mechanism(self) -> tuple[Plan, object]:
+        return self.plan, get_algorithm(self.draft.algorithm).run_function
 
-def _shipped_instances() -> list[Instance]:
-    return [instance for id in board_ids() for instance in load_board(id).instances]
+    @property
+    def waits(self) -> tuple[bool, float, str]:
+        """Key to sort by: methods of plug-ins come first, since their user asks for them, then the quickest."""
+        return not get_algorithm(self.draft.algorithm).module.startswith(PLUGIN), self.seconds, self.job.part
 
 
-def candidates(point: Contest, settings: Settings) -> tuple[list[Candidate], list[LeftOut]]:
-    """Find the methods that accept a point, the quickest first, and those that do not, with the reason in a line."""
-    ours = [instance for instance in _shipped_instances() if instance.problem == point.problem]
-    excluded = {name: why for instance in ours for name, why in instance.excluded.items()}
-    found, left_out = [], []
-    for method in contestants():
-        draft = point.draft(method.name, method)
+def candidates(board: Board, settings: Settings) -> tuple[list[Candidate], list[LeftOut]]:
+    """Find the methods that accept a `Contest.board`, and those that do not, with the reason in a line."""
+    found, kept, left_out = list[Candidate](), list[Candidate](), list[LeftOut]()
+    for method in board.methods:
+        draft, job = _cell(board, settings, method.name, method)
         try:
-            if method.name in excluded:
-                raise Unfit("refused", excluded[method.name])
-            cell, plan = planned(draft, point.job(settings))
+            plan, seconds = fitted(board.instances[0], draft, job)
             if not method.profiles:
                 raise Unfit("not_run", method.why)
         except Unfit as unfit:
             left_out.append(LeftOut.of(draft, unfit.status, unfit.brief))
         else:
-            seconds = OVERHEAD + expected_seconds(cell, plan, point.replicates * point.data_sets)
-            found.append(Candidate(method, plan, seconds))
-    kept: list[Candidate] = []
-    for one in sorted(found, key=lambda one: one.method.name):  # the name that is kept hangs on no prediction
-        run = get_algorithm(one.method.algorithm).run_function
-        alike = (o for o in kept if o.plan == one.plan and get_algorithm(o.method.algorithm).run_function is run)
-        twin = next(alike, None)
-        if twin is None:
+            found.append(Candidate(job, draft, plan, OVERHEAD + seconds))
+    for one in sorted(found, key=lambda one: one.job.part):  # the name that is kept hangs on no prediction
+        if twin := next((other for other in kept if other.mechanism == one.mechanism), None):
+            reason = f"it is the same mechanism as {twin.job.part}"
+            left_out.append(LeftOut.of(one.draft, "not_run", reason))
+        else:  # two streams of one law would be two chances to be the best
             kept.append(one)
-        else:  # one run by one plan: two streams of one law would be two chances to be the best
-            reason = f"it is the same mechanism as {twin.method.name}"
-            left_out.append(LeftOut.of(point.draft(one.method.name, one.method), "not_run", reason))
+    return sorted(kept, key=lambda one: one.waits), left_out
 
-    def late(one: Candidate) -> tuple[bool, float, str]:
-        own = get_algorithm(one.method.algorithm).module.startswith(PLUGIN)  # whose user asks of it
-        return not own, one.seconds, one.method.name
 
-    return sorted(kept, key=late), left_out
+def _cell(
+    board: Board, settings: Settings, name: str, method: Entrant, calibration: str = CALIBRATION
+) -> tuple[Draft, Job]:
+    """Draft the cell of a method at the point of a board of one, and its job, still without it."""
+    (instance,) = board.instances
+    (point,) = board.points(instance, PROFILE)
+    draft = draft_at(board, instance, name, method, 0, point)
+    return draft, ranking_job(board, PROFILE, settings, name, calibration)
 
 
 def choice_entry(point: Contest, settings: Settings, limit: float = LIMIT) -> BoardEntry:
@@ -223,49 +228,34 @@ def choice_entry(point: Contest, settings: Settings, limit: float = LIMIT) -> Bo
 
     The limit is of seconds on one core for all methods, as predicted; plug-ins, then the quickest ones, come first.
     """
-    problem = point.entry(settings.data_root)
-    if reason := problem_class(point.problem).unavailable(Path(settings.data_root)):
+    problem, board = point.entry(settings.data_root), point.board
+    if reason := type(problem).unavailable(Path(settings.data_root)):
         raise DpscoError(f"problem = {point.problem}: {reason}")
-
-    def job(name: str, method: Entrant, calibration: str, seconds: float) -> Job:
-        cell = pinned(point.draft(name, method), settings.data_root)
-        return finished(replace(point.job(settings, name, calibration), cells=(cell,), seconds=(seconds,)))
-
-    found, left_out = candidates(point, settings)
-    jobs, spent = [], 0.0
+    found, left_out = candidates(board, settings)
+    reference, jobs = _without_privacy(board, settings) if problem.population else (None, [])
+    spent = 0.0
     for one in found:
         if spent + one.seconds > limit:
             text = f"about {duration(one.seconds)}: {steps_text(one.plan)}"
-            left_out.append(LeftOut.of(point.draft(one.method.name, one.method), "too_long", text))
-            continue
-        spent += one.seconds
-        jobs.append(job(one.method.name, one.method, CALIBRATION, one.seconds))
-    if reference := _reference(point, settings) if problem.population else None:
-        jobs.insert(0, job(REFERENCE, reference, SILENT, OVERHEAD))
-    instance = Instance(
-        id=point.problem,
-        title=type(problem).summary,
-        problem=point.problem,
-        problem_options=point.options,
-        without_privacy=reference,
-        lower_bound=lower_bound_name(problem),
-    )
-    board = Board(ID, "Which method?", point.delta, [one.method for one in found], [instance], {}, {}, {}, {}, {})
+            left_out.append(LeftOut.of(one.draft, "too_long", text))
+        else:
+            spent += one.seconds
+            jobs.append(with_cells(one.job, [(one.draft, one.seconds)]))
+    instance = replace(board.instances[0], without_privacy=reference, lower_bound=lower_bound_name(problem))
     made_from = digest([point, [job.key for job in jobs]])
-    return BoardEntry(ID, tuple(jobs), made_from, to_jsonable(board), tuple(left_out))
+    return BoardEntry(ID, tuple(jobs), made_from, to_jsonable(replace(board, instances=[instance])), tuple(left_out))
 
 
-def _reference(point: Contest, settings: Settings) -> Entrant | None:
-    """Find the method whose run without noise stands for the optimum without privacy: that of a board's instance."""
-    instances = sorted(_shipped_instances(), key=lambda one: one.problem != point.problem)
-    for entrant in dict.fromkeys(one.without_privacy.algorithm for one in instances if one.without_privacy):
-        method = Entrant(algorithm=entrant)
-        try:
-            planned(point.draft(REFERENCE, method), point.job(settings, "", SILENT))
-        except Unfit:
-            continue
-        return method
-    return None
+def _without_privacy(board: Board, settings: Settings) -> tuple[Entrant | None, list[Job]]:
+    """Find the method whose run without noise stands for the optimum, as on a board that ships, and its job."""
+    instances = sorted(shipped_instances(), key=lambda one: one.problem != board.instances[0].problem)
+    for id in dict.fromkeys(one.without_privacy.algorithm for one in instances if one.without_privacy):
+        method = Entrant(algorithm=id)
+        draft, job = _cell(board, settings, REFERENCE, method, SILENT)
+        with suppress(Unfit):
+            planned(draft, job)
+            return method, [with_cells(job, [(draft, OVERHEAD)])]
+    return None, []
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def _search_text(found: Searched | None) -> str:
 
 
 def data_note(board: BoardResults) -> str:
-    sets = board.board.data_sets.get(board.profile)
+    sets = board.board.data_sets.get(board.files.profile)
     if not sets:
         return ""
     told = f"{sets} data sets" if sets > 1 else "one data set, so that intervals there speak of the noise alone"

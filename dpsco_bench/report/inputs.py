@@ -139,7 +139,7 @@ def read_inputs(files: Layout, only: str = "") -> Inputs:
     """
     plan = read_plan(files.plan, [only] if only else None)
     if plan.boards:
-        from dpsco_bench.leaderboard.standings import raced_plan  # brings accountants, which no claim needs
+        from dpsco_bench.analysis.races import raced_plan
 
         plan = raced_plan(plan, files.measured)
     check_given((path for job in plan.jobs() for path in job.plugins), files.plan)

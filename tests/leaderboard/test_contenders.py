@@ -1,6 +1,5 @@
 """Undecided points, who can win, and what is recorded of a board."""
 
-import math
 import re
 from dataclasses import replace
 from types import SimpleNamespace
@@ -8,10 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dpsco_bench.execution.progress import duration
+from dpsco_bench.analysis.races import Ran
 from dpsco_bench.leaderboard.standings import (
     Contender,
-    Ran,
     Skipped,
     Unrun,
     best_search,
@@ -20,7 +18,6 @@ from dpsco_bench.leaderboard.standings import (
     decided_text,
     read_boards,
     record_board,
-    seconds_of,
     to_decide,
     uncompared,
 )
@@ -71,11 +68,13 @@ def test_what_contends_at_other_sizes():
 
 
 def left(point, *costs):
-    return replace(point, contenders=tuple(Contender("m", 1, 96, 8, 1.0, cost) for cost in costs))
+    out = tuple(Unrun(f"m{i}", "p.m", "too_long", "", seconds=seconds) for i, seconds in enumerate(costs))
+    slow = tuple(Contender(one.method, 1, 96, 8, 1.0) for one in out)
+    return replace(point, contenders=slow, left_out=(*out, Unrun("never", "p.never", "too_long", "", seconds=1e9)))
 
 
 FIRST, MIDDLE, LARGE = (replace(row(n, {"a": 0.1}), runner_up="the next") for n in (1024, 16384, 1048576))
-LATE = left(LARGE, "about 3 min 20 s on one core", "about 40 s on one core")
+LATE = left(LARGE, 200.0, 40.0)
 
 
 @pytest.mark.parametrize(
@@ -83,21 +82,19 @@ LATE = left(LARGE, "about 3 min 20 s on one core", "about 40 s on one core")
     [
         ([], r""),
         ([FIRST, MIDDLE], r"The largest n .* is 16,384, which is the largest that was run\."),
-        ([MIDDLE, left(MIDDLE, "about 9.0 s on one core"), LATE], r".* is 16,384; .* n = 1,048,576.* 4 min 00 s .*"),
-        ([FIRST, left(MIDDLE, "about 2 h 05 min on one core"), LATE], r".* is 1,024; .* all 2 about 2 h 09 min .*"),
+        ([MIDDLE, left(MIDDLE, 9.0), LATE], r".* is 16,384; .* n = 1,048,576.* 4 min 00 s .*"),
+        ([FIRST, left(MIDDLE, 7500.0), LATE], r".* is 1,024; .* all 2 about 2 h 09 min .*"),
         ([FIRST, replace(MIDDLE, runner_up=None)], r".* is 1,024; at larger n no method of proven privacy ran\."),
         ([replace(MIDDLE, runner_up=None)], r"No point is decided, since no method of proven privacy ran\."),
-        ([left(FIRST, "")], r"No point is decided; .* not known\."),
+        ([left(FIRST, 8.0)], r"No point is decided; deciding .* takes about 8\.0 s on one core\."),
     ],
 )
 def test_the_largest_decided_n_and_what_is_above_it(rows, said):
     assert re.fullmatch(said, decided_text(rows))
 
 
-@pytest.mark.parametrize("seconds", [0.4, 12.0, 200.0, 3900.0, 5 * 86400.0, 3000 * 86400.0])
-def test_a_cost_in_words_is_read_back(seconds):
-    assert seconds_of(f"about {duration(seconds)} on one core: 3 steps") == seconds
-    assert math.isnan(seconds_of("never")) and to_decide(LATE) == 240.0
+def test_all_contenders_and_nothing_else_count_for_what_deciding_takes():
+    assert to_decide(LATE) == 240.0 and to_decide(FIRST) == 0.0
 
 
 BOARD = "leaderboard.b"

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import t
 
 from dpsco_bench.analysis.bootstrap import student_factor
+from dpsco_bench.analysis.races import Ran, race, raced, survivors
 from dpsco_bench.claims.bounds.registry import BoundContext
 from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.execution.calibration import calibrate_job
@@ -22,17 +23,7 @@ from dpsco_bench.execution.worker import make_all
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
 from dpsco_bench.leaderboard import standings as ranking
 from dpsco_bench.leaderboard.board import Entrant, Instance, board_plan, parse_board
-from dpsco_bench.leaderboard.standings import (
-    TRIVIAL,
-    Ran,
-    RankedBoard,
-    Standing,
-    compare,
-    race,
-    raced,
-    standings,
-    survivors,
-)
+from dpsco_bench.leaderboard.standings import TRIVIAL, RankedBoard, Standing, compare, standings
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.registry import get_problem
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
+from dpsco_bench.analysis.races import so_far
 from dpsco_bench.claims.jobs import plan_settings
 from dpsco_bench.claims.plan import BoardEntry, Settings, Unrun
 from dpsco_bench.cli.claiming import SETTINGS, check_settings
@@ -38,7 +39,6 @@ from dpsco_bench.execution.progress import Pace, duration
 from dpsco_bench.execution.results import check_writable, write_table
 from dpsco_bench.jsonio import check_figure
 from dpsco_bench.leaderboard.choose import Choice, Chosen, Contest, choose_at, make_point, twin_of
-from dpsco_bench.leaderboard.standings import so_far
 from dpsco_bench.privacy.ledger import OF, OUTPUT, ROUNDING, STATUS_WORDS
 from dpsco_bench.problems.registry import get_problem, problem_class
 

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from dpsco_bench.analysis.races import raced_plan
 from dpsco_bench.analysis.record import RowDifference, compare, merge, read_record, record
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.jobs import check_profile
@@ -17,7 +18,7 @@ from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.predict import Seconds, read_seconds, record_seconds, slower
-from dpsco_bench.leaderboard.standings import RankedBoard, changed, raced_plan, read_boards, record_board
+from dpsco_bench.leaderboard.standings import RankedBoard, changed, read_boards, record_board
 
 SUMMARY = "the recorded verdicts against the last run (the regression check)"
 EPILOG = (
