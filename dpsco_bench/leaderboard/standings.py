@@ -7,11 +7,10 @@ that is shown of a board is a view of it; what is recorded of it is who wins.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +37,6 @@ from dpsco_bench.execution.job_results import HELD_OUT, HeldOut, HeldOutBeside, 
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.progress import duration
-from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 from dpsco_bench.leaderboard.board import REFERENCE, Board, Instance
 from dpsco_bench.plain import IF_GIVEN, Options, Plain, Record
 
@@ -182,6 +180,22 @@ class Standing(Record):
     def told_margin(self) -> tuple[float, float, float] | None:
         """The margin and the ends of its interval; None where the point is undecided."""
         return None if self.contenders else (self.margin, *self.margin_ci)
+
+    def recorded(self, board: str) -> Plain:
+        """Say who has the least risk or shares it, in numbers of three digits; nobody is tied where undecided."""
+        numbers = {
+            "risk": self.least,
+            "trivial": self.trivial,
+            "search": self.search and self.search.risk,
+            "held_out_loss": self.best and self.best.held_out_loss,
+        }
+        return {
+            **{"board": board, "instance": self.instance, "n": self.n, "d": self.d, "epsilon": self.epsilon},
+            "least": self.winner,
+            "tied": [] if self.contenders else [*self.tied],
+            "contenders": [one.method for one in self.contenders],
+            **{key: value and float(f"{value:.{DIGITS}g}") for key, value in numbers.items()},
+        }
 
     @cached_property
     def order(self) -> list[Ranked]:
@@ -504,51 +518,3 @@ def decided_text(rows: Sequence[Standing]) -> str:
     which = f"above it are {len(above)}, of which" if largest else f"of {len(above)}"
     every = duration(sum(map(to_decide, above)))
     return f"{first}; {which} {cheapest}, and deciding all {len(above)} about {every} on one core."
-
-
-def recorded_point(board: str, row: Standing) -> Plain:
-    """Record a point: who has the least risk or shares it, numbers to three digits; nobody is tied where undecided."""
-
-    def rounded(value: float | None) -> float | None:
-        return float(f"{value:.{DIGITS}g}") if value is not None and math.isfinite(value) else value
-
-    return {
-        **{"board": board, "instance": row.instance, "n": row.n, "d": row.d, "epsilon": row.epsilon},
-        "least": row.winner,
-        "tied": [] if row.contenders else [*row.tied],
-        "contenders": [one.method for one in row.contenders],
-        "risk": rounded(row.least),
-        "trivial": rounded(row.trivial),
-        "search": rounded(row.search.risk if row.search else None),
-        "held_out_loss": rounded(row.best.held_out_loss if row.best else None),
-    }
-
-
-def _where(point: Plain) -> tuple[str, str, int, int, float]:
-    """Tell what no two points share."""
-    return point["board"], point["instance"], point["n"], point["d"], point["epsilon"]
-
-
-def record_board(path: Path, board: str, rows: Sequence[Standing | Skipped]) -> None:
-    """Write the points of a board, a line each; other boards, and instances whose data are absent, stay recorded."""
-    fresh = [recorded_point(board, row) for row in rows if isinstance(row, Standing)]
-    absent = {row.instance for row in rows} - {point["instance"] for point in fresh}
-    kept = [point for point in read_boards(path) if point["board"] != board or point["instance"] in absent]
-    lines = [dumps_canonical(point) for point in sorted([*kept, *fresh], key=_where)]
-    write_atomic(path, "[\n" + ",\n".join(lines) + "\n]\n")
-
-
-def read_boards(path: Path) -> list[Plain]:
-    return list(loads(path.read_text(encoding="utf-8"))) if path.is_file() else []
-
-
-def changed(recorded: Iterable[Plain], board: str, rows: Sequence[Standing | Skipped]) -> list[str]:
-    """Tell each recorded point whose first place shares no name with that of a fresh run: a tie that breaks is none."""
-    known, found = {_where(point): point for point in recorded}, []
-    for row in (row for row in rows if isinstance(row, Standing)):
-        fresh = recorded_point(board, row)
-        old = known.get(_where(fresh), {"tied": []})
-        if old["tied"] and fresh["tied"] and not {*old["tied"]} & {*fresh["tied"]}:
-            where = f"{board} {row.instance}, n = {row.n}, d = {row.d}, epsilon = {row.epsilon:g}"
-            found.append(f"{where}: {old['least']} -> {row.winner}")
-    return found

@@ -8,16 +8,13 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.races import Ran
+from dpsco_bench.analysis.record import changed_points, read_points, record_points
 from dpsco_bench.leaderboard.standings import (
     Contender,
-    Skipped,
     Unrun,
     best_search,
-    changed,
     contenders,
     decided_text,
-    read_boards,
-    record_board,
     to_decide,
     uncompared,
 )
@@ -103,26 +100,26 @@ RECORDED = standing([ranked("a", 0.12345, held_out_loss=0.5), ranked("b", 0.2)],
 
 def test_a_point_is_recorded_with_its_numbers_and_absent_data_and_other_boards_stay(tmp_path):
     path = tmp_path / "boards" / "ci.json"
-    record_board(path, BOARD, [RECORDED])
-    (row,) = read_boards(path)
+    record_points(path, BOARD, [RECORDED.recorded(BOARD)], ())
+    (row,) = read_points(path)
     assert [row[key] for key in ("instance", "n", "least", "tied", "risk")] == ["i", 64, "a", ["a"], 0.123]
     assert [row[key] for key in ("trivial", "search", "held_out_loss", "contenders")] == [9.0, None, 0.5, []]
     path = tmp_path / "ci.json"
-    record_board(path, BOARD, [RECORDED, replace(RECORDED, instance="real")])
-    record_board(path, "leaderboard.c", [RECORDED])
-    record_board(path, BOARD, [Skipped("real", "t", "data absent")])
-    assert [(row["board"], row["instance"]) for row in read_boards(path)] == [(BOARD, "real"), ("leaderboard.c", "i")]
+    record_points(path, BOARD, [one.recorded(BOARD) for one in (RECORDED, replace(RECORDED, instance="real"))], ())
+    record_points(path, "leaderboard.c", [RECORDED.recorded("leaderboard.c")], ())
+    record_points(path, BOARD, [], {"real"})
+    assert [(row["board"], row["instance"]) for row in read_points(path)] == [(BOARD, "real"), ("leaderboard.c", "i")]
 
 
 def test_only_another_winner_of_a_decided_point_is_a_change(tmp_path):
     path = tmp_path / "ci.json"
-    record_board(path, BOARD, [RECORDED])
-    known = read_boards(path)
+    record_points(path, BOARD, [RECORDED.recorded(BOARD)], ())
+    known = read_points(path)
     other = replace(RECORDED, winner="b", tied=("b",))
-    assert changed(known, BOARD, [other]) == [f"{BOARD} i, n = 64, d = 8, epsilon = 1: a -> b"]
-    assert not changed(known, BOARD, [RECORDED, replace(other, n=128), replace(other, tied=("b", "a"))])
     undecided = replace(other, contenders=(Contender("c", 1, 32, 8, 1.0),))
-    assert not changed(known, BOARD, [undecided, Skipped("i", "t", "data absent")])
+    assert [*changed_points(known, [other.recorded(BOARD)])] == [f"{BOARD} i, n = 64, d = 8, epsilon = 1: a -> b"]
+    for same in (RECORDED, replace(other, n=128), replace(other, tied=("b", "a")), undecided):
+        assert not [*changed_points(known, [same.recorded(BOARD)])]
 
 
 def run(status="proven", setting=None, halves=(1.0, 1.0)):

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from dpsco_bench.analysis.record import read_record
+from dpsco_bench.analysis.record import read_points, read_record
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.errors import InputError
-from dpsco_bench.leaderboard.standings import TRIVIAL, Reference, Searched, Skipped, Standing, read_boards
+from dpsco_bench.leaderboard.standings import TRIVIAL, Reference, Searched, Skipped, Standing
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.registry import papers
 from dpsco_bench.report import findings as reading
@@ -123,7 +123,7 @@ def recorded(profile):
             winner=point["least"],
             runner_up="next" if point["tied"] else None,
         )
-        for point in read_boards(ROOT / "workflows" / "recorded" / "boards" / f"{profile}.json")
+        for point in read_points(ROOT / "workflows" / "recorded" / "boards" / f"{profile}.json")
     ]
     boards = [SimpleNamespace(id=COMMON, points=points)]
     inputs = SimpleNamespace(profile=profile, claims=claims, boards=boards, papers=sorted(papers()))
