@@ -6,9 +6,9 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +24,7 @@ from dpsco_bench.claims.plan import BoardEntry, LeftOut, Settings, Unrun
 from dpsco_bench.datasets.tables import LABEL, write_records
 from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
 from dpsco_bench.execution.cell import CalibratedCell, Cell, Draft, check_data_sets, without_places
-from dpsco_bench.execution.job_results import HELD_OUT, HeldOut, Measured
+from dpsco_bench.execution.job_results import HELD_OUT, Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import duration
@@ -63,8 +63,8 @@ from dpsco_bench.leaderboard.board import (
     steps_text,
     with_cells,
 )
-from dpsco_bench.leaderboard.standings import TRIVIAL, Interval, Ranked, Reference, Standing, standings
-from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record, Tabled, unboxed
+from dpsco_bench.leaderboard.standings import TRIVIAL, Ranked, Standing, standings
+from dpsco_bench.plain import Options, Plain, Record, Tabled, unboxed
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import problem_class
@@ -79,6 +79,11 @@ CORES = 2  # processes at a time, where the machine has so many cores
 NOMINAL = "the constants are nominal (declared, not true everywhere), so that no privacy that rests on them is shown"
 NEAR = 0.05  # least risks that are lower than the starting point's by less than this share are told so
 VALUE = ": must be "  # part of a reason that asks for another value, of n or of an option
+WRITTEN = (
+    *("point", "risk_kind", "methods", "refused", "trivial", "without_privacy", "lower_bound", "held_out"),
+    *("tied", "margin", "margin_ci", "warnings"),
+)
+"""What JSON has of a choice."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,27 +275,22 @@ class Chosen(Ranked):
         return {**kept, "held_out": self.held_out}
 
 
-@dataclass(frozen=True)
-class StatedBound:
-    """A risk that no private method can fall below, up to constants."""
-
-    value: float | None  # cut at the starting point's risk; None where none is known
-    source: str  # its formula and where it is from
-    kind: str  # ``order only``, or ``none``
-
-
-@dataclass(frozen=True, repr=False)
-class Choice(Tabled, Record):
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Choice(Tabled, Standing):
     """The ranking of all methods at a point.
 
     Attributes
     ----------
     risk_kind : str, ``excess empirical`` or ``excess population``
     methods : tuple of Chosen, the least risk first
-    refused : tuple of Unrun, every method that has no risk here, with the reason
+    best : Chosen or None
+        The method of least risk whose privacy is proven; None where none does better than the starting point.
     trivial : float, risk of the starting point
     without_privacy : Reference
         Mean risk without noise and its interval: 0 where the risk is the sample's own.
+    lower_bound : float or None
+        Order of a risk that no private method can fall below, cut at the starting point's; None where none is known.
+    bound : str, its formula and where it is from
     held_out : mapping, of ``trivial``, the starting point, and ``without_privacy``, the minimiser; empty without any
     tied : tuple of str
         Methods that cannot be told apart from the best, the best first; the starting point is ``trivial solution``.
@@ -301,19 +301,16 @@ class Choice(Tabled, Record):
     rows : pyarrow.Table, one row per (method, replicate)
     """
 
-    point: Contest
-    risk_kind: str
     methods: tuple[Chosen, ...]
-    refused: tuple[Unrun, ...]
-    trivial: float
-    without_privacy: Reference
-    lower_bound: StatedBound
-    held_out: Mapping[str, HeldOut]
-    tied: tuple[str, ...]
-    margin: float
-    margin_ci: Interval
+    point: Contest
+    bound: str
     warnings: tuple[str, ...]
-    rows: pa.Table = field(repr=False, compare=False, metadata=UNWRITTEN)
+    rows: pa.Table = field(repr=False, compare=False)
+
+    def to_json(self) -> Plain:
+        kind = NO_BOUND if self.lower_bound is None else ORDER_ONLY
+        bound = {"value": self.lower_bound, "source": self.bound, "kind": kind}
+        return {name: bound if name == "lower_bound" else getattr(self, name) for name in WRITTEN}
 
     def __repr__(self) -> str:
         point = self.point
@@ -335,9 +332,9 @@ class Choice(Tabled, Record):
             return displayed(choice_figure(self))
 
     @property
-    def best(self) -> Chosen | None:
-        """The method of least risk whose privacy is proven; None where none does better than the starting point."""
-        return next((method for method in self.methods if method.ranked and method.method == self.tied[0]), None)
+    def refused(self) -> tuple[Unrun, ...]:
+        """Every method that has no risk here, with the reason."""
+        return self.left_out
 
     @property
     def late(self) -> list[Unrun]:
@@ -377,7 +374,7 @@ class Choice(Tabled, Record):
     @property
     def own(self) -> list[str]:
         """Say in a line where each method of a plug-in stands."""
-        ranked = sorted((method for method in self.methods if method.ranked), key=lambda method: method.place)
+        ranked = self.order
         places = {method.method: place for place, method in enumerate(ranked, start=1)}
         items, found = list[Chosen | Unrun]([*self.methods, *self.refused]), []
         for item in items:
@@ -542,26 +539,19 @@ def _choice(point: Contest, settings: Settings, entry: BoardEntry, measured: Mea
     calibrated = [cell for job in jobs for cell in measured.calibrations(job) or () if isinstance(cell, CalibratedCell)]
     nominal = any(cell.constants.status == "nominal" for cell in calibrated)
     bound = Board.of(entry).instances[0].lower_bound
-    found = Choice(
-        point=replace(
-            point,
-            options=without_places(jobs[0].cells[0]).problem_options,
-            **{key: getattr(standing, key) for key in ("n", "d", "p", "epsilon", "delta")},
-            seed=settings.seed,
-        ),
-        methods=tuple(Chosen(**vars(one), seconds=seconds[one.method]) for one in standing.methods),
-        refused=(*standing.left_out, *_lost(entry.jobs, measured, outcome)),
-        lower_bound=StatedBound(
-            standing.lower_bound, get_bound(bound).text if bound else NONE_STATED, ORDER_ONLY if bound else NO_BOUND
-        ),
+    found = {f.name: getattr(standing, f.name) for f in fields(standing)}
+    found["methods"] = tuple(Chosen(**vars(one), seconds=seconds[one.method]) for one in standing.methods)
+    found["left_out"] = (*standing.left_out, *_lost(entry.jobs, measured, outcome))
+    options = without_places(jobs[0].cells[0]).problem_options
+    where = {key: found[key] for key in ("n", "d", "p", "epsilon", "delta")}
+    chosen = Choice(
+        **found,
+        point=replace(point, options=options, seed=settings.seed, **where),
+        bound=get_bound(bound).text if bound else NONE_STATED,
         warnings=(*point.entry(settings.data_root).warnings, *([NOMINAL] if nominal else []), *_ended(jobs, outcome)),
         rows=join_blocks([], {}),
-        **{
-            name: getattr(standing, name)
-            for name in ("risk_kind", "trivial", "without_privacy", "held_out", "tied", "margin", "margin_ci")
-        },
     )
-    return replace(found, rows=_rows(jobs, measured, found))
+    return replace(chosen, rows=_rows(jobs, measured, chosen))
 
 
 def _ended(jobs: Sequence[Job], outcome: Unfinished) -> list[str]:

@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
+from dpsco_bench.claims.bounds.orders import ORDER_ONLY
 from dpsco_bench.jsonio import MARK, write_atomic
 from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Standing, cost_text
 from dpsco_bench.leaderboard.tables import kind_text
@@ -69,8 +70,8 @@ Tile = tuple[int, int]  # its column and line
 
 def board_figures(board: BoardResults) -> dict[str, Figure]:
     """Draw a board, by the end of the file's name; the second only if an instance has three points."""
-    collapse = collapse_figure(board)
-    return {"": board_figure(board), **({".collapse": collapse} if collapse else {})}
+    found = {"": board_figure(board), ".collapse": collapse_figure(board)}
+    return {end: figure for end, figure in found.items() if figure}
 
 
 def board_figure(board: BoardResults) -> Figure:
@@ -82,20 +83,16 @@ def board_figure(board: BoardResults) -> Figure:
         Patch(facecolor=face, edgecolor=edge, hatch=hatch, label=text, linewidth=0)
         for hatch, edge, face, text in HATCHED
     ]
-    panels = [panel for _, panel in phase_panels(board)]
+    panels = [phase_panel(instance.title, rows) for instance, rows in board.by_instance]
     return compose(panels, board_message(board), WORDS, key=False, more=key)
 
 
-def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
-    found = []
-    for instance, rows in board.by_instance:
-        dimensions = {row.d for row in rows}
-        fixed = f"d\u00a0=\u00a0{dimensions.pop()}" if len(dimensions) == 1 else ""
-        words = (instance.title, f"{kind_text(rows[0].risk_kind)} risk", fixed, competing_text(rows))
-        height = max(AXES_HEIGHT, TILE_HEIGHT * len(lines_of(rows)))
-        line = "; ".join(filter(None, words))
-        found.append((instance.id, Panel(winners_text(rows), _tiles(rows), line, height=height, right=MARGIN)))
-    return found
+def phase_panel(title: str, rows: Sequence[Standing]) -> Panel:
+    dimensions = {row.d for row in rows}
+    fixed = f"d\u00a0=\u00a0{dimensions.pop()}" if len(dimensions) == 1 else ""
+    words = (title, f"{kind_text(rows[0].risk_kind)} risk", fixed, competing_text(rows))
+    height = max(AXES_HEIGHT, TILE_HEIGHT * len(lines_of(rows)))
+    return Panel(winners_text(rows), _tiles(rows), "; ".join(filter(None, words)), height=height, right=MARGIN)
 
 
 def winners_text(rows: Sequence[Standing]) -> str:
@@ -153,10 +150,10 @@ def places_of(rows: Sequence[Standing]) -> dict[Tile, Standing]:
 
 def regions(at: Mapping[Tile, Standing]) -> list[list[Tile]]:
     """Join places that are said the same of and that touch each other, in the order of their first place."""
-    left, found = {place: name_text(row) for place, row in at.items()}, []
+    left, found = {place: name_text(row) for place, row in at.items()}, list[list[Tile]]()
     while left:
-        waiting, region = [min(left)], list[Tile]()
-        name = left[waiting[0]]
+        waiting = [first := min(left)]
+        name, region = left[first], list[Tile]()
         while waiting:
             x, y = place = waiting.pop()
             if left.get(place) == name:
@@ -177,7 +174,7 @@ def _tiles(rows: Sequence[Standing]) -> Callable[[Axes], None]:
             for place in region:
                 _tile(axes, at[place], *place)
             _edge(axes, set(region))
-            _name(axes, at[region[0]], *_middle(region))
+            _name(axes, name_text(at[region[0]]), *_middle(region))
         axes.set_xlim(0, len(columns))
         axes.set_ylim(0, len(lines))
         axes.set_xticks([i + 0.5 for i in range(len(columns))], [plain(n) for n in columns])
@@ -224,20 +221,17 @@ def _tile(axes: Axes, row: Standing, x: int, y: int) -> None:
     colour = tile_colour(row)
     axes.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.4))
     if hatch:
-        axes.add_patch(
-            Rectangle((x + 0.01, y + 0.01), 0.98, 0.98, fill=False, hatch=hatch, edgecolor=edge, linewidth=0)
-        )
+        corner = (x + 0.01, y + 0.01)
+        axes.add_patch(Rectangle(corner, 0.98, 0.98, fill=False, hatch=hatch, edgecolor=edge, linewidth=0))
     luminance = sum(weight * part for weight, part in zip(LUMINANCE, colour, strict=True))
     ink = "white" if luminance < DARK else INK
     axes.text(x + 0.97, y + 0.05, tile_text(row), ha="right", va="bottom", size=4.6, color=ink, clip_on=True)
 
 
-def _name(axes: Axes, row: Standing, x: float, y: float) -> None:
-    box = {"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.8}
-    where: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4}
-    name = name_text(row)
-    size = 6 if name.count("\n") < 3 else 5  # the time below has room too
-    axes.text(x, y + 0.08, name, size=size, color=INK, linespacing=1.05, bbox=box, **where)
+def _name(axes: Axes, name: str, x: float, y: float) -> None:
+    look: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4, "color": INK, "linespacing": 1.05}
+    look["bbox"] = {"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.8}
+    axes.text(x, y + 0.08, name, size=6 if name.count("\n") < 3 else 5, **look)  # the time below has room too
 
 
 def tile_colour(row: Standing) -> tuple[float, float, float]:
@@ -318,14 +312,16 @@ def spread(rows: Sequence[Standing]) -> float | None:
     None where there are no two such points; infinite where one of the two risks is 0. Undecided points say nothing:
     a method that was left out may have less risk. The slope is that of a line through the points' logarithms.
     """
-    decided = [row for row in known(rows) if not row.contenders]
-    points = [(math.log(ratio(row)), math.log(share(row)), row.n, row.d) for row in decided if share(row) > 0]
-    x, y, *_ = zip(*points, strict=True) if points else ((), ())
+    logs = [
+        (math.log(ratio(row)), math.log(share(row)) if share(row) else -math.inf, (row.n, row.d))
+        for row in known(rows)
+        if not row.contenders
+    ]
+    x, y = np.array([(x, y) for x, y, _ in logs if math.isfinite(y)]).reshape(-1, 2).T
     slope = float(np.polyfit(x, y, 1)[0]) if len({*x}) > 1 else 0.0
-    points += [(math.log(ratio(row)), -math.inf, row.n, row.d) for row in decided if share(row) == 0]
     gaps = [
         0.0 if y == v else abs(y - v - slope * (x - u)) if math.isfinite(y + v) else math.inf
-        for (x, y, *here), (u, v, *there) in combinations(points, 2)
+        for (x, y, here), (u, v, there) in combinations(logs, 2)
         if here != there and abs(x - u) <= math.log(NEAR)
     ]
     return math.exp(max(gaps)) if gaps else None
@@ -357,21 +353,16 @@ def _curves(rows: Sequence[Standing]) -> Callable[[Axes], None]:
         axes.axhline(1.0, color=GREY, linewidth=0.8, zorder=1)
         above = [value for row in rows if (value := share(row)) > 0]
         foot = FOOT * min(above, default=1.0)
-        for n in sizes:
+        for n, d in sorted({(row.n, row.d) for row in rows}):
             colour = SHADES[min(len(SHADES) - 1, sizes.index(n))]
-            for d in dimensions:
-                ours = sorted((row for row in rows if (row.n, row.d) == (n, d)), key=ratio)
-                marker = MARKERS[dimensions.index(d) % len(MARKERS)]
-                label = f"n {plain(n)}" + (f", d {d}" if len(dimensions) > 1 else "")
-                if ours:
-                    _draw_size(axes, ours, foot, {"color": colour, "marker": marker, "label": label})
+            marker = MARKERS[dimensions.index(d) % len(MARKERS)]
+            label = f"n {plain(n)}" + (f", d {d}" if len(dimensions) > 1 else "")
+            ours = sorted((row for row in rows if (row.n, row.d) == (n, d)), key=ratio)
+            _draw_size(axes, ours, foot, {"color": colour, "marker": marker, "label": label})
         axes.set_xscale("log")
         log_x(axes)
-        log_y(
-            axes,
-            [*above, 1.0, *([foot] if len(above) < len(rows) else [])],
-            f"{kind_text(rows[0].risk_kind)} risk / start's",
-        )
+        values = [*above, 1.0, *([foot] if len(above) < len(rows) else [])]
+        log_y(axes, values, f"{kind_text(rows[0].risk_kind)} risk / start's")
         axes.set_xlabel("n ε/√d")
         axes.legend(loc="best", fontsize=5, handlelength=1.2, framealpha=0.7)
 
@@ -381,14 +372,12 @@ def _curves(rows: Sequence[Standing]) -> Callable[[Axes], None]:
 def _draw_size(axes: Axes, rows: Sequence[Standing], foot: float, look: Mapping[str, Any]) -> None:
     """Draw points of one n and d: hollow where undecided, at the foot of the axis where the risk is 0."""
     x, y = [ratio(row) for row in rows], [share(row) or foot for row in rows]
-    edge: dict[str, Any] = {"markeredgecolor": INK, "markeredgewidth": 0.3}
-    axes.plot(x, y, **edge, **look)
+    axes.plot(x, y, markeredgecolor=INK, markeredgewidth=0.3, **look)
     for row, place, value in zip(rows, x, y, strict=True):
         if row.contenders or share(row) == 0:
-            marker = "v" if share(row) == 0 else look["marker"]
+            marker, size = ("v", 5.5) if share(row) == 0 else (look["marker"], None)
             face = "white" if row.contenders else look["color"]
-            size: dict[str, Any] = {"markersize": 5.5} if share(row) == 0 else {}
-            axes.plot(place, value, marker, color=look["color"], markerfacecolor=face, zorder=4, **size)
+            axes.plot(place, value, marker, color=look["color"], markerfacecolor=face, zorder=4, markersize=size)
 
 
 def write_choice(found: Choice, path: Path) -> Path:
@@ -414,7 +403,7 @@ def choice_figure(found: Choice) -> Figure:
     values: tuple[tuple[str, float, Any, str], ...] = (
         ("trivial solution", found.trivial, "-", FAINT),
         ("without privacy", found.without_privacy.risk, "--", FAINT),
-        (f"lower bound, {found.lower_bound.kind}", found.lower_bound.value or 0.0, ":", INK),
+        (f"lower bound, {ORDER_ONLY}", found.lower_bound or 0.0, ":", INK),
     )
     lines = [line for line in values if 0 < line[1] < math.inf]  # what a logarithmic axis has
     for _, value, dash, colour in lines:

@@ -21,7 +21,7 @@ from dpsco_bench.leaderboard.phases import (
     known,
     lines_of,
     name_text,
-    phase_panels,
+    phase_panel,
     ratio,
     share,
     spread,
@@ -164,8 +164,8 @@ def test_an_undecided_tile_says_what_is_left_out_and_what_deciding_it_would_take
 
 
 def test_figures_have_a_panel_per_instance_and_the_same_bytes(board):
-    ((instance, panel),) = phase_panels(board)
-    assert instance == "i" and "at 3 of 4 points, 1 of them ties" in panel.title
+    ((instance, rows),) = board.by_instance
+    assert instance.id == "i" and "at 3 of 4 points, 1 of them ties" in phase_panel(instance.title, rows).title
     with style():
         assert svg_text(board_figure(board)) == svg_text(board_figure(board))
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.analysis.races import so_far
+from dpsco_bench.claims.bounds.orders import ORDER_ONLY
 from dpsco_bench.claims.jobs import plan_settings
 from dpsco_bench.claims.plan import BoardEntry, Settings, Unrun
 from dpsco_bench.cli.claiming import SETTINGS, check_settings
@@ -248,9 +249,9 @@ def _references(found: Choice) -> Iterator[str]:
         held = f"; held out: {held_text(found.held_out[key])}" if key in found.held_out else ""
         yield labelled("trivial solution" if key == "trivial" else "without privacy", text + held, 18)
     bound = found.lower_bound
-    cut = "cut at the trivial solution, " * (bound.value is not None and bound.value >= found.trivial)
-    value = f"{number(bound.value, 3)}, {cut}{bound.kind}: " if bound.value is not None else "none: "
-    yield labelled("lower bound", value + bound.source, 18)
+    cut = "cut at the trivial solution, " * (bound is not None and bound >= found.trivial)
+    value = f"{number(bound, 3)}, {cut}{ORDER_ONLY}: " if bound is not None else "none: "
+    yield labelled("lower bound", value + found.bound, 18)
 
 
 def not_run(refused: Sequence[Unrun]) -> Iterator[str]:
