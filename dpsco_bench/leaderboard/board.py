@@ -203,8 +203,10 @@ def load_board(id: str) -> Board:
     return replace(board, methods=kept, instances=[_but_for(lost, one) for one in board.instances])
 
 
-def shipped_instances() -> list[Instance]:
-    return [instance for id in board_ids() for instance in load_board(id).instances]
+def shipped_instances(problem: str = "") -> list[Instance]:
+    """List the instances of the boards that ship, of all problems or of one."""
+    found = (one for id in board_ids() for one in load_board(id).instances)
+    return [one for one in found if problem in ("", one.problem)]
 
 
 def _but_for(lost: set[str], one: Instance) -> Instance:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
 from dpsco_bench.analysis.races import race
 from dpsco_bench.claims.bounds.orders import NO_BOUND, NONE_STATED, ORDER_ONLY, lower_bound_name
 from dpsco_bench.claims.bounds.registry import get_bound
@@ -107,14 +107,9 @@ class Contest(Record):
     @property
     def board(self) -> Board:
         """A board of all methods with this point alone; its profile has no name."""
-        excluded = [one.excluded for one in shipped_instances() if one.problem == self.problem]
-        instance = Instance(
-            id=self.problem,
-            title=problem_class(self.problem).summary,
-            problem=self.problem,
-            problem_options=self.options,
-            excluded={name: why for own in excluded for name, why in own.items()},
-        )
+        title = problem_class(self.problem).summary
+        excluded = {name: why for one in shipped_instances(self.problem) for name, why in one.excluded.items()}
+        instance = Instance(self.problem, title, self.problem, self.options, excluded=excluded)
         grid = {"n": [self.n], "d": [self.d], "epsilon": [self.epsilon]}
         every: dict[str, Any] = {"grids": [grid], "replicates": self.replicates, "data_sets": self.data_sets}
         every |= dict.fromkeys(LIMITS, math.inf)
@@ -139,7 +134,6 @@ def make_point(keys: Options, data_root: str = "data") -> Contest:
         raise InputError("n", "missing", "given, an integer >= 1")
     found |= {key: checked_count(key, found[key]) for key in ("n", *COUNTS) if key in found}
     point = Contest(problem=cls.name, options=options, **found)
-    check_run(CALIBRATION, point.replicates, 0)
     check_data_sets(cls.name, point.data_sets)
     entry.check_records(point.n)
     check_sampled(Cell("", point.problem, point.n, point.epsilon, point.delta, d=point.d, problem_options=options))
@@ -187,13 +181,8 @@ class Candidate(NamedTuple):
     seconds: float
 
     @property
-    def mechanism(self) -> tuple[Plan, object]:
-        return self.plan, get_algorithm(self.draft.algorithm).run_function
-
-    @property
-    def waits(self) -> tuple[bool, float, str]:
-        """Key to sort by: methods of plug-ins come first, since their user asks for them, then the quickest."""
-        return not get_algorithm(self.draft.algorithm).module.startswith(PLUGIN), self.seconds, self.job.part
+    def entry(self) -> Algorithm:
+        return get_algorithm(self.draft.algorithm)
 
 
 def candidates(board: Board, settings: Settings) -> tuple[list[Candidate], list[LeftOut]]:
@@ -210,12 +199,14 @@ def candidates(board: Board, settings: Settings) -> tuple[list[Candidate], list[
         else:
             found.append(Candidate(job, draft, plan, OVERHEAD + seconds))
     for one in sorted(found, key=lambda one: one.job.part):  # the name that is kept hangs on no prediction
-        if twin := next((other for other in kept if other.mechanism == one.mechanism), None):
-            reason = f"it is the same mechanism as {twin.job.part}"
-            left_out.append(LeftOut.of(one.draft, "not_run", reason))
-        else:  # two streams of one law would be two chances to be the best
+        alike = (o for o in kept if o.plan == one.plan and o.entry.run_function is one.entry.run_function)
+        if twin := next(alike, None):  # two streams of one law would be two chances to be the best
+            left_out.append(LeftOut.of(one.draft, "not_run", f"it is the same mechanism as {twin.job.part}"))
+        else:
             kept.append(one)
-    return sorted(kept, key=lambda one: one.waits), left_out
+    # Plug-ins come first, since their user asks for them.
+    kept.sort(key=lambda one: (not one.entry.module.startswith(PLUGIN), one.seconds, one.job.part))
+    return kept, left_out
 
 
 def _cell(
@@ -253,7 +244,7 @@ def choice_entry(point: Contest, settings: Settings, limit: float = LIMIT) -> Bo
 
 def _without_privacy(board: Board, settings: Settings) -> tuple[Entrant | None, list[Job]]:
     """Find the method whose run without noise stands for the optimum, as on a board that ships, and its job."""
-    instances = sorted(shipped_instances(), key=lambda one: one.problem != board.instances[0].problem)
+    instances = [*shipped_instances(board.instances[0].problem), *shipped_instances()]
     for id in dict.fromkeys(one.without_privacy.algorithm for one in instances if one.without_privacy):
         method = Entrant(algorithm=id)
         draft, job = _cell(board, settings, REFERENCE, method, SILENT)
@@ -494,8 +485,7 @@ def choose_at(
     """Choose at a checked point; ``begin`` is shown what is to be run, ``made`` each job whenever a block is done."""
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < math.inf:
         raise InputError("limit", limit, "a finite number of seconds > 0")
-    if settings.seed < 0:
-        raise InputError("seed", settings.seed, "an integer >= 0")
+    check_run(CALIBRATION, point.replicates, settings.seed)
     cls, problem = problem_class(point.problem), point.entry(settings.data_root)
     for key in (key for key in cls.file_options if getattr(problem, key) is None):
         twin = ", or left out with --twin (twin=True), for synthetic records" if cls.twin else ""

@@ -23,12 +23,13 @@ from matplotlib.patches import Patch, Rectangle
 
 from dpsco_bench.claims.bounds.orders import ORDER_ONLY
 from dpsco_bench.jsonio import MARK, write_atomic
-from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Standing, cost_text
+from dpsco_bench.leaderboard.standings import TRIVIAL, Standing, cost_text
 from dpsco_bench.leaderboard.tables import kind_text
 from dpsco_bench.registry import papers
 from dpsco_bench.report.axes import log_x, log_y
 from dpsco_bench.report.drawing import AXES_HEIGHT, FAINT, GREY, INK, Panel, compose, cut, style, svg_text
 from dpsco_bench.report.drawing import COLOURS as NOISE_COLOURS
+from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import is_number, number, plain
 from dpsco_bench.report.wording import method_name, parameter_label
 

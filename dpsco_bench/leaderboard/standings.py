@@ -35,7 +35,6 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.cell import RefusedCell, epsilons, located
 from dpsco_bench.execution.job_results import HELD_OUT, HeldOut, HeldOutBeside, risk_kind_of
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.leaderboard.board import REFERENCE, Board, Instance
 from dpsco_bench.plain import IF_GIVEN, Options, Plain, Record
@@ -217,37 +216,6 @@ class RankedBoard(Sealed):
     claim: str  # its id
     digest: str  # of what the standings were made from
     standings: tuple[Standing | Skipped, ...]
-
-
-@dataclass(frozen=True)
-class BoardResults:
-    """A leaderboard of a plan, and its standings."""
-
-    entry: BoardEntry  # the board and its jobs
-    files: Layout  # where the standings lie
-
-    @property
-    def id(self) -> str:
-        return self.entry.id
-
-    @cached_property
-    def board(self) -> Board:
-        return Board.of(self.entry)
-
-    @cached_property
-    def rows(self) -> Sequence[Standing | Skipped]:
-        """A row per (instance, point); empty where nothing has been ranked."""
-        found = RankedBoard.read(self.files.standings(self.id))
-        return found.standings if found else ()
-
-    @property
-    def points(self) -> list[Standing]:
-        return [row for row in self.rows if isinstance(row, Standing)]
-
-    @property
-    def by_instance(self) -> list[tuple[Instance, list[Standing]]]:
-        found = [(one, [row for row in self.points if row.instance == one.id]) for one in self.board.instances]
-        return [(one, rows) for one, rows in found if rows]
 
 
 def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:

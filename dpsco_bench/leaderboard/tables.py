@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
@@ -13,8 +12,9 @@ from dpsco_bench.claims.plan import Unrun
 from dpsco_bench.execution.cell import EPSILONS
 from dpsco_bench.execution.job_results import HeldOut
 from dpsco_bench.leaderboard.board import REFERENCE, Instance
-from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Ranked, Searched, Standing
+from dpsco_bench.leaderboard.standings import TRIVIAL, Ranked, Searched, Standing
 from dpsco_bench.privacy.ledger import OF, STATUS_WORDS
+from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import NOTHING, count, interval, number, plain
 from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
 from dpsco_bench.report.wording import epsilon_text, options_text, symbols
@@ -106,9 +106,13 @@ def algorithms(board: BoardResults) -> dict[str, str]:
     return {method.method: method.algorithm for row in board.points for method in row.methods}
 
 
-def _pages(board: BoardResults) -> dict[str, str]:
-    here = set(ALGORITHMS.names())
-    return {label: address("method", id) for label, id in algorithms(board).items() if id in here}
+def _page(algorithm: str) -> str:
+    """Address the page of a method; empty for one that is not registered here."""
+    return address("method", algorithm) if algorithm in ALGORITHMS.names() else ""
+
+
+def _winner_page(row: Standing) -> str:
+    return _page(row.best.algorithm) if row.best and len(row.tied) == 1 and not row.contenders else ""
 
 
 def _place(path: str = "") -> Columns:
@@ -132,6 +136,7 @@ POINTS: Columns = {
             "contenders": lambda row: [one.method for one in row.contenders],
             "uncompared": "uncompared",
         },
+        link=_winner_page,
     ),
     "Competing": Column(lambda row: len(row.order), raw="competing", numeric=True),
     "Risk": Column("least", number, "risk", numeric=True),
@@ -162,13 +167,7 @@ POINTS: Columns = {
 
 
 def points_table(board: BoardResults) -> ReportTable:
-    pages = _pages(board)
-
-    def page(row: Standing) -> str:
-        return pages.get(row.winner, "") if len(row.tied) == 1 and not row.contenders else ""
-
-    columns = {**POINTS, "Winner": replace(POINTS["Winner"], link=page)}
-    return ReportTable(board.id, "Winners, point by point", columns, board.points, POINTS_NOTE + data_note(board))
+    return ReportTable(board.id, "Winners, point by point", POINTS, board.points, POINTS_NOTE + data_note(board))
 
 
 def _said(pair: Mapping[str, Any]) -> str:
@@ -296,9 +295,9 @@ def wins(board: BoardResults) -> list[tuple[str, int, int]]:
 
 
 def wins_table(board: BoardResults) -> ReportTable:
-    pages = _pages(board)
+    known = algorithms(board)
     columns = {
-        "Method": Column("0", raw="method", kind="code", link=lambda won: pages.get(won[0], "")),
+        "Method": Column("0", raw="method", kind="code", link=lambda won: _page(known.get(won[0], ""))),
         "Wins alone": Column("1", raw="wins", numeric=True),
         "Tied for first": Column("2", raw="ties", numeric=True),
     }

@@ -27,9 +27,10 @@ from dpsco_bench.leaderboard.phases import (
     spread,
     spread_text,
 )
-from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Contender, Searched, Skipped, Unrun
+from dpsco_bench.leaderboard.standings import TRIVIAL, Contender, Searched, Skipped, Unrun
 from dpsco_bench.leaderboard.tables import board_tables, nowhere_run, wins
 from dpsco_bench.report.drawing import style, svg_text
+from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.tables import to_csv, to_latex, to_markdown
 from dpsco_bench.site.pages.methods import places
 from tests.report.legible import faults

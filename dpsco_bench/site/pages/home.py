@@ -23,7 +23,7 @@ from dpsco_bench.cli.describe import describe
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.leaderboard.phases import uncompared_text
-from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, decided_text
+from dpsco_bench.leaderboard.standings import TRIVIAL, decided_text
 from dpsco_bench.leaderboard.tables import (
     algorithms,
     nowhere_run,
@@ -37,6 +37,7 @@ from dpsco_bench.registry import papers
 from dpsco_bench.report.drawing import COLOURS as NOISE
 from dpsco_bench.report.drawing import FAINT, GREY, INK, style, svg_text
 from dpsco_bench.report.findings import Finding, NotMeasured, Results, Said, all_findings
+from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.opening import MARKS, headline, papers_table
 from dpsco_bench.report.opening import TONES as ANSWER_TONES
