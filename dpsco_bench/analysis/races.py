@@ -90,6 +90,7 @@ def race(entry: BoardEntry, measured: Measured, make: Make = lambda jobs: None) 
     the jobs that still run go back to the stage that all have reached. The blocks that were run are in `Job.kept`.
     """
     stages = race_ends(max((job.replicates for job in entry.jobs), default=1))
+    exempt = {(instance, method) for instance, _, _, method in entry.shared}
     jobs = [replace(job, kept=((),) if job.races else ()) for job in entry.jobs]
     going, started = [*range(len(jobs))], dict[Place, int]()
     for stage, end in enumerate(stages):
@@ -98,7 +99,7 @@ def race(entry: BoardEntry, measured: Measured, make: Make = lambda jobs: None) 
         if late or end == stages[-1]:
             break
         ran = {k: _ran(jobs[k], measured) for k in going if jobs[k].races}
-        dropped, going = _dropped(ran, entry.exempt, started), []
+        dropped, going = _dropped(ran, exempt, started), []
         for k, points in ((k, {run.point for run in runs}) for k, runs in ran.items()):
             left = points - {point for own, point in dropped if own == k}
             if left:

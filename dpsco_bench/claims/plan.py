@@ -72,12 +72,12 @@ class ClaimEntry(Entry):
 class BoardEntry(Entry):
     """A leaderboard of a plan as JSON has it, which `leaderboard.board.Board.of` reads, and what it does not run.
 
-    ``exempt`` are (instance, method) that race to their ends, since a search tries them too.
+    ``shared`` has (instance, search, number of a setting, method) of the settings that a method's own run serves.
     """
 
     board: Plain
     left_out: tuple[LeftOut, ...] = ()
-    exempt: tuple[tuple[str, str], ...] = ()
+    shared: tuple[tuple[str, str, int, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,10 @@ class Entrant(Record):
     def name(self) -> str:
         return self.label or self.algorithm.split(".", 1)[-1]
 
+    def runs_as(self, other: Entrant) -> bool:
+        """Tell whether both run the same, whatever they are called."""
+        return all(getattr(self, key) == getattr(other, key) for key in ("algorithm", "variant", "options"))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Search(Entrant):
@@ -154,20 +158,19 @@ class Board(Record):
     def of(cls, entry: BoardEntry) -> Board:
         return cls.from_json(restore(entry.board))
 
-    def shared(self, instance: Instance, profile: str) -> dict[tuple[str, int], str]:
-        """Map (search, number of its setting) -> the method that the setting is, whose run serves for both."""
+    def shared(self, instance: Instance, profile: str) -> list[tuple[str, str, int, str]]:
+        """List (instance, search, number of a setting, method) of the settings that a method's own run serves."""
         methods = [one for one in self.methods if profile in one.profiles and one.name not in instance.excluded]
-        return {
-            (search.name, number): method.name
+        return [
+            (instance.id, search.name, number, alike[0])
             for search in instance.searches
             for number, setting in enumerate(search.settings)
-            for method in methods[::-1]  # the first one counts
-            if all(getattr(method, key) == getattr(setting, key) for key in ("algorithm", "variant", "options"))
-        }
+            if (alike := [one.name for one in methods if one.runs_as(setting)])
+        ]
 
     def entrants(self, instance: Instance, profile: str) -> list[tuple[str, str, Entrant]]:
         """List (calibration, name, method) of all that an instance runs at each of its points."""
-        shared = self.shared(instance, profile)
+        shared = {(search, number) for _, search, number, _ in self.shared(instance, profile)}
         searched = [
             (CALIBRATION, f"{search.name}{SEARCH_MARK}{number}", setting)
             for search in instance.searches
@@ -390,8 +393,8 @@ def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
             else:
                 drafts += [(at, seconds) for at in [draft.at_signal(one) for one in instance.signals] or [draft]]
     jobs = tuple(with_cells(job, drafts) for job, drafts in found.values() if drafts)
-    exempt = tuple((one.id, name) for one in board.instances for name in board.shared(one, profile).values())
-    return BoardEntry(board.id, jobs, digest([board, profile, left_out]), to_jsonable(board), tuple(left_out), exempt)
+    shared = tuple(one for instance in board.instances for one in board.shared(instance, profile))
+    return BoardEntry(board.id, jobs, digest([board, profile, left_out]), to_jsonable(board), tuple(left_out), shared)
 
 
 def draft_at(board: Board, instance: Instance, name: str, one: Entrant, number: int, at: GridPoint) -> Draft:
@@ -487,10 +490,10 @@ def _seconds(board: Board, instance: Instance, draft: Draft, job: Job) -> float:
     if name not in instance.excluded and problem_class(instance.problem).unavailable(Path(job.data_root)):
         return 0.0
     plan, seconds = fitted(instance, draft, job)
-    points, here = board.points(instance, profile), draft.n or 0
+    here = draft.n or 0
     if here > instance.runs_to.get(profile, {}).get(name, 0):
-        is_smallest = here == min(point.n for point in points)
-        most = (board.most_seconds_at_smallest_n if is_smallest else board.most_seconds)[profile]
+        smallest = min(point.n for point in board.points(instance, profile))
+        most = (board.most_seconds_at_smallest_n if here == smallest else board.most_seconds)[profile]
         beyond = here > board.quadratic_to.get(profile, math.inf) and seconds > QUICK
         if seconds > most or (beyond and is_quadratic(draft, job, plan)):
             total = max(1, len(instance.signals)) * seconds

@@ -56,7 +56,6 @@ from dpsco_bench.leaderboard.board import (
     contestants,
     draft_at,
     fitted,
-    planned,
     problem_at,
     ranking_job,
     shipped_instances,
@@ -173,23 +172,20 @@ def twin_of(point: Contest, data_root: str = "data") -> Contest:
 
 
 class Candidate(NamedTuple):
-    """A method that accepts the point: its job and cell, and the seconds that it is predicted to take on one core."""
+    """A method that accepts the point, its job and cell, and the seconds that it is predicted to take on one core."""
 
+    entry: Algorithm
     job: Job
     draft: Draft
     plan: Plan
     seconds: float
-
-    @property
-    def entry(self) -> Algorithm:
-        return get_algorithm(self.draft.algorithm)
 
 
 def candidates(board: Board, settings: Settings) -> tuple[list[Candidate], list[LeftOut]]:
     """Find the methods that accept a `Contest.board`, and those that do not, with the reason in a line."""
     found, kept, left_out = list[Candidate](), list[Candidate](), list[LeftOut]()
     for method in board.methods:
-        draft, job = _cell(board, settings, method.name, method)
+        draft, job = _cell(board, settings, method.name, method, CALIBRATION)
         try:
             plan, seconds = fitted(board.instances[0], draft, job)
             if not method.profiles:
@@ -197,7 +193,7 @@ def candidates(board: Board, settings: Settings) -> tuple[list[Candidate], list[
         except Unfit as unfit:
             left_out.append(LeftOut.of(draft, unfit.status, unfit.brief))
         else:
-            found.append(Candidate(job, draft, plan, OVERHEAD + seconds))
+            found.append(Candidate(get_algorithm(method.algorithm), job, draft, plan, OVERHEAD + seconds))
     for one in sorted(found, key=lambda one: one.job.part):  # the name that is kept hangs on no prediction
         alike = (o for o in kept if o.plan == one.plan and o.entry.run_function is one.entry.run_function)
         if twin := next(alike, None):  # two streams of one law would be two chances to be the best
@@ -209,9 +205,7 @@ def candidates(board: Board, settings: Settings) -> tuple[list[Candidate], list[
     return kept, left_out
 
 
-def _cell(
-    board: Board, settings: Settings, name: str, method: Entrant, calibration: str = CALIBRATION
-) -> tuple[Draft, Job]:
+def _cell(board: Board, settings: Settings, name: str, method: Entrant, calibration: str) -> tuple[Draft, Job]:
     """Draft the cell of a method at the point of a board of one, and its job, still without it."""
     (instance,) = board.instances
     (point,) = board.points(instance, PROFILE)
@@ -232,8 +226,8 @@ def choice_entry(point: Contest, settings: Settings, limit: float = LIMIT) -> Bo
     spent = 0.0
     for one in found:
         if spent + one.seconds > limit:
-            text = f"about {duration(one.seconds)}: {steps_text(one.plan)}"
-            left_out.append(LeftOut.of(one.draft, "too_long", text))
+            reason = f"about {duration(one.seconds)}: {steps_text(one.plan)}"
+            left_out.append(LeftOut.of(one.draft, "too_long", reason))
         else:
             spent += one.seconds
             jobs.append(with_cells(one.job, [(one.draft, one.seconds)]))
@@ -249,7 +243,7 @@ def _without_privacy(board: Board, settings: Settings) -> tuple[Entrant | None, 
         method = Entrant(algorithm=id)
         draft, job = _cell(board, settings, REFERENCE, method, SILENT)
         with suppress(Unfit):
-            planned(draft, job)
+            fitted(board.instances[0], draft, job)
             return method, [with_cells(job, [(draft, OVERHEAD)])]
     return None, []
 
@@ -316,7 +310,7 @@ class Choice(Tabled, Standing):
 
     def plot(self) -> Any:
         """Draw all methods with their intervals, and what they are held against; a Matplotlib figure."""
-        from dpsco_bench.leaderboard.phases import choice_figure
+        from dpsco_bench.report.choice import choice_figure
         from dpsco_bench.report.drawing import displayed, style
 
         with style():
@@ -527,7 +521,11 @@ def _choice(point: Contest, settings: Settings, entry: BoardEntry, measured: Mea
         job.part: sum(cost[0] for step in ("calibrate", "run") if (cost := measured.cost(step, job))) for job in jobs
     }
     calibrated = [cell for job in jobs for cell in measured.calibrations(job) or () if isinstance(cell, CalibratedCell)]
-    nominal = any(cell.constants.status == "nominal" for cell in calibrated)
+    warnings = [*point.entry(settings.data_root).warnings]
+    warnings += [NOMINAL] * any(cell.constants.status == "nominal" for cell in calibrated)
+    ran = max(job.blocks[-1].end for job in jobs)
+    if outcome.stopped and ran < point.replicates:
+        warnings.append(f"the time ended after {ran} of {point.replicates} replicates")
     bound = Board.of(entry).instances[0].lower_bound
     found = {f.name: getattr(standing, f.name) for f in fields(standing)}
     found["methods"] = tuple(Chosen(**vars(one), seconds=seconds[one.method]) for one in standing.methods)
@@ -538,17 +536,10 @@ def _choice(point: Contest, settings: Settings, entry: BoardEntry, measured: Mea
         **found,
         point=replace(point, options=options, seed=settings.seed, **where),
         bound=get_bound(bound).text if bound else NONE_STATED,
-        warnings=(*point.entry(settings.data_root).warnings, *([NOMINAL] if nominal else []), *_ended(jobs, outcome)),
+        warnings=tuple(warnings),
         rows=join_blocks([], {}),
     )
     return replace(chosen, rows=_rows(jobs, measured, chosen))
-
-
-def _ended(jobs: Sequence[Job], outcome: Unfinished) -> list[str]:
-    """Say after how many replicates the race ended, where the time did not last for all."""
-    ran = max(job.blocks[-1].end for job in jobs)
-    short = outcome.stopped and ran < jobs[0].replicates
-    return [f"the time ended after {ran} of {jobs[0].replicates} replicates"] if short else []
 
 
 def _rows(jobs: Sequence[Job], measured: Measured, found: Choice) -> pa.Table:

@@ -220,7 +220,7 @@ class RankedBoard(Sealed):
 
 def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
     """Rank a row for each (instance, point) of a board; where nothing ran, or data are absent, the row says why."""
-    shared, skipped, runs = _shared(entry), dict[str, str](), dict[Place, list[Ran]]()
+    skipped, runs = dict[str, str](), dict[Place, list[Ran]]()
     left_out, beside = [*entry.left_out], dict[tuple[str, int, int], Mapping[str, HeldOut]]()
     for job in entry.jobs:
         if job.skipped:
@@ -233,9 +233,12 @@ def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
         for run in map(Ran.of, job_evidence(job, table, calibrations)):
             if HELD_OUT[0] in run.cell.extras and run.records not in beside:
                 beside[run.records] = _held_out_beside(run.cell, job)
-            also = [key for key, method in shared[run.instance].items() if method == run.method]
-            settings = [replace(run, method=name, setting=number) for name, number in also]
-            runs.setdefault(run.place, []).extend([run, *settings] if run.setting is None else [run])
+            tried = [
+                replace(run, method=search, setting=number)
+                for instance, search, number, method in entry.shared
+                if (instance, method, None) == (run.instance, run.method, run.setting)
+            ]
+            runs.setdefault(run.place, []).extend([run, *tried])
     not_run: dict[Place, list[LeftOut]] = {}
     for item in left_out:
         not_run.setdefault((item.instance, int(item.point)), []).append(item)
@@ -249,12 +252,6 @@ def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
         own = [_row(one, runs[place], not_run.get(place, ()), beside) for place in places if place in runs]
         rows += [replace(row, contenders=contenders(row, own), uncompared=uncompared(row, own)) for row in own]
     return rows
-
-
-def _shared(entry: BoardEntry) -> dict[str, dict[tuple[str, int], str]]:
-    """Map each instance to its settings of searches that methods are, in the profile of the jobs (`Board.shared`)."""
-    board, profile = Board.of(entry), next((job.profile for job in entry.jobs), "")
-    return {one.id: board.shared(one, profile) for one in board.instances}
 
 
 def _held_out_beside(cell: CellEvidence, job: Job) -> Mapping[str, HeldOut]:

@@ -93,14 +93,6 @@ def _search_text(found: Searched | None) -> str:
     return f"{number(found.risk)} ({found.method}, {options_text(found.options) or STATED})"
 
 
-def data_note(board: BoardResults) -> str:
-    sets = board.board.data_sets.get(board.files.profile)
-    if not sets:
-        return ""
-    told = f"{sets} data sets" if sets > 1 else "one data set, so that intervals there speak of the noise alone"
-    return f" Where replicates share their data, this profile has {told}."
-
-
 def algorithms(board: BoardResults) -> dict[str, str]:
     """Collect the label of each method that was run -> id of its algorithm."""
     return {method.method: method.algorithm for row in board.points for method in row.methods}
@@ -167,7 +159,10 @@ POINTS: Columns = {
 
 
 def points_table(board: BoardResults) -> ReportTable:
-    return ReportTable(board.id, "Winners, point by point", POINTS, board.points, POINTS_NOTE + data_note(board))
+    sets = board.board.data_sets.get(board.files.profile, 0)
+    told = f"{sets} data sets" if sets > 1 else "one data set, so that intervals there speak of the noise alone"
+    note = POINTS_NOTE + f" Where replicates share their data, this profile has {told}." * bool(sets)
+    return ReportTable(board.id, "Winners, point by point", POINTS, board.points, note)
 
 
 def _said(pair: Mapping[str, Any]) -> str:
@@ -236,9 +231,9 @@ def left_out_table(board: BoardResults) -> ReportTable:
             found.setdefault((row.instance, named(item), item.status), []).append(item.reason)
     totals, rows = Counter(row.instance for row in board.points), []
     for (instance, algorithm, status), reasons in found.items():
-        several = f", and alike at {len(reasons) - 1} more" if len(set(reasons)) > 1 else ""
+        reason = reasons[0] + f", and alike at {len(reasons) - 1} more" * (len(set(reasons)) > 1)
         share = "all" if len(reasons) >= totals[instance] else f"{len(reasons)} of {totals[instance]}"
-        told = {"points": share, "status": status, "reason": reasons[0] + several}
+        told = {"points": share, "status": status, "reason": reason}
         rows.append({"instance": instance, "algorithm": algorithm, **told})
     return ReportTable(f"{board.id}.left_out", "Methods that were not run, and why", LEFT_OUT, rows)
 

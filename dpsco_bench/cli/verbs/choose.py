@@ -180,7 +180,7 @@ def _say_what_is_clipped(point: Contest) -> None:
 
 
 def _write(found: Choice, out: str | None) -> dict[str, Path]:
-    from dpsco_bench.leaderboard.phases import write_choice
+    from dpsco_bench.report.choice import write_choice
 
     rows = Path(out) if out else RESULTS / f"{found.key}.parquet"
     if not out:

@@ -22,7 +22,6 @@ from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import write_atomic
-from dpsco_bench.leaderboard.phases import uncompared_text
 from dpsco_bench.leaderboard.standings import TRIVIAL, decided_text
 from dpsco_bench.leaderboard.tables import (
     algorithms,
@@ -186,7 +185,7 @@ def which_pages(content: SiteContent) -> Pages:
 def _board(content: SiteContent, board: BoardResults) -> str:
     collapse = f"{board.id}.collapse"
     delta = symbols(f"{board.board.delta:g}")
-    slow = ((text(one.title), uncompared_text(rows)) for one, rows in board.by_instance)
+    slow = ((text(one.title), _uncompared(rows)) for one, rows in board.by_instance)
     pieces = [
         heading(board.board.title, 2) if len(content.inputs.boards) > 1 else "",
         f"All points have δ = {delta}.\n",
@@ -208,6 +207,15 @@ def _board(content: SiteContent, board: BoardResults) -> str:
         f"[CSV](tables/{board.id}.left_out.csv), [Parquet](tables/{board.id}.left_out.parquet).\n",
     ]
     return "\n".join(filter(None, pieces))
+
+
+def _uncompared(rows: Sequence[Standing]) -> str:
+    """Name methods that are too long wherever the instance was run, and count those that are at some points."""
+    names = sorted({name for row in rows for name in row.uncompared})
+    slow = {item.method for row in rows for item in row.left_out if item.status == "too_long"} - {*names}
+    said = [f"not compared, too long everywhere: {', '.join(names)}"] if names else []
+    said += [f"too long at some points: {len(slow)} method{'s' * (len(slow) > 1)}"] if slow else []
+    return "; ".join(said)
 
 
 def explained(board: BoardResults) -> ReportTable:
