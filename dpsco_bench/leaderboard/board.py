@@ -490,8 +490,7 @@ def _seconds(board: Board, instance: Instance, draft: Draft, job: Job) -> float:
     if name not in instance.excluded and problem_class(instance.problem).unavailable(Path(job.data_root)):
         return 0.0
     plan, seconds = fitted(instance, draft, job)
-    here = draft.n or 0
-    if here > instance.runs_to.get(profile, {}).get(name, 0):
+    if (here := draft.n or 0) > instance.runs_to.get(profile, {}).get(name, 0):
         smallest = min(point.n for point in board.points(instance, profile))
         most = (board.most_seconds_at_smallest_n if here == smallest else board.most_seconds)[profile]
         beyond = here > board.quadratic_to.get(profile, math.inf) and seconds > QUICK

@@ -22,7 +22,7 @@ from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import write_atomic
-from dpsco_bench.leaderboard.standings import TRIVIAL, decided_text
+from dpsco_bench.leaderboard.standings import TRIVIAL, Standing, decided_text
 from dpsco_bench.leaderboard.tables import (
     algorithms,
     nowhere_run,
