@@ -3,8 +3,7 @@
 A folder holds results of a whole run of the profile, by default profiles ci and full of this one. The store has the CPU
 seconds of every cell. Those of a method, and those of it on a problem and set, are fitted by non-negative seconds for
 each of `claims.predict.amounts`, in relative error and against outliers: the first cell of a process loads what all
-use.
-With ``--held-out`` each run is predicted from the others instead, and nothing is written.
+use. With ``--held-out`` each run is predicted from the others instead, and nothing is written.
 """
 
 from __future__ import annotations
