@@ -132,8 +132,8 @@ def _ran(job: Job, measured: Measured) -> list[Ran]:
     table, calibrations = measured.table(job), measured.calibrations(job)
     if table is None or calibrations is None:
         return []
-    runs = map(Ran.of, job_evidence(job, table, calibrations))
-    return [run for run in runs if not job.kept[-1] or run.cell.entry.cell in job.kept[-1]]
+    runs, last = map(Ran.of, job_evidence(job, table, calibrations)), job.blocks[-1].cells
+    return [run for run in runs if not last or run.cell.entry.cell in last]
 
 
 def _dropped(
