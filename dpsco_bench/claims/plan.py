@@ -32,7 +32,9 @@ class Unrun(Record):
     algorithm: str
     status: str
     reason: str
-    seconds: float = field(default=0.0, kw_only=True, metadata=IF_GIVEN)  # on one core, where a board finds it too long
+    seconds: float = field(
+        default=0.0, kw_only=True, repr=False, metadata=IF_GIVEN
+    )  # on one core, where it is too long
 
 
 @dataclass(frozen=True)
