@@ -25,7 +25,7 @@ class Unrun(Record):
     """Method without a risk.
 
     Its status is ``refused``, ``incomparable``, ``too_long``, ``failed`` in a run, ``not_run`` where the board itself
-    says so, or, in a choice, ``stopped`` by the limit.
+    says so, or, in a choice, ``stopped`` by the limit. The seconds are those on one core that a board finds too long.
     """
 
     method: str
