@@ -32,9 +32,7 @@ class Unrun(Record):
     algorithm: str
     status: str
     reason: str
-    seconds: float = field(
-        default=0.0, kw_only=True, repr=False, metadata=IF_GIVEN
-    )  # on one core, where it is too long
+    seconds: float = field(default=0.0, kw_only=True, repr=False, metadata=IF_GIVEN)
 
 
 @dataclass(frozen=True)
