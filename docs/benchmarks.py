@@ -17,9 +17,10 @@ from matplotlib.figure import Figure
 from dpsco_bench.bench.fused_pairs import NOISE, REFERENCE
 from dpsco_bench.bench.measure import AT_MOST, QUICK, measure
 from dpsco_bench.bench.suite import GOALS
-from dpsco_bench.claims.predict import expected_seconds, read_seconds
+from dpsco_bench.claims.jobs import expected_seconds
 from dpsco_bench.cli.verbs.gate import recorded_seconds_path
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.predict import read_seconds
 from dpsco_bench.jsonio import loads
 
 HERE = Path(__file__).resolve().parent

@@ -2,8 +2,8 @@
 
 A folder holds results of a whole run of the profile, by default profiles ci and full of this one. The store has the CPU
 seconds of every cell. Those of a method, and those of it on a problem and set, are fitted by non-negative seconds for
-each of `claims.predict.amounts`, in relative error and against outliers: the first cell of a process loads what all
-use. With ``--held-out`` each run is predicted from the others instead, and nothing is written.
+each of `claims.jobs.amounts`, in relative error and against outliers: the first cell of a process loads what all use.
+With ``--held-out`` each run is predicted from the others instead, and nothing is written.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import nnls
 
+from dpsco_bench.claims.jobs import LEAST_SECONDS, Costs, amounts, family
 from dpsco_bench.claims.plan import read_plan
-from dpsco_bench.claims.predict import LEAST_SECONDS, Costs, amounts, family
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.fused.registry import has_steps
@@ -39,7 +39,7 @@ ELSEWHERE = 0.02
 OUTLIER, SHARPNESS, ROUNDS = 0.3, 1.5, 25
 """Beyond this error, in logarithms, a cell counts less, by this power; so often the weights are found anew."""
 NEAR = 1.5
-HEAD = """# CPU seconds of a unit of what a cell does (claims/predict.py: amounts), by method, problem and set.
+HEAD = """# CPU seconds of a unit of what a cell does (claims/jobs.py: amounts), by method, problem and set.
 # Written by `python docs/cost.py` from recorded runs. They decide what `choose` and leaderboards run within their
 # limits and how work is packed, and no number.
 """

@@ -1,4 +1,4 @@
-"""Fit what runs of each kind cost: `python docs/kinds.py [FOLDER PROFILE]...` prints `claims.predict.COSTS`.
+"""Fit what runs of each kind cost: `python docs/kinds.py [FOLDER PROFILE]...` prints `execution.predict.COSTS`.
 
 It also writes docs/kinds.json: how near these constants, as the code has them, are to recorded times of cells. A folder
 holds results of a whole run of the profile, by default profiles ci and full of this one. Each method counts once, and
@@ -17,10 +17,10 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from dpsco_bench.claims.plan import read_plan
-from dpsco_bench.claims.predict import COSTS, CellWork, kind_of, predicted_seconds, work_of
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.predict import COSTS, CellWork, kind_of, predicted_seconds, work_of
 from dpsco_bench.jsonio import dumps_pretty, loads, write_atomic
 from dpsco_bench.privacy.plan import Plan
 

@@ -20,8 +20,8 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from dpsco_bench.bench.suite import environment
-from dpsco_bench.claims.predict import predicted_seconds
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.run import Reuse, run_block
 from dpsco_bench.jsonio import dumps_pretty, loads, write_atomic
 
@@ -227,7 +227,7 @@ def page(about: Row, rows: list[Row]) -> str:
         "",
         "## The model",
         "",
-        "Dashed lines are the model that predicts jobs without a recorded time (`claims/predict.py`).",
+        "Dashed lines are the model that predicts jobs without a recorded time (`execution/predict.py`).",
         "It uses steps, gradients, n, d and R, whether the run is compiled, and what a step looks at.",
         "That is one record, a batch, all records, or their mean if it is affine.",
         "It does not use the method, so it serves your own.",

@@ -1,4 +1,4 @@
-"""From a claim, which Hydra composes, to its jobs: cells, and the key over their numbers."""
+"""From a claim, which Hydra composes, to its jobs: cells, predicted seconds, and the key over their numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,6 @@ from dpsco_bench.claims.files import check_names, read_shipped
 from dpsco_bench.claims.model import NO_STAGES, Claim, MeasuredPart, Method, Part, check_profile, to_the_cap
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry, Settings
-from dpsco_bench.claims.predict import predicted_seconds
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell, Draft, ImpurePlan, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import (
@@ -42,14 +42,17 @@ from dpsco_bench.execution.digest import (
 )
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job
 from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.execution.predict import looked_at, predicted_seconds
 from dpsco_bench.execution.request import CELL_KEYS, check_sampled
 from dpsco_bench.execution.run import NO_ROUNDS, OBSERVERS
-from dpsco_bench.fused.registry import fused_module
+from dpsco_bench.fused.registry import fused_module, has_steps
 from dpsco_bench.geometry.ball import set_module
 from dpsco_bench.jsonio import digest
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.calibrate import charging_modules
+from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.problems.data import form_of
 from dpsco_bench.problems.registry import PROBLEMS, problem_class
 from dpsco_bench.registry import absent_paper, papers
 
@@ -60,6 +63,11 @@ UNTIMED = ("ci",)
 """Profiles whose runs are too small for figures with a time axis; a timing job has the machine to itself."""
 OPTIONS = {"problem": "problem_options", "algorithm": "options"}
 """Where a cell has the options that ``problem.<option>`` and ``algorithm.<option>`` sweep."""
+LEAST_SECONDS = 1e-3
+"""No cell takes less: its data, their optimum and a row for each replicate."""
+
+Terms = Mapping[str, float]
+"""Seconds of one unit of what a cell does, by the names of `amounts`."""
 
 
 def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> list[Job]:
@@ -275,6 +283,71 @@ def checked_job(job: Job) -> Job:
         if not cell.problem_entry.data_dependent_constants and not known:
             cell.plan(job.calibration, job.seed, twice=False)
     return job
+
+
+def amounts(cell: Cell, plan: Plan, replicates: int) -> dict[str, float]:
+    """How much a cell does of everything that takes time, for so many replicates of all data sets.
+
+    A ``row`` is a replicate, a ``step`` a release, ``seen`` the gradients that are looked at one by one: a problem may
+    know the gradient of all its records by their sum. ``d``, ``dd`` and ``ddd`` are powers of the dimension.
+    """
+    problem, n = cell.problem_entry, cell.n
+    d, rows = float(problem.dimension), float(replicates)
+    steps, gradients = float(sum(query.releases for query in plan.queries)), float(plan.gradient_evaluations)
+    seen = gradients * looked_at(cell)
+    return {
+        "cell": 1.0,
+        "n d": n * d,
+        "row": rows,
+        "row n": rows * n,
+        "row n d": rows * n * d,
+        "row dd": rows * d * d,
+        "row ddd": rows * d * d * d,
+        "step": steps,
+        "row step": rows * steps,
+        "row step d": rows * steps * d,
+        "row step dd": rows * steps * d * d,
+        "gradient": gradients,
+        "gradient d": gradients * d,
+        "row gradient": rows * gradients,
+        "row gradient d": rows * gradients * d,
+        "row seen": rows * seen,
+        "row seen d": rows * seen * d,
+    }
+
+
+def family(cell: Cell) -> str:
+    """Return what a method's cost depends on: the problem, and the set on which its steps project."""
+    return f"{cell.problem} on {cell.problem_entry.own_constants.domain}"
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Measured costs of cells, in CPU seconds a unit: by algorithm, and by `family` too where that was measured."""
+
+    methods: Mapping[str, Terms] = field(default_factory=dict)
+    families: Mapping[str, Mapping[str, Terms]] = field(default_factory=dict)
+
+
+@cache
+def costs() -> Costs:
+    return Costs(**read_shipped(conf_dir() / "cost.yaml"))
+
+
+def expected_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True) -> float:
+    """CPU seconds of so many replicates of a cell; of the model, where the method was not measured as it is to run.
+
+    What was measured ran fused where it could. So a method with compiled steps, on a loss that they do not know, is the
+    model's unless that loss was measured.
+    """
+    known = costs()
+    own = known.families.get(cell.algorithm, {}).get(family(cell))
+    listed = has_steps(cell.algorithm) and (not fused or (own is None and form_of(cell.problem_entry) is None))
+    terms = None if listed else own or known.methods.get(cell.algorithm)
+    if terms is None:
+        return predicted_seconds(cell, plan, replicates, fused)
+    does = amounts(cell, plan, replicates)
+    return max(sum(seconds * does[name] for name, seconds in terms.items()), LEAST_SECONDS)
 
 
 def load_claim(

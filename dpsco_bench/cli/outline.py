@@ -14,7 +14,6 @@ from dpsco_bench.claims.bounds.registry import bound_modules
 from dpsco_bench.claims.catalogue import conf_files
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan
-from dpsco_bench.claims.predict import Predictor
 from dpsco_bench.cli.outlined import Outline, Outlined, state
 from dpsco_bench.cli.overrides import listed_by
 from dpsco_bench.cli.verbs.gate import predictor
@@ -26,6 +25,7 @@ from dpsco_bench.execution.job_results import is_wanted
 from dpsco_bench.execution.jobs import Entry, Job, part_of
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import check_given, load_plugins, plugin_files
+from dpsco_bench.execution.predict import Predictor
 from dpsco_bench.execution.store import take
 from dpsco_bench.jsonio import digest, dumps_pretty, write_atomic
 from dpsco_bench.leaderboard.board import Board

@@ -26,8 +26,7 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from dpsco_bench.claims.jobs import finished
-from dpsco_bench.claims.predict import expected_seconds
+from dpsco_bench.claims.jobs import expected_seconds, finished
 from dpsco_bench.cli.console import (
     HELD_OUT,
     Heading,

@@ -19,13 +19,13 @@ from dpsco_bench.algorithms.registry import ALGORITHMS, NO_VARIANT, get_algorith
 from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
 from dpsco_bench.claims.catalogue import naming, read_own
 from dpsco_bench.claims.files import build_checked, check_names, listed, read_shipped
-from dpsco_bench.claims.jobs import finished
+from dpsco_bench.claims.jobs import expected_seconds, finished
 from dpsco_bench.claims.model import PROFILES, by_profile, check_profile
 from dpsco_bench.claims.plan import SEARCH_MARK, BoardEntry, LeftOut, Settings
-from dpsco_bench.claims.predict import expected_seconds, rounds_of
 from dpsco_bench.errors import DpscoError, InputError, Refusal, checked_count, nearest
 from dpsco_bench.execution.cell import Cell, Draft, located, pinned
 from dpsco_bench.execution.jobs import OF, RANKING, SEARCHED, Job
+from dpsco_bench.execution.predict import rounds_of
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.run import NO_ROUNDS
 from dpsco_bench.jsonio import digest, restore, to_jsonable

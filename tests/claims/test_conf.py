@@ -24,12 +24,20 @@ from dpsco_bench.claims.catalogue import (
     table_texts,
 )
 from dpsco_bench.claims.files import read_shipped, read_yaml
-from dpsco_bench.claims.jobs import checked_job, claim_plan, load_claim, part_jobs, plan_settings
+from dpsco_bench.claims.jobs import (
+    amounts,
+    checked_job,
+    claim_plan,
+    costs,
+    expected_seconds,
+    load_claim,
+    part_jobs,
+    plan_settings,
+)
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.claims.parsing import expected_words
 from dpsco_bench.claims.plan import ClaimEntry
-from dpsco_bench.claims.predict import amounts, costs, expected_seconds
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable
 from dpsco_bench.problems.registry import list_problems

@@ -6,8 +6,8 @@ import shlex
 from pathlib import Path
 
 from dpsco_bench.analysis.record import read_record
-from dpsco_bench.claims.predict import read_seconds
 from dpsco_bench.cli.verbs.gate import recorded_seconds_path
+from dpsco_bench.execution.predict import read_seconds
 from dpsco_bench.jsonio import loads
 from dpsco_bench.report.findings import all_findings
 

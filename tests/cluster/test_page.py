@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dpsco_bench.claims.predict import read_seconds
 from dpsco_bench.cli.verbs.gate import recorded_seconds_path
+from dpsco_bench.execution.predict import read_seconds
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "cluster.md").read_text(encoding="utf-8")
 

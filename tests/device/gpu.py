@@ -29,13 +29,13 @@ from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.backend.namespace import get_namespace
 from dpsco_bench.bench.card import NO_DEVICE, CardRow, crossing
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
-from dpsco_bench.claims.predict import Predictor
 from dpsco_bench.cli.verbs.gate import predictor
 from dpsco_bench.cli.verbs.plan import composed
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.predict import Predictor
 from dpsco_bench.execution.timing import Machine
 from dpsco_bench.execution.worker import make
 from dpsco_bench.jsonio import dumps_pretty, write_atomic

@@ -8,13 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from dpsco_bench.claims import predict
-from dpsco_bench.claims.predict import ALL, BATCH, COSTS, MEAN, ONE, CellWork, Predictor, kind_of
 from dpsco_bench.cli.verbs.plan import make_plan
 from dpsco_bench.errors import DpscoError
-from dpsco_bench.execution import worker
+from dpsco_bench.execution import predict, worker
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.predict import ALL, BATCH, COSTS, MEAN, ONE, CellWork, Predictor, kind_of
 from dpsco_bench.execution.progress import Pace
 
 LONG = 300.0

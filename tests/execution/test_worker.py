@@ -14,7 +14,6 @@ from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry, Settings, WorkPlan, read_plan
-from dpsco_bench.claims.predict import Predictor, read_seconds, record_seconds
 from dpsco_bench.cli.main import main
 from dpsco_bench.cli.verbs.plan import keep
 from dpsco_bench.errors import InputError
@@ -22,6 +21,7 @@ from dpsco_bench.execution import calibration, timing, worker
 from dpsco_bench.execution.cell import AlgorithmError, Cell
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.predict import Predictor, read_seconds, record_seconds
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.timing import Timings, time_cells
 from dpsco_bench.jsonio import dumps_canonical, loads

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from dpsco_bench.algorithms.registry import list_algorithms
-from dpsco_bench.claims import predict
+from dpsco_bench.claims import jobs
+from dpsco_bench.claims.jobs import Costs, expected_seconds
 from dpsco_bench.claims.plan import SEARCH_MARK
-from dpsco_bench.claims.predict import Costs, expected_seconds, predicted_seconds
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell, Draft
+from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.leaderboard import board as boards
 from dpsco_bench.leaderboard.board import GridPoint, Search, board_plan, load_board, parse_board
 from dpsco_bench.privacy.plan import make_plan
@@ -21,7 +22,7 @@ from .made_up import FILE, REAL, RIDGE, SETTINGS
 
 @pytest.fixture(autouse=True)
 def costs_of_the_model(monkeypatch):
-    monkeypatch.setattr(predict, "costs", lambda: Costs({"wang2017.noisy_sgd_bst14": {"row step": 1e-6}}))
+    monkeypatch.setattr(jobs, "costs", lambda: Costs({"wang2017.noisy_sgd_bst14": {"row step": 1e-6}}))
 
 
 BOARD = {
@@ -179,7 +180,7 @@ def test_what_a_method_was_found_to_take_counts(monkeypatch):
     model = predicted_seconds(cell, plan, 4)
     assert expected_seconds(cell, plan, 4) == model
     known = Costs({"su2023.kj16": {"cell": 0.5, "row n": 3.0}})
-    monkeypatch.setattr(predict, "costs", lambda: known)
+    monkeypatch.setattr(jobs, "costs", lambda: known)
     assert expected_seconds(cell, plan, 4) == 0.5 + 3.0 * 4 * 64
     assert expected_seconds(cell, plan, 4, fused=False) == predicted_seconds(cell, plan, 4, fused=False)
     known = replace(known, families={"su2023.kj16": {"logistic_glm on l2_ball": {"row ddd": 2.0}}})
@@ -187,13 +188,13 @@ def test_what_a_method_was_found_to_take_counts(monkeypatch):
     known = replace(known, families={"su2023.kj16": {"logistic_glm on l1_ball": {"row ddd": 2.0}}})
     assert expected_seconds(cell, plan, 4) == 0.5 + 3.0 * 4 * 64
     known = Costs({"su2023.kj16": {"row step dd": 1e-99}})
-    assert expected_seconds(cell, plan, 4) == predict.LEAST_SECONDS
+    assert expected_seconds(cell, plan, 4) == jobs.LEAST_SECONDS
 
 
 def test_what_cells_are_expected_to_take_changes_no_key(monkeypatch):
     before = plan(most_seconds_at_smallest_n={"smoke": 100}, most_seconds={"smoke": 100})
     cheap = dict.fromkeys(list_algorithms(), {"cell": 0.002})
-    monkeypatch.setattr(predict, "costs", lambda: Costs(cheap))
+    monkeypatch.setattr(jobs, "costs", lambda: Costs(cheap))
     after = plan(most_seconds_at_smallest_n={"smoke": 100}, most_seconds={"smoke": 100})
     assert [job.key for job in after.jobs] == [job.key for job in before.jobs]
     assert [job.calibration_key for job in after.jobs] == [job.calibration_key for job in before.jobs]

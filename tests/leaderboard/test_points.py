@@ -6,8 +6,8 @@ import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.claims.bounds.orders import lower_bound_name
+from dpsco_bench.claims.jobs import costs
 from dpsco_bench.claims.plan import Settings
-from dpsco_bench.claims.predict import costs
 from dpsco_bench.errors import InputError
 from dpsco_bench.leaderboard.board import Board, load_board
 from dpsco_bench.leaderboard.choose import candidates, choice_entry, contestants, make_point

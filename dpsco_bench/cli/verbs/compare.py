@@ -20,13 +20,13 @@ from dpsco_bench.analysis.record import (
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.jobs import check_profile
 from dpsco_bench.claims.plan import read_plan
-from dpsco_bench.claims.predict import Seconds, read_seconds, record_seconds, slower
 from dpsco_bench.cli.console import Heading, add_shared, answer, table
 from dpsco_bench.cli.verbs import gate
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.predict import Seconds, read_seconds, record_seconds, slower
 from dpsco_bench.leaderboard.standings import RankedBoard, Standing
 
 SUMMARY = "the recorded verdicts against the last run (the regression check)"

@@ -23,7 +23,7 @@ from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.paths import shared_dir
 
 if TYPE_CHECKING:
-    from dpsco_bench.claims.predict import Predictor
+    from dpsco_bench.execution.predict import Predictor
 
 SUMMARY = "print the verdict table and compare it with the recorded verdicts"
 EPILOG = "A claim that does not hold is a result. Exit code 1 only where a verdict is not the recorded one."
@@ -112,7 +112,7 @@ def recorded_seconds_path(profile: str) -> Path:
 
 def predictor(profile: str) -> Predictor:
     """Predict what the jobs of a profile will take, by its record."""
-    from dpsco_bench.claims.predict import Predictor, read_seconds  # loads Arrow
+    from dpsco_bench.execution.predict import Predictor, read_seconds  # loads Arrow
 
     return Predictor(read_seconds(recorded_seconds_path(profile)))
 

@@ -1,24 +1,18 @@
-"""How long jobs will take: what was recorded, what a method's steps took where they were measured, or a simple model.
-
-Records and model decide how work is packed only; `expected_seconds` decides which methods a board leaves out.
-"""
+"""How long jobs will take, which decides how work is packed only: what was recorded, else a simple model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import CLOSED_FORM, Job
 from dpsco_bench.fused.registry import has_steps
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
-from dpsco_bench.paths import conf_dir
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Trait
 from dpsco_bench.problems.data import form_of
@@ -46,8 +40,6 @@ class CellWork(NamedTuple):
     gradient_number: float
 
 
-PRICED = ("cell", "row", "row n", "step", "row step", "row step d", "row seen", "row seen d")
-"""The fields of `CellWork` by their names in `amounts`."""
 COSTS = {
     (True, ONE): CellWork(2.3e-03, 6.6e-06, 1.2e-07, 0.0, 1.9e-08, 3.1e-10, 7.8e-09, 1.6e-09),
     (True, BATCH): CellWork(4.7e-03, 0.0, 3.2e-08, 0.0, 7.0e-07, 5.7e-09, 5.4e-09, 0.0),
@@ -65,14 +57,10 @@ UNKNOWN_SECONDS = {"calibrate": 0.2, "run": 1.0, "time": 5.0}
 """Assumed seconds of a job of which nothing is known."""
 MODEL_LIMIT = 600.0
 """Most that the model is believed: an algorithm may take its planned gradients all at once."""
-SLOWER, LEAST_TOLD = 2.0, 0.5
+SLOWER, LEAST_SECONDS = 2.0, 0.5
 """A run time is told that is beyond so many times the recorded one; of less than half a second chance decides."""
 STEPS = ("calibrate", "run")
-LEAST_SECONDS = 1e-3
-"""No cell takes less: its data, their optimum and a row for each replicate."""
 
-Terms = Mapping[str, float]
-"""Seconds of one unit of what a cell does, by the names of `amounts`."""
 Seconds = Mapping[str, Mapping[str, tuple[float, float, float]]]
 """Claim -> job -> CPU seconds of its calibration and of its run, and what the model says of its run."""
 
@@ -92,7 +80,7 @@ def kind_of(cell: Cell, plan: Plan, fused: bool = True) -> tuple[bool, str]:
     """Return the key of `COSTS`: whether a run is compiled, and what its steps look at."""
     problem = cell.problem_entry
     compiled = fused and has_steps(cell.algorithm) and form_of(problem) is not None
-    each = plan.gradient_evaluations / max(sum(query.releases for query in plan.queries), 1)
+    each = plan.gradient_evaluations / max(_steps(plan), 1)
     if each <= FEW:
         return compiled, ONE
     if each < MOST * cell.n:
@@ -100,85 +88,26 @@ def kind_of(cell: Cell, plan: Plan, fused: bool = True) -> tuple[bool, str]:
     return compiled, MEAN if problem.traits & {Trait.LINEAR_LOSS, Trait.COMMON_HESSIAN} else ALL
 
 
-def amounts(cell: Cell, plan: Plan, replicates: int) -> dict[str, float]:
-    """How much a cell does of everything that takes time, for so many replicates of all data sets.
-
-    A ``row`` is a replicate, a ``step`` a release, ``seen`` the gradients that are looked at one by one: a problem may
-    know the gradient of all its records by their sum. ``d``, ``dd`` and ``ddd`` are powers of the dimension.
-    """
-    problem, n = cell.problem_entry, cell.n
-    d, rows = float(problem.dimension), float(replicates)
-    steps, gradients = float(sum(query.releases for query in plan.queries)), float(plan.gradient_evaluations)
-    seen = gradients * looked_at(cell)
-    return {
-        "cell": 1.0,
-        "n d": n * d,
-        "row": rows,
-        "row n": rows * n,
-        "row n d": rows * n * d,
-        "row dd": rows * d * d,
-        "row ddd": rows * d * d * d,
-        "step": steps,
-        "row step": rows * steps,
-        "row step d": rows * steps * d,
-        "row step dd": rows * steps * d * d,
-        "gradient": gradients,
-        "gradient d": gradients * d,
-        "row gradient": rows * gradients,
-        "row gradient d": rows * gradients * d,
-        "row seen": rows * seen,
-        "row seen d": rows * seen * d,
-    }
+def _steps(plan: Plan) -> int:
+    return sum(query.releases for query in plan.queries)
 
 
 def work_of(cell: Cell, plan: Plan, replicates: int) -> CellWork:
     """How much a cell does of what `CellWork` prices."""
-    does = amounts(cell, plan, replicates)
-    return CellWork(*(does[name] for name in PRICED))
+    d, steps = float(cell.problem_entry.dimension), float(_steps(plan))
+    gradients = plan.gradient_evaluations * looked_at(cell)
+    row = (steps, steps * d, gradients, gradients * d)
+    return CellWork(1.0, replicates, replicates * cell.n, steps, *(replicates * amount for amount in row))
 
 
 def predicted_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True) -> float:
     """Predict roughly how long a cell takes on one core, compiled where it has compiled steps.
 
     A pure function of the plan. It knows what steps look at and not which method makes them, so that it serves one's
-    own; `expected_seconds` knows methods one by one. `docs/scaling.md` says how near it is.
+    own; `claims.jobs` knows methods one by one. `docs/scaling.md` says how near it is.
     """
     work = work_of(cell, plan, replicates)
     return sum(amount * cost for amount, cost in zip(work, COSTS[kind_of(cell, plan, fused)], strict=True))
-
-
-def family(cell: Cell) -> str:
-    """Return what a method's cost depends on: the problem, and the set on which its steps project."""
-    return f"{cell.problem} on {cell.problem_entry.own_constants.domain}"
-
-
-@dataclass(frozen=True)
-class Costs:
-    """Measured costs of cells, in CPU seconds a unit: by algorithm, and by `family` too where that was measured."""
-
-    methods: Mapping[str, Terms] = field(default_factory=dict)
-    families: Mapping[str, Mapping[str, Terms]] = field(default_factory=dict)
-
-
-@cache
-def costs() -> Costs:
-    return Costs(**read_shipped(conf_dir() / "cost.yaml"))
-
-
-def expected_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True) -> float:
-    """CPU seconds of so many replicates of a cell; of the model, where the method was not measured as it is to run.
-
-    What was measured ran fused where it could. So a method with compiled steps, on a loss that they do not know, is the
-    model's unless that loss was measured.
-    """
-    known = costs()
-    own = known.families.get(cell.algorithm, {}).get(family(cell))
-    listed = has_steps(cell.algorithm) and (not fused or (own is None and form_of(cell.problem_entry) is None))
-    terms = None if listed else own or known.methods.get(cell.algorithm)
-    if terms is None:
-        return predicted_seconds(cell, plan, replicates, fused)
-    does = amounts(cell, plan, replicates)
-    return max(sum(seconds * does[name] for name, seconds in terms.items()), LEAST_SECONDS)
 
 
 def modelled_seconds(job: Job) -> float:
@@ -233,7 +162,7 @@ def slower(recorded: Seconds, job: Job, measured: Measured) -> str:
     if known is None or spent is None:
         return ""
     seconds, before = sum(spent), sum(known[: len(spent)])
-    if seconds < LEAST_TOLD or not seconds > SLOWER * before:
+    if seconds < LEAST_SECONDS or not seconds > SLOWER * before:
         return ""
     return f"{seconds:.2g} s of CPU, recorded {before:.2g} s"
 
