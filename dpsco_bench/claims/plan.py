@@ -11,10 +11,12 @@ from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Entry, Job
 from dpsco_bench.jsonio import digest, dumps_canonical, restore, sealed, unsealed, write_atomic
-from dpsco_bench.plain import Plain, Record
+from dpsco_bench.plain import IF_GIVEN, Plain, Record
 
 KINDS = ("claims", "boards")
 """Where a plan has its entries."""
+SEARCH_MARK = "#"
+"""Between a searched method of a leaderboard and the number of its setting."""
 
 
 @dataclass(frozen=True)
@@ -22,13 +24,14 @@ class Unrun(Record):
     """Method without a risk.
 
     Its status is ``refused``, ``incomparable``, ``too_long``, ``failed`` in a run, ``not_run`` where the board itself
-    says so, or, in a choice, ``stopped`` by the limit.
+    says so, or, in a choice, ``stopped`` by the limit. The seconds are those on one core that a board finds too long.
     """
 
     method: str
     algorithm: str
     status: str
     reason: str
+    seconds: float = field(default=0.0, kw_only=True, repr=False, metadata=IF_GIVEN)
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,15 @@ class LeftOut(Unrun):
     point: float
 
     @classmethod
-    def of(cls, cell: Cell, status: str, reason: str) -> LeftOut:
+    def of(cls, cell: Cell, status: str, reason: str, seconds: float = 0.0) -> LeftOut:
         instance, _, method = cell.method.partition("/")
         place = (instance, cell.n, cell.d, cell.epsilon, float(cell.value))
-        return cls(method, cell.algorithm, status, reason, *place)
+        return cls(method, cell.algorithm, status, reason, *place, seconds=seconds)
+
+    @property
+    def unrun(self) -> Unrun:
+        """The method without the place."""
+        return Unrun(self.method, self.algorithm, self.status, self.reason, seconds=self.seconds)
 
 
 @dataclass(frozen=True)
@@ -61,10 +69,14 @@ class ClaimEntry(Entry):
 
 @dataclass(frozen=True)
 class BoardEntry(Entry):
-    """A leaderboard of a plan as JSON has it, which `leaderboard.board.Board.of` reads, and what it does not run."""
+    """A leaderboard of a plan as JSON has it, which `leaderboard.board.Board.of` reads, and what it does not run.
+
+    ``shared`` has (instance, search, number of a setting, method) of the settings that a method's own run serves.
+    """
 
     board: Plain
     left_out: tuple[LeftOut, ...] = ()
+    shared: tuple[tuple[str, str, int, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from dpsco_bench.analysis.judge import judge_digest
+from dpsco_bench.analysis.races import raced
 from dpsco_bench.claims.bounds.registry import bound_modules
 from dpsco_bench.claims.catalogue import conf_files
 from dpsco_bench.claims.files import read_shipped
@@ -30,7 +31,6 @@ from dpsco_bench.execution.predict import Predictor
 from dpsco_bench.execution.store import take
 from dpsco_bench.jsonio import digest, dumps_pretty, write_atomic
 from dpsco_bench.leaderboard.board import Board
-from dpsco_bench.leaderboard.standings import raced
 from dpsco_bench.paths import documents, shared_dir
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import REGISTRIES, modules_in, papers, roots

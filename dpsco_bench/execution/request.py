@@ -19,7 +19,8 @@ from dpsco_bench.execution.cell import Cell, check_data_sets, located, pinned, w
 from dpsco_bench.execution.jobs import Job, Settings
 from dpsco_bench.jsonio import digest
 from dpsco_bench.plain import Options, unboxed
-from dpsco_bench.problems.base import Problem, constant_names
+from dpsco_bench.problems.base import Problem
+from dpsco_bench.problems.constants import constant_names
 from dpsco_bench.problems.registry import get_problem, problem_class
 
 CONSTANTS = constant_names()

@@ -27,13 +27,11 @@ from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, Query
-from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.records import RandomAllocation
 from dpsco_bench.problems.base import Data, Problem
 from dpsco_bench.problems.objective import Objective, Observer
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.registry import Registry
-from dpsco_bench.samplers.draws import KeyedDraws
 
 BLOCK_SCORES = 1 << 23
 """Most numbers (mostly margins: rows times records) held at once."""
@@ -297,9 +295,6 @@ class SharedNoise(Mechanism):
     def _noise(self, query: Query, step: int, dim: int) -> Array | None:
         noise = super()._noise(query, step, dim)
         return None if noise is None else self.xp.tile(noise, (self._signals, 1))
-
-    def _randomness(self, query: DrawQuery, step: int, copies: int = 1) -> tuple[float, KeyedDraws] | None:
-        return super()._randomness(query, step, self._signals)
 
     def _batch_arrays(self, query: Query, step: int) -> tuple[Array, Array, Array]:
         indices, weights, sizes = super()._batch_arrays(query, step)

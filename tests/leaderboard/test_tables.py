@@ -21,15 +21,16 @@ from dpsco_bench.leaderboard.phases import (
     known,
     lines_of,
     name_text,
-    phase_panels,
+    phase_panel,
     ratio,
     share,
     spread,
     spread_text,
 )
-from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Contender, Searched, Skipped, Unrun
+from dpsco_bench.leaderboard.standings import TRIVIAL, Contender, Searched, Skipped, Unrun
 from dpsco_bench.leaderboard.tables import board_tables, nowhere_run, wins
 from dpsco_bench.report.drawing import style, svg_text
+from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.tables import to_csv, to_latex, to_markdown
 from dpsco_bench.site.pages.methods import places
 from tests.report.legible import faults
@@ -154,16 +155,18 @@ def test_an_undecided_point_has_no_winner_no_margin_and_counts_for_nobody(board)
 
 
 def test_an_undecided_tile_says_what_is_left_out_and_what_deciding_it_would_take():
-    assert (name_text(UNDECIDED), phases.tile_text(UNDECIDED)) == ("DP-GD\nor Approx.\nobjective\nperturbation?", "")
+    assert name_text(UNDECIDED) == "DP-GD\nor Approx.\nobjective\nperturbation?"
     assert sum(phases.tile_colour(UNDECIDED)) > sum(phases.tile_colour(ROWS[0])), "no margin is shown"
-    slow = Contender("noisy_sgd", 1, 256, 8, 1.0, "about 3 min 52 s on one core")
-    two = replace(ROWS[0], contenders=(slow, slow))
+    names = ("noisy_sgd", "noisy_smd")
+    slow = tuple(Contender(name, 1, 256, 8, 1.0, "about 3 min 52 s on one core") for name in names)
+    out = tuple(Unrun(name, f"bassily2021.{name}", "too_long", "", seconds=232.0) for name in names)
+    two = replace(ROWS[0], contenders=slow, left_out=out)
     assert (name_text(two), phases.tile_text(two)) == ("DP-GD\nor 2 others?", "7 min 44 s"), "all of them have to run"
 
 
 def test_figures_have_a_panel_per_instance_and_the_same_bytes(board):
-    ((instance, panel),) = phase_panels(board)
-    assert instance == "i" and "at 3 of 4 points, 1 of them ties" in panel.title
+    ((instance, rows),) = board.by_instance
+    assert instance.id == "i" and "at 3 of 4 points, 1 of them ties" in phase_panel(instance.title, rows).title
     with style():
         assert svg_text(board_figure(board)) == svg_text(board_figure(board))
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
+from dpsco_bench.analysis.races import so_far
+from dpsco_bench.claims.bounds.orders import ORDER_ONLY
 from dpsco_bench.claims.jobs import plan_settings
 from dpsco_bench.claims.plan import BoardEntry, Unrun
 from dpsco_bench.cli import console as ui
@@ -23,7 +25,6 @@ from dpsco_bench.execution.progress import Pace, duration
 from dpsco_bench.execution.results import check_writable, write_table
 from dpsco_bench.jsonio import check_figure
 from dpsco_bench.leaderboard.choose import Choice, Chosen, Contest, choose_at, make_point, twin_of
-from dpsco_bench.leaderboard.standings import so_far
 from dpsco_bench.privacy.ledger import OF, OUTPUT, ROUNDING, STATUS_WORDS
 from dpsco_bench.problems.registry import get_problem, problem_class
 
@@ -73,7 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Check the point, run what fits, rank it, and write rows and figure."""
-    from dpsco_bench.leaderboard.phases import write_choice
+    from dpsco_bench.report.choice import write_choice
 
     if args.cores is not None:
         checked_count("--cores", args.cores)
@@ -224,9 +225,9 @@ def _references(found: Choice) -> Iterator[str]:
         held = f"; held out: {ui.held_text(found.held_out[key])}" if key in found.held_out else ""
         yield ui.labelled("trivial solution" if key == "trivial" else "without privacy", text + held, 18)
     bound = found.lower_bound
-    cut = "cut at the trivial solution, " * (bound.value is not None and bound.value >= found.trivial)
-    value = f"{ui.number(bound.value, 3)}, {cut}{bound.kind}: " if bound.value is not None else "none: "
-    yield ui.labelled("lower bound", value + bound.source, 18)
+    cut = "cut at the trivial solution, " * (bound is not None and bound >= found.trivial)
+    value = f"{ui.number(bound, 3)}, {cut}{ORDER_ONLY}: " if bound is not None else "none: "
+    yield ui.labelled("lower bound", value + found.bound, 18)
 
 
 def not_run(refused: Sequence[Unrun]) -> Iterator[str]:

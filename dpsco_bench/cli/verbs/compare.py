@@ -6,7 +6,16 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from dpsco_bench.analysis.record import RowDifference, merge, read_record, record
+from dpsco_bench.analysis.races import raced_plan
+from dpsco_bench.analysis.record import (
+    RowDifference,
+    changed_points,
+    merge,
+    read_points,
+    read_record,
+    record,
+    record_points,
+)
 from dpsco_bench.claims.plan import read_plan
 from dpsco_bench.cli.console import Heading, add_shared, answer, table
 from dpsco_bench.cli.verbs import gate
@@ -15,7 +24,7 @@ from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.predict import Seconds, read_seconds, record_seconds, slower
-from dpsco_bench.leaderboard.standings import RankedBoard, changed, raced_plan, read_boards, record_board
+from dpsco_bench.leaderboard.standings import RankedBoard, Standing
 
 SUMMARY = "the recorded verdicts against the last run (the regression check)"
 EPILOG = (
@@ -63,14 +72,16 @@ def execute(args: argparse.Namespace) -> int:
 def compare_boards(files: Layout, record: bool) -> str:
     """Lines on the leaderboards of the last run beside the recorded ones; with ``record`` they are recorded."""
     path = gate.recorded_path(files.profile).with_name("boards") / f"{files.profile}.json"
-    found, points, lines = read_boards(path), 0, []
+    found, points, lines = read_points(path), 0, list[str]()
     for file in sorted(files.standings("*").parent.glob("*.json")):
         ranked = RankedBoard.read(file)
         rows = ranked.standings if ranked else ()
-        lines += changed(found, file.stem, rows)
+        fresh = [row.recorded(file.stem) for row in rows if isinstance(row, Standing)]
+        lines += changed_points(found, fresh)
         points += len(rows)
         if record:
-            record_board(path, file.stem, rows)
+            absent = {row.instance for row in rows} - {point["instance"] for point in fresh}
+            record_points(path, file.stem, fresh, absent)
     told = f"{len(lines)} of {points} points of leaderboards have another winner than recorded"
     return "\n".join([*lines, told]) if points and found and not record else ""
 

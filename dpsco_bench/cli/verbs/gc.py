@@ -7,13 +7,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from dpsco_bench.analysis.races import raced_plan
 from dpsco_bench.claims.plan import WorkPlan, read_plan
 from dpsco_bench.cli.console import add_shared
 from dpsco_bench.execution.job_results import STEPS, is_wanted
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.store import take
 from dpsco_bench.jsonio import is_abandoned, is_draft
-from dpsco_bench.leaderboard.standings import raced_plan
 from dpsco_bench.report.own_figures import figure_names
 
 SUMMARY = "remove results and figures that no plan names"

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from dpsco_bench.analysis.races import race, raced
 from dpsco_bench.claims.jobs import plan_settings
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.cli import console as ui
@@ -17,7 +18,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.worker import make_all
 from dpsco_bench.leaderboard.board import PREFIX, board_ids, own_boards, plan_boards
-from dpsco_bench.leaderboard.standings import Skipped, Standing, decided_text, race, raced, standings
+from dpsco_bench.leaderboard.standings import Skipped, Standing, decided_text, standings
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 
 SUMMARY = "which method to pick: all methods on common instances at equal accounted (epsilon, delta)"

@@ -95,7 +95,7 @@ def _accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Pl
         if not twin or error.key in keys:
             raise
         raise InputError(error.key, error.value, "given, or path=FILE: without one only this key tells it") from None
-    refused = {item.method: item.reason for item in candidates(point, settings)[1] if item.status != "not_run"}
+    refused = {item.method: item.reason for item in candidates(point.board, settings)[1] if item.status != "not_run"}
     found = []
     for method in contestants():
         entry, reason = get_algorithm(method.algorithm), refused.get(method.name, "")

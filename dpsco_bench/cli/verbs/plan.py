@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from dpsco_bench.analysis.races import raced_plan
 from dpsco_bench.analysis.stages import staged
 from dpsco_bench.claims.catalogue import conf_files, errors_of, own_claims, profile_claims
 from dpsco_bench.claims.jobs import claim_plan, errors_of_part, plan_settings, unmeasured
@@ -26,7 +27,6 @@ from dpsco_bench.execution.store import read_sealed, take
 from dpsco_bench.execution.worker import seconds_left
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
 from dpsco_bench.leaderboard.board import Instance, own_boards, plan_boards
-from dpsco_bench.leaderboard.standings import raced_plan
 from dpsco_bench.plain import Options
 from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
 from dpsco_bench.registry import paper_folders, say_once

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.analysis.races import race, raced
 from dpsco_bench.analysis.stages import decider
 from dpsco_bench.analysis.verdict import JudgedClaim
 from dpsco_bench.claims.model import PROFILES
@@ -20,7 +21,7 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.worker import make_all
 from dpsco_bench.jsonio import write_atomic
-from dpsco_bench.leaderboard.standings import RankedBoard, Standing, race, raced, standings
+from dpsco_bench.leaderboard.standings import RankedBoard, Standing, standings
 
 SUMMARY = "one job of the workflow: a claim, a part of one, its timing, or a leaderboard"
 EPILOG = """The rules in workflows/ call it. `calibrate` and `run` do that step of everything in the plan that the store

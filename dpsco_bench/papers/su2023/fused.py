@@ -94,7 +94,7 @@ def ttz14(objective, plan, mechanism):
     radius, ridge = objective.domain.radius, float(objective.problem.constants.regularisation)
     u = np.ascontiguousarray(objective.start)
     z, total = table1.weighted_vertices(u, radius), np.zeros_like(u)
-    for _, full, scale, tile in full_tiles(objective, mechanism, "gradient", z):
+    for _, full, scale, tile in full_tiles(objective, mechanism, z):
         exponentiated_steps(u, z, total, tile.rows, full, tile.noise, scale, ridge, radius, float(step))
     return total / plan.steps
 

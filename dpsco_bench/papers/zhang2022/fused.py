@@ -8,9 +8,18 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.algorithms.info import Info
-from dpsco_bench.fused.compiled import compiled, exact_piece, piece
+from dpsco_bench.fused.compiled import (
+    WIDTH,
+    added,
+    compiled,
+    exact_piece,
+    lanes_at,
+    no_lanes,
+    piece,
+    put_lanes,
+    summed,
+)
 from dpsco_bench.fused.descent import descending, launch_steps, phased_run, projected_sgd_run, projecting, steps_of
-from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes, summed
 from dpsco_bench.fused.pieces import general_length, largest_of, lp_length, power, scale_by, slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.tiles import on_device

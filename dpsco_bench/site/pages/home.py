@@ -23,13 +23,13 @@ from dpsco_bench.cli.describe import describe
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.leaderboard import tables as boards
-from dpsco_bench.leaderboard.phases import uncompared_text
-from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, decided_text
+from dpsco_bench.leaderboard.standings import TRIVIAL, Standing, decided_text
 from dpsco_bench.paths import documents
 from dpsco_bench.registry import papers
 from dpsco_bench.report.drawing import COLOURS as NOISE
 from dpsco_bench.report.drawing import FAINT, GREY, INK, style, svg_text
 from dpsco_bench.report.findings import Finding, NotMeasured, Results, Said, all_findings
+from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.opening import MARKS, headline, papers_table
 from dpsco_bench.report.opening import TONES as ANSWER_TONES
@@ -163,7 +163,7 @@ def _board(content: SiteContent, board: BoardResults) -> str:
     collapse, points = content.figure(f"{board.id}.collapse", COLLAPSE), boards.points_table(board)
     winner = replace(points.columns["Winner"], value=partial(boards.winner_text, name=method_name))
     delta = symbols(f"{board.board.delta:g}")
-    slow = ((md.text(one.title), uncompared_text(rows)) for one, rows in board.by_instance)
+    slow = ((md.text(one.title), _uncompared(rows)) for one, rows in board.by_instance)
     return md.page(
         md.heading(board.board.title, 2) if len(content.inputs.boards) > 1 else "",
         f"All points have δ = {delta}.\n",
@@ -182,6 +182,15 @@ def _board(content: SiteContent, board: BoardResults) -> str:
         md.bullets(f"{md.code(name)}: {md.text(reason)}" for name, reason in boards.nowhere_run(board)),
         f"Every method that was left out at a point, with its reason: {md.downloads(f'{board.id}.left_out')}.\n",
     )
+
+
+def _uncompared(rows: Sequence[Standing]) -> str:
+    """Name methods that are too long wherever the instance was run, and count those that are at some points."""
+    names = sorted({name for row in rows for name in row.uncompared})
+    slow = {item.method for row in rows for item in row.left_out if item.status == "too_long"} - {*names}
+    said = [f"not compared, too long everywhere: {', '.join(names)}"] if names else []
+    said += [f"too long at some points: {len(slow)} method{'s' * (len(slow) > 1)}"] if slow else []
+    return "; ".join(said)
 
 
 def explained(board: BoardResults) -> ReportTable:

@@ -11,7 +11,8 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
-from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry, mean_largest_square
+from dpsco_bench.geometry.ball import mean_largest_square
+from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry
 from dpsco_bench.papers.wang2017.algorithms.mirror_descent import least_noise_constant
 from dpsco_bench.papers.wang2017.figures import bias_and_variance, noise_share, reach_of
 from dpsco_bench.privacy.plan import PrivacySpec
