@@ -252,6 +252,14 @@ def _values(given: Any, t: int, k: int) -> np.ndarray:
     return np.asarray(given(t, k), dtype=np.float64) if callable(given) else np.full(k, float(given))
 
 
+def projected_sgd_run(objective: Any, plan: Any, mechanism: Any, step: float) -> Array:
+    """Run `algorithms.shared.projected_sgd`, compiled."""
+    x = objective.start
+    total = x.copy()
+    projected_run(objective, mechanism, x, total, step, lambda t, k: np.arange(t + 1, t + k + 1) < plan.steps)
+    return total / plan.steps
+
+
 def phased_run(objective: Any, plan: Any, mechanism: Any) -> Array:
     """Run `algorithms.shared.run_phases`: each phase's average, its start included, is released once."""
     w, position = objective.start, 0

@@ -12,7 +12,7 @@ from dpsco_bench.audit.contract import (
     longest,
     loss_class,
 )
-from dpsco_bench.papers.wang2017.problems.linear import SignedLinear
+from dpsco_bench.papers.wang2017.problems.quadratics import SignedLinear
 from dpsco_bench.problems.constants import declared_class
 
 from .records import PseudoHuberOnBall
