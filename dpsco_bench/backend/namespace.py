@@ -76,7 +76,12 @@ def float64_zeros(x: Array) -> Array:
 
 
 def cast(x: Array, dtype: Any) -> Array:
-    """``x`` in another dtype. The standard's function is missing in CuPy 13, the method in strict namespaces."""
+    """``x`` in a dtype, itself where it has that one.
+
+    The standard's function is missing in CuPy 13, the method in strict namespaces.
+    """
+    if x.dtype == dtype:
+        return x
     return x.astype(dtype) if hasattr(x, "astype") else array_namespace(x).astype(x, dtype)
 
 

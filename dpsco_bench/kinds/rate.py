@@ -119,12 +119,11 @@ class Rate(Kind):
     fields = ("fitted", "local_slopes", "noise_off_share")
 
     def check(self, part: RatePart, where: str) -> None:
-        """Check that the tolerance is a number > 0 and small beside its exponent."""
+        """Check that the tolerance is small beside its exponent."""
         limit = largest_tolerance(part.exponent)
         for tolerance in (part.tolerance, *part.tolerances.values()):
-            if not 0 < tolerance <= limit:
-                allowed = f"at most {limit:g} for exponent {part.exponent}, and above 0"
-                raise InputError(f"{where}: tolerance", tolerance, allowed)
+            if tolerance > limit:
+                raise InputError(f"{where}: tolerance", tolerance, f"at most {limit:g} for exponent {part.exponent}")
 
     def needs_slope(self, part: RatePart) -> bool:
         return True

@@ -17,7 +17,6 @@ from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 from dpsco_bench.privacy.records import Disjoint, Full, Nodes, Poisson, RandomAllocation, WithReplacement
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.privacy.tree import TreeQuery
-from dpsco_bench.problems.base import Data
 
 STEPS, SENSITIVITY = 4, 0.5
 
@@ -133,8 +132,6 @@ def test_points_and_gradients_of_a_subject():
     gradients = record_gradients(own, 24)
     assert gradients.shape == (12, 24, 3) and record_gradients(own, 5).shape == (12, 5, 3)
     np.testing.assert_allclose(gradients.mean(axis=1), own.problem.mean_gradient(points, own.data), rtol=1e-9)
-    pair = Data(2, own.data.features[3:5], own.data.labels[3:5])
-    np.testing.assert_allclose(record_gradients(own, 2, pair), gradients[:, 3:5], rtol=1e-12)
 
 
 def test_replicates_are_fewer_where_each_costs_more():
