@@ -1,16 +1,28 @@
 """Plans, the mechanism that draws for them, and its transcripts."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
 
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy import mechanism as module
-from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import GaussianQuery, PrivacySpec, make_plan
-from dpsco_bench.privacy.records import Poisson, SingleIndex, WithoutReplacement
-from dpsco_bench.privacy.transcript import Recorder, Replay
+from dpsco_bench.privacy.mechanism import NOISE_LAWS, Mechanism
+from dpsco_bench.privacy.plan import (
+    GaussianQuery,
+    LastIterate,
+    NoisyMinimumQuery,
+    PrivacySpec,
+    Query,
+    at_most,
+    last_iterate,
+    make_plan,
+)
+from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement
+from dpsco_bench.privacy.transcript import Nudged, Recorder, Replay
+from dpsco_bench.problems.base import Constants
+from dpsco_bench.rng.streams import Stream, stream_key
 
 PLAN = make_plan(
     GaussianQuery("gradient", 1.0, 6),
@@ -169,3 +181,230 @@ def test_a_replay_keeps_the_books_of_the_mechanism():
     empty = Replay(Recorder(*ARGUMENTS).transcript, *ARGUMENTS)
     with pytest.raises(InputError, match="^step of a = 0: must be one that the recorded run made"):
         empty.release("a", np.zeros((3, 2)))
+
+
+class Halving(GaussianQuery):
+    def factors(self, first, steps):
+        return 0.5 ** np.arange(first, first + steps)
+
+
+KINDS = (WithoutReplacement(40, 3), Poisson(0.2), SingleIndex(40))
+DRAWN = [GaussianQuery(type(records).__name__, 1.0, 6, records) for records in KINDS]
+
+
+def test_steps_at_once_are_those_that_are_released_one_by_one():
+    plan = make_plan(Halving("a", 1.0, 6), *DRAWN, gradient_evaluations=0, n=40)
+    scales = {query.name: 2.0 for query in plan.queries}
+    one, many = (Mechanism(plan, scales, "what", 1, 5, 4) for _ in range(2))
+    query = many.spend("a", 1, 3, False)
+    noise = many.variates(query, 1, 3, (1, 3), 2) * many.noise_scales(query, 1, 3)[:, None, None]
+    released = [one.release("a", np.zeros((4, 2)), step)[1:3] for step in (1, 2, 3)]
+    np.testing.assert_allclose(noise, released, rtol=1e-6)
+    for query in DRAWN:
+        indices, mask = many.batches(query, 1, 3, (1, 3))
+        batches = [one.sample(query.name, step) for step in (1, 2, 3)]
+        np.testing.assert_array_equal(indices, [batch.indices[1:3] for batch in batches])
+        np.testing.assert_array_equal(mask, [batch.mask[1:3] for batch in batches])
+        assert indices.shape[-1] == many.batch_width(query)
+    assert [one.expected_size(query) for query in DRAWN] == [3.0, 8.0, 1.0]
+
+
+SPENT = {
+    "at once": lambda m: m.spend("gradient", 2, 3, False),
+    "in turn": lambda m: [m.spend("gradient", step, 1, False) for step in (2, 3, 4)],
+    "released": lambda m: [noise(m, step=step) for step in (2, 3, 4)],
+}
+
+
+@pytest.mark.parametrize("spend", SPENT.values(), ids=SPENT)
+def test_no_step_is_spent_twice(spend):
+    for first, steps in ((0, 2), (5, 1)):
+        mechanism = source()
+        spend(mechanism)
+        mechanism.spend("gradient", first, steps, False)
+        assert mechanism.released["gradient"] == 3 + steps and mechanism.sampled["gradient"] == 0
+    for first, steps in ((0, 3), (1, 5), (2, 1), (4, 1), (4, 2), (5, 2), (-1, 2)):
+        with pytest.raises(InputError, match="^release of gradient = "):
+            mechanism = source()
+            spend(mechanism)
+            mechanism.spend("gradient", first, steps, False)
+    for step in (2, 4):
+        with pytest.raises(InputError, match="not released before"):
+            noise(mechanism, step=step)
+
+
+def test_choices_of_records_that_are_charged_and_never_made_are_told():
+    allocated = GaussianQuery("order", 1.0, 2, RandomAllocation(40, 5))
+    plan = make_plan(*DRAWN, allocated, GaussianQuery("all", 1.0, 3), gradient_evaluations=0, n=40)
+    mechanism = Mechanism(plan, {query.name: 1.0 for query in plan.queries}, "what", 1, 0, 2)
+    assert not mechanism.undrawn(plan.query("all")) and mechanism.undrawn(allocated)
+    for size in (39, 40):
+        mechanism.permutation("records", size)
+        assert bool(mechanism.undrawn(allocated)) == (size == 39)
+    for query in DRAWN:
+        for step in (0, 0, 5):  # the same batch twice
+            mechanism.sample(query.name, step)
+        mechanism.spend(query.name, 1, 3, True)
+        assert "5 of 6" in mechanism.undrawn(query) and mechanism.sampled[query.name] == 6
+        mechanism.sample(query.name, 4)
+        assert not mechanism.undrawn(query)
+
+
+def test_choices_are_uniform_and_split():
+    whole = source(replicates=6000).choose("pick", 3)
+    assert np.abs(np.bincount(whole) - 2000).max() < 5 * np.sqrt(2000)
+    np.testing.assert_array_equal(source(first=7, replicates=5).choose("pick", 3), whole[7:12])
+    assert not np.array_equal(source(replicates=6000).choose("other", 3), whole)
+
+
+def test_each_query_has_one_scale_and_a_key_of_its_own():
+    for scales in ({"gradient": 1.0}, {**SCALES, "other": 1.0}):
+        with pytest.raises(InputError, match="^scales = "):
+            Mechanism(PLAN, scales, "what", 1, 0, 4)
+    assert source(first=7).address("sum") == (7, *stream_key(1, "what", "noise/sum"))
+    silent = Mechanism(PLAN, dict.fromkeys(SCALES, 0.0), "what", 1, 0, 4)
+    assert silent.variates(PLAN.query("sum"), 0, 1, (0, 4), 2) is None
+
+
+@pytest.mark.parametrize("most", [1, 70, 1 << 17])
+def test_a_mean_of_draws_is_that_of_following_steps(monkeypatch, most):
+    monkeypatch.setattr(module, "_MOST_VALUES", most)
+    stream, law = Stream(stream_key(1, "mean", "draws")), NOISE_LAWS["generalised_gaussian_mean"]
+    drawn = np.asarray(stream.generalised_gaussian(6, 12, 2, 4, 5, 3.0), dtype=float).reshape(4, 3, 4, 5)
+    np.testing.assert_allclose(law(stream, 2, 4, 2, 4, 5, 3.0, 3), drawn.mean(axis=1), rtol=1e-6)
+    normal = np.asarray(stream.normal(2, 4, 2, 4, 5), dtype=float)
+    np.testing.assert_allclose(law(stream, 2, 4, 2, 4, 5, 2.0, 3) * math.sqrt(3), normal)
+
+
+def test_a_transcript_is_in_the_order_of_steps_and_of_one_shape():
+    recorder = Recorder(*ARGUMENTS)
+    for step in (1, 0):
+        recorder.release("a", np.full((3, 2), float(step)), step)
+    kept = recorder.transcript
+    np.testing.assert_array_equal(kept.value("a")[:, 0, 0], [0.0, 1.0])
+    np.testing.assert_allclose(kept.noise("a"), [kept.released["a"][t] - kept.values["a"][t] for t in (0, 1)])
+    with pytest.raises(InputError, match="^releases of query b = 0"):
+        kept.value("b")
+    with pytest.raises(InputError, match="a row for each replicate"):
+        recorder.release("b", np.zeros((2, 2)))
+    recorder = Recorder(*ARGUMENTS)
+    for step in (0, 1):
+        recorder.release("a", np.zeros((3, 1 + step)), step)
+    with pytest.raises(InputError, match="^shapes of the releases of query a"):
+        recorder.transcript.value("a")
+
+
+def test_a_nudge_moves_one_answer_alone():
+    plain, moved = Mechanism(*ARGUMENTS), Nudged(1, np.array([0.0, 5.0]), *ARGUMENTS)
+    for step, by in ((0, [0.0, 0.0]), (1, [0.0, 5.0])):
+        apart = moved.release("a", np.zeros((3, 2)), step) - plain.release("a", np.zeros((3, 2)), step)
+        np.testing.assert_allclose(apart, [by] * 3, atol=1e-12)
+
+
+def test_a_replay_repeats_public_choices_and_has_other_noise():
+    first = recorded()
+    replay = Replay(first.transcript, *ARGUMENTS)
+    np.testing.assert_array_equal(replay.permutation("order", 9), first.permutation("order", 9))
+    assert replay.address("a") != first.address("a")
+    with pytest.raises(InputError, match="^step of b = 0"):
+        Replay(Recorder(*ARGUMENTS).transcript, *ARGUMENTS).sample("b")
+
+
+FIELDS = [
+    ("name", ["x"], ["", 3]),
+    ("sensitivity", [1, np.float64(0.5)], [0, -1.0, math.inf, math.nan, True, "1"]),
+    ("releases", [1, np.int64(3)], [0, 2.5, True]),
+    ("records", [Poisson(0.5)], [None, "all"]),
+    ("paper_scale", [None, 0, 2.5], [-1.0, math.inf, True]),
+    ("share", [None, 0.5], [0.0, 1.0, True]),
+]
+
+
+@pytest.mark.parametrize(("key", "good", "bad"), FIELDS, ids=[key for key, _, _ in FIELDS])
+def test_fields_of_a_query(key, good, bad):
+    usual = {"name": "a", "sensitivity": 1.0, "releases": 2}
+    for value in good:
+        assert getattr(Query(**{**usual, key: value}), key) is value
+    for value in bad:
+        with pytest.raises(InputError, match=f"^{key} of "):
+            Query(**{**usual, key: value})
+
+
+def test_a_plan_holds_queries_of_different_names_and_counts_and_can_be_sent():
+    query = GaussianQuery("a", 1.0, 3)
+    for queries, count in (([query, query], 0), ([query, "b"], 0), *(([query], c) for c in (-1, math.nan, True, "3"))):
+        with pytest.raises(InputError):
+            make_plan(*queries, gradient_evaluations=count)
+    plan = make_plan(query, gradient_evaluations=0, leaks=("x",), last_iterate=LastIterate(0.5, 2.0), steps=3)
+    back = pickle.loads(pickle.dumps(plan))
+    assert back == plan and back.steps == 3 and back.last_iterate.step == 0.5
+    with pytest.raises(TypeError):
+        plan.schedule["steps"] = 4
+
+
+ONE = GaussianQuery("a", 1.0, 3)
+ITERATES = [
+    (0.5, [ONE], True), ((0.5,) * 3, [ONE], True), ((0.5,) * 2, [ONE], False), (0.5, [], False),
+    (0.5, [ONE, GaussianQuery("b", 1.0, 3)], False), (0.5, [GaussianQuery("a", 1.0, 3, Poisson(0.5))], False),
+    (0.5, [NoisyMinimumQuery("a", 1.0, 3)], False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("step", "queries", "fits"), ITERATES)
+def test_a_last_iterate_is_that_of_one_query_with_normal_noise_on_all_records(step, queries, fits):
+    declared = LastIterate(step, 2.0)
+    if fits:
+        assert make_plan(*queries, gradient_evaluations=0, last_iterate=declared).last_iterate is declared
+    else:
+        with pytest.raises(InputError, match="last_iterate"):
+            make_plan(*queries, gradient_evaluations=0, last_iterate=declared)
+
+
+EDGES = [
+    ("step", [1.0, 1.0 + 1e-13, 1e-9, (0.5, 1.0)], [1.0 + 1e-9, 0.0, (), (0.5, 1.1), (0.0, 0.5)]),
+    ("smoothness", [1e-9, 2.0], [0.0, math.inf, math.nan]),
+    ("strong_convexity", [0.0, 2.0], [2.1, -0.1]),
+    ("lipschitz", [1.0, 1e-9], [1.0 + 1e-9, 0.0]),
+    ("diameter", [1e-9, math.inf], [0.0, -1.0]),
+]
+
+
+@pytest.mark.parametrize(("key", "good", "bad"), EDGES, ids=[key for key, _, _ in EDGES])
+def test_the_ranges_of_a_last_iterate(key, good, bad):
+    usual = {"step": 1.0, "smoothness": 2.0}
+    for value in good:
+        assert getattr(LastIterate(**{**usual, key: value}), key) is value
+    for value in bad:
+        with pytest.raises(InputError, match=f"^{key} of the last iterate"):
+            LastIterate(**{**usual, key: value})
+    with pytest.raises(InputError, match="^diameter of the last iterate"):
+        LastIterate((0.5, 0.5), 2.0, diameter=3.0)
+
+
+def test_contractions_are_the_worst_of_all_curvatures_between():
+    steps, curvatures = (0.2, 0.5, 0.9, 1.0), np.linspace(0.5, 2.0, 301)
+    expected = [0.8 * np.abs(1.0 - step * curvatures).max() for step in steps]
+    np.testing.assert_allclose(LastIterate(steps, 2.0, 0.5, lipschitz=0.8).contractions, expected)
+
+
+def test_a_last_iterate_is_declared_where_the_objective_is_convex():
+    def declared(curvature, release="sequence"):
+        constants = Constants(1.0, 1.5, strong_convexity=0.5, regularisation=0.5, curvature=curvature)
+        return last_iterate(constants, 0.7, release, "a test")
+
+    assert declared("any") is None
+    assert declared("convex") == LastIterate(0.7, 2.0, 0.0)
+    assert declared("strong") == LastIterate(0.7, 2.0, 0.5)
+    assert declared("strong", "output") == LastIterate(0.7, 2.0, 0.5, calibrates=True)
+    for curvature in ("any", "convex"):
+        with pytest.raises(Refusal):
+            declared(curvature, "output")
+    with pytest.raises(InputError, match="^release = 'all'"):
+        declared("strong", "all")
+
+
+def test_a_limit_of_a_theorem_is_met_to_rounding():
+    assert at_most("epsilon", 2.0, 2.0, "a test") is at_most("epsilon", 2.0 + 1e-13, 2.0, "a test") is None
+    limit = at_most("epsilon", 2.0 + 1e-9, 2.0, "a test")
+    assert type(limit).from_json(limit.to_json()) == limit and limit.to_json()["kind"] == "PaperLimit"
+    assert isinstance(limit.error(), InputError) and "at most 2" in str(limit.error())
