@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import hashlib
+import math
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dpsco_bench.datasets import distribution, store
+from dpsco_bench.datasets import distribution, libsvm, store
 from dpsco_bench.datasets.distribution import ADULT, KDDCUP99
 from dpsco_bench.errors import DataAbsent
 
@@ -173,3 +174,24 @@ def test_array_digest_depends_on_values_only():
     assert store.sha256_of_array(values) == expected
     assert store.sha256_of_array(values.astype(">i2")) == expected
     assert store.sha256_of_array(np.asfortranarray(values)) == expected
+
+
+def test_columns_of_kdd_by_hand():
+    """Counts on a logarithmic scale, shares as they are, a column for each category; all over the row's norm."""
+    row, scales = distribution.parse_kddcup(ATTACK + NORMAL).features[1], [1e9, 1e9, 511, 511, 255, 255]
+    counts = np.log1p([181, 5450, 8, 8, 9, 9]) / np.log1p(scales)
+    service = 41 + distribution.CATEGORIES[2].split().index("http")
+    expected = dict(zip((1, 2, 19, 20, 28, 29), counts, strict=True)) | {25: 1.0, 30: 1.0, 32: 0.11}
+    expected |= {39: 1.0, service: 1.0, 116: 1.0}
+    norm = math.sqrt(sum(value**2 for value in expected.values()))
+    assert {int(j): row[j] * norm for j in np.flatnonzero(row)} == pytest.approx(expected)
+    np.testing.assert_allclose(distribution.unit_rows(np.array([[0.3, 0.4], [3.0, 4.0]])), [[0.3, 0.4], [0.6, 0.8]])
+
+
+def test_lines_of_pairs_by_hand():
+    lines = libsvm.parse(b"1\n-2 3:4 1:0.5\n3 2:-1")
+    np.testing.assert_array_equal(libsvm.dense(lines, 4), [[0, 0, 0, 0], [0.5, 0, 4, 0], [0, -1, 0, 0]])
+    assert (lines.labels.tolist(), lines.rows.tolist(), lines.indices.tolist()) == ([1, -2, 3], [1, 1, 2], [3, 1, 2])
+    for text in (b"1 1:2 3", b"1 1.5:2", b"1 a:2", b"1:2"):
+        with pytest.raises(ValueError, match=libsvm.FORM):
+            libsvm.parse(text)

@@ -226,12 +226,9 @@ def test_where_two_plans_differ(one, other, place):
 
 
 def test_a_draw_is_never_said_to_be_private_without_a_proof():
-    bare = "(0.5, 1e-06)-DP"
-    said = {
-        draw_statement(*given, 1e-6).partition(";")[0]: given
-        for given in (("exact", 0.5, 0.5, 0.0), ("proven_tv", 0.5, 0.4, 1e-9), ("target_law_only", math.nan, 0.5, None),
-                      ("proven_tv", math.nan, 0.5, 1e-3), ("proven_tv", None, None, 1e-3))
-    }  # fmt: skip
+    given = ("exact", 0.5, 0.5, 0.0), ("proven_tv", 0.5, 0.4, 1e-9), ("target_law_only", math.nan, 0.5, None)
+    given += ("proven_tv", math.nan, 0.5, 1e-3), ("proven_tv", None, None, 1e-3)
+    said, bare = [draw_statement(*each, 1e-6) for each in given], "(0.5, 1e-06)-DP"
     assert [line.startswith(bare) for line in said] == [True, True, False, False, False]
     assert [f"law is {bare}" in line for line in said] == [False, False, True, True, False]
     for nominal, kind in ((True, "upper"), (False, "lower")):

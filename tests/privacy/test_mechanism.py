@@ -9,15 +9,7 @@ import pytest
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy import mechanism as module
 from dpsco_bench.privacy.mechanism import NOISE_LAWS, Mechanism
-from dpsco_bench.privacy.plan import (
-    GaussianQuery,
-    LastIterate,
-    NoisyMinimumQuery,
-    PrivacySpec,
-    at_most,
-    last_iterate,
-    make_plan,
-)
+from dpsco_bench.privacy.plan import GaussianQuery, LastIterate, PrivacySpec, Query, at_most, last_iterate, make_plan
 from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import Constants
@@ -249,13 +241,6 @@ def test_choices_of_records_that_are_charged_and_never_made_are_told():
         assert not mechanism.undrawn(query)
 
 
-def test_choices_are_uniform_and_split():
-    whole = source(replicates=6000).choose("pick", 3)
-    assert np.abs(np.bincount(whole) - 2000).max() < 5 * np.sqrt(2000)
-    np.testing.assert_array_equal(source(first=7, replicates=5).choose("pick", 3), whole[7:12])
-    assert not np.array_equal(source(replicates=6000).choose("other", 3), whole)
-
-
 def test_each_query_has_one_scale_and_a_key_of_its_own():
     for scales in ({"gradient": 1.0}, {**SCALES, "other": 1.0}):
         with pytest.raises(InputError, match="^scales = "):
@@ -286,11 +271,6 @@ def test_a_transcript_is_in_the_order_of_steps_and_of_one_shape():
         kept.value("b")
     with pytest.raises(InputError, match="a row for each replicate"):
         recorder.release("b", np.zeros((2, 2)))
-    recorder = Recorder(*ARGUMENTS)
-    for step in (0, 1):
-        recorder.release("a", np.zeros((3, 1 + step)), step)
-    with pytest.raises(InputError, match="^shapes of the releases of query a"):
-        recorder.transcript.value("a")
 
 
 def test_a_plan_holds_queries_of_different_names_and_counts_and_can_be_sent():
@@ -301,24 +281,14 @@ def test_a_plan_holds_queries_of_different_names_and_counts_and_can_be_sent():
     plan = make_plan(query, gradient_evaluations=0, leaks=("x",), last_iterate=LastIterate(0.5, 2.0), steps=3)
     back = pickle.loads(pickle.dumps(plan))
     assert back == plan and back.steps == 3 and back.last_iterate.step == 0.5
-    with pytest.raises(TypeError):
-        plan.schedule["steps"] = 4
 
 
-ONE = GaussianQuery("a", 1.0, 3)
-ITERATES = [
-    (0.5, [ONE], True), ((0.5,) * 3, [ONE], True), ((0.5,) * 2, [ONE], False), (0.5, [], False),
-    (0.5, [ONE, GaussianQuery("b", 1.0, 3)], False), (0.5, [GaussianQuery("a", 1.0, 3, Poisson(0.5))], False),
-    (0.5, [NoisyMinimumQuery("a", 1.0, 3)], False),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("step", "queries", "fits"), ITERATES)
-def test_a_last_iterate_is_that_of_one_query_with_normal_noise_on_all_records(step, queries, fits):
-    declared = LastIterate(step, 2.0)
-    if fits:
-        assert make_plan(*queries, gradient_evaluations=0, last_iterate=declared).last_iterate is declared
-    else:
+def test_a_last_iterate_is_that_of_one_query_with_normal_noise_on_all_records():
+    one, steady, each, two = GaussianQuery("a", 1.0, 3), *(LastIterate(s, 2.0) for s in (0.5, (0.5,) * 3, (0.5,) * 2))
+    for declared in (steady, each):
+        assert make_plan(one, gradient_evaluations=0, last_iterate=declared).last_iterate is declared
+    others = [], [one, GaussianQuery("b", 1.0, 3)], [GaussianQuery("a", 1.0, 3, Poisson(0.5))], [Query("a", 1.0, 3)]
+    for queries, declared in (*((queries, steady) for queries in others), ([one], two)):
         with pytest.raises(InputError, match="last_iterate"):
             make_plan(*queries, gradient_evaluations=0, last_iterate=declared)
 
@@ -337,15 +307,12 @@ def test_a_last_iterate_is_declared_where_the_objective_is_convex():
         constants = Constants(1.0, 1.5, strong_convexity=0.5, regularisation=0.5, curvature=curvature)
         return last_iterate(constants, 0.7, release, "a test")
 
-    assert declared("any") is None
-    assert declared("convex") == LastIterate(0.7, 2.0, 0.0)
+    assert declared("any") is None and declared("convex") == LastIterate(0.7, 2.0, 0.0)
     assert declared("strong") == LastIterate(0.7, 2.0, 0.5)
     assert declared("strong", "output") == LastIterate(0.7, 2.0, 0.5, calibrates=True)
-    for curvature in ("any", "convex"):
-        with pytest.raises(Refusal):
-            declared(curvature, "output")
-    with pytest.raises(InputError, match="^release = 'all'"):
-        declared("strong", "all")
+    for curvature, release in (("any", "output"), ("convex", "output"), ("strong", "all")):
+        with pytest.raises((Refusal, InputError), match=f"^release = '?{release}"):
+            declared(curvature, release)
 
 
 def test_a_limit_of_a_theorem_is_met_to_rounding():
