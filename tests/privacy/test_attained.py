@@ -147,9 +147,9 @@ def test_the_least_curvature_is_that_of_a_steady_slope_and_the_ridge(mu, attaine
 
 
 def test_queries_that_ask_for_different_records_have_no_pair():
-    full, half = plan_of(Full()).queries[0], GaussianQuery("block", 2.0 / 4, 1, Disjoint(4))
-    for block, found in ((half, True), (replace(half, sensitivity=1.9 / 4), False)):
-        plan = make_plan(full, block, gradient_evaluations=1, n=N)
+    for distance, found in ((2.0, True), (1.9, False)):
+        block = GaussianQuery("block", distance / 4, 1, Disjoint(4))
+        plan = make_plan(*plan_of(Full()).queries, block, gradient_evaluations=1, n=N)
         assert (attaining_pair(CANARY, plan, N) is not None) is found
 
 
