@@ -187,6 +187,7 @@ def test_exact_values_rest_on_records_that_attain_them_and_outputs_on_the_curvat
     assert math.isnan(one.epsilons["epsilon_output"]) and one.epsilons["epsilon_sequence"] == one.charge.epsilon
     last = calibrate(iterate(), PRIVACY, "paper", "global", attained, curvature)
     assert (last.charge.kind == "exact") == attained and (last.output.kind == "exact") == (attained and curvature)
+    assert calibrate(iterate(), PRIVACY, "paper").output.kind == "exact"
     assert last.epsilons["epsilon_real"] == last.output.epsilon < last.epsilons["epsilon_sequence"]
 
 
@@ -205,7 +206,9 @@ def test_what_an_epsilon_is_of_and_who_charges_it():
     for plan, of, named in (*cases, (SINGLE, "sequence", ["sampled", "refutation"])):
         modules = [name.rpartition(".")[2] for name in charging_modules(plan, "paper")]
         assert (released(plan), modules) == (of, named)
-    assert released(plan_of()) == "release" and released(replace(one, unprotected="the step")) == "output"
+    assert released(plan_of()) == "release" and charge(plan_of(), {}, 1e-5).epsilon == 0.0
+    bare = replace(one, unprotected="the step")
+    assert released(bare) == "output" and charge(bare, {"g": 1.0}, 1e-5).epsilon == math.inf
     assert released(replace(iterate(), leaks=("the step",))) == "sequence"
     assert charging_modules(one, "none") == [] and len(charging_modules(None, "paper")) == 3
 
