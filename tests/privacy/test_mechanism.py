@@ -241,15 +241,6 @@ def test_choices_of_records_that_are_charged_and_never_made_are_told():
         assert not mechanism.undrawn(query)
 
 
-def test_each_query_has_one_scale_and_a_key_of_its_own():
-    for scales in ({"gradient": 1.0}, {**SCALES, "other": 1.0}):
-        with pytest.raises(InputError, match="^scales = "):
-            Mechanism(PLAN, scales, "what", 1, 0, 4)
-    assert source(first=7).address("sum") == (7, *stream_key(1, "what", "noise/sum"))
-    silent = Mechanism(PLAN, dict.fromkeys(SCALES, 0.0), "what", 1, 0, 4)
-    assert silent.variates(PLAN.query("sum"), 0, 1, (0, 4), 2) is None
-
-
 @pytest.mark.parametrize("most", [1, 70, 1 << 17])
 def test_a_mean_of_draws_is_that_of_following_steps(monkeypatch, most):
     monkeypatch.setattr(module, "_MOST_VALUES", most)

@@ -16,6 +16,7 @@ from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.calibrate import calibrate, charge
 from dpsco_bench.privacy.mechanism import NOISE_LAWS, Mechanism
 from dpsco_bench.privacy.plan import GammaObjectiveQuery, NoisyMinimumQuery, ObjectiveQuery, PrivacySpec, make_plan
+from dpsco_bench.privacy.queries import RULES, Temperature
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.rng.streams import Stream, stream_key
 
@@ -205,3 +206,12 @@ def test_the_mechanism_draws_at_the_calibrated_temperature_from_keyed_streams():
     assert not np.any(Mechanism(plan, found.scales, "run", 2, 0, 5).release("draw", Fixed())[:, 2] == first[:, 2])
     silent = Mechanism(plan, {"draw": 0.0}, "run", 1, 0, 2).release("draw", Fixed())
     np.testing.assert_array_equal(silent, 0.0)  # the weight of the regulariser in the limit of erm
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_temperature_has_the_parameter_of_its_scale(rule):
+    law = Temperature(rule, 50, 4, 2.0, 3.0, theta=0.7, convexity=0.3)
+    for scale in (0.1, 2.0):
+        k, mu = law.at(scale)
+        assert [3.0 * math.sqrt(k / mu) / 50, law.parameter(scale)] == pytest.approx([3.0 / (2.0 * scale)] * 2)
+    assert law.at(0.0) == (math.inf, pytest.approx(law.at(1e-9)[1], abs=1e-9)) and law.parameter(0.0) == math.inf
