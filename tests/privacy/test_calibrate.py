@@ -189,6 +189,9 @@ def test_exact_values_rest_on_records_that_attain_them_and_outputs_on_the_curvat
     last = calibrate(iterate(), PRIVACY, "paper", "global", attained, curvature)
     assert (last.charge.kind == "exact") == attained and (last.output.kind == "exact") == (attained and curvature)
     assert calibrate(iterate(), PRIVACY, "paper").output.kind == "exact"
+    for scale in (0.0, 1e9):  # all and nothing, whatever the records are
+        plan = plan_of(GaussianQuery("g", 0.2, 1, paper_scale=scale))
+        assert calibrate(plan, PRIVACY, "paper", attained=attained).charge.kind == "exact"
     half = charge_output(iterate(), {"g": 0.02}, 1e-5).epsilon
     assert add_remove(iterate(), last.scales, 1e-5).epsilon == pytest.approx(half)
     assert last.epsilons["epsilon_real"] == last.output.epsilon < last.epsilons["epsilon_sequence"]
