@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dpsco_bench.datasets import distribution, libsvm, store
+from dpsco_bench.datasets import distribution, store
 from dpsco_bench.datasets.distribution import ADULT, KDDCUP99
 from dpsco_bench.errors import DataAbsent
 
@@ -186,12 +186,3 @@ def test_columns_of_kdd_by_hand():
     norm = math.sqrt(sum(value**2 for value in expected.values()))
     assert {int(j): row[j] * norm for j in np.flatnonzero(row)} == pytest.approx(expected)
     np.testing.assert_allclose(distribution.unit_rows(np.array([[0.3, 0.4], [3.0, 4.0]])), [[0.3, 0.4], [0.6, 0.8]])
-
-
-def test_lines_of_pairs_by_hand():
-    lines = libsvm.parse(b"1\n-2 3:4 1:0.5\n3 2:-1")
-    np.testing.assert_array_equal(libsvm.dense(lines, 4), [[0, 0, 0, 0], [0.5, 0, 4, 0], [0, -1, 0, 0]])
-    assert (lines.labels.tolist(), lines.rows.tolist(), lines.indices.tolist()) == ([1, -2, 3], [1, 1, 2], [3, 1, 2])
-    for text in (b"1 1:2 3", b"1 1.5:2", b"1 a:2", b"1:2"):
-        with pytest.raises(ValueError, match=libsvm.FORM):
-            libsvm.parse(text)

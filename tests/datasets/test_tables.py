@@ -397,9 +397,3 @@ def test_a_matrix_of_columns_by_columns_that_does_not_fit_is_refused(tmp_path, m
     monkeypatch.setattr(columns, "available_memory", lambda: 8.0 * columns.SQUARES * 29**2)
     with pytest.raises(InputError, match="columns of square.csv = 30: must be at most 29: the minimum needs 8 m"):
         problem.draw(20, None)
-
-
-@pytest.mark.parametrize(("count", "more"), [(1, ""), (12, ""), (13, " 1 more"), (20, " 8 more")])
-def test_a_dozen_slips_are_told_and_the_rest_counted(count, more):
-    told = str(columns.told_together([InputError(f"column {k}", k, "a number") for k in range(count)]))
-    assert len(told.splitlines()) == min(count, 12) and more in told and ("more" in told) == bool(more)

@@ -181,9 +181,8 @@ def iterate():
 
 @pytest.mark.parametrize(("attained", "curvature"), [*product((True, False), repeat=2)])
 def test_exact_values_rest_on_records_that_attain_them_and_outputs_on_the_curvature(attained, curvature):
-    one = calibrate(
-        plan_of(GaussianQuery("g", 0.2, 1, paper_scale=0.01)), PRIVACY, "paper", "global", attained, curvature
-    )
+    loud = plan_of(GaussianQuery("g", 0.2, 1, paper_scale=0.01))
+    one = calibrate(loud, PRIVACY, "paper", "global", attained, curvature)
     assert (one.charge.kind, one.privacy_status) == (("exact", "exceeds_claim") if attained else ("upper", "unproven"))
     assert math.isnan(one.epsilons["epsilon_output"]) and one.epsilons["epsilon_sequence"] == one.charge.epsilon
     last = calibrate(iterate(), PRIVACY, "paper", "global", attained, curvature)
@@ -208,6 +207,13 @@ def test_what_an_epsilon_is_of_and_who_charges_it():
     assert released(bare) == "output" and charge(bare, {"g": 1.0}, 1e-5).epsilon == math.inf
     assert released(replace(iterate(), leaks=("the step",))) == "sequence"
     assert charging_modules(one, "none") == [] and len(charging_modules(None, "paper")) == 3
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.5, None), (0.5, 0.6, None), (0.5, 0.3, 0.1), (None, None, 0.5)])
+def test_shares_leave_something_to_one_query(shares):
+    plan = plan_of(*(GaussianQuery(name, 1.0, 1, share=share) for name, share in zip("abc", shares, strict=True)))
+    with pytest.raises(InputError, match="^share of "):
+        calibrate(plan, PRIVACY, "accounted")
 
 
 DIFFERENCES = [

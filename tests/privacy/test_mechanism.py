@@ -9,11 +9,13 @@ import pytest
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy import mechanism as module
 from dpsco_bench.privacy.mechanism import NOISE_LAWS, Mechanism
-from dpsco_bench.privacy.plan import GaussianQuery, LastIterate, PrivacySpec, Query, at_most, last_iterate, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, LastIterate, PrivacySpec, Query, last_iterate, make_plan
 from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.rng.streams import Stream, stream_key
+
+from .test_composition import Halving
 
 PLAN = make_plan(
     GaussianQuery("gradient", 1.0, 6),
@@ -174,13 +176,7 @@ def test_a_replay_keeps_the_books_of_the_mechanism():
         empty.release("a", np.zeros((3, 2)))
 
 
-class Halving(GaussianQuery):
-    def factors(self, first, steps):
-        return 0.5 ** np.arange(first, first + steps)
-
-
-KINDS = (WithoutReplacement(40, 3), Poisson(0.2), SingleIndex(40))
-DRAWN = [GaussianQuery(type(records).__name__, 1.0, 6, records) for records in KINDS]
+DRAWN = [GaussianQuery(str(own), 1.0, 6, own) for own in (WithoutReplacement(40, 3), Poisson(0.2), SingleIndex(40))]
 
 
 def test_steps_at_once_are_those_that_are_released_one_by_one():
@@ -304,10 +300,3 @@ def test_a_last_iterate_is_declared_where_the_objective_is_convex():
     for curvature, release in (("any", "output"), ("convex", "output"), ("strong", "all")):
         with pytest.raises((Refusal, InputError), match=f"^release = '?{release}"):
             declared(curvature, release)
-
-
-def test_a_limit_of_a_theorem_is_met_to_rounding():
-    assert at_most("epsilon", 2.0, 2.0, "a test") is at_most("epsilon", 2.0 + 1e-13, 2.0, "a test") is None
-    limit = at_most("epsilon", 2.0 + 1e-9, 2.0, "a test")
-    assert type(limit).from_json(limit.to_json()) == limit and limit.to_json()["kind"] == "PaperLimit"
-    assert isinstance(limit.error(), InputError) and "at most 2" in str(limit.error())
