@@ -177,7 +177,6 @@ def test_array_digest_depends_on_values_only():
 
 
 def test_columns_of_kdd_by_hand():
-    """Counts on a logarithmic scale, shares as they are, a column for each category; all over the row's norm."""
     row, scales = distribution.parse_kddcup(ATTACK + NORMAL).features[1], [1e9, 1e9, 511, 511, 255, 255]
     counts = np.log1p([181, 5450, 8, 8, 9, 9]) / np.log1p(scales)
     service = 41 + distribution.CATEGORIES[2].split().index("http")
@@ -185,4 +184,3 @@ def test_columns_of_kdd_by_hand():
     expected |= {39: 1.0, service: 1.0, 116: 1.0}
     norm = math.sqrt(sum(value**2 for value in expected.values()))
     assert {int(j): row[j] * norm for j in np.flatnonzero(row)} == pytest.approx(expected)
-    np.testing.assert_allclose(distribution.unit_rows(np.array([[0.3, 0.4], [3.0, 4.0]])), [[0.3, 0.4], [0.6, 0.8]])

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.privacy import mechanism as module
 from dpsco_bench.privacy.mechanism import NOISE_LAWS, Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, LastIterate, PrivacySpec, Query, last_iterate, make_plan
+from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import Constants
@@ -180,13 +182,14 @@ DRAWN = [GaussianQuery(str(own), 1.0, 6, own) for own in (WithoutReplacement(40,
 
 
 def test_steps_at_once_are_those_that_are_released_one_by_one():
-    plan = make_plan(Halving("a", 1.0, 6), *DRAWN, gradient_evaluations=0, n=40)
-    scales = {query.name: 2.0 for query in plan.queries}
-    one, many = (Mechanism(plan, scales, "what", 1, 5, 4) for _ in range(2))
-    query = many.spend("a", 1, 3, False)
-    noise = many.variates(query, 1, 3, (1, 3), 2) * many.noise_scales(query, 1, 3)[:, None, None]
-    released = [one.release("a", np.zeros((4, 2)), step)[1:3] for step in (1, 2, 3)]
-    np.testing.assert_allclose(noise, released, rtol=1e-6)
+    wide = GeneralisedGaussianQuery("b", 1.0, 6, smooth=SmoothNorm(1.5, 2, "q"))
+    plan = make_plan(Halving("a", 1.0, 6), wide, *DRAWN, gradient_evaluations=0, n=40)
+    one, many = (Mechanism(plan, {query.name: 2.0 for query in plan.queries}, "what", 1, 5, 4) for _ in range(2))
+    for query in plan.queries[:2]:
+        assert many.spend(query.name, 1, 3, False) is query
+        noise = many.variates(query, 1, 3, (1, 3), 2) * many.noise_scales(query, 1, 3)[:, None, None]
+        released = [one.release(query.name, np.zeros((4, 2)), step)[1:3] for step in (1, 2, 3)]
+        np.testing.assert_allclose(noise, released, rtol=1e-6)
     for query in DRAWN:
         indices, mask = many.batches(query, 1, 3, (1, 3))
         batches = [one.sample(query.name, step) for step in (1, 2, 3)]
