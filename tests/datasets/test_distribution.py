@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import hashlib
+import math
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -172,3 +173,13 @@ def test_array_digest_depends_on_values_only():
     assert store.sha256_of_array(values) == expected
     assert store.sha256_of_array(values.astype(">i2")) == expected
     assert store.sha256_of_array(np.asfortranarray(values)) == expected
+
+
+def test_columns_of_kdd_by_hand():
+    row, scales = distribution.parse_kddcup(ATTACK + NORMAL).features[1], [1e9, 1e9, 511, 511, 255, 255]
+    counts = np.log1p([181, 5450, 8, 8, 9, 9]) / np.log1p(scales)
+    service = 41 + distribution.CATEGORIES[2].split().index("http")
+    expected = dict(zip((1, 2, 19, 20, 28, 29), counts, strict=True)) | {25: 1.0, 30: 1.0, 32: 0.11}
+    expected |= {39: 1.0, service: 1.0, 116: 1.0}
+    norm = math.sqrt(sum(value**2 for value in expected.values()))
+    assert {int(j): row[j] * norm for j in np.flatnonzero(row)} == pytest.approx(expected)

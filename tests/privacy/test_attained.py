@@ -9,13 +9,15 @@ import pytest
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.request import make_cell
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.privacy import attained
 from dpsco_bench.privacy.accountants import single_index
-from dpsco_bench.privacy.attained import attaining_pair, attains
+from dpsco_bench.privacy.attained import attaining_pair, attains, attains_curvature
 from dpsco_bench.privacy.calibrate import calibrate
-from dpsco_bench.privacy.compared import OPPOSED, OPPOSED_TO_ALL, Compared, compared
-from dpsco_bench.privacy.plan import Charge, GaussianQuery, PrivacySpec, make_plan
+from dpsco_bench.privacy.compared import ALONG, OPPOSED, OPPOSED_TO_ALL, Compared, compared
+from dpsco_bench.privacy.plan import Charge, GaussianQuery, LastIterate, PrivacySpec, make_plan
+from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.records import Disjoint, Full, Poisson, SingleIndex, WithReplacement
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.registry import get_problem
@@ -134,3 +136,29 @@ def test_every_recorded_failure_names_its_records_where_there_is_noise(profile):
     rows = read_record(shared_dir("workflows") / "recorded" / f"{profile}.json")
     failed = [row for row in rows if row.kind == "privacy" and row.word == "fails" and math.isfinite(row.epsilon_real)]
     assert len(failed) > 5 and all(row.noise.pair for row in failed if row.noise.epsilon_of != "output")
+
+
+@pytest.mark.parametrize(("mu", "attained"), [(10.0 + 5e-6, True), (10.0 + 5e-5, False), (10.0 - 5e-5, False)])
+def test_the_least_curvature_is_that_of_a_steady_slope_and_the_ridge(mu, attained):
+    plan = replace(plan_of(Full()), last_iterate=LastIterate(0.05, 11.0, mu))
+    assert attains_curvature(CANARY, plan, N) is attained
+    assert not attains_curvature(get_problem("ridge_logistic", 3), plan, N)
+    assert not attains_curvature(CANARY, plan_of(Full()), N)
+
+
+def test_queries_that_ask_for_different_records_have_no_pair():
+    for distance, found in ((2.0, True), (1.9, False)):
+        block = GaussianQuery("block", distance / 4, 1, Disjoint(4))
+        plan = make_plan(*plan_of(Full()).queries, block, gradient_evaluations=1, n=N)
+        assert (attaining_pair(CANARY, plan, N) is not None) is found
+
+
+@pytest.mark.parametrize(("records", "told"), [(Full(), "each of 9 releases"), (Disjoint(4), "the release")])
+def test_a_test_of_generalised_noise_says_how_far_and_along_what(records, told):
+    query = GeneralisedGaussianQuery("g", 0.2, 9, records, smooth=SmoothNorm(1.5, 4, "q"), paper_scale=0.02)
+    plan = make_plan(query, gradient_evaluations=1, n=N)
+    charge = calibrate(plan, SPEC, "paper").charge
+    found = compared(CANARY, plan, N, charge, {"g": 0.02}, SPEC.delta)
+    assert charge.kind == "lower" and found.records == OPPOSED
+    assert told in found.effect and "10 scales" in found.effect and found.effect.endswith(ALONG[charge.pair])
+    assert compared(CANARY, plan, N, replace(charge, epsilon=1.01 * charge.epsilon), {"g": 0.02}, 1e-6) == Compared()

@@ -2,15 +2,18 @@
 
 import math
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.add_remove import add_remove
-from dpsco_bench.privacy.calibrate import calibrate, charge
-from dpsco_bench.privacy.ledger import KINDS, SEVERITY, privacy_status
-from dpsco_bench.privacy.plan import GaussianQuery, PrivacySpec, make_plan
+from dpsco_bench.privacy.calibrate import calibrate, charge, charging_modules, released
+from dpsco_bench.privacy.composition.shifts import charge_output
+from dpsco_bench.privacy.fingerprint import PlanRecord
+from dpsco_bench.privacy.ledger import KINDS, SEVERITY, draw_statement, privacy_status
+from dpsco_bench.privacy.plan import GaussianQuery, LastIterate, PrivacySpec, make_plan
 from dpsco_bench.privacy.records import Poisson, SingleIndex
 
 PRIVACY = PrivacySpec(1.0, 1e-5)
@@ -170,3 +173,70 @@ def test_rounding_of_the_solver_is_no_violation():
 def test_a_sampler_without_a_proof_is_never_promoted(kind, epsilon):
     found = privacy_status(kind, epsilon, 1.0, "global", "accounted", sampler_status="target_law_only")
     assert found == "target_law_only"
+
+
+def iterate():
+    return plan_of(GaussianQuery("g", 0.2, 5, paper_scale=0.01), last_iterate=LastIterate(0.5, 2.0, 0.5))
+
+
+@pytest.mark.parametrize(("attained", "curvature"), [*product((True, False), repeat=2)])
+def test_exact_values_rest_on_records_that_attain_them_and_outputs_on_the_curvature(attained, curvature):
+    loud = plan_of(GaussianQuery("g", 0.2, 1, paper_scale=0.01))
+    one = calibrate(loud, PRIVACY, "paper", "global", attained, curvature)
+    assert (one.charge.kind, one.privacy_status) == (("exact", "exceeds_claim") if attained else ("upper", "unproven"))
+    assert math.isnan(one.epsilons["epsilon_output"]) and one.epsilons["epsilon_sequence"] == one.charge.epsilon
+    last = calibrate(iterate(), PRIVACY, "paper", "global", attained, curvature)
+    assert (last.charge.kind == "exact") == attained and (last.output.kind == "exact") == (attained and curvature)
+    assert calibrate(iterate(), PRIVACY, "paper").output.kind == "exact"
+    for scale in (0.0, 1e9):  # all and nothing, whatever the records are
+        plan = plan_of(GaussianQuery("g", 0.2, 1, paper_scale=scale))
+        assert calibrate(plan, PRIVACY, "paper", attained=attained).charge.kind == "exact"
+    half = charge_output(iterate(), {"g": 0.02}, 1e-5).epsilon
+    assert add_remove(iterate(), last.scales, 1e-5).epsilon == pytest.approx(half)
+    assert last.epsilons["epsilon_real"] == last.output.epsilon < last.epsilons["epsilon_sequence"]
+
+
+def test_what_an_epsilon_is_of_and_who_charges_it():
+    one = plan_of(GaussianQuery("g", 0.2, 1))
+    cases = [(one, "release", ["shifts"]), (FULL, "sequence", ["shifts"]), (iterate(), "output", ["shifts"])]
+    for plan, of, named in (*cases, (SINGLE, "sequence", ["sampled", "refutation"])):
+        modules = [name.rpartition(".")[2] for name in charging_modules(plan, "paper")]
+        assert (released(plan), modules) == (of, named)
+    assert released(plan_of()) == "release" and charge(plan_of(), {}, 1e-5).epsilon == 0.0
+    bare = replace(one, unprotected="the step")
+    assert released(bare) == "output" and charge(bare, {"g": 1.0}, 1e-5).epsilon == math.inf
+    assert released(replace(iterate(), leaks=("the step",))) == "sequence"
+    assert charging_modules(one, "none") == [] and len(charging_modules(None, "paper")) == 3
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.5, None), (0.5, 0.6, None), (0.5, 0.3, 0.1), (None, None, 0.5)])
+def test_shares_leave_something_to_one_query(shares):
+    plan = plan_of(*(GaussianQuery(name, 1.0, 1, share=share) for name, share in zip("abc", shares, strict=True)))
+    with pytest.raises(InputError, match="^share of "):
+        calibrate(plan, PRIVACY, "accounted")
+
+
+DIFFERENCES = [
+    (0.5, 0.5 * (1 + 1e-13), None), (0.5, 0.5 * (1 + 1e-11), "x of schedule"), (math.nan, math.nan, None),
+    (math.nan, 0.0, "x of schedule"), (True, 1, "x of schedule"), ("a", "a", None), ("a", "b", "x of schedule"),
+    ([1, 2], [1, 3], "1 of x of schedule"), ([1], [1, 2], "1 of x of schedule"), ({"a": 1}, {}, "a of x of schedule"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other", "place"), DIFFERENCES)
+def test_where_two_plans_differ(one, other, place):
+    first, second = (PlanRecord.of(plan_of(*SHARED.queries, x=value)) for value in (one, other))
+    assert (first.difference(second) or [None])[0] == (second.difference(first) or [None])[0] == place
+    louder = PlanRecord.of(plan_of(SHARED.queries[0], replace(SHARED.queries[1], sensitivity=0.8), x=one))
+    assert first.difference(louder) == ("sensitivity of rest of queries", 0.7, 0.8)
+
+
+def test_a_draw_is_never_said_to_be_private_without_a_proof():
+    given = ("exact", 0.5, 0.5, 0.0), ("proven_tv", 0.5, 0.4, 1e-9), ("target_law_only", math.nan, 0.5, None)
+    given += ("proven_tv", math.nan, 0.5, 1e-3), ("proven_tv", None, None, 1e-3)
+    said, bare = [draw_statement(*each, 1e-6) for each in given], "(0.5, 1e-06)-DP"
+    assert [line.startswith(bare) for line in said] == [True, True, False, False, False]
+    assert [f"law is {bare}" in line for line in said] == [False, False, True, True, False]
+    for nominal, kind in ((True, "upper"), (False, "lower")):
+        line = draw_statement("exact", 0.7, 0.5, 0.0, 1e-6, nominal, kind)
+        assert ("NOT proven" in line) == nominal and ("attain 0.7" in line) != nominal

@@ -5,24 +5,36 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
-from dpsco_bench.errors import Refusal
+from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.norms import SmoothNorm
-from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
+from dpsco_bench.privacy.accountants.allocation import allocation_epsilon
+from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu, varying_mu
+from dpsco_bench.privacy.accountants.generalised import coordinate_epsilon, counting_epsilon, spread_epsilon
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.calibrate import calibrate, charge
+from dpsco_bench.privacy.composition.refutation import chance, covers, deciding_test
 from dpsco_bench.privacy.composition.sampled import generic_bound
-from dpsco_bench.privacy.composition.shifts import decaying_costs
+from dpsco_bench.privacy.composition.shifts import charge_output, decaying_costs
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import GaussianQuery, PrivacySpec, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, LastIterate, PrivacySpec, make_plan
 from dpsco_bench.privacy.queries import (
     CoveringQuery,
     DecayingNoisyMinimumQuery,
     GeneralisedGaussianQuery,
     PerturbedObjectiveQuery,
 )
-from dpsco_bench.privacy.records import Disjoint, Poisson, SingleIndex, WithoutReplacement, WithReplacement
+from dpsco_bench.privacy.records import (
+    Disjoint,
+    Full,
+    Poisson,
+    RandomAllocation,
+    SingleIndex,
+    WithoutReplacement,
+    WithReplacement,
+)
 
 PRIVACY = PrivacySpec(1.0, 1e-6)
 SMOOTH, PLAIN = SmoothNorm(1.5, 4, "q"), SmoothNorm(2.0, 4)
@@ -160,7 +172,9 @@ def test_leaks_never_turn_an_upper_bound_into_a_lower_one():
     assert charge(plan_of(decaying(), leaks=("so does this",)), {"v": 1.0}, 1e-6).epsilon == 0.0
 
 
-@pytest.mark.parametrize("records", [Poisson(0.1), SingleIndex(100)], ids=lambda r: type(r).__name__)
+@pytest.mark.parametrize(
+    "records", [Poisson(0.1), SingleIndex(100), WithReplacement(50, 5)], ids=["Poisson", "one", "many"]
+)
 def test_normal_noise_on_drawn_records_is_paid_in_the_norm_of_the_shift(records):
     """A shift of s in l_q is one of ``sqrt(kappa) s`` in l_2 where r = 2 < q."""
     smooth = SmoothNorm(1.5, 3)
@@ -190,15 +204,6 @@ def test_batches_of_a_fixed_size_are_charged_from_both_sides(smooth, records):
     assert charge(plan_of(query), {"g": 0.99 * made.scales["g"]}, 1e-6).epsilon > 1.0
     with pytest.raises(Refusal, match="on drawn batches"):
         charge(plan_of(query, GaussianQuery("n", 1.0, 1)), {"g": 1.0, "n": 1.0}, 1e-6)
-
-
-def test_batches_with_one_gaussian_parameter_are_charged_alike():
-    normal = GaussianQuery("g", 0.2, 9, WithReplacement(50, 5))
-    general = generalised(releases=9, smooth=PLAIN, records=WithReplacement(50, 5))
-    assert charge(plan_of(normal), {"g": 0.5}, 1e-6) == charge(plan_of(general), {"g": 0.5}, 1e-6)
-    other = generalised(releases=9, smooth=SMOOTH, records=WithReplacement(50, 5))
-    wider = 0.5 * math.sqrt(SMOOTH.kappa)
-    assert charge(plan_of(other), {"g": wider}, 1e-6).epsilon == charge(plan_of(normal), {"g": 0.5}, 1e-6).epsilon
 
 
 @pytest.mark.parametrize(("n", "d", "generic", "factor"), [(1000, 10, 2.30, 26), (4000, 32, 2.09, 5.2)])
@@ -277,13 +282,65 @@ def test_accounted_decaying_noise_meets_the_claim(later):
     assert result.charge.epsilon == pytest.approx(1.0) and result.privacy_status == "proven"
 
 
-@pytest.mark.parametrize("size", [1, 3, 9])
-def test_a_lower_bound_knows_how_often_a_batch_has_the_record(size):
-    """A batch of all records is no batch; a smaller one reveals less, and never more than the upper bound."""
-    whole, drawn = (
-        calibrate(plan_of(generalised(records=records, releases=4, paper_scale=0.02)), PRIVACY, "paper").charge
-        for records in (WithoutReplacement(9, 9), WithoutReplacement(9, size))
-    )
-    every = calibrate(plan_of(generalised(releases=4, paper_scale=0.02)), PRIVACY, "paper").charge
-    assert drawn.kind == every.kind == "lower" and whole.epsilon == pytest.approx(every.epsilon, rel=1e-9)
-    assert drawn.epsilon < whole.epsilon if size < 9 else drawn.epsilon == whole.epsilon
+def output_of(step=0.5, gradients=1.0, lengths=1.0, diameter=math.inf, kind=GaussianQuery, scale=0.9):
+    """Charge of a last iterate, in other units of gradients and of lengths."""
+    step, unit = tuple(np.atleast_1d(step) * lengths / gradients), gradients / lengths
+    declared = LastIterate(step if len(step) > 1 else step[0], 2.0 * unit, 0.5 * unit, diameter=diameter * lengths)
+    plan = plan_of(kind("g", 0.2 * gradients, 6), last_iterate=declared)
+    return charge_output(plan, {"g": scale * gradients}, 1e-6).epsilon
+
+
+@pytest.mark.parametrize("given", [{}, {"diameter": 0.05}, {"step": (0.5, 0.4, 0.3, 0.5, 0.2, 0.1)}, {"kind": Halving}])
+def test_an_output_is_charged_alike_in_all_units(given):
+    plain = output_of(**given)
+    assert [output_of(gradients=5.0, **given), output_of(lengths=7.0, **given)] == pytest.approx([plain] * 2)
+    assert output_of(scale=0.0, **given) == math.inf and output_of(scale=0.8, **given) > plain
+
+
+def test_an_output_after_equal_steps_is_that_of_one_step_size():
+    assert output_of((0.5,) * 6) == pytest.approx(output_of()) and output_of(diameter=0.05) < output_of()
+    louder = varying_mu([0.75] * 6, [0.1] * 6, 0.45 * 0.5 ** np.arange(6))
+    assert output_of(kind=Halving) == pytest.approx(gdp_epsilon(louder, 1e-6))
+
+
+COPIES = [
+    (Full(), [0.0, 1.0], 128), (Disjoint(2), [0.0, 1.0], 4), (WithoutReplacement(10, 4), [0.6, 0.4], 4),
+    (WithReplacement(10, 4), binom(4, 0.1).pmf(range(5)), 4), (WithReplacement(1, 2), [0.0, 0.0, 1.0], 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("records", "weights", "d"), COPIES)
+def test_a_lower_bound_is_the_best_of_the_tests_on_the_law_of_the_batches(records, weights, d):
+    smooth = SmoothNorm(1.5 if d == 4 else 1.2, d, "q")
+    plan = plan_of(*(generalised(n, s, 5, smooth, records=records) for n, s in (("g", 0.2), ("quiet", 0.01))))
+    given = (1 if isinstance(records, Disjoint) else 5, smooth.r, d, 1e-6, list(weights))
+    expected = {"axis": max(test(2.0, *given) for test in (counting_epsilon, coordinate_epsilon))}
+    expected["even"] = spread_epsilon(2.0 * d ** (-1 / smooth.q), *given)
+    bound, query = deciding_test(plan, {"g": 0.1, "quiet": 0.1}, 1e-6)
+    assert bound.epsilon == pytest.approx(max(expected.values())) and query is plan.queries[0]
+    assert bound.pair == max(expected, key=expected.get) == ("axis" if d == 4 else "even")
+    if records.sampled:
+        assert chance(records) == pytest.approx(1.0 - weights[0])
+
+
+def test_what_has_no_test_is_bounded_from_below_by_none():
+    untested = (GaussianQuery("g", 1.0, 3), GaussianQuery("g", 1.0, 3, Poisson(0.1)), decaying())
+    untested += (generalised(draws=3), generalised(records=Poisson(0.1)), Halving("g", 1.0, 3, SingleIndex(9)))
+    for query in untested:
+        assert not covers(plan_of(query)) and deciding_test(plan_of(query), {query.name: 1.0}, 1e-6) is None
+    for tested, pair in ((GaussianQuery("h", 1.0, 3, SingleIndex(9)), "any"),
+                         (generalised("h", smooth=SmoothNorm(1.5, 3), records=SingleIndex(9)), "even")):  # fmt: skip
+        plan, scales = plan_of(untested[0], tested), {"g": 1.0, "h": 0.1}
+        assert covers(plan) and deciding_test(plan, scales, 1e-6)[0].pair == pair
+
+
+@pytest.mark.parametrize(("releases", "size"), [(4, 5), (3, 5), (3, 6)])
+def test_batches_of_a_random_order_are_charged_by_how_many_take_part(releases, size):
+    plan = plan_of(GaussianQuery("g", 0.2, releases, RandomAllocation(20, size)))
+    found = charge(plan, {"g": 0.1}, 1e-6).epsilon
+    taken = gdp_epsilon(2.0, 1e-6) if releases == 4 else allocation_epsilon(2.0, releases, releases * size / 20, 1e-6)
+    assert found == taken
+    made = calibrate(plan, PRIVACY, "accounted")
+    assert 0.99 < made.charge.epsilon <= 1.0 + 1e-9
+    with pytest.raises(InputError, match="^releases of g = 5: must be at most 4"):
+        charge(plan_of(GaussianQuery("g", 0.2, 5, RandomAllocation(20, 5))), {"g": 0.1}, 1e-6)

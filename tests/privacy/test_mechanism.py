@@ -1,16 +1,23 @@
 """Plans, the mechanism that draws for them, and its transcripts."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
 
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.privacy import mechanism as module
-from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import GaussianQuery, PrivacySpec, make_plan
-from dpsco_bench.privacy.records import Poisson, SingleIndex, WithoutReplacement
+from dpsco_bench.privacy.mechanism import NOISE_LAWS, Mechanism
+from dpsco_bench.privacy.plan import GaussianQuery, LastIterate, PrivacySpec, Query, last_iterate, make_plan
+from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
+from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement
 from dpsco_bench.privacy.transcript import Recorder, Replay
+from dpsco_bench.problems.base import Constants
+from dpsco_bench.rng.streams import Stream, stream_key
+
+from .test_composition import Halving
 
 PLAN = make_plan(
     GaussianQuery("gradient", 1.0, 6),
@@ -169,3 +176,130 @@ def test_a_replay_keeps_the_books_of_the_mechanism():
     empty = Replay(Recorder(*ARGUMENTS).transcript, *ARGUMENTS)
     with pytest.raises(InputError, match="^step of a = 0: must be one that the recorded run made"):
         empty.release("a", np.zeros((3, 2)))
+
+
+DRAWN = [GaussianQuery(str(own), 1.0, 6, own) for own in (WithoutReplacement(40, 3), Poisson(0.2), SingleIndex(40))]
+
+
+def test_steps_at_once_are_those_that_are_released_one_by_one():
+    wide = GeneralisedGaussianQuery("b", 1.0, 6, smooth=SmoothNorm(1.5, 2, "q"))
+    plan = make_plan(Halving("a", 1.0, 6), wide, *DRAWN, gradient_evaluations=0, n=40)
+    one, many = (Mechanism(plan, {query.name: 2.0 for query in plan.queries}, "what", 1, 5, 4) for _ in range(2))
+    for query in plan.queries[:2]:
+        assert many.spend(query.name, 1, 3, False) is query
+        noise = many.variates(query, 1, 3, (1, 3), 2) * many.noise_scales(query, 1, 3)[:, None, None]
+        released = [one.release(query.name, np.zeros((4, 2)), step)[1:3] for step in (1, 2, 3)]
+        np.testing.assert_allclose(noise, released, rtol=1e-6)
+    for query in DRAWN:
+        indices, mask = many.batches(query, 1, 3, (1, 3))
+        batches = [one.sample(query.name, step) for step in (1, 2, 3)]
+        np.testing.assert_array_equal(indices, [batch.indices[1:3] for batch in batches])
+        np.testing.assert_array_equal(mask, [batch.mask[1:3] for batch in batches])
+        assert indices.shape[-1] == many.batch_width(query)
+    assert [one.expected_size(query) for query in DRAWN] == [3.0, 8.0, 1.0]
+
+
+SPENT = {
+    "at once": lambda m: m.spend("gradient", 2, 3, False),
+    "in turn": lambda m: [m.spend("gradient", step, 1, False) for step in (2, 3, 4)],
+    "released": lambda m: [noise(m, step=step) for step in (2, 3, 4)],
+}
+
+
+@pytest.mark.parametrize("spend", SPENT.values(), ids=SPENT)
+def test_no_step_is_spent_twice(spend):
+    for first, steps in ((0, 2), (5, 1)):
+        mechanism = source()
+        spend(mechanism)
+        mechanism.spend("gradient", first, steps, False)
+        assert mechanism.released["gradient"] == 3 + steps and mechanism.sampled["gradient"] == 0
+    for first, steps in ((0, 3), (1, 5), (2, 1), (4, 1), (4, 2), (5, 2), (-1, 2)):
+        with pytest.raises(InputError, match="^release of gradient = "):
+            mechanism = source()
+            spend(mechanism)
+            mechanism.spend("gradient", first, steps, False)
+    for step in (2, 4):
+        with pytest.raises(InputError, match="not released before"):
+            noise(mechanism, step=step)
+
+
+def test_choices_of_records_that_are_charged_and_never_made_are_told():
+    allocated = GaussianQuery("order", 1.0, 2, RandomAllocation(40, 5))
+    plan = make_plan(*DRAWN, allocated, GaussianQuery("all", 1.0, 3), gradient_evaluations=0, n=40)
+    mechanism = Mechanism(plan, {query.name: 1.0 for query in plan.queries}, "what", 1, 0, 2)
+    assert not mechanism.undrawn(plan.query("all")) and mechanism.undrawn(allocated)
+    for size in (39, 40):
+        mechanism.permutation("records", size)
+        assert bool(mechanism.undrawn(allocated)) == (size == 39)
+    for query in DRAWN:
+        for step in (0, 0, 5):  # the same batch twice
+            mechanism.sample(query.name, step)
+        mechanism.spend(query.name, 1, 3, True)
+        assert "5 of 6" in mechanism.undrawn(query) and mechanism.sampled[query.name] == 6
+        mechanism.sample(query.name, 4)
+        assert not mechanism.undrawn(query)
+
+
+@pytest.mark.parametrize("most", [1, 70, 1 << 17])
+def test_a_mean_of_draws_is_that_of_following_steps(monkeypatch, most):
+    monkeypatch.setattr(module, "_MOST_VALUES", most)
+    stream, law = Stream(stream_key(1, "mean", "draws")), NOISE_LAWS["generalised_gaussian_mean"]
+    drawn = np.asarray(stream.generalised_gaussian(6, 12, 2, 4, 5, 3.0), dtype=float).reshape(4, 3, 4, 5)
+    np.testing.assert_allclose(law(stream, 2, 4, 2, 4, 5, 3.0, 3), drawn.mean(axis=1), rtol=1e-6)
+    normal = np.asarray(stream.normal(2, 4, 2, 4, 5), dtype=float)
+    np.testing.assert_allclose(law(stream, 2, 4, 2, 4, 5, 2.0, 3) * math.sqrt(3), normal)
+
+
+def test_a_transcript_is_in_the_order_of_steps_and_of_one_shape():
+    recorder = Recorder(*ARGUMENTS)
+    for step in (1, 0):
+        recorder.release("a", np.full((3, 2), float(step)), step)
+    kept = recorder.transcript
+    np.testing.assert_array_equal(kept.value("a")[:, 0, 0], [0.0, 1.0])
+    np.testing.assert_allclose(kept.noise("a"), [kept.released["a"][t] - kept.values["a"][t] for t in (0, 1)])
+    with pytest.raises(InputError, match="^releases of query b = 0"):
+        kept.value("b")
+    with pytest.raises(InputError, match="a row for each replicate"):
+        recorder.release("b", np.zeros((2, 2)))
+
+
+def test_a_plan_holds_queries_of_different_names_and_counts_and_can_be_sent():
+    query = GaussianQuery("a", 1.0, 3)
+    for queries, count in (([query, query], 0), ([query, "b"], 0), *(([query], c) for c in (-1, math.nan, True, "3"))):
+        with pytest.raises(InputError):
+            make_plan(*queries, gradient_evaluations=count)
+    plan = make_plan(query, gradient_evaluations=0, leaks=("x",), last_iterate=LastIterate(0.5, 2.0), steps=3)
+    back = pickle.loads(pickle.dumps(plan))
+    assert back == plan and back.steps == 3 and back.last_iterate.step == 0.5
+
+
+def test_a_last_iterate_is_that_of_one_query_with_normal_noise_on_all_records():
+    one, steady, each, two = GaussianQuery("a", 1.0, 3), *(LastIterate(s, 2.0) for s in (0.5, (0.5,) * 3, (0.5,) * 2))
+    for declared in (steady, each):
+        assert make_plan(one, gradient_evaluations=0, last_iterate=declared).last_iterate is declared
+    others = [], [one, GaussianQuery("b", 1.0, 3)], [GaussianQuery("a", 1.0, 3, Poisson(0.5))], [Query("a", 1.0, 3)]
+    for queries, declared in (*((queries, steady) for queries in others), ([one], two)):
+        with pytest.raises(InputError, match="last_iterate"):
+            make_plan(*queries, gradient_evaluations=0, last_iterate=declared)
+
+
+def test_contractions_are_the_worst_of_all_curvatures_between():
+    steps, curvatures = (0.2, 0.5, 0.9, 1.0), np.linspace(0.5, 2.0, 301)
+    expected = [0.8 * np.abs(1.0 - step * curvatures).max() for step in steps]
+    np.testing.assert_allclose(LastIterate(steps, 2.0, 0.5, lipschitz=0.8).contractions, expected)
+    assert LastIterate(1.0 + 1e-13, 2.0, 2.0 + 1e-13).contractions == [1.0]  # to rounding
+    with pytest.raises(InputError, match="^diameter of the last iterate"):
+        LastIterate(steps, 2.0, diameter=3.0)
+
+
+def test_a_last_iterate_is_declared_where_the_objective_is_convex():
+    def declared(curvature, release="sequence"):
+        constants = Constants(1.0, 1.5, strong_convexity=0.5, regularisation=0.5, curvature=curvature)
+        return last_iterate(constants, 0.7, release, "a test")
+
+    assert declared("any") is None and declared("convex") == LastIterate(0.7, 2.0, 0.0)
+    assert declared("strong") == LastIterate(0.7, 2.0, 0.5)
+    assert declared("strong", "output") == LastIterate(0.7, 2.0, 0.5, calibrates=True)
+    for curvature, release in (("any", "output"), ("convex", "output"), ("strong", "all")):
+        with pytest.raises((Refusal, InputError), match=f"^release = '?{release}"):
+            declared(curvature, release)

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.errors import Refusal
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.accountants.objective import gaussian_epsilon
 from dpsco_bench.privacy.accountants.zcdp import composed_epsilon
@@ -16,6 +17,8 @@ from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.calibrate import calibrate, charge
 from dpsco_bench.privacy.mechanism import NOISE_LAWS, Mechanism
 from dpsco_bench.privacy.plan import GammaObjectiveQuery, NoisyMinimumQuery, ObjectiveQuery, PrivacySpec, make_plan
+from dpsco_bench.privacy.queries import RULES, Temperature
+from dpsco_bench.privacy.records import Poisson
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.rng.streams import Stream, stream_key
 
@@ -205,3 +208,25 @@ def test_the_mechanism_draws_at_the_calibrated_temperature_from_keyed_streams():
     assert not np.any(Mechanism(plan, found.scales, "run", 2, 0, 5).release("draw", Fixed())[:, 2] == first[:, 2])
     silent = Mechanism(plan, {"draw": 0.0}, "run", 1, 0, 2).release("draw", Fixed())
     np.testing.assert_array_equal(silent, 0.0)  # the weight of the regulariser in the limit of erm
+
+
+def test_several_draws_cost_what_one_does_at_a_lower_temperature():
+    one = replace(calibrated("accounted", 1.0, 1e-6)[0].queries[0], sampler_status="proven_tv", tau=4e-9)
+    plans = [plan_of(query) for query in (one, replace(one, releases=4, tau=1e-9))]
+    single, double = (calibrate(plan, PrivacySpec(1.0, 1e-6), "accounted").scales for plan in plans)
+    assert double["draw"] == pytest.approx(2.0 * single["draw"])
+    for epsilon_of in (charge, add_remove):
+        found = [epsilon_of(plan, scales, 1e-6).epsilon for plan, scales in zip(plans, (single, double), strict=True)]
+        assert found[0] == pytest.approx(found[1])
+    for queries in ((VERTEX, one), (one, VERTEX), (replace(one, records=Poisson(0.5)),)):
+        with pytest.raises(Refusal, match="composes"):
+            charge(plan_of(*queries), {"draw": 1.0, "vertex": 1.0}, 1e-6)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_temperature_has_the_parameter_of_its_scale(rule):
+    law = Temperature(rule, 50, 4, 2.0, 3.0, theta=0.7, convexity=0.3)
+    for scale in (0.1, 2.0):
+        k, mu = law.at(scale)
+        assert [3.0 * math.sqrt(k / mu) / 50, law.parameter(scale)] == pytest.approx([3.0 / (2.0 * scale)] * 2)
+    assert law.at(0.0) == (math.inf, pytest.approx(law.at(1e-9)[1], abs=1e-9)) and law.parameter(0.0) == math.inf

@@ -117,3 +117,10 @@ def test_moments_of_pure_noise(q, second):
     for values, expected in ((norms, 5.0), (norms**2, 30.0), (z[:, 0] ** 2, second), (z[:, 4] ** 2, second)):
         assert abs(values.mean() - expected) < 5 * values.std() / math.sqrt(values.size)
     assert abs(np.mean(z[:, 0] * z[:, 1])) < 5 * np.std(z[:, 0] * z[:, 1]) / math.sqrt(len(z))
+
+
+@pytest.mark.parametrize("query", [tree.TreeQuery, tree.PureTreeQuery])
+def test_nodes_are_measured_in_the_norm_of_their_order_and_may_be_enforced(query):
+    for enforced in (False, True):
+        plan = nodes_plan(query, order=3.0, enforced=enforced)
+        assert plan.query("node").norm == 3.0 and tree.enforces_sensitivity(plan) is enforced

@@ -16,7 +16,7 @@ from dpsco_bench.privacy.accountants.pld import add_remove_epsilon, poisson_gaus
 from dpsco_bench.privacy.accountants.single_index import single_index_tests
 from dpsco_bench.privacy.accountants.solve import least_noise
 from dpsco_bench.privacy.accountants.zcdp import composed_epsilon, zcdp_epsilon, zcdp_rho
-from dpsco_bench.privacy.plan import LastIterate, PrivacySpec
+from dpsco_bench.privacy.plan import LastIterate, PrivacySpec, Query
 from dpsco_bench.privacy.records import Disjoint, Poisson, WithReplacement
 
 BAD = [0.0, 1.0, -1e-5, math.nan]
@@ -39,8 +39,14 @@ RANGES = {
     zcdp_rho: {"epsilon": (1.0, [0.0]), **DELTA},
     counting_epsilon: {"shift": (1.0, [-1.0]), "steps": (1, [0]), "r": (2.0, []), "dimension": (1, [0]), **DELTA},
     LastIterate: {
-        "step": (1.0, [2.1, 0.0]), "smoothness": (1.0, [0.0]), "strong_convexity": (0.0, [1.5]),
-        "lipschitz": (1.0, [1.5]), "diameter": (math.inf, [0.0]),
+        "step": (1.0, [2.0 + 1e-9, 0.0, (), (0.5, 2.1), (0.0, 0.5)]), "smoothness": (1.0, [0.0, math.inf, math.nan]),
+        "strong_convexity": (0.0, [1.0 + 1e-9, -0.1]), "lipschitz": (1.0, [1.0 + 1e-9, 0.0]),
+        "diameter": (math.inf, [0.0, -1.0]),
+    },
+    Query: {
+        "name": ("a", ["", 3]), "sensitivity": (np.float64(1.0), [0, -1.0, math.inf, math.nan, True, "1"]),
+        "releases": (np.int64(1), [0, 2.5, True]), "records": (Poisson(0.5), [None, "all"]),
+        "paper_scale": (0, [-1.0, math.inf, True]), "share": (0.5, [0.0, 1.0, True]),
     },
     PrivacySpec: {"epsilon": (1.0, [0.0, -1.0, math.inf, math.nan, "1", True]), **DELTA},
     Poisson: {"rate": (0.5, [0.0, -0.1, 1.1, math.nan])},
