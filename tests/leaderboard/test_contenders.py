@@ -10,6 +10,7 @@ import pytest
 
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.leaderboard.standings import (
+    TRIVIAL,
     Contender,
     Ran,
     Skipped,
@@ -151,3 +152,48 @@ def test_a_setting_without_a_proof_is_not_searched(status):
     found = best_search([run(status, 0, (0.1, 0.1)), run("proven", 1, (2.0, 3.0))])
     assert (found.method, found.settings) == ("m1", 1)
     assert best_search([run(status, 0)]) is None
+
+
+@pytest.mark.parametrize(
+    ("others", "near"),
+    [
+        ([(96, 8, 1), (192, 8, 1), (384, 8, 1.1)], (192, 8, 1)),  # the next smaller n of the same d and epsilon
+        ([(3072, 8, 1), (768, 8, 1), (384, 8, 3)], (768, 8, 1)),
+        ([(384, 8, 3), (384, 16, 1)], (384, 16, 1)),
+        ([(384, 8, 1 / 3), (384, 8, 3.5)], (384, 8, 1 / 3)),
+        ([(384, 8, 3), (384, 8, 1 / 3.5)], (384, 8, 3)),
+        ([(768, 8, 1), (384, 16, 1)], (384, 16, 1)),  # of equal distances the smaller n
+    ],
+)
+def test_a_contender_is_held_against_the_nearest_point_where_it_ran(others, near):
+    point = row(384, {"a": 0.1}, [("d", "too_long")])
+    for order in (others, others[::-1]):
+        ran = [row(n, {"a": 0.1, "d": 0.1}, d=d, epsilon=epsilon) for n, d, epsilon in order]
+        (found,) = contenders(point, ran)
+        assert (found.n, found.d, found.epsilon, found.place) == (*near, 2)
+
+
+@pytest.mark.parametrize(
+    ("n", "times", "contends"), [(96, 4.0, True), (96, 4.01, False), (1536, 1.0, True), (1536, 1.01, False)]
+)
+def test_what_is_behind_by_no_more_than_n_has_grown_contends(n, times, contends):
+    point = row(384, {"a": 0.1}, [("d", "too_long")])
+    assert bool(contenders(point, [row(n, {"a": 0.125, "d": 0.125 * times})])) == contends
+
+
+def test_a_search_is_chosen_on_the_first_half_of_the_data_sets_by_its_worst_signal():
+    rows = [[1.0, 9.0, 9.0]], [[0.5, 3.0, 3.0], [2.0, 3.0, 3.0]]  # signals, data sets
+    tried = [run(setting=number) for number in range(2)]
+    for one, risks in zip(tried, rows, strict=True):
+        one.cell.risks = np.repeat(np.array(risks)[:, :, None], 4, axis=2)
+    assert (best_search(tried).method, best_search(tried).risk) == ("m0", 9.0)
+
+
+def test_who_is_best_and_whether_a_point_is_decided():
+    start = replace(RECORDED, winner=TRIVIAL, tied=(TRIVIAL,))
+    assert (RECORDED.best.method, RECORDED.least, start.best, start.least) == ("a", 0.12345, None, 9.0)
+    open_ = replace(RECORDED, contenders=(Contender("c", 1, 32, 8, 1.0),))
+    decided = [row.decided for row in (RECORDED, start, open_, replace(RECORDED, runner_up=None))]
+    assert decided == [True, True, False, False]
+    last = replace(RECORDED.methods[0], dropped=3)
+    assert [m.method for m in replace(RECORDED, methods=(last, RECORDED.methods[1])).order] == ["b", "a"]

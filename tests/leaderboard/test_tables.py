@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from dpsco_bench.claims.plan import BoardEntry
@@ -244,3 +245,83 @@ def test_zeros_are_drawn_at_the_foot_and_undecided_points_hollow():
         assert any(line.get_marker() == "v" and line.get_ydata()[0] > low for line in points)
         assert any(line.get_markerfacecolor() == "white" for line in points)
         assert faults(figure) == []
+
+
+def test_a_tile_is_as_dark_as_its_margin_and_that_of_a_tie_never_dark():
+    full = phases.tile_colour(replace(ROWS[0], margin=1.0))
+
+    def kept(row, margin):
+        return [
+            (1 - now) / (1 - then)
+            for now, then in zip(phases.tile_colour(replace(row, margin=margin)), full, strict=True)
+        ]
+
+    for margin, share_ in ((math.nan, 0), (-3.0, 0), (0.0, 0), (0.5, 0.5), (1.0, 1), (7.0, 1)):
+        expected = phases.PALEST + share_ * (1 - phases.PALEST)
+        assert kept(ROWS[0], margin) == pytest.approx([expected] * 3)
+        assert kept(ROWS[2], margin) == pytest.approx([min(expected, phases.TIED)] * 3)
+    assert (
+        phases.tile_text(replace(ROWS[0], margin=math.nan)) == phases.tile_text(replace(ROWS[0], runner_up=None)) == ""
+    )
+    assert phases.tile_colour(ROWS[3]) != phases.tile_colour(replace(ROWS[0], margin=ROWS[3].margin))
+
+
+@pytest.mark.parametrize(("factor", "compared"), [(1.49, True), (1.51, False), (1 / 1.49, True), (1 / 1.51, False)])
+def test_risks_are_compared_at_ratios_within_a_factor_alone(factor, compared):
+    rows = [at_ratio(1024, 16, 1.0, 0.1), at_ratio(1024, 16, 64.0, 0.1), at_ratio(512, 16, 2.0 * factor, 0.4)]
+    assert (spread(rows) is not None) == compared
+    if compared:
+        x, y = np.log([ratio(row) for row in rows]), np.log([share(row) for row in rows])
+        gap = y[2] - y[0] - np.polyfit(x, y, 1)[0] * (x[2] - x[0])
+        assert spread(rows) == pytest.approx(math.exp(abs(gap)))
+
+
+def test_words_of_a_board_count_its_winners_and_who_competes(board):
+    told = [phases.board_message(results(rows)) for rows in (ROWS, ROWS[:2], [*ROWS[:2], UNDECIDED])]
+    assert "2 methods" in told[0] and "4 decided" in told[0] and "One method" in told[1] and "2 decided" in told[2]
+    assert phases.competing_text(ROWS[:4]).startswith("1 to 3 ") and phases.competing_text(ROWS[:2]).startswith("2 ")
+    one, none = (phases.competing_text([replace(ROWS[0], methods=ROWS[0].methods[k:])]) for k in (1, 2))
+    assert one == phases.competing_text([ROWS[3]]) != none
+    assert "1 of 1 point" in phases.winners_text([ROWS[3]]) and "of 1 " in phases.winners_text([UNDECIDED])
+
+
+def test_what_is_left_out_is_told_once_for_alike_points_and_the_hardest_reason_of_what_never_ran():
+    def out(*items):
+        return tuple(Unrun(name, f"p.{name}", status, reason) for name, status, reason in items)
+
+    first = out(("no", "refused", "lacks a"), ("m", "refused", "r"), ("dp_gd", "refused", "r"))
+    second = out(("no", "refused", "lacks b"), ("m", "too_long", "long"), ("s", "incomparable", "i"))
+    third = out(("no", "refused", "lacks b"), ("s", "refused", "r"))
+    board = results([replace(row, left_out=left) for row, left in zip(ROWS, (first, second, third), strict=False)])
+    assert nowhere_run(board) == [("m", "too long here: long"), ("no", "lacks b"), ("s", "bounds another quantity: i")]
+    lines = list(csv.DictReader(io.StringIO(to_csv(board_tables(board)[-1]))))
+    told = {(line["algorithm"], line["status"]): (line["points"], line["reason"]) for line in lines}
+    assert told["p.no", "refused"] == ("all", "lacks a, and alike at 2 more")
+    assert told["p.m", "too_long"] == ("1 of 3", "long") and len(told) == 6
+    alike = results([replace(row, left_out=third) for row in ROWS[:2]])
+    assert "alike" not in to_csv(board_tables(alike)[-1])
+
+
+def test_wins_alone_come_before_shared_ones_and_names_decide_the_rest():
+    tied = [["b"], ["a"], ["a", "c", "d"], ["e", "d"], ["z"], ["z"]]
+    assert [name for name, *_ in wins(results([row(128, 1, own) for own in tied]))] == ["z", "a", "b", "d", "c", "e"]
+
+
+def test_words_beside_a_method_say_its_place_and_how_it_ended():
+    first, last, law = ROWS[0].methods
+    methods = (replace(first, at_start=True), replace(last, dropped=3), law)
+    tables = [board_tables(results([replace(one, methods=methods)]))[3] for one in (ROWS[0], UNDECIDED, ROWS[2])]
+    said = [[line["says"] for line in csv.DictReader(io.StringIO(to_csv(table)))] for table in tables]
+    stays = ", stays at the starting point"
+    assert [one[0] for one in said] == [f"first{stays}", f"first of those run{stays}", f"tied{stays}"]
+    assert all(one[1:] == ["dropped after 3 replicates", "not ranked: target law only"] for one in said)
+
+
+def test_a_contender_is_told_with_the_place_where_it_ran():
+    def told(*slow):
+        return to_markdown(board_tables(results([replace(ROWS[0], contenders=slow)]))[1])
+
+    near, far = Contender("slow", 3, 64, 4, 1.0, "9 s"), Contender("late", 2, 32, 8, 0.5)
+    assert "contender left out: slow (no. 3 at n = 64; here 9 s)" in told(near)
+    both = told(near, far)
+    assert "contenders left out" in both and "late (no. 2 at n = 32, d = 8, ε = 0.5)" in both
