@@ -4,6 +4,7 @@ import math
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from dpsco_bench.execution.jobs import part_of
 from dpsco_bench.leaderboard import choose
@@ -40,3 +41,44 @@ def test_a_job_is_of_an_instance_a_group_or_its_own_part():
     given = [("ranking", "ridge+dp_gd", ""), ("ranking", "ridge", ""), ("rate", "n+d", "both"), ("rate", "n+d", "")]
     jobs = [SimpleNamespace(kind=kind, part=part, group=group) for kind, part, group in given]
     assert [*map(part_of, jobs)] == ["ridge", "ridge", "both", "n+d"]
+
+
+def test_the_answer_says_how_near_the_start_is_and_who_had_no_time():
+    def answer(risk=0.5, tied=("a",), late=0, ranked=True):
+        methods = [SimpleNamespace(method=name, algorithm=f"p.{name}", risk=risk, ranked=ranked) for name in "ab"]
+        told = {"trivial": 1.0, "margin": 0.5, "margin_ci": (0.4, 0.6), "late": [None] * late, "warnings": ()}
+        point = SimpleNamespace(problem="logistic_glm", options={"domain": "l2_ball"})
+        return choose.Choice.answer.fget(SimpleNamespace(methods=methods, tied=tied, point=point, **told))
+
+    assert answer().startswith("p.a ") and "50 % [40, 60]" in answer() and answer().endswith("next.")
+    assert "; 1 other method had" in answer(late=1) and "; 2 other methods had" in answer(late=2)
+    for risk, near in ((0.94, None), (0.951, "5"), (0.97, "3"), (0.9999, "1")):
+        for text in (answer(risk), answer(risk, ("a", "b"))):
+            assert (f"within {near} %" in text) if near else ("within" not in text)
+    assert "trivial" in answer(0.97, (choose.TRIVIAL,)) and "p.a" not in answer(0.97, (choose.TRIVIAL,))
+    assert "within" not in answer(0.97, ("a", choose.TRIVIAL)) and answer(ranked=False).endswith("proven ran.")
+
+
+@pytest.mark.parametrize(
+    ("warnings", "named"),
+    [
+        ([], ()),
+        (["rows divided by their largest norm, computed from the data"], (" clip=",)),
+        (["labels bounded by the largest one, computed from the data"], (" label_clip=",)),
+        (["rows, computed from the data", "labels, computed from the data"], (" clip= and label_clip=",)),
+        (["labels coded as they came"], ("positive=",)),
+        (["rows that are bounded by clip"], ()),
+    ],
+)
+def test_a_cure_is_named_for_what_was_computed_from_the_data(warnings, named):
+    point = SimpleNamespace(problem="data_file", options={"domain": "l2_ball"})
+    found = choose.cures_of(point, warnings)
+    assert len(found) == len(named) and all(word in text for word, text in zip(named, found, strict=True))
+    for options in ({}, {"domain": "none"}):
+        (more,) = [
+            text
+            for text in choose.cures_of(SimpleNamespace(problem="data_file", options=options), warnings)
+            if "domain=" in text
+        ]
+        assert more not in found
+    assert not choose.cures_of(SimpleNamespace(problem="ridge_logistic", options={}), warnings[:0])
