@@ -1,12 +1,24 @@
 import json
+import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.cell import EPSILONS, AlgorithmError, Cell, check_records, epsilons, located
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import GaussianQuery, make_plan
+from dpsco_bench.privacy.records import (
+    Disjoint,
+    Full,
+    Nodes,
+    Poisson,
+    RandomAllocation,
+    SingleIndex,
+    WithoutReplacement,
+)
 
 CELL = Cell("wang2017.dp_gd_pl", "diag_quadratic", n=64, d=4, epsilon=1.0, delta=1e-5, options={"steps": 3})
 
@@ -110,3 +122,46 @@ def test_the_order_of_options_names_no_other_stream():
     one, other = (replace(CELL, problem_options=dict(items)) for items in (given, given[::-1]))
     keys = [(cell.data_key(), cell.objective_key(0), cell.run_key(0)) for cell in (one, other)]
     assert keys[0] == keys[1]
+
+
+@pytest.mark.parametrize(
+    ("records", "releases", "n", "fault"),
+    [
+        (Full(), 9, None, ""),
+        (Full(), 1, 65, "n of its plan = 65"),
+        (Poisson(0.5), 9, 64, ""),
+        (Poisson(0.5), 9, None, "n of its plan = missing"),
+        (SingleIndex(64), 99, None, ""),
+        (SingleIndex(63), 1, None, "population of q = 63"),
+        (WithoutReplacement(65, 4), 1, None, "population of q = 65"),
+        (Nodes(64), 1, None, ""),
+        (Nodes(65), 1, None, "count of q = 65"),
+        (Disjoint(16), 4, None, ""),
+        (Disjoint(13), 5, None, "sizes of its blocks = 65"),
+        (RandomAllocation(64, 16), 4, None, ""),
+        (RandomAllocation(64, 16), 5, None, "sizes of its blocks = 80"),
+    ],
+)
+def test_a_plan_samples_from_the_records_of_its_run_and_no_more(records, releases, n, fault):
+    query = GaussianQuery("q", sensitivity=1.0, releases=releases, records=records)
+    plan = make_plan(query, gradient_evaluations=1, **({} if n is None else {"n": n}))
+    if not fault:
+        return check_records("a.b", plan, 64)
+    with pytest.raises(AlgorithmError, match=f"a.b: {fault}.*: must be .*64"):
+        check_records("a.b", plan, 64)
+
+
+def test_equal_cells_have_equal_keys_however_their_numbers_are_written():
+    spelled = [{"kappa": 8}, {"kappa": 8.0}, {"kappa": 8.0, "constants": {"smoothness": 2.0}}]
+    assert len({replace(CELL, problem_options=options).data_key() for options in spelled}) == 1
+    assert (
+        replace(CELL, problem_options={"kappa": 9.0}).data_key()
+        != replace(CELL, problem_options={"kappa": 8.0}).data_key()
+    )
+
+
+def test_an_unknown_epsilon_is_none_but_for_the_real_one():
+    values = dict.fromkeys(EPSILONS, math.nan) | {"epsilon_real_kind": "upper", "epsilon_output": 2.0}
+    found = epsilons(SimpleNamespace(**values))
+    assert math.isnan(found["epsilon_real"]) and (found["epsilon_output"], found["epsilon_sequence"]) == (2.0, None)
+    assert found["epsilon_real_kind"] == "upper" and found.keys() == set(EPSILONS)
