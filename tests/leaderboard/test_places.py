@@ -4,7 +4,6 @@ import math
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from dpsco_bench.execution.jobs import part_of
 from dpsco_bench.leaderboard import choose
@@ -59,26 +58,19 @@ def test_the_answer_says_how_near_the_start_is_and_who_had_no_time():
     assert "within" not in answer(0.97, ("a", choose.TRIVIAL)) and answer(ranked=False).endswith("proven ran.")
 
 
-@pytest.mark.parametrize(
-    ("warnings", "named"),
-    [
-        ([], ()),
-        (["rows divided by their largest norm, computed from the data"], (" clip=",)),
-        (["labels bounded by the largest one, computed from the data"], (" label_clip=",)),
-        (["rows, computed from the data", "labels, computed from the data"], (" clip= and label_clip=",)),
-        (["labels coded as they came"], ("positive=",)),
-        (["rows that are bounded by clip"], ()),
-    ],
-)
-def test_a_cure_is_named_for_what_was_computed_from_the_data(warnings, named):
-    point = SimpleNamespace(problem="data_file", options={"domain": "l2_ball"})
-    found = choose.cures_of(point, warnings)
-    assert len(found) == len(named) and all(word in text for word, text in zip(named, found, strict=True))
-    for options in ({}, {"domain": "none"}):
-        (more,) = [
-            text
-            for text in choose.cures_of(SimpleNamespace(problem="data_file", options=options), warnings)
-            if "domain=" in text
-        ]
-        assert more not in found
-    assert not choose.cures_of(SimpleNamespace(problem="ridge_logistic", options={}), warnings[:0])
+def test_a_cure_is_named_for_what_was_computed_from_the_data():
+    def cures(*warnings, **options):
+        return choose.cures_of(SimpleNamespace(problem="data_file", options={"domain": "l2_ball", **options}), warnings)
+
+    rows, labels = "rows, computed from the data", "labels, computed from the data"
+    assert cures() == cures("rows that are bounded by clip") == [] != cures(domain="none")
+    for warnings, named in (
+        ((rows,), " clip="),
+        ((labels,), " label_clip="),
+        ((rows, labels), " clip= and label_clip="),
+    ):
+        (found,) = cures(*warnings)
+        assert found.endswith(named)
+    assert "positive=" in cures("labels coded as they came")[0]
+    assert cures(domain="none") == choose.cures_of(SimpleNamespace(problem="data_file", options={}), ())
+    assert not choose.cures_of(SimpleNamespace(problem="ridge_logistic", options={}), ())
