@@ -325,3 +325,27 @@ def test_a_contender_is_told_with_the_place_where_it_ran():
     assert "contender left out: slow (no. 3 at n = 64; here 9 s)" in told(near)
     both = told(near, far)
     assert "contenders left out" in both and "late (no. 2 at n = 32, d = 8, ε = 0.5)" in both
+
+
+def test_files_have_each_number_of_a_point_and_numbers_stand_to_the_right(board):
+    held = replace(ROWS[0].methods[0], held_out_loss=0.572, held_out_accuracy=0.7)
+    board.__dict__["rows"] = [replace(ROWS[0], methods=(held, *ROWS[0].methods[1:]), lower_bound_cut=True), *ROWS[1:4]]
+    tables = {table.id: table for table in board_tables(board)}
+    points, methods = tables[board.id], tables[f"{board.id}.methods"]
+    told = "i,128,4,1,dp_gd,dp_gd,,,2,0.1,excess empirical,0.5,0.1,0.6,1000.0,0.572,,,0.05,0.0,0.5,0.001,True"
+    assert to_csv(points).splitlines()[1] == told
+    assert (
+        to_csv(methods)
+        .splitlines()[1]
+        .startswith("i,128,4,1,wang2017.dp_gd,dp_gd,0.1,excess empirical,0.05,0.2,1000.0,1.0,")
+    )
+    assert "0.572 (70 %)" in to_markdown(points) and "(70 %)" in to_markdown(methods)
+    for table in (points, methods, tables[f"{board.id}.wins"]):
+        for (title, column), cells in zip(table.columns.items(), zip(*table.shown, strict=True), strict=True):
+            text = "".join(cells).replace("(cut)", "")
+            number = bool(text) and not any(letter.isalpha() and letter not in "ε" for letter in text)
+            assert column.numeric == number, title
+    winner = points.columns["Winner"]
+    assert [bool(winner.link(row)) for row in (*ROWS[:4], UNDECIDED)] == [True, True, False, False, False]
+    none = [winner.text(replace(ROWS[3], runner_up=None, **own)) for own in ({}, {"methods": ()})]
+    assert "proven" in none[0] and none[1] == "no method was run"
