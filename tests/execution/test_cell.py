@@ -10,14 +10,7 @@ from dpsco_bench.execution.cell import EPSILONS, AlgorithmError, Cell, check_rec
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, make_plan
-from dpsco_bench.privacy.records import (
-    Disjoint,
-    Full,
-    Nodes,
-    Poisson,
-    RandomAllocation,
-    SingleIndex,
-)
+from dpsco_bench.privacy.records import Disjoint, Full, Nodes, Poisson, RandomAllocation, SingleIndex
 
 CELL = Cell("wang2017.dp_gd_pl", "diag_quadratic", n=64, d=4, epsilon=1.0, delta=1e-5, options={"steps": 3})
 
