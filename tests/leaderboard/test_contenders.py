@@ -87,7 +87,7 @@ LATE = left(LARGE, "about 3 min 20 s on one core", "about 40 s on one core")
         ([MIDDLE, left(MIDDLE, "about 9.0 s on one core"), LATE], r".* is 16,384; .* n = 1,048,576.* 4 min 00 s .*"),
         (
             [FIRST, left(MIDDLE, "about 2 h 05 min on one core"), LATE],
-            r".* is 1,024; .* n = 1,048,576, .* all 2 about 2 h 09 min .*",
+            r".* is 1,024; .* all 2 about 2 h 09 min .*",
         ),
         ([FIRST, replace(MIDDLE, runner_up=None)], r".* is 1,024; at larger n no method of proven privacy ran\."),
         ([replace(MIDDLE, runner_up=None)], r"No point is decided, since no method of proven privacy ran\."),
