@@ -130,18 +130,6 @@ def test_residuals_have_the_noise_and_as_many_directions_as_cells_do_not_share(s
     error = risks[0].std(ddof=1) / 8 / risks[0].mean()
     noise, rank, known = residual_noise(replicates, np.diag([1.0, 2.0]), np.full(2, error), [63, 63], 1e-12)
     assert noise == pytest.approx(5 * error**2) and rank == pytest.approx(directions) and 0 < known <= 126
-    floor, *_ = residual_noise(
-        Replicates(risks, [None] * 2, Sharing.everything(2)), np.eye(2), np.zeros(2), [63] * 2, 3.0
-    )
-    assert floor == pytest.approx(2 * (9.0 + error**2)), "every cell that shares has the least error besides"
-
-
-def test_cells_that_are_not_independent_are_grouped_by_data_sets_or_runs():
-    one, several = np.ones(4), np.ones((3, 4))
-    sharing = Sharing((0, 0, 0, 1, 1, 2), (0, 1, 0, 3, 4, 5))
-    risks, errors = [one, one, one, several, several, several], [None] * 6
-    assert Replicates(risks, errors, sharing).groups() == [[0, 2], [3, 4]]
-    assert Replicates(risks, [0.0, *errors[1:]], sharing).groups() == [[3, 4]]
 
 
 def test_what_cells_share_widens_no_interval():

@@ -1,12 +1,10 @@
 import json
-import math
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from dpsco_bench.execution.cell import EPSILONS, AlgorithmError, Cell, check_records, epsilons, located
+from dpsco_bench.execution.cell import AlgorithmError, Cell, check_records, located
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, make_plan
@@ -134,10 +132,3 @@ def test_a_plan_samples_from_the_records_of_its_run_and_no_more(records, release
         return check_records("a.b", plan, 64)
     with pytest.raises(AlgorithmError, match=f"a.b: {fault}.*: must be .*64"):
         check_records("a.b", plan, 64)
-
-
-def test_an_unknown_epsilon_is_none_but_for_the_real_one():
-    values = dict.fromkeys(EPSILONS, math.nan) | {"epsilon_real_kind": "upper", "epsilon_output": 2.0}
-    found = epsilons(SimpleNamespace(**values))
-    assert math.isnan(found["epsilon_real"]) and (found["epsilon_output"], found["epsilon_sequence"]) == (2.0, None)
-    assert found["epsilon_real_kind"] == "upper" and found.keys() == set(EPSILONS)

@@ -166,46 +166,6 @@ def test_a_time_is_told_in_the_unit_that_fits(seconds, told):
     assert worker.duration(seconds) == told
 
 
-def timed(seconds=(0.5, 0.25), **more):
-    usual = {"claim": "c", "part": "p", "kind": "rate", "calibration": "paper", "seed": 1, "replicates": 8}
-    return Job(**usual, seconds=seconds, **more)
-
-
-@pytest.mark.parametrize(
-    ("job", "recorded", "expected"),
-    [
-        *(
-            (timed(own), None, (0.2, run, time))
-            for own, run, time in (((), 1, 5), ((3, 97), 100, 25), ((1e3,), 600, 150))
-        ),
-        (timed(), (0.1, 40.0, 9.0), (0.1, 40.0, 10.0)),
-        (timed(evaluation="closed_form"), None, (0.2, 0.2, 0.2)),
-        (timed(evaluation="closed_form"), (0.1, 40.0, 0.0), (0.1, 40.0, 10.0)),
-    ],
-)
-def test_what_is_recorded_goes_before_the_model_and_that_before_what_is_usual(job, recorded, expected):
-    predict = Predictor({"c": {job.name: recorded} if recorded else {"other.paper": (9.0, 9.0, 9.0)}})
-    assert tuple(predict(step, job) for step in ("calibrate", "run", "time")) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(("evaluation", "most"), [("closed_form", 3), ("audit", 3), ("run", 4)])
-def test_a_long_block_is_run_in_shares_of_half_a_minute_and_no_more_than_its_units(evaluation, most):
-    """Two of its three cells differ in their signal alone, so that a run has two units on each of two data sets."""
-    place = {"epsilon": 1.0, "delta": 1e-6, "d": 4}
-    sizes = ((64, 0.5), (64, 1.0), (128, 1.0))
-    cells = tuple(Cell("bassily2021.poly_sfw", "needle_l1", n, signal=signal, **place) for n, signal in sizes)
-    job = timed(cells=cells, data_sets=2, evaluation=evaluation)
-    assert [worker.shares(job, seconds) for seconds in (0, 59, 60, 89, 90, 1e6)] == [1, 1, 2, 2, 3, most]
-
-
-def test_steps_that_a_job_has_here_and_who_is_compiling():
-    cases = (
-        {"timing": True},
-        {"timing": True, "present": "x"},
-        {"evaluation": "plan_only", "timing": True},
-        {"skipped": "x"},
-    )
-    has = [[step[0] for step in ("calibrate", "run", "time") if worker.is_wanted(step, timed(**own))] for own in cases]
-    assert has == [["c", "r", "t"], ["c", "r"], ["c"], []]
+def test_who_is_compiling_is_told_while_one_does():
     idle, busy = (5.0, float("nan")), (0.0, 3.0)
     assert [bool(worker._Pool(None, noted).note) for noted in ([idle, idle], [idle, busy])] == [False, True]

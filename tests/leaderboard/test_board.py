@@ -2,7 +2,6 @@
 
 import copy
 import math
-import re
 from dataclasses import replace
 
 import pytest
@@ -314,10 +313,3 @@ def test_what_is_too_long_says_the_seconds_of_all_its_signals(monkeypatch):
 
     assert (told([1], 1.99), told([1, 2, 4], 1.99)) == (["about 2.0 s"] * 3, ["about 6.0 s"] * 3)
     assert told([1, 2, 4], 2.0) == [], "the limit is of one signal"
-
-
-def test_a_label_names_its_job_by_letters_that_a_file_may_have():
-    labels = ("3 steps", "3,steps", "3_steps")
-    methods = [{**GD, "label": label, "options": {"steps": 3}} for label in labels]
-    parts = {job.part for job in plan(methods=methods, instances=[{**SEARCHED, "searches": []}]).jobs}
-    assert len(parts) == 3 and all(re.fullmatch(r"[\w.+-]+", part) for part in parts) and "ridge+3_steps" in parts

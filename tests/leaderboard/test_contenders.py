@@ -10,7 +10,6 @@ import pytest
 
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.leaderboard.standings import (
-    TRIVIAL,
     Contender,
     Ran,
     Skipped,
@@ -85,10 +84,7 @@ LATE = left(LARGE, "about 3 min 20 s on one core", "about 40 s on one core")
         ([], r""),
         ([FIRST, MIDDLE], r"The largest n .* is 16,384, which is the largest that was run\."),
         ([MIDDLE, left(MIDDLE, "about 9.0 s on one core"), LATE], r".* is 16,384; .* n = 1,048,576.* 4 min 00 s .*"),
-        (
-            [FIRST, left(MIDDLE, "about 2 h 05 min on one core"), LATE],
-            r".* is 1,024; .* all 2 about 2 h 09 min .*",
-        ),
+        ([FIRST, left(MIDDLE, "about 2 h 05 min on one core"), LATE], r".* is 1,024; .* all 2 about 2 h 09 min .*"),
         ([FIRST, replace(MIDDLE, runner_up=None)], r".* is 1,024; at larger n no method of proven privacy ran\."),
         ([replace(MIDDLE, runner_up=None)], r"No point is decided, since no method of proven privacy ran\."),
         ([left(FIRST, "")], r"No point is decided; .* not known\."),
@@ -192,13 +188,3 @@ def test_a_search_is_chosen_on_the_first_half_of_the_data_sets_by_its_worst_sign
     for one, risks in zip(tried, rows, strict=True):
         one.cell.risks = np.repeat(np.array(risks)[:, :, None], 4, axis=2)
     assert (best_search(tried).method, best_search(tried).risk) == ("m0", 9.0)
-
-
-def test_who_is_best_and_whether_a_point_is_decided():
-    start = replace(RECORDED, winner=TRIVIAL, tied=(TRIVIAL,))
-    assert (RECORDED.best.method, RECORDED.least, start.best, start.least) == ("a", 0.12345, None, 9.0)
-    open_ = replace(RECORDED, contenders=(Contender("c", 1, 32, 8, 1.0),))
-    decided = [row.decided for row in (RECORDED, start, open_, replace(RECORDED, runner_up=None))]
-    assert decided == [True, True, False, False]
-    last = replace(RECORDED.methods[0], dropped=3)
-    assert [m.method for m in replace(RECORDED, methods=(last, RECORDED.methods[1])).order] == ["b", "a"]

@@ -250,21 +250,15 @@ def test_zeros_are_drawn_at_the_foot_and_undecided_points_hollow():
 
 
 def test_a_tile_is_as_dark_as_its_margin_and_that_of_a_tie_never_dark():
-    full = phases.tile_colour(replace(ROWS[0], margin=1.0))
-
     def kept(row, margin):
-        return [
-            (1 - now) / (1 - then)
-            for now, then in zip(phases.tile_colour(replace(row, margin=margin)), full, strict=True)
-        ]
+        return (1 - phases.tile_colour(replace(row, margin=margin))[2]) / full
 
-    for margin, share_ in ((math.nan, 0), (-3.0, 0), (0.0, 0), (0.5, 0.5), (1.0, 1), (7.0, 1)):
-        expected = phases.PALEST + share_ * (1 - phases.PALEST)
-        assert kept(ROWS[0], margin) == pytest.approx([expected] * 3)
-        assert kept(ROWS[2], margin) == pytest.approx([min(expected, phases.TIED)] * 3)
-    assert (
-        phases.tile_text(replace(ROWS[0], margin=math.nan)) == phases.tile_text(replace(ROWS[0], runner_up=None)) == ""
-    )
+    full = 1 - phases.tile_colour(replace(ROWS[0], margin=1.0))[2]
+    for margin, part in ((math.nan, 0), (-3.0, 0), (0.0, 0), (0.5, 0.5), (1.0, 1), (7.0, 1)):
+        expected = phases.PALEST + part * (1 - phases.PALEST)
+        assert kept(ROWS[0], margin) == pytest.approx(expected)
+        assert kept(ROWS[2], margin) == pytest.approx(min(expected, phases.TIED))
+    assert not any(phases.tile_text(replace(ROWS[0], **own)) for own in ({"margin": math.nan}, {"runner_up": None}))
     assert phases.tile_colour(ROWS[3]) != phases.tile_colour(replace(ROWS[0], margin=ROWS[3].margin))
 
 
@@ -279,11 +273,13 @@ def test_risks_are_compared_at_ratios_within_a_factor_alone(factor, compared):
         assert spread(rows) == pytest.approx(math.exp(abs(gap)))
 
 
-def test_words_of_a_board_count_its_winners_and_who_competes(board):
+def test_a_board_counts_its_winners_and_who_competes(board):
     told = [phases.board_message(results(rows)) for rows in (ROWS, ROWS[:2], [*ROWS[:2], UNDECIDED])]
     assert "2 methods" in told[0] and "4 decided" in told[0] and "One method" in told[1] and "2 decided" in told[2]
     assert phases.competing_text(ROWS[:4]).startswith("1 to 3 ") and phases.competing_text(ROWS[:2]).startswith("2 ")
     assert "to" not in phases.competing_text(ROWS[:2]).split() and "one method" in phases.competing_text([ROWS[3]])
+    tied = (["b"], ["a"], ["a", "c", "d"], ["e", "d"], ["z"], ["z"])
+    assert [name for name, *_ in wins(results([row(128, 1, own) for own in tied]))] == ["z", "a", "b", "d", "c", "e"]
     assert "1 of 1 point" in phases.winners_text([ROWS[3]]) and "of 1 " in phases.winners_text([UNDECIDED])
 
 
@@ -304,29 +300,13 @@ def test_what_is_left_out_is_told_once_for_alike_points_and_the_hardest_reason_o
     assert "alike" not in to_csv(board_tables(alike)[-1])
 
 
-def test_wins_alone_come_before_shared_ones_and_names_decide_the_rest():
-    tied = [["b"], ["a"], ["a", "c", "d"], ["e", "d"], ["z"], ["z"]]
-    assert [name for name, *_ in wins(results([row(128, 1, own) for own in tied]))] == ["z", "a", "b", "d", "c", "e"]
-
-
-def test_words_beside_a_method_say_its_place_and_how_it_ended():
-    first, last, law = ROWS[0].methods
-    methods = (replace(first, at_start=True), replace(last, dropped=3), law)
-    tables = [board_tables(results([replace(one, methods=methods)]))[3] for one in (ROWS[0], UNDECIDED, ROWS[2])]
-    said = [[line["says"] for line in csv.DictReader(io.StringIO(to_csv(table)))] for table in tables]
-    stays = ", stays at the starting point"
-    assert [one[0] for one in said] == [f"first{stays}", f"first of those run{stays}", f"tied{stays}"]
-    assert all(one[1:] == ["dropped after 3 replicates", "not ranked: target law only"] for one in said)
-
-
 def test_a_contender_is_told_with_the_place_where_it_ran():
-    def told(*slow):
-        return to_markdown(board_tables(results([replace(ROWS[0], contenders=slow)]))[1])
-
     near, far = Contender("slow", 3, 64, 4, 1.0, "9 s"), Contender("late", 2, 32, 8, 0.5)
-    assert "contender left out: slow (no. 3 at n = 64; here 9 s)" in told(near)
-    both = told(near, far)
-    assert "contenders left out" in both and "late (no. 2 at n = 32, d = 8, ε = 0.5)" in both
+    one, two = (
+        to_markdown(board_tables(results([replace(ROWS[0], contenders=own)]))[1]) for own in ([near], [near, far])
+    )
+    assert "contender left out: slow (no. 3 at n = 64; here 9 s)" in one
+    assert "contenders left out" in two and "late (no. 2 at n = 32, d = 8, ε = 0.5)" in two
 
 
 def test_files_have_each_number_of_a_point_and_numbers_stand_to_the_right(board):
@@ -336,11 +316,8 @@ def test_files_have_each_number_of_a_point_and_numbers_stand_to_the_right(board)
     points, methods = tables[board.id], tables[f"{board.id}.methods"]
     told = "i,128,4,1,dp_gd,dp_gd,,,2,0.1,excess empirical,0.5,0.1,0.6,1000.0,0.572,,,0.05,0.0,0.5,0.001,True"
     assert to_csv(points).splitlines()[1] == told
-    assert (
-        to_csv(methods)
-        .splitlines()[1]
-        .startswith("i,128,4,1,wang2017.dp_gd,dp_gd,0.1,excess empirical,0.05,0.2,1000.0,1.0,")
-    )
+    told = "i,128,4,1,wang2017.dp_gd,dp_gd,0.1,excess empirical,0.05,0.2,1000.0,1.0,"
+    assert to_csv(methods).splitlines()[1].startswith(told)
     assert "0.572 (70 %)" in to_markdown(points) and "(70 %)" in to_markdown(methods)
     for table in (points, methods, tables[f"{board.id}.wins"]):
         for (title, column), cells in zip(table.columns.items(), zip(*table.shown, strict=True), strict=True):
