@@ -312,3 +312,11 @@ def test_numbers_of_a_run_are_taken_to_the_ends_of_their_ranges():
     for wrong in ((2**32 + 1, 0, 0), (0, 0, 0), (1, -1, 0), (1, True, 0), (1, 1.0, 0), (1, 0, -1)):
         with pytest.raises(InputError):
             request.check_run("paper", *wrong)
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_compiled_steps_are_asked_for_as_the_caller_says(monkeypatch, fused):
+    asked = []
+    monkeypatch.setattr(run, "run_of", lambda own, *given: asked.append(given[-1]) or own.run_function)
+    dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, replicates=2, fused=fused)
+    assert asked == [fused]
