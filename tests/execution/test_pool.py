@@ -155,17 +155,6 @@ def test_what_a_plan_prints_follows_the_constants(monkeypatch):
         assert job.key == before[job.name].key
 
 
-@pytest.mark.parametrize(
-    ("seconds", "told"),
-    [
-        *((0.04, "0.0 s"), (9.9, "9.9 s"), (10, "10 s"), (59.4, "59 s"), (60, "1 min 00 s"), (3599, "59 min 59 s")),
-        *((3600, "1 h 00 min"), (3660, "1 h 01 min"), (172_799, "47 h 59 min"), (172_800, "2 days")),
-    ],
-)
-def test_a_time_is_told_in_the_unit_that_fits(seconds, told):
-    assert worker.duration(seconds) == told
-
-
 def test_who_is_compiling_is_told_while_one_does():
     idle, busy = (5.0, float("nan")), (0.0, 3.0)
     assert [bool(worker._Pool(None, noted).note) for noted in ([idle, idle], [idle, busy])] == [False, True]
