@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import t
 
 from dpsco_bench.analysis import bootstrap
 from dpsco_bench.analysis.sharing import Sharing, sharing_of
@@ -234,11 +233,3 @@ def test_what_two_cells_share(cell, change, data, replicates):
     if not cell.problem_entry.draws_per_replicate:
         runs = [c.run_key(0) for c in cells]
         assert (runs[0] == runs[1]) == (replicates == (0, 0))
-
-
-@pytest.mark.parametrize(("shape", "dof"), [((9,), 8), ((3, 1), 2)])
-def test_half_an_interval_is_that_of_student(shape, dof):
-    risks = rng(3).gamma(2.0, size=shape)
-    found = bootstrap.summarise(risks)
-    assert found.half == pytest.approx(t.ppf(0.975, dof) * risks.std(ddof=1) / np.sqrt(risks.size), rel=1e-6)
-    assert np.isnan(bootstrap.summarise([2.0]).half)

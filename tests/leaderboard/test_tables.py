@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -314,3 +315,29 @@ def test_files_have_each_number_of_a_point_and_numbers_stand_to_the_right(board)
     assert [bool(winner.link(row)) for row in (*ROWS[:4], UNDECIDED)] == [True, True, False, False, False]
     none = [winner.text(replace(ROWS[3], runner_up=None, **own)) for own in ({}, {"methods": ()})]
     assert "proven" in none[0] and none[1] == "no method was run"
+
+
+def test_tiles_stand_at_their_sizes_and_a_line_runs_round_each_region(board):
+    """An edge is drawn where one tile of a region has it: two that touch have it in common."""
+    with style():
+        axes = board_figure(board).axes[0]
+    at = phases.places_of(ROWS[:4])
+    assert [at[place].n for place in sorted(at)] == [128, 128, 512, 512]
+    ticks = [
+        (axis.get_ticklocs().tolist(), [label.get_text() for label in axis.get_ticklabels()])
+        for axis in (axes.xaxis, axes.yaxis)
+    ]
+    assert ticks == [([0.5, 1.5], ["128", "512"]), ([0.5, 1.5], ["1", "4"])]
+    assert (*axes.get_xlim(), *axes.get_ylim()) == (0, 2, 0, 2)
+    faces = {patch.get_xy(): patch.get_facecolor()[:3] for patch in axes.patches if patch.get_width() == 1}
+    assert faces == {place: pytest.approx(phases.tile_colour(row)) for place, row in at.items()}
+    hatched = [
+        (int(patch.get_x()), int(patch.get_y()), patch.get_hatch()) for patch in axes.patches if patch.get_hatch()
+    ]
+    assert hatched == [(0, 1, phases.STRIPES[0])]
+    expected = set()
+    for region in phases.regions(at):
+        corners = [((x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)) for x, y in region]
+        edges = Counter(frozenset(pair) for four in corners for pair in zip(four, four[1:] + four[:1], strict=True))
+        expected |= {edge for edge, count in edges.items() if count == 1}
+    assert {frozenset(map(tuple, line.get_xydata().astype(int))) for line in axes.get_lines()} == expected
