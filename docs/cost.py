@@ -2,7 +2,8 @@
 
 A folder holds results of a whole run of the profile, by default profiles ci and full of this one. The store has the CPU
 seconds of every cell. Those of a method, and those of it on a problem and set, are fitted by non-negative seconds for
-each of `claims.jobs.amounts`, in relative error and against outliers: the first cell of a process loads what all use.
+each of `execution.predict.amounts`, in relative error and against outliers: the first cell of a process loads what all
+use.
 With ``--held-out`` each run is predicted from the others instead, and nothing is written.
 """
 
@@ -17,10 +18,11 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import nnls
 
-from dpsco_bench.claims.jobs import LEAST_SECONDS, Costs, amounts, family
+from dpsco_bench.claims.jobs import LEAST_SECONDS, Costs, family
 from dpsco_bench.claims.plan import read_plan
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.predict import amounts
 from dpsco_bench.fused.registry import has_steps
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.paths import conf_dir

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.analysis.looks import FIXED, Look
-from dpsco_bench.analysis.rates import Regime, SweepRisks, rate_verdict
+from dpsco_bench.analysis.rates import Regime
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.stages import near
 from dpsco_bench.execution.jobs import PILOT, STAGED_FROM, stage_ends
-from dpsco_bench.kinds.rate import Rate
+from dpsco_bench.kinds.rate import Rate, SweepRisks
 
 TOLERANCE, SWEEPS = 0.15, (1000, 6000)
 """The next number of sweeps where the share of wrong words is within two standard errors of its limit."""
@@ -126,21 +126,22 @@ class Design:
         """True if there are several looks."""
         return self.replicates >= STAGED_FROM
 
-    def sweep(self, risks: list[np.ndarray]) -> SweepRisks:
-        """Return what is judged of some risks."""
+    def sweep(self, risks: list[np.ndarray], names: tuple[str, ...], look: Look = FIXED) -> SweepRisks:
+        """Return what is judged of some risks, by a bootstrap that the names seed."""
         cells, values = tuple(range(self.cells)), 2.0 ** np.arange(self.cells)
         sharing = Sharing((0,) * self.cells, (0,) * self.cells if self.common else cells)
         regime = Regime.of(values, [risk.mean(axis=(-2, -1)).max() for risk in risks], 1 / values)
-        return SweepRisks(values, risks, regime, sharing=sharing if self.common or self.data else None)
+        together = sharing if self.common or self.data else None
+        return SweepRisks(values, risks, regime, TOLERANCE, names, look=look, sharing=together)
 
-    def looks(self, risks: list[np.ndarray]) -> Iterator[tuple[Look, SweepRisks]]:
+    def looks(self, risks: list[np.ndarray], names: tuple[str, ...]) -> Iterator[SweepRisks]:
         """Simulate looks at a sweep whose signals near the best go on after the pilot; all at once if R is small."""
         ends = stage_ends(self.replicates)
         if self.signals and self.staged:
             risks = [risk[near(list(risk[..., :PILOT]))] for risk in risks]
         for number, end in enumerate(ends, 1):
             look = Look(number, len(ends), end / self.replicates)
-            yield look, self.sweep([risk[..., :end] for risk in risks])
+            yield self.sweep([risk[..., :end] for risk in risks], names, look)
 
 
 DESIGNS = (
@@ -244,13 +245,13 @@ def words(design: Design, distance: float, sweeps: int = 0) -> Words:
     found, whole = Counter[str](), Counter[str]()
     for number in range(sweeps):
         risks, word = design.draw(source, -1.0 + distance * TOLERANCE), ""
-        for look, sweep in design.looks(risks):
-            word = rate_verdict(sweep, TOLERANCE, (*names, str(number)), look=look).verdict
+        for sweep in design.looks(risks, (*names, str(number))):
+            word = sweep.verdict().verdict
             if word in Rate.early:
                 break
         found[word] += 1
-        if look.of > 1:
-            word = rate_verdict(design.sweep(risks), TOLERANCE, (*names, str(number)), look=FIXED).verdict
+        if sweep.look.of > 1:
+            word = design.sweep(risks, (*names, str(number))).verdict().verdict
         whole[word] += 1
     return found, whole
 
@@ -275,9 +276,9 @@ def bends_found(replicates: int, sweeps: int = 200) -> float:
         shared = heavy(source, (replicates,))
         risks = [m * shared * (1 + 0.02 * source.standard_normal(replicates)) for m in np.exp(-x - 0.2 * x**2)]
         regime = Regime.of(values, [risk.mean() for risk in risks], 1 / values)
-        sweep = SweepRisks(values, risks, regime, sharing=Sharing.everything(len(values)))
         names = ("bends", str(replicates), str(number))
-        found += rate_verdict(sweep, 0.25, names).verdict == "inconclusive (bent)"
+        sweep = SweepRisks(values, risks, regime, 0.25, names, sharing=Sharing.everything(len(values)))
+        found += sweep.verdict().verdict == "inconclusive (bent)"
     return found / sweeps
 
 

@@ -6,9 +6,9 @@ that the upper room imports the lower one; lines that follow from others are lef
 
 from __future__ import annotations
 
+import argparse
 import ast
 import runpy
-import sys
 from pathlib import Path
 
 import matplotlib
@@ -120,4 +120,6 @@ def box(axes: plt.Axes, x: float, y: float, name: str, width: float, colour: str
 
 
 if __name__ == "__main__":
-    draw(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("house.svg"))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("file", nargs="?", type=Path, default=Path(__file__).with_name("house.svg"))
+    draw(parser.parse_args().file)

@@ -20,7 +20,7 @@ from dpsco_bench.claims.plan import read_plan
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.predict import COSTS, CellWork, kind_of, predicted_seconds, work_of
+from dpsco_bench.execution.predict import COSTS, WORK, amounts, kind_of, predicted_seconds
 from dpsco_bench.jsonio import dumps_pretty, loads, write_atomic
 from dpsco_bench.privacy.plan import Plan
 
@@ -28,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 KEPT = HERE / "kinds.json"
 LEAST_TOOK = 0.003
 """Shorter cells are what starting them takes."""
-BEGIN = CellWork(4e-3, 1e-5, 3e-8, 5e-6, 1e-7, 1e-9, 3e-9, 2e-10)
+BEGIN = (4e-3, 1e-5, 3e-8, 5e-6, 1e-7, 1e-9, 3e-9, 2e-10)
 UNUSED = 0.05
 """A cost that is nowhere more than this share of a cell is none."""
 OUTLIER = 0.4
@@ -42,16 +42,17 @@ class Time(NamedTuple):
 
     algorithm: str
     kind: tuple[bool, str]
-    work: CellWork
+    work: Sequence[float]
     predicted: float
     seconds: float
     fits: bool
 
 
 def _time(cell: Cell, plan: Plan, rows: int, fused: bool, seconds: float) -> Time:
-    kind, work = kind_of(cell, plan, fused), work_of(cell, plan, rows)
+    kind, does = kind_of(cell, plan, fused), amounts(cell, plan, rows)
     at_once = not kind[0] and sum(query.releases for query in plan.queries) <= 1 and plan.gradient_evaluations <= cell.n
     fits = not at_once and cell.algorithm not in TAKES_FEWER
+    work = [does[name] for name in WORK]
     return Time(cell.algorithm, kind, work, predicted_seconds(cell, plan, rows, fused), seconds, fits)
 
 
@@ -85,7 +86,7 @@ def listed() -> Iterable[Time]:
         yield _time(point.cell, point.plan, row["R"], row["fused"], row["seconds"] + LEAST_TOOK)
 
 
-def fitted(times: Sequence[Time]) -> CellWork:
+def fitted(times: Sequence[Time]) -> tuple[float, ...]:
     """Non-negative costs of one kind."""
     work = np.array([time.work for time in times], dtype=np.float64)
     took = np.log([max(time.seconds, LEAST_TOOK) for time in times])
@@ -106,7 +107,7 @@ def fitted(times: Sequence[Time]) -> CellWork:
     )
     parts = work * np.exp(found.x)
     used = (parts / parts.sum(axis=1, keepdims=True)).max(axis=0) > UNUSED
-    return CellWork(*(float(f"{cost:.1e}") for cost in np.where(used, np.exp(found.x), 0.0)))
+    return tuple(float(f"{cost:.1e}") for cost in np.where(used, np.exp(found.x), 0.0))
 
 
 def shares(pairs: Sequence[tuple[float, float]]) -> list[float]:

@@ -20,14 +20,10 @@ class InputError(DpscoError):
 
     Parameters
     ----------
-    key : str
-        Name of the offending key, as the user writes it.
-    value : object
-        The value found; ``"missing"`` for none.
-    allowed : str
-        What is allowed, e.g. ``"an integer >= 1"``.
-    source : str
-        Where the condition comes from (theorem, section); empty if it is self-evident.
+    key : str, name of the offending key, as the user writes it
+    value : object, the value found; ``"missing"`` for none
+    allowed : str, what is allowed, e.g. ``"an integer >= 1"``
+    source : str, where the condition comes from (theorem, section); empty if it is self-evident
     """
 
     def __init__(self, key: str, value: object, allowed: str, source: str = "") -> None:
@@ -43,8 +39,7 @@ class InputErrors(InputError):
 
     Parameters
     ----------
-    slips : sequence of InputError
-        At least one; ``key``, ``value`` and ``allowed`` are those of the first.
+    slips : sequence of InputError, at least one; ``key``, ``value`` and ``allowed`` are those of the first
     """
 
     def __init__(self, slips: Sequence[InputError], between: str = "; ") -> None:
@@ -62,10 +57,8 @@ class BrokenPaper(InputError):
 
     Parameters
     ----------
-    package : str
-        Its package, with its distribution where that is known.
-    reason : str
-        What its import says.
+    package : str, its package, with its distribution where that is known
+    reason : str, what its import says
     """
 
     def __init__(self, package: str, reason: str) -> None:
@@ -77,12 +70,9 @@ class Refusal(DpscoError):
 
     Parameters
     ----------
-    what : str
-        The refused combination.
-    reason : str
-        Why, in one clause.
-    source : str
-        Theorem, section or erratum behind the refusal.
+    what : str, the refused combination
+    reason : str, why, in one clause
+    source : str, theorem, section or erratum behind the refusal
     """
 
     def __init__(self, what: str, reason: str, source: str = "") -> None:
@@ -105,14 +95,10 @@ def nearest(name: object, known: Iterable[str], listing: str = "", what: str = "
 
     Parameters
     ----------
-    name : object
-        As the user wrote it.
-    known : iterable of str
-        The names that exist.
-    listing : str
-        The command that shows all of them, where there is one.
-    what : str
-        What the names are names of.
+    name : object, as the user wrote it
+    known : iterable of str, the names that exist
+    listing : str, the command that shows all of them, where there is one
+    what : str, what the names are names of
     """
     names = list(dict.fromkeys(known))
     if len(names) <= FEW:
@@ -141,17 +127,7 @@ def checked_count(key: str, value: Any) -> int:
 
 
 class DataAbsent(DpscoError):
-    """A data set that is not under the data root.
-
-    Parameters
-    ----------
-    name : str
-        Data set.
-    root : object
-        The data root that was searched.
-    command : str
-        The command that fetches it.
-    """
+    """A data set that is not under the data root that was searched; ``command`` fetches it."""
 
     def __init__(self, name: str, root: object, command: str) -> None:
         super().__init__(f"data set {name} absent under {root}: get it with `{command}`")

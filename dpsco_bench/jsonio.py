@@ -49,7 +49,7 @@ def to_jsonable(value: Any) -> Any:
         return _mapping(value)
     if kind is list or kind is tuple:
         return [to_jsonable(item) for item in value]
-    if value is None or isinstance(value, bool | str):
+    if isinstance(value, bool | str):
         return value
     if isinstance(value, int | np.integer):
         return int(value)
@@ -131,12 +131,7 @@ def restore(value: Any) -> Any:
 def naming(path: object, draft: Path | None = None) -> Iterator[None]:
     """Name what is written in an error that says there is no place for it: a full disk refuses without a name.
 
-    Parameters
-    ----------
-    path : object
-        The file or folder that is named.
-    draft : Path, optional
-        A file or folder that stands for it until it is whole, and is never named.
+    The ``draft``, a file or folder that stands for ``path`` until it is whole, is never named.
     """
     try:
         yield
@@ -201,12 +196,7 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
 
 
 def sealed(text: str) -> str:
-    """Write a JSON object as text with the digest of this text as its first entry; see `unsealed`.
-
-    Parameters
-    ----------
-    text : str, of `dumps_canonical` or `dumps_pretty`, at least one key
-    """
+    """Write the text of a JSON object, of at least one key, with its digest as the first entry; see `unsealed`."""
     head = '{"sha256": ' if text.startswith('{"') else '{\n  "sha256": '
     return f'{head}"{hashlib.sha256(text.encode()).hexdigest()}",{text[1:]}'
 
@@ -233,14 +223,10 @@ def kept_beside(path: Path, ending: str, make: Callable[[bytes], Any], salt: str
 
     Parameters
     ----------
-    path : Path
-        The file.
-    ending : str
-        Of the name of what is kept, with its dot.
-    make : callable, takes the bytes of the file
-        Gives what JSON can hold, or something else, which is then not kept.
-    salt : str
-        What else it depends on, such as the version of the reader.
+    path : Path, the file
+    ending : str, of the name of what is kept, with its dot
+    make : callable, takes the bytes of the file, and gives what JSON can hold; anything else is not kept
+    salt : str, what else it depends on, such as the version of the reader
 
     Returns
     -------

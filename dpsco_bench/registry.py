@@ -35,14 +35,10 @@ class Registry(Generic[T]):
 
     Parameters
     ----------
-    kind : str
-        What an entry is called in errors.
-    folder : str
-        Where papers keep the modules that register such entries: a package or module of this name in the paper's own.
-    core : str
-        The same for entries that belong to no paper: a module of this package; empty if there are none.
-    listed : bool
-        Whether the verb ``list`` shows them.
+    kind : str, what an entry is called in errors
+    folder : str, package or module, of this name in a paper's own, where papers register such entries
+    core : str, the same for entries that belong to no paper: a module of this package; empty if there are none
+    listed : bool, whether the verb ``list`` shows them
     """
 
     def __init__(self, kind: str, folder: str, core: str = "", listed: bool = False) -> None:
@@ -220,18 +216,6 @@ def add_paper(folder: Path) -> str:
         raise InputError("paper", str(folder), f"a folder with another name: {name} is an installed package")
     _ADDED[name] = name
     return name
-
-
-def drop_paper(name: str) -> None:
-    """Undo `add_paper`, so that a folder of the same name may follow; what it registered is for `Registry.forget`."""
-    package = _ADDED.pop(name)
-    place = _location(package)
-    if place is not None and str(place.parent) in sys.path:
-        sys.path.remove(str(place.parent))
-    for module in [module for module in sys.modules if f"{module}.".startswith(f"{package}.")]:
-        del sys.modules[module]
-    for cached in (_location, modules_in, source):
-        cached.cache_clear()
 
 
 def paper_folders() -> dict[str, Path]:

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from dpsco_bench import registry as registration
 from dpsco_bench.cli.main import main
-from dpsco_bench.registry import REGISTRIES, drop_paper, papers, roots
+from dpsco_bench.registry import REGISTRIES, papers, roots
 from dpsco_bench.rng.streams import Stream, stream_key
 from dpsco_bench.samplers.draws import KeyedDraws
 
@@ -76,6 +77,18 @@ def registries():
         drop_paper(name)
     for name in [name for name in sys.modules if name.startswith("dpsco_plugin_")]:
         del sys.modules[name]
+
+
+def drop_paper(name):
+    """Undo `add_paper`, so that a folder of the same name may follow; what it registered is for `Registry.forget`."""
+    package = registration._ADDED.pop(name)
+    place = registration._location(package)
+    if place is not None and str(place.parent) in sys.path:
+        sys.path.remove(str(place.parent))
+    for module in [module for module in sys.modules if f"{module}.".startswith(f"{package}.")]:
+        del sys.modules[module]
+    for cached in (registration._location, registration.modules_in, registration.source):
+        cached.cache_clear()
 
 
 @pytest.fixture

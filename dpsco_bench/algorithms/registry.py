@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cached_property
 from typing import Any, get_args
 
 from dpsco_bench.errors import InputError, Refusal, checked_count
@@ -16,33 +16,11 @@ from dpsco_bench.problems.base import Constants, Problem, Trait
 from dpsco_bench.problems.constants import Need
 from dpsco_bench.registry import Registry
 
-
-def count_option(key: str, value: int | None, source: str, top: int | None = None, least: int = 1) -> int | None:
-    """Return a count as given, None for the theorem's. Raises InputError below ``least`` or above ``top``."""
-    if value is not None and (value < least or (top is not None and value > top)):
-        raise InputError(key, value, f"an integer in {least}..{top}" if top else f"an integer >= {least}", source)
-    return value
-
-
-def positive_option(key: str, value: float | None, source: str) -> float | None:
-    """Return a number as given, None for the theorem's. Raises InputError if it is not above 0."""
-    if value is not None and value <= 0:
-        raise InputError(key, value, "> 0", source)
-    return value
-
-
-def choice_option(key: str, value: str, allowed: Iterable[str], source: str) -> str:
-    """Return a name that is one of those allowed. Raises InputError otherwise."""
-    if value not in (names := tuple(allowed)):
-        raise InputError(key, value, " or ".join(names), source)
-    return value
-
-
 CALIBRATIONS = ("paper", "accounted", "none")
 NO_VARIANT = "no variant defines it"
 """Reason to refuse an algorithm under a calibration that none of its variants has."""
 PlanFunction = Callable[..., Plan]
-RunFunction = Callable[[Any, Plan, Any], Any]
+RunFunction = Callable[..., Any]
 PartsFunction = Callable[[Options], Iterable[str]]
 
 
@@ -57,6 +35,7 @@ class Setting:
     privacy : PrivacySpec, the target
     variant : str, which of the algorithm's variants
     calibration : str, ``paper``, ``accounted`` or ``none``, for schedules that are made for the noise in force
+    source : str, the algorithm's, which errors name
     """
 
     constants: Constants
@@ -65,6 +44,7 @@ class Setting:
     privacy: PrivacySpec
     variant: str
     calibration: str
+    source: str
 
     @property
     def epsilon(self) -> float:
@@ -80,6 +60,36 @@ class Setting:
     def l(self) -> float:  # noqa: E743 - the papers' letter
         """``ln(1/delta)``."""
         return self.privacy.log_inverse_delta
+
+    def error(self, key: str, value: object, allowed: str) -> InputError:
+        """Build the error of a value outside its range."""
+        return InputError(key, value, allowed, self.source)
+
+    def count(self, key: str, value: int | None, top: float = math.inf, least: int = 1) -> int | None:
+        """Return a count as given, None for the theorem's. Raises InputError below ``least`` or above ``top``."""
+        if value is not None and not least <= value <= top:
+            raise self.error(
+                key, value, f"an integer >= {least}" if top == math.inf else f"an integer in {least}..{top}"
+            )
+        return value
+
+    def positive(self, key: str, value: float | None) -> float | None:
+        """Return a number as given, None for the theorem's. Raises InputError if it is not above 0."""
+        if value is not None and value <= 0:
+            raise self.error(key, value, "> 0")
+        return value
+
+    def step(self, value: float, limit: float, name: str) -> float:
+        """Return a step size. Raises InputError outside of (0, limit]; ``name`` is what the source calls the limit."""
+        if not 0 < value <= (1 + 1e-12) * limit:
+            raise self.error("step", value, f"in (0, {name}] with {name} = {limit:.6g}")
+        return value
+
+    def choice(self, key: str, value: str, allowed: Iterable[str]) -> str:
+        """Return a name that is one of those allowed. Raises InputError otherwise."""
+        if value not in (names := tuple(allowed)):
+            raise self.error(key, value, " or ".join(names))
+        return value
 
 
 @dataclass(frozen=True)
@@ -114,11 +124,11 @@ class Algorithm:
     id: str
     source: str
     summary: str
-    needs: tuple[Need, ...]
-    variants: Mapping[str, tuple[str, ...]]
     plan_function: PlanFunction
-    order_invariant: bool
     module: str
+    needs: tuple[Need, ...] = ()
+    variants: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"standard": CALIBRATIONS})
+    order_invariant: bool = True
     defaults: Mapping[str, str] = field(default_factory=dict)
     measure: str = "excess_risk"
     least_norm: float = 2.0
@@ -126,7 +136,7 @@ class Algorithm:
     parts: PartsFunction | None = None
     law: str = ""
     proximal: bool = False
-    run_function: RunFunction | None = field(default=None)
+    run_function: RunFunction | None = None
 
     def run(self, function: RunFunction) -> RunFunction:
         """Attach the run, the only one (used as a decorator); it is the last thing that an entry is given."""
@@ -135,10 +145,11 @@ class Algorithm:
         object.__setattr__(self, "run_function", function)
         return function
 
-    @property
+    @cached_property
     def options(self) -> dict[str, inspect.Parameter]:
-        """Schedule options of the plan function by name (its keyword-only parameters)."""
-        return dict(_keywords(self.plan_function))
+        """Schedule options of the plan function by name (its keyword-only parameters); reading them is slow."""
+        parameters = inspect.signature(self.plan_function, eval_str=True).parameters
+        return {k: p for k, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
 
     def modules(self, options: Options) -> tuple[str, ...]:
         """Names of the modules that a run with these options uses: its own, and those that it finds by name."""
@@ -187,7 +198,7 @@ class Algorithm:
         n, d = checked_count("n", n), checked_count("d", d)
         if variant not in self.variants:
             raise InputError("variant", variant, "one of " + ", ".join(self.variants), self.id)
-        given = Setting(constants, n, d, privacy, variant, calibration)
+        given = Setting(constants, n, d, privacy, variant, calibration, self.source)
         return self.plan_function(given, **self.checked_options(options))
 
     def checked_options(self, options: Options) -> Options:
@@ -227,21 +238,7 @@ class Algorithm:
         return value
 
 
-def algorithm(
-    id: str,
-    *,
-    source: str,
-    needs: tuple[Need, ...] = (),
-    variants: Mapping[str, tuple[str, ...]] | None = None,
-    order_invariant: bool = True,
-    defaults: Mapping[str, str] | None = None,
-    measure: str = "excess_risk",
-    least_norm: float = 2.0,
-    rounds: str = "",
-    parts: PartsFunction | None = None,
-    law: str = "",
-    proximal: bool = False,
-) -> Callable[[PlanFunction], Algorithm]:
+def algorithm(id: str, *, source: str, **declared: Any) -> Callable[[PlanFunction], Algorithm]:
     """Register the decorated plan function as an algorithm; attach its run with ``@plan.run``.
 
     The function takes a `Setting`; its keyword-only parameters are the algorithm's options, each with a type and a
@@ -254,25 +251,8 @@ def algorithm(
         raise InputError("algorithm id", id, "of the form paper.name")
 
     def register(function: PlanFunction) -> Algorithm:
-        summary = (inspect.getdoc(function) or "").split("\n", 1)[0]
-        entry = Algorithm(
-            id,
-            source,
-            summary,
-            needs,
-            variants or {"standard": CALIBRATIONS},
-            function,
-            order_invariant,
-            function.__module__,
-            dict(defaults or {}),
-            measure,
-            least_norm,
-            rounds,
-            parts,
-            law or id,
-            proximal,
-        )
-        return ALGORITHMS.add(id, entry, function.__module__)
+        summary, module = (inspect.getdoc(function) or "").split("\n", 1)[0], function.__module__
+        return ALGORITHMS.add(id, Algorithm(id, source, summary, function, module, **{"law": id, **declared}), module)
 
     return register
 
@@ -288,10 +268,3 @@ def get_algorithm(id: str) -> Algorithm:
 def list_algorithms() -> list[str]:
     """Ids of all algorithms, the user's own included."""
     return ALGORITHMS.names()
-
-
-@cache
-def _keywords(plan_function: PlanFunction) -> dict[str, inspect.Parameter]:
-    """List its keyword-only parameters; reading a signature's annotations is slow."""
-    parameters = inspect.signature(plan_function, eval_str=True).parameters
-    return {k: p for k, p in parameters.items() if p.kind is p.KEYWORD_ONLY}

@@ -1,32 +1,29 @@
-"""Methods that several papers share: noisy mirror descent, and phases of private SGD."""
+"""Methods that several papers share: noisy mirror descent, projected steps on batches, and phases of private SGD."""
 
 from __future__ import annotations
 
 from math import ceil, log, log2, sqrt
 
-from dpsco_bench.algorithms.registry import Setting, count_option
+from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import ball_geometry
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
 from dpsco_bench.privacy.records import Disjoint
 
 
-def mirror_descent_plan(given: Setting, steps: int | None, most_steps: int | None, source: str) -> Plan:
+def mirror_descent_plan(given: Setting, steps: int | None, most_steps: int | None) -> Plan:
     """``T = diam^2 n^2 eps^2/(W ln^2(n/delta))`` noisy full gradients, ``sigma^2 = 32 G^2 T ln^2(n/delta)/(n eps)^2``.
 
     For a setting on a ball; ``steps`` replaces T, ``most_steps`` caps it.
     """
     c, n, eps = given.constants, given.n, given.epsilon
-    count_option("steps", steps, source)
-    count_option("most_steps", most_steps, source)
     if c.ball is None:
-        raise InputError("domain", c.domain, "a ball", source)
+        raise given.error("domain", c.domain, "a ball")
     geometry = ball_geometry(c.ball)
     width, logarithm = geometry.squared_width(given.d), log(n / given.delta)
-    T = steps or max(1, round((c.diameter * n * eps / logarithm) ** 2 / width))
-    T = min(T, most_steps or T)
+    T = given.count("steps", steps) or max(1, round((c.diameter * n * eps / logarithm) ** 2 / width))
+    T = min(T, given.count("most_steps", most_steps) or T)
     scale = sqrt(32 * T) * c.lipschitz * logarithm / (n * eps)
     query = GaussianQuery("gradient", 2 * c.lipschitz / n, T, paper_scale=scale)
     schedule: Schedule = dict(
@@ -43,14 +40,35 @@ def optimal_step(plan, mechanism):
 
 def averaged_steps(objective, plan, mechanism, step):
     """T mirror steps of a given length on ``(R, d)``; returns the average of the iterates after each."""
-    geometry, z = ball_geometry(objective.domain), objective.start
-    total = float64_zeros(z)
-    for t in range(plan.steps):
+    geometry = ball_geometry(objective.domain)
+
+    def moved(z, t):
         gradient = mechanism.release("gradient", objective.mean_gradient(z), t) + objective.regulariser_gradient(z)
-        z = geometry.bregman_step(z, step * gradient)
-        total = total + z
-        objective.observe(z)
-    return cast_like(total / plan.steps, z)
+        return geometry.bregman_step(z, step * gradient)
+
+    return average(objective, objective.start, plan.steps, moved)
+
+
+def average(objective, x, steps, step):
+    """Make steps ``x <- step(x, t)`` from ``x (R, d)``; returns the mean of the points after each."""
+    total = float64_zeros(x)
+    for t in range(steps):
+        x = step(x, t)
+        total = total + x
+        objective.observe(x)
+    return cast_like(total / steps, x)
+
+
+def projected_sgd(objective, plan, mechanism, step):
+    """Projected steps of one size on noisy batch gradients, on iterates ``(R, d)``; returns the mean of x^1..x^T."""
+    x = objective.start
+    total = float64_zeros(x)
+    for t in range(plan.steps):
+        total = total + x
+        gradient = objective.batch_gradient(x, mechanism.sample("gradient", t))
+        x = objective.project(x - step * mechanism.release("gradient", gradient, t))
+        objective.observe(x)
+    return cast_like(total / plan.steps, x)
 
 
 def phased_plan(given: Setting, step: float) -> Plan:

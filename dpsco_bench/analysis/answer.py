@@ -36,7 +36,6 @@ RATE, BOUND, COUNT, ORDERING = "rate", "bound", "count", "ordering"
 ABOUT = {"explicit": BOUND, "lower_bound": "lower bound"}
 """Kind -> what an answer calls it; others go by their title."""
 VERBS = {YES: "is proven", NO: "is refuted", OPEN: "is open"}
-HOLDS = "holds"
 MOST_NAMED = 3
 """Parts that an answer names; of more it tells the number."""
 BY_SCHEDULE = 0.6
@@ -130,14 +129,10 @@ def _rate(row: Verdict, law: bool) -> RowWord | None:
     too_far = row.word == "faster" and abs(row.slope - row.bound_slope) > allowed and not row.loose
     if row.word == "not_observable" or too_far:
         return None
-    return RowWord(word, RATE, place_of(row), row, _schedule(row) if word == YES else None)
-
-
-def _schedule(row: Verdict) -> float | None:
-    """Share of the risk without noise, where it gives the exponent too; None elsewhere."""
-    share, asks = row.noise_off_share, row.calibration != "none" and not (row.noiseless or row.sampling)
-    alike = abs(row.noise_off_slope - row.bound_slope) <= row.tolerance
-    return share if share is not None and share >= BY_SCHEDULE and alike and asks else None
+    share, asks = row.noise_off_share or 0.0, row.calibration != "none" and not (row.noiseless or row.sampling)
+    alike = abs(row.noise_off_slope - row.bound_slope) <= row.tolerance  # it gives the exponent too
+    by_schedule = word == YES and share >= BY_SCHEDULE and alike and asks
+    return RowWord(word, RATE, place_of(row), row, share if by_schedule else None)
 
 
 def place_of(row: Verdict) -> str:
@@ -195,7 +190,7 @@ def _slopes(place: str, said: Sequence[RowWord]) -> str:
 
 
 def _order(said: RowWord) -> tuple[int, str]:
-    return PLACES.index(said.place) if said.place in PLACES else len(PLACES), said.place
+    return (*PLACES, said.place).index(said.place), said.place
 
 
 def listed(names: Sequence[str]) -> str:
@@ -285,7 +280,7 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
     known = others or {}
     subject, own = subject_of(rows), [row for row in rows if row.counted]
     laws = {row.law: {of.word for of in rows if of.part == row.law} for row in rows if row.law}
-    said = [one for row in rows if (one := says(row, laws.get(row.law or "", set()) == {HOLDS}))]
+    said = [one for row in rows if (one := says(row, laws.get(row.law or "", set()) == {"holds"}))]
     named = [other for id in rows[0].noise_of or () for other in known.get(id, ())]
     judging = [row for row in (*rows, *named) if on_printed_noise(row)]
     if subject == "audit":
@@ -305,7 +300,9 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
     }
     cells |= {"silent": together(under["silent"])} if under["silent"] else {}
     counts = [one for id in rows[0].count_of or () for row in known.get(id, ()) if (one := says(row))]
-    beside = (*_two_noises(rows, cells["noise"]), *_untested(rows, said), *_counted(said, counts))
+    counted = together([one for one in (*said, *counts) if one.about == COUNT and one.row.calibration != "accounted"])
+    beside = [*_two_noises(rows, cells["noise"]), *_untested(rows, said)]
+    beside += [f"Gradient count as stated: {counted.word}."] * (counted.word != UNTESTED)
     return Answer(subject, cells, (*beside, *_remarks(rows, known)))
 
 
@@ -411,12 +408,6 @@ def _two_noises(rows: Sequence[Verdict], noise: AnswerCell) -> list[str]:
     return [f"The risk is run with the constant {number(ran[0])}: two noises."]
 
 
-def _counted(said: Sequence[RowWord], counts: Sequence[RowWord]) -> list[str]:
-    """Answer a count that stands in the row of its risk."""
-    cell = together([one for one in (*said, *counts) if one.about == COUNT and one.row.calibration != "accounted"])
-    return [f"Gradient count as stated: {cell.word}."] if cell.word != UNTESTED else []
-
-
 def _remarks(rows: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) -> list[str]:
     """Name controls that misbehave, corrected noise that is proven, and refutations of the same formula elsewhere."""
     told = [
@@ -497,7 +488,7 @@ def headline(found: Iterable[Answer]) -> str:
     ours = [cells["private"] for cells in risks if cells["private"].word == YES]
     nominal = sum("*" in cell.marks for cell in ours)
     said.append(f"With private noise {len(ours)} of the {len(risks)} show ({nominal} with nominal constants)")
-    for what, subjects in TALLIES.items():
+    for what, subjects in (("privacy theorems", ("privacy",)), ("counts and laws", ("count", "law"))):
         counts = Counter(one.word for one in rows if one.subject in subjects)
         told = ", ".join(f"{counts[word]} {word}" for word in WORDS)
         said += [f"Of {counts.total()} {what}: {told}"] * bool(counts)
@@ -516,7 +507,3 @@ def brief(found: Iterable[Answer]) -> str:
 def larger_constant(cell: AnswerCell) -> bool:
     """Check whether noise is private for a larger constant than 1 alone."""
     return cell.word == YES and float(cell.marks.get("c", ">= 1").removeprefix(">= ").replace(",", "")) > 1.0
-
-
-TALLIES = {"privacy theorems": ("privacy",), "counts and laws": ("count", "law")}
-"""Name of a further count -> its subjects."""

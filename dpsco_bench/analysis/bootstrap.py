@@ -42,6 +42,10 @@ class CellSummary:
         """Half the 95 % interval of the mean, by Student's quantile; NaN for a single random replicate."""
         return NORMAL_95 * student_factor(self.dof) * self.stderr if self.dof > 0 else math.nan
 
+    @property
+    def ci(self) -> tuple[float, float]:
+        return self.mean - self.half, self.mean + self.half
+
 
 def bootstrap_rng(*names: str) -> np.random.Generator:
     """Random generator that belongs to a name, such as (claim, part, calibration); the order of its parts matters.
@@ -152,10 +156,7 @@ def resampled_means(
         raise InputError("data sets and replicates of cells that share them", sorted(shapes), "equal")
     ((count, replicates),) = shapes
     means, variances = [], []
-    for drawn in resampled_indices(rng, resamples, count, replicates, data_sets):
-        chosen = drawn + (replicates * count) * np.arange(len(drawn))[:, None]
-        size = len(drawn) * count * replicates
-        counts = np.bincount(chosen.ravel(), minlength=size).reshape(len(drawn), -1)
+    for drawn, counts in resampled_counts(rng, resamples, count, replicates, data_sets):
         pairs = [_largest(array.reshape(len(array), -1), counts, drawn, count) for array in arrays]
         means.append([pair[0] for pair in pairs])
         variances.append([pair[1] for pair in pairs])
@@ -175,6 +176,15 @@ def _largest(
     if replicates > 1:
         candidates.append(samples.var(axis=2, ddof=1).mean(axis=1) / (replicates * data_sets))
     return np.take_along_axis(own, signal[:, None], axis=1)[:, 0], np.max(candidates, axis=0)
+
+
+def resampled_counts(
+    rng: np.random.Generator, resamples: int, count: int, replicates: int, drawn: NDArray[np.int64] | None = None
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Draw as `resampled_indices`; yields its blocks, and how often each of their rows has each index."""
+    for indices in resampled_indices(rng, resamples, count, replicates, drawn):
+        chosen = indices + indices.shape[1] * np.arange(len(indices))[:, None]
+        yield indices, np.bincount(chosen.ravel(), minlength=indices.size).reshape(len(indices), -1)
 
 
 def resampled_indices(

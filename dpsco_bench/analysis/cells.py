@@ -13,6 +13,8 @@ from dpsco_bench.plain import Plain
 
 COLUMNS = ("values", "mean", "stderr", "bound")
 NO_ERROR = "a single random replicate has no standard error"
+SAYS_SOMETHING = 0.5
+"""Predicted power from which on an audit that refutes nothing is worth telling."""
 
 
 def band_verdict(

@@ -22,13 +22,15 @@ from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import Bound, bound_modules, compiled, get_bound
-from dpsco_bench.claims.kinds import NOT_MEASURED, SKIPPED, kind_modules
+from dpsco_bench.claims.kinds import KINDS, NOT_MEASURED, SKIPPED
 from dpsco_bench.claims.model import GRID, RISK, THRESHOLD, Part
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.cell import Calibrations
+from dpsco_bench.execution.digest import OWN, code_digest
 from dpsco_bench.execution.job_results import risk_kind_of
 from dpsco_bench.execution.jobs import Decided, Job, stage_end
 from dpsco_bench.plain import Plain
+from dpsco_bench.registry import modules_in
 from dpsco_bench.samplers.evidence import NOT_CERTIFIED, unsettled
 
 OF_THE_LAW = ("risk", "chain_risk")
@@ -43,6 +45,8 @@ Decisions = Callable[[Job], Decided | None]
 OF_PART = ("beside", "control", "outside", "for_class", "law", "loose", "sampling", "noiseless")
 CLAIMS_NAMED = ("noise_of", "count_of", "audited_by", "formula_of")
 """Fields of a row that a part states, and those that name other claims."""
+DRAWING = "report"
+"""Folder that no verdict depends on."""
 FROM_MEMORY = "from memory"
 """Words in the source of an algorithm whose constants are not read from a paper."""
 
@@ -110,7 +114,12 @@ def judge_modules(entry: ClaimEntry) -> list[str]:
     parts = entry.claim.parts
     formulas = {name for part in parts for name in (part.bound, part.quantity) if "." in name}
     bounds = {module for name in formulas for module in bound_modules(name)}
-    return [__name__, *kind_modules(part.kind for part in parts), *sorted(bounds)]
+    return [__name__, *sorted({KINDS.module(part.kind) for part in parts}), *sorted(bounds)]
+
+
+def judge_digest(entry: ClaimEntry, *more: str) -> str:
+    """Digest the code of `judge_modules`, and of ``more`` modules, but for what kinds draw with."""
+    return code_digest([*more, *judge_modules(entry)], without=frozenset(modules_in(f"{OWN}.{DRAWING}")))
 
 
 class ClaimJudge:
@@ -121,12 +130,17 @@ class ClaimJudge:
         self.jobs = {(job.part, job.calibration): job for job in entry.jobs}
         self._load = load
         found = {job.decisions: job for job in entry.jobs if job.decisions}
-        self._decided = {key: decided(job) for key, job in found.items()}
+        self.decided = {key: decided(job) for key, job in found.items()}
         self._cells: dict[tuple[str, int], list[CellEvidence]] = {}
         self._evidence: dict[tuple[str, str, str, int], list[CellEvidence]] = {}
 
     def verdicts(self) -> list[Verdict]:
-        return [self._judge(part, calibration) for part in self.claim.parts for calibration in part.calibrations]
+        return [self.verdict(part, calibration) for part in self.claim.parts for calibration in part.calibrations]
+
+    def verdict(self, part: Part, calibration: str) -> Verdict:
+        """Judge a part under a calibration, by the looks that decided its word."""
+        case = Case(self, part, calibration)
+        return replace(case, looks=case.deciding_looks()).verdict()
 
     def evidence(self, part: str, calibration: str, quantity: str = RISK, look: int = 0) -> list[CellEvidence]:
         """Cells of a part under a calibration, with what is judged of them, by what a look reads (0: by all)."""
@@ -141,136 +155,6 @@ class ClaimJudge:
         if (job.name, look) not in self._cells:
             self._cells[job.name, look] = job_cells(job, *(self._load(job, look) if look else self._load(job)))
         return self._cells[job.name, look]
-
-    def _looks(self, case: Case) -> dict[tuple[str, str], Look]:
-        """Return the looks that decided a word at its sources; the last one where none did."""
-        groups: dict[str, list[Job]] = {}
-        for key in case.sources:
-            groups.setdefault(self.jobs[key].decisions, []).append(self.jobs[key])
-        asks = case.part.rules.asks(case.part)
-        decided = {own: self._decided.get(own) if asks else None for own in groups}
-        looks = {own: Look.at(groups[own], found.looks[case.word]) for own, found in decided.items() if found}
-        return {key: looks.get(self.jobs[key].decisions, FIXED) for key in case.sources}
-
-    def _staged(self, case: Case) -> Plain:
-        """How many replicates a row rests on, and of the stages of its longest runs which one decided it."""
-        looks = {key: case.look_at(key) for key in case.sources}
-        key = max(looks, key=lambda own: (looks[own].number > 0, looks[own].share))
-        job, look = self.jobs[key], looks[key]
-        found = self._decided.get(job.decisions)
-        end = found.up_to(job, look.number)[-1].end if found else job.replicates
-        told: Plain = {"replicates": end * job.data_sets if case.part.runs else 0}
-        if not (found and look.number):
-            return told
-        ends = dict.fromkeys(stage_end(job, number) * job.data_sets for number in range(1, look.of + 1))
-        level = 1.0 - look.alpha if case.part.rules.has_interval else None
-        return {**told, "stages": tuple(ends), "look": look.number, "level": level}
-
-    def _judge(self, part: Part, calibration: str) -> Verdict:
-        case = Case(self, part, calibration)
-        case = replace(case, looks=self._looks(case))
-        jobs = [self.jobs[key] for key in case.sources]
-        needed = jobs + [self.jobs[key] for key in case.silent_sources]
-        skipped = next((job.skipped for job in needed if job.skipped), "")
-        if skipped:
-            verdict, notes = Verdict(f"{SKIPPED}: {skipped}", part.kind, skipped), [part.note_on(calibration)]
-        else:
-            judged = replace(part.rules.judge(case), kind=part.kind)
-            verdict = gated(judged, part.rules.of_the_law, self._distrust(case))
-            circumstances = self._circumstances(case, needed, verdict.fitted or ())
-            notes = [*verdict.notes, part.note_on(calibration), *circumstances]
-        silent = bool(skipped or part.noiseless) or calibration == "none"
-        noise = None if silent else verdict.noise or noise_behind(cell.charged for cell in self._charged(case))
-        verdict = replace(verdict, reservations=reservations_of(part, calibration, verdict, noise))
-        if noise and "epsilon_real" in part.rules.fields:
-            verdict = replace(verdict, epsilon_real=noise.epsilon_real, epsilon_real_kind=noise.epsilon_real_kind)
-        return replace(
-            verdict,
-            sentence=part.rules.sentence(verdict),
-            id=self.claim.id,
-            part=part.id,
-            calibration=calibration,
-            profile=jobs[0].profile,
-            **({"replicates": 0} if skipped else self._staged(case)),
-            key=jobs[0].key,
-            expected=part.expected,
-            notes=tuple(filter(None, (part.aside, part.asks_no_privacy, *notes))),
-            **self._stated(part),
-            open_value=self._open_value(case) if calibration == "paper" else None,
-            scope=self._scope(case, jobs[0].profile),
-            risk_kind=None if skipped else case.risk_kind,
-            noise=noise,
-            **(self._of_paper(case) if noise and calibration == "paper" else {}),
-            **self._swept(case, verdict, jobs[0]),
-        )
-
-    def _stated(self, part: Part) -> Plain:
-        """Fields of a row that the claim's file states."""
-        return {
-            **{name: getattr(part, name) or None for name in OF_PART},
-            **{name: getattr(self.claim, name) or None for name in ("states", "noise_outside")},
-            **{name: tuple(getattr(self.claim, name)) or None for name in CLAIMS_NAMED},
-            "law_limit": part.law_limit,
-            "band_of": "ours" if part.band_of == "ours" else None,
-        }
-
-    def _scope(self, case: Case, profile: str) -> str | None:
-        """Tell which of the statement's values were run, if not all."""
-        parts = [self.claim.part(source) for source, _ in case.sources] if case.part.rules.by_value else []
-        return ", ".join(dict.fromkeys(filter(None, (part.scope(profile) for part in parts)))) or None
-
-    def _charged(self, case: Case) -> list[CellEvidence]:
-        """Cells whose noise is behind a verdict."""
-        found = (self.evidence(part.id, case.calibration, case.part.quantity) for part in self._own_parts(case))
-        return [cell for cells in found for cell in cells]
-
-    def _own_parts(self, case: Case) -> list[Part]:
-        """Parts whose rows are judged; a reference under another calibration is none."""
-        return [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
-
-    def _of_paper(self, case: Case) -> Plain:
-        """Say of the paper's noise whether all its constants are from memory, what corrects it, and what it leaves."""
-        parts = self._own_parts(case)
-        sources = [get_algorithm(method.algorithm).source for part in parts for method in part.methods]
-        said = {"corrected": [part.amended for part in parts], "open_constant": [part.open_constant for part in parts]}
-        return {
-            "recalled": (bool(sources) and all(FROM_MEMORY in source for source in sources)) or None,
-            **{key: ", ".join(dict.fromkeys(filter(None, texts))) or None for key, texts in said.items()},
-        }
-
-    def _open_value(self, case: Case) -> float | None:
-        """Value of what the theorem leaves open of its noise; None where it leaves nothing, or parts differ."""
-        parts = [part for part in self._own_parts(case) if part.open_constant]
-        found = {1.0 if part.open_value is None else part.open_value for part in parts}
-        return found.pop() if len(found) == 1 else None
-
-    def _circumstances(self, case: Case, jobs: Sequence[Job], fitted: Sequence[bool]) -> tuple[str, ...]:
-        """Collect what a reader must know of the runs, whatever is judged of them."""
-        grid = case.part.signals and case.part.runs and case.part.quantity != THRESHOLD
-        signals = signal_notes(case.cells, fitted) if grid else ()
-        return (*signals, *sorted({f"judged from results present; {j.present}" for j in jobs if j.present}))
-
-    def _swept(self, case: Case, verdict: Verdict, job: Job) -> Plain:
-        """Return the swept parameter, or one per cell if the cells come from several sweeps."""
-        if case.part.rules.mixes_sweeps and verdict.values:
-            names = [cell.entry.parameter for cell in case.cells]
-            if len(set(names)) > 1 and len(names) == len(verdict.values):
-                return {"parameter": ", ".join(dict.fromkeys(names)), "parameters": tuple(names)}
-        return {"parameter": case.part.axis or (job.cells[0].parameter if job.cells else "")}
-
-    def _distrust(self, case: Case) -> str:
-        """Why the chains that a part rests on are not certified; empty where they are, and where there are none."""
-        part = case.part
-        if part.quantity not in OF_THE_LAW or part.rules.ignores_chains:
-            return ""
-        reasons = [settled(case.cells)]
-        for source, own in case.sources:
-            drawn = self.claim.part(source)
-            if not drawn.rules.knows_the_law and has_chains(self.evidence(source, own, part.quantity)):
-                checks = [p for p in self.claim.parts if p.id == drawn.checked_by]
-                found = self._judge(checks[0], checks[0].calibrations[0]) if checks else None
-                reasons.append(unchecked(drawn.checked_by, found))
-        return next(filter(None, reasons), "")
 
 
 @dataclass(frozen=True)
@@ -428,6 +312,134 @@ class Case:
         beside = bound_slope(fit.values, formula, fit.weights) if formula is not None else verdict.bound_slope
         ends, exponent = (fit.ci_low, fit.ci_high), self.part.exponent
         return replace(verdict, slope=fit.slope, ci=ends, bound_slope=beside, claimed_exponent=exponent)
+
+    def deciding_looks(self) -> dict[tuple[str, str], Look]:
+        """Return the looks that decided a word at its sources; the last one where none did."""
+        groups: dict[str, list[Job]] = {}
+        for key in self.sources:
+            groups.setdefault(self.court.jobs[key].decisions, []).append(self.court.jobs[key])
+        asks = self.part.rules.asks(self.part)
+        decided = {own: self.court.decided.get(own) if asks else None for own in groups}
+        looks = {own: Look.at(groups[own], found.looks[self.word]) for own, found in decided.items() if found}
+        return {key: looks.get(self.court.jobs[key].decisions, FIXED) for key in self.sources}
+
+    def _staged(self) -> Plain:
+        """How many replicates a row rests on, and of the stages of its longest runs which one decided it."""
+        looks = {key: self.look_at(key) for key in self.sources}
+        key = max(looks, key=lambda own: (looks[own].number > 0, looks[own].share))
+        job, look = self.court.jobs[key], looks[key]
+        found = self.court.decided.get(job.decisions)
+        end = found.up_to(job, look.number)[-1].end if found else job.replicates
+        told: Plain = {"replicates": end * job.data_sets if self.part.runs else 0}
+        if not (found and look.number):
+            return told
+        ends = dict.fromkeys(stage_end(job, number) * job.data_sets for number in range(1, look.of + 1))
+        level = 1.0 - look.alpha if self.part.rules.has_interval else None
+        return {**told, "stages": tuple(ends), "look": look.number, "level": level}
+
+    def verdict(self) -> Verdict:
+        """Judge it by its looks."""
+        part, calibration = self.part, self.calibration
+        jobs = [self.court.jobs[key] for key in self.sources]
+        needed = jobs + [self.court.jobs[key] for key in self.silent_sources]
+        skipped = next((job.skipped for job in needed if job.skipped), "")
+        if skipped:
+            verdict, notes = Verdict(f"{SKIPPED}: {skipped}", part.kind, skipped), [part.note_on(calibration)]
+        else:
+            judged = replace(part.rules.judge(self), kind=part.kind)
+            verdict = gated(judged, part.rules.of_the_law, self._distrust())
+            circumstances = self._circumstances(needed, verdict.fitted or ())
+            notes = [*verdict.notes, part.note_on(calibration), *circumstances]
+        silent = bool(skipped or part.noiseless) or calibration == "none"
+        own = (self.court.evidence(one.id, calibration, part.quantity) for one in self._own_parts)
+        noise = None if silent else verdict.noise or noise_behind(cell.charged for cells in own for cell in cells)
+        verdict = replace(verdict, reservations=reservations_of(part, calibration, verdict, noise))
+        if noise and "epsilon_real" in part.rules.fields:
+            verdict = replace(verdict, epsilon_real=noise.epsilon_real, epsilon_real_kind=noise.epsilon_real_kind)
+        return replace(
+            verdict,
+            sentence=part.rules.sentence(verdict),
+            id=self.court.claim.id,
+            part=part.id,
+            calibration=calibration,
+            profile=jobs[0].profile,
+            **({"replicates": 0} if skipped else self._staged()),
+            key=jobs[0].key,
+            expected=part.expected,
+            notes=tuple(filter(None, (part.aside, part.asks_no_privacy, *notes))),
+            **self._stated(),
+            open_value=self._open_value() if calibration == "paper" else None,
+            scope=self._scope(jobs[0].profile),
+            risk_kind=None if skipped else self.risk_kind,
+            noise=noise,
+            **(self._of_paper() if noise and calibration == "paper" else {}),
+            **self._swept(verdict, jobs[0]),
+        )
+
+    def _stated(self) -> Plain:
+        """Fields of a row that the claim's file states."""
+        part, claim = self.part, self.court.claim
+        return {
+            **{name: getattr(part, name) or None for name in OF_PART},
+            **{name: getattr(claim, name) or None for name in ("states", "noise_outside")},
+            **{name: tuple(getattr(claim, name)) or None for name in CLAIMS_NAMED},
+            "law_limit": part.law_limit,
+            "band_of": "ours" if part.band_of == "ours" else None,
+        }
+
+    def _scope(self, profile: str) -> str | None:
+        """Tell which of the statement's values were run, if not all."""
+        parts = [self.court.claim.part(source) for source, _ in self.sources] if self.part.rules.by_value else []
+        return ", ".join(dict.fromkeys(filter(None, (part.scope(profile) for part in parts)))) or None
+
+    @property
+    def _own_parts(self) -> list[Part]:
+        """Parts whose rows are judged; a reference under another calibration is none."""
+        return [self.court.claim.part(part) for part, calibration in self.sources if calibration == self.calibration]
+
+    def _of_paper(self) -> Plain:
+        """Say of the paper's noise whether all its constants are from memory, what corrects it, and what it leaves."""
+        parts = self._own_parts
+        sources = [get_algorithm(method.algorithm).source for part in parts for method in part.methods]
+        said = {"corrected": [part.amended for part in parts], "open_constant": [part.open_constant for part in parts]}
+        return {
+            "recalled": (bool(sources) and all(FROM_MEMORY in source for source in sources)) or None,
+            **{key: ", ".join(dict.fromkeys(filter(None, texts))) or None for key, texts in said.items()},
+        }
+
+    def _open_value(self) -> float | None:
+        """Value of what the theorem leaves open of its noise; None where it leaves nothing, or parts differ."""
+        parts = [part for part in self._own_parts if part.open_constant]
+        found = {1.0 if part.open_value is None else part.open_value for part in parts}
+        return found.pop() if len(found) == 1 else None
+
+    def _circumstances(self, jobs: Sequence[Job], fitted: Sequence[bool]) -> tuple[str, ...]:
+        """Collect what a reader must know of the runs, whatever is judged of them."""
+        grid = self.part.signals and self.part.runs and self.part.quantity != THRESHOLD
+        signals = signal_notes(self.cells, fitted) if grid else ()
+        return (*signals, *sorted({f"judged from results present; {j.present}" for j in jobs if j.present}))
+
+    def _swept(self, verdict: Verdict, job: Job) -> Plain:
+        """Return the swept parameter, or one per cell if the cells come from several sweeps."""
+        if self.part.rules.mixes_sweeps and verdict.values:
+            names = [cell.entry.parameter for cell in self.cells]
+            if len(set(names)) > 1 and len(names) == len(verdict.values):
+                return {"parameter": ", ".join(dict.fromkeys(names)), "parameters": tuple(names)}
+        return {"parameter": self.part.axis or (job.cells[0].parameter if job.cells else "")}
+
+    def _distrust(self) -> str:
+        """Why the chains that a part rests on are not certified; empty where they are, and where there are none."""
+        part = self.part
+        if part.quantity not in OF_THE_LAW or part.rules.ignores_chains:
+            return ""
+        reasons = [settled(self.cells)]
+        for source, own in self.sources:
+            drawn = self.court.claim.part(source)
+            if not drawn.rules.knows_the_law and has_chains(self.court.evidence(source, own, part.quantity)):
+                checks = [p for p in self.court.claim.parts if p.id == drawn.checked_by]
+                found = self.court.verdict(checks[0], checks[0].calibrations[0]) if checks else None
+                reasons.append(unchecked(drawn.checked_by, found))
+        return next(filter(None, reasons), "")
 
 
 def dof_of(cells: Sequence[CellEvidence]) -> FloatArray:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from scipy.special import ndtr
 
-from dpsco_bench.execution.jobs import Job, looks_at, stage_end
+from dpsco_bench.execution.jobs import Job, stage_end, stage_ends
 
 SEVERAL, SHAPE = 2.07, -0.25
 """Normal quantile of the last of several looks, and its growth towards the first."""
@@ -40,7 +40,8 @@ class Look:
     @classmethod
     def at(cls, jobs: Sequence[Job], number: int) -> Look:
         """Look at jobs after so many stages; the least share counts."""
-        return cls(number, max(map(looks_at, jobs)), min(stage_end(job, number) / job.replicates for job in jobs))
+        of = max(len(stage_ends(job.replicates)) for job in jobs)
+        return cls(number, of, min(stage_end(job, number) / job.replicates for job in jobs))
 
     @property
     def last(self) -> bool:

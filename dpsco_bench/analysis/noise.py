@@ -131,16 +131,6 @@ class Noise(Record):
         return f", {SOME_RECORDS}" if exceeds and not self.attained else ""
 
     @property
-    def said(self) -> str:
-        """In ASCII: ``not private (eps >= 12,900, claimed 1, at n = 4,096, d = 10)``."""
-        return self._said(self.place)
-
-    @property
-    def told(self) -> str:
-        """As `said`, for the clause of a longer sentence."""
-        return self._said(self.place, ", for some records" if self.elsewhere else "")
-
-    @property
     def measured(self) -> str:
         """In ASCII, without a word: ``eps >= 2.4, of the output, claimed 1, at n = 512, d = 10``."""
         bound, kind = self.bound
@@ -149,21 +139,6 @@ class Noise(Record):
         of = self.whose or "of the target law" * (self.status == "target_law_only")
         value = f"eps {SIGNS.get(kind, '=')} {self.shown}" + f", {of}" * bool(of)
         return f"{value}, claimed {number(self.epsilon_claimed, self._digits)}{f', at {self.place}' * bool(self.place)}"
-
-    def _said(self, place: str, elsewhere: str | None = None) -> str:
-        where = self.elsewhere if elsewhere is None else elsewhere
-        said = QUERIES_EXCEED if self.sequence_exceeds else STATUS_CLAUSES[self.status]
-        clause = LAW_NEITHER if self._law_exceeds else said + where
-        bound, kind = self.bound
-        if math.isnan(bound):
-            return clause
-        sign = SIGNS.get(kind, "=")
-        value = f"eps {sign} {self.shown}, claimed {number(self.epsilon_claimed, self._digits)}"
-        value += f", {self.whose}" * bool(self.whose and not self.sequence_exceeds)
-        value += f", at {place}" * bool(place) + f", by {self.pair}" * bool(self.pair)
-        if self.nominal:
-            return f"{clause}, as the constants are nominal (if they held, {value})"
-        return f"{clause} ({value})"
 
     @property
     def nominal(self) -> bool:
@@ -196,8 +171,20 @@ class Noise(Record):
 
     @property
     def shortfall(self) -> str:
-        """The same where the noise is not proven private, without the place; else empty."""
-        return "" if self.status in ("none", "proven") else self._said("")
+        """In ASCII, of noise that is not proven private: ``not private (eps >= 12,900, claimed 1)``; else empty."""
+        if self.status in ("none", "proven"):
+            return ""
+        said = (QUERIES_EXCEED if self.sequence_exceeds else STATUS_CLAUSES[self.status]) + self.elsewhere
+        clause = LAW_NEITHER if self._law_exceeds else said
+        bound, kind = self.bound
+        if math.isnan(bound):
+            return clause
+        value = f"eps {SIGNS.get(kind, '=')} {self.shown}, claimed {number(self.epsilon_claimed, self._digits)}"
+        value += f", {self.whose}" * bool(self.whose and not self.sequence_exceeds)
+        value += f", by {self.pair}" * bool(self.pair)
+        if self.nominal:
+            return f"{clause}, as the constants are nominal (if they held, {value})"
+        return f"{clause} ({value})"
 
     @property
     def reservations(self) -> tuple[str, ...]:

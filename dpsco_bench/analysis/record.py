@@ -1,11 +1,12 @@
-"""Recorded verdicts and the regression check: only a changed word is a failure."""
+"""Recorded verdicts, recorded points of leaderboards, and the regression check: only a changed word is a failure."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import KINDS, ROW_FIELDS, SHARED_FIELDS, SKIPPED
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
+from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import ROUNDING
 
 SAME = "same"
@@ -149,15 +151,19 @@ def record(path: str | os.PathLike[str], verdicts: Sequence[Verdict]) -> None:
     Means, times and digests are left out, and sentences but those of what is inconclusive: they say what it would take.
     """
     _by_name(verdicts)  # refuses duplicates
-    lines = [_recorded_line(row) for row in sorted(verdicts, key=_name)]
+    _write(path, map(_recorded_row, sorted(verdicts, key=_name)))
+
+
+def _write(path: str | os.PathLike[str], rows: Iterable[Plain]) -> None:
+    lines = [*map(dumps_canonical, rows)]
     write_atomic(path, "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n")
 
 
-def _recorded_line(verdict: Verdict) -> str:
+def _recorded_row(verdict: Verdict) -> Plain:
     row = verdict.to_json()
     kept = (*_KEPT, *(known.own_fields if (known := KINDS.find(verdict.kind)) else verdict.own))
     kept = (*kept, "sentence") if verdict.word == "inconclusive" else kept
-    return dumps_canonical({key: _bound_rounded(key, row[key], row) for key in kept if key in row})
+    return {key: _bound_rounded(key, row[key], row) for key in kept if key in row}
 
 
 def _rounded(value: Any) -> Any:
@@ -203,3 +209,27 @@ def read_record(path: str | os.PathLike[str], paper: str = "") -> list[Verdict]:
         ) from error
     wanted = f"{paper}." if paper else ""
     return [Verdict.from_json(row) for row in rows if str(row.get("id")).startswith(wanted)]
+
+
+_point = itemgetter("board", "instance", "n", "d", "epsilon")
+"""What no two recorded points of leaderboards share."""
+
+
+def record_points(path: Path, board: str, fresh: Iterable[Plain], absent: Collection[str]) -> None:
+    """Write the points of a board, a line each; other boards, and instances whose data are absent, stay recorded."""
+    kept = [point for point in read_points(path) if point["board"] != board or point["instance"] in absent]
+    _write(path, sorted([*kept, *fresh], key=_point))
+
+
+def read_points(path: Path) -> list[Plain]:
+    return list(loads(path.read_text(encoding="utf-8"))) if path.is_file() else []
+
+
+def changed_points(recorded: Iterable[Plain], fresh: Iterable[Plain]) -> Iterator[str]:
+    """Tell each recorded point whose first place shares no name with that of a fresh run: a tie that breaks is none."""
+    known = {_point(point): point for point in recorded}
+    for point in fresh:
+        old = known.get(_point(point), {"tied": []})
+        if old["tied"] and point["tied"] and not {*old["tied"]} & {*point["tied"]}:
+            where = "{board} {instance}, n = {n}, d = {d}, epsilon = {epsilon:g}".format(**point)
+            yield f"{where}: {old['least']} -> {point['least']}"

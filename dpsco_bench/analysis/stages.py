@@ -15,12 +15,11 @@ import numpy as np
 
 from dpsco_bench.analysis.bootstrap import FloatArray, variance_of_mean
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.analysis.judge import Case, ClaimJudge, judge_modules
+from dpsco_bench.analysis.judge import Case, ClaimJudge, judge_digest
 from dpsco_bench.analysis.looks import Look
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import PILOT, RUN, STAGED_FROM, Block, Decide, Decided, Entry, Job, stage_end
 from dpsco_bench.jsonio import digest
@@ -42,7 +41,7 @@ def staged(entry: ClaimEntry) -> ClaimEntry:
         if not rules.by_cell and (asks or not rules.judges_noise):  # resampled together, they need equal replicates
             joined = set().union(*(groups[job.name] for job in jobs if asks or job.evaluation == RUN))
             groups.update(dict.fromkeys(joined, joined))
-    key = digest([entry.digest, code_digest([__name__, *judge_modules(entry)])])
+    key = digest([entry.digest, judge_digest(entry, __name__)])
     found = {
         name: _grouped(entry.claim, [job for job in entry.jobs if job.name in own], cases, key)
         for name, own in groups.items()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from dpsco_bench.analysis.noise import NOT_PRIVATE, NOT_SHOWN, Noise
 from dpsco_bench.claims.kinds import (
@@ -217,7 +217,10 @@ class Verdict(Record):
             unknown = sorted(own.keys() - known.own_fields.keys())
             raise InputError("key of a verdict row", unknown, "one of " + ", ".join([*shared, *known.own_fields]))
         given = {key: value for key, value in entry.items() if key not in own}
-        return super().from_json({**given, "own": {key: _of_kind(value) for key, value in own.items()}})
+        for key, value in own.items():
+            if isinstance(value, list):
+                own[key] = tuple(math.nan if item is None else item for item in value)
+        return super().from_json({**given, "own": own})
 
 
 def _own(known: Kind | None, row: Verdict) -> Mapping[str, object]:
@@ -230,11 +233,6 @@ def _own(known: Kind | None, row: Verdict) -> Mapping[str, object]:
             raise InputError(f"field of kind {known.name}", name, allowed)
         known.own_fields[name].check_value(f"field of kind {known.name}: {name}", value)
     return {name: row.own.get(name) for name in known.own_fields}
-
-
-def _of_kind(value: Any) -> object:
-    """Read a value of a kind's own field."""
-    return tuple(math.nan if item is None else item for item in value) if isinstance(value, list) else value
 
 
 class Sealed(Record):

@@ -7,33 +7,25 @@ that it tries, and its power ends where the runs do.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from dpsco_bench.analysis.rounding import outward
-from dpsco_bench.audit.bounds import (
-    Events,
-    LowerBound,
-    attainable_bound,
-    best_threshold,
-    both_directions,
-    expected_bound,
-    gdp_lower_bound,
-    lower_bound,
-    predicted_power,
-)
-from dpsco_bench.audit.canaries import CALIBRATIONS, RECORDS, audit_cell_of, candidate_pairs, check_private, work_of
+from dpsco_bench.audit import bounds
+from dpsco_bench.audit.canaries import CALIBRATIONS, candidate_pairs, work_of
 from dpsco_bench.audit.canaries import MOST_WORK as SHORT_WORK
+from dpsco_bench.audit.canaries import make_audit_cell as make_audit_cell
 from dpsco_bench.audit.subject import Factory
-from dpsco_bench.audit.transcript import BINS, NeighbourRun, Recording, log_ratio, supports
+from dpsco_bench.audit.transcript import BINS, NeighbourRun, Recording, hides_batches, log_ratio, supports
 from dpsco_bench.errors import DpscoError, InputError, NumericalFailure, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell, constants_status
 from dpsco_bench.execution.cell import CalibratedCell, Cell
-from dpsco_bench.execution.request import check_run, make_cell
+from dpsco_bench.execution.request import check_run
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.ledger import OUTPUT, ROUNDING, SEQUENCE
@@ -43,8 +35,7 @@ from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan
 FEWEST_RUNS = 100
 PILOT_PART, PILOT_FEWEST, RELEARN_FEWEST = 0.2, 400, 2000
 """Share of the runs for all pairs, doubled for the chosen one; fewest of a pair, and of the chosen one."""
-PILOT_MOST = {"transcript": 4000, "output": 20_000}
-"""Most runs of a pilot: more where probabilities are counted than where densities tell them."""
+PILOT_MOST = {"transcript": 4000, "output": 20_000}  # most runs of a pilot: more where probabilities are counted
 STEP = 0.05  # difference of promised bounds on epsilon that count as equal
 COUNTED, RELEARNED, WEAKENED = 0, 1000, 1001
 """Streams of runs: those that count, of the chosen pair, and with less noise; the pairs have those between."""
@@ -58,14 +49,13 @@ LEAST_KEPT, FEWEST_COUNTED = 0.9, 1000
 INSTANCES: dict[str, tuple[float, ...]] = {"regularisation": (1.0, 0.1, 1e-2, 1e-4), "start": (1.0,), "steps": (6, 14)}
 """Ridges, starts and steps that an audit of outputs tries, beside the values in force."""
 OWN_NUMBERS = "Its releases do not explain its outputs: it has random numbers of its own, which `dpsco check` refuses."
-
 Progress = Callable[[int, int], None]
 Array = np.ndarray
 Runs = tuple[Array, Array, Array]
 """Features ``(R, K)``, outputs ``(R, d)`` and ``(R,)`` of bool: no replay of the transcript explains the output."""
+Score = Callable[[Array, Array, Array], Array]
 Normals = tuple[tuple[Array, Array], tuple[Array, Array]]
-BLOCK_BYTES = 1 << 26
-"""Memory for the transcripts of the replicates that run at once; with more of it steps leave the caches."""
+BLOCK_BYTES = 1 << 26  # for the transcripts of replicates that run at once: with more, steps leave the caches
 RIDGE = 1e-9
 STATISTICS = ("transcript", "output")
 MOST_DIMENSIONS = 64  # most dimensions of outputs whose covariances are learned
@@ -99,7 +89,7 @@ class AuditResult:
     mu_charged: float  # the one that is charged; NaN where the accountant has none
     epsilon_real: float  # the accountant's value of what is audited
     epsilon_real_kind: str
-    bound: LowerBound
+    bound: bounds.LowerBound
     remarks: tuple[str, ...] = ()  # a line where outputs are no function of the releases
 
     @property
@@ -121,16 +111,6 @@ class AuditResult:
         return {key: getattr(self, key) for key in keys.split()} | {"remarks": list(self.remarks)}
 
 
-def make_audit_cell(
-    algorithm: str, problem: str | None = None, keys: Plain | None = None, calibration: str = "accounted"
-) -> Cell:
-    """Make the cell of an audit: on a problem as `execution.request.make_cell`, else on the first fitting canary."""
-    check_private(algorithm)
-    if problem is None:
-        return audit_cell_of(algorithm, calibration, keys or {})
-    return make_cell(algorithm, problem, {"n": RECORDS[0], **(keys or {})})
-
-
 def audit_cell(
     cell: Cell,
     calibration: str = "accounted",
@@ -141,7 +121,7 @@ def audit_cell(
     seed: int = 2017,
     mechanism: Factory = Mechanism,
     progress: Progress = lambda done, all: None,
-    searched: Iterable[str] = (),
+    searched: Collection[str] = (),
 ) -> AuditResult:
     """Bound the epsilon of a cell's algorithm from below.
 
@@ -160,20 +140,22 @@ def audit_cell(
     searched : names of `INSTANCES`
         For an audit of outputs: what pilots may change in the cell, so that its output tells most.
     """
-    _check(calibration, runs, confidence, seed)
-    asked = _affordable(cell, calibration, runs)
+    asked = _checked_runs(cell, calibration, runs, confidence, seed)
     calibrated = calibrate_cell(cell, calibration, seed)
-    if statistic == "output" and searched:
-        audit = _Audit("output", asked, cell.delta, confidence, float(cell.epsilon), seed, mechanism)
-        cell, calibrated = audit.telling(cell, calibrated, frozenset(searched))
-    runs = default_runs(calibrated.plan_for(cell)) if runs is None else runs
-    return audit_calibrated(
-        cell, calibrated, runs, confidence, statistic, seed=seed, mechanism=mechanism, progress=progress
-    )
+    audit = Audit(cell, calibrated, asked, confidence, statistic, seed, mechanism, progress)
+    audit = audit.telling(searched) if statistic == "output" and searched else audit
+    return (replace(audit, runs=default_runs(audit.plan)) if runs is None else audit).result()
 
 
-def _affordable(cell: Cell, calibration: str, runs: int | None) -> int:
+def _checked_runs(cell: Cell, calibration: str, runs: int | None, confidence: float, seed: int) -> int:
     """Return the number of runs; refuse those that would not end before anything is calibrated."""
+    if calibration not in CALIBRATIONS:
+        raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
+    if runs is not None and (isinstance(runs, bool) or not isinstance(runs, int) or runs < FEWEST_RUNS):
+        raise InputError("runs", runs, f"an integer >= {FEWEST_RUNS}")
+    if not isinstance(confidence, float) or not 0 < confidence < 1:
+        raise InputError("confidence", confidence, "in (0, 1)")
+    check_run(calibration, 1, seed)
     plan = cell.plan(calibration, 0, twice=False)[1]
     asked = default_runs(plan) if runs is None else runs
     if (days := asked * work_of(plan) / MOST_WORK) > 1.0:
@@ -182,109 +164,11 @@ def _affordable(cell: Cell, calibration: str, runs: int | None) -> int:
     return asked
 
 
-def _check(calibration: str, runs: int | None, confidence: float, seed: int) -> None:
-    if calibration not in CALIBRATIONS:
-        raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
-    if runs is not None and (isinstance(runs, bool) or not isinstance(runs, int) or runs < FEWEST_RUNS):
-        raise InputError("runs", runs, f"an integer >= {FEWEST_RUNS}")
-    if not isinstance(confidence, float) or not 0 < confidence < 1:
-        raise InputError("confidence", confidence, "in (0, 1)")
-    check_run(calibration, 1, seed)
+def default_runs(plan: Plan) -> int:
+    return int(min(max(DEFAULT_WORK / work_of(plan), FEWEST_DEFAULT_RUNS), MOST_RUNS))
 
 
-def audit_calibrated(
-    cell: Cell,
-    calibrated: CalibratedCell,
-    runs: int,
-    confidence: float,
-    statistic: str | None = None,
-    *,
-    seed: int,
-    mechanism: Factory = Mechanism,
-    progress: Progress = lambda done, all: None,
-    sparing: bool = False,
-    searched: Iterable[str] = (),
-) -> AuditResult:
-    """Audit a cell whose noise is fixed; a ``sparing`` one makes no runs of little power, nor more than it needs.
-
-    Where little power is predicted of outputs, what is ``searched`` may change, as in `audit_cell`.
-    """
-    plan = calibrated.plan_for(cell)
-    _check_constants(cell, calibrated, plan)
-    statistic = chosen_statistic(statistic, supports(plan), cell)
-    audit = _Audit(statistic, runs, cell.delta, float(confidence), float(cell.epsilon), seed, mechanism)
-    calibrated = _as_seen(calibrated, statistic, audit.claim)
-    proven = calibrated.privacy_status == "proven"
-    choice = audit.pilot([*candidate_pairs(cell, seed, plan, calibrated.scales)], FAULT if proven else 1.0)
-    judged = audit.weakened(choice) if proven else choice
-    audit = audit.spared(judged, LEAST_KEPT * (not proven)) if sparing else audit
-    chance = audit.predicted(judged)
-    if searched and chance < SAYS_SOMETHING:
-        own, fixed = audit.telling(cell, calibrated, frozenset(searched))
-        if own != cell:
-            how: Any = {"seed": seed, "mechanism": mechanism, "progress": progress, "sparing": sparing}
-            return audit_calibrated(own, fixed, runs, confidence, statistic, **how)
-    found = NOTHING if sparing and chance < SAYS_SOMETHING else audit.tested(choice, progress)
-    return AuditResult(
-        **_charged(cell, calibrated),
-        confidence=audit.confidence,
-        runs=0 if found is NOTHING else audit.runs,
-        neighbours=choice.setting.name,
-        instance=_told(cell),
-        statistic=choice.scorer.label,
-        power=chance,
-        against=f"{FAULT:g} of this noise" if proven else "this noise",
-        promised=max(0.0, audit.promise(choice)),
-        attainable=attainable_bound(audit.runs, calibrated.epsilon_real, *audit.target),
-        of=OUTPUT if statistic == "output" else calibrated.epsilon_of,
-        **found._asdict(),
-    )
-
-
-def _told(cell: Cell) -> str:
-    given = {**cell.problem_options, **cell.options}
-    return ", ".join(f"{key} = {given[key]:g}" for key in INSTANCES if key in given)
-
-
-def _charged(cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
-    return {
-        "algorithm": cell.algorithm_entry.id,
-        "calibration": calibrated.calibration,
-        "epsilon_claimed": float(cell.epsilon),
-        "delta": float(cell.delta),
-        "mu_charged": _charged_mu(calibrated, cell.delta),
-        "epsilon_real": calibrated.epsilon_real,
-        "epsilon_real_kind": calibrated.epsilon_real_kind,
-    }
-
-
-def _check_constants(cell: Cell, calibrated: CalibratedCell, plan: Plan) -> None:
-    if constants_status(cell, plan, calibrated.constants.status) != "global" and not plan.unprotected:
-        what = "its constants are nominal, so that no noise claims to be private there"
-        raise Refusal(f"audit on {cell.problem}", what)
-
-
-def _as_seen(calibrated: CalibratedCell, statistic: str, claim: float) -> CalibratedCell:
-    """Charge the sequence where all answers are seen, and the output is charged apart from them."""
-    if statistic == "output" or calibrated.epsilon_of != OUTPUT or math.isnan(calibrated.epsilon_sequence):
-        return calibrated
-    kept = calibrated.epsilon_sequence <= claim * (1.0 + ROUNDING)
-    return replace(
-        calibrated,
-        epsilon_real=calibrated.epsilon_sequence,
-        epsilon_real_kind=calibrated.epsilon_sequence_kind,
-        epsilon_of=SEQUENCE,
-        privacy_status=calibrated.privacy_status if kept else "unproven",
-    )
-
-
-def _charged_mu(calibrated: CalibratedCell, delta: float) -> float:
-    """Return the Gaussian-DP parameter behind an epsilon of an accountant that has one; NaN of others."""
-    known = "Gaussian-DP" in calibrated.accountant and calibrated.epsilon_real_kind in ("upper", "exact")
-    return gdp_mu(calibrated.epsilon_real, delta) if known and 0.0 < calibrated.epsilon_real < math.inf else math.nan
-
-
-def _instances(cell: Cell, searched: frozenset[str]) -> Iterator[Cell]:
+def _instances(cell: Cell, searched: Collection[str]) -> Iterator[Cell]:
     """List a cell and those with another ridge, start or number of steps, where it takes them."""
     own, ours = cell.algorithm_entry.options, cell.problem_entry.options
     tried = {k: v for k, v in INSTANCES.items() if k in searched and k in (own if k == "steps" else ours)}
@@ -294,155 +178,194 @@ def _instances(cell: Cell, searched: frozenset[str]) -> Iterator[Cell]:
         yield replace(cell, options={**cell.options, **steps}, problem_options={**cell.problem_options, **given})
 
 
-def chosen_statistic(asked: str | None, supported: bool, cell: Cell) -> str:
-    if asked is None:
-        return "transcript" if supported else "output"
-    if asked not in STATISTICS:
-        raise InputError("statistic", asked, "one of " + ", ".join(STATISTICS))
-    if asked == "transcript" and not supported:
-        raise Refusal(f"statistic transcript for {cell.algorithm}", "its releases have no likelihood here; use output")
-    return asked
-
-
-def default_runs(plan: Plan) -> int:
-    return int(min(max(DEFAULT_WORK / work_of(plan), FEWEST_DEFAULT_RUNS), MOST_RUNS))
-
-
-class _Found(NamedTuple):
-    """Summarise the runs that count: fields of `AuditResult`."""
-
-    bound: LowerBound
-    mu_lower: float
-    remarks: tuple[str, ...] = ()
-
-
-NOTHING = _Found(LowerBound(0.0, "none", "no runs", 0.0, 1.0), 0.0)
-
-
 @dataclass(frozen=True)
 class _Choice:
-    """A pair and a scorer, the pilot's scores of runs that chose neither, and the bound that they promise."""
+    """A pair and a score, by which the pilot judged runs ``scores`` on either side that chose neither."""
 
     setting: NeighbourRun
-    scorer: Scorer
-    scores: tuple[np.ndarray, np.ndarray]
-    promise: float = 0.0
+    label: str
+    score: Score
+    scores: tuple[Array, Array]
 
     @property
-    def events(self) -> tuple[Events, Events]:
+    def events(self) -> tuple[bounds.Events, bounds.Events]:
         """Events in both directions: hidden batches hide the others' contributions, if they have any."""
-        exact = self.scorer.label == "transcript" and (self.setting.alone or not self.setting.hides_batches)
-        return both_directions(self.scores, exact)
+        exact = self.label == "transcript" and (self.setting.alone or not hides_batches(self.setting.plan))
+        first, second = self.scores
+        return bounds.events(first, second, exact), bounds.events(-second, -first, exact)
 
 
-@dataclass(frozen=True)
-class _Audit:
-    """State that all runs of an audit share."""
+@dataclass
+class Audit:
+    """An audit of a cell whose noise is fixed: ``seen`` is what it judges, ``charged`` the epsilon charged for that.
 
-    statistic: str
+    Fields are as the parameters of `audit_cell`. Raises Refusal for nominal constants, and for a transcript whose
+    likelihood is not known.
+    """
+
+    cell: Cell
+    calibrated: CalibratedCell
     runs: int
-    delta: float
     confidence: float
-    claim: float
-    seed: int
-    mechanism: Factory
+    statistic: str | None = None
+    seed: int = 2017
+    mechanism: Factory = Mechanism
+    progress: Progress = lambda done, all: None
 
-    @property
-    def target(self) -> tuple[float, float]:
-        return self.delta, self.confidence
+    def __post_init__(self) -> None:
+        self.plan, asked = self.calibrated.plan_for(self.cell), self.statistic
+        status = constants_status(self.cell, self.plan, self.calibrated.constants.status)
+        if status != "global" and not self.plan.unprotected:
+            what = "its constants are nominal, so that no noise claims to be private there"
+            raise Refusal(f"audit on {self.cell.problem}", what)
+        if asked not in (None, *STATISTICS):
+            raise InputError("statistic", asked, "one of " + ", ".join(STATISTICS))
+        if asked == "transcript" and not supports(self.plan):
+            what = "its releases have no likelihood here; use output"
+            raise Refusal(f"statistic transcript for {self.cell.algorithm}", what)
+        self.seen = asked or ("transcript" if supports(self.plan) else "output")
+        of, whole = self.calibrated, self.seen == "transcript" and self.calibrated.epsilon_of == OUTPUT
+        self.of = OUTPUT if self.seen == "output" else of.epsilon_of
+        self.charged, self.kind, kept = of.epsilon_real, of.epsilon_real_kind, True
+        if whole and not math.isnan(of.epsilon_sequence):  # all answers are seen, and charged apart from the output
+            self.of, self.charged, self.kind = SEQUENCE, of.epsilon_sequence, of.epsilon_sequence_kind
+            kept = of.epsilon_sequence <= self.cell.epsilon * (1.0 + ROUNDING)
+        self.proven, self.target = of.privacy_status == "proven" and kept, (self.cell.delta, self.confidence)
 
-    def pilot(self, settings: list[NeighbourRun], factor: float) -> _Choice:
-        """Choose the pair that promises most, then on more runs the scorer.
+    def result(self, sparing: bool = False, searched: Collection[str] = ()) -> AuditResult:
+        """Make the audit; a ``sparing`` one makes no runs of little power, nor more than it needs.
 
-        Scorers are learned on one half of a pilot and judged on the other. The pair is chosen at a ``factor`` of the
-        noise: with noise that is proven, pairs differ in what they would show of a fault.
+        Where little power is predicted of outputs, what is ``searched`` may change, as in `audit_cell`.
         """
-        runs = self.pilot_size(PILOT_PART / len(settings), PILOT_FEWEST)
-        found = (own for k, one in enumerate(settings, start=1) for own in self.learned(_weaker(one, factor), k, runs))
-        name = max(found, key=_promise).setting.name
-        setting = next(own for own in settings if own.name == name)
-        again = self.learned(setting, RELEARNED, self.pilot_size(2 * PILOT_PART, RELEARN_FEWEST))
-        return max(again, key=_promise)
+        choice = self.pilot()
+        judged = self.weakened(choice) if self.proven else choice
+        audit = self.spared(judged) if sparing else self
+        power = audit.predicted(judged)
+        if searched and power < SAYS_SOMETHING and (telling := self.telling(searched)).cell != self.cell:
+            return telling.result(sparing)
+        found = NOTHING if sparing and power < SAYS_SOMETHING else audit.tested(choice)
+        return audit.told(choice, power, found)
 
-    def telling(self, cell: Cell, calibrated: CalibratedCell, searched: frozenset[str]) -> tuple[Cell, CalibratedCell]:
+    def pilot(self) -> _Choice:
+        """Choose the pair that promises most, then on more runs the score; of nearly equal ones the first, or plainest.
+
+        Scores are learned on one half of a pilot and judged on the other. The pair is chosen with less noise where that
+        is proven: pairs differ in what they would show of a fault.
+        """
+
+        def steps(choice: _Choice) -> int:
+            return max(0, round(self.promise(choice) / STEP))
+
+        def size(part: float, fewest: int) -> int:
+            return int(min(max(part * self.runs, min(fewest, self.runs)), PILOT_MOST[self.seen]))
+
+        pairs = list(candidate_pairs(self.cell, self.seed, self.plan, self.calibrated.scales))
+        runs = size(PILOT_PART / len(pairs), PILOT_FEWEST)
+        weaker = (_weaker(pair, FAULT if self.proven else 1.0) for pair in pairs)
+        found = (self.learned(pair, k, runs) for k, pair in enumerate(weaker, start=1))
+        best = int(np.argmax([max(map(steps, choices)) for choices in found]))
+        return max(self.learned(pairs[best], RELEARNED, size(2 * PILOT_PART, RELEARN_FEWEST)), key=steps)
+
+    def telling(self, searched: Collection[str]) -> Audit:
         """Choose the instance of which outputs promise most in a pilot; the cell's own among nearly equal ones."""
-        best, found = -math.inf, (cell, calibrated)
-        for own in _instances(cell, searched):
+        best, found, calibration = -math.inf, self, self.calibrated.calibration
+        for cell in _instances(self.cell, searched):
             try:
-                if work_of(own.plan(calibrated.calibration, self.seed, twice=False)[1]) > SHORT_WORK:
+                if work_of(cell.plan(calibration, self.seed, twice=False)[1]) > SHORT_WORK:
                     continue
-                fixed = calibrate_cell(own, calibrated.calibration, self.seed)
+                own = replace(self, cell=cell, calibrated=calibrate_cell(cell, calibration, self.seed))
             except DpscoError:
                 continue
-            pairs = candidate_pairs(own, self.seed, fixed.plan_for(own), fixed.scales)
-            choices = (one for k, pair in enumerate(pairs, start=1) for one in self.learned(pair, k, PILOT_FEWEST))
-            if (promise := max(choice.promise for choice in choices)) > best + STEP:
-                best, found = promise, (own, fixed)
+            pairs = enumerate(candidate_pairs(cell, self.seed, own.plan, own.calibrated.scales), start=1)
+            promise = max(self.promise(one) for k, pair in pairs for one in self.learned(pair, k, PILOT_FEWEST))
+            if promise > best + STEP:
+                best, found = promise, own
         return found
 
-    def pilot_size(self, part: float, fewest: int) -> int:
-        return int(min(max(part * self.runs, min(fewest, self.runs)), PILOT_MOST[self.statistic]))
-
     def learned(self, setting: NeighbourRun, stream: int, runs: int) -> Iterator[_Choice]:
-        """Learn scorers on one half of some runs, and score the other half, on both data sets."""
-        both = [zip(*self.blocks(setting, side, stream, runs), strict=True) for side in (0, 1)]
-        (f, o, s), (g, p, t) = (map(np.concatenate, parts) for parts in both)
-        half = runs // 2
-        first, second = (f[:half], o[:half], s[:half]), (g[:half], p[:half], t[:half])
-        for scorer in candidate_scorers(self.statistic, (first, second)):
-            scores = scorer(f[half:], o[half:], s[half:]), scorer(g[half:], p[half:], t[half:])
-            choice = _Choice(setting, scorer, scores)
-            yield replace(choice, promise=self.promise(choice))
+        """Learn scores on one half of some runs, and judge the other half by them, on both data sets."""
+        learn, judge = [], []
+        for side in (0, 1):
+            blocks = run_pairs(setting, self.seen, side, stream, runs, self.seed, self.mechanism)
+            rows = [np.concatenate(own) for own in zip(*blocks, strict=True)]
+            learn.append([own[: runs // 2] for own in rows])
+            judge.append([own[runs // 2 :] for own in rows])
+        for label, score in candidate_scores(self.seen, *learn).items():
+            yield _Choice(setting, label, score, (score(*judge[0]), score(*judge[1])))
 
     def weakened(self, choice: _Choice) -> _Choice:
-        """Learn the same scorer with less noise, from a stream that neither the choice nor the test has seen."""
+        """Learn the same score with less noise, from a stream that neither the choice nor the test has seen."""
         size = 2 * len(choice.scores[0])
         learned = list(self.learned(_weaker(choice.setting, FAULT), WEAKENED, size))
-        return next((own for own in learned if own.scorer.label == choice.scorer.label), learned[0])
+        return next((own for own in learned if own.label == choice.label), learned[0])
 
     def predicted(self, choice: _Choice) -> float:
         """Predict the power, by events at either end: their counts are nearly independent."""
-        given = self.runs, self.claim, *self.target
-        there, back = (predicted_power(found, *given, seed=self.seed) for found in choice.events)
+        given = self.runs, self.cell.epsilon, *self.target
+        there, back = (bounds.predicted_power(found, *given, seed=self.seed) for found in choice.events)
         return 1.0 - (1.0 - there) * (1.0 - back)
 
     def promise(self, choice: _Choice) -> float:
-        return max(expected_bound(found, self.runs, *self.target) for found in choice.events)
+        """Predict the lower bound."""
+        given = self.runs, *self.target
+        return max(float(bounds.expected_bounds(own.likely, own.unlikely, *given).max()) for own in choice.events)
 
-    def spared(self, choice: _Choice, part: float) -> _Audit:
-        """Halve the runs while the power is at least `SURE`, and the promised bound a ``part`` of what all promise.
-
-        Of noise that is not proven the bound itself is the finding, hence the second.
-        """
-        audit, least = self, part * self.promise(choice)
+    def spared(self, choice: _Choice) -> Audit:
+        """Halve the runs while the power is at least `SURE`; where noise is not proven, the bound is a finding too."""
+        audit, least = self, LEAST_KEPT * (not self.proven) * self.promise(choice)
         while (fewer := replace(audit, runs=audit.runs // 2)).runs >= FEWEST_COUNTED:
             if fewer.predicted(choice) < SURE or fewer.promise(choice) < least:
                 break
             audit = fewer
         return audit
 
-    def tested(self, choice: _Choice, progress: Progress) -> _Found:
-        scores, strays = zip(*(self.scores(choice, side, progress) for side in (0, 1)), strict=True)
-        there, back = (best_threshold(found, self.runs, self.claim, *self.target) for found in choice.events)
-        bound = lower_bound(scores[0], scores[1], *self.target, thresholds=(there, -back))
-        return _Found(bound, gdp_lower_bound(scores[0], scores[1], self.confidence), (OWN_NUMBERS,) * any(strays))
+    def tested(self, choice: _Choice) -> dict[str, Any]:
+        """Make the runs that count: fields of `AuditResult`."""
+        scores: tuple[list[Array], list[Array]] = ([], [])
+        done, strayed = 0, False
+        for side in (0, 1):
+            for rows in run_pairs(choice.setting, self.seen, side, COUNTED, self.runs, self.seed, self.mechanism):
+                scores[side].append(choice.score(*rows))
+                done, strayed = done + len(rows[-1]), strayed or bool(rows[-1].any())
+                self.progress(done, 2 * self.runs)
+        p, q = map(np.concatenate, scores)
+        given = self.runs, self.cell.epsilon, *self.target
+        there, back = (float(found.thresholds[bounds.best_event(found, *given)]) for found in choice.events)
+        return {
+            "runs": self.runs,
+            "bound": bounds.lower_bound(p, q, *self.target, thresholds=(there, -back)),
+            "mu_lower": bounds.gdp_lower_bound(p, q, self.confidence),
+            "remarks": (OWN_NUMBERS,) * strayed,
+        }
 
-    def scores(self, choice: _Choice, side: int, progress: Progress) -> tuple[np.ndarray, int]:
-        """Score the runs that count; with how many outputs no replay explains."""
-        scores, done, unexplained = np.empty(self.runs), 0, 0
-        for features, outputs, strays in self.blocks(choice.setting, side, COUNTED, self.runs):
-            scores[done : done + len(strays)] = choice.scorer(features, outputs, strays)
-            done, unexplained = done + len(strays), unexplained + int(strays.sum())
-            progress(side * self.runs + done, 2 * self.runs)
-        return scores, unexplained
+    def told(self, choice: _Choice, power: float, found: dict[str, Any]) -> AuditResult:
+        """Add to what the runs say what was charged and tested."""
+        known = "Gaussian-DP" in self.calibrated.accountant and self.kind in ("upper", "exact")
+        gaussian = known and 0.0 < self.charged < math.inf
+        given = {**self.cell.problem_options, **self.cell.options}
+        return AuditResult(
+            algorithm=self.cell.algorithm_entry.id,
+            calibration=self.calibrated.calibration,
+            epsilon_claimed=float(self.cell.epsilon),
+            confidence=self.confidence,
+            neighbours=choice.setting.name,
+            instance=", ".join(f"{key} = {given[key]:g}" for key in INSTANCES if key in given),
+            statistic=choice.label,
+            power=power,
+            against=f"{FAULT:g} of this noise" if self.proven else "this noise",
+            promised=max(0.0, self.promise(choice)),
+            attainable=bounds.attainable_bound(self.runs, self.charged, *self.target),
+            delta=float(self.cell.delta),
+            of=self.of,
+            mu_charged=gdp_mu(self.charged, self.cell.delta) if gaussian else math.nan,
+            epsilon_real=self.charged,
+            epsilon_real_kind=self.kind,
+            **found,
+        )
 
-    def blocks(self, setting: NeighbourRun, side: int, stream: int, runs: int) -> Iterator[Runs]:
-        return run_pairs(setting, self.statistic, side, stream, runs, self.seed, self.mechanism)
 
-
-def _promise(choice: _Choice) -> int:
-    """Round what a choice promises to steps: of nearly equal ones the first is taken, which is the plainest."""
-    return max(0, round(choice.promise / STEP))
+NOTHING = {"runs": 0, "bound": bounds.LowerBound(0.0, "none", "no runs", 0.0, 1.0), "mu_lower": 0.0}
+"""Fields of `AuditResult` where no run counts."""
 
 
 def _weaker(setting: NeighbourRun, factor: float) -> NeighbourRun:
@@ -454,117 +377,80 @@ def run_pairs(
 ) -> Iterator[Runs]:
     """Make runs on one data set of the pair, block by block; those of different streams, and sides, are independent.
 
-    Nothing is recorded for the statistic ``output``: a compiled run stands in for a reference that has one.
+    A block holds a bounded transcript and a bounded number of margins. Nothing is recorded for the statistic
+    ``output``: a compiled run stands in for a reference that has one.
 
     Raises NumericalFailure on non-finite outputs.
     """
-    what = setting.cell.run_key(2 * stream + side)
-    for first, count in blocks_of(setting, statistic, runs):
+    queries, dimension = setting.plan.queries, setting.cell.problem_entry.dimension
+    width = 2 * dimension if any(isinstance(query, NoisyMinimumQuery) for query in queries) else dimension
+    kept = 1 + 2 * (1 + hides_batches(setting.plan)) if statistic == "transcript" else 0
+    values = sum(q.releases for q in queries) * (kept * width + 4) + setting.cell.n * dimension + 8 * dimension
+    size = max(1, min(runs, BLOCK_BYTES // (8 * values)))
+    for first in range(0, runs, size):
+        count, what = min(size, runs - first), setting.cell.run_key(2 * stream + side)
         source = mechanism(setting.plan, setting.scales, what, seed, first, count)
         recorder = Recording(source) if statistic == "transcript" else None
         output = setting.execute(setting.pair[side], recorder or source, count)
         if not np.isfinite(output).all():
             raise NumericalFailure(f"non-finite iterates: audit of {setting.cell.algorithm}")
-        if recorder is None:
-            yield output, output, np.zeros(count, dtype=bool)
-        else:
-            features, strays = log_ratio(setting, recorder, output)
-            yield features, output, strays
+        recorded = log_ratio(setting, recorder, output) if recorder else (output, np.zeros(count, dtype=bool))
+        yield recorded[0], output, recorded[1]
 
 
-def blocks_of(setting: NeighbourRun, statistic: str, runs: int) -> list[tuple[int, int]]:
-    """Split runs into ``(first, count)`` blocks that hold a bounded transcript and a bounded number of margins."""
-    queries, dimension = setting.plan.queries, setting.cell.problem_entry.dimension
-    width = 2 * dimension if any(isinstance(q, NoisyMinimumQuery) for q in queries) else dimension
-    kept = 1 + 2 * (1 + setting.hides_batches) if statistic == "transcript" else 0
-    values = sum(q.releases for q in queries) * (kept * width + 4) + setting.cell.n * dimension + 8 * dimension
-    size = max(1, min(runs, BLOCK_BYTES // (8 * values)))
-    return [(first, min(size, runs - first)) for first in range(0, runs, size)]
+def candidate_scores(statistic: str, side: Sequence[Array], other: Sequence[Array]) -> dict[str, Score]:
+    """List rules to choose from, by name: from features, outputs and strays of some runs to one real number each.
 
-
-@dataclass(frozen=True)
-class Scorer:
-    """A rule from features and outputs to one real number, learned on runs that are not tested.
-
-    The ``weights (K,)`` of features are infinite where a sign decides. In place of the weighted sum stands, for all
-    outputs (``curved``) or for those that no replay explains (``strays``), a log ratio of two normal densities.
+    They are learned on runs of either data set that are not tested. The plain transcript statistic is the log density
+    ratio of the declared mechanism; the plain output statistic is the projection on the difference of means. A linear
+    discriminant takes correlations into account and so finds, e.g., noise that is drawn once and used again. Beside it
+    stands for outputs the ratio of two normal densities with their own covariances, and beside both the same ratio for
+    outputs that no replay explains.
     """
-
-    label: str
-    weights: Array
-    curved: Normals | None = None
-    strays: Normals | None = None
-
-    def __call__(self, features: Array, outputs: Array, strays: Array) -> Array:
-        """Score runs ``(R,)``; ``strays (R,)`` tells which outputs no replay explains."""
-        if self.curved is not None:
-            return _normal_ratio(outputs, *self.curved)
-        if self.strays is None:
-            return _weigh(features, self.weights)
-        # not to be led to an output is no certainty either
-        scores = _weigh(np.where(np.isinf(features), 0.0, features), self.weights)
-        return np.where(strays, _normal_ratio(outputs, *self.strays), scores)
-
-
-def candidate_scorers(statistic: str, sides: tuple[Runs, Runs]) -> list[Scorer]:
-    """List rules to choose from, of what `run_pairs` gives of runs on either data set.
-
-    The plain transcript statistic is the log density ratio of the declared mechanism; the plain output statistic is
-    the projection on the difference of means. Beside it stands for outputs the ratio of two normal densities with their
-    own covariances, and beside both the same ratio for outputs that no replay explains.
-    """
-    (features, outputs, strays), (others, other_outputs, other_strays) = sides
-    weights = candidate_weights(statistic, features, others)
-    found = [Scorer(*own) for own in zip((statistic, f"{statistic}, weighted"), weights, strict=False)]
-    curved = normal_sides(outputs, other_outputs) if statistic == "output" else None
-    if curved is not None:
-        found.append(Scorer("output, density ratio", found[0].weights, curved))
-    apart = normal_sides(outputs[strays], other_outputs[other_strays], STRAY_ROWS)
-    if apart is not None:
-        found.append(Scorer(f"{statistic}, unexplained outputs", found[0].weights, strays=apart))
-    return found
-
-
-def candidate_weights(statistic: str, features: Array, others: Array) -> list[Array]:
-    """List weights to choose from: the plain statistic, and the linear discriminant learned from the features.
-
-    The discriminant takes correlations into account and so finds, e.g., noise that is drawn once and used again.
-    """
+    (features, outputs, strays), (others, other_outputs, other_strays) = side, other
     with np.errstate(invalid="ignore"):  # infinities of both signs
         difference = features.mean(axis=0) - others.mean(axis=0)
     plain = np.ones(BINS) if statistic == "transcript" else difference
-    if not np.isfinite(difference).all():
-        return [plain]
-    spread = 0.5 * (np.atleast_2d(np.cov(features.T)) + np.atleast_2d(np.cov(others.T)))
-    scale = np.trace(spread) / len(spread)
-    if scale == 0:
-        return [plain]
-    return [plain, np.linalg.solve(spread + RIDGE * scale * np.eye(len(spread)), difference)]
+    found: dict[str, Score] = {statistic: partial(_weigh, plain)}
+    if np.isfinite(difference).all():
+        spread = 0.5 * (np.atleast_2d(np.cov(features.T)) + np.atleast_2d(np.cov(others.T)))
+        if (scale := np.trace(spread) / len(spread)) != 0:
+            weights = np.linalg.solve(spread + RIDGE * scale * np.eye(len(spread)), difference)
+            found[f"{statistic}, weighted"] = partial(_weigh, weights)
+    if statistic == "output" and (normals := normal_sides(outputs, other_outputs)):
+        found["output, density ratio"] = partial(_normal_ratio, normals)
+    if normals := normal_sides(outputs[strays], other_outputs[other_strays], STRAY_ROWS):
+        found[f"{statistic}, unexplained outputs"] = partial(_unexplained, plain, normals)
+    return found
 
 
 def normal_sides(outputs: Array, others: Array, rows: int = ROWS) -> Normals | None:
     """Means and inverse covariances of the outputs on either data set; None for too few runs, or no spread."""
-    d = outputs.shape[1]
+    d, found = outputs.shape[1], []
     if d > MOST_DIMENSIONS or min(len(outputs), len(others)) < rows * d:
         return None
-    found = []
     for own in (outputs, others):
         spread = np.atleast_2d(np.cov(own.T))
-        scale = np.trace(spread) / d
-        if not scale > 0.0:
+        if not (scale := np.trace(spread) / d) > 0.0:
             return None
         found.append((own.mean(axis=0), np.linalg.inv(spread + RIDGE * scale * np.eye(d))))
     return found[0], found[1]
 
 
-def _normal_ratio(outputs: Array, first: tuple[Array, Array], second: tuple[Array, Array]) -> Array:
-    squares = [np.einsum("ri,ij,rj->r", outputs - m, inverse, outputs - m) for m, inverse in (first, second)]
-    return np.asarray(0.5 * (squares[1] - squares[0]))
-
-
-def _weigh(features: Array, weights: Array) -> Array:
+def _weigh(weights: Array, features: Array, *_: Array) -> Array:
     """Weighted sums; infinite features decide alone, and by their signs."""
     infinite = np.isinf(features)
     finite = np.where(infinite, 0.0, features) @ weights
     decided = np.sign(np.where(infinite, np.sign(features), 0.0).sum(axis=1))
     return np.where(decided == 0, finite, np.where(decided > 0, np.inf, -np.inf))
+
+
+def _normal_ratio(normals: Normals, _: Array, outputs: Array, *__: Array) -> Array:
+    squares = [np.einsum("ri,ij,rj->r", outputs - m, inverse, outputs - m) for m, inverse in normals]
+    return np.asarray(0.5 * (squares[1] - squares[0]))
+
+
+def _unexplained(weights: Array, normals: Normals, features: Array, outputs: Array, strays: Array) -> Array:
+    """Judge outputs that no replay explains by their laws: not to be led to any other one is no certainty either."""
+    scores = _weigh(weights, np.where(np.isinf(features), 0.0, features))
+    return np.where(strays, _normal_ratio(normals, features, outputs), scores)

@@ -23,13 +23,9 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 
 Array = np.ndarray
-Value = Callable[[Any, Any], Any]
-"""Lower bound on a privacy parameter from bounds on the two probabilities of an event."""
-
+Value = Callable[[Any, Any], Any]  # bounds on both probabilities of an event -> that on a privacy parameter
 TRAINING = 0.3  # part of the scores, taken from the front, on which the events are chosen
-CANDIDATES = 200
-"""Thresholds tried per tail on the training part: geometric in rank, since the best events lie in the tails."""
-FEWEST_SCORES = 8
+CANDIDATES = 200  # thresholds tried per tail on it: geometric in rank, since the best events lie in the tails
 BOUNDS = 4
 THRESHOLDS = 60  # events that are tried in each direction, evenly in the quantiles of the scores
 REPEATS = 2000  # simulated audits
@@ -60,21 +56,27 @@ class _Event:
     threshold: float
     upper: bool
 
-    def count(self, scores: Array) -> int:
-        return int(np.count_nonzero(scores >= self.threshold if self.upper else scores <= self.threshold))
+    def limits(self, likely: Array, unlikely: Array, error: float) -> tuple[float, float]:
+        """Bound its two probabilities: the first from below, the second from above."""
+        met, alarms = (
+            np.count_nonzero(scores >= self.threshold if self.upper else scores <= self.threshold)
+            for scores in (likely, unlikely)
+        )
+        low = clopper_pearson_lower(met, len(likely), error)
+        return float(low), float(clopper_pearson_upper(alarms, len(unlikely), error))
 
     def __str__(self) -> str:
         return f"score {'>=' if self.upper else '<='} {self.threshold:.6g}"
 
 
 def clopper_pearson_lower(successes: Any, trials: int, error: float) -> Any:
-    """Exact lower confidence limit of a binomial probability; undershoots the truth except with probability `error`."""
+    """Compute a binomial probability's exact lower confidence limit, above it with probability `error` at most."""
     k = np.asarray(successes, dtype=float)
     return np.where(k > 0, betaincinv(np.maximum(k, 1e-300), trials - k + 1.0, error), 0.0)
 
 
 def clopper_pearson_upper(successes: Any, trials: int, error: float) -> Any:
-    """Exact upper confidence limit of a binomial probability (see `clopper_pearson_lower`)."""
+    """Compute a binomial probability's exact upper confidence limit (see `clopper_pearson_lower`)."""
     k = np.asarray(successes, dtype=float)
     below = k < trials
     return np.where(below, betaincinv(k + 1.0, np.where(below, trials - k, 1.0), 1.0 - error), 1.0)
@@ -85,11 +87,11 @@ def lower_bound(
 ) -> LowerBound:
     """Bound epsilon from below, with the event behind it.
 
-    Raises InputError for NaN scores, fewer than 8 of them, or a number outside its range.
+    Raises InputError for NaN scores.
 
     Parameters
     ----------
-    scores_p, scores_q : array (N,), (M,)
+    scores_p, scores_q : array (N,), (M,), at least 2 each
         One real score per independent run on each of the two data sets; ties and infinities are allowed. The scores may
         depend on anything but on these runs' data set: any function of what the mechanism releases gives a valid bound.
     delta : float, in [0, 1)
@@ -98,23 +100,17 @@ def lower_bound(
         Of further events, chosen without these scores: ``score >= first`` as the likelier on the first data set, and
         ``score <= second`` as the likelier on the second. They are tested too, and all bounds hold jointly.
     """
-    if not 0 <= delta < 1:
-        raise InputError("delta", delta, "in [0, 1)")
-    if not 0 < confidence < 1:
-        raise InputError("confidence", confidence, "in (0, 1)")
     error = (1.0 - confidence) / (BOUNDS if thresholds is None else 2 * BOUNDS)
-    (train_p, test_p), (train_q, test_q) = (
-        _split(key, scores) for key, scores in (("scores_p", scores_p), ("scores_q", scores_q))
-    )
-    there, back = (test_p, test_q, "P over Q"), (test_q, test_p, "Q over P")
-    worth = partial(_epsilon, delta=delta)
-    tried = [
-        (_choose(train_p, train_q, len(test_p), len(test_q), worth, error), there),
-        (_choose(train_q, train_p, len(test_q), len(test_p), worth, error), back),
-    ]
+    there, back = _chosen(scores_p, scores_q, partial(_epsilon, delta=delta), error)
+    tried = [(*there, "P over Q"), (*back, "Q over P")]
     if thresholds is not None:
-        tried += [(_Event(thresholds[0], True), there), (_Event(thresholds[1], False), back)]
-    return max((_test(event, *sides, delta, error) for event, sides in tried), key=lambda bound: bound.epsilon)
+        tried.append((_Event(thresholds[0], True), *there[1:], "P over Q"))
+        tried.append((_Event(thresholds[1], False), *back[1:], "Q over P"))
+    found = []
+    for event, likely, unlikely, direction in tried:
+        power, alarm = event.limits(likely, unlikely, error)
+        found.append(LowerBound(float(_epsilon(power, alarm, delta)), direction, str(event), power, alarm))
+    return max(found, key=lambda bound: bound.epsilon)
 
 
 def gdp_lower_bound(scores_p: Any, scores_q: Any, confidence: float) -> float:
@@ -124,30 +120,12 @@ def gdp_lower_bound(scores_p: Any, scores_q: Any, confidence: float) -> float:
     most, where counts are large: far fewer runs come close to the parameter than to an epsilon at a small delta.
     """
     error = (1.0 - confidence) / BOUNDS
-    (train_p, test_p), (train_q, test_q) = (
-        _split(key, scores) for key, scores in (("scores_p", scores_p), ("scores_q", scores_q))
-    )
-    found = []
-    for likely, unlikely, train in ((test_p, test_q, (train_p, train_q)), (test_q, test_p, (train_q, train_p))):
-        event = _choose(*train, len(likely), len(unlikely), _mu, error)
-        tested = _test(event, likely, unlikely, "", 0.0, error)
-        found.append(float(_mu(tested.power_low, tested.false_alarm_high)))
-    return max(0.0, *found)
+    chosen = _chosen(scores_p, scores_q, _mu, error)
+    return max(float(_mu(*event.limits(likely, unlikely, error))) for event, likely, unlikely in chosen)
 
 
 def _mu(power: Any, false_alarm: Any) -> Any:
     return np.maximum(ndtri(np.maximum(power, 1e-300)) - ndtri(np.minimum(false_alarm, 1.0 - 1e-16)), 0.0)
-
-
-def _split(key: str, given: Any) -> tuple[Array, Array]:
-    """Split scores into those that choose events and those that test them."""
-    scores = np.asarray(given, dtype=float)
-    if scores.ndim != 1 or len(scores) < FEWEST_SCORES:
-        raise InputError(f"shape of {key}", scores.shape, f"one-dimensional with at least {FEWEST_SCORES} scores")
-    if np.isnan(scores).any():
-        raise InputError(key, math.nan, "numbers (infinities are allowed)")
-    first = min(max(1, round(TRAINING * len(scores))), len(scores) - 1)
-    return scores[:first], scores[first:]
 
 
 def _epsilon(power: Any, false_alarm: Any, delta: float) -> Any:
@@ -156,39 +134,39 @@ def _epsilon(power: Any, false_alarm: Any, delta: float) -> Any:
     return np.log(np.maximum(gain, 1.0))
 
 
+def _chosen(scores_p: Any, scores_q: Any, value: Value, error: float) -> list[tuple[_Event, Array, Array]]:
+    """Choose an event for either direction on the front of the scores; it comes with the rest, the likelier first."""
+    sides = []
+    for key, given in (("scores_p", scores_p), ("scores_q", scores_q)):
+        scores = np.asarray(given, dtype=float)
+        if np.isnan(scores).any():
+            raise InputError(key, math.nan, "numbers (infinities are allowed)")
+        sides.append(np.split(scores, [max(1, round(TRAINING * len(scores)))]))
+    (train_p, test_p), (train_q, test_q) = sides
+    there = _choose(train_p, train_q, len(test_p), len(test_q), value, error)
+    back = _choose(train_q, train_p, len(test_q), len(test_p), value, error)
+    return [(there, test_p, test_q), (back, test_q, test_p)]
+
+
 def _choose(likely: Array, unlikely: Array, trials: int, other_trials: int, value: Value, error: float) -> _Event:
     """Choose the event of the largest value on a test part of the given sizes, judged by the training scores.
 
     One more false alarm is counted than was seen: an event that no training score hit has a small probability, not 0.
     """
     best, chosen = -1.0, _Event(math.inf, True)
-    ordered, other = np.sort(likely), np.sort(unlikely)
     values = np.sort(np.concatenate([likely, unlikely]))
     ranks = np.unique(np.geomspace(1, len(values), CANDIDATES).astype(int)) - 1
     candidates = np.unique(values[np.concatenate([ranks, len(values) - 1 - ranks])])
-    for upper in (True, False):
-        thresholds = candidates[::-1] if upper else candidates
-        hits, alarms = (_counts(values, thresholds, upper) for values in (ordered, other))
-        power = clopper_pearson_lower(hits * (trials / len(ordered)), trials, error)
-        expected = np.minimum((alarms + 1) * (other_trials / len(other)), other_trials)
+    for sign in (-1.0, 1.0):  # events score >= t, then score <= t
+        tails = np.sort(sign * candidates)
+        hits, alarms = (np.searchsorted(np.sort(sign * own), tails, side="right") for own in (likely, unlikely))
+        power = clopper_pearson_lower(hits * (trials / len(likely)), trials, error)
+        expected = np.minimum((alarms + 1) * (other_trials / len(unlikely)), other_trials)
         promised = value(power, clopper_pearson_upper(expected, other_trials, error))
         i = int(np.argmax(promised))
         if promised[i] > best:
-            best, chosen = float(promised[i]), _Event(float(thresholds[i]), upper)
+            best, chosen = float(promised[i]), _Event(float(sign * tails[i]), sign < 0)
     return chosen
-
-
-def _counts(ordered: Array, thresholds: Array, upper: bool) -> Array:
-    if upper:
-        return len(ordered) - np.searchsorted(ordered, thresholds, side="left")
-    return np.searchsorted(ordered, thresholds, side="right")
-
-
-def _test(event: _Event, likely: Array, unlikely: Array, direction: str, delta: float, error: float) -> LowerBound:
-    """Bound epsilon by one event on scores that had no part in its choice."""
-    power = float(clopper_pearson_lower(event.count(likely), len(likely), error))
-    alarm = float(clopper_pearson_upper(event.count(unlikely), len(unlikely), error))
-    return LowerBound(float(_epsilon(power, alarm, delta)), direction, str(event), power, alarm)
 
 
 @dataclass(frozen=True)
@@ -210,59 +188,51 @@ def events(likely: Any, unlikely: Any, exact: bool) -> Events:
     """Estimate both probabilities of events of the scores ``(N,)`` and ``(M,)`` of some runs on the two data sets.
 
     Where scores are log density ratios L (``exact``) every run on either data set tells of both: by ``1/(1 + e^-L)`` of
-    the likely one, and by the rest of the other. Else probabilities are limits for the shares of runs.
+    the likely one, and by the rest of the other; the Bayesian bootstrap keeps errors of both together. Else
+    probabilities are limits for the shares of runs.
     """
-    ordered, others = (np.sort(np.asarray(scores, dtype=np.float64)) for scores in (likely, unlikely))
+    sides = ordered, others = tuple(np.sort(np.asarray(scores, dtype=np.float64)) for scores in (likely, unlikely))
     total = len(ordered)
     thresholds = np.unique(ordered[np.unique(np.linspace(0, total - min(COUNTED, total), THRESHOLDS).astype(int))])
     with np.errstate(over="ignore"):
         norm = float(np.mean(np.exp(-np.clip(ordered, -700.0, 700.0))))
     if exact and 1.0 / NORMALISED < norm < NORMALISED:
-        pooled = np.sort(np.concatenate([ordered, others]))
+        pooled = np.sort(np.concatenate(sides))
         weights = np.stack([expit(pooled), expit(-pooled)], axis=-1)
+
+        def bootstrap(threshold: float, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
+            inside = np.searchsorted(pooled, threshold, side="left")
+            shares = rng.standard_exponential((size, len(pooled)))
+            met = np.minimum(shares[:, inside:] @ weights[inside:] / (shares @ weights), 1.0)
+            return met[:, 0], met[:, 1]
+
         inside = np.searchsorted(pooled, thresholds, side="left")
         met = np.minimum(np.cumsum(weights[::-1], axis=0)[::-1][inside] / weights.sum(axis=0), 1.0)
-        return Events(thresholds, met[:, 0], met[:, 1], partial(_bootstrap, pooled, weights))
-    low = clopper_pearson_lower(total - np.searchsorted(ordered, thresholds, side="left"), total, LESS)
-    high = clopper_pearson_upper(len(others) - np.searchsorted(others, thresholds, side="left"), len(others), DOUBT)
-    return Events(thresholds, low, high, partial(_posterior, (ordered, others)))
+        return Events(thresholds, met[:, 0], met[:, 1], bootstrap)
 
+    def posterior(threshold: float, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        missed = [np.searchsorted(own, threshold, side="left") for own in sides]
+        first, second = (rng.beta(len(own) - k + 0.5, k + 0.5, size) for own, k in zip(sides, missed, strict=True))
+        return first, second
 
-def _bootstrap(
-    pooled: Array, weights: Array, threshold: float, size: int, rng: np.random.Generator
-) -> tuple[Array, Array]:
-    """Draw by the Bayesian bootstrap of scores that are densities, so that errors of both go together."""
-    inside = np.searchsorted(pooled, threshold, side="left")
-    shares = rng.standard_exponential((size, len(pooled)))
-    met = shares[:, inside:] @ weights[inside:] / (shares @ weights)
-    return np.minimum(met[:, 0], 1.0), np.minimum(met[:, 1], 1.0)
-
-
-def _posterior(
-    sides: tuple[Array, Array], threshold: float, size: int, rng: np.random.Generator
-) -> tuple[Array, Array]:
-    missed = [np.searchsorted(own, threshold, side="left") for own in sides]
-    first, second = (rng.beta(len(own) - k + 0.5, k + 0.5, size) for own, k in zip(sides, missed, strict=True))
-    return first, second
+    met = [len(own) - np.searchsorted(own, thresholds, side="left") for own in sides]
+    low = clopper_pearson_lower(met[0], total, LESS)
+    return Events(thresholds, low, clopper_pearson_upper(met[1], len(others), DOUBT), posterior)
 
 
 def expected_bounds(likely: Array, unlikely: Array, runs: int, delta: float, confidence: float) -> Array:
     """Predict the lower bound on epsilon of an audit of so many runs, by each event at its expected counts."""
-    tested, error = tested_runs(runs), (1.0 - confidence) / (2 * BOUNDS)
+    tested, error = round((1.0 - TRAINING) * runs), (1.0 - confidence) / (2 * BOUNDS)
     low = clopper_pearson_lower(likely * tested, tested, error)
     high = clopper_pearson_upper(unlikely * tested, tested, error)
     return np.asarray(np.log(np.maximum((low - delta) / np.maximum(high, 1e-300), 1e-300)))
 
 
-def expected_bound(found: Events, runs: int, delta: float, confidence: float) -> float:
-    return float(np.max(expected_bounds(found.likely, found.unlikely, runs, delta, confidence), initial=-np.inf))
-
-
 def attainable_bound(runs: int, epsilon: float, delta: float, confidence: float) -> float:
     """Predict the lower bound that so many runs would show of normal noise that attains an epsilon at ``delta``.
 
-    What a pair of data sets, or a bound of an accountant, gives away is seen by the distance of a prediction from it.
-    0 for what such runs do not show, infinity for no noise, NaN where epsilon is none.
+    0 for what such runs do not show, infinity for no noise, NaN where epsilon is none. Its distance from a prediction
+    is what a pair of data sets, or a bound of an accountant, gives away.
     """
     if not epsilon > 0.0:
         return math.nan
@@ -273,21 +243,18 @@ def attainable_bound(runs: int, epsilon: float, delta: float, confidence: float)
     return max(0.0, float(expected_bounds(likely, unlikely, runs, delta, confidence).max()))
 
 
-def best_threshold(found: Events, runs: int, claim: float, delta: float, confidence: float) -> float:
-    return float(found.thresholds[best_event(found, runs, claim, delta, confidence)])
-
-
 def best_event(found: Events, runs: int, claim: float, delta: float, confidence: float) -> int:
     """Choose the event that most probably refutes a claim (in standard deviations), else the one that promises most."""
-    bounds, tested = expected_bounds(found.likely, found.unlikely, runs, delta, confidence), tested_runs(runs)
+    promised = expected_bounds(found.likely, found.unlikely, runs, delta, confidence)
+    tested = round((1.0 - TRAINING) * runs)
     spread = sum((1.0 - p) / np.maximum(p * tested, 1.0) for p in (found.likely, found.unlikely))
-    above = (bounds - claim) / np.sqrt(np.maximum(spread, 1.0 / tested))
-    return int(np.argmax(above if above.max() > HOPELESS else bounds))
+    above = (promised - claim) / np.sqrt(np.maximum(spread, 1.0 / tested))
+    return int(np.argmax(above if above.max() > HOPELESS else promised))
 
 
 def predicted_power(found: Events, runs: int, claim: float, delta: float, confidence: float, *, seed: int = 0) -> float:
     """Simulate the counts of `best_event`: the probability that an audit finds a lower bound above a claim."""
-    tested, error = tested_runs(runs), (1.0 - confidence) / (2 * BOUNDS)
+    tested, error = round((1.0 - TRAINING) * runs), (1.0 - confidence) / (2 * BOUNDS)
     best, rng = best_event(found, runs, claim, delta, confidence), np.random.default_rng(seed)
     likely, unlikely = (
         np.repeat(p, REPEATS // POSSIBLE) for p in found.possible(found.thresholds[best], POSSIBLE, rng)
@@ -295,14 +262,3 @@ def predicted_power(found: Events, runs: int, claim: float, delta: float, confid
     low = clopper_pearson_lower(rng.binomial(tested, likely), tested, error)
     high = clopper_pearson_upper(rng.binomial(tested, unlikely), tested, error)
     return float(np.mean(low - delta > np.exp(claim) * high))
-
-
-def tested_runs(runs: int) -> int:
-    """Count the runs on each data set on which the chosen event is tested."""
-    return max(1, round((1.0 - TRAINING) * runs))
-
-
-def both_directions(scores: tuple[Array, Array], exact: bool) -> tuple[Events, Events]:
-    """Estimate events that are likelier on the first data set, and those that are likelier on the second."""
-    first, second = scores
-    return events(first, second, exact), events(-second, -first, exact)

@@ -3,25 +3,23 @@
 A canary is a problem of which one record alone has a gradient, so that nothing hides it. What a method asks for, it
 asks of a canary too: each declares its own constants and traits, and the first fitting one is taken.
 
-Pairs of neighbouring data sets on a canary: its replacement by its mirror image, its removal (by a record that
-contributes nothing, since n is public), and its replacement among copies of itself, all in the place of the data set
-where it changes the releases most; where it changes none by what is declared, the two records of the domain that come
-nearest. Elsewhere: the two records whose exchange changes the releases of noisy runs most, in the norm of each query
-and in units of its noise, all along them.
+Neighbours of a canary are its mirror image, a record that contributes nothing (n is public), and its mirror image among
+copies of itself, all in the place of the data set where it changes the releases most. Elsewhere, and where it changes
+none by what is declared, they are the two records of the domain whose exchange changes noisy runs most.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.audit.subject import replaced
-from dpsco_bench.audit.transcript import NeighbourRun, Recording, factor, replayed
+from dpsco_bench.audit.transcript import NeighbourRun, Recording, factor, hides_batches, replayed, supports
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.request import PROBLEM, make_cell
@@ -36,18 +34,14 @@ from dpsco_bench.problems.canaries import CanaryHuber
 from dpsco_bench.problems.objective import Objective
 
 RECORDS = (200, 60, 20)  # numbers of records, unless one is given: fewer for methods whose schedules are long
-EPSILONS = (1.0, 0.5, 0.25, 0.1)
-"""Claims, unless one is given: smaller ones where the paper states its noise for these alone."""
-MOST_WORK = 3e4
-"""Most work of one run, in gradients of single records; above it fewer records, or another canary, are tried."""
+EPSILONS = (1.0, 0.5, 0.25, 0.1)  # claims, unless one is given: smaller ones where a paper's noise is for these alone
+MOST_WORK = 3e4  # most work of a run, in gradients of single records; above it fewer records or others are tried
 RELEASE_COST, SWEEP_COST = 20.0, 100.0
 """Work of one release, and of a sweep of a chain, in units of one gradient evaluation."""
 SWEEPS, STEPS = 20, 24
 """Default sweeps of a chain: a draw by a longer one costs too much to be repeated often enough. And steps of a method
 whose own schedule asks for far more records."""
 CALIBRATIONS = ("paper", "accounted")
-
-
 CANARIES: tuple[tuple[str, Options], ...] = (
     ("canary_huber", {}),  # generalised linear, on the whole space
     ("canary_linear", {"p": 1.5, "d": 3}),
@@ -67,12 +61,10 @@ CANARIES: tuple[tuple[str, Options], ...] = (
 )
 """Problems with options, of which one record alone has a gradient, in the order in which they are tried."""
 DOMAIN_RECORDS = 64  # records that are tried in one place
-MOST_TRIED = 1e6
-"""Work that a search along trajectories may take, in releases of one replicate: fewer records are tried above it."""
+MOST_TRIED = 1e6  # releases of one replicate that a search along trajectories may make; above it fewer are tried
 TRAJECTORIES = 4  # runs along which neighbours are compared
 WEAK, BETTER = 0.95, 1e-6
 """Share of the declared sensitivity below which a canary is weak; by how much a place must be better to be taken."""
-EIGHTHS = 8
 MIRRORED = ("canary_curved", "canary_linear", "canary_public", "canary_quadratic")
 """Canaries whose mirror image has the negative features; that of ``canary_heavy`` depends on the method's levels."""
 
@@ -83,23 +75,23 @@ def work_of(plan: Plan) -> float:
     return plan.gradient_evaluations + RELEASE_COST * sum(q.releases for q in plan.queries) + chains
 
 
-def check_private(algorithm: str) -> None:
-    """Refuse an algorithm that claims no privacy at all."""
-    entry = get_algorithm(algorithm)
-    if not any(set(CALIBRATIONS) & set(allowed) for allowed in entry.variants.values()):
-        raise Refusal(f"audit of {entry.id}", "it is not private and claims nothing: none is its only calibration")
-
-
-def audit_cell_of(algorithm: str, calibration: str, keys: Options) -> Cell:
-    """Make the cell of an audit on the first fitting canary; raises a one-line error where there is none.
+def make_audit_cell(
+    algorithm: str, problem: str | None = None, keys: Options | None = None, calibration: str = "accounted"
+) -> Cell:
+    """Make the cell of an audit: on a problem as `execution.request.make_cell`, else on the first fitting canary.
 
     Without n, or an epsilon, it is the first of `RECORDS` and `EPSILONS` with which a run is neither outside the
     paper's range nor too long; where all are, the shortest.
+
+    Raises InputError, or Refusal where nothing fits, and for an algorithm that claims no privacy.
     """
-    check_private(algorithm)
-    entry, failures, given = get_algorithm(algorithm), list[DpscoError](), {"epsilon": EPSILONS, "n": RECORDS}
+    entry, keys, failures = get_algorithm(algorithm), keys or {}, list[DpscoError]()
+    if not any(set(CALIBRATIONS) & set(allowed) for allowed in entry.variants.values()):
+        raise Refusal(f"audit of {entry.id}", "it is not private and claims nothing: none is its only calibration")
+    if problem is not None:
+        return make_cell(algorithm, problem, {"n": RECORDS[0], **keys})
     entry.variant_for(calibration, keys.get("variant"))
-    epsilons, records = ((keys[key],) if key in keys else several for key, several in given.items())
+    epsilons, records = ((keys[k],) if k in keys else own for k, own in (("epsilon", EPSILONS), ("n", RECORDS)))
     for steps in [{}, {"steps": STEPS}] if {"steps"} & (entry.options.keys() - keys.keys()) else [{}]:
         for epsilon in epsilons:
             found = list[tuple[float, Cell]]()
@@ -150,36 +142,34 @@ class Trial:
     algorithm: str
     variant: str
     calibration: str
-    problem: str
-    problem_options: Options
-    options: Options
-    n: int
-    d: int
-    epsilon: float
-    statistic: str
-    fused: bool
-    reason: str
+    problem: str = ""
+    problem_options: Options = field(default_factory=dict)
+    options: Options = field(default_factory=dict)
+    n: int = 0
+    d: int = 0
+    epsilon: float = math.nan
+    statistic: str = ""
+    fused: bool = False
+    reason: str = ""
 
 
-def trials(algorithms: list[str] | None = None) -> Iterator[Trial]:
+def trials() -> Iterator[Trial]:
     """List, without running it, what is tried for every algorithm, variant and calibration, compiled runs besides."""
-    from dpsco_bench.audit.transcript import supports
-
-    for id in list_algorithms() if algorithms is None else algorithms:
+    for id in list_algorithms():
         variants = get_algorithm(id).variants.items()
         pairs = [(v, c) for v, allowed in variants for c in allowed if c in CALIBRATIONS]
         for variant, calibration in pairs or [("", "none")]:
             try:
-                cell = audit_cell_of(id, calibration, {"variant": variant} if variant else {})
+                cell = make_audit_cell(id, None, {"variant": variant} if variant else {}, calibration)
             except (InputError, Refusal) as failure:
-                yield Trial(id, variant, calibration, "", {}, {}, 0, 0, math.nan, "", False, str(failure))
+                yield Trial(id, variant, calibration, reason=str(failure))
                 continue
             plan = cell.plan(calibration, 0, twice=False)[1]
             place = cell.problem, cell.problem_options, cell.options, cell.n, cell.problem_entry.dimension
-            known = id, variant, calibration, *place, float(cell.epsilon)
-            yield Trial(*known, "transcript" if supports(plan) else "output", False, "")
+            known = Trial(id, variant, calibration, *place, float(cell.epsilon), "output")
+            yield replace(known, statistic="transcript") if supports(plan) else known
             if runs_fused(cell, plan):
-                yield Trial(*known, "output", True, "")
+                yield replace(known, fused=True)
 
 
 def runs_fused(cell: Cell, plan: Plan) -> bool:
@@ -216,10 +206,9 @@ def _canary_pairs(
     problem, data = cell.problem_entry, cell.draw_data(seed, 0)
     own = np.asarray(data.features)[0]
     mirrored = problem.neighbour(data) if isinstance(problem, CanaryHuber) else _with_row(data, -own)
-    tried = NeighbourRun(cell, plan, scales, (data, mirrored), 0)
     place, share = 0, 1.0
-    if not (tried.hides_batches or any(isinstance(query, DrawQuery) for query in plan.queries)):
-        place, share = worst_place(tried, seed)
+    if not (hides_batches(plan) or any(isinstance(query, DrawQuery) for query in plan.queries)):
+        place, share = worst_place(NeighbourRun(cell, plan, scales, (data, mirrored), 0), seed)
     canary = f"{canary} in place {place}" if place else canary
 
     def pair(name: str, one: Data, two: Data, alone: bool = True) -> NeighbourRun:
@@ -252,8 +241,7 @@ def worst_place(tried: NeighbourRun, seed: int) -> tuple[int, float]:
     releases of the squared changes in units of the noise decides; of equal places the first is taken.
     """
     n, recorder = tried.cell.n, _recorded(tried, seed)
-    powers = {1 << k for k in range(n.bit_length()) if 1 << k < n}
-    places = {0, n - 1} | powers | {k * n // EIGHTHS for k in range(EIGHTHS)}
+    places = {0, n - 1} | {1 << k for k in range(n.bit_length()) if 1 << k < n} | {k * n // 8 for k in range(8)}
     best, found = -1.0, (0, 0.0)
     for place in [0] if tried.cell.algorithm_entry.order_invariant else sorted(places):
         one, two = (replayed(tried, moved(data, place), recorder, TRAJECTORIES).out for data in tried.pair)
@@ -275,12 +263,9 @@ def _recorded(setting: NeighbourRun, seed: int) -> Recording:
 
 
 def moved(data: Data, place: int) -> Data:
-    if place == 0:
-        return data
-    rows = [np.array(own) for own in (data.features, data.labels)]
-    for own in rows:
-        own[[0, place]] = own[[place, 0]]
-    return Data(data.n, *rows)
+    order = np.arange(data.n)
+    order[[0, place]] = place, 0
+    return Data(data.n, np.asarray(data.features)[order], np.asarray(data.labels)[order])
 
 
 def along_trajectories(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, float], place: int = 0) -> NeighbourRun:

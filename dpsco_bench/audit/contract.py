@@ -1,23 +1,20 @@
 """Check the contract of a private algorithm: declared = drawn, planned = counted, no peeking.
 
 And it minimises what it is given, class and constants of the losses are what their problem declares, and an epsilon
-that is called exact is attained.
+that is called exact is attained: two admissible records change every release by what is declared, not by less or more.
 
-The search for neighbours takes unit records where a problem is of a shipped kind, so a Lipschitz constant that drawn
-records exceed would show nowhere else. The class decides what objective perturbation costs; a Hessian of rank one does
-not make a loss generalised linear, since its range may turn with the point. An epsilon is exact where two admissible
-records change every release by what is declared: not by less, and not by more.
-
-A method that forgets a part of the objective passes every check of privacy, and its risk falls at first all the same.
-So a long run without noise has to go half of the way to the minimum. Where more is left, a run on a quarter of the
-records decides: if the longer run ends clearly further from the minimum, it minimises another function.
+Drawn records are held against the constants, as the search for neighbours takes unit records of shipped kinds. The
+class decides what objective perturbation costs; a Hessian of rank one does not make a loss generalised linear, since
+its range may turn with the point. A method that forgets a part of the objective passes every check of privacy, and its
+risk falls at first all the same. So a long run without noise has to go half of the way to the minimum. Where more is
+left, and it ends clearly further from the minimum than on a quarter of the records, it minimises another function.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
@@ -25,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm
-from dpsco_bench.audit.canaries import MOST_WORK, audit_cell_of, work_of
-from dpsco_bench.audit.search import Comparing, Found, compare_releases, leaking, search, told
+from dpsco_bench.audit.canaries import MOST_WORK, make_audit_cell, work_of
+from dpsco_bench.audit.search import Comparing, Found, Redrawn, compare_releases, differing, other_records, search
 from dpsco_bench.audit.subject import (
     REPLICATES,
     Finding,
@@ -43,7 +40,7 @@ from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.request import check_run, make_cell
-from dpsco_bench.execution.run import undrawn
+from dpsco_bench.execution.run import check_released
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.privacy.attained import attaining_pair, rests_on_sensitivities
 from dpsco_bench.privacy.queries import DrawQuery
@@ -79,6 +76,7 @@ FLAT = 0.01  # a gradient below this share of the Lipschitz constant is next to 
 LEFT, RISING, ERRORS = 0.5, 1.1, 6.0
 """Share of the starting gap of which no more may be left; the factor by which it may not grow from a run to a longer
 one that starts as far away within that factor, beyond so many standard errors of four replicates."""
+AGAIN = "cannot be told: its runs fail, as said above"
 
 
 @dataclass(frozen=True)
@@ -124,7 +122,7 @@ def _on_canary(cell: Cell, calibration: str, seed: int) -> Subject | None:
     """Make the same on the canary of its audits, whose record attains what most methods declare; None without one."""
     keys = {"n": cell.n, "variant": cell.variant, "epsilon": cell.epsilon, "delta": cell.delta, **cell.options}
     try:
-        found = audit_cell_of(cell.algorithm, calibration, keys)
+        found = make_audit_cell(cell.algorithm, None, keys, calibration)
         if found.problem == cell.problem or work_of(found.plan(calibration, 0, twice=False)[1]) > MOST_WORK:
             return None
         subject = subject_of(found, calibrate_cell(found, calibration, seed), seed)
@@ -148,19 +146,27 @@ def _agreement(one: np.ndarray, other: np.ndarray, tolerance: float) -> Finding:
     return gap <= tolerance, "equal up to rounding" if gap <= tolerance else f"they differ by {gap:.1e}"
 
 
+@dataclass(eq=False)
 class Checks:
     """The checks of one subject with noise; runs that several of them look at are made once.
 
     Sensitivities are searched on the ``canary`` too, of which one record has a gradient. The long run has ``length``;
-    other keys are passed to `search`.
+    ``searching`` are keys of `search`.
     """
 
-    def __init__(self, subject: Subject, plan_at: PlanAt, canary: Subject | None = None, **searching: Any) -> None:
-        self.subject, self.plan_at, self.canary = subject, plan_at, canary
-        self.length, self.searching = searching.pop("length", LENGTH), searching
+    subject: Subject
+    plan_at: PlanAt
+    canary: Subject | None = None
+    length: tuple[int, int] = LENGTH
+    searching: dict[str, Any] = field(default_factory=dict)
 
     def all(self) -> list[CheckResult]:
-        """Make all of them; what a run does against its plan is what the check says that finds it."""
+        """Make all of them; what a run does against its plan is what the check says that finds it.
+
+        One cause is told once: not again by the same error, nor by what else fails where a plain run does.
+        """
+        of_problem = partial(loss_class, self.subject), partial(drawn_constants, self.subject)
+        away = partial(long_run, self.plan_at, self.length)
         checks: dict[str, Callable[[], Finding]] = {
             "the output has the shape of the iterates and is finite": self.check_output,
             "each query is released and sampled as often as declared": self.check_counts,
@@ -171,21 +177,22 @@ class Checks:
             "no neighbour found changes a released value by more than declared": self.check_sensitivity,
             "a released value is the exposed one with the noise that was charged": self.check_released,
             "given the released values the output does not depend on the data": self.check_post_processing,
-            "the losses are of the class that their problem declares": partial(loss_class, self.subject),
-            "drawn records keep to the constants that their problem declares": partial(drawn_constants, self.subject),
-            "without noise and with a long schedule it goes half of the way to the minimum": partial(
-                long_run, self.plan_at, self.length
-            ),
+            "the losses are of the class that their problem declares": of_problem[0],
+            "drawn records keep to the constants that their problem declares": of_problem[1],
+            "without noise and with a long schedule it goes half of the way to the minimum": away,
             "an epsilon that is called exact is attained on this problem": partial(attained_epsilon, self.subject),
             "the output is the last iterate of the steps that are declared": self.check_last_iterate,
         }
-        found = []
+        found, errors = list[CheckResult](), set[str]()
         for name, check in checks.items():
+            broken = bool(found) and found[0].passed is False and check not in of_problem
             try:
                 with np.errstate(invalid="ignore", over="ignore"):
-                    found.append(CheckResult(name, *check()))
+                    passed, detail = check()
             except DpscoError as error:
-                found.append(CheckResult(name, False, str(error)))
+                passed, detail, broken = False, str(error), broken or str(error) in errors
+                errors.add(detail)
+            found.append(CheckResult(name, None, AGAIN) if broken and not passed else CheckResult(name, passed, detail))
         return found
 
     @cached_property
@@ -209,22 +216,13 @@ class Checks:
             return Found()
 
     def check_output(self) -> Finding:
-        output, expected = self.recorded.output, (REPLICATES, self.subject.problem.dimension)
-        if output.shape != expected:
-            return False, f"shape {output.shape}, expected {expected}"
+        output = self.recorded.output  # a run ends with an error where its shape is another one
         return bool(np.isfinite(output).all()), f"shape {output.shape}"
 
     def check_counts(self) -> Finding:
-        source, wrong, queries = self.recorded.mechanism, [], self.subject.plan.queries
-        for query in queries:
-            sampled = query.releases if query.records.sampled else 0
-            found = source.released[query.name], source.sampled[query.name]
-            if lacking := undrawn(query, source, self.subject.problem):
-                wrong.append(lacking)
-            elif found != (query.releases, sampled):
-                wrong.append(f"{query.name}: declared {query.releases} releases of {sampled} batches, made {found}")
-        total = sum(query.releases for query in queries)
-        return not wrong, "; ".join(wrong) or f"{total} releases of {len(queries)} queries"
+        queries, source = self.subject.plan.queries, self.recorded.mechanism
+        check_released(self.subject.algorithm.id, self.subject.plan, source, self.subject.problem)
+        return True, f"{sum(query.releases for query in queries)} releases of {len(queries)} queries"
 
     def check_evaluations(self) -> Finding:
         """Compare planned with counted, within five standard deviations of the batch sizes where those are random."""
@@ -281,7 +279,8 @@ class Checks:
 
     def check_released(self) -> Finding:
         """Hold every answer against that of the query's kind, and the noise against the charged scale."""
-        found = compare_releases(self.subject, self.recorded_often)
+        source = self.recorded_often.mechanism
+        found = {q.name: compare_releases(q, self.subject, source) for q in self.subject.plan.queries}
         wrong = [f"{name}: {own}" for name, (own, _) in found.items() if own]
         shown = [f"{name} {said or 'without all of its noise drawn'}" for name, (_, said) in found.items()]
         compared = bool(found) and all(said for _, said in found.values())
@@ -293,12 +292,12 @@ class Checks:
             return None, reason
         if leak := self.found.leak:
             return self._differs(f"outputs on neighbours differ by {leak:.1e}: the data are used without noise")
-        of = f"of {self.subject.many} runs"
-        if count := leaking(self.subject, self.recorded_often):
+        recorded, of = self.recorded_often, f"of {self.subject.many} runs"
+        if count := differing(self.subject, recorded, Replay, other_records(self.subject)):
             return self._differs(f"outputs differ on others, in {count} {of}: the data are used without noise")
         if not hides_batches(self.subject.plan):
             return True, "equal on all neighbours tried"
-        if count := told(self.subject, self.recorded_often):
+        if count := differing(self.subject, recorded, Redrawn):
             return self._differs(f"outputs tell which records were drawn, in {count} {of}: hidden ones are charged")
         return True, "equal on all neighbours tried, and with other records drawn"
 
@@ -308,8 +307,7 @@ class Checks:
         if plan.last_iterate is None:
             return None, "not declared"
         (query,), declared = plan.queries, plan.last_iterate
-        ones = np.ones(query.releases)
-        steps, c = declared.steps * ones, declared.contractions * ones
+        steps, c = (own * np.ones(query.releases) for own in (declared.steps, declared.contractions))
         by = np.full(self.subject.problem.dimension, self.subject.scales[query.name] or 1.0)
         for t in dict.fromkeys((query.releases - 1, max(0, query.releases - 2), 0)):
             moved = self.subject.run(partial(Nudged, t, by)).output - self.recorded.output
@@ -330,15 +328,10 @@ def not_projected(subject: Subject) -> str:
     return "" if tried else "nothing is projected on the domain, and no point of it tried"
 
 
-def declared_classes(subject: Subject) -> list[str]:
-    found = [declared_class(subject.problem.traits)]
-    found += ["plane"] * (Trait.PLANE_GRADIENTS in subject.problem.properties)
-    return [name for name in found if name in CLASSES]
-
-
 def loss_class(subject: Subject) -> Finding:
     """Compare gradients of a few records at a few points."""
-    declared = declared_classes(subject)
+    plane = Trait.PLANE_GRADIENTS in subject.problem.properties
+    declared = [name for name in (declared_class(subject.problem.traits), "plane" * plane) if name in CLASSES]
     if reason := not_projected(subject) or ("" if declared else "none is declared"):
         return None, reason
     for name in declared:
@@ -369,19 +362,13 @@ def drawn_constants(subject: Subject) -> Finding:
         return None, "constants are computed from the data"
     if subject.problem.constants.status == "nominal":
         return None, "constants are nominal"
-    found = exceeded(subject)
-    return not found, found or "their gradients are within them at the points tried"
-
-
-def exceeded(subject: Subject) -> str:
-    """Name the first declared constant that drawn records exceed; empty where none does."""
     for name, declared, found in _compared(subject):
         if found > declared * (1.0 + CONSTANT_ROUNDING):
-            return f"{name} = {declared:.4g}, and a drawn record has {found:.4g}"
+            return False, f"{name} = {declared:.4g}, and a drawn record has {found:.4g}"
     for name, declared, found in _curved(subject):
         if found < declared * (1.0 - CONSTANT_ROUNDING):
-            return f"{name} = {declared:.4g}, and between two points it is {found:.4g}"
-    return ""
+            return False, f"{name} = {declared:.4g}, and between two points it is {found:.4g}"
+    return True, "their gradients are within them at the points tried"
 
 
 def _compared(subject: Subject) -> Iterator[tuple[str, float, float]]:
@@ -406,65 +393,59 @@ def _compared(subject: Subject) -> Iterator[tuple[str, float, float]]:
 
 def _curved(subject: Subject) -> Iterator[tuple[str, float, float]]:
     """Name of a constant, its value, and the least growth between two points of the gradients that it speaks of."""
-    problem, c, points = subject.problem, subject.problem.constants, points_of(subject)
-    strong, gauged = Trait.STRONGLY_CONVEX in problem.traits, c.gauge_convexity and problem.feasible_set is not None
+    problem, c, domain = subject.problem, subject.problem.constants, subject.problem.feasible_set
+    strong, gauged = Trait.STRONGLY_CONVEX in problem.traits, c.gauge_convexity and domain is not None
     if not strong and not gauged:
         return
-    gradients, least = record_gradients(subject, subject.data.n), [np.inf, np.inf]
-    far = max(float(np.linalg.norm(x - y)) for x, y in combinations(points, 2))
-    for (x, at_x), (y, at_y) in combinations(zip(points, gradients, strict=True), 2):
-        apart, grown = x - y, (at_x - at_y) @ (x - y)
-        square = float(apart @ apart)
-        if square > (FAR * far) ** 2:
-            least[0] = min(least[0], float(grown.mean()) / square + c.regularisation)
-            if problem.feasible_set is not None and gauged:
-                gauge = float(to_numpy(problem.feasible_set.norm(apart))[..., 0]) / problem.feasible_set.radius
-                least[1] = min(least[1], float(grown.min()) / gauge**2)
+    seen = zip(points_of(subject), record_gradients(subject, subject.data.n), strict=True)
+    grown = [(x - y, (at_x - at_y) @ (x - y)) for (x, at_x), (y, at_y) in combinations(seen, 2)]
+    far = FAR**2 * max(float(apart @ apart) for apart, _ in grown)
+    grown = [(apart, each) for apart, each in grown if apart @ apart > far]
     if strong:
-        yield "strong_convexity", c.strong_convexity, least[0]
-    if gauged:
-        yield "gauge_convexity", c.gauge_convexity, least[1]
+        least = min((float(each.mean() / (apart @ apart)) for apart, each in grown), default=np.inf)
+        yield "strong_convexity", c.strong_convexity, least + c.regularisation
+    if gauged and domain is not None:
+        gauges = [float(to_numpy(domain.norm(apart))[..., 0]) / domain.radius for apart, _ in grown]
+        found = (float(each.min()) / gauge**2 for gauge, (_, each) in zip(gauges, grown, strict=True))
+        yield "gauge_convexity", c.gauge_convexity, min(found, default=np.inf)
 
 
 def attained_epsilon(subject: Subject) -> Finding:
-    """Compute a pair of records, its gradients and what it changes."""
-    epsilon, kind, queries = subject.charge.epsilon, subject.charge.kind, subject.plan.queries
-    if kind != "exact":
-        return None, f"its epsilon is called {kind}"
-    if not (any(isinstance(q, DrawQuery) for q in queries) or rests_on_sensitivities(subject.plan, epsilon)):
-        return None, "no pair is asked for"
-    missing = shortfall(subject)
-    said = f"epsilon = {epsilon:.4g} is called exact, but {missing}" if missing else "by two opposed records"
-    return not missing, said
-
-
-def shortfall(subject: Subject) -> str:
-    """Say why no pair attains what is declared; empty where one does. A draw computes its pair itself."""
-    for draw in subject.plan.queries:
+    """Compute a pair of records, its gradients and what it changes; a draw computes its pair itself."""
+    charge, plan, constants = subject.charge, subject.plan, subject.problem.constants
+    said, opposed = f"epsilon = {charge.epsilon:.4g} is called exact, but ", "by two opposed records"
+    if charge.kind != "exact":
+        return None, f"its epsilon is called {charge.kind}"
+    for draw in plan.queries:
         if isinstance(draw, DrawQuery):
             found = draw.attained(subject.scales[draw.name], subject.delta)
             exact = found is not None and found.kind == "exact"
-            near = found is not None and abs(found.epsilon / subject.charge.epsilon - 1.0) <= ATTAINED_TOLERANCE
-            return "" if exact and near else "no pair of laws is known to attain it"
-    pair, constants = attaining_pair(subject.problem, subject.plan, subject.data.n), subject.problem.constants
+            near = found is not None and abs(found.epsilon / charge.epsilon - 1.0) <= ATTAINED_TOLERANCE
+            return (True, opposed) if exact and near else (False, f"{said}no pair of laws is known to attain it")
+    if not rests_on_sensitivities(plan, charge.epsilon):
+        return None, "no pair is asked for"
+    pair, query, most = attaining_pair(subject.problem, plan, subject.data.n), plan.queries[0], 1.0 + ATTAINED_TOLERANCE
     if pair is None:
-        return f"no two records of {subject.problem.name} are known to attain what is declared"
-    gradients, query = _gradients(subject, pair), subject.plan.queries[0]
+        return False, f"{said}no two records of {subject.problem.name} are known to attain what is declared"
+    gradients = _gradients(subject, pair)
     size = query.records.size if isinstance(query.records, Disjoint) else subject.data.n
-    shares = np.linalg.norm(gradients[0] - gradients[1], ord=query.norm, axis=-1) / (query.sensitivity * size)
+    apart = np.linalg.norm(gradients[0] - gradients[1], ord=query.norm, axis=-1) / (query.sensitivity * size)
     steep = float(lp_norm(gradients, dual_exponent(constants.norm)).max()) / constants.lipschitz
-    if constants.status != "nominal" and steep > 1.0 + ATTAINED_TOLERANCE:
-        return f"a gradient of the two records is {steep:.3g} times the Lipschitz constant: they are not admissible"
-    if shares.min() < 1.0 - ATTAINED_TOLERANCE:
-        return f"the gradients of the two records differ by as little as {shares.min():.3g} of what is declared"
-    if shares.max() > 1.0 + ATTAINED_TOLERANCE:
-        return f"the gradients of the two records differ by {shares.max():.3g} times what is declared"
-    ratio = 1.0 if subject.no_neighbours else _least_ratio(subject, pair)
-    wrong = abs(ratio - 1.0) > ATTAINED_TOLERANCE
-    return f"the two records change a release by {ratio:.3g} of what is declared" if wrong else ""
+    if constants.status != "nominal" and steep > most:
+        said += f"a gradient of the two records is {steep:.3g} times the Lipschitz constant: they are not admissible"
+    elif apart.min() < 1.0 - ATTAINED_TOLERANCE:
+        said += f"the gradients of the two records differ by as little as {apart.min():.3g} of what is declared"
+    elif apart.max() > most:
+        said += f"the gradients of the two records differ by {apart.max():.3g} times what is declared"
+    elif not subject.no_neighbours and abs((ratio := _least_ratio(subject, pair)) - 1.0) > ATTAINED_TOLERANCE:
+        said += f"the two records change a release by {ratio:.3g} of what is declared"
+    else:
+        return True, opposed
+    return False, said
 
 
 def _gradients(subject: Subject, pair: Data) -> np.ndarray:
+    """Compute the gradients of two records at some points, ``(2, points, d)``."""
     points = np.concatenate([points_of(subject)] * 2)
     rows = (
         None if own is None else np.repeat(np.asarray(own), len(points) // 2, axis=0)[:, None]
@@ -479,13 +460,12 @@ def _least_ratio(subject: Subject, pair: Data) -> float:
     one, other = (replaced(subject.data, 0, pair, which) for which in (0, 1))
     recorded = subject.run(Recorder, data=one)
     replayed = subject.run(partial(Replay, recorded.mechanism.transcript), data=other)
-    ratios = []
-    for query in subject.plan.queries:
+    ratios, disjoint = [], [isinstance(query.records, Disjoint) for query in subject.plan.queries]
+    for query, block in zip(subject.plan.queries, disjoint, strict=True):
         values = [run.mechanism.transcript.value(query.name) for run in (recorded, replayed)]
         changes = np.linalg.norm(values[0] - values[1], ord=query.norm, axis=-1) / query.sensitivity
-        ratios.append(changes.max() if isinstance(query.records, Disjoint) else changes.min())
-    disjoint = all(isinstance(query.records, Disjoint) for query in subject.plan.queries)
-    return float(max(ratios) if disjoint else min(ratios))
+        ratios.append(changes.max() if block else changes.min())
+    return float(max(ratios) if all(disjoint) else min(ratios))
 
 
 def longest(plan_at: PlanAt, length: tuple[int, int] = LENGTH) -> tuple[Subject, int | None]:
@@ -509,7 +489,7 @@ def longest(plan_at: PlanAt, length: tuple[int, int] = LENGTH) -> tuple[Subject,
 
 @dataclass(frozen=True)
 class Ends:
-    """Start and end of a long run: mean risks up to a constant, how far they are apart, and the Lipschitz constant.
+    """Start and end of a long run: mean risks up to a constant, and whether they rise by more than next to nothing.
 
     Where the minimum is known: the ``gap`` to it at the start, what is ``left`` of it, and the standard ``error`` of
     that.
@@ -517,21 +497,10 @@ class Ends:
 
     start: float
     end: float
-    moved: float
-    lipschitz: float
+    rises: bool
     gap: float = math.nan
     left: float = math.nan
     error: float = 0.0
-
-    @property
-    def rises(self) -> bool:
-        """Tell whether the risk rises from start to end by a slope that is more than next to nothing."""
-        return self.end - self.start > FLAT * self.lipschitz * self.moved
-
-    def leads_away_after(self, shorter: Ends) -> bool:
-        """Tell whether more is left than of a shorter run that starts as far from its minimum, by more than chance."""
-        alike = 1.0 / RISING < self.gap / shorter.gap < RISING
-        return alike and self.left - RISING * shorter.left > ERRORS * math.hypot(self.error, RISING * shorter.error)
 
 
 def ends(subject: Subject) -> Ends:
@@ -541,24 +510,16 @@ def ends(subject: Subject) -> Ends:
         start, end = (float(np.mean(to_numpy(subject.problem.risk(x, objective.data)))) for x in points)
     except InputError:  # of a problem that knows its excess alone
         start, end = (float(np.mean(objective.excess_risk(x))) for x in points)
-    moved = np.linalg.norm(to_numpy(run.output) - to_numpy(objective.start), ord=c.norm, axis=-1)
-    found = Ends(start, end, float(moved.mean()), c.lipschitz)
+    moved = float(np.linalg.norm(run.output - to_numpy(objective.start), ord=c.norm, axis=-1).mean())
+    found = Ends(start, end, end - start > FLAT * c.lipschitz * moved)
     try:
-        starts, finals = (np.atleast_1d(to_numpy(objective.excess_risk(x))) for x in points)
+        gap, finals = float(np.mean(objective.excess_risk(objective.start))), objective.excess_risk(run.output)
     except InputError:
         return found
-    gap, left = float(np.mean(starts)), float(np.mean(finals))
     if gap <= 0.0:
         return found
-    error = float(np.std(finals, ddof=1)) / math.sqrt(finals.size) if finals.size > 1 else 0.0
-    return Ends(start, end, found.moved, c.lipschitz, gap, left / gap, error / gap)
-
-
-def starts_near_a_minimiser(subject: Subject) -> bool:
-    """Tell whether the gradient at the start is next to nothing in the dual norm: then no run need end below it."""
-    objective = subject.objective(replicates=LONG_REPLICATES)
-    gradient, c = to_numpy(objective.exact_gradient(objective.start)), objective.constants
-    return float(np.linalg.norm(gradient, ord=dual_exponent(c.norm), axis=-1).max()) <= FLAT * c.lipschitz
+    error = float(np.std(finals, ddof=1)) / math.sqrt(LONG_REPLICATES)
+    return replace(found, gap=gap, left=float(np.mean(finals)) / gap, error=error / gap)
 
 
 def long_run(plan_at: PlanAt, length: tuple[int, int]) -> Finding:
@@ -568,8 +529,11 @@ def long_run(plan_at: PlanAt, length: tuple[int, int]) -> Finding:
     except Refusal as refusal:
         return None, str(refusal)
     found, where = ends(subject), f"at n = {subject.data.n}"
-    if not found.rises and starts_near_a_minimiser(subject):
-        return None, "the start is next to a minimiser"
+    if not found.rises:
+        objective = subject.objective(replicates=LONG_REPLICATES)
+        gradient, c = to_numpy(objective.exact_gradient(objective.start)), objective.constants
+        if np.linalg.norm(gradient, ord=dual_exponent(c.norm), axis=-1).max() <= FLAT * c.lipschitz:
+            return None, "the start is next to a minimiser"  # then no run need end below it
     if not found.end < found.start or not found.left > LEFT:
         return found.end < found.start, f"risk {found.end:.4g} from a start of {found.start:.4g} {where}"
     said = f"{found.left:.2g} of the gap to the minimum is left {where}"
@@ -577,6 +541,7 @@ def long_run(plan_at: PlanAt, length: tuple[int, int]) -> Finding:
         before = ends(plan_at(subject.data.n // 4, steps and max(1, steps // 4)))
     except (InputError, Refusal):  # no schedule for so few
         return None, f"{said}: too short a run"
-    if found.leads_away_after(before):
+    beyond = found.left - RISING * before.left > ERRORS * math.hypot(found.error, RISING * before.error)
+    if beyond and 1.0 / RISING < found.gap / before.gap < RISING:
         return False, f"{said}, and {before.left:.2g} at a quarter of it: it goes elsewhere"
     return None, f"{said}: too short a run"

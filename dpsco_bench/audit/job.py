@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dpsco_bench.audit.auditor import INSTANCES, audit_calibrated
+from dpsco_bench.audit.auditor import INSTANCES, Audit
 from dpsco_bench.execution.cell import CalibratedCell, Calibrations, Cell, located
 from dpsco_bench.execution.job import AUDIT_OUTPUT, WHOLE, Progress, Shard, cell_columns, evaluation, job_metadata
 from dpsco_bench.execution.jobs import Block, Job
@@ -20,12 +20,6 @@ FAMILY = 400  # most tests of a profile, two of each audit, over which the confi
 FAMILY_CONFIDENCE = 0.999
 CONFIDENCE = 1.0 - (1.0 - FAMILY_CONFIDENCE) / FAMILY
 """Confidence of each audit, so that with `FAMILY_CONFIDENCE` no private method is refuted (Bonferroni)."""
-POWER, REFUTED, RUNS = "audit_power", "audit_refuted", "audit_runs"
-PROMISED, ATTAINABLE = "audit_promised", "audit_attainable"
-OF_OUTPUT, MU, MU_CHARGED = "audit_of_output", "audit_mu", "audit_mu_charged"
-"""Extras of a row: predicted power, 1 where the claim is refuted, runs on each data set, and the lower bounds predicted
-for the pair and for normal noise that attains what is charged; whether the bound is of what is released; and the lower
-bound on the Gaussian-DP parameter beside the charged one."""
 
 
 @evaluation("audit", "audit_output")  # in quotes: by these the module is found
@@ -51,13 +45,20 @@ def execute(
 
 def _row(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
     statistic = "output" if job.evaluation == AUDIT_OUTPUT else None
-    how: Any = {"sparing": True, "searched": INSTANCES if statistic else ()}
-    result = audit_calibrated(cell, calibrated, job.replicates, CONFIDENCE, statistic, seed=job.seed, **how)
+    audit = Audit(cell, calibrated, job.replicates, CONFIDENCE, statistic, job.seed)
+    result = audit.result(sparing=True, searched=INSTANCES if statistic else ())
     said = f"audit of {result.neighbours}, by {result.statistic}, against {result.against}"
     said += f", with {result.instance}" * bool(result.instance)
-    extras = {POWER: result.power, REFUTED: float(result.verdict == "refuted"), RUNS: float(result.runs)}
-    extras |= {PROMISED: result.promised, ATTAINABLE: result.attainable}
-    extras |= {OF_OUTPUT: float(result.of != SEQUENCE), MU: result.mu_lower, MU_CHARGED: result.mu_charged}
+    extras = {
+        "audit_power": result.power,
+        "audit_refuted": float(result.verdict == "refuted"),
+        "audit_runs": float(result.runs),  # on each data set
+        "audit_promised": result.promised,
+        "audit_attainable": result.attainable,
+        "audit_of_output": float(result.of != SEQUENCE),
+        "audit_mu": result.mu_lower,
+        "audit_mu_charged": result.mu_charged,
+    }
     return {
         **cell_columns(job, cell, calibrated),
         **NO_LAW,  # the bound is of the run, not of the law of a draw

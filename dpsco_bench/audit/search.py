@@ -1,18 +1,15 @@
 """Search for neighbours that change a released value by more than its plan declares, or that an output tells of.
 
-A run records its transcript on a data set D. Forced on a neighbour D', the differences between the values that are
-passed to the mechanism are the queries' sensitivities given the past; equal outputs say that all else is
-post-processing. Since normal noise can be anything, the adversary chooses it: large noise along one direction drives
-the iterates to the edge of where the method can be, projections of points included, and the next direction follows the
-largest change that was found there. A search can refute a sensitivity, not prove it.
+The transcript of a run is forced on neighbouring data (`privacy.transcript`). Since normal noise can be anything, the
+adversary chooses it: large noise along one direction drives the iterates to the edge of where the method can be,
+projections of points included, and the next direction follows the largest change that was found there. A search can
+refute a sensitivity, not prove it.
 
 An accountant charges a record for one of all releases on disjoint blocks, for batches as seldom as they are drawn, and
-for the nodes of a tree that it meets. So it is not enough that no release changes by more than is declared: under the
-transcript and the batches of a recorded run, a record that a release does not look at must not change it at all. And
-what is made of releases alone is the same again on other data, and with other hidden batches and orders.
-
-A user's class of query may answer with less noise than its kind, which is what an accountant charges: so answers are
-held against those of the kind, contributions to a batch against the sensitivity, and noise against the charged scale.
+for the nodes of a tree that it meets. So under the transcript and the batches of a recorded run, a record that a
+release does not look at must not change it at all. And what is made of releases alone is the same again on other data,
+and with other hidden batches and orders. Answers are held against those of the query's kind, which is what an
+accountant charges, and noise against its scale.
 """
 
 from __future__ import annotations
@@ -31,7 +28,6 @@ from dpsco_bench.audit.transcript import mean_deviation
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.geometry.norms import lp_norm
-from dpsco_bench.privacy import plan, queries, tree
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, ObjectiveQuery, Plan, Query
 from dpsco_bench.privacy.queries import CoveringQuery, DrawQuery
@@ -46,18 +42,10 @@ NEIGHBOURS = 12  # domain records that are tried in one place
 REACH = 1e4  # noise that steers a run, in units of the calibrated one
 ROUNDS = 5  # steered runs, each in the direction of the largest change that the one before found
 ROUNDING, OFFSET = 1e-9, 1e6  # tolerances of a value and of the sensitivity: the part of it that counts
-
 _SIGNS = np.where(np.arange(REPLICATES) % 2 == 0, 1.0, -1.0)[:, None]
 """Every other replicate is steered the opposite way."""
-
 Values = dict[str, np.ndarray]  # values that a run passed to each query, ``(steps, R, k)``
 FALSE_ALARM = 1e-7  # probability with which the noise of an honest run is called too small
-KINDS = frozenset(  # kinds of queries that accountants know
-    kind
-    for module in (plan, queries, tree)
-    for kind in vars(module).values()
-    if isinstance(kind, type) and issubclass(kind, Query)
-)
 BY_KIND = TreeQuery | PureTreeQuery | DrawQuery | ObjectiveQuery | NoisyMinimumQuery | CoveringQuery
 """Kinds that are charged as such, whatever factors a query of a user's class has."""
 SHAPES: dict[str, Callable[..., tuple[float, int]]] = {
@@ -67,7 +55,7 @@ SHAPES: dict[str, Callable[..., tuple[float, int]]] = {
     "generalised_gaussian": lambda r: (r, 2),
     "generalised_gaussian_mean": lambda r, draws: (r, 2),
 }
-"""Norm and power of the density ``~ exp(-||z||_norm^power/power)`` of each of `laws.NOISE_LAWS` at scale one."""
+"""Norm and power of the density ``~ exp(-||z||_norm^power/power)`` of each of `mechanism.NOISE_LAWS` at scale one."""
 
 
 @dataclass
@@ -76,7 +64,6 @@ class Found:
 
     ratios: dict[str, float] = field(default_factory=dict)  # of a released value, in units of the declared sensitivity
     leak: float = 0.0  # largest difference of outputs under one transcript: 0 if all else is post-processing
-    directions: Values = field(default_factory=dict)  # the largest changes of the last place that was looked at
     misplaced: dict[str, str] = field(default_factory=dict)  # what is wrong with the records that a query looks at
 
 
@@ -91,11 +78,10 @@ class Steered(Recorder):
         noise = super()._noise(query, step, dim)
         if noise is None:
             return None
-        given = self._directions.get(query.name)
-        if given is None:
-            self._directions[query.name] = given = _unit(to_numpy(noise).astype(np.float64))
-        steering = array_namespace(noise).asarray(REACH * self.scales[query.name] * given, dtype=noise.dtype)
-        return noise + steering
+        if query.name not in self._directions:
+            self._directions[query.name] = _unit(to_numpy(noise).astype(np.float64))
+        steering = REACH * self.scales[query.name] * self._directions[query.name]
+        return noise + array_namespace(noise).asarray(steering, dtype=noise.dtype)
 
 
 def search(
@@ -108,9 +94,7 @@ def search(
     """Search the neighbours of a data set.
 
     All replacements by ``neighbours`` domain records are tried in some ``places``, in ``rounds`` steered runs; with
-    ``everywhere`` every record is replaced once besides. Covering noise hides a solver's error, not data, and is left
-    out. Of batches drawn with replacement, whose sensitivity is of a record that a batch holds once, only that is
-    looked at.
+    ``everywhere`` every record is replaced once besides.
     """
     domain = subject.problem.domain_records(max(DOMAIN_RECORDS, neighbours), subject.seed)
     found = Found({query.name: 0.0 for query in searched(subject)})
@@ -123,62 +107,64 @@ def search(
         directions: Values = {}
         for first in range(rounds):
             steered = subject.run(partial(Steered, directions), first=first)
-            _look(found, subject, steered, tried, place, first)
-            directions = {name: _SIGNS * rows for name, rows in found.directions.items() if rows.any()}
+            largest = _look(found, subject, steered, tried, place, first)
+            directions = {name: _SIGNS * rows for name, rows in largest.items() if rows.any()}
     return found
 
 
-def _look(found: Found, subject: Subject, recorded: SubjectRun, domain: Data, place: int, first: int) -> None:
+def _look(found: Found, subject: Subject, recorded: SubjectRun, domain: Data, place: int, first: int) -> Values:
     """Try every record of the domain in one place, and those that the problem has for where the run ended."""
     nearby = subject.problem.records_at(recorded.output[np.isfinite(recorded.output).all(axis=1)])
     sources = [domain] if nearby is None else [domain, nearby]
     swaps = [replaced(subject.data, place, source, which) for source in sources for which in range(source.n)]
-    found.directions = _try(found, subject, recorded, place, swaps, first)
+    return _try(found, subject, recorded, place, swaps, first)
 
 
 def _try(
     found: Found, subject: Subject, recorded: SubjectRun, place: int, swaps: Sequence[Data], first: int = 0
 ) -> Values:
     """Force the transcript of a run on other data sets; returns the largest changes as unit vectors."""
-    transcript, values = recorded.mechanism.transcript, [exposed_values(subject, recorded)]
+    exposed = [query.name for query in subject.plan.queries if not isinstance(query, CoveringQuery)]
+
+    def values_of(run: SubjectRun) -> Values:
+        return {name: run.mechanism.transcript.value(name) for name in exposed}
+
+    transcript, values = recorded.mechanism.transcript, [values_of(recorded)]
     for data in swaps:
         other = subject.run(partial(Replay, transcript), data=data, first=first)
         if not np.array_equal(recorded.output, other.output):
             found.leak = max(found.leak, float(np.abs(recorded.output - other.output).max()))
-        values.append(exposed_values(subject, other))
-        if all(values[0][name].shape == values[-1][name].shape for name in values[0]):  # else `_compare` says so
-            found.misplaced |= misplaced(subject.plan, transcript, place, values[0], values[-1])
-    return _compare(found, subject, values)
-
-
-def _compare(found: Found, subject: Subject, values: list[Values]) -> Values:
-    """Note the largest change between any two data sets; returns it for every replicate as a unit vector."""
+        values.append(values_of(other))
+        for name in exposed:
+            if values[0][name].shape != values[-1][name].shape:
+                raise InputError(f"releases of query {name}", "others on a neighbour", "the same on neighbours")
+        found.misplaced |= misplaced(subject.plan, transcript, place, values[0], values[-1])
     directions = {}
     for query in searched(subject):
-        if len({value[query.name].shape for value in values}) > 1:
-            raise InputError(f"releases of query {query.name}", "others on a neighbour", "the same on neighbours")
-        stacked = np.stack([value[query.name] for value in values])
-        largest, change = np.zeros(REPLICATES), np.zeros(stacked.shape[2:])
-        rows = np.arange(REPLICATES)
-        for number in range(1, len(stacked)):
-            differences = (stacked[number] - stacked[:number]).reshape(-1, *stacked.shape[2:])
-            sizes = np.linalg.norm(differences, ord=query.norm, axis=-1)
-            best = sizes.argmax(axis=0)
-            better = sizes[best, rows] > largest
-            largest = np.where(better, sizes[best, rows], largest)
-            change = np.where(better[:, None], differences[best, rows], change)
-        found.ratios[query.name] = max(found.ratios[query.name], float(largest.max()) / query.sensitivity)
-        directions[query.name] = _unit(change)
+        size, directions[query.name] = _largest_change(query, np.stack([value[query.name] for value in values]))
+        found.ratios[query.name] = max(found.ratios[query.name], size / query.sensitivity)
     return directions
 
 
-def exposed_values(subject: Subject, run: SubjectRun) -> Values:
-    transcript = run.mechanism.transcript
-    return {q.name: transcript.value(q.name) for q in subject.plan.queries if not isinstance(q, CoveringQuery)}
+def _largest_change(query: Query, values: np.ndarray) -> tuple[float, np.ndarray]:
+    """Largest change between any two data sets of ``values (K, steps, R, k)``; for every replicate as a unit vector."""
+    rows, largest, change = np.arange(REPLICATES), np.zeros(REPLICATES), np.zeros(values.shape[2:])
+    for number in range(1, len(values)):
+        differences = (values[number] - values[:number]).reshape(-1, *values.shape[2:])
+        sizes = np.linalg.norm(differences, ord=query.norm, axis=-1)
+        best = sizes.argmax(axis=0)
+        better = sizes[best, rows] > largest
+        largest = np.where(better, sizes[best, rows], largest)
+        change = np.where(better[:, None], differences[best, rows], change)
+    return float(largest.max()), _unit(change)
 
 
 def searched(subject: Subject) -> list[Query]:
-    """List the queries whose changes are compared with what they declare: see `search`."""
+    """List the queries whose changes are compared with what they declare.
+
+    Covering noise hides a solver's error, not data. Of batches drawn with replacement the sensitivity is that of a
+    record which a batch holds once, and only that is looked at.
+    """
     left_out = CoveringQuery, WithReplacement
     return [q for q in subject.plan.queries if not isinstance(q, left_out) and not isinstance(q.records, left_out)]
 
@@ -227,12 +213,10 @@ def _drawn(query: Query, sizes: np.ndarray, batches: Mapping[int, Any], place: i
         return ""  # not every release drew a batch, which is counted elsewhere
     if np.any(sizes[copies == 0.0] > 0.0):
         return "a record changes a release whose batch does not have it"
-    if not isinstance(query.records, WithReplacement):
-        return ""
     share = float(np.max(sizes / np.maximum(copies, 1.0), initial=0.0)) / query.sensitivity
-    return (
-        f"a record drawn once changes a release by {share:.3g} times what is declared" if share > 1 + ROUNDING else ""
-    )
+    if isinstance(query.records, WithReplacement) and share > 1 + ROUNDING:
+        return f"a record drawn once changes a release by {share:.3g} times what is declared"
+    return ""
 
 
 class Redrawn(Replay):
@@ -250,32 +234,23 @@ class Redrawn(Replay):
         return Mechanism._stream(self, label if public else f"redrawn/{label}", xp)
 
 
-def leaking(subject: Subject, recorded: SubjectRun) -> int:
-    """Count the runs whose output is another one under the same releases on data with other records."""
+def other_records(subject: Subject) -> Data:
+    """Make a data set of as many records of the domain."""
     domain = subject.problem.domain_records(DOMAIN_RECORDS, subject.seed)
     rows = np.arange(subject.data.n) % domain.n
-    other = Data(subject.data.n, np.asarray(domain.features)[rows], np.asarray(domain.labels)[rows])
+    return Data(subject.data.n, np.asarray(domain.features)[rows], np.asarray(domain.labels)[rows])
+
+
+def differing(subject: Subject, recorded: SubjectRun, kind: type[Replay], data: Data | None = None) -> int:
+    """Count the runs whose output is another one under the same releases, on other data or with other batches."""
+    again = partial(kind, recorded.mechanism.transcript)
     try:
-        return _differing(subject, recorded, Replay, data=other)
-    except DpscoError:  # a solver may fail on what is no sample; neighbours are looked at elsewhere
-        return 0
-
-
-def told(subject: Subject, recorded: SubjectRun) -> int:
-    """Count the runs whose output is another one under the same releases with other batches."""
-    return _differing(subject, recorded, Redrawn)
-
-
-def _differing(subject: Subject, recorded: SubjectRun, kind: type[Replay], **keys: Any) -> int:
-    transcript, replicates = recorded.mechanism.transcript, len(recorded.output)
-    again = subject.run(partial(kind, transcript), replicates=replicates, **keys)
-    return int((recorded.output != again.output).any(axis=-1).sum())
-
-
-def charged_as(query: Query) -> Query:
-    """Take a query as an accountant does: of the nearest kind, with its own fields."""
-    kind = next(base for base in type(query).__mro__ if base in KINDS)
-    return kind(**{field.name: getattr(query, field.name) for field in fields(kind)})
+        output = subject.run(again, replicates=len(recorded.output), data=data).output
+    except DpscoError:
+        if data is None:
+            raise
+        return 0  # a solver may fail on what is no sample; neighbours are looked at elsewhere
+    return int((recorded.output != output).any(axis=-1).sum())
 
 
 class Comparing(Recorder):
@@ -289,10 +264,13 @@ class Comparing(Recorder):
         super().__init__(*args, **kwargs)
         self.wrong: dict[str, str] = {}
         self.unseen: set[str] = set()
-        self._plain = {query.name: charged_as(query) for query in self.plan.queries}
+        self.plain: dict[str, Query] = {}
+        for query in self.plan.queries:  # as an accountant takes it: of the nearest kind of its own, with its fields
+            kind = next(base for base in type(query).__mro__ if base.__module__.startswith("dpsco_bench.privacy."))
+            self.plain[query.name] = kind(**{field.name: getattr(query, field.name) for field in fields(kind)})
 
     def release(self, name: str, value: Any, step: int = 0) -> Any:
-        query, plain = self.plan.query(name), self._plain[name]
+        query, plain = self.plan.query(name), self.plain[name]
         given = value + 0 if isinstance(value, np.ndarray) else value  # an answer might change it
         released = super().release(name, value, step)
         if isinstance(query, NoisyMinimumQuery) and query.lazy and given.shape[-1] >= LEAST_SCORES:
@@ -309,13 +287,9 @@ class Comparing(Recorder):
         return released
 
 
-def compare_releases(subject: Subject, run: SubjectRun) -> dict[str, tuple[str, str]]:
-    """Compare every query of a run with `Comparing`: what is wrong, else what was compared, empty for nothing."""
-    return {query.name: _compare_query(query, subject, run.mechanism) for query in subject.plan.queries}
-
-
-def _compare_query(query: Query, subject: Subject, mechanism: Comparing) -> tuple[str, str]:
-    plain, name, transcript = charged_as(query), query.name, mechanism.transcript
+def compare_releases(query: Query, subject: Subject, mechanism: Comparing) -> tuple[str, str]:
+    """Compare a query's releases with those of its kind: what is wrong, else what was compared, empty for nothing."""
+    name, plain, transcript = query.name, mechanism.plain[query.name], mechanism.transcript
     wrong = mechanism.wrong.get(name, "")
     if query.contribution < 0.5 * query.sensitivity * (1.0 - ROUNDING):
         wrong = wrong or f"contribution is {query.contribution:.4g}, less than half of the sensitivity"

@@ -28,7 +28,6 @@ and releases of coordinates, would be more."""
 SPREADS = (0.3, 1.0, 3.0)  # distances of points from the start, in units of the domain's radius, or of 1
 Finding = tuple[bool | None, str]  # outcome of a check, None where it has nothing to say, and what it saw
 Factory = Callable[..., Mechanism]
-FLOAT = "float64"
 
 
 @dataclass(frozen=True)
@@ -51,15 +50,11 @@ class Subject:
     delta: float  # of the claim
     scales: Mapping[str, float]
     charge: Charge  # the accountant's
-    constants_status: str  # as in the privacy ledger
+    no_neighbours: str  # why nothing can be learned from neighbouring data sets; empty where it can
     data: Data  # one data set; only its size where every replicate draws its own
     what: str  # names the streams of the noise
     streams: Callable[[Any], StreamFactory] = field(repr=False)  # namespace -> the streams of the data by name
     seed: int
-
-    @property
-    def no_neighbours(self) -> str:
-        return no_neighbours(self.problem, self.plan, self.constants_status)
 
     @property
     def many(self) -> int:
@@ -68,14 +63,10 @@ class Subject:
         return int(max(REPLICATES, min(MANY_SLOW if slow else MANY, MANY_WORK // max(1.0, work))))
 
     def mechanism(
-        self,
-        factory: Factory = Mechanism,
-        first: int = 0,
-        replicates: int = REPLICATES,
-        xp: Any = np,
-        dtype: str = FLOAT,
+        self, factory: Factory = Mechanism, first: int = 0, replicates: int = REPLICATES, **how: Any
     ) -> Mechanism:
-        return factory(self.plan, self.scales, self.what, self.seed, first, replicates, xp, dtype)
+        """Make the source of noise of some replicates; ``xp`` and ``dtype`` are as of `privacy.mechanism.Mechanism`."""
+        return factory(self.plan, self.scales, self.what, self.seed, first, replicates, **how)
 
     def objective(
         self, data: Data | None = None, first: int = 0, replicates: int = REPLICATES, xp: Any = np, **keys: Any
@@ -87,18 +78,11 @@ class Subject:
         return Objective(self.problem, chosen, replicates, xp, n=self.data.n, **keys)
 
     def run(
-        self,
-        factory: Factory = Mechanism,
-        *,
-        data: Data | None = None,
-        fused: bool = True,
-        dtype: str = FLOAT,
-        **keys: Any,
+        self, factory: Factory = Mechanism, *, data: Data | None = None, fused: bool = True, **where: Any
     ) -> SubjectRun:
-        """Run replicates; what goes wrong in the run is one line."""
-        where = {key: keys.pop(key) for key in ("first", "replicates", "xp") if key in keys}
-        source = self.mechanism(factory, **where, dtype=dtype)
-        objective = self.objective(data, **where, dtype=dtype, **keys)
+        """Run replicates, with ``first``, ``replicates``, ``xp``, ``dtype`` as of `mechanism`, and an ``observer``."""
+        observer = where.pop("observer", None)
+        source, objective = self.mechanism(factory, **where), self.objective(data, observer=observer, **where)
         raw, _ = call_run(self.algorithm, objective, self.plan, source, counted=False, fused=fused)
         return SubjectRun(to_numpy(raw), raw, source, objective)
 
@@ -147,7 +131,7 @@ def subject_of(cell: Cell, calibrated: CalibratedCell, seed: int) -> Subject:
     charge = Charge(c.epsilon_real, c.epsilon_real_kind, c.accountant, c.epsilon_law, c.tau, c.sampler_status)
     return Subject(
         *(cell.algorithm_entry, cell.problem_entry, plan, cell.delta, c.scales, charge),
-        constants_status=constants_status(cell, plan, c.constants.status),
+        no_neighbours=no_neighbours(cell.problem_entry, plan, constants_status(cell, plan, c.constants.status)),
         data=cell.draw_data(seed, 0),
         what=cell.run_key(0),
         streams=lambda xp: lambda name: Stream(stream_key(seed, what, f"data/0/{name}"), xp),

@@ -37,22 +37,15 @@ COPIES = 12  # most copies of a record in a batch drawn with replacement that ar
 INSIDE = 1.0 - 1e-7  # part of a ball's radius up to which a minimiser counts as an inner point
 Array = np.ndarray
 Where = tuple[str, int]  # query and step of a release
-BINS = 8
-"""Consecutive parts of the transcript whose log-likelihood ratios are kept apart, so that weights can be learned."""
-DECIMALS = 9
-"""Scores are rounded: differences in their last bits would exploit floating-point noise, not the mechanism."""
+BINS = 8  # consecutive parts of the transcript whose log density ratios are kept apart, so as to learn weights
+DECIMALS = 9  # scores are rounded: differences in their last bits would exploit floating point, not the mechanism
 SAME_OUTPUT = 1e-9
 PROBES = 16  # linear terms with which the public part of a perturbed objective is measured
 
 
 def normal(z: Array, scale: float) -> Array:
-    """Compute the log density ratio of normal noise ``z (R, k)``; shape ``(R,)``, as below."""
+    """Compute the log density ratio of normal noise ``z (R, k)``; shape ``(R,)``."""
     return -np.sum(z * z, axis=-1) / (2.0 * scale * scale)
-
-
-def generalised_gaussian(z: Array, scale: float, r: float) -> Array:
-    """Compute it for noise of density ``~ exp(-||z||_r^2/(2 scale^2))``."""
-    return -(lp_norm(z, r)[:, 0] ** 2) / (2.0 * scale * scale)
 
 
 def mean_deviation(d: int, r: float, draws: int) -> float:
@@ -63,7 +56,7 @@ def mean_deviation(d: int, r: float, draws: int) -> float:
 
 LAWS: dict[str, Callable[..., Array]] = {  # by the law of a query's noise
     "normal": normal,
-    "generalised_gaussian": generalised_gaussian,
+    "generalised_gaussian": lambda z, scale, r: -(lp_norm(z, r)[:, 0] ** 2) / (2.0 * scale * scale),
     "generalised_gaussian_mean": lambda z, scale, *law: normal(z, scale * mean_deviation(z.shape[-1], *law)),
     "gamma_norm": lambda z, scale, q=2.0: -lp_norm(z, q)[:, 0] / scale,
 }
@@ -71,14 +64,14 @@ LAWS: dict[str, Callable[..., Array]] = {  # by the law of a query's noise
 
 def supports(plan: Plan) -> bool:
     """Tell whether every query of a plan has a density here."""
-    return all(map(_known, plan.queries))
 
+    def known(query: Query) -> bool:
+        if isinstance(query, NoisyMinimumQuery | ObjectiveQuery | DrawQuery):
+            return not query.records.sampled
+        own = type(query).answer is Query.answer and type(query).exposed is Query.exposed
+        return own and query.law in LAWS
 
-def _known(query: Query) -> bool:
-    if isinstance(query, NoisyMinimumQuery | ObjectiveQuery | DrawQuery):
-        return not query.records.sampled
-    own = type(query).answer is Query.answer and type(query).exposed is Query.exposed
-    return own and query.law in LAWS
+    return all(map(known, plan.queries))
 
 
 def factor(query: Query, step: int) -> float:
@@ -170,12 +163,11 @@ def allocated(records: RandomAllocation, without: Array, drawn: Array) -> Array:
 
 
 class Recording:
-    """Passes everything on to a mechanism and keeps what it released, in order, and what it chose in public."""
+    """Passes everything on to a mechanism and keeps what it released, in order."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self._mechanism = mechanism
         self.transcript: dict[Where, Array] = {}
-        self.public: dict[tuple[str, str], Array] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._mechanism, name)
@@ -184,26 +176,18 @@ class Recording:
         self.transcript[name, step] = released = self._mechanism.release(name, value, step)
         return released
 
-    def choose(self, name: str, high: int) -> Array:
-        self.public["choice", name] = chosen = self._mechanism.choose(name, high)
-        return chosen
-
-    def permutation(self, name: str, size: int) -> Array:
-        self.public["order", name] = order = self._mechanism.permutation(name, size)
-        return order
-
 
 class ForcedReplay(Mechanism):
     """Returns a recorded transcript whatever the data, and keeps in `exposed` what the noise would have hidden.
 
     Sampled queries look at ``record`` and no other where it is ``drawn``, else at none (a single index at another one).
+    Public choices and orders are those of the recorded run, which its streams give again.
     """
 
-    def __init__(
-        self, plan: Plan, scales: Mapping[str, float], recorded: Recording, replicates: int, record: int, drawn: bool
-    ) -> None:
-        super().__init__(plan, scales, "", 0, 0, replicates)
-        self._recorded, self._count, self._record, self._drawn = recorded, replicates, record, drawn
+    def __init__(self, setting: NeighbourRun, recorded: Recording, replicates: int, drawn: bool) -> None:
+        super().__init__(setting.plan, setting.scales, "", 0, 0, replicates)
+        self._recorded, self._record, self._drawn = recorded, setting.record, drawn
+        self._another = (setting.record + 1) % setting.cell.n
         self.exposed: dict[Where, Array] = {}
 
     def release(self, name: str, value: Array, step: int = 0) -> Array:
@@ -213,30 +197,22 @@ class ForcedReplay(Mechanism):
 
     def sample(self, name: str, step: int = 0) -> Batch:
         query, record = self._declared(name, step), self._record if self._drawn else self._another
-        weight = 1.0 if self._drawn or isinstance(query.records, SingleIndex) else 0.0
-        ones = np.ones((self._count, 1))
-        return Batch(np.full(ones.shape, record), weight * ones, weight * ones[:, 0], self.expected_size(query))
+        weights = np.full((self._replicates, 1), float(self._drawn or isinstance(query.records, SingleIndex)))
+        return Batch(np.full(weights.shape, record), weights, weights[:, 0], self.expected_size(query))
 
     def choose(self, name: str, high: int) -> Array:
-        """Choose as the recorded run did; where it did not, from its stream."""
-        found = self._recorded.public.get(("choice", name))
-        return self._recorded.choose(name, high) if found is None else found
+        return self._recorded.choose(name, high)
 
     def permutation(self, name: str, size: int) -> Array:
         """Take the recorded order; where it protects, the record heads every batch, or stands nowhere."""
         hidden = [q.records for q in self.plan.queries if isinstance(q.records, RandomAllocation)]
         if not hidden:
-            found = self._recorded.public.get(("order", name))
-            return self._recorded.permutation(name, size) if found is None else found
+            return self._recorded.permutation(name, size)
         order = np.arange(size)
         order[order == self._record] = self._another
         if self._drawn:
             order[:: hidden[0].size] = self._record
-        return np.tile(order, (self._count, 1))
-
-    @property
-    def _another(self) -> int:
-        return (self._record + 1) % self.plan.n
+        return np.tile(order, (self._replicates, 1))
 
 
 class Probe(Mechanism):
@@ -245,14 +221,13 @@ class Probe(Mechanism):
     By query, ``weights`` have the w such that a minimiser inside the domain has ``b = -(sum of gradients) - n w x``.
     """
 
-    def __init__(self, plan: Plan, scales: Mapping[str, float], n: int, domain: Any) -> None:
-        super().__init__(plan, scales, "probe", 0, 0, PROBES)
-        self._n, self._domain = n, domain
+    def __init__(self, setting: NeighbourRun) -> None:
+        super().__init__(setting.plan, setting.scales, "probe", 0, 0, PROBES)
+        self._n, self._domain = setting.cell.n, setting.cell.problem_entry.feasible_set
         self.weights: dict[str, float] = {}
 
     def release(self, name: str, value: Any, step: int = 0) -> Array:
-        query = self.plan.query(name)
-        if not isinstance(query, ObjectiveQuery):
+        if not isinstance(self.plan.query(name), ObjectiveQuery):
             return super().release(name, value, step)
         b = np.zeros(value.shape)
         b[:, 0] = (self.scales[name] or 1.0) * np.geomspace(1e-4, 1e2, PROBES)
@@ -274,11 +249,6 @@ class Side:
     out: dict[Where, Array]
     drawn: dict[Where, Array]
     outputs: tuple[Array, ...]
-
-    def explains(self, output: Array) -> Array:
-        """Tell whether the data set, given the transcript, leads to the output, ``(R,)``."""
-        size = SAME_OUTPUT * (1.0 + np.abs(output).max(axis=-1))
-        return np.any([np.abs(output - other).max(axis=-1) <= size for other in self.outputs], axis=0)
 
 
 def hides_batches(plan: Plan) -> bool:
@@ -304,16 +274,10 @@ class NeighbourRun:
 
     @cached_property
     def public_weights(self) -> Mapping[str, float]:
-        """Weight of the public quadratic terms of each perturbed objective; no query of another kind is named."""
-        if not any(isinstance(query, ObjectiveQuery) for query in self.plan.queries):
-            return {}
-        probe = Probe(self.plan, self.scales, self.cell.n, self.cell.problem_entry.feasible_set)
+        """Weight of the public quadratic terms of each perturbed objective."""
+        probe = Probe(self)
         self.execute(self.pair[0], probe, PROBES)
         return probe.weights
-
-    @property
-    def hides_batches(self) -> bool:
-        return hides_batches(self.plan)
 
 
 def log_ratio(setting: NeighbourRun, recorded: Recording, output: Array) -> tuple[Array, Array]:
@@ -329,14 +293,14 @@ def log_ratio(setting: NeighbourRun, recorded: Recording, output: Array) -> tupl
     with np.errstate(invalid="ignore", over="ignore"):
         for query in setting.plan.queries:
             places = [own for own in number if own[0] == query.name]
-            shuffled = isinstance(query.records, RandomAllocation)
+            shuffled = isinstance(query.records, RandomAllocation)  # all releases have one density
             for where in places[:1] if shuffled else places:
-                density = _allocated if shuffled else _release
-                first, second = (density(setting, query, where, side, recorded) for side in sides)
+                first, second = (_log_density(setting, query, where, side, recorded.transcript) for side in sides)
                 # not a number: neither data set can release this, which is no evidence
                 ratio = np.where(np.isnan(first - second), 0.0, first - second)
                 bins[:, 0 if shuffled else number[where] * BINS // len(number)] += ratio
-    near = [side.explains(output) for side in sides]
+    size = SAME_OUTPUT * (1.0 + np.abs(output).max(axis=-1))
+    near = [np.any([np.abs(output - own).max(axis=-1) <= size for own in side.outputs], axis=0) for side in sides]
     decided = np.where(near[0] == near[1], 0.0, np.where(near[0], np.inf, -np.inf))
     return np.round(bins, DECIMALS) + decided[:, None], ~near[0] & ~near[1]
 
@@ -344,35 +308,31 @@ def log_ratio(setting: NeighbourRun, recorded: Recording, output: Array) -> tupl
 def replayed(setting: NeighbourRun, data: Data, recorded: Recording, replicates: int) -> Side:
     """Force a transcript on one data set, with the differing record out of every hidden batch and in every one."""
     exposed, outputs = [], []
-    for drawn in (False, True)[: 1 + setting.hides_batches]:
-        replay = ForcedReplay(setting.plan, setting.scales, recorded, replicates, setting.record, drawn)
+    for drawn in (False, True)[: 1 + hides_batches(setting.plan)]:
+        replay = ForcedReplay(setting, recorded, replicates, drawn)
         outputs.append(setting.execute(data, replay, replicates))
         exposed.append(replay.exposed)
     return Side(data, exposed[0], exposed[-1], tuple(outputs))
 
 
-def _release(setting: NeighbourRun, query: Query, where: Where, side: Side, recorded: Recording) -> Array:
-    """Log density of one release on one data set, up to a constant common to both."""
-    answer, scale = recorded.transcript[where], setting.scales[query.name]
-    problem = setting.cell.problem_entry
+def _log_density(
+    setting: NeighbourRun, query: Query, where: Where, side: Side, transcript: Mapping[Where, Array]
+) -> Array:
+    """Log density of a release on one data set, up to a constant common to both; of a shuffled query of all its own."""
+    (name, step), scale, problem = where, setting.scales[query.name], setting.cell.problem_entry
     if isinstance(query, DrawQuery):
         k, _ = query.temperature.at(scale)
-        return -k * np.asarray(problem.risk(answer, side.data), dtype=np.float64)
+        return -k * np.asarray(problem.risk(transcript[where], side.data), dtype=np.float64)
     if isinstance(query, ObjectiveQuery):
-        weight = setting.public_weights.get(query.name, 0.0)
-        return minimiser(query, scale, side.out[where], answer, weight, problem.feasible_set, setting.cell.n)
+        weight, domain = setting.public_weights.get(name, 0.0), problem.feasible_set
+        return minimiser(query, scale, side.out[where], transcript[where], weight, domain, setting.cell.n)
     if query.records.sampled:
-        return mixed(query, scale, where[1], (side.out[where], side.drawn[where]), answer)
-    return log_density(query, scale, where[1], side.out[where], answer)
-
-
-def _allocated(setting: NeighbourRun, query: Query, where: Where, side: Side, recorded: Recording) -> Array:
-    """Log density of all releases of a query on shuffled records."""
-    scale, name = setting.scales[query.name], where[0]
-    steps = [step for own, step in recorded.transcript if own == name]
-    without, drawn = (
-        np.stack([log_density(query, scale, t, seen[name, t], recorded.transcript[name, t]) for t in steps])
-        for seen in (side.out, side.drawn)
-    )
-    assert isinstance(query.records, RandomAllocation)
-    return allocated(query.records, without, drawn)
+        return mixed(query, scale, step, (side.out[where], side.drawn[where]), transcript[where])
+    if isinstance(query.records, RandomAllocation):
+        steps = [own for own in transcript if own[0] == name]
+        without, drawn = (
+            np.stack([log_density(query, scale, own[1], seen[own], transcript[own]) for own in steps])
+            for seen in (side.out, side.drawn)
+        )
+        return allocated(query.records, without, drawn)
+    return log_density(query, scale, step, side.out[where], transcript[where])

@@ -15,18 +15,16 @@ _INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.MULTILINE)
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
-def cuda_source(path: Path) -> str:
+def cuda_source(path: Path, seen: set[Path] | None = None) -> str:
     """Text of a CUDA file with the files that it includes, each once: one beside it, or from the package on."""
-    return _text(path, set())
+    known = set() if seen is None else seen
 
-
-def _text(path: Path, seen: set[Path]) -> str:
     def included(match: re.Match[str]) -> str:
         found = next(p for folder in (path.parent, _PACKAGE) if (p := (folder / match[1]).resolve()).is_file())
-        if found in seen:
+        if found in known:
             return ""
-        seen.add(found)
-        return _text(found, seen)
+        known.add(found)
+        return cuda_source(found, known)
 
     return _INCLUDE.sub(included, path.read_text(encoding="utf-8"))
 

@@ -15,6 +15,10 @@ from dpsco_bench.errors import InputError
 Array = Any
 
 BACKENDS = ("numpy", "cupy")
+_LARGEST_BLOCK = (1 << 25) - (1 << 16)
+"""Bytes, just under 32 MiB: the largest freed block from which glibc learns."""
+_BUFFER = 1024
+"""Elements. Rows at least so long take part in an operation where they are; NumPy copies shorter ones."""
 
 
 def array_namespace(x: Array) -> Any:
@@ -47,17 +51,11 @@ def to_numpy(x: Array) -> np.ndarray:
     return np.asarray(x)
 
 
-def take_rows(features: Array, indices: Array) -> Array:
-    """Gather rows: ``features (n, d)``, ``indices (R, W)`` of integers -> ``(R, W, d)``."""
-    xp = array_namespace(features)
-    flat = xp.take(features, xp.reshape(indices, (-1,)), axis=0)
-    return xp.reshape(flat, (*indices.shape, features.shape[1]))
-
-
-def take_values(values: Array, indices: Array) -> Array:
-    """Gather entries: ``values (n,)``, ``indices (R, W)`` -> ``(R, W)``."""
+def take(values: Array, indices: Array) -> Array:
+    """Gather records: ``values (n, ...)``, ``indices (R, W)`` of integers -> ``(R, W, ...)``."""
     xp = array_namespace(values)
-    return xp.reshape(xp.take(values, xp.reshape(indices, (-1,)), axis=0), indices.shape)
+    flat = xp.take(values, xp.reshape(indices, (-1,)), axis=0)
+    return xp.reshape(flat, (*indices.shape, *values.shape[1:]))
 
 
 def sigmoid(x: Array) -> Array:
@@ -78,7 +76,12 @@ def float64_zeros(x: Array) -> Array:
 
 
 def cast(x: Array, dtype: Any) -> Array:
-    """``x`` in another dtype. The standard's function is missing in CuPy 13, the method in strict namespaces."""
+    """``x`` in a dtype, itself where it has that one.
+
+    The standard's function is missing in CuPy 13, the method in strict namespaces.
+    """
+    if x.dtype == dtype:
+        return x
     return x.astype(dtype) if hasattr(x, "astype") else array_namespace(x).astype(x, dtype)
 
 
@@ -98,12 +101,6 @@ def cumulative_sum(x: Array) -> Array:
     """Sum along the last axis, running; older CuPy knows it by NumPy's older name only."""
     xp = array_namespace(x)
     return xp.cumulative_sum(x, axis=-1) if hasattr(xp, "cumulative_sum") else xp.cumsum(x, axis=-1)
-
-
-_LARGEST_BLOCK = (1 << 25) - (1 << 16)
-"""Bytes, just under 32 MiB: the largest freed block from which glibc learns."""
-_BUFFER = 1024
-"""Elements. Rows at least so long take part in an operation where they are; NumPy copies shorter ones."""
 
 
 @contextmanager

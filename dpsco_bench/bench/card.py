@@ -26,6 +26,9 @@ NUMBERS = 1 << 29
 NO_DEVICE = "no device: emulated"
 """Remark of rows made over an emulation, whose times say nothing of a card."""
 TITLES = {"G8": "a sequential step on the card", "crossover": "the card against one core, by R d"}
+PROBES: Registry[CardProbe] = Registry("card probe", "bench", core="bench")
+"""What `dpsco bench --gpu` times, as ``<paper>.<name>``; papers add theirs in their ``bench``."""
+SIZES = ((1, 8), (12, 8), (64, 8), (512, 8), (12, 128), (64, 128), (512, 128), (64, 1024), (512, 1024))
 
 
 @goal("G8", TITLES["G8"])
@@ -45,14 +48,6 @@ class CardProbe(NamedTuple):
     algorithm: str
     problem: str
     title: str
-
-
-PROBES: Registry[CardProbe] = Registry("card probe", "bench", core="bench")
-
-
-def card_probe(name: str, probe: CardProbe, module: str) -> None:
-    """Register what `dpsco bench --gpu` times, as ``<paper>.<name>``; papers do so in their ``bench``."""
-    PROBES.add(name, probe, module)
 
 
 def probes() -> list[CardProbe]:
@@ -78,7 +73,6 @@ class Work(NamedTuple):
     sizes: tuple[tuple[int, int], ...]
 
 
-SIZES = ((1, 8), (12, 8), (64, 8), (512, 8), (12, 128), (64, 128), (512, 128), (64, 1024), (512, 1024))
 FULL = Work((128, 512), (64, 256, 1000), SIZES)
 QUICK = Work((64, 192), (256,), SIZES[1::3])
 TOUCHED = Work((3, 4), (2,), ((2, 3), (3, 3)))

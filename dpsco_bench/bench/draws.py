@@ -27,6 +27,27 @@ NOISE_SHAPES = ((8, 64, 128), (16, 256, 16), (64, 102, 10))
 GOAL = 0.8
 SIZES = ((64, 4096, 128), (256, 16384, 128), (64, 4096, 512))
 """Replicates, records, dimension."""
+GENERALISED_GOAL = 5.0
+GENERALISED_LIMIT = "a row has a radius of its own, with words, a root and a power, which rows of four share among four"
+GENERALISED_SHAPES = ((64, 256, 4), (16, 256, 16), (8, 64, 128), (1, 64, 1024))
+"""Steps, replicates, dimension: about 64k values."""
+EXPONENTS = (3.0, 10.0)
+SCORE_SIZES = ((256, 64), (256, 256), (64, 1024), (256, 1024))
+"""Replicates, dimension: there are 2d scores. The first size is too small to be lazy about."""
+RANGE = 0.9
+"""Range of the scores, in noise scales; at epsilon = 1 Frank-Wolfe has 0.2 to 0.9."""
+STEPS = 8
+PART = (200_000, 54)
+"""Records and dimension of a part of Figures 1 and 2: Covertype."""
+ALONE = 2
+PART_ROWS = (2, 8, 24)
+"""Replicates of a step: of the reference implementation, of a cell of Figure 2, and of one of Figure 1 in full.
+
+Cells stacked on the axis of replicates would have as many. None are stacked.
+"""
+BALL_SIZES = ((12, 8), (64, 128), (512, 128))
+BALL_GOAL = 1.5
+RADIUS = 1.0
 
 
 @goal("G1", "the noise layer")
@@ -43,19 +64,8 @@ def _noise_pair(kind: str, shape: tuple[int, int, int]) -> Pair:
     draw = getattr(Stream(stream_key(0, "bench", kind)), kind)
     steps, replicates, dim = shape
     generator, block = np.random.default_rng(0), np.empty(VALUES, dtype=np.float32)
-    return Pair(
-        ours=lambda: draw(0, steps, 0, replicates, dim),
-        peer=lambda: generator.standard_normal(out=block, dtype=np.float32),
-        ours_units=steps * replicates * dim,
-        peer_units=VALUES,
-    )
-
-
-GENERALISED_GOAL = 5.0
-GENERALISED_LIMIT = "a row has a radius of its own, with words, a root and a power, which rows of four share among four"
-GENERALISED_SHAPES = ((64, 256, 4), (16, 256, 16), (8, 64, 128), (1, 64, 1024))
-"""Steps, replicates, dimension: about 64k values."""
-EXPONENTS = (3.0, 10.0)
+    peer = partial(generator.standard_normal, out=block, dtype=np.float32)
+    return Pair(lambda: draw(0, steps, 0, replicates, dim), peer, steps * replicates * dim, VALUES)
 
 
 @goal("G7", "generalised Gaussian draws against gamma and power in NumPy")
@@ -71,13 +81,9 @@ def generalised_cases() -> Iterator[BenchCase]:
 def _generalised_pair(r: float, shape: tuple[int, int, int]) -> Pair:
     stream, generator = Stream(stream_key(0, "bench", "generalised")), np.random.default_rng(0)
     steps, replicates, dim = shape
-    values = steps * replicates * dim
-    return Pair(
-        ours=lambda: stream.generalised_gaussian(0, steps, 0, replicates, dim, r),
-        peer=lambda: gamma_and_power(generator, steps * replicates, dim, r),
-        ours_units=values,
-        peer_units=values,
-    )
+    ours = partial(stream.generalised_gaussian, 0, steps, 0, replicates, dim, r)
+    peer, values = partial(gamma_and_power, generator, steps * replicates, dim, r), steps * replicates * dim
+    return Pair(ours, peer, values, values)
 
 
 def gamma_and_power(generator: np.random.Generator, rows: int, dim: int, r: float) -> np.ndarray:
@@ -91,13 +97,6 @@ def gamma_and_power(generator: np.random.Generator, rows: int, dim: int, r: floa
     norm = np.sum(np.abs(magnitude) ** r, axis=-1, keepdims=True) ** (1.0 / r)
     magnitude *= np.sqrt(generator.chisquare(dim, (rows, 1))) / norm
     return magnitude
-
-
-SCORE_SIZES = ((256, 64), (256, 256), (64, 1024), (256, 1024))
-"""Replicates, dimension: there are 2d scores. The first size is too small to be lazy about."""
-RANGE = 0.9
-"""Range of the scores, in noise scales; at epsilon = 1 Frank-Wolfe has 0.2 to 0.9."""
-STEPS = 8
 
 
 @goal("noisy_max", "report noisy max from few draws against all noise")
@@ -148,26 +147,14 @@ def _pair(replicates: int, n: int, d: int) -> Pair:
     return Pair(lambda: objective.mean_gradient(x), products, work, work)
 
 
-PART = (200_000, 54)
-"""Records and dimension of a part of Figures 1 and 2: Covertype."""
-ALONE = 2
-PART_ROWS = (2, 8, 24)
-"""Replicates of a step: of the reference implementation, of a cell of Figure 2, and of one of Figure 1 in full.
-
-Cells stacked on the axis of replicates would have as many. None are stacked.
-"""
-
-
 @goal("P8", "full-batch steps of Figures 1 and 2 against cells one after the other at R = 2")
 def part_cases() -> Iterator[BenchCase]:
     """Yield the mean gradient of DP-GD against the reference's with two replicates; time of one replicate."""
     for rows in PART_ROWS:
         case = f"mean gradient of DP-GD, R/n/d = {rows}/{PART[0]}/{PART[1]}"
-        peer = (
-            f"its reference implementation, R = {ALONE}"
-            if rows == ALONE
-            else f"reference implementation: a step of {rows} against steps of {ALONE}"
-        )
+        peer = f"reference implementation: a step of {rows} against steps of {ALONE}"
+        if rows == ALONE:
+            peer = f"its reference implementation, R = {ALONE}"
         yield BenchCase("P8", case, peer, "margin", AT_LEAST, None, partial(_part_pair, rows))
 
 
@@ -195,11 +182,6 @@ class Products:
     def __call__(self) -> None:
         np.matmul(self.x, self.features.T, out=self.margins)
         np.matmul(self.slopes, self.features, out=self.gradient)
-
-
-BALL_SIZES = ((12, 8), (64, 128), (512, 128))
-BALL_GOAL = 1.5
-RADIUS = 1.0
 
 
 def careless(x: np.ndarray) -> np.ndarray:

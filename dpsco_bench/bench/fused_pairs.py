@@ -38,18 +38,37 @@ CellOf = Callable[[int, int], Cell]
 """(dimension, about how many steps) -> what is run."""
 
 
-def fused_cases(id: str, method: str, cell_of: CellOf, scale: float = SCALE, lazy: bool = False) -> Iterator[BenchCase]:
-    """Yield the rows of one method.
+def fused_cases(
+    id: str,
+    method: str,
+    cell_of: CellOf,
+    sizes: Sequence[Size] = SIZES,
+    scale: float = SCALE,
+    unit: str = STEP,
+    beside: str = BESIDE,
+    noisy: bool = True,
+    lazy: bool = False,
+) -> Iterator[BenchCase]:
+    """Set a method against its reference implementation; a ``noisy`` one, at the wide sizes, against its noise too.
 
     Parameters
     ----------
     id, method : str, of the goal, and how the rows call the method
     cell_of : callable, see `CellOf`
+    sizes : sequence of (replicates, dimension)
     scale : float, noise of every query
+    beside : str, on what it spends its time beside the noise
     lazy : bool
         Whether its steps leave out noise that decides nothing. Drawing all of it is then not their work, and no goal.
     """
-    yield from _rows(id, method, cell_of, SIZES, scale, lazy=lazy)
+    for replicates, d in sizes:
+        steps = max(64, min(MOST_STEPS, MOST_VALUES // (replicates * d)))
+        name, given = f"{method}, R/d = {replicates}/{d}", (partial(cell_of, d, steps), replicates, scale, unit)
+        yield BenchCase(id, name, REFERENCE, unit, AT_LEAST, None, partial(_pair, *given, REFERENCE))
+        if noisy and d >= WIDE:
+            peer = "drawing all of its noise" + ", most of which it leaves out" * lazy
+            goal = None if lazy else NOISE_GOAL
+            yield BenchCase(id, name + NOISE, peer, unit, AT_MOST, goal, partial(_pair, *given, NOISE), beside)
 
 
 def other_methods(
@@ -70,29 +89,8 @@ def other_methods(
     noisy : collection of str, methods that draw noise in each step: they are set against that too
     """
     for method, cell_of in cells.items():
-        yield from _rows(id, method, cell_of, sizes, SCALE, RUN, limits.get(method, BESIDE), method in noisy)
-
-
-def _rows(
-    id: str,
-    method: str,
-    cell_of: CellOf,
-    sizes: Sequence[Size],
-    scale: float,
-    unit: str = STEP,
-    beside: str = BESIDE,
-    noisy: bool = True,
-    lazy: bool = False,
-) -> Iterator[BenchCase]:
-    """Set a method against its reference implementation; a ``noisy`` one, at the wide sizes, against its noise too."""
-    for replicates, d in sizes:
-        steps = max(64, min(MOST_STEPS, MOST_VALUES // (replicates * d)))
-        name, given = f"{method}, R/d = {replicates}/{d}", (partial(cell_of, d, steps), replicates, scale, unit)
-        yield BenchCase(id, name, REFERENCE, unit, AT_LEAST, None, partial(_reference_pair, *given))
-        if noisy and d >= WIDE:
-            peer = "drawing all of its noise" + ", most of which it leaves out" * lazy
-            goal = None if lazy else NOISE_GOAL
-            yield BenchCase(id, name + NOISE, peer, unit, AT_MOST, goal, partial(_noise_pair, *given), beside)
+        told = limits.get(method, BESIDE)
+        yield from fused_cases(id, method, cell_of, sizes, SCALE, RUN, told, method in noisy)
 
 
 def timed_cells() -> dict[str, Cell]:
@@ -178,15 +176,10 @@ class _Widths(Mechanism):
         return super().release(name, value, step)
 
 
-def _reference_pair(cell: Callable[[], Cell], replicates: int, scale: float, unit: str) -> Pair:
+def _pair(cell: Callable[[], Cell], replicates: int, scale: float, unit: str, peer: str) -> Pair:
+    """Set compiled runs against the reference implementation, or against drawing all noise."""
     run = TimedRun(cell(), replicates, scale)
-    if not run.is_fused():
+    if peer == REFERENCE and not run.is_fused():
         raise NotMeasurable("at this size its reference implementation runs")
     work = replicates * (run.steps if unit == STEP else 1)
-    return Pair(lambda: run(True), lambda: run(False), work, work)
-
-
-def _noise_pair(cell: Callable[[], Cell], replicates: int, scale: float, unit: str) -> Pair:
-    run = TimedRun(cell(), replicates, scale)
-    work = replicates * (run.steps if unit == STEP else 1)
-    return Pair(lambda: run(True), run.draw, work, work)
+    return Pair(lambda: run(True), (lambda: run(False)) if peer == REFERENCE else run.draw, work, work)

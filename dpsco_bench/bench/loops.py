@@ -23,6 +23,17 @@ from dpsco_bench.problems.quadratic import DiagQuadratic
 
 Array = Any
 Draw = Callable[[int], np.ndarray]
+LEAST_BATCH = 8192
+"""R d from which the goals hold: below it Python's overhead per step is seen."""
+SIZES = ((256, 16), (64, 128), (256, 1024))
+DRAW_GOAL = 0.6
+JAX_GOALS = {"float32": 1.5, "float64": 3.0}
+SCRIPT_GOALS = ((64, 128, 10.0), (256, 128, 10.0), (16, 1024, 5.0), (256, 1024, 5.0))
+PASSES = "beside its noise a step is nine passes of NumPy over its arrays, which no cache near the core holds"
+SCRIPT = "a step of the script stays in the nearest cache; the passes of a batched one go to the next"
+DRAWS = 1 << 22
+"""Noise values of a run, about; most steps."""
+STEPS = 1024
 
 
 @dataclass(frozen=True)
@@ -92,32 +103,23 @@ def compiled_run(task: SgdTask) -> Callable[[], Array]:
 
     Every replicate has its key and every step a key split from it, as JAX's own examples do.
     """
-    jax = import_jax()
+    jax, problem = import_jax(), task.problem()
+    jnp = jax.numpy
     with double_precision(jax, task.dtype):
+        curvature, start = (jnp.asarray(values, dtype=task.dtype) for values in (problem.spectrum, problem.start))
 
-        def draw(key: Array) -> Array:
-            return jax.random.normal(key, (task.d,), dtype=task.dtype)
+        def body(x: Array, key: Array) -> tuple[Array, None]:
+            noise = jax.random.normal(key, (task.d,), dtype=task.dtype)
+            x = x - task.step * (curvature * x + task.scale * noise)
+            norm = jnp.sqrt(jnp.sum(x * x))
+            return x * (task.radius / jnp.maximum(norm, task.radius)), None
 
         def one(key: Array) -> Array:
-            return scanned(task, jax.random.split(key, task.steps), draw)
+            return jax.lax.scan(body, start, jax.random.split(key, task.steps))[0]
 
         keys = jax.random.split(jax.random.key(0), task.replicates)
         run = jax.jit(jax.vmap(one)).lower(keys).compile()
     return lambda: run(keys).block_until_ready()
-
-
-def scanned(task: SgdTask, sources: Array, draw: Callable[[Array], Array]) -> Array:
-    """One replicate's steps; ``draw`` makes standard normals ``(d,)`` of each step's source."""
-    jax = import_jax()
-    jnp, problem = jax.numpy, task.problem()
-    curvature = jnp.asarray(problem.spectrum, dtype=task.dtype)
-
-    def body(x: Array, source: Array) -> tuple[Array, None]:
-        x = x - task.step * (curvature * x + task.scale * draw(source))
-        norm = jnp.sqrt(jnp.sum(x * x))
-        return x * (task.radius / jnp.maximum(norm, task.radius)), None
-
-    return jax.lax.scan(body, jnp.asarray(problem.start, dtype=task.dtype), sources)[0]
 
 
 def draw_only(task: SgdTask, generator: np.random.Generator) -> None:
@@ -136,19 +138,6 @@ def single_run(task: SgdTask, curvature: np.ndarray, start: np.ndarray, draw: Dr
         if norm > task.radius:
             x *= task.radius / norm
     return x
-
-
-LEAST_BATCH = 8192
-"""R d from which the goals hold: below it Python's overhead per step is seen."""
-SIZES = ((256, 16), (64, 128), (256, 1024))
-DRAW_GOAL = 0.6
-JAX_GOALS = {"float32": 1.5, "float64": 3.0}
-SCRIPT_GOALS = ((64, 128, 10.0), (256, 128, 10.0), (16, 1024, 5.0), (256, 1024, 5.0))
-PASSES = "beside its noise a step is nine passes of NumPy over its arrays, which no cache near the core holds"
-SCRIPT = "a step of the script stays in the nearest cache; the passes of a batched one go to the next"
-DRAWS = 1 << 22
-"""Noise values of a run, about; most steps."""
-STEPS = 1024
 
 
 def task(replicates: int, d: int, dtype: str = "float64") -> SgdTask:

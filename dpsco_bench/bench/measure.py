@@ -24,6 +24,7 @@ AT_MOST, AT_LEAST = "at most", "at least"
 
 Task = Callable[[], object]
 FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-fopenmp-simd", "-shared", "-fPIC")
+GOALS: Registry[Goal] = Registry("benchmark", "bench", core="bench")
 
 
 class NotMeasurable(Exception):
@@ -154,9 +155,6 @@ class Goal:
 
     title: str
     cases: Callable[[], Iterable[BenchCase]]
-
-
-GOALS: Registry[Goal] = Registry("benchmark", "bench", core="bench")
 
 
 def goal(id: str, title: str) -> Callable[[Callable[[], Iterable[BenchCase]]], Callable[[], Iterable[BenchCase]]]:

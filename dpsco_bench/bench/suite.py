@@ -19,6 +19,9 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.timing import Machine, machine
 from dpsco_bench.rng.streams import cpu_implementation
 
+PEERS = ("numba", "jax", "jaxlib", "torch")
+"""Packages whose code rows compare, beside NumPy's."""
+
 
 def selected(only: Sequence[str]) -> list[str]:
     """Ids to measure, in the suite's order; all of them for none. Raises InputError for an unknown id."""
@@ -47,10 +50,6 @@ def title(id: str) -> str:
     return TITLES[id] if id in TITLES else GOALS.get(id).title
 
 
-PEERS = ("numba", "jax", "jaxlib", "torch")
-"""Packages whose code rows compare, beside NumPy's."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Dated(Machine):
     """A machine on a day, year first, by the clock of UTC; with the versions of what rows compare."""
@@ -71,13 +70,8 @@ def environment(gpu: bool = False) -> Dated:
         blas_core_type=os.environ.get("OPENBLAS_CORETYPE", ""),
         blas_threads=os.environ.get("OPENBLAS_NUM_THREADS", ""),
     )
-    return Dated(**vars(found), date=datetime.now(UTC).date().isoformat(), versions=_versions())
-
-
-def _versions() -> dict[str, str]:
-    """Versions of those of `PEERS` that are installed, and of the C compiler."""
-    found = {"C compiler": told} if (told := compiler_version()) else {}
+    versions = {"C compiler": told} if (told := compiler_version()) else {}
     for name in PEERS:
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+            versions[name] = version(name)
+    return Dated(**vars(found), date=datetime.now(UTC).date().isoformat(), versions=versions)

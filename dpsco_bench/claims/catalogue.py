@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dpsco_bench.claims.files import build_checked, listed, read_shipped, read_yaml, slug
+from dpsco_bench.claims.files import build_checked, fits, listed, read_shipped, read_yaml, slug
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Plain
@@ -177,19 +177,14 @@ def profile_claims(profile: str) -> list[str]:
 
 def _named(root: Path, profile: str) -> list[str]:
     """List the claims that a configuration tree names for a profile, without those of absent papers."""
-    files = [*root.glob(f"profile/{profile}.yaml"), *sorted(root.glob(f"profile/{profile}/*.yaml"))]
     found: list[str] = []
-    for path in files:
+    for path in [*root.glob(f"profile/{profile}.yaml"), *sorted(root.glob(f"profile/{profile}/*.yaml"))]:
         entry = read_shipped(path)
-        if isinstance(entry, dict) and "claims" not in entry:
-            continue
-        claims = entry["claims"] if isinstance(entry, dict) else entry
-        if not isinstance(entry, dict) or not isinstance(claims, list) or not claims:
-            raise InputError(f"{path}: claims", claims, "a list of claims, at least one")
-        for id in claims:
-            if not isinstance(id, str):
-                raise InputError(f"{path}: claims", id, "ids of claims, which are texts")
-        found += claims
+        if not isinstance(entry, dict) or "claims" in entry:
+            claims = entry["claims"] if isinstance(entry, dict) else entry
+            if not isinstance(entry, dict) or not claims or not fits(claims, list[str]):
+                raise InputError(f"{path}: claims", claims, "a list of ids of claims, at least one")
+            found += claims
     return [id for id in found if not absent_paper(id)]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
 from functools import cache
 from pathlib import Path
+from textwrap import shorten
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -28,13 +29,8 @@ def read_yaml(path: Path, key: str = "file") -> Any:
     try:
         return OmegaConf.to_container(OmegaConf.load(path), resolve=True)
     except Exception as error:  # the parser's own errors have no name in OmegaConf
-        raise InputError(key, str(path), "a YAML file", _shown(error)) from error
-
-
-def _shown(error: Exception) -> str:
-    """Put an error into one line that is not long."""
-    reason = " ".join(str(error).split())
-    return reason if len(reason) <= LONGEST_REASON else reason[:LONGEST_REASON] + " ..."
+        reason = shorten(str(error), LONGEST_REASON, placeholder=" ...")
+        raise InputError(key, str(path), "a YAML file", reason) from error
 
 
 def read_shipped(path: Path) -> Any:
@@ -45,7 +41,7 @@ def read_shipped(path: Path) -> Any:
     try:
         return kept_beside(path, ".json", lambda _: read_yaml(path))
     except OSError as error:
-        raise InputError("file", str(path), "a YAML file that can be read", _shown(error)) from error
+        raise InputError("file", str(path), "a YAML file that can be read", str(error)) from error
 
 
 TAKEN = {
@@ -95,11 +91,12 @@ def build_checked(cls: Any, values: Any, where: str, due: str = "") -> Any:
     """
     if not isinstance(values, Mapping):
         raise InputError(where, values, "a mapping of keys to values")
-    Slips(_slips(cls, values, where, due)).tell()
+    Slips(slips_of(cls, values, where, due)).tell()
     return cls(**values)
 
 
-def _slips(cls: Any, values: Mapping[str, Any], where: str, due: str) -> Iterator[InputError]:
+def slips_of(cls: Any, values: Mapping[str, Any], where: str, due: str = "") -> Iterator[InputError]:
+    """Find the keys of a mapping that are no fields of a dataclass, of another type, or missing, as `build_checked`."""
     known, hints = {f.name: f for f in fields(cls)}, _hints(cls)
     for key, value in values.items():
         if key not in known:
@@ -124,7 +121,7 @@ def taken_names(kind: str, names: Iterable[str], where: str) -> Iterator[InputEr
 
 
 def check_names(kind: str, names: Iterable[str], where: str) -> None:
-    """Refuse options that another key says, as InputError."""
+    """Refuse options that another key says, as InputError. ``kind`` is one of `TAKEN`."""
     Slips(taken_names(kind, names, where)).tell()
 
 

@@ -29,9 +29,9 @@ from dpsco_bench.claims.catalogue import (
 from dpsco_bench.claims.files import check_names, read_shipped
 from dpsco_bench.claims.model import NO_STAGES, Claim, MeasuredPart, Method, Part, check_profile, to_the_cap
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.plan import ClaimEntry, Settings
+from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.cell import Cell, Draft, ImpurePlan, check_data_sets, located, pinned, without_places
+from dpsco_bench.execution.cell import Cell, ImpurePlan, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import (
     CALIBRATION_MODULES,
     DEVICE_ONLY,
@@ -40,16 +40,15 @@ from dpsco_bench.execution.digest import (
     code_digest,
     kernels_beside,
 )
-from dpsco_bench.execution.jobs import PLAN_ONLY, Job
+from dpsco_bench.execution.jobs import PLAN_ONLY, Job, Settings
 from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.execution.predict import looked_at, predicted_seconds
+from dpsco_bench.execution.predict import Terms, amounts, predicted_seconds
 from dpsco_bench.execution.request import CELL_KEYS, check_sampled
 from dpsco_bench.execution.run import NO_ROUNDS, OBSERVERS
 from dpsco_bench.fused.registry import fused_module, has_steps
 from dpsco_bench.geometry.ball import set_module
 from dpsco_bench.jsonio import digest
 from dpsco_bench.paths import conf_dir
-from dpsco_bench.plain import Options
 from dpsco_bench.privacy.calibrate import charging_modules
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.data import form_of
@@ -65,9 +64,6 @@ OPTIONS = {"problem": "problem_options", "algorithm": "options"}
 """Where a cell has the options that ``problem.<option>`` and ``algorithm.<option>`` sweep."""
 LEAST_SECONDS = 1e-3
 """No cell takes less: its data, their optimum and a row for each replicate."""
-
-Terms = Mapping[str, float]
-"""Seconds of one unit of what a cell does, by the names of `amounts`."""
 
 
 def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> list[Job]:
@@ -90,8 +86,8 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Set
     gone = absent_paper(*(method.algorithm for method in part.methods), of=of, left_out=f"{claim.id} {part.id}")
     for method in () if gone else part.methods:
         for number in range(len(part.sweep.values[profile])):
-            cell = _cell(part, method, profile, calibration, number)
-            for found in _at_signals(part, cell, profile, settings.data_root):
+            cell = _cell(part, method, profile, calibration, number, settings.data_root)
+            for found in _at_signals(part, cell, profile):
                 cells.append(replace(found, cell=len(cells)))
     job = settings.job(
         claim=claim.id,
@@ -127,79 +123,74 @@ def finished(job: Job) -> Job:
     return replace(job, run_key=run_key, key=digest([run_key, job.replicates, *job.spares]))
 
 
-def _at_signals(part: Part, cell: Draft, profile: str, data_root: str) -> Iterator[Cell]:
+def _at_signals(part: Part, cell: Cell, profile: str) -> Iterator[Cell]:
     """Repeat a cell at every signal of the part's grid; alone without a grid.
 
-    Raises InputError for a grid up to a largest signal that the problem does not have, or not within `MOST_SIGNALS`
-    steps.
+    Raises InputError for a problem without a free signal, for one that is given otherwise, and for a grid up to a
+    largest signal that the problem does not have, or not within `MOST_SIGNALS` steps.
     """
     grid = part.signals.get(profile)
     if grid is None:
-        yield pinned(cell, data_root)
-    elif isinstance(grid, str):
-        first, ratio = to_the_cap(grid) or (math.nan, math.nan)
-        for step in range(MOST_SIGNALS):
-            found = pinned(_at_signal(part, cell, first * ratio**step), data_root)
-            yield found
-            if found.problem_entry.signal_capped:
-                return
-        allowed = f"one that reaches the largest admissible signal of {part.problem} in {MOST_SIGNALS} steps"
-        raise InputError(f"signals of {part.id}", grid, allowed)
-    else:
-        for signal in grid:
-            yield pinned(_at_signal(part, cell, signal), data_root)
-
-
-def _at_signal(part: Part, cell: Draft, signal: float) -> Draft:
+        yield cell
+        return
     option = problem_class(part.problem).signal_option
     if not option or option in cell.problem_options:
         allowed = f"without, and {option} not given otherwise" if option else f"none: {part.problem} has no free signal"
         raise InputError(f"signals of {part.id}", list(part.signals), allowed)
-    return cell.at_signal(signal)
+    if not isinstance(grid, str):
+        yield from map(cell.at_signal, grid)
+        return
+    first, ratio = to_the_cap(grid) or (math.nan, math.nan)
+    for step in range(MOST_SIGNALS):
+        found = cell.at_signal(first * ratio**step)
+        yield found
+        if found.problem_entry.signal_capped:
+            return
+    allowed = f"one that reaches the largest admissible signal of {part.problem} in {MOST_SIGNALS} steps"
+    raise InputError(f"signals of {part.id}", grid, allowed)
 
 
-def _cell(part: Part, method: Method, profile: str, calibration: str, number: int) -> Draft:
+def _cell(part: Part, method: Method, profile: str, calibration: str, number: int, data_root: str) -> Cell:
+    """Make a cell of a part's grid; of a file it has all records, where nothing else is said."""
     assert part.sweep is not None
     value = part.sweep.values[profile][number]
     options = {**method.options, **method.profile_options.get(profile, {})}
-    cell = Draft(
-        method=method.label or method.algorithm.split(".")[-1],
-        algorithm=method.algorithm,
-        variant=method.variant or _judged_variant(part, method, calibration),
-        options={k: v for k, v in options.items() if v is not None},
-        problem=part.problem,
-        problem_options=dict(part.problem_options),
-        parameter=part.sweep.parameter.split(".")[-1],
-        value=float(value),
-    )
-    for key in part.fixed:
+    given: dict[str, Any] = {
+        "method": method.label or method.algorithm.split(".")[-1],
+        "algorithm": method.algorithm,
+        "variant": method.variant or _judged_variant(part, method, calibration),
+        "options": {k: v for k, v in options.items() if v is not None},
+        "problem": part.problem,
+        "problem_options": dict(part.problem_options),
+        "parameter": part.sweep.parameter.split(".")[-1],
+        "value": float(value),
+    }
+    for key, fixed in part.fixed.items():
         if key not in CELL_KEYS:
             raise InputError(f"fixed of {part.id}", key, "one of " + ", ".join(CELL_KEYS))
-    fixed: Options = {k: v[profile] if isinstance(v, Mapping) else v for k, v in part.fixed.items()}
-    cell = replace(cell, **fixed)
+        given[key] = fixed[profile] if isinstance(fixed, Mapping) else fixed
     if not part.along or part.sweep.parameter.split(".")[0] in (*CELL_KEYS, *OPTIONS):
-        cell = _set(part, cell, part.sweep.parameter, value)
+        _set(part, given, part.sweep.parameter, value)
     for key, values in part.along.items():
-        cell = _set(part, cell, key, values[profile][number])
-    return cell
+        _set(part, given, key, values[profile][number])
+    return pinned(given, data_root)
 
 
-def _set(part: Part, cell: Draft, key: str, value: float) -> Draft:
-    """Put a swept value into a cell."""
+def _set(part: Part, given: dict[str, Any], key: str, value: float) -> None:
+    """Put a swept value among what is given of a cell."""
     target, _, option = key.partition(".")
     if option and target in OPTIONS:
-        place = OPTIONS[target]
-        check_names(place, [option], f"sweep of {part.id}: {target}")
-        swept: Options = {place: {**getattr(cell, place), option: value}}
-        return replace(cell, **swept)
-    if option or target not in CELL_KEYS:
+        check_names(OPTIONS[target], [option], f"sweep of {part.id}: {target}")
+        given[OPTIONS[target]][option] = value
+    elif option or target not in CELL_KEYS:
         allowed = "n, d, epsilon, delta, problem.<option> or algorithm.<option>"
         raise InputError(f"sweep parameter of {part.id}", key, allowed)
-    whole = target in ("n", "d")
-    if whole and not float(value).is_integer():
+    elif target not in ("n", "d"):
+        given[target] = float(value)
+    elif float(value).is_integer():
+        given[target] = int(value)
+    else:
         raise InputError(f"sweep of {part.id}: {target}", value, "an integer >= 1")
-    size: Options = {target: int(value) if whole else float(value)}
-    return replace(cell, **size)
 
 
 def _judged_variant(part: Part, method: Method, calibration: str) -> str:
@@ -224,13 +215,7 @@ def _modules(job: Job, base: Iterable[str]) -> Iterator[str]:
 
 
 def _planned(job: Job) -> tuple[tuple[float, ...], set[str], set[str]]:
-    """Predicted seconds of the cells; modules of their feasible sets, and modules that charge their plans.
-
-    No seconds, and all that charge, where a plan cannot be made here: `checked_job` says why. The first plan is made
-    twice and compared; calibrating does so for every cell.
-
-    Raises ImpurePlan where the two differ.
-    """
+    """Predict the cells' seconds, none where a plan fails here; list the modules of their sets, and what charges."""
     seconds, sets, charging = list[float](), set[str](), set[str]()
     for planned in job.cells:
         cell, plan = located(replace(planned), job.data_root), None  # what it keeps goes with this copy
@@ -283,37 +268,6 @@ def checked_job(job: Job) -> Job:
         if not cell.problem_entry.data_dependent_constants and not known:
             cell.plan(job.calibration, job.seed, twice=False)
     return job
-
-
-def amounts(cell: Cell, plan: Plan, replicates: int) -> dict[str, float]:
-    """How much a cell does of everything that takes time, for so many replicates of all data sets.
-
-    A ``row`` is a replicate, a ``step`` a release, ``seen`` the gradients that are looked at one by one: a problem may
-    know the gradient of all its records by their sum. ``d``, ``dd`` and ``ddd`` are powers of the dimension.
-    """
-    problem, n = cell.problem_entry, cell.n
-    d, rows = float(problem.dimension), float(replicates)
-    steps, gradients = float(sum(query.releases for query in plan.queries)), float(plan.gradient_evaluations)
-    seen = gradients * looked_at(cell)
-    return {
-        "cell": 1.0,
-        "n d": n * d,
-        "row": rows,
-        "row n": rows * n,
-        "row n d": rows * n * d,
-        "row dd": rows * d * d,
-        "row ddd": rows * d * d * d,
-        "step": steps,
-        "row step": rows * steps,
-        "row step d": rows * steps * d,
-        "row step dd": rows * steps * d * d,
-        "gradient": gradients,
-        "gradient d": gradients * d,
-        "row gradient": rows * gradients,
-        "row gradient d": rows * gradients * d,
-        "row seen": rows * seen,
-        "row seen d": rows * seen * d,
-    }
 
 
 def family(cell: Cell) -> str:

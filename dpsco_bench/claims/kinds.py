@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cached_property
 from numbers import Integral, Real
@@ -99,15 +99,6 @@ class Field:
         one = FIELD_TYPES[self.type[0] if isinstance(self.type, tuple) else self.type]
         return {"description": self.title, **({"type": ["array", "null"], "items": one} if self.several else one)}
 
-    def check(self, name: str) -> None:
-        """Refuse a type that JSON rows do not have, and a field without a title."""
-        found = self.type if isinstance(self.type, tuple) else (self.type,)
-        if len(found) != 1 or found[0] not in FIELD_TYPES:
-            known = ", ".join(type.__name__ for type in FIELD_TYPES)
-            raise InputError(name, self.type, f"one of the types {known}, or of several values (float,)")
-        if not isinstance(self.title, str) or not self.title:
-            raise InputError(f"{name}: title", self.title, "a text")
-
     def check_value(self, name: str, value: Any) -> None:
         """Refuse a value of another type; None is of every type."""
         one = self.type[0] if isinstance(self.type, tuple) else self.type
@@ -163,9 +154,6 @@ class Kind(ABC):
     of_the_law : bool, whether the verdict rests on the law of the output, so that chains must be certified
     ignores_chains : bool, whether nothing is said about chains that are not
     knows_the_law : bool, whether it compares with a computed law, and so can certify the chains of other parts
-    shape : str, the panel that draws it, by its name in `report.panels`; a kind with its own overrides `panel`
-    labels : mapping of str to str
-        Words of that panel which depend on the kind: ``ratio``, ``reference`` and ``worst`` (of the largest ratio).
     against : str, what a ratio is compared with, such as ``≤ 1``
     whose_exponent : str
         Who gives the exponent that is shown beside a slope: the ``paper``, or the part has ``stated`` it.
@@ -190,15 +178,9 @@ class Kind(ABC):
     own_fields: ClassVar[Mapping[str, Field]] = {}
     mixes_sweeps = of_the_law = ignores_chains = knows_the_law = has_interval = measures_slope = False
     early: tuple[str, ...] = ()
-    shape = "words"
-    labels: ClassVar[Mapping[str, str]] = {}
     against = ""
     whose_exponent = "paper"
     evaluations: ClassVar[Mapping[str, str]] = {"run": "run", "closed_form": "closed_form"}
-
-    def labels_of(self, part: Any) -> Mapping[str, str]:
-        """``labels`` of the panel of a part."""
-        return self.labels
 
     def check(self, part: Any, where: str) -> None:  # noqa: B027 - most kinds need no more
         """Refuse a part that lacks what the kind needs beyond its attributes; ``where`` begins the error's key.
@@ -243,9 +225,16 @@ class Kind(ABC):
         return str(row.reason)
 
     def panel(self, scores: Sequence[Any]) -> Any:
-        """Draw a part's scores, one for each calibration, as a `report.drawing.Panel`; None draws the kind's ``shape``.
+        """Draw a part's scores (`report.scores.Score`), one for each calibration, as a `report.drawing.Panel`.
 
-        A kind that has a panel of its own overrides this.
+        None tells them in words. What draws is imported in here, so that judging and listing kinds load no figures.
+        """
+        return None
+
+    def figures(self, scores: Sequence[Any]) -> Mapping[str, Any] | None:
+        """Draw all its scores of a claim as figures of their own, by suffix of the file; None if parts have panels.
+
+        An empty mapping says that nothing was measured: the verdicts then stand in words.
         """
         return None
 
@@ -319,11 +308,17 @@ def _check_fields(cls: type[Kind], where: str) -> None:
         if name not in SHARED_FIELDS:
             raise InputError(f"{where}: fields", name, f"{nearest(name, SHARED_FIELDS)}; its own stand in own_fields")
     for name, field in cls.own_fields.items():
+        at = f"{where}: own_fields: {name}"
         if not name.isidentifier() or name in (*ROW_FIELDS, *SHARED_FIELDS, *SAID_OF_CLAIMS, "own"):
             raise InputError(f"{where}: own_fields", name, "a name of letters, digits and _ that no other field has")
         if not isinstance(field, Field):
-            raise InputError(f"{where}: own_fields: {name}", field, "a Field(type, title)")
-        field.check(f"{where}: own_fields: {name}")
+            raise InputError(at, field, "a Field(type, title)")
+        found = field.type if isinstance(field.type, tuple) else (field.type,)
+        if len(found) != 1 or found[0] not in FIELD_TYPES:
+            known = ", ".join(type.__name__ for type in FIELD_TYPES)
+            raise InputError(at, field.type, f"one of the types {known}, or of several values (float,)")
+        if not isinstance(field.title, str) or not field.title:
+            raise InputError(f"{at}: title", field.title, "a text")
 
 
 def get_kind(name: str) -> Kind:
@@ -333,8 +328,3 @@ def get_kind(name: str) -> Kind:
 
 def all_kinds() -> list[Kind]:
     return [get_kind(name) for name in KINDS.names()]
-
-
-def kind_modules(names: Iterable[str]) -> list[str]:
-    """List the modules of kinds, sorted, that their verdicts depend on; of a user's kind also what it is made of."""
-    return sorted({*map(KINDS.module, names)})

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields, replace
 from typing import Any
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS
 from dpsco_bench.claims.bounds.registry import alphabetical, glossary_of, read
-from dpsco_bench.claims.files import Slips, build_checked, check_names, listed
+from dpsco_bench.claims.files import Slips, build_checked, check_names, listed, slips_of
 from dpsco_bench.claims.kinds import Kind, all_kinds, get_kind
 from dpsco_bench.claims.model import (
     NO_STAGES,
@@ -34,6 +34,8 @@ PART_ID = r"\w+(?:[.+-]\w+)*"
 MOST_RUNS = 100_000_000
 """Replicates, and data sets, of a cell: results of more would not fit in a memory."""
 OR = " or "
+EMPTY = {"str": "", "float": math.nan}
+"""Stand-ins for what is due and not there or wrong, which is told of it, by their types."""
 CELLS = {f.name for f in fields(MeasuredPart)} - {f.name for f in fields(Part)}
 """Keys of kinds that may have cells of their own."""
 
@@ -45,18 +47,43 @@ def parse_claim(entry: Plain) -> Claim:
     """
     if not isinstance(entry, Mapping):
         raise InputError("claim", entry, "a mapping")
-    where = f"claim {entry.get('id', '?')}"
-    slips = Slips()
-    parts = [slips.tried(_parse_part, where, part) for part in listed(entry.get("parts"), f"{where}: parts")]
-    claim = slips.tried(build_checked, Claim, {**entry, "parts": list(filter(None, parts))}, where)
+    where, slips, parts = f"claim {entry.get('id', '?')}", Slips(), list[Part]()
+    given = slips.tried(listed, entry.get("parts"), f"{where}: parts")
+    wrong = {"parts"} if given is None else set()
+    for number, one in enumerate(given or ()):
+        before = len(slips)
+        if part := _parse_part(where, one, slips):
+            parts.append(part)
+        if len(slips) > before:
+            wrong.add(str(one.get("id", number)) if isinstance(one, Mapping) else str(number))
+    values = {**entry, "parts": parts}
+    told = list(slips_of(Claim, values, where))
+    claim = build_sound(Claim, values, told, where)
+    slips.extend(told)
+    slips.extend(_slips_of_claim(claim, where, wrong | named(told, where)) if claim else ())
     slips.tell()
-    slips.extend(_slips_of_claim(claim, where))
-    slips.tell()
+    assert claim
     return claim
 
 
-def _slips_of_claim(claim: Claim, where: str) -> Iterator[InputError]:
-    if not re.fullmatch(r"\w+(\.\w+)+", claim.id) or not claim.parts:
+def build_sound(cls: Any, values: Plain, told: Sequence[InputError], where: str) -> Any:
+    """Build a dataclass without the keys of which slips are told already; None where that cannot be."""
+    if not told:
+        return cls(**values)
+    wrong = named(told, where)
+    known = {f.name: EMPTY[f.type] for f in fields(cls) if f.default is MISSING and f.type in EMPTY}
+    sound = known | {f.name: values[f.name] for f in fields(cls) if f.name in values and f.name not in wrong}
+    return None if list(slips_of(cls, sound, where)) else cls(**sound)
+
+
+def named(slips: Iterable[InputError], where: str) -> set[str]:
+    """Words of the keys of some slips behind their place."""
+    return {word for slip in slips for word in re.findall(r"\w+", slip.key.removeprefix(where))}
+
+
+def _slips_of_claim(claim: Claim, where: str, wrong: Collection[str]) -> Iterator[InputError]:
+    """Find what does not fit between the keys of a claim and its parts; what rests on ``wrong`` ones is not told."""
+    if not re.fullmatch(r"\w+(\.\w+)+", claim.id) or not (claim.parts or wrong):
         yield InputError(where, claim.id, "an id paper.name with at least one part")
     if claim.states not in ("", *SUBJECTS):
         yield InputError(f"{where}: states", claim.states, "one of " + ", ".join(SUBJECTS))
@@ -64,19 +91,21 @@ def _slips_of_claim(claim: Claim, where: str) -> Iterator[InputError]:
     if len(set(ids)) != len(ids):
         yield InputError(f"{where}: parts", ids, "distinct ids")
     for part in claim.parts:
-        if part.law and part.law not in [p.id for p in claim.parts if p.rules.knows_the_law]:
+        if part.law and part.law not in [*wrong, *(p.id for p in claim.parts if p.rules.knows_the_law)]:
             yield InputError(f"{where}, part {part.id}: law", part.law, "a part of kind law of this claim")
-        if part.amended and part.amended not in claim.errata:
+        if part.amended and part.amended not in claim.errata and "errata" not in wrong:
             allowed = "one of the claim's errata" + f" ({', '.join(claim.errata) or 'it has none'})"
             yield InputError(f"{where}, part {part.id}: amended", part.amended, allowed)
-        yield from _slips_of_uses(claim, part, f"{where}, part {part.id}")
+        yield from _slips_of_uses(claim, part, f"{where}, part {part.id}", wrong)
 
 
-def _slips_of_uses(claim: Claim, part: Part, where: str) -> Iterator[InputError]:
+def _slips_of_uses(claim: Claim, part: Part, where: str, wrong: Collection[str]) -> Iterator[InputError]:
     """Under each calibration there are rows to judge."""
     slips = Slips()
-    used = list(filter(None, (slips.tried(claim.part, id) for id in part.uses)))
+    used = list(filter(None, (slips.tried(claim.part, id) for id in part.uses if id not in wrong)))
     yield from slips
+    if set(part.uses) & set(wrong):
+        return
     for other in used:
         if not other.plans:
             yield InputError(f"{where}: uses", other.id, "a part that has cells of its own")
@@ -91,28 +120,42 @@ def _slips_of_uses(claim: Claim, part: Part, where: str) -> Iterator[InputError]
             yield InputError(f"{where}: calibrations", calibration, f"one of the parts {', '.join(part.uses)}")
 
 
-def _parse_part(claim: str, entry: Plain) -> Part:
+def _parse_part(claim: str, entry: Any, slips: Slips) -> Part | None:
+    """Make a part of the keys that are right, and add what is wrong with the others; None where that makes none."""
     if not isinstance(entry, Mapping):
-        raise InputError(f"{claim}: part", entry, "a mapping of keys to values")
-    where = f"{claim}, part {entry.get('id', '?')}"
-    kind = _kind_of(entry.get("kind", "missing"), where)
-    values, slips = {key: value for key, value in entry.items() if value is not None}, Slips()
+        slips.append(InputError(f"{claim}: part", entry, "a mapping of keys to values"))
+        return None
+    where, own = f"{claim}, part {entry.get('id', '?')}", Slips()
+    kind = slips.tried(_kind_of, entry.get("kind", "missing"), where)
+    if kind is None:
+        return None
+    values = {key: value for key, value in entry.items() if value is not None}
     if "algorithm" in values:
         method = {k: values.pop(k) for k in ("algorithm", "variant", "options", "profile_options") if k in values}
         values["methods"] = [method]
     if "methods" in values:
-        given = listed(values["methods"], f"{where}: methods")
-        values["methods"] = list(filter(None, [slips.tried(_method, method, where) for method in given]))
-    values = dict(slips.tried(spread, values, where) or values)
+        given = own.tried(listed, values["methods"], f"{where}: methods") or ()
+        values["methods"] = list(filter(None, [own.tried(_method, method, where) for method in given]))
+    wrong = {"methods", "algorithm"} if own else set()
+    while (spread_out := own.tried(spread, values, where)) is None:  # a key that cannot be read is told and left out
+        values = {key: value for key, value in values.items() if key not in named(own[-1:], where)}
+    values = dict(spread_out)
     if values.get("sweep"):
-        values["sweep"] = slips.tried(build_checked, SweptParameter, values["sweep"], f"{where}, sweep")
-    readable = not slips
-    slips.extend(_foreign(kind, values, where))
-    part = slips.tried(build_checked, kind.part, values, where, f" for kind {kind.name}")
-    if part is not None and readable:
-        slips.extend(_slips_of_part(part, where))
-        slips.tried(kind.check, part, where)
-    slips.tell()
+        values["sweep"] = own.tried(build_checked, SweptParameter, values["sweep"], f"{where}, sweep")
+    own.extend(_foreign(kind, values, where))
+    wrong |= named(own, where) & {*kind.keys, "grid"}
+    wrong |= {"sweep"} if "grid" in wrong else set()
+    told = slips_of(kind.part, {k: v for k, v in values.items() if k not in wrong}, where, f" for kind {kind.name}")
+    own.extend(told)
+    wrong |= named(own, where) & set(kind.keys)
+    wrong |= {"axis"} if "bound" in wrong else set()
+    part = build_sound(kind.part, values, own, where)
+    if part is not None:
+        later = Slips(_slips_of_part(part, where))
+        later.extend(() if "sweep" in wrong else _profile_slips(part, where))
+        later.tried(kind.check, part, where)
+        own.extend(slip for slip in later if not named([slip], where) & wrong)
+    slips.extend(own)
     return part
 
 
@@ -181,7 +224,6 @@ def _slips_of_part(part: Part, where: str) -> Iterator[InputError]:
         yield InputError(f"{where}: stages", dict(part.stages), f"left out, or {NO_STAGES}: and why")
     if part.evaluation not in rules.evaluations:
         yield InputError(f"{where}: evaluation", part.evaluation, OR.join(rules.evaluations))
-    yield from _profile_slips(part, where)
 
 
 def _axis_slips(part: Part, where: str) -> Iterator[InputError]:

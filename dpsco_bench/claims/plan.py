@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.claims.model import Claim
-from dpsco_bench.errors import InputError, integral, nearest
-from dpsco_bench.execution.cell import Draft
+from dpsco_bench.errors import InputError, nearest
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Entry, Job
 from dpsco_bench.jsonio import digest, dumps_canonical, restore, sealed, unsealed, write_atomic
-from dpsco_bench.plain import Plain, Record
+from dpsco_bench.plain import IF_GIVEN, Plain, Record
 
 KINDS = ("claims", "boards")
 """Where a plan has its entries."""
+SEARCH_MARK = "#"
+"""Between a searched method of a leaderboard and the number of its setting."""
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,14 @@ class Unrun(Record):
     """Method without a risk.
 
     Its status is ``refused``, ``incomparable``, ``too_long``, ``failed`` in a run, ``not_run`` where the board itself
-    says so, or, in a choice, ``stopped`` by the limit.
+    says so, or, in a choice, ``stopped`` by the limit. The seconds are those on one core that a board finds too long.
     """
 
     method: str
     algorithm: str
     status: str
     reason: str
+    seconds: float = field(default=0.0, kw_only=True, repr=False, metadata=IF_GIVEN)
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,15 @@ class LeftOut(Unrun):
     point: float
 
     @classmethod
-    def of(cls, cell: Draft, status: str, reason: str) -> LeftOut:
+    def of(cls, cell: Cell, status: str, reason: str, seconds: float = 0.0) -> LeftOut:
         instance, _, method = cell.method.partition("/")
         place = (instance, cell.n, cell.d, cell.epsilon, float(cell.value))
-        return cls(method, cell.algorithm, status, reason, *place)
+        return cls(method, cell.algorithm, status, reason, *place, seconds=seconds)
+
+    @property
+    def unrun(self) -> Unrun:
+        """The method without the place."""
+        return Unrun(self.method, self.algorithm, self.status, self.reason, seconds=self.seconds)
 
 
 @dataclass(frozen=True)
@@ -62,10 +69,14 @@ class ClaimEntry(Entry):
 
 @dataclass(frozen=True)
 class BoardEntry(Entry):
-    """A leaderboard of a plan as JSON has it, which `leaderboard.board.Board.of` reads, and what it does not run."""
+    """A leaderboard of a plan as JSON has it, which `leaderboard.board.Board.of` reads, and what it does not run.
+
+    ``shared`` has (instance, search, number of a setting, method) of the settings that a method's own run serves.
+    """
 
     board: Plain
     left_out: tuple[LeftOut, ...] = ()
+    shared: tuple[tuple[str, str, int, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,29 +123,3 @@ def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
         if id not in ids:
             raise InputError(f"claim of {path}", id, nearest(id, ids))
     return plan
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Settings of a plan, as ``conf/plan.yaml`` has them; the last three are the user's files."""
-
-    seed: int = 2017
-    backend: str = "numpy"
-    dtype: str = "float64"
-    fused: bool = True
-    data_root: str = "data"
-    stages: bool = True
-    plugins: tuple[str, ...] = ()
-    claims: tuple[str, ...] = ()
-    boards: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, config: Any) -> Settings:
-        backend, files = config["backend"], (tuple(config[key]) for key in ("plugins", "claims", "boards"))
-        how = (backend["name"], backend["dtype"], backend.get("fused", True))
-        return cls(integral(config["seed"]), *how, config["data"]["root"], config.get("stages", True), *files)
-
-    def job(self, **what: Any) -> Job:
-        """Make a job with these settings; ``what`` are its other fields."""
-        shared = ("seed", "backend", "dtype", "fused", "data_root", "plugins")
-        return Job(**{key: getattr(self, key) for key in shared}, **what)

@@ -17,18 +17,9 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibration import calibrate_cell, within_range
 from dpsco_bench.execution.cell import Cell, ImpurePlan
 from dpsco_bench.plain import Plain, Schedule, Tabled
+from dpsco_bench.privacy import ledger
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.composition.sampled import generic_bound
-from dpsco_bench.privacy.ledger import (
-    OF,
-    OUTPUT,
-    PHRASES,
-    ROUNDING,
-    SEQUENCE,
-    SOME_RECORDS,
-    STATUS_WORDS,
-    draw_statement,
-)
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants
 
@@ -77,6 +68,11 @@ class CalibrationAccount:
     sampler_status: str
     epsilon_generic: float
     generic_factor: float
+
+    @property
+    def more_by_sequence(self) -> bool:
+        """True where whoever sees all answers learns more than the output reveals."""
+        return self.epsilon_of == ledger.OUTPUT and self.epsilon_sequence > self.epsilon_real * (1.0 + ledger.ROUNDING)
 
     @classmethod
     def of(cls, cell: Cell, calibration: str, root_seed: int) -> CalibrationAccount:
@@ -211,11 +207,11 @@ def _rows(report: Account) -> Iterator[dict[str, str]]:
 
     yield row("variant", {c: e.variant for c, e in charged.items()}, "refused")
     yield epsilon("real epsilon (replace-one)", "epsilon_real")
-    yield row("it is that", {c: OF[e.epsilon_of] for c, e in charged.items()})
-    if any(e.epsilon_of == OUTPUT and e.epsilon_sequence != e.epsilon_real for e in charged.values()):
-        yield epsilon(f"the same {OF[SEQUENCE]}", "epsilon_sequence")
+    yield row("it is that", {c: ledger.OF[e.epsilon_of] for c, e in charged.items()})
+    if any(e.epsilon_of == ledger.OUTPUT and e.epsilon_sequence != e.epsilon_real for e in charged.values()):
+        yield epsilon(f"the same {ledger.OF[ledger.SEQUENCE]}", "epsilon_sequence")
     yield epsilon("real epsilon (add/remove)", "epsilon_add_remove")
-    yield row("privacy", {c: STATUS_WORDS[e.privacy_status] for c, e in charged.items()})
+    yield row("privacy", {c: ledger.STATUS_WORDS[e.privacy_status] for c, e in charged.items()})
     scale = "scale S/(G t)" if any(entry.sampler_status for entry in charged.values()) else "noise scale"
     for name in _names(entry.noise for entry in charged.values()):
         yield row(f"{scale} of `{name}`", {c: number(e.noise.get(name)) for c, e in charged.items()})
@@ -237,7 +233,12 @@ def _schedule_value(value: Any) -> str:
 
 
 def sentences(report: Account) -> list[str]:
-    said = [*_about_paper(report), *_about_variants(report), *_about_price(report)]
+    said = _about_paper(report)
+    if isinstance(report.paper, CalibrationAccount) and (others := _other_variants(report)):
+        given = " or ".join(f"variant={name}" for name in others)  # the one in use may be a correction
+        what = f"paper: the noise of variant `{report.paper.variant}`; for another reading give {given}"
+        said.append(f"{what}; `dpsco show {report.algorithm}` says which is printed.")
+    said += _about_price(report)
     nominal = report.constants.status == "nominal"
     for calibration, entry in report.calibrations.items():
         if isinstance(entry, Declined):
@@ -246,7 +247,7 @@ def sentences(report: Account) -> list[str]:
         said.append(f"{calibration}: accountant {entry.accountant}.")
         if entry.sampler_status:
             known = (entry.epsilon_real, entry.epsilon_law, entry.tau)
-            drawn = draw_statement(entry.sampler_status, *known, report.delta, nominal, entry.epsilon_real_kind)
+            drawn = ledger.draw_statement(entry.sampler_status, *known, report.delta, nominal, entry.epsilon_real_kind)
             exact = entry.epsilon_real_kind == "exact"
             pair = f", by the {entry.accountant.partition(', ')[0]}; nothing is said of other data sets" * exact
             said.append(f"{calibration}: {drawn}{pair}.")
@@ -293,41 +294,31 @@ def _about_paper(report: Account) -> list[str]:
     if isinstance(paper, Declined) or math.isnan(paper.epsilon_real):
         return []
     kind = paper.epsilon_real_kind
-    value, phrase = outward(paper.epsilon_real, kind, 4), PHRASES[kind]
+    value, phrase = outward(paper.epsilon_real, kind, 4), ledger.PHRASES[kind]
+    whose = "the paper's noise" + f" in variant `{paper.variant}`" * bool(_other_variants(report))
     if math.isinf(value):
-        return [f"With {_whose(report, paper)} the run is not private at all: something is released without noise."]
+        return [f"With {whose} the run is not private at all: something is released without noise."]
     above = kind != "upper" and paper.epsilon_real > report.epsilon
     relation = "not the claimed" if above and paper.privacy_status != "proven" else "for a claim of"
-    where = f", {SOME_RECORDS}" if above and not paper.attained else ""
-    of, claim = OF[paper.epsilon_of], f"{relation} {report.epsilon:g}"
-    said = f"With {_whose(report, paper)} the real epsilon {of} is {phrase}{value:.4g}{where}, {claim}."
-    if paper.epsilon_of == SEQUENCE:
+    where = f", {ledger.SOME_RECORDS}" if above and not paper.attained else ""
+    of, claim = ledger.OF[paper.epsilon_of], f"{relation} {report.epsilon:g}"
+    said = f"With {whose} the real epsilon {of} is {phrase}{value:.4g}{where}, {claim}."
+    if paper.epsilon_of == ledger.SEQUENCE:
         return [said, "What the output alone reveals is not known; it may be less."] if above else [said]
-    if paper.epsilon_of == OUTPUT and paper.epsilon_sequence > paper.epsilon_real * (1.0 + ROUNDING):
+    if paper.more_by_sequence:
         whole = outward(paper.epsilon_sequence, paper.epsilon_sequence_kind, 4)
-        said += f" Whoever saw all answers would have {PHRASES[paper.epsilon_sequence_kind]}{whole:.4g}."
+        said += f" Whoever saw all answers would have {ledger.PHRASES[paper.epsilon_sequence_kind]}{whole:.4g}."
     return [said]
 
 
-def _whose(report: Account, paper: CalibrationAccount) -> str:
-    """Name the paper's noise, by its variant if there are several."""
-    return "the paper's noise" + f" in variant `{paper.variant}`" * bool(_others(report, paper))
-
-
-def _others(report: Account, paper: CalibrationAccount) -> list[str]:
-    """Other variants that can have the paper's noise."""
+def _other_variants(report: Account) -> list[str]:
+    """Name the other variants that can have the paper's noise."""
     variants = get_algorithm(report.algorithm).variants
-    return [name for name, allowed in variants.items() if "paper" in allowed and name != paper.variant]
-
-
-def _about_variants(report: Account) -> list[str]:
-    """Name other readings of the paper's noise: the one in use may be a correction."""
-    paper = report.paper
-    if isinstance(paper, Declined) or not (others := _others(report, paper)):
-        return []
-    given = " or ".join(f"variant={name}" for name in others)
-    what = f"paper: the noise of variant `{paper.variant}`; for another reading give {given}"
-    return [f"{what}; `dpsco show {report.algorithm}` says which is printed."]
+    return [
+        name
+        for name, allowed in variants.items()
+        if "paper" in allowed and name != getattr(report.paper, "variant", "")
+    ]
 
 
 def _about_price(report: Account) -> list[str]:
@@ -337,7 +328,7 @@ def _about_price(report: Account) -> list[str]:
     aim = f"({report.epsilon:g}, {report.delta:g})-differential privacy"
     law_only = accounted.sampler_status == "target_law_only"
     goal = f"For {aim} of the target law, not of this run, it takes" if law_only else f"For {aim} it takes"
-    if accounted.epsilon_of == OUTPUT and accounted.epsilon_sequence > accounted.epsilon_real * (1.0 + ROUNDING):
+    if accounted.more_by_sequence:
         goal = f"For {aim} of all answers it takes"
     noise = "scale" if accounted.sampler_status else "noise"
     evaluations = accounted.gradient_evaluations

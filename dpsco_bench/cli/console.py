@@ -252,11 +252,6 @@ def constants_text(constants: Constants) -> str:
     return ", ".join(f"{key} {number(value)}" for key, value in told.items())
 
 
-def held_out_text(found: HeldOutBeside) -> str:
-    """Held-out loss and accuracy in words, with those of the starting point and of the minimiser."""
-    return f"held out: {held_text(found.own)} ({beside_text(found)})"
-
-
 def beside_text(found: HeldOutBeside) -> str:
     """Say what to compare held-out numbers with."""
     return f"trivial: {held_text(found.trivial)}; without privacy: {held_text(found.without_privacy)}"

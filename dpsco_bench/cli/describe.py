@@ -11,23 +11,8 @@ from typing import get_args
 from dpsco_bench.algorithms.registry import ALGORITHMS, CALIBRATIONS, list_algorithms
 from dpsco_bench.analysis.answer import answers
 from dpsco_bench.analysis.record import read_record
+from dpsco_bench.claims import catalogue
 from dpsco_bench.claims.bounds.registry import alphabetical, errata_letters, get_bound
-from dpsco_bench.claims.catalogue import (
-    CHANGES,
-    CLAIM_SUFFIXES,
-    Erratum,
-    claim_ids,
-    counted_changes,
-    errata_papers,
-    errors_of,
-    find_claim_id,
-    find_errata,
-    load_errata,
-    own_claims,
-    read_claim,
-    read_claims,
-    table_texts,
-)
 from dpsco_bench.claims.model import Part
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.cli.console import Heading, constants_text, full_id, labelled, number, numbers, table
@@ -58,8 +43,9 @@ def describe(id: str, kind: str = "") -> Plain:
             return found
     if (found := _algorithm(full_id(id))) is not None:
         return found
-    known = [*list_algorithms(), *list_problems(), *claim_ids(), *(t.id for t in table_texts()), *errata_papers()]
-    known += [f"{paper}.{entry.id}" for paper in errata_papers() for entry in load_errata(paper)]
+    papers, tables = catalogue.errata_papers(), (table.id for table in catalogue.table_texts())
+    errata = (f"{paper}.{entry.id}" for paper in papers for entry in catalogue.load_errata(paper))
+    known = [*list_algorithms(), *list_problems(), *catalogue.claim_ids(), *tables, *papers, *errata]
     raise InputError("id", id, nearest(id, known, "dpsco list algorithms|problems|claims|tables|errata"))
 
 
@@ -74,9 +60,10 @@ def _algorithm(id: str) -> Plain | None:
         return (inspect.getdoc(found.plan_function) or "") if found else ""
 
     doc = doc_of(entry.id)
-    named = read_claims(entry.id.rpartition(".")[2])
+    named = catalogue.read_claims(entry.id.rpartition(".")[2])
     claims = [c for c in named if any(m.algorithm == entry.id for part in c.parts for m in part.methods)]
     touched = {(claim.paper, id) for claim in claims for id in claim.errata}
+    errata = [e for paper in sorted({paper for paper, _ in touched}) for e in catalogue.load_errata(paper)]
     defined = [c for c in CALIBRATIONS if any(c in allowed for allowed in entry.variants.values())]
     return {
         "kind": "algorithm",
@@ -89,9 +76,7 @@ def _algorithm(id: str) -> Plain | None:
         "options": [_option(p, **_meaning(key, doc, doc_of)) for key, p in entry.options.items()],
         "doc": doc,
         "claims": [claim.id for claim in claims],
-        "errata": [
-            e for paper in sorted({p for p, _ in touched}) for e in load_errata(paper) if (paper, e.id) in touched
-        ],
+        "errata": [e for e in errata if (e.paper, e.id) in touched],
     }
 
 
@@ -162,13 +147,13 @@ def _problem(id: str) -> Plain | None:
         "traits": sorted(trait.value for trait in problem.properties),
         "options": options,
         "doc": doc,
-        "claims": [c.id for c in read_claims(id) if any(part.problem == id for part in c.parts)],
+        "claims": [c.id for c in catalogue.read_claims(id) if any(part.problem == id for part in c.parts)],
     }
 
 
 def _table(id: str) -> Plain | None:
     """Describe a table; a computed one with its note and rows (name -> value) as they are before any measurement."""
-    text = next((table for table in table_texts() if table.id == id.replace("/", ".", 1)), None)
+    text = next((table for table in catalogue.table_texts() if table.id == id.replace("/", ".", 1)), None)
     if text is None:
         return None
     told = {"kind": "table", **text.to_json()}
@@ -188,9 +173,10 @@ def _errata(id: str) -> Plain | None:
     """Describe one or all entries of a paper's ledger; ``letters`` says what the paper calls our symbols."""
     paper, _, number = id.replace("/", ".", 1).partition(".")
     named = re.fullmatch(r"(?i:E?)(\d+)([A-Za-z]?)", number)
-    if paper not in errata_papers() or (number and not named):
+    if paper not in catalogue.errata_papers() or (number and not named):
         return None
-    entries = find_errata(paper, [f"E{named[1]}{named[2].lower()}"]) if named else load_errata(paper)
+    ids = [f"E{named[1]}{named[2].lower()}"] if named else []
+    entries = catalogue.find_errata(paper, ids) if ids else catalogue.load_errata(paper)
     letters = errata_letters(paper, entries)
     return {"kind": "errata", "id": id, "paper": paper, "letters": letters, "errata": entries}
 
@@ -209,16 +195,16 @@ class PartText:
 
 def _claim(id: str) -> Plain | None:
     """Describe a claim: parts, symbols of their bounds (what each means, its ``entry`` of the context), errata."""
-    files = [id] if id.endswith(CLAIM_SUFFIXES) else []
+    files = [id] if id.endswith(catalogue.CLAIM_SUFFIXES) else []
     if files:
-        ((name, entry),) = own_claims(files).items()
-        with errors_of(name, files):
+        ((name, entry),) = catalogue.own_claims(files).items()
+        with catalogue.errors_of(name, files):
             claim = parse_claim(entry)
-    elif id.replace("/", ".", 1).replace("_", ".") in {known.replace("_", ".") for known in claim_ids()}:
-        claim = read_claim(find_claim_id(id))
+    elif id.replace("/", ".", 1).replace("_", ".") in {known.replace("_", ".") for known in catalogue.claim_ids()}:
+        claim = catalogue.read_claim(catalogue.find_claim_id(id))
     else:
         return None
-    with errors_of(claim.id, files):
+    with catalogue.errors_of(claim.id, files):
         bounds = {part.bound: get_bound(part.bound) for part in claim.parts if part.bound}
     symbols = {name: symbol for bound in bounds.values() for name, symbol in bound.all_symbols.items()}
     meant = {name: {"means": s.words, **({"entry": s.place} if s.place else {})} for name, s in symbols.items()}
@@ -227,7 +213,7 @@ def _claim(id: str) -> Plain | None:
         **{key: getattr(claim, key) for key in ("id", "title", "source", "statement", "assumptions")},
         "parts": [PartText(part, bounds[part.bound].text if part.bound else "") for part in claim.parts],
         "symbols": {name: meant[name] for name in alphabetical(symbols)},
-        "errata": find_errata(claim.paper, list(claim.errata)),
+        "errata": catalogue.find_errata(claim.paper, list(claim.errata)),
     }
 
 
@@ -313,33 +299,29 @@ def shown_table(page: Plain) -> Iterator[str]:
 
 
 def shown_errata(page: Plain) -> Iterator[str]:
-    if page["id"] == page["paper"]:
-        yield from _citation_lines(page["paper"])
+    from dpsco_bench.report.wording import find_citation
+
+    found = find_citation(page["paper"]) if page["id"] == page["paper"] else None
+    if found:
+        yield labelled(page["paper"], found.title)
+        links = [f"https://arxiv.org/abs/{found.arxiv}"] * bool(found.arxiv)
+        links += [f"https://doi.org/{found.doi}"] * bool(found.doi) + [found.address] * bool(found.address)
+        told = {"authors": ", ".join(found.authors), "published": found.published, "link": " ".join(links)}
+        yield from (labelled(label, text) for label, text in told.items() if text)
+        yield ""
     if len(page["errata"]) > 1:
         yield from _errata_titles(page["errata"])
-        yield "\n" + counted_changes(page["errata"])
+        yield "\n" + catalogue.counted_changes(page["errata"])
         yield f"\ndpsco show {page['paper']}.E1 shows one of them"
         return
     for erratum in page["errata"]:
         yield f"{erratum.paper}.{erratum.id}   {erratum.title}\n"
         for key in ("printed", "calculation", "consequence"):
             yield labelled(key, getattr(erratum, key)) + "\n"
-        yield labelled("changes", f"{erratum.changes}: {CHANGES[erratum.changes].meaning}") + "\n"
+        yield labelled("changes", f"{erratum.changes}: {catalogue.CHANGES[erratum.changes].meaning}") + "\n"
         if page["letters"]:
             yield labelled("letters", page["letters"]) + "\n"
         yield labelled("check", erratum.check)
-
-
-def _citation_lines(paper: str) -> Iterator[str]:
-    from dpsco_bench.report.wording import find_citation
-
-    if found := find_citation(paper):
-        yield labelled(paper, found.title)
-        links = [f"https://arxiv.org/abs/{found.arxiv}"] * bool(found.arxiv)
-        links += [f"https://doi.org/{found.doi}"] * bool(found.doi) + [found.address] * bool(found.address)
-        told = {"authors": ", ".join(found.authors), "published": found.published, "link": " ".join(links)}
-        yield from (labelled(label, text) for label, text in told.items() if text)
-        yield ""
 
 
 def _head(page: Plain) -> Iterator[str]:
@@ -348,7 +330,7 @@ def _head(page: Plain) -> Iterator[str]:
     yield labelled("source", page["source"])
 
 
-def _errata_titles(entries: Sequence[Erratum]) -> Iterator[str]:
+def _errata_titles(entries: Sequence[catalogue.Erratum]) -> Iterator[str]:
     for erratum in entries:
         yield labelled(f"{erratum.paper}.{erratum.id}", f"{erratum.title} ({erratum.changes})", 17)
 

@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import socketserver
@@ -19,7 +20,7 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.registry import REGISTRIES
@@ -30,7 +31,10 @@ LOADED = (
     "dpsco_bench.cli.verbs.worker",
     "dpsco_bench.analysis.judge",
     "dpsco_bench.execution.calibration",
+    "dpsco_bench.report.curves",
     "dpsco_bench.report.figures",
+    "dpsco_bench.report.ratio_panels",
+    "dpsco_bench.report.slope_panels",
     "dpsco_bench.fused.compiled",
     "matplotlib.backends.backend_pdf",
     "matplotlib.backends.backend_svg",
@@ -108,7 +112,14 @@ class Forks:
     """The process, started, where jobs find it; it ends with this one, or when it is stopped."""
 
     def __init__(self) -> None:
-        self._folder = TemporaryDirectory(prefix="dpsco-")  # a socket's path has at most 107 characters
+        for left in Path(gettempdir()).glob("dpsco-*-*"):
+            with suppress(ValueError, PermissionError):  # of another program, or of somebody else
+                try:
+                    os.kill(int(left.name.split("-")[1]), 0)
+                except ProcessLookupError:  # of a workflow that was killed
+                    shutil.rmtree(left, ignore_errors=True)
+        prefix = f"dpsco-{os.getpid()}-"  # short: a socket's path has at most 107 characters
+        self._folder = TemporaryDirectory(prefix=prefix)
         os.environ[SOCKET] = self._folder.name
         with socket.socket(socket.AF_UNIX) as listening:
             listening.bind(_path())

@@ -288,7 +288,7 @@ def claim(
     profile : str, ``smoke``, ``ci`` or ``full``
     """
     from dpsco_bench.claims.jobs import check_profile, claim_plan
-    from dpsco_bench.cli.claiming import asked_claims, run_claim
+    from dpsco_bench.cli.verbs.claim import asked_claims, run_claim
     from dpsco_bench.execution.layout import Layout
 
     check_profile(profile)

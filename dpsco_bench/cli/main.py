@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import ast
 import importlib
 import io
 import os
+import re
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
@@ -92,11 +92,11 @@ def _stop_output() -> None:
 def _told(error: Exception) -> str:
     """Tell an error of the user, of the machine or of a plug-in in one line; empty for one of ours."""
     parts = str(error).split("\n  ") if isinstance(error, InputErrors) else [str(error)]
-    what = "\n  ".join(" ".join(part.split()) for part in parts)
+    what, where = "\n  ".join(" ".join(part.split()) for part in parts), _own_place(error)
     if isinstance(error, DpscoError):
         if len(what) > LONGEST:  # what is wrong stands at its head, what is allowed at its end
             what = f"{what[: LONGEST // 2]} ... {what[-LONGEST // 3 :]}"
-        return what + _own_place(error)
+        return what + where
     if isinstance(error, PermissionError):
         return f"file = {error.filename!r}: must be one that may be read or written here"
     if isinstance(error, OSError) and error.errno is not None:  # no place, a full disk, a folder that cannot be made
@@ -107,10 +107,11 @@ def _told(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return f"not enough memory: {what}"
     own = [str(module.__file__) for name, module in sys.modules.items() if name.startswith(PLUGIN)]
-    where = _own_place(error)
+    if not own and not where:
+        return ""
     who = f"plugins = {', '.join(own)}" if own else "a paper"
     said = f"{type(error).__name__}: {what}{where or f' ({DEBUG}=1 shows where)'}"
-    return f"{who}: failed, or what it returned did: {said}" if own or where else ""
+    return f"{who}: failed, or what it returned did: {said}"
 
 
 def _own_place(error: BaseException) -> str:
@@ -126,7 +127,7 @@ def _own_place(error: BaseException) -> str:
 
 def _dispatch(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(_usage())
+        print("\n".join(_usage()))
         return 0 if arguments else BAD_INPUT
     if arguments[0] in ("-V", "--version"):
         from dpsco_bench import __version__
@@ -140,18 +141,13 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _execute(verb: ModuleType, arguments: list[str]) -> int:
-    epilog = getattr(verb, "EPILOG", "") if {"-h", "--help"} & set(arguments) else ""
-    if "{" in epilog:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = OneLineParser(f"dpsco {arguments[0]}", description=verb.SUMMARY, formatter_class=raw, allow_abbrev=False)
+    parser.epilog = getattr(verb, "EPILOG", "")
+    if "{" in parser.epilog and {"-h", "--help"} & set(arguments):
         from dpsco_bench.cli.overrides import example_names
 
-        epilog = epilog.format(**example_names())
-    parser = OneLineParser(
-        prog=f"dpsco {arguments[0]}",
-        description=verb.SUMMARY,
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+        parser.epilog = parser.epilog.format(**example_names())
     verb.configure(parser)
     nested = any(a.nargs in (argparse.PARSER, argparse.REMAINDER) for a in parser._get_positional_actions())
     try:  # options and positionals in any order, where the verb's parser allows it
@@ -159,6 +155,10 @@ def _execute(verb: ModuleType, arguments: list[str]) -> int:
     except SystemExit as leaving:  # -h of a verb
         return int(leaving.code or 0)
     try:
+        if "profile" in parsed:
+            from dpsco_bench.claims.model import check_profile
+
+            check_profile(parsed.profile)
         if getattr(parsed, "plugin", ()):
             from dpsco_bench.execution.plugins import load_plugins
 
@@ -170,21 +170,12 @@ def _execute(verb: ModuleType, arguments: list[str]) -> int:
         raise DpscoError(f"{arguments[0]}: left by SystemExit: {leaving.code} before its end") from leaving
 
 
-def _summary(verb: str) -> str:
-    """Read the SUMMARY of a verb without importing it: help answers at once."""
-    body = ast.parse((_VERBS / f"{verb}.py").read_text(encoding="utf-8")).body
-    found = (node for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "SUMMARY")
-    return str(ast.literal_eval(next(found).value))
-
-
-def _usage() -> str:
+def _usage() -> Iterator[str]:
+    yield "usage: dpsco VERB ...   (or python -m dpsco_bench VERB ...)\n"
     names = verb_names()
-    width = max(map(len, names))
-    return "\n".join(
-        [
-            "usage: dpsco VERB ...   (or python -m dpsco_bench VERB ...)\n",
-            *(f"  {name:<{width}}  {_summary(name)}" for name in names),
-            "\ndpsco VERB -h explains a verb; every verb that prints takes --json",
-            f"{DEBUG}=1 adds tracebacks to errors",
-        ]
-    )
+    for name in names:  # not imported: help answers at once
+        text = (_VERBS / f"{name}.py").read_text(encoding="utf-8")
+        (summary,) = re.findall(r'^SUMMARY = "(.*)"$', text, re.MULTILINE)
+        yield f"  {name:<{max(map(len, names))}}  {summary}"
+    yield "\ndpsco VERB -h explains a verb; every verb that prints takes --json"
+    yield f"{DEBUG}=1 adds tracebacks to errors"

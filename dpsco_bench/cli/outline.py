@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
+from typing import Any
 
-from dpsco_bench.analysis.judge import judge_modules
+from dpsco_bench.analysis.judge import judge_digest
+from dpsco_bench.analysis.races import raced
 from dpsco_bench.claims.bounds.registry import bound_modules
 from dpsco_bench.claims.catalogue import conf_files
 from dpsco_bench.claims.files import read_shipped
+from dpsco_bench.claims.kinds import KINDS
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan
 from dpsco_bench.cli.outlined import Outline, Outlined, state
 from dpsco_bench.cli.overrides import listed_by
@@ -28,7 +31,6 @@ from dpsco_bench.execution.predict import Predictor
 from dpsco_bench.execution.store import take
 from dpsco_bench.jsonio import digest, dumps_pretty, write_atomic
 from dpsco_bench.leaderboard.board import Board
-from dpsco_bench.leaderboard.standings import raced
 from dpsco_bench.paths import documents, shared_dir
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import REGISTRIES, modules_in, papers, roots
@@ -97,39 +99,42 @@ def _seconds(entry: Entry, predict: Predictor) -> dict[str, float]:
     return found
 
 
-def _measured_by(entry: Entry, part: str) -> str:
-    jobs = [job for job in entry.jobs if part_of(job) == part]
-    return digest([(job.name, job.key, job.calibration_key, job.decisions, job.skipped) for job in jobs])
-
-
 def _claim(entry: ClaimEntry, seconds: Mapping[str, float], split: bool) -> Outlined:
     parts = [part for part, spent in seconds.items() if split and spent > LEAST_SECONDS and len(seconds) > 1]
     timed = [job.key for job in entry.jobs if is_wanted("time", job)]
-    return Outlined(
-        entry.claim.title,
-        claim_digest(entry),
-        figure_digest(entry.id),
-        {part: _measured_by(entry, part) for part in parts},
-        digest(timed) if timed else "",
-        _rounded(seconds, parts),
-    )
+    key = digest(timed) if timed else ""
+    kinds = sorted({KINDS.module(part.kind) for part in entry.claim.parts})
+    return Outlined(entry.claim.title, claim_digest(entry), timed=key, **_of_parts(entry, seconds, parts, kinds))
 
 
 def _board(entry: BoardEntry, seconds: Mapping[str, float]) -> Outlined:
     title = f"{entry.board['title']} Standings and phase diagrams of {entry.id}."
-    parts = {part: _measured_by(entry, part) for part in seconds}
-    return Outlined(title, board_digest(entry), figure_digest(entry.id), parts, "", _rounded(seconds, list(parts)))
+    return Outlined(title, board_digest(entry), **_of_parts(entry, seconds, list(seconds)))
 
 
-def _rounded(seconds: Mapping[str, float], parts: Sequence[str]) -> dict[str, float]:
+def _of_parts(
+    entry: Entry, seconds: Mapping[str, float], parts: Sequence[str], kinds: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Digest figures and the parts that are jobs of their own, each with its predicted seconds."""
+    keys: dict[str, list[Any]] = {part: [] for part in parts}
+    for job in entry.jobs:
+        if (part := part_of(job)) in keys:
+            keys[part].append((job.name, job.key, job.calibration_key, job.decisions, job.skipped))
     rest = sum(spent for part, spent in seconds.items() if part not in parts)
-    return {"": round(rest, 1), **{part: round(seconds[part], 1) for part in parts}}
+    return {
+        "figure": figure_digest(entry.id, kinds),
+        "parts": {part: digest(own) for part, own in keys.items()},
+        "seconds": {"": round(rest, 1), **{part: round(seconds[part], 1) for part in parts}},
+    }
 
 
-def figure_digest(id: str) -> str:
-    """Digest the code and style that draw the figures of a claim or leaderboard, the user's included."""
+def figure_digest(id: str, kinds: Sequence[str] = ()) -> str:
+    """Digest the code and style that draw the figures of a claim, by the modules of its kinds, or of a leaderboard.
+
+    The user's code is included.
+    """
     paper = id.partition(".")[0]
-    return digest([verb_digest("figure"), drawing_digest(paper), code_digest(own_drawing(id))])
+    return digest([verb_digest("figure"), drawing_digest(paper), code_digest([*kinds, *own_drawing(id)])])
 
 
 def site_digest(profile: str) -> str:
@@ -156,8 +161,7 @@ def claim_digest(entry: ClaimEntry) -> str:
     Raises InputError for plugins that this process was not given.
     """
     check_given(path for job in entry.jobs for path in job.plugins)
-    code = code_digest(judge_modules(entry))
-    return digest([entry.digest, [(*_keys(job), job.present) for job in entry.jobs], code])
+    return digest([entry.digest, [(*_keys(job), job.present) for job in entry.jobs], judge_digest(entry)])
 
 
 def board_digest(entry: BoardEntry) -> str:

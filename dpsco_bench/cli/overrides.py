@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm, list_algorithms
-from dpsco_bench.claims.catalogue import claim_ids, load_errata
+from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES, claim_ids, load_errata, own_claims
 from dpsco_bench.claims.files import read_shipped
-from dpsco_bench.cli.console import Override, full_id, parse_override, quoted
+from dpsco_bench.cli.console import Override, full_id, parse_override, parse_value, quoted, single_values
 from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution import request
 from dpsco_bench.execution.plugins import OPTION_TYPES, load_plugins
-from dpsco_bench.execution.request import (
-    CONSTANT,
-    CONSTANTS,
-    PROBLEM,
-    SCHEDULE,
-    known_keys,
-    place_of,
-    problem_options,
-    unknown_key,
-)
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Problem
@@ -38,6 +29,21 @@ LAUNCHER = (
     "hydra/launcher=NAME, its settings hydra.launcher.KEY=VALUE, or a folder: hydra.sweep.dir (-m) or hydra.run.dir"
 )
 """Keys of Hydra's own configuration that may be set: others would run unchecked, or put files elsewhere."""
+CHOICES = {
+    "backend": ("numpy", "cupy"),
+    "backend.dtype": ("float64", "float32"),
+    "backend.fused": ("true", "false"),
+    "stages": ("true", "false"),
+}
+PLAN_SETTINGS = {
+    "seed": "an integer >= 0",
+    **{key: " or ".join(values) for key, values in CHOICES.items()},
+    "data.root": "a folder",
+    "plugins": "a list of Python files, plugins=[FILE,...]",
+    "claims": "a list of YAML files, claims=[FILE,...]",
+    "boards": "a list of YAML files, boards=[FILE,...]",
+}
+"""Keys of ``conf/plan.yaml`` that verbs over claims and leaderboards take -> what each may be."""
 
 
 def complete(arguments: Sequence[str]) -> list[Override]:
@@ -113,6 +119,42 @@ def extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:
     return [*kept, file_list(key, dict.fromkeys([*listed_by(settings, key), *files]))]
 
 
+def asked_files(arguments: Sequence[str], plugins: Sequence[str], key: str) -> tuple[list[str], list[str], list[str]]:
+    """Sort arguments into names, those of them that are files of ``key`` (claims or boards), and checked settings."""
+    names = [text for text in arguments if "=" not in text or Path(text).is_file()]
+    files = [name for name in names if name.endswith(CLAIM_SUFFIXES)]
+    settings = extended([text for text in arguments if text not in names], "plugins", plugins)
+    return names, files, check_settings(extended(settings, key, files))
+
+
+def check_settings(overrides: Iterable[str]) -> list[str]:
+    """Check overrides of ``conf/plan.yaml`` and load their plugins.
+
+    Raises InputError for another key than those of `PLAN_SETTINGS`, one given twice, or a value that they do not take.
+    """
+    from dpsco_bench.leaderboard.board import own_boards  # loads Arrow
+
+    given = single_values(overrides)
+    for key, override in given.items():
+        if key not in PLAN_SETTINGS:
+            allowed = f"one of the settings {', '.join(PLAN_SETTINGS)}; claims are fixed by their files"
+            raise InputError(key, override.text, allowed)
+        if not _fits(key, override.text):
+            raise InputError(key, override.text, PLAN_SETTINGS[key])
+    readers: dict[str, Callable[[list[str]], object]] = {"claims": own_claims, "boards": own_boards}
+    for key, read in {"plugins": load_plugins, **readers}.items():  # claims and boards may name what plugins register
+        if key in given:
+            read(listed_files(given[key]))
+    return [*map(str, given.values())]
+
+
+def _fits(key: str, text: str) -> bool:
+    if key == "seed":
+        seed = parse_value(text)
+        return isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0
+    return text in CHOICES[key] if key in CHOICES else bool(text)
+
+
 def _written_out(argument: str) -> str:
     """List the names that ``GROUP=glob(PATTERN)`` stands for: Hydra's own looks for files, and names are registered.
 
@@ -171,7 +213,8 @@ def store_options() -> None:
     for name in list_problems():
         cls = problem_class(name)
         place = {"root": "${data.root}"} if cls.needs_data_root else {}
-        store(group="problem", name=name, node={"name": name, "options": {**_defaults(problem_options(cls)), **place}})
+        options = {**_defaults(request.problem_options(cls)), **place}
+        store(group="problem", name=name, node={"name": name, "options": options})
 
 
 def _defaults(parameters: Mapping[str, inspect.Parameter]) -> Options:
@@ -188,10 +231,17 @@ def _placed(override: Override, algorithms: Sequence[Algorithm], problems: Seque
     if launching or key in GROUPS or key in SETTINGS or key in NESTED:
         return override
     prefix, _, name = key.rpartition(".")
-    pairs = [(a, p) for a in algorithms for p in problems]
-    if prefix and prefix not in (SCHEDULE, PROBLEM, CONSTANT):
-        raise _unknown(override, pairs)
-    places = {prefix or place_of(name, a, p) for a, p in pairs if not prefix or name in _known(prefix, a, p)} - {""}
+    pairs = [(algorithm, problem) for algorithm in algorithms for problem in problems]
+    places = set[str]()
+    for algorithm, problem in pairs:
+        known: Mapping[str, Collection[str]] = {
+            request.SCHEDULE: algorithm.options,
+            request.PROBLEM: {*request.problem_options(problem), "constants"},
+            request.CONSTANT: request.CONSTANTS,
+        }
+        place = prefix if name in known.get(prefix, ()) else ""
+        places.add(place if prefix else request.place_of(name, algorithm, problem))
+    places.discard("")
     if not places:
         raise _unknown(override, pairs)
     if len(places) > 1:
@@ -199,14 +249,8 @@ def _placed(override: Override, algorithms: Sequence[Algorithm], problems: Seque
     return Override("++", f"{places.pop()}.{name}", override.text, override.values, override.sweep)
 
 
-def _known(prefix: str, algorithm: Algorithm, problem: type[Problem]) -> Collection[str]:
-    """Names that may stand behind a prefix."""
-    of_problem = {*problem_options(problem), "constants"}
-    return {SCHEDULE: algorithm.options, PROBLEM: of_problem, CONSTANT: CONSTANTS}[prefix]
-
-
 def _unknown(override: Override, pairs: Sequence[tuple[Algorithm, type[Problem]]]) -> DpscoError:
-    known = [*SETTINGS, *GROUPS, *NESTED, *(key for a, p in pairs for key in known_keys(a, p))]
+    known = [*SETTINGS, *GROUPS, *NESTED, *(key for a, p in pairs for key in request.known_keys(a, p))]
     algorithm, problem = pairs[0]
     value = override.text if override.sweep else override.value
-    return unknown_key(override.key, value, known, algorithm.id, problem.name)
+    return request.unknown_key(override.key, value, known, algorithm.id, problem.name)

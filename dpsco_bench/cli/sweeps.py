@@ -15,8 +15,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,25 +27,10 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from dpsco_bench.claims.jobs import expected_seconds, finished
-from dpsco_bench.cli.console import (
-    HELD_OUT,
-    Heading,
-    Override,
-    Row,
-    beside_text,
-    bounded,
-    held_out_text,
-    labelled,
-    number,
-    numbers,
-    parse_value,
-    print_json,
-    quoted,
-    say,
-    table,
-)
+from dpsco_bench.cli import console as ui
 from dpsco_bench.cli.overrides import FOLDERS, complete
 from dpsco_bench.errors import DpscoError, InputError, Refusal
+from dpsco_bench.execution import results
 from dpsco_bench.execution.cell import ImpurePlan, located, placeless
 from dpsco_bench.execution.job import job_metadata
 from dpsco_bench.execution.job_results import Summary, SweptRun, summarise
@@ -53,17 +38,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import Pace, shown
-from dpsco_bench.execution.request import RunConfig
-from dpsco_bench.execution.results import (
-    RESULT_SCHEMA,
-    check_replaceable,
-    check_writable,
-    join_blocks,
-    read_metadata,
-    read_table,
-    write_table,
-)
-from dpsco_bench.execution.store import damaged
+from dpsco_bench.execution.request import config_cell, config_job, read_config
 from dpsco_bench.execution.worker import make, sharing
 from dpsco_bench.jsonio import check_figure, dumps_canonical, loads, write_atomic
 from dpsco_bench.leaderboard.choose import NOMINAL, OVERHEAD
@@ -77,12 +52,12 @@ LAUNCHERS_FROM = "it comes with the extra cluster (in a checkout: make cluster)"
 PLACES = ("out", "plugins", "data")
 """Keys of a configuration that say where things are; results do not store them."""
 COLUMNS = (
-    *numbers("risk", ci="+- (95 %)"),
-    *HELD_OUT,
-    Heading("kind", "risk is"),
-    *numbers(epsilon="real epsilon"),
-    Heading("privacy"),
-    *numbers("gradients"),
+    *ui.numbers("risk", ci="+- (95 %)"),
+    *ui.HELD_OUT,
+    ui.Heading("kind", "risk is"),
+    *ui.numbers(epsilon="real epsilon"),
+    ui.Heading("privacy"),
+    *ui.numbers("gradients"),
 )
 REFUSED = "refused"
 CLOCK_SECONDS = 2.0
@@ -98,25 +73,89 @@ FULL_ERROR = "HYDRA_FULL_ERROR"
 class Request:
     """One checked run: its job, its configuration, the file for its rows, and the values of what a sweep varies.
 
-    In a sweep, ``refused`` says why the algorithm does not run on the problem; then there is no job.
+    In a sweep, ``refused`` says why the algorithm does not run on the problem; then there is no job. When the sweep has
+    ended it says why there are no rows, and without it there are.
     """
 
     job: Job | None
-    asked: RunConfig
+    asked: Plain
     out: Path
     swept: Mapping[str, str]
     refused: str = ""
 
-    @property
-    def stored(self) -> Summary:
+    @cached_property
+    def summary(self) -> Summary:
         """Summary of the run from its rows on disk, wherever the launcher ran it."""
         assert self.job is not None
-        return summarise(self.job, read_table(self.out)[0])
+        return summarise(self.job, results.read_table(self.out)[0])
 
     @property
     def label(self) -> str:
         """Label that tells it from the others of a sweep."""
         return " ".join(f"{key}={value}" for key, value in self.swept.items())
+
+    def ended(self, failures: Mapping[str, Failure]) -> Request:
+        """Say why it has no rows, where it has none."""
+        reason = self.refused or (failures.get(self.job.key, ("",))[0] if self.job else "")
+        if not reason and not self.out.is_file():
+            reason = "it left no rows: its launcher says why"
+        return replace(self, refused=" ".join(reason.split()))
+
+    def to_json(self) -> Plain:
+        """Return the run's summary and file, or what was asked for and why nothing ran."""
+        if not self.refused:
+            return {**self.summary.to_json(), "out": self.out}
+        asked = self.asked
+        return {
+            "algorithm": asked["algorithm"]["id"],
+            "problem": asked["problem"]["name"],
+            **{key: asked[key] for key in ("n", "d", "delta", "replicates", "data_sets", "seed")},
+            "calibration": asked["calibration"]["name"],
+            "epsilon_claimed": asked["epsilon"],
+            REFUSED: self.refused,
+        }
+
+    def columns(self) -> Plain:
+        """Its row of the Parquet file: swept keys as ``swept.<key>``, held-out numbers as ``held_out.<name>``.
+
+        Those of the starting point and of the minimiser are ``held_out.trivial.<name>`` and so on.
+        """
+        swept = {f"swept.{key}": value for key, value in self.swept.items()}
+        if self.refused:
+            return {**swept, **self.to_json(), "out": ""}
+        found = self.summary
+        plain = {key: value for key, value in found.to_json().items() if key != "held_out"}
+        row = {**swept, **plain, "ci_half": found.half_interval, REFUSED: None, "out": str(self.out)}
+        if held := found.held_out:
+            for of, values in {
+                "": held.own,
+                "trivial.": held.trivial,
+                "without_privacy.": held.without_privacy,
+            }.items():
+                row |= {f"held_out.{of}{name}": value for name, value in values.to_json().items()}
+        return row
+
+    def line(self) -> ui.Row:
+        cells = {f"swept.{key}": value for key, value in self.swept.items()}
+        cells["algorithm"] = self.asked["algorithm"]["id"]
+        if self.refused:
+            return {**cells, "risk": REFUSED}
+        found = self.summary
+        return {
+            **cells,
+            "risk": ui.number(found.risk),
+            "loss": ui.number(found.held_out and found.held_out.own.loss, 3),
+            "accuracy": ui.number(found.held_out and found.held_out.own.accuracy, 3),
+            "ci": ui.number(found.half_interval, 2),
+            "kind": found.risk_kind,
+            "epsilon": ui.bounded(found.epsilon_real, found.epsilon_real_kind, 3),
+            "privacy": STATUS_WORDS[found.privacy_status],
+            "gradients": ui.number(found.gradient_evaluations, 3),
+        }
+
+
+Failure = tuple[str, bool]
+"""What ended a run of a sweep: why, and whether the pair is refused."""
 
 
 class Requests(NamedTuple):
@@ -146,19 +185,19 @@ def requests(arguments: Sequence[str], multirun: bool) -> Requests:
     made = list(_composed(overrides, multirun, folder or RUNS))
     places = [entry.out for entry in made if not entry.refused]
     for entry in made:
-        if entry.asked.out is not None and not entry.refused and places.count(entry.out) > 1:
+        if entry.asked["out"] is not None and not entry.refused and places.count(entry.out) > 1:
             raise InputError("out", entry.out, "null in a sweep, or different for each run")
     kept = [str(override) for override in overrides if override.key not in FOLDERS.values()]
     return Requests(made, kept, folder)
 
 
-def _composed(overrides: Sequence[Override], sweep: bool, folder: Path) -> Iterator[Request]:
+def _composed(overrides: Sequence[ui.Override], sweep: bool, folder: Path) -> Iterator[Request]:
     unique = list({override.key: override for override in overrides}.values())
     read = partial(OmegaConf.to_container, resolve=True, throw_on_missing=True)
     for values in itertools.product(*(override.values for override in unique)):
         chosen = [*zip(unique, values, strict=True)]
         choice = [f"{o.sign}{o.key}={value}" if o.sweep else str(o) for o, value in chosen]
-        counts = {text: value for _, text in chosen if type(value := parse_value(text)) is int}  # no decimal point
+        counts = {text: value for _, text in chosen if type(value := ui.parse_value(text)) is int}  # no decimal point
         swept = {o.key.split(".")[-1]: str(counts.get(text, text)) for o, text in chosen if o.sweep}
         try:
             with hydra.initialize_config_dir(str(conf_dir()), version_base="1.3"):
@@ -176,14 +215,14 @@ def request(config: Any, swept: Mapping[str, str], sweep: bool, folder: Path) ->
     In a ``sweep``, an algorithm that does not take the problem is no error. The rows go to ``out`` of the
     configuration, else to a file in the ``folder`` that is named by their digest.
     """
-    asked = RunConfig.from_json(config)
-    cell, out = asked.cell(), asked.out
+    asked = read_config(config)
+    cell, out = config_cell(asked), asked["out"]
     if out is not None:
         if not isinstance(out, str) or not out or Path(out).is_dir():
             raise InputError("out", out, "null or the path of a file")
-        check_replaceable("out", Path(out))
+        results.check_replaceable("out", Path(out))
     try:
-        job = asked.job(cell)
+        job = config_job(asked, cell)
     except DpscoError as refused:
         if not sweep or isinstance(refused, ImpurePlan):
             raise
@@ -194,9 +233,7 @@ def request(config: Any, swept: Mapping[str, str], sweep: bool, folder: Path) ->
 def run_request(entry: Request, quiet: bool, label: str = "", alone: bool = True) -> None:
     """Calibrate, run, write the rows and print one line; a run that is ``alone`` tells how far it is."""
     assert entry.job is not None  # a refused pair is not run
-    if entry.asked.out is None:
-        set_damaged_aside(entry.out)
-    check_writable("out", entry.out)
+    results.check_writable("out", entry.out)
     cell = entry.job.cells[0]
     try:
         rows = _rows(entry.job, alone)
@@ -204,24 +241,24 @@ def run_request(entry: Request, quiet: bool, label: str = "", alone: bool = True
         size = f"n = {cell.n}, d = {cell.d}, replicates = {entry.job.replicates}"
         raise DpscoError(f"{size}: too large for the memory here ({error})") from None
     summary = summarise(entry.job, rows)
-    write_table(_with_config(rows, entry.asked, summary.risk_kind), entry.out)
+    results.write_table(_with_config(rows, entry.asked, summary.risk_kind), entry.out)
     if not quiet:
         asked = bool(summary.sampler_status) or summary.privacy_status == "unproven"
         nominal = asked and located(cell, entry.job.data_root).constants(entry.job.seed).status == "nominal"
         print(line(summary, label or cell.method, nominal), flush=True)
-        say(f"rows: {entry.out}")
+        ui.say(f"rows: {entry.out}")
 
 
 def _rows(job: Job, alone: bool) -> pa.Table:
     """Read a job from the store, or calibrate and run it; finished work stays there for the next call."""
     keyed, measured = finished(job), Layout("").measured
     pace = Pace([_seconds(job) / TICKS] * TICKS, sizes=[1 / TICKS] * TICKS, unit="runs")
-    with sharing(), shown(pace, say) if alone else nullcontext():
+    with sharing(), shown(pace, ui.say) if alone else nullcontext():
         make("calibrate", keyed, measured)
         make("run", keyed, measured, lambda done, every: pace.reach(TICKS * done // every))
         rows, calibrations = measured.load(keyed)
     assert rows is not None
-    return join_blocks([rows.cast(RESULT_SCHEMA)], job_metadata(job, calibrations))
+    return results.join_blocks([rows.cast(results.RESULT_SCHEMA)], job_metadata(job, calibrations))
 
 
 def _seconds(job: Job) -> float:
@@ -230,65 +267,32 @@ def _seconds(job: Job) -> float:
     return OVERHEAD + expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
 
 
-def set_damaged_aside(path: Path) -> None:
-    """Name and remove a damaged table in a place that is not the user's."""
-    if path.is_file() and not path.is_symlink():
-        try:
-            read_metadata(path)
-        except (pa.ArrowException, OSError, ValueError):
-            damaged(path, "it is no result table")
-            path.unlink()
-
-
-def _with_config(rows: pa.Table, asked: RunConfig, kind: str) -> pa.Table:
-    kept = {key: value for key, value in asked.to_json().items() if key not in PLACES}
-    kept["problem"] = {"name": asked.problem.name, "options": placeless(asked.problem.name, asked.problem.options)}
+def _with_config(rows: pa.Table, asked: Plain, kind: str) -> pa.Table:
+    name, options = asked["problem"]["name"], asked["problem"]["options"]
+    kept = {key: value for key, value in asked.items() if key not in PLACES}
+    kept["problem"] = {"name": name, "options": placeless(name, options)}
     said = {b"dpsco.config": dumps_canonical(kept).encode(), b"dpsco.risk_kind": dumps_canonical(kind).encode()}
     return rows.replace_schema_metadata({**rows.schema.metadata, **said})
 
 
 def line(summary: Summary, label: str, nominal: bool = False) -> str:
     """One line per run: risk, privacy claimed and real, cost; nominal: whether the constants are only declared."""
-    real = f"{bounded(summary.epsilon_real, summary.epsilon_real_kind)} {OF[summary.epsilon_of]}"
+    real = f"{ui.bounded(summary.epsilon_real, summary.epsilon_real_kind)} {OF[summary.epsilon_of]}"
     kind = summary.risk_kind + " risk" * summary.risk_kind.startswith("excess")
-    half = "" if math.isnan(summary.half_interval) else f" +- {number(summary.half_interval, 2)} (95 %)"
+    half = "" if math.isnan(summary.half_interval) else f" +- {ui.number(summary.half_interval, 2)} (95 %)"
     told = [
-        f"{label}: {kind} {number(summary.risk)}{half}, "
-        f"epsilon {number(summary.epsilon_claimed)} (real {real.strip()}, {STATUS_WORDS[summary.privacy_status]}), "
-        f"delta {summary.delta:g}, {number(summary.gradient_evaluations)} gradients"
+        f"{label}: {kind} {ui.number(summary.risk)}{half}, "
+        f"epsilon {ui.number(summary.epsilon_claimed)} (real {real.strip()}, {STATUS_WORDS[summary.privacy_status]}), "
+        f"delta {summary.delta:g}, {ui.number(summary.gradient_evaluations)} gradients"
     ]
     if summary.sampler_status:
         known = (summary.epsilon_real, summary.epsilon_law, summary.tau, summary.delta)
         told.append(draw_statement(summary.sampler_status, *known, nominal, summary.epsilon_real_kind))
     elif nominal and not summary.warnings:
         told.append(NOMINAL)
-    told += [held_out_text(summary.held_out)] if summary.held_out else []
+    if held := summary.held_out:
+        told.append(f"held out: {ui.held_text(held.own)} ({ui.beside_text(held)})")
     return "; ".join([*told, summary.warnings] if summary.warnings else told)
-
-
-class Failure(NamedTuple):
-    """Hold what ended a run of a sweep: why, and whether the pair is refused."""
-
-    reason: str
-    refused: bool
-
-
-@dataclass(frozen=True)
-class Failures:
-    """Why runs of a sweep left no rows: files in a folder of their own, since a launcher may use other processes."""
-
-    folder: Path
-
-    def forget(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def note(self, key: str, error: DpscoError) -> None:
-        write_atomic(self.folder / key, dumps_canonical([str(error), isinstance(error, Refusal)]))
-
-    def read(self) -> dict[str, Failure]:
-        """Key of a job -> what ended it."""
-        noted = self.folder.glob("[!.]*")  # none that is half written
-        return {path.name: Failure(*loads(path.read_text(encoding="utf-8"))) for path in noted}
 
 
 def run_sweep(asked: Requests, as_json: bool) -> None:
@@ -298,10 +302,10 @@ def run_sweep(asked: Requests, as_json: bool) -> None:
     end = place / "sweep" if asked.folder else place
     files = {"sweep": end.with_suffix(".parquet"), "figure": end.with_suffix(".svg")}
     if asked.folder:
-        check_replaceable("hydra.sweep.dir", files["sweep"])
+        results.check_replaceable("hydra.sweep.dir", files["sweep"])
         check_figure("hydra.sweep.dir", files["figure"])
-    failures = Failures(place / NOTES)
-    failures.forget()
+    notes = place / NOTES
+    shutil.rmtree(notes, ignore_errors=True)
 
     def task(config: Any) -> None:
         load_plugins(config.plugins)
@@ -311,47 +315,40 @@ def run_sweep(asked: Requests, as_json: bool) -> None:
         try:
             run_request(entry, as_json, labels.get(entry.job.key, ""), alone=False)
         except DpscoError as error:  # Hydra would print a page about it
-            failures.note(entry.job.key, error)
+            write_atomic(notes / entry.job.key, dumps_canonical([str(error), isinstance(error, Refusal)]))
 
     if labels:
-        with _running(asked.runs, failures), _launcher_named(asked.overrides):
-            launch([*asked.overrides, f"hydra.sweep.dir={quoted(place)}", "--multirun"], task)
-    noted = failures.read()
-    failures.forget()
-    _end_sweep(asked.runs, noted, files, as_json)
+        with _running(asked.runs, notes):
+            launch([*asked.overrides, f"hydra.sweep.dir={ui.quoted(place)}", "--multirun"], task)
+    failures = _noted(notes)
+    shutil.rmtree(notes, ignore_errors=True)
+    _end_sweep(asked.runs, failures, files, as_json)
+
+
+def _noted(notes: Path) -> dict[str, Failure]:
+    """Read what ended runs of a sweep: files, since a launcher may use other processes."""
+    noted = notes.glob("[!.]*")  # none that is half written
+    return {path.name: tuple(loads(path.read_text(encoding="utf-8"))) for path in noted}
 
 
 @contextmanager
-def _running(made: Sequence[Request], failures: Failures) -> Iterator[None]:
+def _running(made: Sequence[Request], notes: Path) -> Iterator[None]:
     """Tell on stderr how far some runs are where they take long, by the files that they leave, wherever they run."""
     jobs = [(entry.job, entry.out) for entry in made if entry.job]
     begun = time.time() - CLOCK_SECONDS
     pace = Pace([_seconds(job) for job, _ in jobs], unit="runs")
 
     def look() -> list[int]:
-        lost = failures.read()
+        lost = _noted(notes)
         new = (job.key in lost or (out.is_file() and out.stat().st_mtime >= begun) for job, out in jobs)
         return [number for number, ended in enumerate(new) if ended]
 
-    with shown(pace, say, look=look):
+    with shown(pace, ui.say, look=look):
         yield
-
-
-@contextmanager
-def _launcher_named(overrides: Sequence[str]) -> Iterator[None]:
-    """Name a launcher that cannot launch (no SLURM here, no such number of jobs) in one line."""
-    asked = [text.partition("=")[2] for text in overrides if text.startswith("hydra/launcher=")]
-    try:
-        yield
-    except Exception as error:
-        if isinstance(error, DpscoError) or not asked:
-            raise
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise DpscoError(f"hydra/launcher = {asked[-1]!r}: {reason}") from error
 
 
 def launch(arguments: list[str], task: Callable[[Any], None]) -> None:
-    """Hand arguments over to Hydra. Raises DpscoError where it takes none of them."""
+    """Hand arguments over to Hydra. Raises DpscoError where it, or the launcher, cannot take them."""
     logger = logging.getLogger()
     handlers, level = logger.handlers[:], logger.level  # Hydra sets its own, which outlive it
     saved, sys.argv = sys.argv, ["dpsco run", *arguments]
@@ -360,78 +357,18 @@ def launch(arguments: list[str], task: Callable[[Any], None]) -> None:
         hydra.main(config_path=str(conf_dir()), config_name="run", version_base="1.3")(task)()
     except (HydraException, OmegaConfBaseException) as error:
         raise DpscoError(f"configuration {' '.join(arguments)}: {' '.join(str(error).split())}") from error
+    except Exception as error:  # of a launcher that cannot launch: no SLURM here, no such number of jobs
+        named = [text.partition("=")[2] for text in arguments if text.startswith("hydra/launcher=")]
+        if isinstance(error, DpscoError) or not named:
+            raise
+        raise DpscoError(
+            " ".join(f"hydra/launcher = {named[-1]!r}: {type(error).__name__}: {error}".split())
+        ) from error
     finally:
         sys.argv = saved
         logger.handlers[:] = handlers
         logger.setLevel(level)
         del os.environ[FULL_ERROR]
-
-
-@dataclass(frozen=True)
-class SweepRow:
-    """A run of a sweep, with its summary, or the reason why it has none in ``refused``."""
-
-    request: Request
-    summary: Summary | None
-    refused: str = ""
-
-    @classmethod
-    def of(cls, request: Request, failures: Mapping[str, Failure]) -> SweepRow:
-        """Collect what is known of a run, however it ended."""
-        failure = failures.get(request.job.key) if request.job else None
-        reason = request.refused or (failure.reason if failure else "")
-        if not reason and request.out.is_file():
-            return cls(request, request.stored)
-        return cls(request, None, " ".join((reason or "it left no rows: its launcher says why").split()))
-
-    def to_json(self) -> Plain:
-        """Return the run's summary and file, or the request and why nothing ran."""
-        if self.summary:
-            return {**self.summary.to_json(), "out": self.request.out}
-        return {**self._asked(), REFUSED: self.refused}
-
-    def _asked(self) -> Plain:
-        asked = self.request.asked
-        return {
-            "algorithm": asked.algorithm.id,
-            "problem": asked.problem.name,
-            **{key: getattr(asked, key) for key in ("n", "d", "delta", "replicates", "data_sets", "seed")},
-            "calibration": asked.calibration,
-            "epsilon_claimed": asked.epsilon,
-        }
-
-    def columns(self) -> Plain:
-        """Its row of the Parquet file: swept keys as ``swept.<key>``, held-out numbers as ``held_out.<name>``.
-
-        Those of the starting point and of the minimiser are ``held_out.trivial.<name>`` and so on.
-        """
-        swept = {f"swept.{key}": value for key, value in self.request.swept.items()}
-        if (found := self.summary) is None:
-            return {**swept, **self._asked(), REFUSED: self.refused, "out": ""}
-        plain = {key: value for key, value in found.to_json().items() if key != "held_out"}
-        row = {**swept, **plain, "ci_half": found.half_interval, REFUSED: None, "out": str(self.request.out)}
-        if held := found.held_out:
-            beside = {"": held.own, "trivial.": held.trivial, "without_privacy.": held.without_privacy}
-            for of, values in beside.items():
-                row |= {f"held_out.{of}{name}": value for name, value in values.to_json().items()}
-        return row
-
-    def line(self) -> Row:
-        cells = {f"swept.{key}": value for key, value in self.request.swept.items()}
-        if (found := self.summary) is None:
-            return {**cells, "algorithm": self.request.asked.algorithm.id, "risk": REFUSED}
-        return {
-            **cells,
-            "algorithm": found.algorithm,
-            "risk": number(found.risk),
-            "loss": number(found.held_out and found.held_out.own.loss, 3),
-            "accuracy": number(found.held_out and found.held_out.own.accuracy, 3),
-            "ci": number(found.half_interval, 2),
-            "kind": found.risk_kind,
-            "epsilon": bounded(found.epsilon_real, found.epsilon_real_kind, 3),
-            "privacy": STATUS_WORDS[found.privacy_status],
-            "gradients": number(found.gradient_evaluations, 3),
-        }
 
 
 def _end_sweep(
@@ -442,51 +379,51 @@ def _end_sweep(
     Raises the first failure of a run that was no refusal, and a DpscoError where all runs are refused. Where none has a
     result since one failed, nothing is written.
     """
-    rows = [SweepRow.of(entry, failures) for entry in made]
-    failed = next((DpscoError(failure.reason) for failure in failures.values() if not failure.refused), None)
-    some = any(row.summary for row in rows)
+    rows = [entry.ended(failures) for entry in made]
+    failed = next((DpscoError(reason) for reason, refused in failures.values() if not refused), None)
+    some = not all(row.refused for row in rows)
     if failed and not some:
         raise failed
     _write(rows, files)
     if as_json:
-        print_json(rows)
+        ui.print_json(rows)
     else:
         print("\n".join(["", *_printed(rows)]))
     for name, path in files.items():
         if some or name == "sweep":
-            say(f"{name}: {path}")
+            ui.say(f"{name}: {path}")
     if failed:
         raise failed
     if not some:
         raise DpscoError(f"none of the {len(rows)} runs of the sweep has a result: all are refused")
 
 
-def _write(rows: Sequence[SweepRow], files: Mapping[str, Path]) -> None:
+def _write(rows: Sequence[Request], files: Mapping[str, Path]) -> None:
     from dpsco_bench.report.drawing import write_figure
 
     flat = [row.columns() for row in rows]
     names = dict.fromkeys(key for row in flat for key in row)
     whole = pa.table({name: [row.get(name) for row in flat] for name in names})
-    write_table(join_blocks([whole], {"job": {"claim": "sweep"}}), files["sweep"])
-    if runs := [SweptRun(row.request.swept, row.summary) for row in rows if row.summary]:
+    results.write_table(results.join_blocks([whole], {"job": {"claim": "sweep"}}), files["sweep"])
+    if runs := [SweptRun(row.swept, row.summary) for row in rows if not row.refused]:
         write_figure(runs, files["figure"])
 
 
-def _printed(rows: Sequence[SweepRow]) -> Iterator[str]:
+def _printed(rows: Sequence[Request]) -> Iterator[str]:
     """Print the table; below it what held-out numbers are compared with, and each reason for a refusal, once."""
-    keys = list(rows[0].request.swept)
-    columns = [Heading(f"swept.{key}", key) for key in keys] or [Heading("algorithm", "algorithm")]
-    yield table([*columns, *COLUMNS], [row.line() for row in rows])
+    keys = list(rows[0].swept)
+    columns = [ui.Heading(f"swept.{key}", key) for key in keys] or [ui.Heading("algorithm", "algorithm")]
+    yield ui.table([*columns, *COLUMNS], [row.line() for row in rows])
     told: dict[str, list[str]] = {}
     reasons: dict[str, list[str]] = {}
     for row in rows:
-        if row.summary is None:
-            reasons.setdefault(row.refused, []).append(row.request.label)
+        if row.refused:
+            reasons.setdefault(row.refused, []).append(row.label)
         elif found := row.summary.held_out:
-            told.setdefault(beside_text(found), []).append(f"n = {row.summary.n}, d = {row.summary.d}")
+            told.setdefault(ui.beside_text(found), []).append(f"n = {row.summary.n}, d = {row.summary.d}")
     for text, places in told.items():
         where = f" (at {'; '.join(dict.fromkeys(places))})" if len(told) > 1 else ""
-        yield labelled("held out:", text + where, 10)
+        yield ui.labelled("held out:", text + where, 10)
     for reason, names in reasons.items():
         more = f" and {len(names) - 1} more" * (len(names) > 1)
-        yield labelled("refused:", f"{names[0]}{more}: {reason}", 9)
+        yield ui.labelled("refused:", f"{names[0]}{more}: {reason}", 9)

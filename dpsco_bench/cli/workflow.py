@@ -10,7 +10,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from logging import LogRecord
@@ -19,9 +19,8 @@ from typing import Any
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 
-from dpsco_bench.backend.namespace import BACKENDS
 from dpsco_bench.claims.catalogue import find_claim_id
-from dpsco_bench.claims.model import PROFILES
+from dpsco_bench.claims.model import check_profile
 from dpsco_bench.cli.console import quoted
 from dpsco_bench.cli.forking import Forks
 from dpsco_bench.cli.outlined import Outlined, read_outline, shared, state
@@ -37,6 +36,8 @@ START_SECONDS, CLAIM_SECONDS = 0.1, 2.0
 """Seconds of a job besides its runs: to start, and to judge and draw a claim."""
 FILES = ("plugins", "claims", "boards")
 """Keys that take a file or a list of files."""
+KEYS = ("profile", "data_root", "backend", "overrides", *FILES)
+"""Keys of ``snakemake --config KEY=VALUE``."""
 HIDDEN = ("job_info", "job_started", "job_finished", "job_error", "progress", "shellcmd", "resources_info")
 """Snakemake's own messages of a run that lines here stand for."""
 CHATTER = ("Select jobs to execute", "At least one job did not complete", "Assuming unrestricted", "Complete log")
@@ -44,27 +45,6 @@ OTHER_SECONDS = {"write_site": 30.0}
 """Seconds of jobs without a prediction; others take a second."""
 PRIOR_SECONDS = 5.0
 """Predicted seconds that count as done at the predicted pace."""
-
-
-def _are_texts(value: Any) -> bool:
-    texts = value if isinstance(value, list) else [value]
-    return bool(value) and all(isinstance(text, str) and text for text in texts)
-
-
-def _is_folder(value: Any) -> bool:
-    return isinstance(value, str) and Path(value).is_dir()
-
-
-CONFIG: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "profile": (PROFILES.__contains__, "one of " + ", ".join(PROFILES)),
-    "data_root": (_is_folder, "an existing folder (the one that contains covertype/)"),
-    "backend": (BACKENDS.__contains__, "one of " + ", ".join(BACKENDS)),
-    "overrides": (lambda v: v == "" or _are_texts(v), "overrides of conf/plan.yaml, a string or list of KEY=VALUE"),
-    "plugins": (_are_texts, "a Python file or a list of them, with one's own algorithms, problems and bounds"),
-    "claims": (_are_texts, "a YAML file or a list of them, with one's own claims"),
-    "boards": (_are_texts, "a YAML file or a list of them, with one's own leaderboards"),
-}
-"""Keys of ``snakemake --config KEY=VALUE`` -> a check of the value, and what is allowed in words."""
 
 
 @contextmanager
@@ -78,47 +58,41 @@ def one_line() -> Iterator[None]:
 
 
 def check_config(config: Plain) -> Plain:
-    """Check ``--config``, with files as lists. Raises InputError for the first bad key."""
-    for key, value in config.items():
-        if key not in CONFIG:
-            raise InputError("--config", key, nearest(key, CONFIG))
-        takes, allowed = CONFIG[key]
-        if not takes(value):
-            raise InputError(key, value, allowed, "--config")
-    if config.get("backend") == "cupy" and find_spec("cupy") is None:
-        raise InputError("backend", "cupy", "numpy here: CuPy is not installed (extra cuda12 or cuda13)", "--config")
-    lists = {key: [config[key]] if isinstance(config[key], str) else config[key] for key in FILES if key in config}
+    """Check the keys of ``--config`` that are no overrides; files become lists. Raises InputError for a slip."""
+    for key in config:
+        if key not in KEYS:
+            raise InputError("--config", key, nearest(key, KEYS))
+    check_profile(config.get("profile", "ci"))
+    root, backend = config.get("data_root", "."), config.get("backend")
+    if not isinstance(root, str) or not Path(root).is_dir():
+        raise InputError("data_root", root, "an existing folder (the one that contains covertype/)", "--config")
+    if backend == "cupy" and find_spec("cupy") is None:
+        raise InputError("backend", backend, "numpy here: CuPy is not installed (extra cuda12 or cuda13)", "--config")
+    given = {key: config[key] for key in FILES if key in config}
+    lists = {key: [*map(str, files if isinstance(files, list) else [files])] for key, files in given.items()}
     return {"profile": "ci", **config, **lists}
 
 
 def config_overrides(config: Plain) -> list[str]:
-    """Hydra overrides that a checked configuration asks for."""
+    """List the overrides of ``conf/plan.yaml`` that a configuration asks for; whoever makes the plan checks them."""
     from dpsco_bench.cli.overrides import file_list
 
     overrides = config.get("overrides", "")
     try:
-        result = shlex.split(overrides) if isinstance(overrides, str) else list(overrides)
+        result = list(overrides) if isinstance(overrides, list) else shlex.split(str(overrides))
     except ValueError as error:
         raise InputError("overrides", overrides, f"KEY=VALUE ... ({str(error).lower()})", "--config") from None
-    if "backend" in config:
-        result.append(f"backend={config['backend']}")
-    result += [file_list(key, config[key]) for key in FILES if key in config]
-    if "data_root" in config:
-        result.append(f"data.root={quoted(config['data_root'])}")
-    keys = [text.partition("=")[0] for text in result]
-    for key in keys:
-        if keys.count(key) > 1:
-            raise InputError("overrides", key, "given once", "--config")
-    return result
+    result += [f"backend={config['backend']}"] if "backend" in config else []
+    result += [f"data.root={quoted(config['data_root'])}"] if "data_root" in config else []
+    return result + [file_list(key, config[key]) for key in FILES if key in config]
 
 
 def check_writable(folder: Path) -> None:
     """Refuse a folder that cannot be written, or made."""
     there = next(place for place in (folder, *folder.parents) if place.exists())
     if not os.access(there, os.W_OK | os.X_OK):
-        raise InputError(
-            "folder", str(there.resolve() if there == Path() else there), "a folder that can be written to"
-        )
+        name = there.resolve() if there == Path() else there
+        raise InputError("folder", str(name), "a folder that can be written to")
 
 
 def set_environment(folder: str) -> None:

@@ -17,6 +17,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -24,6 +25,7 @@ from typing import IO, Any
 import numpy as np
 
 from dpsco_bench.datasets import libsvm, store
+from dpsco_bench.datasets.distribution import Table
 from dpsco_bench.datasets.store import DataCorrupt, permutation, uniforms
 from dpsco_bench.errors import DataAbsent, InputError
 from dpsco_bench.jsonio import write_atomic
@@ -34,20 +36,50 @@ COLUMNS = CONTINUOUS + WILDERNESS + SOIL
 _BLOCK = 1 << 24
 _LIBSVM_SCALED = "those of the unscaled file covtype.libsvm.binary, which are integers"
 _BROKEN = (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile, DeprecationWarning)
-
+LOWEST = np.array([1859, 0, 0, 0, -173, 0, 0, 0, 0, 0])
+HIGHEST = np.array([3858, 360, 66, 1397, 601, 7117, 254, 254, 254, 7173])
+"""Ranges of the measurements in the whole data set, as its description has them."""
 Block = tuple[np.ndarray, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Parsed:
-    """Content of a source file.
-
-    `features (n, 54)`, int16, are 10 measurements, 4 wilderness areas one-hot and 40 soil types one-hot. `labels` are
-    readings of the label column as 1 = class 2, uint8 ``(n,)``, likeliest first; several where the format does not say.
-    """
-
-    features: np.ndarray
-    labels: tuple[np.ndarray, ...]
+Parsed = tuple[np.ndarray, list[np.ndarray]]
+"""Content of a source file: features ``(n, 54)``, int16, 10 measurements, 4 wilderness areas one-hot and 40 soil types
+one-hot; and readings of the label column as 1 = class 2, uint8 ``(n,)``, likeliest first, several where the format does
+not say."""
+_SYNTHETIC_KEY = "covertype_synthetic/records"
+_WORDS = 16
+# Shares in per cent of wilderness areas 1..4, and mean elevation in metres there.
+_AREA_SHARES = np.array([45.0, 5.0, 43.5, 6.5])
+_AREA_ELEVATION = np.array([2960.0, 3230.0, 2970.0, 2290.0])
+# Shares in per mille of soil types 1..40 outside area 4 and within it.
+_SOIL_SHARES = np.array(
+    [0, 4, 2, 9, 0, 0, 8, 1, 2, 25, 22, 55, 31, 0, 1, 4, 6, 1, 7, 16]
+    + [2, 60, 103, 38, 2, 5, 2, 2, 205, 54, 46, 94, 81, 29, 4, 2, 8, 28, 25, 16],
+    dtype=np.float64,
+)
+_LOW_SOIL_SHARES = np.array([90, 120, 110, 110, 60, 130, 0, 0, 0, 250, 0, 0, 0, 40, 5, 30, 55] + [0] * 23, float)
+# As in the real data: soil type 7 holds only class 2; types 1, 5, 14, 15 and 37 hold none.
+ALWAYS_CLASS_2, NEVER_CLASS_2 = (7,), (1, 5, 14, 15, 37)
+NAME = "covertype"
+COMMAND = "python -m dpsco_bench data covertype"
+FOLDERS = ("covertype", "covtype")
+ROWS = 581_012
+PAPER_ROWS = 200_000
+COMPACT = "covtype.npz"
+UCI = ("covtype.data.gz", "covtype.data")
+LIBSVM = ("covtype.libsvm.binary.bz2", "covtype.libsvm.binary")
+SCALED = ("covtype.libsvm.binary.scale.bz2", "covtype.libsvm.binary.scale")
+FILES = (COMPACT, *UCI, *LIBSVM)
+# Frozen: the key of the row permutation.
+_ROW_KEY = "covertype/rows"
+REMOTE_FILES = (
+    store.RemoteFile(
+        UCI[0],
+        "https://archive.ics.uci.edu/ml/machine-learning-databases/covtype/covtype.data.gz",
+        "614360d0257557dd1792834a85a1cdebfadc3c4f30b011d56afee7ffb5b15771",
+    ),
+    store.RemoteFile(
+        LIBSVM[0], "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/covtype.libsvm.binary.bz2"
+    ),
+)
 
 
 def one_hot_columns(numeric: np.ndarray, wilderness: np.ndarray, soil: np.ndarray) -> np.ndarray:
@@ -75,13 +107,8 @@ def parse(path: Path, rows: int) -> Parsed:
     Raises DataCorrupt if the file is damaged or has another form or another number of rows. Raises InputError for
     LIBSVM's scaled file. It is ``*.npz``, ``*.data``, ``*.data.gz``, or LIBSVM's file, plain or ``*.bz2``.
     """
-    reader: Callable[[Path, int], Parsed]
-    if path.name.endswith(".npz"):
-        reader = _parse_npz
-    elif path.name.endswith((".data", ".data.gz")):
-        reader = _parse_uci
-    else:
-        reader = _parse_libsvm
+    text = _parse_uci if path.name.endswith((".data", ".data.gz")) else _parse_libsvm
+    reader = _parse_npz if path.name.endswith(".npz") else text
     try:
         with warnings.catch_warnings():
             # Some NumPy releases only warn about text that is not a number of the wanted kind.
@@ -95,18 +122,17 @@ def parse(path: Path, rows: int) -> Parsed:
 
 def _parse_npz(path: Path, rows: int) -> Parsed:
     with np.load(path, allow_pickle=False) as arrays:
-        numeric, wilderness, soil, label = (
-            arrays[name] for name in ("numeric", "wilderness_area", "soil_type", "is_class_2")
-        )
+        names = ("numeric", "wilderness_area", "soil_type", "is_class_2")
+        numeric, wilderness, soil, label = (arrays[name] for name in names)
     dense = one_hot_columns(numeric, wilderness, soil)
     if label.shape != (rows,) or len(dense) != rows:
         raise DataCorrupt(path, f"{len(dense)} rows and {label.size} labels, expected {rows}")
-    return Parsed(dense, (label.astype(np.uint8),))
+    return dense, [label.astype(np.uint8)]
 
 
 def _parse_uci(path: Path, rows: int) -> Parsed:
     dense, cover_type = _assemble(path, rows, _uci_block)
-    return Parsed(dense, ((cover_type == 2).astype(np.uint8),))
+    return dense, [(cover_type == 2).astype(np.uint8)]
 
 
 def _parse_libsvm(path: Path, rows: int) -> Parsed:
@@ -115,7 +141,7 @@ def _parse_libsvm(path: Path, rows: int) -> Parsed:
     if len(values) != 2:
         raise DataCorrupt(path, f"labels take {len(values)} values, expected 2")
     # The labels are 1 and 2 with 2 for class 2 in the copies known; the label digest decides.
-    return Parsed(dense, tuple((label == value).astype(np.uint8) for value in values[::-1]))
+    return dense, [(label == value).astype(np.uint8) for value in values[::-1]]
 
 
 def _assemble(path: Path, rows: int, read_block: Callable[[bytes, Path], Block]) -> Block:
@@ -174,64 +200,22 @@ def _libsvm_block(text: bytes, path: Path) -> Block:
     return libsvm.dense(lines, COLUMNS).astype(np.int16), lines.labels.astype(np.int16)
 
 
-@dataclass(frozen=True)
-class Sample:
-    """A scaled sample.
-
-    Attributes
-    ----------
-    features : ndarray of float64, shape (n, 54), rows of Euclidean norm at most 1, the largest being 1
-    labels : ndarray of float64, shape (n,), +1 for class 2, else -1
-    indices : ndarray of int64, shape (n,), row numbers in the full data set
-    scale : float, the largest row norm, by which all rows were divided
-    """
-
-    features: np.ndarray
-    labels: np.ndarray
-    indices: np.ndarray
-    scale: float
-
-
-@dataclass(frozen=True)
-class OneClassColumns:
-    """Columns along which the logistic loss has no minimiser.
-
-    Attributes
-    ----------
-    columns : ndarray of int64, shape (k,), column numbers, in the order in which they were found
-    labels : ndarray of float64, shape (k,)
-        The only label (+1 or -1) in the rows of each column; for a column of negative values, its negative.
-    rows : ndarray of bool, shape (n,)
-        Rows with a non-zero entry in one of them: their loss tends to 0, so the infimum is the others'.
-    """
-
-    columns: np.ndarray
-    labels: np.ndarray
-    rows: np.ndarray
-
-
-def one_class_columns(features: np.ndarray, labels: np.ndarray) -> OneClassColumns:
-    """Find the columns whose non-zero rows all have one class.
+def one_class_rows(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Tell which rows have an entry in a column whose non-zero rows all have one class, ``(n,)`` of bool.
 
     If ``labels[i] * features[i, j]`` has one sign over all rows, the unregularised logistic loss falls along
-    coordinate j without end; the rows concerned contribute nothing to the infimum. Without them further
-    columns can turn one-class (their coefficients run to infinity more slowly), so the search repeats until
+    coordinate j without end; the rows concerned contribute nothing to the infimum: their loss tends to 0. Without them
+    further columns can turn one-class (their coefficients run to infinity more slowly), so the search repeats until
     it finds none.
     """
     signed = features * labels[:, None]
-    found, sides = [], []
     rows = np.zeros(len(labels), dtype=bool)
     while True:
         rest = signed[~rows]
-        positive, negative = (rest > 0).any(axis=0), (rest < 0).any(axis=0)
-        new = np.flatnonzero(positive ^ negative)
+        new = np.flatnonzero((rest > 0).any(axis=0) ^ (rest < 0).any(axis=0))
         if not len(new):
-            break
-        found.append(new)
-        sides.append(np.where(positive[new], 1.0, -1.0))
+            return rows
         rows |= (features[:, new] != 0).any(axis=1)
-    columns = np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
-    return OneClassColumns(columns, np.concatenate(sides) if sides else np.zeros(0), rows)
 
 
 def scale_rows(integers: np.ndarray) -> tuple[np.ndarray, float]:
@@ -250,26 +234,9 @@ def scale_rows(integers: np.ndarray) -> tuple[np.ndarray, float]:
     return features, scale
 
 
-def sample_from(integers: np.ndarray, is_class_2: np.ndarray, indices: np.ndarray) -> Sample:
-    """Scale selected records into a `Sample`; `is_class_2` holds 0 and 1."""
-    features, scale = scale_rows(integers)
-    return Sample(features, np.where(is_class_2 == 1, 1.0, -1.0), indices, scale)
-
-
-_SYNTHETIC_KEY = "covertype_synthetic/records"
-_WORDS = 16
-# Shares in per cent of wilderness areas 1..4, and mean elevation in metres there.
-_AREA_SHARES = np.array([45.0, 5.0, 43.5, 6.5])
-_AREA_ELEVATION = np.array([2960.0, 3230.0, 2970.0, 2290.0])
-# Shares in per mille of soil types 1..40 outside area 4 and within it.
-_SOIL_SHARES = np.array(
-    [0, 4, 2, 9, 0, 0, 8, 1, 2, 25, 22, 55, 31, 0, 1, 4, 6, 1, 7, 16]
-    + [2, 60, 103, 38, 2, 5, 2, 2, 205, 54, 46, 94, 81, 29, 4, 2, 8, 28, 25, 16],
-    dtype=np.float64,
-)
-_LOW_SOIL_SHARES = np.array([90, 120, 110, 110, 60, 130, 0, 0, 0, 250, 0, 0, 0, 40, 5, 30, 55] + [0] * 23, float)
-# As in the real data: soil type 7 holds only class 2; types 1, 5, 14, 15 and 37 hold none.
-ALWAYS_CLASS_2, NEVER_CLASS_2 = (7,), (1, 5, 14, 15, 37)
+def sample_from(integers: np.ndarray, is_class_2: np.ndarray) -> Table:
+    """Scale selected records, the largest norm of a row to 1; `is_class_2` holds 0 and 1."""
+    return Table(scale_rows(integers)[0], np.where(is_class_2 == 1, 1.0, -1.0))
 
 
 def covertype_records(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -287,10 +254,9 @@ def covertype_records(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
     return one_hot_columns(numeric, area, soil), _labels(u[:, 15], numeric[0], area, soil)
 
 
-def covertype_synthetic(rows: int, seed: int = 0) -> Sample:
+def covertype_synthetic(rows: int, seed: int = 0) -> Table:
     """Generate the scaled stand-in sample, by the same preprocessing as the real data set."""
-    features, labels = covertype_records(rows, seed)
-    return sample_from(features, labels, np.arange(int(rows)))
+    return sample_from(*covertype_records(rows, seed))
 
 
 def _drawn_types(u: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -314,9 +280,7 @@ def _measurements(u: np.ndarray, area: np.ndarray, soil: np.ndarray) -> np.ndarr
     noon = 228.0 - 0.6 * slope + 20.0 * (u[:, 2] - 0.5)
     evening = 142.0 - 2.2 * slope * east - 0.4 * slope
     columns = (elevation, aspect, slope, water, rise, roads, morning, noon, evening, fires)
-    lower = (1859, 0, 0, 0, -173, 0, 0, 0, 0, 0)
-    upper = (3858, 360, 66, 1397, 601, 7117, 254, 254, 254, 7173)
-    return np.stack([np.clip(np.rint(c), a, b) for c, a, b in zip(columns, lower, upper, strict=True)]).astype(np.int16)
+    return np.clip(np.rint(np.stack(columns, axis=1)), LOWEST, HIGHEST).astype(np.int16).T
 
 
 def _labels(u: np.ndarray, elevation: np.ndarray, area: np.ndarray, soil: np.ndarray) -> np.ndarray:
@@ -326,20 +290,6 @@ def _labels(u: np.ndarray, elevation: np.ndarray, area: np.ndarray, soil: np.nda
     labels |= np.isin(soil, ALWAYS_CLASS_2)
     labels &= ~np.isin(soil, NEVER_CLASS_2)
     return labels.astype(np.uint8)
-
-
-NAME = "covertype"
-COMMAND = "python -m dpsco_bench data covertype"
-FOLDERS = ("covertype", "covtype")
-ROWS = 581_012
-PAPER_ROWS = 200_000
-COMPACT = "covtype.npz"
-UCI = ("covtype.data.gz", "covtype.data")
-LIBSVM = ("covtype.libsvm.binary.bz2", "covtype.libsvm.binary")
-SCALED = ("covtype.libsvm.binary.scale.bz2", "covtype.libsvm.binary.scale")
-FILES = (COMPACT, *UCI, *LIBSVM)
-# Frozen: the key of the row permutation.
-_ROW_KEY = "covertype/rows"
 
 
 @dataclass(frozen=True)
@@ -356,16 +306,6 @@ CONTENT = Content(
     features_sha256="1d8ed656c88560e0f10ec542ecfd4b4b2f1dbd17ec145c29918aebb63a8c0e6f",
     labels_sha256="362aabbef69e7d57470c0d8c9df0a244f130b8a0dcf3cdc409d72bd1da18ad87",
 )
-REMOTE_FILES = (
-    store.RemoteFile(
-        UCI[0],
-        "https://archive.ics.uci.edu/ml/machine-learning-databases/covtype/covtype.data.gz",
-        "614360d0257557dd1792834a85a1cdebfadc3c4f30b011d56afee7ffb5b15771",
-    ),
-    store.RemoteFile(
-        LIBSVM[0], "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/covtype.libsvm.binary.bz2"
-    ),
-)
 
 
 @dataclass(frozen=True)
@@ -379,25 +319,23 @@ class Raw:
 
 def find(root: Path = store.DEFAULT_ROOT) -> Path:
     """Find a source file in ``root/covertype`` or ``covtype``. Raises DataAbsent, or InputError for a scaled file."""
-    path = store.find_file(root, FOLDERS, FILES)
-    if path is not None:
+    if path := store.find_file(root, FOLDERS, FILES):
         return path
-    scaled = store.find_file(root, FOLDERS, SCALED)
-    if scaled is not None:
-        raise InputError(f"data set {NAME}", scaled.name, "the unscaled file; get one with `" + COMMAND + "`")
+    if scaled := store.find_file(root, FOLDERS, SCALED):
+        raise InputError(f"data set {NAME}", scaled.name, f"the unscaled file; get one with `{COMMAND}`")
     raise DataAbsent(NAME, root, COMMAND)
 
 
 def read(path: Path, content: Content = CONTENT) -> Raw:
     """Parse one source file, held to its content. Raises DataCorrupt, or InputError for LIBSVM's scaled file."""
-    parsed = parse(path, content.rows)
-    features = store.sha256_of_array(parsed.features)
-    if features != content.features_sha256:
-        raise store.DataCorrupt(path, f"features have sha256 {features}, expected {content.features_sha256}")
-    digests = [store.sha256_of_array(labels) for labels in parsed.labels]
+    features, readings = parse(path, content.rows)
+    found = store.sha256_of_array(features)
+    if found != content.features_sha256:
+        raise DataCorrupt(path, f"features have sha256 {found}, expected {content.features_sha256}")
+    digests = [store.sha256_of_array(labels) for labels in readings]
     if content.labels_sha256 not in digests:
-        raise store.DataCorrupt(path, f"labels have sha256 {digests[0]}, expected {content.labels_sha256}")
-    return Raw(parsed.features, parsed.labels[digests.index(content.labels_sha256)], path)
+        raise DataCorrupt(path, f"labels have sha256 {digests[0]}, expected {content.labels_sha256}")
+    return Raw(features, readings[digests.index(content.labels_sha256)], path)
 
 
 def load(root: Path = store.DEFAULT_ROOT, *, content: Content = CONTENT, cache: bool = True) -> Raw:
@@ -421,7 +359,7 @@ def load(root: Path = store.DEFAULT_ROOT, *, content: Content = CONTENT, cache: 
 
 def covertype(
     rows: int = PAPER_ROWS, seed: int = 0, root: Path = store.DEFAULT_ROOT, *, content: Content = CONTENT
-) -> Sample:
+) -> Table:
     """Draw the training sample of Wang, Ye, Xu 2017, Figures 1 and 2: a prefix of a fixed-seed permutation, scaled.
 
     Returns a sample, features of Euclidean norm at most 1, labels +1 (class 2) and -1. Raises InputError for a size or
@@ -432,7 +370,7 @@ def covertype(
         raise InputError("rows", rows, f"an integer from 1 to {content.rows}", "Wang, Ye, Xu 2017, Section 6: 200000")
     indices = permutation(seed, _ROW_KEY, content.rows)[:rows]
     raw = load(root, content=content)
-    return sample_from(raw.features[indices], raw.labels[indices], indices)
+    return sample_from(raw.features[indices], raw.labels[indices])
 
 
 def verify(root: Path = store.DEFAULT_ROOT, content: Content = CONTENT) -> Plain:
@@ -466,10 +404,8 @@ def fetch(
     gave the file, naming the first failure, and DataCorrupt if a file is there with another content; it is left as is.
     A download must have the ``content`` before it gets its final name.
     """
-    try:
+    with suppress(DataAbsent, InputError):
         return {**verify(root, content), "fetched": False}
-    except (DataAbsent, InputError):
-        pass
     failures: list[store.FetchError] = []
     for remote in remote_files:
         try:
@@ -491,10 +427,8 @@ def _write_cache(path: Path, raw: Raw) -> None:
     }
     stream = io.BytesIO()
     np.savez(stream, **compact)
-    try:
+    with suppress(OSError):
         write_atomic(path, stream.getvalue())
-    except OSError:
-        return
 
 
 def _types(one_hot: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import hashlib
 import io
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,29 @@ from dpsco_bench.errors import DataAbsent
 from dpsco_bench.plain import Plain
 
 OPENERS: Mapping[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open}
+ADULT_COLUMNS = 123
+TRAINING, TEST = 32_561, 16_281
+_ADULT_ADDRESS = (
+    "https://raw.githubusercontent.com/X-DataInitiative/tick-datasets/"
+    "9d959b6e53e17145e93e9849ff1f9f6d2de8ae51/binary/adult/"
+)
+KDD_ROWS = 145_586
+"""Distinct records, of 494,021."""
+CATEGORIES = {
+    1: "icmp tcp udp",
+    2: "IRC X11 Z39_50 auth bgp courier csnet_ns ctf daytime discard domain domain_u echo eco_i ecr_i efs "
+    "exec finger ftp ftp_data gopher hostnames http http_443 imap4 iso_tsap klogin kshell ldap link login "
+    "mtp name netbios_dgm netbios_ns netbios_ssn netstat nnsp nntp ntp_u other pm_dump pop_2 pop_3 "
+    "printer private red_i remote_job rje shell smtp sql_net ssh sunrpc supdup systat telnet tftp_u tim_i "
+    "time urh_i urp_i uucp uucp_path vmnet whois",
+    3: "OTH REJ RSTO RSTOS0 RSTR S0 S1 S2 S3 SF SH",
+}
+"""Values of protocol, service and flag, by the position of their column."""
+LARGEST = {0: 1e9, 4: 1e9, 5: 1e9, 22: 511.0, 23: 511.0, 31: 255.0, 32: 255.0, **dict.fromkeys((9, 12, 15, 16), 1e3)}
+"""Counts are taken as ``log(1 + v)`` over its value here; all other numbers are shares and flags, cut at 1."""
+NORMAL = "normal."
+FIELDS = 41
+KDD_COLUMNS = FIELDS - len(CATEGORIES) + sum(len(values.split()) for values in CATEGORIES.values())
 
 
 @dataclass(frozen=True)
@@ -48,15 +71,13 @@ class Distribution:
     ----------
     name : str
     folders : tuple of str, folders under the data root, in the order in which they are searched
-    texts : tuple of (str, str), file names, all of them needed, and the sha256 of their decompressed texts
-    remote_files : tuple of RemoteFile, an address for each
+    files : tuple of RemoteFile, all of them needed
     parse : callable, the texts in that order to the table
     """
 
     name: str
     folders: tuple[str, ...]
-    texts: tuple[tuple[str, str], ...]
-    remote_files: tuple[store.RemoteFile, ...]
+    files: tuple[store.RemoteFile, ...]
     parse: Callable[..., Table]
 
     @property
@@ -66,7 +87,7 @@ class Distribution:
 
     def find(self, root: Path) -> list[Path]:
         """Find the files under `root`. Raises DataAbsent if one is missing."""
-        found = [store.find_file(root, self.folders, [name]) for name, _ in self.texts]
+        found = [store.find_file(root, self.folders, [one.name]) for one in self.files]
         if None in found:
             raise DataAbsent(self.name, root, self.command)
         return [path for path in found if path is not None]
@@ -84,7 +105,7 @@ class Distribution:
                 text: bytes = stream.read()
         except (OSError, EOFError, zlib.error) as error:
             raise store.DataCorrupt(path, f"damaged: {str(error) or type(error).__name__}") from error
-        expected, found = dict(self.texts)[name], hashlib.sha256(text).hexdigest()
+        expected, found = {one.name: one.text_sha256 for one in self.files}[name], hashlib.sha256(text).hexdigest()
         if found != expected:
             raise store.DataCorrupt(path, f"its text has sha256 {found}, expected {expected}")
         return text
@@ -98,7 +119,7 @@ class Distribution:
             "rows": len(table.labels),
             "columns": table.features.shape[1],
             "positive": int((table.labels > 0).sum()),
-            **{f"{name}_sha256": digest for name, digest in self.texts},
+            **{f"{one.name}_sha256": one.text_sha256 for one in self.files},
         }
 
     def fetch(self, root: Path = store.DEFAULT_ROOT, **options: Any) -> Plain:
@@ -106,7 +127,7 @@ class Distribution:
 
         Raises FetchError without a file, DataCorrupt for one with another content, which is left as it is.
         """
-        missing = [one for one in self.remote_files if store.find_file(root, self.folders, [one.name]) is None]
+        missing = [one for one in self.files if store.find_file(root, self.folders, [one.name]) is None]
         for remote in missing:
             check = partial(self.read, name=remote.name)
             store.download(remote, Path(root) / self.folders[0], check=check, **options)
@@ -125,65 +146,32 @@ def unit_rows(features: np.ndarray) -> np.ndarray:
     return features / np.maximum(norms, 1.0)[:, None]
 
 
-ADULT_COLUMNS = 123
-TRAINING, TEST = 32_561, 16_281
-_ADULT_ADDRESS = (
-    "https://raw.githubusercontent.com/X-DataInitiative/tick-datasets/"
-    "9d959b6e53e17145e93e9849ff1f9f6d2de8ae51/binary/adult/"
-)
-
-
 def parse_adult(*texts: bytes) -> Table:
     """Read the training records, then those of the test file; columns are counted from 0 there."""
     lines = [libsvm.parse(text.strip()) for text in texts]
-    features = []
-    for part in lines:
-        dense = np.zeros((len(part.labels), ADULT_COLUMNS))
-        dense[part.rows, part.indices] = part.values
-        features.append(dense)
+    features = [libsvm.dense(replace(part, indices=part.indices + 1), ADULT_COLUMNS) for part in lines]
     return Table(unit_rows(np.concatenate(features)), np.concatenate([part.labels for part in lines]))
 
 
 ADULT = Distribution(
     name="adult",
     folders=("adult",),
-    texts=(
-        ("adult.trn.bz2", "64bf51ab7ce8101364b2d6b569c7bad8f04a4f9684527ff232a0f06474ae35c2"),
-        ("adult.tst.bz2", "8de2963e337b73465257c78c8b4b1dbba40c07b0e56a58308f3f10cbde8ed7b8"),
-    ),
-    remote_files=(
+    files=(
         store.RemoteFile(
             "adult.trn.bz2",
             _ADULT_ADDRESS + "adult.trn.bz2",
             "73ce74d43bbfc988b08e6ecf738cf5484f19dafa143c31f702f3a8b779d277e5",
+            "64bf51ab7ce8101364b2d6b569c7bad8f04a4f9684527ff232a0f06474ae35c2",
         ),
         store.RemoteFile(
             "adult.tst.bz2",
             _ADULT_ADDRESS + "adult.tst.bz2",
             "bdb2ec9642e77947a67269471506b18bc4dcf03413f44814dc24833432ba818d",
+            "8de2963e337b73465257c78c8b4b1dbba40c07b0e56a58308f3f10cbde8ed7b8",
         ),
     ),
     parse=parse_adult,
 )
-
-
-KDD_ROWS = 145_586
-"""Distinct records, of 494,021."""
-CATEGORIES = {
-    1: "icmp tcp udp",
-    2: "IRC X11 Z39_50 auth bgp courier csnet_ns ctf daytime discard domain domain_u echo eco_i ecr_i efs "
-    "exec finger ftp ftp_data gopher hostnames http http_443 imap4 iso_tsap klogin kshell ldap link login "
-    "mtp name netbios_dgm netbios_ns netbios_ssn netstat nnsp nntp ntp_u other pm_dump pop_2 pop_3 "
-    "printer private red_i remote_job rje shell smtp sql_net ssh sunrpc supdup systat telnet tftp_u tim_i "
-    "time urh_i urp_i uucp uucp_path vmnet whois",
-    3: "OTH REJ RSTO RSTOS0 RSTR S0 S1 S2 S3 SF SH",
-}
-"""Values of protocol, service and flag, by the position of their column."""
-LARGEST = {0: 1e9, 4: 1e9, 5: 1e9, 22: 511.0, 23: 511.0, 31: 255.0, 32: 255.0, **dict.fromkeys((9, 12, 15, 16), 1e3)}
-"""Counts are taken as ``log(1 + v)`` over its value here; all other numbers are shares and flags, cut at 1."""
-NORMAL = "normal."
-FIELDS = 41
-KDD_COLUMNS = FIELDS - len(CATEGORIES) + sum(len(values.split()) for values in CATEGORIES.values())
 
 
 def parse_kddcup(text: bytes) -> Table:
@@ -191,11 +179,8 @@ def parse_kddcup(text: bytes) -> Table:
     lines = b"\n".join(dict.fromkeys(text.splitlines()))
     names = [str(field) for field in range(FIELDS + 1)]
     types = {name: pa.string() if int(name) in (*CATEGORIES, FIELDS) else pa.float64() for name in names}
-    table = pa.csv.read_csv(
-        io.BytesIO(lines),
-        pa.csv.ReadOptions(column_names=names),
-        convert_options=pa.csv.ConvertOptions(column_types=types),
-    )
+    kinds = pa.csv.ConvertOptions(column_types=types)
+    table = pa.csv.read_csv(io.BytesIO(lines), pa.csv.ReadOptions(column_names=names), convert_options=kinds)
     columns = [_scaled(table[str(j)].to_numpy(), j) for j in range(FIELDS) if j not in CATEGORIES]
     for j, values in CATEGORIES.items():
         found = table[str(j)].to_numpy()
@@ -213,13 +198,13 @@ def _scaled(values: np.ndarray, field: int) -> np.ndarray:
 KDDCUP99 = Distribution(
     name="kddcup99",
     folders=("kddcup99", "kddcup99_10pct"),
-    texts=(("kddcup.data_10_percent.gz", "f8c8267ebcd9c0ed1fd7d6277fe5bfff8732e9b7db8e61b873542b2a534b6f9a"),),
-    remote_files=(
+    files=(
         store.RemoteFile(
             "kddcup.data_10_percent.gz",
             "https://raw.githubusercontent.com/potash/brf-example/cb1486bbec7069eec30474bce4bf9478e867e9d2/data/"
             "kddcup.data_10_percent.gz",
             "7bfaa8cef1350f72842018c32893e2fa4539d57efbb22f998eb74ecefc3da3b4",
+            "f8c8267ebcd9c0ed1fd7d6277fe5bfff8732e9b7db8e61b873542b2a534b6f9a",
         ),
     ),
     parse=parse_kddcup,

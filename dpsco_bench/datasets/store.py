@@ -12,6 +12,8 @@ import numpy as np
 
 from dpsco_bench.errors import DpscoError, InputError
 
+DEFAULT_ROOT = Path("data")
+
 
 def raw_words(seed: int, what: str, count: int) -> np.ndarray:
     """Random uint64 words for a purpose such as ``covertype/rows``; the first k of them do not depend on `count`."""
@@ -29,11 +31,7 @@ def permutation(seed: int, what: str, size: int) -> np.ndarray:
 
 def uniforms(seed: int, what: str, rows: int, columns: int) -> np.ndarray:
     """Uniform numbers in [0, 1) with 53 bits, shape (rows, columns); fewer rows are a prefix of more."""
-    words = raw_words(seed, what, rows * columns) >> np.uint64(11)
-    return words.reshape(rows, columns) * 2.0**-53
-
-
-DEFAULT_ROOT = Path("data")
+    return (raw_words(seed, what, rows * columns) >> np.uint64(11)).reshape(rows, columns) * 2.0**-53
 
 
 class DataCorrupt(DpscoError):
@@ -53,11 +51,15 @@ class FetchError(DpscoError):
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file that can be downloaded; `sha256` is None where only the parsed content can be held to a digest."""
+    """A file that can be downloaded.
+
+    `sha256` is None where only the parsed content can be held to a digest, `text_sha256` that of the decompressed text.
+    """
 
     name: str
     url: str
     sha256: str | None = None
+    text_sha256: str = ""
 
 
 def find_file(root: Path, folders: Sequence[str], names: Sequence[str]) -> Path | None:

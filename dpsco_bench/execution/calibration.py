@@ -25,24 +25,19 @@ def calibrate_job(
     meter: Callable[[Sequence[int]], AbstractContextManager[object]] = lambda cells: nullcontext(),
 ) -> Calibrations:
     """Calibrate every cell of a job; a part that only counts gradients is planned but not charged."""
+    from dpsco_bench.execution.jobs import RANKING  # an account of one cell has no jobs
+
     found: list[CalibratedCell | RefusedCell] = []
     for number, cell in enumerate(job.cells):
         with meter([number]):
-            found.append(_calibrate_or_refuse(located(cell, job.data_root), job))
+            try:
+                found.append(calibrate_cell(located(cell, job.data_root), job.calibration, job.seed, job.charged))
+            except Refusal as refusal:
+                if job.kind != RANKING:  # on a leaderboard it is a result and no error
+                    raise
+                found.append(RefusedCell(str(refusal)))
         progress(number + 1, len(job.cells))
     return tuple(found)
-
-
-def _calibrate_or_refuse(cell: Cell, job: Job) -> CalibratedCell | RefusedCell:
-    """Calibrate a cell; on a leaderboard a refusal is a result and not an error."""
-    from dpsco_bench.execution.jobs import RANKING  # an account of one cell has no jobs
-
-    try:
-        return calibrate_cell(cell, job.calibration, job.seed, job.charged)
-    except Refusal as refusal:
-        if job.kind != RANKING:
-            raise
-        return RefusedCell(str(refusal))
 
 
 def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool = True) -> CalibratedCell:
@@ -93,11 +88,10 @@ def within_range(cell: Cell) -> Iterator[None]:
     except DpscoError:
         raise
     except (ArithmeticError, ValueError, MemoryError) as error:
-        where = f"n = {cell.n}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
         numeric = str(error).startswith("math ")  # Python's own "math domain error" names no number
         out = "a logarithm or power of these numbers, or of the problem's constants, is out of range"
         why = out if numeric else error
-        raise DpscoError(f"{cell.algorithm} on {cell.problem} degenerates at {where}: {why}") from error
+        raise DpscoError(f"{cell.algorithm} on {cell.problem} degenerates at {cell.place}: {why}") from error
 
 
 def constants_status(cell: Cell, plan: Plan, constants: str) -> str:

@@ -8,17 +8,17 @@ from __future__ import annotations
 import inspect
 import json
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
 from dpsco_bench.errors import DpscoError, InputError, checked_count
 from dpsco_bench.jsonio import restore
-from dpsco_bench.plain import UNWRITTEN, Options, Record, Schedule
+from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record, Schedule
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan, PrivacySpec
 from dpsco_bench.privacy.records import Disjoint, Poisson, RandomAllocation
@@ -42,8 +42,8 @@ class ImpurePlan(AlgorithmError):
 
 
 @dataclass(frozen=True)
-class Draft(Record):
-    """A cell before anything is known of its data: n, and whatever a part leaves out, may be None.
+class Cell(Record):
+    """Everything that identifies one cell of a claim or one run; its numbers are checked when it is made.
 
     Attributes
     ----------
@@ -55,9 +55,9 @@ class Draft(Record):
 
     algorithm: str
     problem: str
-    n: int | None = None
-    epsilon: float | None = None
-    delta: float | None = None
+    n: int
+    epsilon: float
+    delta: float
     d: int | None = None
     variant: str | None = None
     options: Options = field(default_factory=dict)
@@ -68,26 +68,22 @@ class Draft(Record):
     cell: int = 0
     signal: float | None = None
 
-    def at_signal(self, signal: float) -> Self:
-        """Set the signal of a cell whose problem has one."""
-        options = {**self.problem_options, str(problem_class(self.problem).signal_option): float(signal)}
-        return replace(self, problem_options=options, signal=float(signal))
-
-
-@dataclass(frozen=True)
-class Cell(Draft):
-    """Everything that identifies one cell of a claim or one run: a `Draft` whose numbers are all there and checked."""
-
-    n: int
-    epsilon: float
-    delta: float
-
     def __post_init__(self) -> None:
         for key in ("n", "d") if self.d is not None else ("n",):
             object.__setattr__(self, key, checked_count(key, getattr(self, key)))
         for key in ("options", "problem_options"):  # streams are named by these: p = inf is one thing, however written
             object.__setattr__(self, key, restore(dict(getattr(self, key))))
         PrivacySpec(self.epsilon, self.delta)
+
+    def at_signal(self, signal: float) -> Cell:
+        """Set the signal of a cell whose problem has one."""
+        options = {**self.problem_options, str(problem_class(self.problem).signal_option): float(signal)}
+        return replace(self, problem_options=options, signal=float(signal))
+
+    @property
+    def place(self) -> str:
+        """Its n and claimed privacy, as errors name them."""
+        return f"n = {self.n}, epsilon = {self.epsilon:g}, delta = {self.delta:g}"
 
     @cached_property
     def privacy(self) -> PrivacySpec:
@@ -182,10 +178,16 @@ class Cell(Draft):
     def make_plan(self, variant: str, constants: Constants, calibration: str) -> Plan:
         """One call of the plan function, at constants that are known; as `plan`."""
         entry, d = self.algorithm_entry, self.problem_entry.effective_dimension
-        where = f"n = {self.n}, epsilon = {self.epsilon:g}, delta = {self.delta:g}"
-        options = dict(self.options)
-        given = (constants, self.n, d, self.privacy, variant, calibration)
-        plan = call_plan(entry.id, where, lambda: entry.plan(*given, **options))
+        try:
+            plan = entry.plan(constants, self.n, d, self.privacy, variant, calibration, **dict(self.options))
+        except DpscoError:
+            raise
+        except (Exception, SystemExit) as error:
+            what = " ".join(f"{type(error).__name__}: {error}".split())
+            raise AlgorithmError(f"algorithm {entry.id}: its plan failed at {self.place} with {what}") from error
+        if not isinstance(plan, Plan):
+            found = type(plan).__name__
+            raise AlgorithmError(f"algorithm {entry.id}: its plan returned {found}, must be what make_plan returns")
         check_records(entry.id, plan, self.n)
         return plan
 
@@ -202,20 +204,20 @@ def placeless(problem: str, options: Options) -> Options:
     return {key: value for key, value in options.items() if key not in places}
 
 
-def pinned(draft: Draft, data_root: str) -> Cell:
-    """Pin a plan's cell to the files that are there now, by default with all their records.
+def pinned(given: Plain, data_root: str) -> Cell:
+    """Make a cell of its fields, pinned to the files that are there now, by default with all their records.
 
-    Raises InputError if there is no such file, or no number of records.
+    Raises InputError if there is no such file, or a number is missing.
     """
-    given = {f.name: getattr(draft, f.name) for f in fields(Cell)}
-    if problem_class(draft.problem).file_options:
-        problem = get_problem(draft.problem, draft.d, **{"root": data_root, **draft.problem_options})
-        given["problem_options"] = {**draft.problem_options, **problem.pins}
-        given["n"] = problem.records if draft.n is None else draft.n
+    found = {"n": None, "d": None, "problem_options": {}, **given}
+    if problem_class(found["problem"]).file_options:
+        problem = get_problem(found["problem"], found["d"], **{"root": data_root, **found["problem_options"]})
+        found["problem_options"] = {**found["problem_options"], **problem.pins}
+        found["n"] = problem.records if found["n"] is None else found["n"]
     for key, allowed in (("n", "given, an integer >= 1"), ("epsilon", "given"), ("delta", "given")):
-        if given[key] is None:
+        if found.get(key) is None:
             raise InputError(key, "missing", allowed)
-    return Cell(**given)
+    return Cell(**found)
 
 
 def check_data_sets(problem: str, data_sets: int) -> None:
@@ -230,24 +232,6 @@ def check_data_sets(problem: str, data_sets: int) -> None:
 def without_places(cell: Cell) -> Cell:
     """Strip places from a plan's cell, as results keep it and keys digest it: content counts, places do not."""
     return replace(cell, problem_options=placeless(cell.problem, cell.problem_options))
-
-
-def call_plan(id: str, where: str, make: Callable[[], Plan]) -> Plan:
-    """Call a plan function; ``where`` has the numbers that it is planned at.
-
-    Raises InputError and Refusal as the function raises them. Raises AlgorithmError for another exception, or something
-    else than a plan.
-    """
-    try:
-        plan = make()
-    except DpscoError:
-        raise
-    except (Exception, SystemExit) as error:
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        raise AlgorithmError(f"algorithm {id}: its plan failed at {where} with {what}") from error
-    if not isinstance(plan, Plan):
-        raise AlgorithmError(f"algorithm {id}: its plan returned {type(plan).__name__}, must be what make_plan returns")
-    return plan
 
 
 def check_records(id: str, plan: Plan, n: int) -> None:
@@ -368,6 +352,9 @@ class CalibratedCell(Record):
         plan = cell.make_plan(self.variant, self.constants, self.calibration)
         check_same(cell.algorithm_entry.id, self.charged, PlanRecord.of(plan), "when it was charged")
         return plan
+
+
+ChargedCell = tuple[Cell, CalibratedCell]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -17,6 +17,7 @@ from dpsco_bench.execution.cell import (
     CalibratedCell,
     Calibrations,
     Cell,
+    ChargedCell,
     epsilons,
     located,
     without_places,
@@ -62,11 +63,11 @@ class Unit:
 
     Attributes
     ----------
-    chunk : tuple of (number, cell, calibration), the cells
+    chunk : tuple of (cell, calibration), the cells
     data_set, first, count : int, the data set, the first replicate and how many there are
     """
 
-    chunk: tuple[tuple[int, Cell, CalibratedCell], ...]
+    chunk: tuple[ChargedCell, ...]
     data_set: int = 0
     first: int = 0
     count: int = 1
@@ -89,16 +90,12 @@ def execute(
     cells in all; ``meter`` gives a context in which the work of some cells is done.
     """
     tables: list[pa.Table] = []
-    reuse, last = Reuse(job.seed), 0
+    reuse = Reuse(job.seed)
     for chunk, units in groupby(_share(list(job_units(job, calibrations, block)), shard), lambda unit: unit.chunk):
-        with meter([number for number, _, _ in chunk]):
-            cells = [cell for _, cell, _ in chunk]
-            blocks = _closed_form(job, cells[0], chunk[0][2]) if _is_closed(job) else _run(job, chunk, units, reuse)
-            for (_, cell, calibrated), found in zip(chunk, blocks, strict=True):
-                columns = cell_columns(job, cell, calibrated)
-                tables.extend(build_block(_merged(columns, block)) for block in found)
-        last = chunk[-1][0] + 1
-        progress(last, len(job.cells))
+        with meter([cell.cell for cell, _ in chunk]):
+            closed = job.evaluation == CLOSED_FORM
+            tables += map(build_block, [_closed_form(job, *chunk[0])] if closed else _run(job, chunk, units, reuse))
+        progress(chunk[-1][0].cell + 1, len(job.cells))
     return join_blocks(tables, job_metadata(job, calibrations))
 
 
@@ -111,25 +108,25 @@ def job_metadata(job: Job, calibrations: Calibrations) -> Plain:
 def job_units(job: Job, calibrations: Calibrations, block: Block | None = None) -> Iterator[Unit]:
     """Units of a job, or of one of its blocks, in the order of its rows' cells; cells that were refused have none."""
     blocks = job.blocks if block is None else [block]
-    numbered = [replace(cell, cell=number) for number, cell in enumerate(job.cells)]
-    kept = block.cells if block and block.cells else range(len(numbered))
-    pairs = zip(numbered, calibrations, strict=True)
-    entries = [(cell, found) for cell, found in pairs if isinstance(found, CalibratedCell) and cell.cell in kept]
-    for group in signal_groups(entries):
-        cells = [(cell.cell, located(job.cells[cell.cell], job.data_root), found) for cell, found in group]
-        yield from (
-            [Unit((cell,), seconds=_seconds(job, [cell])) for cell in cells]
-            if _is_closed(job)
-            else _units(job, cells, [block for block in blocks if not block.cells or cells[0][0] in block.cells])
-        )
+    kept = block.cells if block and block.cells else range(len(job.cells))
+    charged = [
+        (located(cell, job.data_root), found)
+        for number, (cell, found) in enumerate(zip(job.cells, calibrations, strict=True))
+        if isinstance(found, CalibratedCell) and number in kept
+    ]
+    for group in signal_groups(charged):
+        if job.evaluation == CLOSED_FORM:
+            yield from (Unit((one,), seconds=_seconds(job, [one])) for one in group)
+        else:
+            yield from _units(job, group, [own for own in blocks if not own.cells or group[0][0].cell in own.cells])
 
 
-def _units(job: Job, cells: Sequence[tuple[int, Cell, CalibratedCell]], blocks: Sequence[Block]) -> Iterator[Unit]:
+def _units(job: Job, group: Sequence[ChargedCell], blocks: Sequence[Block]) -> Iterator[Unit]:
     """Units of cells that may be run at once: as many signals as memory allows (one, where the problem says so)."""
-    first = cells[0][1]
+    first = group[0][0]
     row_size = first.problem_entry.row_size(first.n)
     size = max(1, BLOCK_SCORES // row_size) if _several(first) else 1
-    for chunk in (tuple(cells[start : start + size]) for start in range(0, len(cells), size)):
+    for chunk in (tuple(group[start : start + size]) for start in range(0, len(group), size)):
         seconds = _seconds(job, chunk) / (job.data_sets * job.replicates)
         for data_set in range(job.data_sets):
             for whole in blocks:
@@ -139,7 +136,7 @@ def _units(job: Job, cells: Sequence[tuple[int, Cell, CalibratedCell]], blocks: 
 
 def least_units(job: Job) -> int:
     """Count the units that a block of a job has at the least: more shares than these may be empty."""
-    if _is_closed(job):
+    if job.evaluation == CLOSED_FORM:
         return len(job.cells)
     apart = set()
     for number, planned in enumerate(job.cells):
@@ -148,18 +145,14 @@ def least_units(job: Job) -> int:
     return job.data_sets * len(apart)
 
 
-def _is_closed(job: Job) -> bool:
-    return job.evaluation == CLOSED_FORM
-
-
 def _several(cell: Cell) -> bool:
     """Check whether cells that differ only in their signal can be run at once."""
     return cell.signal is not None and cell.problem_entry.with_signals(np.array([cell.signal])) is not None
 
 
-def _seconds(job: Job, chunk: Sequence[tuple[int, Cell, CalibratedCell]]) -> float:
+def _seconds(job: Job, chunk: Sequence[ChargedCell]) -> float:
     """Predicted work of some cells; equal for all where nothing is predicted."""
-    return sum(job.seconds[number] for number, _, _ in chunk) if any(job.seconds) else float(len(chunk))
+    return sum(job.seconds[cell.cell] for cell, _ in chunk) if any(job.seconds) else float(len(chunk))
 
 
 def _share(units: Sequence[Unit], shard: Shard) -> list[Unit]:
@@ -168,18 +161,6 @@ def _share(units: Sequence[Unit], shard: Shard) -> list[Unit]:
     middles = (ends - np.array([unit.seconds for unit in units]) / 2) / ends[-1] if len(units) else ends
     owners = np.minimum(np.floor(middles * shard.of).astype(int), shard.of - 1)
     return [unit for unit, owner in zip(units, owners, strict=True) if owner == shard.number]
-
-
-def _merged(columns: Columns, block: Columns) -> Columns:
-    """Add its cell's columns to a block, with the warnings of both."""
-    said, own = columns["warnings"], block["warnings"]
-    if isinstance(own, np.ndarray):
-        return {**columns, **block, "warnings": np.array([_joined(said, text) for text in own], dtype=object)}
-    return {**columns, **block, "warnings": _joined(said, own)}
-
-
-def _joined(*warnings: str) -> str:
-    return "; ".join(text for text in warnings if text)
 
 
 def cell_columns(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
@@ -211,73 +192,68 @@ def cell_columns(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
     }
 
 
-def _run(
-    job: Job, chunk: Sequence[tuple[int, Cell, CalibratedCell]], units: Iterable[Unit], reuse: Reuse
-) -> list[list[Columns]]:
-    """Blocks of each cell of a chunk, in the order of the units."""
-    found: list[list[Columns]] = [[] for _ in chunk]
-    _, cell, calibrated = chunk[0]
+def _run(job: Job, chunk: Sequence[ChargedCell], units: Iterable[Unit], reuse: Reuse) -> Iterator[Columns]:
+    """Rows of each cell of a chunk, in the order of the units."""
+    cell, calibrated = chunk[0]
     plan = calibrated.plan_for(cell)
-    signals = [float(other.signal) for _, other, _ in chunk if other.signal is not None] if _several(cell) else []
-    for unit in units:
-        trace = run_block(
-            cell,
-            plan,
-            calibrated.scales,
-            reuse.data(cell, unit.data_set),
-            root_seed=job.seed,
-            data_set=unit.data_set,
-            first_replicate=unit.first,
-            replicates=unit.count,
-            backend=job.backend,
-            dtype=job.dtype,
-            fused=job.fused,
-            record=job.record,
-            signals=signals,
-            rounds=job.rounds,
-            reuse=reuse,
+    signals = [float(other.signal) for other, _ in chunk if other.signal is not None] if _several(cell) else []
+    traces = [
+        (
+            unit,
+            run_block(
+                cell,
+                plan,
+                calibrated.scales,
+                reuse.data(cell, unit.data_set),
+                root_seed=job.seed,
+                data_set=unit.data_set,
+                first_replicate=unit.first,
+                replicates=unit.count,
+                backend=job.backend,
+                dtype=job.dtype,
+                fused=job.fused,
+                record=job.record,
+                signals=signals,
+                rounds=job.rounds,
+                reuse=reuse,
+            ),
         )
-        for number, blocks in enumerate(found):
+        for unit in units
+    ]
+    for number, (other, charged) in enumerate(chunk):
+        columns = cell_columns(job, other, charged)
+        for unit, trace in traces:
             part = slice(number * unit.count, (number + 1) * unit.count)
-            blocks.append({**_block(trace, unit.data_set, unit.first, part), **_demoted(trace, part, calibrated)})
-    return found
+            yield _rows(columns, trace, part, unit)
 
 
-def _block(trace: Trace, data_set: int, first: int, part: slice) -> Columns:
-    """Rows of the replicates of one signal, which are the ``part`` of a trace, checkpoints of a replicate together."""
+def _rows(columns: Columns, trace: Trace, part: slice, unit: Unit) -> Columns:
+    """Rows of the replicates of one signal, which are the ``part`` of a trace, checkpoints of a replicate together.
+
+    Privacy is that of the cell's ``columns``, but for replicates that have lost their plan's proof.
+    """
     risk = trace.risk[part]
     replicates, checkpoints = risk.shape
     extras = {name: np.full((replicates, checkpoints), math.nan) for name in trace.extras}
     for name, values in trace.extras.items():
         extras[name][:, -1] = values[part]
-    return {
-        "data_set": data_set,
-        "replicate": np.repeat(first + np.arange(replicates), checkpoints),
+    said = "; ".join(filter(None, (columns["warnings"], _certificate(trace.certificate))))
+    rounded, lost = (np.repeat(rows[part], checkpoints) for rows in (trace.rounded, trace.demoted))
+    found = {
+        **columns,
+        "data_set": unit.data_set,
+        "replicate": np.repeat(unit.first + np.arange(replicates), checkpoints),
         "checkpoint": np.tile([*range(checkpoints - 1), FINAL], replicates),
         "gradient_evaluations": trace.evaluations[part].ravel(),
         "risk": risk.ravel(),
         "start_risk": np.repeat(trace.start_risk[part], checkpoints),
-        "warnings": _exactness(trace, part),
+        "warnings": np.where(rounded, f"{said}; {ROUNDED}", said) if rounded.any() else said,
         EXTRAS: {name: values.ravel() for name, values in extras.items()},
     }
-
-
-def _demoted(trace: Trace, part: slice, calibrated: CalibratedCell) -> Columns:
-    """Privacy columns of a block in which some replicates have lost their plan's proof; empty where none has."""
-    lost = np.repeat(trace.demoted[part], trace.risk.shape[1])
-    if not lost.any() or calibrated.privacy_status == "none":
-        return {}
-    return {
-        **{name: np.where(lost, math.nan, getattr(calibrated, name)) for name in EPSILON_VALUES},
-        "privacy_status": np.where(lost, DEMOTED, calibrated.privacy_status),
-        "sampler_status": np.where(lost, DEMOTED, calibrated.sampler_status),
-    }
-
-
-def _exactness(trace: Trace, part: slice) -> str | np.ndarray:
-    """Return each row's minimiser certificate, and whether rounding stopped it too early."""
-    text, rounded = _certificate(trace.certificate), np.repeat(trace.rounded[part], trace.risk.shape[1])
-    return np.where(rounded, f"{text}; {ROUNDED}", text) if rounded.any() else text
+    if lost.any() and columns["privacy_status"] != "none":
+        found |= {name: np.where(lost, DEMOTED, columns[name]) for name in ("privacy_status", "sampler_status")}
+        found |= {name: np.where(lost, math.nan, np.asarray(columns[name], np.float64)) for name in EPSILON_VALUES}
+    return found
 
 
 def _certificate(gradient_norm: float | None) -> str:
@@ -288,25 +264,24 @@ def _certificate(gradient_norm: float | None) -> str:
     return f"{CERTIFIED}: gradient below 1e{power:d} of the linear term and G"
 
 
-def _closed_form(job: Job, cell: Cell, calibrated: CalibratedCell) -> list[list[Columns]]:
+def _closed_form(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
     """One row: the exact expectation that the problem knows for the algorithm."""
     entry, measure = cell.problem_entry, get_measure(cell.algorithm_entry.measure)
     known = (cell.algorithm_entry.law, calibrated.schedule, calibrated.scales)
-    risk = measure.closed_form(entry, *known)
-    extras = {name: np.array([value]) for name, value in entry.expected_extras(*known).items()}
     objective = make_objective(cell, cell.draw_data(job.seed, 0), (job.seed, 0, 0, 1))
-    block = {
+    columns = cell_columns(job, cell, calibrated)
+    return {
+        **columns,
         "data_set": 0,
         "replicate": 0,
         "checkpoint": FINAL,
         "gradient_evaluations": float(calibrated.gradient_evaluations),
-        "risk": np.array([risk]),
+        "risk": np.array([measure.closed_form(entry, *known)]),
         "start_risk": measure.at_start(objective)[:1],
-        "warnings": entry.closed_form_remark,
+        "warnings": "; ".join(filter(None, (columns["warnings"], entry.closed_form_remark))),
         "sampler_status": "",  # nothing is drawn
-        EXTRAS: extras,
+        EXTRAS: {name: np.array([value]) for name, value in entry.expected_extras(*known).items()},
     }
-    return [[block]]
 
 
 def evaluation(*names: str) -> Callable[[Evaluation], Evaluation]:

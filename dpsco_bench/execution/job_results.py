@@ -113,13 +113,12 @@ class Measured:
 
         Data may be absent here and now; a result that was made with them is still the job's result.
         """
-        return replace(entry, jobs=tuple(self._present(job) for job in entry.jobs))
 
-    def _present(self, job: Job) -> Job:
-        if not job.skipped:
-            return job
-        there = self.has("calibrate", job) and (not job.has_run or self.has("run", job))
-        return replace(job, skipped="", present=job.skipped) if there else job
+        def seen(job: Job) -> Job:
+            there = self.has("calibrate", job) and (not job.has_run or self.has("run", job))
+            return replace(job, skipped="", present=job.skipped) if there else job
+
+        return replace(entry, jobs=tuple(seen(job) if job.skipped else job for job in entry.jobs))
 
     def join(self, job: Job, block: Block, of: int) -> None:
         keys = [piece_key(job, block, Shard(number, of)) for number in range(of)]

@@ -1,14 +1,13 @@
-"""A job as data: all cells and replicates of one part under one calibration, and the stages in which it is run.
-
-A module of its own, since whatever runs or calibrates jobs depends on it, and their keys digest it.
-"""
+"""A job as data: all cells and replicates of one part under one calibration, and the stages in which it is run."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from dpsco_bench.errors import integral
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import digest
 from dpsco_bench.plain import IF_GIVEN, Plain, Record
@@ -156,6 +155,32 @@ class Job(Record):
 
 
 @dataclass(frozen=True)
+class Settings:
+    """Settings that jobs share, as ``conf/plan.yaml`` and ``conf/run.yaml`` have them."""
+
+    seed: int = 2017
+    backend: str = "numpy"
+    dtype: str = "float64"
+    fused: bool = True
+    data_root: str = "data"
+    stages: bool = True
+    plugins: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    boards: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, config: Plain) -> Settings:
+        backend, files = config["backend"], (tuple(config.get(key, ())) for key in ("plugins", "claims", "boards"))
+        how = (backend["name"], backend["dtype"], backend.get("fused", True))
+        return cls(integral(config["seed"]), *how, config["data"]["root"], config.get("stages", True), *files)
+
+    def job(self, **what: Any) -> Job:
+        """Make a job with these settings; ``what`` are its other fields."""
+        shared = ("seed", "backend", "dtype", "fused", "data_root", "plugins")
+        return Job(**{key: getattr(self, key) for key in shared}, **what)
+
+
+@dataclass(frozen=True)
 class Entry(Record):
     """The jobs of a claim (``<paper>.<name>``) or leaderboard, and the digest of what its file and the profile say."""
 
@@ -199,10 +224,6 @@ class Decided(Record):
 
 Decide = Callable[[Sequence[Job], Decided | None], Decided]
 """Takes the jobs of a group and the last decision, whose blocks are there; gives the next one."""
-
-
-def looks_at(job: Job) -> int:
-    return len(stage_ends(job.replicates))
 
 
 def stage_end(job: Job, look: int) -> int:

@@ -111,7 +111,10 @@ def _checked(load: Callable[[], object], path: Path, name: str) -> None:
     """Import a module and check what it registers; an error names its file and line."""
     try:
         load()
-        check_registered(name)
+        for key in (key for key, home in ALGORITHMS.registered().items() if home == name):
+            _check_algorithm(ALGORITHMS.get(key))
+        for key in (key for key, home in PROBLEMS.registered().items() if home == name):
+            _check_problem(PROBLEMS.get(key))
     except BrokenPaper:
         raise
     except (Exception, SystemExit) as error:
@@ -125,17 +128,6 @@ def _checked(load: Callable[[], object], path: Path, name: str) -> None:
         reason += f", line {line}" if line and not isinstance(error, SyntaxError) else ""  # that one says it itself
         reason += LOOKED_FOR if isinstance(error, ModuleNotFoundError) else ""
         raise InputError("plugins", str(path), "a Python file that can be imported", reason) from error
-
-
-def check_registered(module: str) -> None:
-    """Check the algorithms and problems that a module registers.
-
-    Raises InputError naming the entry, the key and what is allowed.
-    """
-    for name in (name for name, home in ALGORITHMS.registered().items() if home == module):
-        _check_algorithm(ALGORITHMS.get(name))
-    for name in (name for name, home in PROBLEMS.registered().items() if home == module):
-        _check_problem(PROBLEMS.get(name))
 
 
 def _check_algorithm(entry: Algorithm) -> None:
@@ -210,12 +202,6 @@ def _check_takes(function: Any, where: str, count: int, form: str) -> None:
         raise InputError(where, f"takes {inspect.signature(function)}", f"a function of {form}", str(error)) from None
 
 
-def own_files() -> list[str]:
-    """List the loaded files of plug-ins and of papers that do not ship."""
-    modules = [module for name, module in list(sys.modules.items()) if is_own(name)]
-    return [file for module in modules if (file := getattr(module, "__file__", None))]
-
-
 def is_own(module: str) -> bool:
     """Tell whether a module is of a plug-in, or of a paper that does not ship."""
     return module.startswith(PLUGIN) or module.split(".")[0] in roots() - {"dpsco_bench"}
@@ -223,7 +209,8 @@ def is_own(module: str) -> bool:
 
 def own_place(error: BaseException | None) -> tuple[str, int] | None:
     """Find the file of a plug-in or paper, and its line, in which an error or its cause arose."""
-    files = {*own_files()}
+    modules = [module for name, module in list(sys.modules.items()) if is_own(name)]
+    files = {getattr(module, "__file__", None) for module in modules}
     while error is not None:
         found = [(f.filename, f.lineno or 0) for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
         if found:

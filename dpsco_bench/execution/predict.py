@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
@@ -23,34 +22,24 @@ FEW, MOST = 3.0, 0.5
 """Up to so many gradients a step looks at one record (it may look twice); from this share of n on at all."""
 
 
-class CellWork(NamedTuple):
-    """Seconds that runs of one kind cost on one core, or how much a run does of each.
-
-    Of a cell, of a replicate, of a record of a replicate; of a step, of a step of a replicate, and of a coordinate of
-    it; of a gradient of one record, and of a coordinate of it.
-    """
-
-    cell: float
-    row: float
-    record: float
-    step: float
-    row_step: float
-    number: float
-    gradient: float
-    gradient_number: float
-
-
+Terms = Mapping[str, float]
+"""Seconds of one unit of what a cell does, by the names of `amounts`."""
+WORK = ("cell", "row", "row n", "step", "row step", "row step d", "row seen", "row seen d")
+"""What the model prices, of `amounts`."""
 COSTS = {
-    (True, ONE): CellWork(2.3e-03, 6.6e-06, 1.2e-07, 0.0, 1.9e-08, 3.1e-10, 7.8e-09, 1.6e-09),
-    (True, BATCH): CellWork(4.7e-03, 0.0, 3.2e-08, 0.0, 7.0e-07, 5.7e-09, 5.4e-09, 0.0),
-    (True, ALL): CellWork(3.5e-03, 0.0, 2.1e-08, 1.1e-05, 0.0, 9.7e-08, 1.5e-09, 0.0),
-    (True, MEAN): CellWork(3.4e-03, 1.0e-04, 4.1e-10, 0.0, 1.3e-07, 4.1e-09, 0.0, 0.0),
-    (False, ONE): CellWork(3.6e-03, 0.0, 0.0, 2.5e-05, 0.0, 1.0e-08, 9.1e-08, 1.3e-09),
-    (False, BATCH): CellWork(3.0e-03, 0.0, 7.9e-12, 2.7e-06, 7.8e-08, 2.9e-09, 1.5e-07, 1.9e-09),
-    (False, ALL): CellWork(4.3e-03, 0.0, 9.0e-09, 5.4e-06, 0.0, 0.0, 1.7e-09, 8.6e-11),
-    (False, MEAN): CellWork(6.1e-03, 0.0, 7.0e-11, 0.0, 0.0, 8.7e-10, 1.6e-12, 1.2e-15),
+    (True, ONE): (2.3e-03, 6.6e-06, 1.2e-07, 0.0, 1.9e-08, 3.1e-10, 7.8e-09, 1.6e-09),
+    (True, BATCH): (4.7e-03, 0.0, 3.2e-08, 0.0, 7.0e-07, 5.7e-09, 5.4e-09, 0.0),
+    (True, ALL): (3.5e-03, 0.0, 2.1e-08, 1.1e-05, 0.0, 9.7e-08, 1.5e-09, 0.0),
+    (True, MEAN): (3.4e-03, 1.0e-04, 4.1e-10, 0.0, 1.3e-07, 4.1e-09, 0.0, 0.0),
+    (False, ONE): (3.6e-03, 0.0, 0.0, 2.5e-05, 0.0, 1.0e-08, 9.1e-08, 1.3e-09),
+    (False, BATCH): (3.0e-03, 0.0, 7.9e-12, 2.7e-06, 7.8e-08, 2.9e-09, 1.5e-07, 1.9e-09),
+    (False, ALL): (4.3e-03, 0.0, 9.0e-09, 5.4e-06, 0.0, 0.0, 1.7e-09, 8.6e-11),
+    (False, MEAN): (6.1e-03, 0.0, 7.0e-11, 0.0, 0.0, 8.7e-10, 1.6e-12, 1.2e-15),
 }
-"""By whether a run is fused, and what its steps look at: `docs/kinds.py` fits them to recorded times of cells."""
+"""Seconds on one core of each of `WORK`, by whether a run is fused, and what its steps look at.
+
+`docs/kinds.py` fits them to recorded times of cells.
+"""
 TIMED_RUNS = 2.0
 """Runs of a job by one replicate at a time, in units of a replicate's share of its batched run."""
 UNKNOWN_SECONDS = {"calibrate": 0.2, "run": 1.0, "time": 5.0}
@@ -70,17 +59,11 @@ def rounds_of(plan: Plan) -> int:
     return max((query.releases for query in plan.queries), default=1)
 
 
-def looked_at(cell: Cell) -> float:
-    """Share of the records of a sum that a run looks at: a problem that draws its own may know their sum."""
-    problem = cell.problem_entry
-    return min(1.0, problem.row_size(cell.n) / cell.n) if problem.draws_per_replicate else 1.0
-
-
 def kind_of(cell: Cell, plan: Plan, fused: bool = True) -> tuple[bool, str]:
     """Return the key of `COSTS`: whether a run is compiled, and what its steps look at."""
     problem = cell.problem_entry
     compiled = fused and has_steps(cell.algorithm) and form_of(problem) is not None
-    each = plan.gradient_evaluations / max(_steps(plan), 1)
+    each = plan.gradient_evaluations / max(sum(query.releases for query in plan.queries), 1)
     if each <= FEW:
         return compiled, ONE
     if each < MOST * cell.n:
@@ -88,16 +71,35 @@ def kind_of(cell: Cell, plan: Plan, fused: bool = True) -> tuple[bool, str]:
     return compiled, MEAN if problem.traits & {Trait.LINEAR_LOSS, Trait.COMMON_HESSIAN} else ALL
 
 
-def _steps(plan: Plan) -> int:
-    return sum(query.releases for query in plan.queries)
+def amounts(cell: Cell, plan: Plan, replicates: int) -> dict[str, float]:
+    """How much a cell does of everything that takes time, for so many replicates of all data sets.
 
-
-def work_of(cell: Cell, plan: Plan, replicates: int) -> CellWork:
-    """How much a cell does of what `CellWork` prices."""
-    d, steps = float(cell.problem_entry.dimension), float(_steps(plan))
-    gradients = plan.gradient_evaluations * looked_at(cell)
-    row = (steps, steps * d, gradients, gradients * d)
-    return CellWork(1.0, replicates, replicates * cell.n, steps, *(replicates * amount for amount in row))
+    A ``row`` is a replicate, a ``step`` a release, ``seen`` the gradients that are looked at one by one: a problem may
+    know the gradient of all its records by their sum. ``d``, ``dd`` and ``ddd`` are powers of the dimension.
+    """
+    problem, n = cell.problem_entry, cell.n
+    d, rows = float(problem.dimension), float(replicates)
+    steps, gradients = float(sum(query.releases for query in plan.queries)), float(plan.gradient_evaluations)
+    seen = gradients * (min(1.0, problem.row_size(n) / n) if problem.draws_per_replicate else 1.0)
+    return {
+        "cell": 1.0,
+        "n d": n * d,
+        "row": rows,
+        "row n": rows * n,
+        "row n d": rows * n * d,
+        "row dd": rows * d * d,
+        "row ddd": rows * d * d * d,
+        "step": steps,
+        "row step": rows * steps,
+        "row step d": rows * steps * d,
+        "row step dd": rows * steps * d * d,
+        "gradient": gradients,
+        "gradient d": gradients * d,
+        "row gradient": rows * gradients,
+        "row gradient d": rows * gradients * d,
+        "row seen": rows * seen,
+        "row seen d": rows * seen * d,
+    }
 
 
 def predicted_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True) -> float:
@@ -106,22 +108,8 @@ def predicted_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = Tru
     A pure function of the plan. It knows what steps look at and not which method makes them, so that it serves one's
     own; `claims.jobs` knows methods one by one. `docs/scaling.md` says how near it is.
     """
-    work = work_of(cell, plan, replicates)
-    return sum(amount * cost for amount, cost in zip(work, COSTS[kind_of(cell, plan, fused)], strict=True))
-
-
-def modelled_seconds(job: Job) -> float:
-    """Predict a job's run by the model; 0 for a closed form, and without a prediction."""
-    return 0.0 if job.evaluation == CLOSED_FORM else sum(job.seconds)
-
-
-def one_by_one(job: Job, run_seconds: float) -> float:
-    """Predict the time of timing, from that of the run of all replicates.
-
-    Every cell's first replicate runs once or, where that is short, up to four times; alone, without the products of
-    matrices that replicates share.
-    """
-    return max(UNKNOWN_SECONDS["time"], TIMED_RUNS * run_seconds / job.replicates)
+    does = amounts(cell, plan, replicates)
+    return sum(does[name] * cost for name, cost in zip(WORK, COSTS[kind_of(cell, plan, fused)], strict=True))
 
 
 @dataclass(frozen=True)
@@ -133,13 +121,13 @@ class Predictor:
     def __call__(self, step: str, job: Job) -> float:
         """Predict the seconds of a step (``calibrate``, ``run`` or ``time``) of a job."""
         known = self.recorded.get(job.claim, {}).get(job.name)
-        modelled = min(modelled_seconds(job), MODEL_LIMIT) or UNKNOWN_SECONDS["run"]
-        if step == "calibrate":
+        if step == "calibrate" or (job.evaluation == CLOSED_FORM and not known):
             return known[0] if known else UNKNOWN_SECONDS["calibrate"]
-        if job.evaluation == CLOSED_FORM and not known:
-            return UNKNOWN_SECONDS["calibrate"]
-        run = known[1] if known else modelled
-        return run if step == "run" else one_by_one(job, run)
+        run = known[1] if known else min(sum(job.seconds), MODEL_LIMIT) or UNKNOWN_SECONDS["run"]
+        if step == "run":
+            return run
+        # Every cell's first replicate runs up to four times, without the products of matrices that replicates share.
+        return max(UNKNOWN_SECONDS["time"], TIMED_RUNS * run / job.replicates)
 
 
 def read_seconds(path: Path) -> Seconds:
@@ -172,7 +160,8 @@ def record_seconds(path: Path, jobs: list[Job], measured: Measured) -> None:
     found: dict[str, dict[str, tuple[float, ...]]] = {claim: dict(known) for claim, known in read_seconds(path).items()}
     for job in jobs:
         if spent := _spent(job, measured):
-            times = (spent[0], spent[1] if job.has_run else 0.0, modelled_seconds(job))
+            modelled = 0.0 if job.evaluation == CLOSED_FORM else sum(job.seconds)
+            times = (spent[0], spent[1] if job.has_run else 0.0, modelled)
             found.setdefault(job.claim, {})[job.name] = tuple(float(f"{seconds:.2g}") for seconds in times)
     lines = [f"{dumps_canonical(claim)}:{dumps_canonical(found[claim])}" for claim in sorted(found)]
     write_atomic(path, "{\n" + ",\n".join(lines) + "\n}\n")

@@ -1,14 +1,14 @@
 """From plain keys (``theta=0.01``, ``kappa=8``, ``smoothness=1``) to a cell: every key has one place or none.
 
-`RunConfig` does the same for the configuration of ``conf/run.yaml``.
+`read_config`, `config_cell` and `config_job` lead from the configuration of ``conf/run.yaml`` to a job.
 """
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,10 +16,11 @@ from dpsco_bench.algorithms.registry import CALIBRATIONS, Algorithm, get_algorit
 from dpsco_bench.backend.namespace import get_namespace
 from dpsco_bench.errors import DpscoError, InputError, checked_count, integral, nearest
 from dpsco_bench.execution.cell import Cell, check_data_sets, located, pinned, without_places
-from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.jobs import Job, Settings
 from dpsco_bench.jsonio import digest
 from dpsco_bench.plain import Options, unboxed
-from dpsco_bench.problems.base import Problem, constant_names
+from dpsco_bench.problems.base import Problem
+from dpsco_bench.problems.constants import constant_names
 from dpsco_bench.problems.registry import get_problem, problem_class
 
 CONSTANTS = constant_names()
@@ -31,8 +32,18 @@ LEAST_REAL, MOST_REAL = 1e-100, 1e100
 MOST = 1 << 32
 SCHEDULE, PROBLEM, CONSTANT = "algorithm.options", "problem.options", "problem.options.constants"
 COUNTS = ("n", "d", "replicates", "data_sets", "seed")
-NAMED = ("calibration", "data")
-"""Groups of a configuration that have one key."""
+GROUPS: Mapping[str, Options] = {
+    "algorithm": {"id": None, "variant": None, "options": {}},
+    "problem": {"name": None, "options": {}},
+    "calibration": {"name": None},
+    "backend": {"name": None, "dtype": "float64", "fused": True},
+    "data": {"root": None},
+}
+"""Groups of a run's configuration, their keys and these keys' defaults; the first of each has to be given."""
+CONFIG_KEYS = (
+    *("algorithm", "problem", "calibration", "backend", *CELL_KEYS),
+    *("replicates", "data_sets", "seed", "record", "out", "plugins", "data"),
+)
 DTYPES = ("float64", "float32")
 DEFAULT_RECORDS = 4096
 
@@ -88,7 +99,9 @@ def make_cell(algorithm: str, problem: str, keys: Options) -> Cell:
         elif not place or (place == "algorithm" and name != "variant"):
             raise unknown_key(key, value, known_keys(entry, cls), entry.id, problem)
         else:
-            check_size_of_real(name, value)
+            real = isinstance(value, float) and math.isfinite(value) and value != 0  # others check the rest
+            if real and not LEAST_REAL <= abs(value) <= MOST_REAL:
+                raise InputError(name, value, f"of a size from {LEAST_REAL:g} to {MOST_REAL:g}")
             sorted_keys[place][name] = value
     options = {k: v for k, v in as_declared(sorted_keys[PROBLEM], problem_options(cls)).items() if v is not None}
     schedule = as_declared(sorted_keys[SCHEDULE], entry.options)
@@ -99,13 +112,6 @@ def make_cell(algorithm: str, problem: str, keys: Options) -> Cell:
         raise InputError("n", "missing", "given, an integer >= 1")
     cell = Cell(entry.id, problem, **fields, **sorted_keys["algorithm"], options=schedule, problem_options=options)
     return check_cell(cell)
-
-
-def check_size_of_real(key: str, value: Any) -> None:
-    """Refuse a finite number whose square, or its inverse, is no number; 0 and infinity are for others to check."""
-    real = isinstance(value, float) and math.isfinite(value) and value != 0
-    if real and not LEAST_REAL <= abs(value) <= MOST_REAL:
-        raise InputError(key, value, f"of a size from {LEAST_REAL:g} to {MOST_REAL:g}")
 
 
 def check_cell(cell: Cell) -> Cell:
@@ -158,181 +164,100 @@ def as_declared(values: Options, parameters: Mapping[str, inspect.Parameter]) ->
     An option that takes integers and no real numbers takes ``1e4`` too. One that takes text alone keeps a number as
     text (a folder called 2017), unlike one that takes either (p = 4 or inf).
     """
-    return {key: _as_declared(value, parameters[key]) if key in parameters else value for key, value in values.items()}
+    found = dict(values)
+    for key, value in values.items():
+        declared = parameters.get(key)
+        kinds = {declared.annotation, *get_args(declared.annotation)} if declared else set()
+        if int in kinds and float not in kinds:
+            found[key] = integral(value)
+        elif declared and isinstance(declared.default, str) and not kinds & {int, float}:
+            found[key] = str(value) if isinstance(value, int | float) else value
+    return found
 
 
-def _as_declared(value: Any, parameter: inspect.Parameter) -> Any:
-    kinds = {parameter.annotation, *get_args(parameter.annotation)}
-    if int in kinds and float not in kinds:
-        return integral(value)
-    is_text = isinstance(parameter.default, str) and not kinds & {int, float}
-    return str(value) if is_text and isinstance(value, int | float) else value
+def read_config(config: Options) -> Options:
+    """Check the keys of a run's configuration (``conf/run.yaml``), as Hydra resolves it.
 
-
-@dataclass(frozen=True)
-class ConfigMethod:
-    """An algorithm: its id, variant (None: the calibration's default) and schedule options."""
-
-    id: str
-    variant: str | None = None
-    options: Options = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class ConfigProblem:
-    """A problem and its constructor options."""
-
-    name: str
-    options: Options = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class AskedBackend:
-    """Where it runs: array library, type of numbers, whether compiled steps may run."""
-
-    name: str = "numpy"
-    dtype: str = "float64"
-    fused: bool = True
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunConfig:
-    """A run as its configuration has it (``conf/run.yaml``); `cell` and `job` check it.
-
-    ``n`` and ``d`` are None for all records of a file, and for the problem's own dimension.
+    Returns it with counts and options as their signatures mean them (``n=1e4``). Raises InputError for a missing or
+    unknown key.
     """
-
-    algorithm: ConfigMethod
-    problem: ConfigProblem
-    calibration: str
-    backend: AskedBackend = AskedBackend()
-    n: int | None = None
-    d: int | None = None
-    epsilon: float = 1.0
-    delta: float = 1e-5
-    replicates: int = 16
-    data_sets: int = 1
-    seed: int = 2017
-    record: float | None = None
-    out: str | None = None
-    plugins: tuple[str, ...] = ()
-    data_root: str = "data"
-
-    @classmethod
-    def from_json(cls, config: Options) -> RunConfig:
-        """Read the configuration that Hydra resolves; counts and options as their signatures mean them (``n=1e4``).
-
-        Raises InputError for a missing or unknown key.
-        """
-        expected = ["data" if f.name == "data_root" else f.name for f in fields(cls)]
-        for key in expected:
-            if key not in config:
-                raise InputError(key, "missing", "given")
-        for key in sorted(set(config) - set(expected)):
-            raise InputError(key, config[key], "one of the keys " + ", ".join(expected))
-        parts = {"algorithm": ConfigMethod, "problem": ConfigProblem, "backend": AskedBackend}
-        for key, kind in parts.items():
-            _check_keys(key, config[key], [f.name for f in fields(kind)])
-        made = {key: kind(**config[key]) for key, kind in parts.items()}
-        plain = {key: value for key, value in config.items() if key not in (*parts, *NAMED)}
-        named = {"calibration": config["calibration"]["name"], "data_root": config["data"]["root"]}
-        found = cls(**{**plain, **made, **named, "plugins": tuple(config["plugins"])})
-        method, problem = found.algorithm, found.problem
-        declared = problem_options(problem_class(problem.name))
-        return replace(
-            found,
-            **{key: integral(getattr(found, key)) for key in COUNTS},
-            algorithm=replace(method, options=as_declared(method.options, get_algorithm(method.id).options)),
-            problem=replace(problem, options=as_declared(problem.options, declared)),
-        )
-
-    def to_json(self) -> Options:
-        """Inverse of `from_json`; keys as in ``conf/run.yaml``."""
-        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "data_root"}
-        parts = {key: dict(vars(plain[key])) for key in ("algorithm", "problem", "backend")}
-        named = {"calibration": {"name": self.calibration}, "plugins": list(self.plugins)}
-        return {**plain, **parts, **named, "data": {"root": self.data_root}}
-
-    def cell(self) -> Cell:
-        """Check all keys, whether or not the algorithm takes the problem.
-
-        Raises InputError naming the key, its value and what is allowed.
-        """
-        check_run(self.calibration, self.replicates, self.seed)
-        if not isinstance(self.data_root, str):
-            raise InputError("data.root", self.data_root, "a folder")
-        cls = problem_class(self.problem.name)
-        check_data_sets(cls.name, checked_count("data_sets", self.data_sets))
-        if isinstance(self.d, int):
-            check_size("d", self.d)
-        number = isinstance(self.record, int | float) and not isinstance(self.record, bool)
-        if self.record is not None and not (number and 0 < self.record < float("inf")):
-            raise InputError("record", self.record, "null or a finite number > 0 (checkpoint spacing in units of n)")
-        if self.backend.dtype not in DTYPES:
-            raise InputError("backend.dtype", self.backend.dtype, "one of " + ", ".join(DTYPES))
-        if not isinstance(self.backend.fused, bool):
-            raise InputError("backend.fused", self.backend.fused, "true or false")
-        get_namespace(self.backend.name)
-        cell = self._unchecked()
-        check_sampled(cell)
-        reason = cls.unavailable(Path(self.data_root))
-        if reason:
-            raise DpscoError(f"problem = {cell.problem}, data.root = {self.data_root}: {reason}")
-        return cell
-
-    def _unchecked(self) -> Cell:
-        method, cls, n = self.algorithm, problem_class(self.problem.name), self.n
-        options = {k: v for k, v in self.problem.options.items() if v is not None}
-        if not cls.needs_data_root:
-            options.pop("root", None)
-        if n is None:
-            n = get_problem(cls.name, self.d, **options).records or DEFAULT_RECORDS
-        schedule = {k: v for k, v in method.options.items() if v is not None}
-        return Cell(
-            method.id, cls.name, n, self.epsilon, self.delta, self.d, method.variant, schedule, problem_options=options
-        )
-
-    def job(self, cell: Cell) -> Job:
-        """Check that the algorithm takes the problem and has a plan there; make the job, with a key over its numbers.
-
-        Raises InputError or Refusal naming the key, its value and what is allowed.
-
-        Parameters
-        ----------
-        cell : Cell, of `cell`
-        """
-        check_cell(cell)
-        cell = replace(  # as plans have it: named by its method, over n, and without the place of its data
-            cell,
-            algorithm=cell.algorithm_entry.id,
-            problem_options={k: v for k, v in cell.problem_options.items() if k != "root"},
-            d=cell.problem_entry.dimension,
-            epsilon=float(cell.epsilon),
-            delta=float(cell.delta),
-            method=cell.algorithm_entry.id.partition(".")[2],
-            parameter="n",
-            value=float(cell.n),
-        )
-        located(cell, self.data_root).plan(self.calibration, self.seed)
-        job = Job(
-            claim="run",
-            part=cell.algorithm,
-            kind="run",
-            calibration=self.calibration,
-            seed=self.seed,
-            backend=self.backend.name,
-            dtype=self.backend.dtype,
-            fused=self.backend.fused,
-            replicates=self.replicates,
-            data_sets=self.data_sets,
-            record=self.record,
-            plugins=self.plugins,
-            data_root=self.data_root,
-            cells=(pinned(cell, self.data_root),),
-        )
-        return replace(job, key=digest(job.numbers([without_places(cell) for cell in job.cells]))[:16])
+    for key in CONFIG_KEYS:
+        if key not in config:
+            raise InputError(key, "missing", "given")
+    for key in sorted(set(config) - set(CONFIG_KEYS)):
+        raise InputError(key, config[key], "one of the keys " + ", ".join(CONFIG_KEYS))
+    for group, usual in GROUPS.items():
+        given, first = config[group], next(iter(usual))
+        for key in set(given) - set(usual) or {first} - set(given):
+            raise InputError(f"{group}.{key}", given.get(key, "missing"), "one of the keys " + ", ".join(usual))
+    found = {key: integral(config[key]) if key in COUNTS else config[key] for key in CONFIG_KEYS}
+    found |= {group: {**usual, **config[group]} for group, usual in GROUPS.items()}
+    method, problem = found["algorithm"], found["problem"]
+    method["options"] = as_declared(method["options"], get_algorithm(method["id"]).options)
+    problem["options"] = as_declared(problem["options"], problem_options(problem_class(problem["name"])))
+    return found
 
 
-def _check_keys(group: str, config: Options, known: Sequence[str]) -> None:
-    for key in set(config) - set(known) or {known[0]} - set(config):
-        raise InputError(f"{group}.{key}", config.get(key, "missing"), "one of the keys " + ", ".join(known))
+def config_cell(config: Options) -> Cell:
+    """Make the cell of a configuration (`read_config`), whether or not the algorithm takes the problem.
+
+    Raises InputError naming the key, its value and what is allowed.
+    """
+    check_run(config["calibration"]["name"], config["replicates"], config["seed"])
+    root, method, backend = config["data"]["root"], config["algorithm"], config["backend"]
+    if not isinstance(root, str):
+        raise InputError("data.root", root, "a folder")
+    cls, n, d = problem_class(config["problem"]["name"]), config["n"], config["d"]
+    check_data_sets(cls.name, checked_count("data_sets", config["data_sets"]))
+    if isinstance(d, int):
+        check_size("d", d)
+    record = config["record"]
+    number = isinstance(record, int | float) and not isinstance(record, bool)
+    if record is not None and not (number and 0 < record < float("inf")):
+        raise InputError("record", record, "null or a finite number > 0 (checkpoint spacing in units of n)")
+    if backend["dtype"] not in DTYPES:
+        raise InputError("backend.dtype", backend["dtype"], "one of " + ", ".join(DTYPES))
+    if not isinstance(backend["fused"], bool):
+        raise InputError("backend.fused", backend["fused"], "true or false")
+    get_namespace(backend["name"])
+    given = method["options"], config["problem"]["options"]
+    schedule, options = ({k: v for k, v in of.items() if v is not None} for of in given)
+    if not cls.needs_data_root:
+        options.pop("root", None)
+    if n is None:
+        n = get_problem(cls.name, d, **options).records or DEFAULT_RECORDS
+    numbers = (n, config["epsilon"], config["delta"], d)
+    cell = Cell(method["id"], cls.name, *numbers, method["variant"], schedule, options)
+    check_sampled(cell)
+    if reason := cls.unavailable(Path(root)):
+        raise DpscoError(f"problem = {cell.problem}, data.root = {root}: {reason}")
+    return cell
+
+
+def config_job(config: Options, cell: Cell) -> Job:
+    """Check that the algorithm takes the problem of a cell (`config_cell`), and has a plan there; make the run's job.
+
+    Raises InputError or Refusal naming the key, its value and what is allowed.
+    """
+    check_cell(cell)
+    settings, calibration = Settings.of(config), config["calibration"]["name"]
+    cell = replace(  # as plans have it: named by its method, over n, and without the place of its data
+        cell,
+        problem_options={k: v for k, v in cell.problem_options.items() if k != "root"},
+        d=cell.problem_entry.dimension,
+        epsilon=float(cell.epsilon),
+        delta=float(cell.delta),
+        method=cell.algorithm.partition(".")[2],
+        parameter="n",
+        value=float(cell.n),
+    )
+    located(cell, settings.data_root).plan(calibration, settings.seed)
+    job = settings.job(
+        claim="run",
+        part=cell.algorithm,
+        kind="run",
+        calibration=calibration,
+        cells=(pinned(cell.to_json(), settings.data_root),),
+        **{key: config[key] for key in ("replicates", "data_sets", "record")},
+    )
+    return replace(job, key=digest(job.numbers([without_places(cell) for cell in job.cells]))[:16])

@@ -204,17 +204,13 @@ def join_parts(tables: Sequence[pa.Table]) -> pa.Table:
 
 def read_table(path: Path) -> tuple[pa.Table, Plain]:
     """Read a result table and its decoded ``dpsco.*`` metadata."""
-    table = parquet_table(path)
-    return table, _decoded(table.schema)
+    return parquet_table(path), read_metadata(path)
 
 
 def read_metadata(path: Path) -> Plain:
+    """Read the decoded ``dpsco.*`` metadata of a result table alone."""
     from pyarrow import parquet as pq
 
-    return _decoded(pq.read_schema(path))
-
-
-def _decoded(schema: pa.Schema) -> Plain:
-    raw = schema.metadata or {}
+    raw = pq.read_schema(path).metadata or {}
     metadata = {k.decode()[6:]: v.decode() for k, v in raw.items() if k.startswith(b"dpsco.")}
     return {k: v if k == "schema" else loads(v) for k, v in metadata.items()}

@@ -20,20 +20,18 @@ from dpsco_bench.algorithms.info import Info, extra, split
 from dpsco_bench.algorithms.registry import Algorithm
 from dpsco_bench.backend.namespace import array_namespace, get_namespace, to_numpy, tuned
 from dpsco_bench.errors import DpscoError, InputError, NumericalFailure
-from dpsco_bench.execution.cell import AlgorithmError, CalibratedCell, Cell
+from dpsco_bench.execution.cell import AlgorithmError, Cell, ChargedCell
 from dpsco_bench.execution.plugins import is_own
 from dpsco_bench.fused.registry import run_of
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, Query
-from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.records import RandomAllocation
 from dpsco_bench.problems.base import Data, Problem
 from dpsco_bench.problems.objective import Objective, Observer
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.registry import Registry
-from dpsco_bench.samplers.draws import KeyedDraws
 
 BLOCK_SCORES = 1 << 23
 """Most numbers (mostly margins: rows times records) held at once."""
@@ -45,7 +43,6 @@ KEPT_BYTES = 2**28
 
 MechanismFactory = Callable[..., Mechanism]
 Array = Any
-Entry = tuple[Cell, CalibratedCell]
 
 _SCHEDULE_ONLY = ("initial_gap", "initial_distance")
 """Constants that schedules alone look at: where the schedules are equal, these may differ."""
@@ -180,8 +177,7 @@ def run_block(
     Raises AlgorithmError for a run that fails, or does not do what its plan declares. Raises NumericalFailure on
     non-finite outputs, naming the cell.
     """
-    xp = get_namespace(backend)
-    measure = get_measure(cell.algorithm_entry.measure)
+    xp, measure = get_namespace(backend), get_measure(cell.algorithm_entry.measure)
     checkpoints = Checkpoints(measure, record, cell.n)
     watched = record is not None or measure.along_the_run
     where = (root_seed, data_set, first_replicate, replicates)
@@ -192,26 +188,38 @@ def run_block(
         objective.minimum = lent.minimum(cell, data_set)
     make = mechanism or (partial(SharedNoise, len(signals)) if signals else Mechanism)
     source = make(plan, scales, cell.run_key(data_set), root_seed, first_replicate, replicates, xp, dtype)
-    start_risk = _start_risks(measure, objective, replicates)
+    start_risk = measure.at_start(objective)
+    if not objective.problem.draws_per_replicate:  # replicates that share their data share its very digits
+        start_risk = np.repeat(start_risk[::replicates], replicates)
     with tuned():
         output, info = call_run(cell.algorithm_entry, objective, plan, source, fused=fused)
-    extras = dict(info.extras)
-    if seen is not None:
-        extras |= seen.finish(objective, output)
+    noted = {} if seen is None else seen.finish(objective, output)
     checkpoints.add(objective, output)
-    risk = np.stack(checkpoints.risk, axis=1)
-    final = to_numpy(output)
-    if not (np.isfinite(risk).all() and np.isfinite(final).all()):
-        raise NumericalFailure(f"non-finite iterates: {describe(cell)}")
-    extras |= objective.problem.beside(final, objective.host_data)
-    rows = objective.replicates
+    trace = _trace(cell, objective, checkpoints, start_risk, to_numpy(output), info, noted)
     if lent is not None:
         lent.keep_minimum(cell, data_set, objective.minimum)
-    evaluations = np.stack(checkpoints.evaluations, axis=1)
+    return trace
+
+
+def _trace(
+    cell: Cell,
+    objective: Objective,
+    checkpoints: Checkpoints,
+    start_risk: np.ndarray,
+    output: np.ndarray,
+    info: Info,
+    noted: Mapping[str, Any],
+) -> Trace:
+    """Gather what a run left behind, once it is finite."""
+    risk, rows = np.stack(checkpoints.risk, axis=1), objective.replicates
+    if not (np.isfinite(risk).all() and np.isfinite(output).all()):
+        at = f"n = {cell.n}, d = {cell.problem_entry.dimension}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
+        raise NumericalFailure(f"non-finite iterates: {cell.algorithm} on {cell.problem}, {at}")
+    extras = {**info.extras, **noted, **objective.problem.beside(output, objective.host_data)}
     return Trace(
-        final,
+        output,
         risk,
-        evaluations,
+        np.stack(checkpoints.evaluations, axis=1),
         start_risk,
         info.certificate,
         {name: extra(name, values, rows) for name, values in extras.items()},
@@ -248,12 +256,6 @@ def make_objective(
     return Objective(problem, sample, rows, xp, dtype, observer, cell.n, rounds)
 
 
-def _start_risks(measure: Measure, objective: Objective, replicates: int) -> np.ndarray:
-    """Measure the start, per row; replicates that share their data share its very digits."""
-    values = measure.at_start(objective)
-    return values if objective.problem.draws_per_replicate else np.repeat(values[::replicates], replicates)
-
-
 def replicate_blocks(row_size: int, replicates: int) -> list[tuple[int, int]]:
     """Split replicates into ``(first, count)`` blocks of bounded memory.
 
@@ -263,14 +265,6 @@ def replicate_blocks(row_size: int, replicates: int) -> list[tuple[int, int]]:
     if WHOLE < size < replicates:
         size -= size % WHOLE
     return [(first, min(size, replicates - first)) for first in range(0, replicates, size)]
-
-
-def describe(cell: Cell) -> str:
-    """One line that names a cell."""
-    return (
-        f"{cell.algorithm} on {cell.problem}, n = {cell.n}, d = {cell.problem_entry.dimension}, "
-        f"epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
-    )
 
 
 class SharedNoise(Mechanism):
@@ -302,21 +296,18 @@ class SharedNoise(Mechanism):
         noise = super()._noise(query, step, dim)
         return None if noise is None else self.xp.tile(noise, (self._signals, 1))
 
-    def _randomness(self, query: DrawQuery, step: int, copies: int = 1) -> tuple[float, KeyedDraws] | None:
-        return super()._randomness(query, step, self._signals)
-
     def _batch_arrays(self, query: Query, step: int) -> tuple[Array, Array, Array]:
         indices, weights, sizes = super()._batch_arrays(query, step)
         several = (self._signals, 1)
         return self.xp.tile(indices, several), self.xp.tile(weights, several), self.xp.tile(sizes, several[:1])
 
 
-def signal_groups(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+def signal_groups(entries: Iterable[ChargedCell]) -> Iterator[list[ChargedCell]]:
     """Split a job's (cell, calibration) pairs into runs of neighbours that may be run at once.
 
     Such cells differ in their problem's signal only, and have the same plan, noise and constants.
     """
-    group: list[Entry] = []
+    group: list[ChargedCell] = []
     for entry in entries:
         if group and _kind(entry) != _kind(group[0]):
             yield group
@@ -329,7 +320,7 @@ def signal_groups(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
         yield group
 
 
-def _kind(entry: Entry) -> str:
+def _kind(entry: ChargedCell) -> str:
     cell, calibrated = entry
     option = problem_class(cell.problem).signal_option
     common = {key: value for key, value in cell.to_json().items() if key not in ("cell", "signal", "problem_options")}

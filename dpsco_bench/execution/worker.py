@@ -44,11 +44,6 @@ LOST = "the system ended a process of the pool, perhaps for want of memory"
 Tell = Callable[[Pace], object]
 
 
-def equal_cells(_: str, job: Job) -> list[float]:
-    """Count a second for each cell, where nothing is known."""
-    return [1.0] * len(job.cells)
-
-
 def make(step: str, job: Job, measured: Measured, progress: Progress = lambda done, all: None) -> bool:
     """Make what a step (``calibrate``, ``run`` or ``time``) gives of a job as far as the store lacks it.
 
@@ -142,7 +137,7 @@ def make_all(
     jobs: Iterable[Job],
     measured: Measured,
     say: Say,
-    weigh: Weigh = equal_cells,
+    weigh: Weigh = lambda step, job: [1.0] * len(job.cells),
     lost: Lost | None = None,
     steps: Sequence[str] = ("calibrate", "run"),
     decide: Decide | None = None,
@@ -164,7 +159,9 @@ def make_all(
         first = 0
         for step, group, own in todo:
             begun, made, job = time.monotonic(), False, group[0]
-            tell = partial(_tell, pace, first, len(own))
+            tell = partial(
+                lambda begin, pieces, done, every: pace.reach(begin + pieces * done // every), first, len(own)
+            )
             try:
                 if not failed & {other.key for other in group}:
                     staged = decide if step == "run" and job.decisions else None
@@ -179,11 +176,6 @@ def make_all(
             pace.reach(first)
             if made and step != "calibrate":
                 say(f"{job.claim} {', '.join(j.name for j in group)}: {duration(time.monotonic() - begun)}")
-
-
-def _tell(pace: Pace, first: int, pieces: int, done: int, every: int) -> None:
-    """Tell how many pieces of a job, from the ``first`` on, its share of done work stands for."""
-    pace.reach(first + pieces * done // every)
 
 
 def _lacking(

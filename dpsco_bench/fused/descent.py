@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.algorithms.shared import phase_name
-from dpsco_bench.fused.compiled import called, compiled, piece
-from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes, summed
+from dpsco_bench.fused.compiled import WIDTH, added, called, compiled, lanes_at, no_lanes, piece, put_lanes, summed
 from dpsco_bench.fused.pieces import CONSTANT, L2_BALL, LP_BALL, SPACE, finish, margin_in_lanes, shrink_onto, slope
 from dpsco_bench.fused.roots import project_lp
 from dpsco_bench.fused.tiles import DOMAINS, Steps, domain_of, on_device
@@ -30,6 +29,7 @@ TOGETHER = 24
 """Most rows that make their steps in turn."""
 NUMBERS = 3072
 """Most numbers of their iterates, and of the sums: more of them leave the nearest cache."""
+KERNELS = Path(__file__).with_name("descent.cu")
 
 
 @piece
@@ -165,9 +165,6 @@ def to_factors(squares, radius):
         squares[q] = radius / math.sqrt(squares[q]) if squares[q] > radius * radius else 1.0
 
 
-KERNELS = Path(__file__).with_name("descent.cu")
-
-
 def steps_of(objective: Any, *arguments: Any, **keys: Any) -> Steps:
     """Make the steps of a run on the machine that holds its arrays; takes the arguments of `tiles.Steps`."""
     if objective.xp is np:
@@ -232,10 +229,8 @@ def descending(objective: Any, plan: Any, mechanism: Any) -> bool:
     )
 
 
-def projected_run(
-    objective: Any, mechanism: Any, x: Array, total: Array, eta: Any, weights: Any, query: str = "gradient"
-) -> None:
-    """Projected steps on the noisy batch gradients of a query, all of its releases, regulariser included.
+def projected_run(objective: Any, mechanism: Any, x: Array, total: Array, eta: Any, weights: Any) -> None:
+    """Projected steps on the noisy batch gradients of the query ``gradient``, all releases, regulariser included.
 
     Parameters
     ----------
@@ -243,9 +238,9 @@ def projected_run(
     eta, weights : callable (t, k) -> array (k,) for steps ``t .. t + k - 1``, or a number: step sizes, and weights of
         the new iterates in the sum
     """
-    steps = steps_of(objective, mechanism, query, sampled=True)
+    steps = steps_of(objective, mechanism, "gradient", sampled=True)
     ridge, domain = objective.problem.constants.regularisation, domain_of(objective)
-    for t, k in steps.stretches(0, mechanism.plan.query(query).releases):
+    for t, k in steps.stretches(0, mechanism.plan.query("gradient").releases):
         sizes, counted, scales = _values(eta, t, k), _values(weights, t, k), steps.scales(t, k)
         for tile in steps.tiles(t, k):
             s, told = tile.steps, (tile.rows, tile.records, steps.form, tile.noise)
@@ -255,6 +250,14 @@ def projected_run(
 
 def _values(given: Any, t: int, k: int) -> np.ndarray:
     return np.asarray(given(t, k), dtype=np.float64) if callable(given) else np.full(k, float(given))
+
+
+def projected_sgd_run(objective: Any, plan: Any, mechanism: Any, step: float) -> Array:
+    """Run `algorithms.shared.projected_sgd`, compiled."""
+    x = objective.start
+    total = x.copy()
+    projected_run(objective, mechanism, x, total, step, lambda t, k: np.arange(t + 1, t + k + 1) < plan.steps)
+    return total / plan.steps
 
 
 def phased_run(objective: Any, plan: Any, mechanism: Any) -> Array:

@@ -42,8 +42,7 @@ def step_arguments(steps: int, x: Array, rows: Any, records: Any, form: Any, noi
     features, labels, index, counts, share, _ = records
     kind, a, b, hessian, centre = form
     sizes = (x.shape[-1], rows[2], steps)
-    shapes = (index.shape[1], index.shape[2], *counts.shape)
-    told = (*sizes, features, labels, index, counts, *shapes, share)
+    told = (*sizes, features, labels, index, counts, *index.shape[1:], *counts.shape, share)
     return (*told, kind, a, b, hessian, centre, hessian.size, *noise)
 
 
@@ -55,7 +54,6 @@ class DeviceSteps(Steps):
 
     def __init__(self, objective: Any, *arguments: Any, **keys: Any) -> None:
         super().__init__(objective, *arguments, **keys)
-        self.xp = objective.xp
         kind, a, b, hessian, centre = self.form
         self.form = kind, a, b, self.xp.asarray(hessian), self.xp.asarray(centre)
 
@@ -67,21 +65,15 @@ class DeviceSteps(Steps):
         self, first: int, steps: int, record: int | None = None, variates: bool = True, whole: bool = False
     ) -> Iterator[Tile]:
         """Yield tiles as `tiles.Steps.tiles` does."""
-        if self.query is not None:
-            self.mechanism.spend(self.query.name, first, steps, self.sampled)
-        if not self.sampled:
-            self.objective.count(self.looks * steps * self.width)
-        t, length = 0, self._most_steps()
-        while t < steps:
+        self._begin(first, steps)
+        length, rows = self._most_steps(), (0, self.replicates)
+        for t in range(0, steps, length):
             k = min(length, steps - t)
             if self.sampled:
-                records = self._records(*self._batches(first + t, k, (0, self.replicates)))
+                records = self._records(*self._batches(first + t, k, rows))
             else:
                 records = self._range(record, first, t, k)
-            yield Tile(
-                slice(t, t + k), (0, self.replicates, self.replicates, self.copies), records, self._place(first + t)
-            )
-            t += k
+            yield Tile(slice(t, t + k), (*rows, self.replicates, self.copies), records, self._place(first + t))
 
     def _place(self, step: int) -> tuple[Any, ...]:
         """Key, step and replicate of the first words of a tile's noise."""
@@ -93,8 +85,7 @@ class DeviceSteps(Steps):
     def _most_steps(self) -> int:
         free = SHARE * self.xp.cuda.Device().mem_info[0] / 8
         rows = self.replicates if self._shared else self.replicates * self.copies
-        numbers = rows * self.width * (1 if self._shared else 2 + self.d)
-        return max(1, int(min(free, NUMBERS) / numbers))
+        return max(1, int(min(free, NUMBERS) / (rows * self.width * (1 if self._shared else 2 + self.d))))
 
     def _batches(self, first: int, k: int, rows: tuple[int, int]) -> tuple[Array, Array]:
         indices, mask = self.mechanism.batches(self.query, first, k, rows, self.xp)
@@ -105,36 +96,6 @@ class DeviceSteps(Steps):
         done = np.tile(self.looks * counts.sum(axis=0, dtype=np.float64), self.copies)
         self.objective.evaluations = self.objective.evaluations + self.xp.asarray(done)
         return self.xp.asarray(indices), self.xp.asarray(counts)
-
-    def _records(self, indices: Array, counts: Array) -> tuple[Any, ...]:
-        if self._shared:
-            return (*self._pool(), indices, counts, self._share, 0)
-        k, rows, width = indices.shape
-        several = self.xp.tile(self.xp.reshape(self.xp.swapaxes(indices, 0, 1), (rows, k * width)), (self.copies, 1))
-        found = self.objective.problem.form_records(self.objective.data, several)
-        return (*self._gathered(found, k), counts, self._share, 0)
-
-    def _range(self, record: int | None, first: int, t: int, k: int) -> tuple[Any, ...]:
-        m, xp = self.width, self.xp
-        position, counts = (first if record is None else record) + t * m, xp.asarray([[m]])
-        if self._shared:
-            index = xp.reshape(xp.arange(position, position + k * m, dtype=xp.int64), (k, 1, m))
-            return (*self._pool(), 0 * index if self._alone else index, counts, self._share, 0)
-        return (
-            *self._gathered(self.objective.problem.form_range(self.objective.data, position, k * m), k),
-            counts,
-            self._share,
-            0,
-        )
-
-    def _pool(self) -> tuple[Array, Array]:
-        if self._kept is None:
-            data, xp = self.objective.data, self.xp
-            none = xp.zeros((1, self.d)), xp.zeros(1)
-            self._kept = (
-                none if self._alone else (xp.ascontiguousarray(data.features), xp.ascontiguousarray(data.labels))
-            )
-        return self._kept
 
     def _gathered(self, found: Any, k: int) -> tuple[Array, Array, Array]:
         xp, rows, numbers = self.xp, self.objective.replicates, found.features.shape[1]

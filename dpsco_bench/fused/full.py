@@ -16,6 +16,10 @@ from dpsco_bench.problems.data import CONSTANT, NO_SLOPE, SQUARED, RecordForm, f
 from dpsco_bench.problems.glm import record_blocks
 
 Array = Any
+Affine = tuple[Array, Array, Array]
+"""``m (S R, d)``, ``h (d,)`` and ``c (d,)`` of a mean gradient ``m + h (x - c)``; h and c are empty for h = 0."""
+WHOLE = form_tuple(RecordForm())
+"""The form of records that no loop looks at."""
 
 
 @compiled
@@ -55,12 +59,6 @@ def by_products(problem: Any, data: Any) -> Callable[[Array], Array]:
     return mean
 
 
-Affine = tuple[Array, Array, Array]
-"""``m (S R, d)``, ``h (d,)`` and ``c (d,)`` of a mean gradient ``m + h (x - c)``; h and c are empty for h = 0."""
-WHOLE = form_tuple(RecordForm())
-"""The form of records that no loop looks at."""
-
-
 def affine_gradient(objective: Any) -> Affine | None:
     """Return the mean gradient without the regulariser if one formula gives it at every point, else None."""
     form = form_of(objective.problem)
@@ -90,14 +88,14 @@ def moments_gradient(objective: Any, steps: int) -> Callable[[Array], Array] | N
     return lambda x: x @ square - linear
 
 
-def full_tiles(objective: Any, mechanism: Any, query: str, x: Array) -> Iterator[tuple[slice, Affine, Array, Tile]]:
-    """Yield the releases of a query on all records in tiles: (steps, mean gradient, scales of the noise, tile).
+def full_tiles(objective: Any, mechanism: Any, x: Array) -> Iterator[tuple[slice, Affine, Array, Tile]]:
+    """Yield the releases of ``gradient`` on all records in tiles: (steps, mean gradient, scales of the noise, tile).
 
     The caller moves ``x (S R, d)`` in place; it is shown where the measurement looks. What a mean gradient of records
     costs is their matrix product, so that a call for each step is no loss.
     """
-    steps = Steps(objective, mechanism, query, full=True)
-    known, releases = affine_gradient(objective), mechanism.plan.query(query).releases
+    steps = Steps(objective, mechanism, "gradient", full=True)
+    known, releases = affine_gradient(objective), mechanism.plan.query("gradient").releases
     mean = by_products(objective.problem, objective.data)
     if known is None:
         mean = moments_gradient(objective, releases) or mean

@@ -171,7 +171,7 @@ def smooth_mirror(norm: SmoothNorm, p: float = 1.0, radius: float = math.inf) ->
 def full_mirror_run(objective: Any, mechanism: Any, geometry: Geometry, step: float) -> Array:
     """Make mirror steps on the noisy mean gradients of the query ``gradient``; return the sum of the iterates."""
     steps = MirrorSteps(objective, geometry)
-    for at, full, scale, tile in full_tiles(objective, mechanism, "gradient", steps.x):
+    for at, full, scale, tile in full_tiles(objective, mechanism, steps.x):
         k = at.stop - at.start
         steps(tile, WHOLE, full, scale, np.full(k, float(step)), np.ones(k))
     return steps.total

@@ -9,8 +9,7 @@ import math
 
 import numpy as np
 
-from dpsco_bench.fused.compiled import called, piece, vector_piece
-from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes, summed
+from dpsco_bench.fused.compiled import WIDTH, added, called, lanes_at, no_lanes, piece, put_lanes, summed, vector_piece
 from dpsco_bench.problems.data import CONSTANT, HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED
 
 LN2, LN2_HIGH, LN2_LOW = math.log(2.0), 0.693147180369123816490, 1.90821492927058770002e-10
@@ -18,6 +17,8 @@ LN2, LN2_HIGH, LN2_LOW = math.log(2.0), 0.693147180369123816490, 1.9082149292705
 ROUND = 6755399441055744.0
 """``1.5 2^52``: what is added to a number of moderate size is rounded to an integer."""
 LARGEST_EXPONENT, LEAST_BASE = 700.0, 1e-300
+SPACE, L2_BALL, L1_BALL, LINF_BALL, LP_BALL = range(5)
+"""Domains on which steps project; `shrink_onto` leaves points alone for the last."""
 
 
 @vector_piece
@@ -167,10 +168,6 @@ def general_slope(out, x, exponent, scale):
     for j in range(x.size):
         out[j] *= factor
     return top * root
-
-
-SPACE, L2_BALL, L1_BALL, LINF_BALL, LP_BALL = range(5)
-"""Domains on which steps project; `shrink_onto` leaves points alone for the last."""
 
 
 @piece

@@ -13,6 +13,7 @@ from dpsco_bench.problems.data import form_of
 from dpsco_bench.registry import Registry, attempt, modules_in, papers, source
 
 Supports = Callable[[Any, Any, Any], bool]
+FUSED: Registry[FusedRun] = Registry("fused run", "fused")
 
 
 @dataclass(frozen=True)
@@ -30,27 +31,18 @@ class FusedRun:
     """
 
     run: RunFunction
-    supports: Supports
+    supports: Supports = lambda *run: True
     form: bool = True
     rounds: type | None = None
     device: Supports | None = None
 
 
-FUSED: Registry[FusedRun] = Registry("fused run", "fused")
-
-
-def fused(
-    *ids: str,
-    supports: Supports = lambda *run: True,
-    form: bool = True,
-    rounds: type | None = None,
-    device: Supports | None = None,
-) -> Callable[[RunFunction], RunFunction]:
-    """Register a function as the fused run of algorithms (used as a decorator); see `FusedRun`."""
+def fused(*ids: str, **told: Any) -> Callable[[RunFunction], RunFunction]:
+    """Register a function as the fused run of algorithms (used as a decorator); ``told`` are fields of `FusedRun`."""
 
     def register(function: RunFunction) -> RunFunction:
         for id in ids:
-            FUSED.add(id, FusedRun(function, supports, form, rounds, device), function.__module__)
+            FUSED.add(id, FusedRun(function, **told), function.__module__)
         return function
 
     return register

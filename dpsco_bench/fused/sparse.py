@@ -12,8 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from dpsco_bench.fused.compiled import available, called, compiled, vector_piece
-from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, put_lanes
+from dpsco_bench.fused.compiled import WIDTH, added, available, called, compiled, lanes_at, put_lanes, vector_piece
 from dpsco_bench.fused.pieces import exponential, logarithm
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.data import logistic_form
@@ -25,9 +24,11 @@ MOST_FILLED = 0.3
 LEAST_ROWS = 4
 """Replicates are taken by the group; with fewer most of a group is idle."""
 GROUP = 24
-"""Replicates that are worked on at once: three values of `fused.lanes`."""
+"""Replicates that are worked on at once: three values of `lanes_at`."""
 BLOCK = 64
 """Records that are worked on at once; a product of so many factors in [1, 2] is far from overflow."""
+_KNOWN: WeakKeyDictionary[Any, LookedAt] = WeakKeyDictionary()
+"""Entries by objective."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,6 @@ class LookedAt:
     at: Array = None
     gradient: Array = None
     followed: bool = False
-
-
-_KNOWN: WeakKeyDictionary[Any, LookedAt] = WeakKeyDictionary()
-"""Entries by objective."""
 
 
 def entries_of(objective: Any) -> Entries | None:
@@ -149,8 +146,7 @@ def _risk(objective: Any, x: Array) -> np.ndarray:
     known.followed &= known.gradient is None  # else the last one was not taken
     risk, gradient = _evaluated(objective, known, x, known.followed)
     known.at, known.gradient = x.copy(), gradient if known.followed else None
-    ridge = 0.5 * objective.problem.constants.regularisation * np.sum(x * x, axis=-1)
-    return np.asarray(risk + ridge)
+    return np.asarray(risk + 0.5 * objective.problem.constants.regularisation * np.sum(x * x, axis=-1))
 
 
 def _evaluated(objective: Any, known: LookedAt, x: Array, gradient: bool) -> tuple[np.ndarray, np.ndarray]:

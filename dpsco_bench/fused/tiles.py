@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,16 @@ from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.data import Kinds, Levels, Listed, RecordForm, form_of, kinds_of
 
 Array = Any
+NUMBERS = 1 << 17
+"""Noise values of a tile, and as many numbers of records that are gathered: both stay in the second-level cache."""
+LEAST_STEPS = 32
+"""Steps of a tile, where replicates can be taken in groups."""
+LONGEST = 1 << 18
+"""Most steps of a stretch: its step sizes and weights are arrays."""
+DOMAINS = {"l2_ball": L2_BALL, "l1_ball": L1_BALL, "linf_ball": LINF_BALL}
+LAUNCHERS: dict[Any, Callable[..., None]] = {}
+"""Launcher of the kernel that stands for a compiled loop."""
+_NONE = np.zeros((0, 0), dtype=np.int64)
 
 
 @compiled
@@ -59,17 +70,6 @@ def write_about(found, means, signs, scale, indices):
                     found[row, s, w, j] = means[row, j] + scale * signs[r, i, j]
 
 
-NUMBERS = 1 << 17
-"""Noise values of a tile, and as many numbers of records that are gathered: both stay in the second-level cache."""
-LEAST_STEPS = 32
-"""Steps of a tile, where replicates can be taken in groups."""
-LONGEST = 1 << 18
-"""Most steps of a stretch: its step sizes and weights are arrays."""
-DOMAINS = {"l2_ball": L2_BALL, "l1_ball": L1_BALL, "linf_ball": LINF_BALL}
-LAUNCHERS: dict[Any, Callable[..., None]] = {}
-"""Launcher of the kernel that stands for a compiled loop."""
-
-
 def on_device(loop: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register what launches a loop's kernel, with the loop's arguments (used as a decorator)."""
 
@@ -102,9 +102,6 @@ class Tile:
     noise: Any
 
 
-_NONE = np.zeros((0, 0), dtype=np.int64)
-
-
 class Steps:
     """The steps of a run that look at records of one query's batches, or at consecutive records.
 
@@ -132,6 +129,7 @@ class Steps:
         full: bool = False,
     ) -> None:
         self.objective, self.mechanism, self.looks, self.sampled = objective, mechanism, looks, sampled
+        self.xp = objective.xp
         self.query = mechanism.plan.query(noise) if noise else None
         self.d = objective.start.shape[1]
         self.dim = dim or self.d
@@ -146,7 +144,6 @@ class Steps:
         self._share = 1.0 / (mechanism.expected_size(self.query) if sampled else batch)
         self._equal = False
         self._listed: tuple[Any, Listed | None] = (None, None)
-        self._kept: tuple[np.ndarray, np.ndarray] | None = None
         self._still = np.zeros((1, 1, self.dim), dtype=np.float32)
 
     def run(self, loop: Callable[..., None], *arguments: Any) -> None:
@@ -173,10 +170,7 @@ class Steps:
         ``record`` is the first of the consecutive records, by default ``first``. Without ``variates`` the loop draws
         its noise itself. ``whole`` tiles have all replicates.
         """
-        if self.query is not None:
-            self.mechanism.spend(self.query.name, first, steps, self.sampled)
-        if not self.sampled:
-            self.objective.count(self.looks * steps * (self.objective.n if self.full else self.width))
+        self._begin(first, steps)
         group = self.replicates
         if self._shared and not whole:
             group = max(1, min(group, NUMBERS // (LEAST_STEPS * max(self.dim, self.width))))
@@ -203,6 +197,13 @@ class Steps:
                 yield Tile(slice(t, t + k), (*rows, self.replicates, self.copies), records, noise)
                 t, length = t + k, length if self.sampled else self._length(group)
 
+    def _begin(self, first: int, steps: int) -> None:
+        """Release steps, and count their gradients unless batches are drawn."""
+        if self.query is not None:
+            self.mechanism.spend(self.query.name, first, steps, self.sampled)
+        if not self.sampled:
+            self.objective.count(self.looks * steps * (self.objective.n if self.full else self.width))
+
     def _length(self, group: int) -> int:
         """Choose the steps of a tile for so many replicates; more once consecutive records are known to be equal."""
         size = group * max(self.dim, self.width)
@@ -214,31 +215,30 @@ class Steps:
     def _batches(self, first: int, k: int, rows: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         """Draw the indices of batches, ``(k, rows, W)``, and their sizes; count their gradients."""
         indices, mask = self.mechanism.batches(self.query, first, k, rows)
-        poisson = self.query is not None and isinstance(self.query.records, Poisson)
-        varied = poisson and not mask.all()
+        varied = self.query is not None and isinstance(self.query.records, Poisson) and not mask.all()
         counts = np.count_nonzero(mask, axis=-1) if varied else np.array([[self.width]])
         done = self.objective.evaluations.reshape(self.copies, self.replicates)
         done[:, rows[0] : rows[1]] += self.looks * (counts.sum(axis=0) if varied else k * self.width)
         return indices, counts
 
-    def _records(self, indices: np.ndarray, counts: np.ndarray) -> tuple[Any, ...]:
+    def _records(self, indices: Array, counts: Array) -> tuple[Any, ...]:
         if self._shared:
-            return (*self._pool(), _own(indices), counts, self._share, 0)
-        counts = np.tile(counts, (1, self.copies)) if counts.size > 1 else counts
+            return (*self._pool, _own(indices), counts, self._share, 0)
+        counts = self.xp.tile(counts, (1, self.copies)) if counts.size > 1 else counts
         if self._listed[1] is not None:
             return (*self._looked_up(indices), counts, self._share, self.replicates)
-        several = np.tile(indices, (1, self.copies, 1)).transpose(1, 0, 2).reshape(self.copies * self.replicates, -1)
-        found = self.objective.problem.form_records(self.objective.data, several)
+        by_row = self.xp.reshape(self.xp.swapaxes(indices, 0, 1), (self.replicates, -1))
+        found = self.objective.problem.form_records(self.objective.data, self.xp.tile(by_row, (self.copies, 1)))
         return (*self._gathered(found, len(indices)), counts, self._share, self.replicates)
 
     def _range(self, record: int | None, first: int, t: int, k: int) -> tuple[Any, ...]:
         if self.full:
             return (np.zeros((1, self.d)), np.zeros(1), np.zeros((1, 1, 1), dtype=np.int64), np.array([[0]]), 0.0, 0)
-        m = self.width
-        position, counts = (first if record is None else record) + t * m, np.array([[m]])
+        m, xp = self.width, self.xp
+        position, counts = (first if record is None else record) + t * m, xp.asarray([[m]])
         if self._shared:
-            index = np.arange(position, position + k * m).reshape(k, 1, m)
-            return (*self._pool(), 0 * index if self._alone else index, counts, self._share, 0)
+            index = xp.reshape(xp.arange(position, position + k * m, dtype=xp.int64), (k, 1, m))
+            return (*self._pool, 0 * index if self._alone else index, counts, self._share, 0)
         if self._listed[1] is not None:
             index = np.broadcast_to(np.arange(position, position + k * m).reshape(k, 1, m), (k, self.replicates, m))
             return (*self._looked_up(index), counts, self._share, self.replicates)
@@ -246,14 +246,13 @@ class Steps:
         self._equal = found.features.shape[1] < k * m
         return (*self._gathered(found, k), counts, self._share, self.replicates)
 
-    def _pool(self) -> tuple[np.ndarray, np.ndarray]:
+    @cached_property
+    def _pool(self) -> tuple[Array, Array]:
         """Features and labels that all replicates share; those of an oracle are never looked at."""
+        data, xp = self.objective.data, self.xp
         if self._alone:
-            return np.zeros((1, self.d)), np.zeros(1)
-        if self._kept is None:
-            data = self.objective.data
-            self._kept = np.ascontiguousarray(data.features), np.ascontiguousarray(data.labels, dtype=np.float64)
-        return self._kept
+            return xp.zeros((1, self.d)), xp.zeros(1)
+        return xp.ascontiguousarray(data.features), xp.ascontiguousarray(data.labels, dtype=xp.float64)
 
     def _looked_up(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Look up records ``indices (k, R, W)`` for every signal: features, labels and index."""
@@ -294,9 +293,9 @@ class Steps:
         return features, labels, _own(index)
 
 
-def _own(index: np.ndarray) -> np.ndarray:
-    """Copy a read-only array: it would have loops compiled once more."""
-    return np.require(index, np.int64, ["C", "W"])
+def _own(index: Array) -> Array:
+    """Copy a read-only array of the host: it would have loops compiled once more."""
+    return np.require(index, np.int64, ["C", "W"]) if isinstance(index, np.ndarray) else index
 
 
 def form_tuple(form: RecordForm) -> tuple[int, float, float, np.ndarray, np.ndarray]:

@@ -28,6 +28,14 @@ from dpsco_bench.registry import Registry
 Array = Any
 
 Make = TypeVar("Make", bound=Callable[..., Any])
+SET_KINDS: Registry[SetKind] = Registry("feasible set", "sets", core="geometry")
+DRAWS = 4000
+"""Simulated widths are means of so many draws: a relative error of about ``1/(1.4 width sqrt(DRAWS))``."""
+SEED = 20230101
+BLOCK = 1 << 22
+"""Numbers drawn at a time; the draws do not depend on it."""
+BALLS = ("l1_ball", "l2_ball")
+LP_BALLS = (*BALLS, "linf_ball", "lp_ball")
 
 
 class CentredSet:
@@ -39,10 +47,6 @@ class CentredSet:
     def diameter(self) -> float:
         """``2 R``, its diameter in its own norm."""
         return 2.0 * self.radius
-
-    def support(self, z: Array) -> Array:
-        """See `FeasibleSet.support`."""
-        raise InputError("set", type(self).__name__, "one with a support function")
 
     def check_radius(self) -> None:
         """Raise InputError unless the radius is finite and > 0."""
@@ -63,9 +67,6 @@ class SetKind:
     make: Callable[[Any, float], Any]
 
 
-SET_KINDS: Registry[SetKind] = Registry("feasible set", "sets", core="geometry")
-
-
 def set_kind(name: str, parameters: str, read: Callable[[str], Any] = int) -> Callable[[Make], Make]:
     """Register a class or function of (parameters, radius) as a kind of sets (used as a decorator; see `SetKind`)."""
 
@@ -83,13 +84,6 @@ def integral(function: Callable[[float], float], ends: Sequence[float], absolute
     return float(sum(quad(function, *piece, epsabs=absolute, epsrel=1e-12, limit=200)[0] for piece in pairwise(ends)))
 
 
-DRAWS = 4000
-"""Simulated widths are means of so many draws: a relative error of about ``1/(1.4 width sqrt(DRAWS))``."""
-SEED = 20230101
-BLOCK = 1 << 22
-"""Numbers drawn at a time; the draws do not depend on it."""
-
-
 def mean_length(d: int) -> float:
     """``E ||b||_2`` of d standard normal variables."""
     if d >= 1000:  # the logarithms are large and their difference is not
@@ -99,14 +93,20 @@ def mean_length(d: int) -> float:
 
 def mean_largest(d: int) -> float:
     """``E max_{j <= d} |b_j|`` of d standard normal variables."""
+    return integral(lambda t: _above(t, d), (0.0, math.sqrt(2.0 * math.log(d + 1.0)), 40.0))
+
+
+@lru_cache(maxsize=256)
+def mean_largest_square(d: int) -> float:
+    """``E max_{j <= d} b_j^2`` of d standard normal variables."""
+    return integral(lambda t: 2.0 * t * _above(t, d), (0.0, math.sqrt(2.0 * math.log(d + 1.0)), 40.0))
+
+
+def _above(t: float, d: int) -> float:
+    """``P(max_{j <= d} |b_j| > t)``."""
     from scipy.special import log_ndtr
 
-    def tail(t: float) -> float:
-        """``P(max|b_j| > t)``."""
-        return -math.expm1(d * math.log1p(-2.0 * math.exp(float(log_ndtr(-t))))) if t > 0 else 1.0
-
-    middle = math.sqrt(2.0 * math.log(d + 1.0))
-    return integral(tail, (0.0, middle, 40.0))
+    return -math.expm1(d * math.log1p(-2.0 * math.exp(float(log_ndtr(-t))))) if t > 0 else 1.0
 
 
 def mean_longest_block(count: int, size: int) -> float:
@@ -124,7 +124,7 @@ def mean_longest_block(count: int, size: int) -> float:
 
 
 @lru_cache(maxsize=256)
-def simulated_width(unit: CentredSet, d: int) -> float:
+def simulated_width(unit: FeasibleSet, d: int) -> float:
     """Mean of the support function of a set over `DRAWS` normal vectors, the same in every call."""
     rng = np.random.Generator(np.random.PCG64(SEED))
     rows = max(1, BLOCK // d)
@@ -132,10 +132,6 @@ def simulated_width(unit: CentredSet, d: int) -> float:
     for first in range(0, DRAWS, rows):
         total += float(np.sum(unit.support(rng.standard_normal((min(rows, DRAWS - first), d)))))
     return total / DRAWS
-
-
-BALLS = ("l1_ball", "l2_ball")
-LP_BALLS = (*BALLS, "linf_ball", "lp_ball")
 
 
 class FeasibleSet(Protocol):

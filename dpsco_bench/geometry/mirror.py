@@ -11,14 +11,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
-
-from scipy.special import log_ndtr
 
 from dpsco_bench.backend.namespace import array_namespace, cumulative_sum
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.ball import integral
+from dpsco_bench.geometry.ball import mean_largest_square
 from dpsco_bench.geometry.norms import (
     checked_exponent,
     first_largest,
@@ -122,19 +119,6 @@ class L1Geometry:
         return moved + xp.where(chosen, heading * (alone + l1_norm(given)), xp.zeros_like(x))
 
 
-@lru_cache(maxsize=256)
-def mean_largest_square(d: int) -> float:
-    """``E max_{j <= d} b_j^2`` of d standard normal variables."""
-
-    def tail(t: float) -> float:
-        """``2 t P(max|b_j| > t)``."""
-        none_above = d * math.log1p(-2.0 * math.exp(float(log_ndtr(-t)))) if t > 0 else -math.inf
-        return -2.0 * t * math.expm1(none_above)
-
-    middle = math.sqrt(2.0 * math.log(d + 1.0))
-    return integral(tail, (0.0, middle, 40.0))
-
-
 def shrunk_height(deficit: Array, top: Array, p: float, s: float, radius: float) -> Array:
     """Compute the height left of theta's largest entry once the least threshold fits its image into the l1 ball.
 
@@ -167,8 +151,7 @@ def _log_norm(deficit: Array, height: Array, p: float, s: float) -> tuple[Array,
     """Logarithm of the l1 norm of ``grad w*`` at entries ``(height - deficit)_+``, and its slope in ``ln(height)``."""
     xp = array_namespace(deficit)
     ratio = 1.0 - xp.minimum(deficit, height) / height
-    kept = ratio > 0
-    powers = xp.where(kept, ratio ** (p - 2.0), xp.zeros_like(ratio))
+    powers = xp.where(ratio > 0, ratio ** (p - 2.0), xp.zeros_like(ratio))
     counts, first, second = (
         xp.sum(term, axis=-1, keepdims=True) for term in (powers, powers * ratio, powers * ratio * ratio)
     )

@@ -24,6 +24,13 @@ from dpsco_bench.backend.namespace import array_namespace, cast, cumulative_sum
 from dpsco_bench.errors import InputError, checked_count
 
 Array = Any
+ITERATIONS = 60
+"""Most steps of either Newton iteration; four to eight are made."""
+LEAST = 1e-30
+"""Multipliers below this change nothing in entries of size one."""
+LEAST_RADIUS, LARGEST_LENGTH = 1e-140, 1e150
+"""Beyond these squares may vanish or overflow."""
+RULES = ("best", "q", "sec2", "two_ln_d")
 
 
 def checked_exponent(p: float, *, key: str = "p") -> float:
@@ -89,12 +96,6 @@ def square_gradient(x: Array, exponent: float, scale: float) -> Array:
     return xp.sign(x) * powers * (scale * top * total ** (2.0 / exponent - 1.0))
 
 
-ITERATIONS = 60
-"""Most steps of either Newton iteration; four to eight are made."""
-LEAST = 1e-30
-"""Multipliers below this change nothing in entries of size one."""
-
-
 def penalised_step(y: Array, free: Array, p: float, s: float, kappa: float, radius: float) -> Array:
     """``argmax <y, x> - (kappa/2) ||x||_s^2`` over ``||x||_p <= radius``, for finite ``y (..., d)``.
 
@@ -144,8 +145,7 @@ class _Equations:
     def _bracket(self) -> tuple[Array, Array]:
         """Bounds on mu: the largest entry U has level 1 and ``d^(2/s - 1 - 1/p) <= U^(s - 1) <= 1``."""
         xp = array_namespace(self.rho)
-        d = self.level.shape[-1]
-        shrunk = d ** (2.0 / self.s - 1.0 - 1.0 / self.p)
+        shrunk = self.level.shape[-1] ** (2.0 / self.s - 1.0 - 1.0 / self.p)
         least = xp.full_like(self.rho, LEAST)
         high = (1.0 - self.rho * shrunk) * shrunk ** (-(self.p - 1.0) / (self.s - 1.0))
         low = xp.maximum(1.0 - self.rho, least)
@@ -192,15 +192,10 @@ def _mean_slope(weights: Array, rate: Array) -> tuple[Array, Array]:
     return total, xp.sum(weights * rate, axis=-1, keepdims=True) / total
 
 
-LEAST_RADIUS, LARGEST_LENGTH = 1e-140, 1e150
-"""Beyond these squares may vanish or overflow."""
-
-
 def first_largest(x: Array) -> Array:
     """Mask ``(..., d)`` of the first coordinate with the largest absolute value."""
     xp = array_namespace(x)
-    index = xp.argmax(xp.abs(x), axis=-1)
-    return xp.arange(x.shape[-1]) == xp.expand_dims(index, axis=-1)
+    return xp.arange(x.shape[-1]) == xp.expand_dims(xp.argmax(xp.abs(x), axis=-1), axis=-1)
 
 
 def minimise_linear_lp(g: Array, p: float, radius: float) -> Array:
@@ -230,14 +225,8 @@ def project_lp(x: Array, p: float, radius: float) -> Array:
     if p == 2:
         return project_l2(x, radius)
     if math.isinf(p):
-        return project_linf(x, radius)
+        return array_namespace(x).clip(x, -radius, radius)
     return penalised_step(x, x, p, 2.0, 1.0, radius)
-
-
-def project_linf(x: Array, radius: float) -> Array:
-    """Nearest point of ``max_j |y_j| <= radius``: clip every entry."""
-    xp = array_namespace(x)
-    return xp.clip(x, -radius, radius)
 
 
 def project_l2(x: Array, radius: float) -> Array:
@@ -264,8 +253,7 @@ def project_l1(x: Array, radius: float) -> Array:
     Source: Duchi, Shalev-Shwartz, Singer, Chandra 2008, Figure 1.
     """
     xp = array_namespace(x)
-    projected = xp.sign(x) * over_threshold(largest(x) - xp.abs(x), radius)
-    return xp.where(l1_norm(x) > radius, projected, x)
+    return xp.where(l1_norm(x) > radius, xp.sign(x) * over_threshold(largest(x) - xp.abs(x), radius), x)
 
 
 def over_threshold(deficit: Array, total: float) -> Array:
@@ -277,9 +265,6 @@ def over_threshold(deficit: Array, total: float) -> Array:
     kept = xp.sum(cast(ordered < height, xp.int64), axis=-1, keepdims=True)
     rest = xp.take_along_axis(height, kept - 1, axis=-1) - deficit
     return xp.where(rest > 0, rest, xp.zeros_like(rest))
-
-
-RULES = ("best", "q", "sec2", "two_ln_d")
 
 
 @dataclass(frozen=True)

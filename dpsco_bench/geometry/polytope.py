@@ -104,12 +104,10 @@ class Simplex(Polytope):
         return self.radius * np.eye(self._dimension)
 
     @property
-    def count(self) -> int:
-        return self._dimension
-
-    @property
     def dimension(self) -> int:
         return self._dimension
+
+    count = dimension
 
     @property
     def centre(self) -> np.ndarray:
@@ -135,5 +133,4 @@ class Simplex(Polytope):
         return self.radius * array_namespace(z).max(z, axis=-1, keepdims=True)
 
     def minimise_linear(self, g: Array) -> Array:
-        xp = array_namespace(g)
-        return self.vertex(xp.argmin(g, axis=-1), g.dtype)
+        return self.vertex(array_namespace(g).argmin(g, axis=-1), g.dtype)

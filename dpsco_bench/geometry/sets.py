@@ -87,8 +87,7 @@ def project_k_support(x: Array, k: int, radius: float) -> Array:
     kth = xp.where(sparse, xp.ones_like(kth), kth)
     # so large a point lies in the limit of large points already
     rho = xp.maximum(radius / xp.maximum(top, xp.full_like(top, radius / x.shape[-1])), xp.full_like(top, eps**3))
-    shape = _Shape(a, kth, rho, k)
-    projected = xp.sign(x) * (radius * shape.solution(inside | sparse))
+    projected = xp.sign(x) * (radius * _Shape(a, kth, rho, k).solution(inside | sparse))
     return xp.where(inside, x, xp.where(sparse, project_l2(x, radius), projected))
 
 
@@ -306,9 +305,7 @@ class SubspaceBall(_Sized):
 
 def as_matrices(x: Array, columns: int) -> Array:
     """``x (..., d)`` as matrices ``(..., d/columns, columns)``. Raises InputError with fewer rows than columns."""
-    d = x.shape[-1]
-    rows = matrix_rows(d, columns)
-    return array_namespace(x).reshape(x, (*x.shape[:-1], rows, columns))
+    return array_namespace(x).reshape(x, (*x.shape[:-1], matrix_rows(x.shape[-1], columns), columns))
 
 
 def matrix_rows(d: int, columns: int) -> int:

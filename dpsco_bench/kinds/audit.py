@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
+from dpsco_bench.analysis.cells import SAYS_SOMETHING
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.rounding import outward
@@ -17,9 +19,6 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.job import AUDIT, AUDIT_OUTPUT
 
 FEWEST_RUNS = 100
-SAYS_SOMETHING = 0.5
-"""Predicted power from which on an audit that refutes nothing is worth telling."""
-NEVER = "an audit never proves privacy"
 
 
 @kind("audit")
@@ -46,7 +45,6 @@ class AuditKind(Kind):
     answers = False
     aside = True
     judges_noise = True
-    shape = "audits"
     fields = ("epsilon_real", "epsilon_real_kind", "epsilon_claimed")
     own_fields: ClassVar = {
         "epsilon_lower": Field(float, "lower bound on epsilon"),
@@ -85,7 +83,7 @@ class AuditKind(Kind):
         reason += f"predicted power {power:.2g} {against}" + f" by {runs:,.0f} runs" * (runs > 0)
         return Verdict(
             word,
-            reason=reason + ("" if refuted else f"{_predicted(found)}; {NEVER}"),
+            reason=reason + ("" if refuted else f"{_predicted(found)}; an audit never proves privacy"),
             values=tuple(cell.value for cell in cells),
             mean=tuple(map(_lower, cells)),
             epsilon_real=found.calibrated.epsilon_real,
@@ -93,6 +91,13 @@ class AuditKind(Kind):
             epsilon_claimed=claimed,
             own={"epsilon_lower": lower, "power": power},
         )
+
+    def figures(self, scores: Sequence[Any]) -> Mapping[str, Any] | None:
+        """One for a claim of audits alone."""
+        from dpsco_bench.report.audits import audit_scores, audits_figure
+
+        audits = audit_scores(scores)
+        return {"": audits_figure(audits)} if audits and len(audits) == len(scores[0].results.rows) else None
 
 
 def _lower(cell: CellEvidence) -> float:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -58,11 +58,6 @@ class Band(Kind):
     needs_all_uses = of_the_law = True
     early = ("holds",)
     fields = WORST
-    shape = "ratios"
-    labels: ClassVar = {"ratio": "ratio of excess risks", "worst": "extreme"}
-
-    def labels_of(self, part: BandPart) -> Mapping[str, str]:
-        return {**self.labels, "ratio": "excess risk / bound"} if part.bound else self.labels
 
     def check(self, part: BandPart, where: str) -> None:
         check_band(part.band, where)
@@ -88,3 +83,9 @@ class Band(Kind):
         low, high = case.part.band
         columns = ([cell.value for cell in cells], *means(cells), reference)
         return band_verdict(*columns, low, high, reference_stderr=errors, dof=free, look=case.look)
+
+    def panel(self, scores: Sequence[Any]) -> Any:
+        from dpsco_bench.report.ratio_panels import ratio_panel
+
+        ratio = "excess risk / bound" if scores[0].part.bound else "ratio of excess risks"
+        return ratio_panel(scores, ratio, worst="extreme")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from dpsco_bench.analysis.cells import columns_of, measured, same_length
-from dpsco_bench.analysis.judge import Case, means
+from dpsco_bench.analysis.bootstrap import FloatArray
+from dpsco_bench.analysis.cells import columns_of, measured
+from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.slopes import bound_slope
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
@@ -66,7 +66,6 @@ class Complexity(Kind):
     part = ComplexityPart
     counts = measures_slope = True
     charged = False
-    shape = "slopes"
 
     def needs_slope(self, part: ComplexityPart) -> bool:
         """Unless counts themselves are compared."""
@@ -85,66 +84,48 @@ class Complexity(Kind):
         return False
 
     def judge(self, case: Case) -> Verdict:
-        """Planned counts by their slope or for equality, measured ones also for being at most the formula's."""
-        part, cells = case.part, case.cells
-        formula, planned = [case.bound.value(cell.context) for cell in cells], part.quantity == RISK
+        """Judge planned counts by their slope or, ``exact``, for equality; measured ones may be at most the formula's.
+
+        A slope is compared within the tolerance. Measured counts may exceed the formula by 3 standard errors.
+        """
+        part, planned = case.part, case.part.quantity == RISK
+        formula = [case.bound.value(cell.context) for cell in case.cells]
         if part.exact and not planned:
-            return counted_verdict(*case.columns, formula)
-        return complexity_verdict(
-            case.values,
-            [cell.calibrated.gradient_evaluations for cell in cells] if planned else means(cells)[0],
-            formula,
+            return _at_most(columns_of(*case.columns, formula))
+        counts = [cell.calibrated.gradient_evaluations for cell in case.cells] if planned else case.columns[1]
+        columns = columns_of(case.values, counts, np.zeros(len(formula)), formula)
+        x, counted, _, claimed = columns
+        several = len(np.unique(x)) > 1
+        slope, b = (bound_slope(x, y) if several else np.nan for y in (counted, claimed))
+        if part.exact:
+            word = "match" if (counted == claimed).all() else "fewer" if (counted <= claimed).all() else "fails"
+            reason = f"{(counted == claimed).sum()} of {len(x)} counts are equal"
+        else:
+            word = "match" if abs(slope - b) <= part.tolerance else "fewer" if slope < b else "fails"
+            reason = f"the count grows with slope {slope:.3g}, the formula with {b:.3g}, allowed {part.tolerance:g}"
+        return Verdict(
+            word,
+            reason=reason,
+            **measured(*columns),
+            slope=slope,
+            ci=(slope, slope),
+            bound_slope=b,
             claimed_exponent=part.exponent,
             tolerance=part.tolerance,
-            exact=part.exact,
         )
 
+    def panel(self, scores: Sequence[Any]) -> Any:
+        from dpsco_bench.report.slope_panels import slope_panel
 
-def complexity_verdict(
-    values: ArrayLike,
-    evaluations: ArrayLike,
-    formula: ArrayLike,
-    *,
-    claimed_exponent: float | None = None,
-    tolerance: float = TOLERANCE,
-    exact: bool = False,
-) -> Verdict:
-    """``match`` if planned and stated counts differ in slope by at most the tolerance, or (``exact``) not at all.
-
-    ``fewer`` if they grow more slowly, or (``exact``) none is larger than stated and some are smaller; else ``fails``.
-    Swept values, planned counts and the formula's are > 0, shape ``(cells,)``; the paper's exponent is only shown.
-    """
-    x = np.atleast_1d(np.asarray(values, dtype=np.float64))
-    counted, claimed = same_length("evaluations", evaluations, len(x)), same_length("formula", formula, len(x))
-    several = len(np.unique(x)) > 1
-    slope, b = (bound_slope(x, y) if several else np.nan for y in (counted, claimed))
-    if exact:
-        reason = f"{(counted == claimed).sum()} of {len(x)} counts are equal"
-        word = "match" if (counted == claimed).all() else "fewer" if (counted <= claimed).all() else "fails"
-    else:
-        word = "match" if abs(slope - b) <= tolerance else "fewer" if slope < b else "fails"
-        reason = f"the count grows with slope {slope:.3g}, the formula with {b:.3g}, allowed {tolerance:g}"
-    return Verdict(
-        word,
-        reason=reason,
-        **measured(x, counted, np.zeros(len(x)), claimed),
-        slope=slope,
-        ci=(slope, slope),
-        bound_slope=b,
-        claimed_exponent=claimed_exponent,
-        tolerance=tolerance,
-    )
+        return slope_panel(scores)
 
 
-def counted_verdict(values: ArrayLike, mean: ArrayLike, stderr: ArrayLike, formula: ArrayLike) -> Verdict:
-    """``match`` if mean measured counts ``(cells,)`` are at most the formula's, within 3 standard errors."""
-    columns = columns_of(values, mean, stderr, formula)
+def _at_most(columns: tuple[FloatArray, ...]) -> Verdict:
+    """Judge whether mean measured counts are at most the formula's, within `COUNT_ERRORS` standard errors."""
     _, m, s, b = columns
     worst = int(np.argmax((m - COUNT_ERRORS * s) / b))
     good = bool(m[worst] - COUNT_ERRORS * s[worst] <= b[worst])
-    if m[worst] <= b[worst]:
-        against = "at most"
-    else:
-        against = f"{'less' if good else 'more'} than {COUNT_ERRORS:g} standard errors above"
+    above = f"{'less' if good else 'more'} than {COUNT_ERRORS:g} standard errors above"
+    against = "at most" if m[worst] <= b[worst] else above
     reason = f"mean count {m[worst]:.4g} +- {s[worst]:.2g}, {against} {b[worst]:.4g}"
     return Verdict("match" if good else "fails", reason=reason, **measured(*columns))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 from dpsco_bench.analysis.cells import band_verdict
 from dpsco_bench.analysis.judge import Case
@@ -58,7 +58,6 @@ class Control(Kind):
     part = ControlPart
     of_the_law = has_interval = measures_slope = True
     early = ("holds", "fails")
-    shape = "slopes"
     whose_exponent = "stated"
     answers = False
 
@@ -73,39 +72,37 @@ class Control(Kind):
         return row.claimed_exponent
 
     def judge(self, case: Case) -> Verdict:
-        part = case.part
-        how = {"dof": case.dof, "look": case.look}
-        band = band_verdict(*case.columns, case.printed, *part.band, **how) if part.band else None  # type: ignore[arg-type]
-        return control_verdict(case.fit(), part.exponent, part.tolerance, band)
+        """Judge whether the interval lies within the tolerance of the stated slope; a band has to agree."""
+        part, fit = case.part, case.fit()
+        word, reason = _word(fit, part.exponent, part.tolerance)
+        found = Verdict(
+            word,
+            reason=reason,
+            values=fit.values,
+            mean=fit.mean,
+            stderr=fit.stderr,
+            slope=fit.slope,
+            ci=(fit.ci_low, fit.ci_high),
+            claimed_exponent=part.exponent,
+            tolerance=part.tolerance,
+            notes=fit.notes,
+        )
+        if not part.band:
+            return found
+        low, high = part.band
+        band = band_verdict(*case.columns, case.printed, low, high, dof=case.dof, look=case.look)
+        words = {word, {"violated": "fails"}.get(band.word, band.word)}
+        word = next(w for w in ("fails", "inconclusive", "holds") if w in words)
+        shared = {name: getattr(band, name) for name in ("bound", *WORST)}
+        return replace(found, verdict=word, reason=f"{reason}; {band.reason}", **shared)
+
+    def panel(self, scores: Sequence[Any]) -> Any:
+        from dpsco_bench.report.slope_panels import slope_panel
+
+        return slope_panel(scores)
 
 
-def control_verdict(fit: RateFit, exponent: float, tolerance: float, band: Verdict | None = None) -> Verdict:
-    """Judge whether a negative control has its stated slope; a verdict on the band that it stays in has to agree.
-
-    Returns ``holds`` if the interval is within the tolerance of the stated slope, ``fails`` if it lies wholly beyond,
-    else ``inconclusive``.
-    """
-    word, reason = _control_word(fit, exponent, tolerance)
-    words = {word} if band is None else {word, {"violated": "fails"}.get(band.word, band.word)}
-    word = next(w for w in ("fails", "inconclusive", "holds") if w in words)
-    shared = {name: getattr(band, name) for name in WORST} if band else {}
-    return Verdict(
-        word,
-        reason=reason + (f"; {band.reason}" if band else ""),
-        values=fit.values,
-        mean=fit.mean,
-        stderr=fit.stderr,
-        bound=band.bound if band else (),
-        slope=fit.slope,
-        ci=(fit.ci_low, fit.ci_high),
-        claimed_exponent=exponent,
-        tolerance=tolerance,
-        notes=fit.notes,
-        **shared,
-    )
-
-
-def _control_word(fit: RateFit, exponent: float, tolerance: float) -> tuple[str, str]:
+def _word(fit: RateFit, exponent: float, tolerance: float) -> tuple[str, str]:
     if fit.nonpositive:
         return "inconclusive", "a mean excess risk is not positive: it has no logarithm"
     if fit.no_error:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr, betaincinv
 
-from dpsco_bench.analysis.bootstrap import CONFIDENCE, CellSummary, FloatArray, simultaneous_quantile, summarise
-from dpsco_bench.analysis.cells import NO_ERROR, cell_verdict, columns_of, ratios_to, same_length
+from dpsco_bench.analysis.bootstrap import CONFIDENCE, FloatArray, simultaneous_quantile, summarise
+from dpsco_bench.analysis.cells import NO_ERROR, cell_verdict, columns_of, ratios_to
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.looks import EARLY_EXPLICIT, TOO_NEAR, would_decide
@@ -76,8 +76,6 @@ class Explicit(Kind):
     mixes_sweeps = of_the_law = by_cell = True
     early = ("holds", "vacuous")
     fields = WORST
-    shape = "ratios"
-    labels: ClassVar = {"ratio": "excess risk / bound", "reference": "bound", "worst": "at most"}
     against = "≤ 1"
 
     def check(self, part: ExplicitPart, where: str) -> None:
@@ -88,20 +86,18 @@ class Explicit(Kind):
             raise InputError(f"{where}: probability", "missing" if share is None else share, allowed)
 
     def by_largest_mean(self, part: ExplicitPart) -> bool:
-        """Unless signals are judged one by one."""
-        return not is_pathwise(part, get_bound(part.bound))
+        """Unless replicates or signals are judged one by one."""
+        return part.statistic == "mean" and part.quantity == RISK and not get_bound(part.bound).extras
 
     def judge(self, case: Case) -> Verdict:
         """Judge the mean with its interval, unless replicates or signals must be judged one by one."""
         part: Any = case.part
         how: Any = {"confidence": case.confidence(EARLY_EXPLICIT), "among": case.among}
-        if is_pathwise(part, case.bound):
+        if part.statistic != "mean" or part.quantity != RISK or case.bound.extras:
             found = pathwise_verdict(part, case.cells, case.bound, **how)
-            few = part.statistic == "max" and not all(case.look_at(key).last for key in case.sources)
-            few |= (
-                part.statistic == "fraction" and found.verdict == "vacuous" and case.among > 0
-            )  # other cells may not be
-            return replace(found, verdict="inconclusive") if few else found  # nothing is known of replicates to come
+            others = part.statistic == "fraction" and found.verdict == "vacuous" and case.among > 0  # may not be
+            to_come = part.statistic == "max" and not all(case.look_at(key).last for key in case.sources)
+            return replace(found, verdict="inconclusive") if others or to_come else found
         return explicit_verdict(
             *case.columns,
             case.printed,
@@ -112,14 +108,15 @@ class Explicit(Kind):
             **how,
         )
 
+    def panel(self, scores: Sequence[Any]) -> Any:
+        from dpsco_bench.report.ratio_panels import ratio_panel
+
+        return ratio_panel(scores, "excess risk / bound", "bound", "at most")
+
 
 def explicit_verdict(
-    values: ArrayLike,
-    mean: ArrayLike,
-    stderr: ArrayLike,
-    bound: ArrayLike,
-    *,
-    trivial: ArrayLike | None = None,
+    *columns: ArrayLike,
+    trivial: ArrayLike = np.inf,
     slack: float = 0.0,
     dof: ArrayLike = np.inf,
     chosen_from: int = 0,
@@ -133,7 +130,8 @@ def explicit_verdict(
 
     Parameters
     ----------
-    trivial : array_like, optional
+    columns : values, means, standard errors and bounds, each of shape ``(cells,)``
+    trivial : array_like
         Risk of the starting point, the largest of a grid of signals; a cell whose bound is above it confirms nothing.
         Nor can it fail while its interval is within the bound; one that reaches above it counts like any other,
         wherever the run started.
@@ -144,19 +142,18 @@ def explicit_verdict(
     among : int, cells that the upper ends hold for, if more than these
     confidence : array_like, of all intervals, or of those of each cell
     """
-    columns = columns_of(values, mean, stderr, bound)
-    x, m, s, b = columns
+    vectors = columns_of(*columns)
+    x, m, s, b = vectors
     df = np.broadcast_to(np.asarray(dof, dtype=np.float64), x.shape)
     counts = [max(len(x), least) for least in (among, chosen_from)]
     half, below = (simultaneous_quantile(k, df, confidence) * np.nan_to_num(s) for k in counts)
-    upper, lower = ratios_to(m + half, b), ratios_to(m - below, b)
-    start = np.full(len(x), np.inf) if trivial is None else same_length("trivial", trivial, len(x))
-    within, known = upper <= 1 + slack, ~np.isnan(s)
-    above, idle = b > start, (b > start) & within
-    worst = int(np.argmax(upper))
+    ratios, upper, lower = (ratios_to(column, b) for column in (m, m + half, m - below))
+    start = np.broadcast_to(trivial, x.shape)
+    within, known, above = upper <= 1 + slack, ~np.isnan(s), b > start
+    idle, worst = above & within, int(np.argmax(upper))
     if (known & (lower > 1 + slack)).any():
-        cell = int(np.argmax(np.where(known, lower, -np.inf)))
-        word, reason, worst = "violated", f"mean / bound is {_shown(m, b, cell)}, at least {lower[cell]:.3g}", cell
+        worst = int(np.argmax(np.where(known, lower, -np.inf)))
+        word, reason = "violated", f"mean / bound is {ratios[worst]:.3g}, at least {lower[worst]:.3g}"
     elif idle.all():
         word, reason = "vacuous", f"in all {len(x)} cells the bound exceeds the risk of the starting point"
     elif not known[~idle].all():
@@ -167,20 +164,11 @@ def explicit_verdict(
             reason += f" ({upper[~idle].max():.3g} in the {(~idle).sum()} cells where the bound could fail)"
     else:
         more = would_decide(zip(half[~within], np.abs(b - m)[~within], strict=True))
-        word, reason = "inconclusive", f"mean / bound is {_shown(m, b, worst)}, at most {upper[worst]:.3g}; {more}"
+        word, reason = "inconclusive", f"mean / bound is {ratios[worst]:.3g}, at most {upper[worst]:.3g}; {more}"
     notes = [f"in {above.sum()} of {len(x)} cells the bound exceeds the starting point's risk"] * bool(above.any())
     if (worse := above & (m > start)).any():
         notes.append(f"in {worse.sum()} of them the mean does, too")
-    return cell_verdict(word, reason, columns, upper, worst, tuple(notes))
-
-
-def _shown(mean: FloatArray, bound: FloatArray, cell: int) -> str:
-    return f"{float(ratios_to(mean[cell], bound[cell])):.3g}"
-
-
-def is_pathwise(part: ExplicitPart, bound: Bound) -> bool:
-    """Check whether a part's replicates, or its signals, must be judged one by one."""
-    return part.statistic != "mean" or part.quantity != RISK or bool(bound.extras)
+    return cell_verdict(word, reason, vectors, upper, worst, tuple(notes))
 
 
 def pathwise_verdict(
@@ -200,12 +188,12 @@ def pathwise_verdict(
     its own bound.
     """
     rows = [[_judged(part, one, bound) for one in _signals(cell)] for cell in cells]
-    judged = [_worst(of_a_cell) for of_a_cell in rows]
+    judged = [max(of_a_cell, key=lambda row: row.upper) for of_a_cell in rows]
     columns = [np.array([getattr(row, name) for row in judged]) for name in ("value", "stderr", "bound")]
     verdict = explicit_verdict(
         [cell.value for cell in cells],
         *columns,
-        trivial=_trivial(cells, bound, columns[-1]) if part.quantity == RISK else None,
+        trivial=_trivial(cells, bound, columns[-1]) if part.quantity == RISK else np.inf,
         slack=max(cell.slack for cell in cells) if part.statistic == "mean" and not bound.extras else ROUNDING,
         dof=[row.dof for row in judged],
         chosen_from=sum(map(len, rows)),
@@ -245,33 +233,29 @@ class Judged(NamedTuple):
     size: int
     dof: float
 
+    @property
+    def upper(self) -> float:
+        """Ratio of the value to its bound, by which the worst signal is found."""
+        return float(ratios_to(self.value + STANDARD_ERRORS * np.nan_to_num(self.stderr), self.bound))
+
 
 def _signals(cell: CellEvidence) -> Sequence[CellEvidence]:
     return cell.grid or (cell,)
 
 
-def _worst(rows: Sequence[Judged]) -> Judged:
-    """Pick the signal whose ratio is largest."""
-    upper = [ratios_to(row.value + STANDARD_ERRORS * np.nan_to_num(row.stderr), row.bound) for row in rows]
-    return rows[int(np.argmax(upper))]
-
-
 def _judged(part: ExplicitPart, cell: CellEvidence, bound: Bound) -> Judged:
+    bounds = replicate_bounds(cell, bound)
     if part.statistic == "mean":
-        found = summarise(cell.risks, cell.numerical_error)
-        least = _margin(cell, bound) if bound.extras else found
-        return Judged(found.mean, least.stderr, bound.value(cell.printed), math.nan, cell.final.size, least.dof)
-    values, bounds = cell.final.ravel(), replicate_bounds(cell, bound)
+        found = margin = summarise(cell.risks, cell.numerical_error)
+        if bound.extras:  # what a bound measures has a sampling error, which it shares with the risk
+            margin = summarise(cell.final - bounds.reshape(cell.final.shape), cell.numerical_error)
+        return Judged(found.mean, margin.stderr, bound.value(cell.printed), math.nan, cell.final.size, margin.dof)
+    values = cell.final.ravel()
     ratios = ratios_to(values, bounds)
     share = 1.0 if part.probability is None else part.probability
     number = int(np.argsort(ratios, kind="stable")[math.ceil(share * values.size - ROUNDING) - 1])
     within = float((ratios <= 1 + ROUNDING).mean())
     return Judged(float(values[number]), 0.0, float(bounds[number]), within, values.size, math.inf)
-
-
-def _margin(cell: CellEvidence, bound: Bound) -> CellSummary:
-    """Risk less bound, by the replicate: what a bound measures has a sampling error, which it shares with the risk."""
-    return summarise(cell.final - replicate_bounds(cell, bound).reshape(cell.final.shape), cell.numerical_error)
 
 
 def replicate_bounds(cell: CellEvidence, bound: Bound) -> FloatArray:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpsco_bench.analysis.bootstrap import simultaneous_quantile
 from dpsco_bench.analysis.cells import cell_verdict, columns_of, ratios_to, three_way, undecided
 from dpsco_bench.analysis.judge import Case
-from dpsco_bench.analysis.looks import EARLY, FIXED, Look
+from dpsco_bench.analysis.looks import EARLY
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
 from dpsco_bench.claims.model import RISK, MeasuredPart
@@ -48,37 +47,23 @@ class Law(Kind):
     mixes_sweeps = of_the_law = knows_the_law = True
     early = ("holds",)
     fields = WORST
-    shape = "ratios"
-    labels: ClassVar = {"ratio": "excess risk / computed value", "reference": "law"}
     against = "= 1"
 
     def judge(self, case: Case) -> Verdict:
-        return law_verdict(*case.columns, case.printed, case.part.tolerance, dof=case.dof, look=case.look)
+        """Judge by intervals that hold for all cells together, and name the ratio farthest from 1.
 
+        Before the last look every interval has to lie within the stated error.
+        """
+        columns = columns_of(*case.columns, case.printed)
+        _, m, s, law = columns
+        ratios, beyond = ratios_to(m, law), np.abs(m - law) - case.part.tolerance * np.abs(law)
+        half = s * simultaneous_quantile(len(m), case.dof, case.look.confidence(EARLY))
+        worst = int(np.argmax(np.abs(ratios - 1)))
+        word = three_way(beyond, half, case.look)
+        reason = f"measured / computed is {ratios[worst]:.4g} at the most distant cell{undecided(word, beyond, half)}"
+        return replace(cell_verdict(word, reason, columns, ratios, worst), tolerance=case.part.tolerance)
 
-def law_verdict(
-    values: ArrayLike,
-    mean: ArrayLike,
-    stderr: ArrayLike,
-    law: ArrayLike,
-    tolerance: float,
-    *,
-    dof: ArrayLike = np.inf,
-    look: Look = FIXED,
-) -> Verdict:
-    """Judge whether a measured curve equals a computed one within a stated error.
+    def panel(self, scores: Sequence[Any]) -> Any:
+        from dpsco_bench.report.ratio_panels import ratio_panel
 
-    Returns ``holds`` if every cell is within the stated error, ``violated`` if the interval of one lies beyond it (for
-    all cells together, with Student's quantile at ``dof``), else ``inconclusive``; with the ratio farthest from 1.
-    Before the last look every interval has to lie within the error.
-    """
-    columns = columns_of(values, mean, stderr, law)
-    _, m, s, target = columns
-    ratios = ratios_to(m, target)
-    beyond = np.abs(m - target) - tolerance * np.abs(target)
-    half = s * simultaneous_quantile(len(m), dof, look.confidence(EARLY))
-    worst = int(np.argmax(np.abs(ratios - 1)))
-    reason = f"measured / computed is {ratios[worst]:.4g} at the most distant cell"
-    word = three_way(beyond, half, look)
-    verdict = cell_verdict(word, reason + undecided(word, beyond, half), columns, ratios, worst)
-    return replace(verdict, tolerance=tolerance)
+        return ratio_panel(scores, "excess risk / computed value", "law")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpsco_bench.analysis.bootstrap import simultaneous_quantile
 from dpsco_bench.analysis.cells import NO_ERROR, cell_verdict, columns_of, ratios_to
 from dpsco_bench.analysis.judge import Case
-from dpsco_bench.analysis.looks import EARLY, FIXED, Look
+from dpsco_bench.analysis.looks import EARLY
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
 from dpsco_bench.claims.model import RISK, MeasuredPart
@@ -50,8 +50,6 @@ class LowerBoundKind(Kind):
     mixes_sweeps = True
     early = ("holds",)
     fields = WORST
-    shape = "ratios"
-    labels: ClassVar = {"ratio": "excess risk / lower bound", "reference": "bound", "worst": "at least"}
     against = "> 1"
 
     def asks(self, part: LowerBoundPart) -> bool:
@@ -59,36 +57,26 @@ class LowerBoundKind(Kind):
         return part.constant != "none"
 
     def judge(self, case: Case) -> Verdict:
-        """Without constants the exponents are what can be compared, so that both slopes are shown."""
-        stated = case.part.constant != "none"
-        verdict = lower_bound_verdict(*case.columns, case.printed, has_constants=stated, dof=case.dof, look=case.look)
-        return verdict if stated else case.with_slope(verdict, case.printed)
+        """Judge by intervals that hold for the cells of all methods together, and name the smallest ratio of an end.
 
+        A violation is said at the last look alone. Without constants the exponents are what can be compared, so that
+        both slopes are shown.
+        """
+        columns = columns_of(*case.columns, case.printed)
+        _, m, s, b = columns
+        half = np.nan_to_num(s) * simultaneous_quantile(len(m), case.dof, case.look.confidence(EARLY))
+        ratios, uppers = ratios_to(m - half, b), ratios_to(m + half, b)
+        worst = int(np.argmin(ratios))
+        if case.part.constant == "none":
+            shown = cell_verdict("shown", "a bound without constants is shown, not judged", columns, ratios, worst)
+            return case.with_slope(shown, case.printed)
+        if np.isnan(s).any():
+            return cell_verdict("inconclusive", NO_ERROR, columns, ratios, worst)
+        word = "holds" if ratios[worst] > 1 else "violated" if case.look.last and uppers.min() < 1 else "inconclusive"
+        reason = f"mean / bound is at least {ratios[worst]:.3g} with its interval"
+        return cell_verdict(word, reason, columns, ratios, worst)
 
-def lower_bound_verdict(
-    values: ArrayLike,
-    mean: ArrayLike,
-    stderr: ArrayLike,
-    bound: ArrayLike,
-    *,
-    has_constants: bool = True,
-    dof: ArrayLike = np.inf,
-    look: Look = FIXED,
-) -> Verdict:
-    """Judge whether the intervals of all accounted methods lie above a lower bound in every cell, for all of them.
+    def panel(self, scores: Sequence[Any]) -> Any:
+        from dpsco_bench.report.ratio_panels import ratio_panel
 
-    Returns ``holds``, ``violated`` where one lies below it (at the last look), else ``inconclusive``; ``shown`` without
-    constants. With the smallest ratio of a lower end to the bound. All have shape ``(cells,)``, method after method.
-    """
-    columns = columns_of(values, mean, stderr, bound)
-    _, m, s, b = columns
-    half = np.nan_to_num(s) * simultaneous_quantile(len(m), dof, look.confidence(EARLY))
-    ratios, uppers = ratios_to(m - half, b), ratios_to(m + half, b)
-    worst = int(np.argmin(ratios))
-    word = "holds" if ratios[worst] > 1 else "violated" if look.last and uppers.min() < 1 else "inconclusive"
-    reason = f"mean / bound is at least {ratios[worst]:.3g} with its interval"
-    if np.isnan(s).any():
-        word, reason = "inconclusive", NO_ERROR
-    if not has_constants:
-        word, reason = "shown", "a bound without constants is shown, not judged"
-    return cell_verdict(word, reason, columns, ratios, worst)
+        return ratio_panel(scores, "excess risk / lower bound", "bound", "at least")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -72,7 +72,6 @@ class Ordering(Kind):
     ignores_chains = by_value = True
     early = (HOLDS, REVERSED)
     fields = ("ratio", "ratio_ci")
-    shape = "curves"
     against = "< 1"
 
     def check(self, part: OrderingPart, where: str) -> None:
@@ -83,31 +82,48 @@ class Ordering(Kind):
             raise InputError(f"{where}: only", dict(part.only), "left out, or given beside uses")
 
     def why(self, row: Verdict) -> str:
-        """How many comparisons came out which way, at the end and at equal evaluations."""
+        """How many comparisons came out which way, and what would decide those whose intervals contain 1."""
         if not row.ratio_ci:
             return super().why(row)
-        said = [_said(name, row.ratio_ci) for name in (AT_END, AT_EQUAL_EVALUATIONS)]
-        return "; ".join(filter(None, said)) + _undecided(row)
+        told = []
+        for at, where in ((AT_END, "at the end"), (AT_EQUAL_EVALUATIONS, f"at {AT_EQUAL_EVALUATIONS}")):
+            words = [compared(*pair) for key, pair in row.ratio_ci.items() if key.startswith(at)]
+            holds, reversed_ = words.count(HOLDS), words.count(REVERSED)
+            some = f"{holds} of {len(words)} hold" if holds else f"none of {len(words)} holds"
+            told += [f"{where} {some}" + f", {reversed_} reversed" * bool(reversed_)] * bool(words)
+        with np.errstate(divide="ignore"):  # an interval may begin at 0
+            logs = [(np.log(ratio), *np.log(row.ratio_ci[name])) for name, ratio in (row.ratio or {}).items()]
+        rooms = [(high - log if log < 0 else log - low, abs(log)) for log, low, high in logs if low <= 0 <= high]
+        return "; ".join([*told, would_decide(rooms)] if rooms else told)
 
     def judge(self, case: Case) -> Verdict:
+        """Judge by all comparisons, in every cell: they have to agree."""
         kept = case.part.only.get(case.profile)
         cells = [cell for cell in case.cells if kept is None or cell.value in kept]
         better, other = ({c.value: c for c in cells if c.entry.method == label} for label in case.part.pair)
-        comparisons = {}
+        found: dict[str, MedianRatio] = {}
         for value, first in better.items():
-            second, names = other[value], (*case.names, f"{value:g}")
             for at in RISKS if case.part.compared == "both" else (case.part.compared,):
-                ours, theirs = RISKS[at](first, second)
-                found = compare_medians(ours, theirs, (*names, at), confidence=case.look.confidence(EARLY))
-                comparisons[f"{at}, {first.entry.parameter} {value:g}"] = found
-        verdict = ordering_verdict(comparisons)
-        runs = cells[0].final.size
+                ours, theirs = RISKS[at](first, other[value])
+                names, sure = (*case.names, f"{value:g}", at), case.look.confidence(EARLY)
+                ratio = compare_medians(ours, theirs, names, confidence=sure)
+                found[f"{at}, {first.entry.parameter} {value:g}"] = ratio
+        words, runs = {ratio.word for ratio in found.values()}, cells[0].final.size
         few = f"only {runs} replicates: the intervals are too wide for most orderings"
-        return replace(verdict, notes=(few,)) if runs <= FEW_REPLICATES else verdict
+        return Verdict(
+            words.pop() if len(words) == 1 else OPEN,
+            reason=", ".join(f"{name}: {ratio.word}" for name, ratio in found.items()),
+            ratio={name: float(np.exp(ratio.log_ratio)) for name, ratio in found.items()},
+            ratio_ci={
+                name: (float(np.exp(ratio.ci_low)), float(np.exp(ratio.ci_high))) for name, ratio in found.items()
+            },
+            notes=(few,) * (runs <= FEW_REPLICATES),
+        )
 
+    def figures(self, scores: Sequence[Any]) -> Mapping[str, Any]:
+        from dpsco_bench.report.curves import curve_figures
 
-def _at_end(*cells: CellEvidence) -> list[np.ndarray]:
-    return [cell.final for cell in cells]
+        return curve_figures(scores)
 
 
 def _at_equal_evaluations(*cells: CellEvidence) -> list[np.ndarray]:
@@ -116,43 +132,7 @@ def _at_equal_evaluations(*cells: CellEvidence) -> list[np.ndarray]:
 
 
 RISKS: Mapping[str, Callable[..., list[np.ndarray]]] = {
-    AT_END: _at_end,
+    AT_END: lambda *cells: [cell.final for cell in cells],
     AT_EQUAL_EVALUATIONS: _at_equal_evaluations,
 }
 """Where methods are compared -> risks of every replicate of each; at their ends nobody asks for checkpoints."""
-
-
-def _said(name: str, ratios: Mapping[str, tuple[float, float]]) -> str:
-    """How often a comparison came out which way: ``at the end 3 of 4 hold, 1 reversed``; empty for none made."""
-    words = [compared(*pair) for key, pair in ratios.items() if key.startswith(name)]
-    if not words:
-        return ""
-    holds, reversed_ = words.count(HOLDS), words.count(REVERSED)
-    where = "at the end" if name == AT_END else f"at {name}"
-    told = f"{holds} of {len(words)} hold" if holds else f"none of {len(words)} holds"
-    return f"{where} {told}" + f", {reversed_} reversed" * bool(reversed_)
-
-
-def _undecided(row: Verdict) -> str:
-    """Estimate what would decide comparisons whose intervals contain 1; empty if all are decided."""
-    with np.errstate(divide="ignore"):  # an interval may begin at 0
-        logs = [(np.log(ratio), *np.log((row.ratio_ci or {})[name])) for name, ratio in (row.ratio or {}).items()]
-    rooms = [(high - log if log < 0 else log - low, abs(log)) for log, low, high in logs if low <= 0 <= high]
-    return f"; {would_decide(rooms)}" if rooms else ""
-
-
-def ordering_verdict(comparisons: Mapping[str, MedianRatio]) -> Verdict:
-    """Combine the comparisons of a pair: at each method's end, at equal evaluations or at both, in every cell.
-
-    Returns ``holds`` if the claimed method is better in all comparisons, ``reversed`` if it is worse in all, else
-    ``inconclusive``; the reason says what each one shows, by its name (`AT_END` or `AT_EQUAL_EVALUATIONS`, and the
-    cell's value). The first method is the one claimed to be better.
-    """
-    words = {name: ratio.word for name, ratio in comparisons.items()}
-    unanimous = len(set(words.values())) == 1
-    return Verdict(
-        next(iter(words.values())) if unanimous else OPEN,
-        reason=", ".join(f"{name}: {word}" for name, word in words.items()),
-        ratio={name: float(np.exp(ratio.log_ratio)) for name, ratio in comparisons.items()},
-        ratio_ci={name: (float(np.exp(r.ci_low)), float(np.exp(r.ci_high))) for name, r in comparisons.items()},
-    )

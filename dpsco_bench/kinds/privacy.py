@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,7 +61,6 @@ class PrivacyKind(Kind):
     judges_noise = True
     part = PrivacyPart
     fields = ("epsilon_real", "epsilon_real_kind", "epsilon_claimed")
-    shape = "privacy"
 
     def runs(self, part: PrivacyPart) -> bool:
         """Never: plans are charged."""
@@ -74,7 +73,6 @@ class PrivacyKind(Kind):
     def judge(self, case: Case) -> Verdict:
         """Judge the real epsilon, or the target law's if nothing is known of the sampler."""
         cells = case.risk_cells(case.part.id)
-        noises = [Noise.of(*cell.charged) for cell in cells]
         withheld, why, of_the_law = "", "", case.part.quantity == LAW
         law_only = any(cell.calibrated.privacy_status == "target_law_only" for cell in cells)
         if law_only:
@@ -90,10 +88,9 @@ class PrivacyKind(Kind):
             [cell.entry.epsilon for cell in cells],
             unproven=withheld,
             why=why,
-            instances=[_instance(cell) for cell in cells],
-            settings=[_setting(cell) for cell in cells],
             pair=lambda number: _pair(cells[number]),
-            noises=() if of_the_law else noises,
+            place=lambda number: _place(cells[number]),
+            noises=() if of_the_law else [Noise.of(*cell.charged) for cell in cells],
         )
         if verdict.verdict == "holds":
             verdict = replace(verdict, reason=verdict.reason + other_instance(case))
@@ -101,6 +98,11 @@ class PrivacyKind(Kind):
             law = np.nan if verdict.epsilon_real is None else outward(verdict.epsilon_real, "upper")
             verdict = replace(verdict, verdict=f"unproven (target law {law:.3g})")
         return verdict
+
+    def panel(self, scores: Sequence[Any]) -> Any:
+        from dpsco_bench.report.elements import epsilon_panel
+
+        return epsilon_panel(scores)
 
 
 def privacy_verdict(
@@ -110,9 +112,8 @@ def privacy_verdict(
     *,
     unproven: str = "",
     why: str = "",
-    instances: Sequence[str] = (),
-    settings: Sequence[str] = (),
     pair: Callable[[int], Compared] = lambda number: Compared(),
+    place: Callable[[int], tuple[str, str]] = lambda number: ("", ""),
     noises: Sequence[Noise] = (),
 ) -> Verdict:
     """Judge the real epsilon of every cell against its claim; the cell of largest real / claimed decides.
@@ -126,9 +127,8 @@ def privacy_verdict(
     unproven, why : str
         A reason that withholds any proof whatever the accountant says (nominal constants, a proof of the target law
         only), and the same in two words, which stand in the verdict: its bound may well be below the claim.
-    instances, settings : sequence of str
-        Of what fails: the instance of each cell that attains its value, empty where none is known to; its n, d, ...
     pair : callable, number of a cell -> what its data sets differ in; asked of the cell that fails, and of no other
+    place : callable, number of that cell -> the instance that attains its value, empty where none does; n, d, ...
     noises : sequence of Noise, of each cell: that of the one which decides is behind the verdict
     """
     claimed = np.atleast_1d(np.asarray(epsilon_claimed, dtype=np.float64))
@@ -150,7 +150,7 @@ def privacy_verdict(
         words[cell],
         reason=unproven
         or _reason(float(real[cell]), kinds[cell], float(claimed[cell]), noise)
-        + (_where(found, *(own[cell] if own else "" for own in (instances, settings))) if failed else ""),
+        + (_where(found, *place(cell)) if failed else ""),
         epsilon_real=float(real[cell]),
         epsilon_real_kind=kinds[cell],
         epsilon_claimed=float(claimed[cell]),
@@ -167,10 +167,12 @@ def other_instance(case: Case) -> str:
     return f", on {own}, where the risks are of {' and '.join(others)}" if others and own and own not in others else ""
 
 
-def _instance(cell: CellEvidence) -> str:
-    """Describe a cell's problem, if its records attain what it is charged; else empty."""
-    attained = cell.calibrated.attained or cell.calibrated.epsilon_real_kind != "lower"
-    return cell.entry.problem.replace("_", " ") if attained else ""
+def _place(cell: CellEvidence) -> tuple[str, str]:
+    """Describe a cell's problem, empty if its records do not attain what it is charged, and its setting."""
+    entry, own = cell.entry, cell.calibrated
+    attained = own.attained or own.epsilon_real_kind != "lower"
+    setting = f"n = {entry.n}, d = {own.dimension}, eps = {entry.epsilon:g}, delta = {entry.delta:g}"
+    return entry.problem.replace("_", " ") * attained, setting
 
 
 def _pair(cell: CellEvidence) -> Compared:
@@ -180,24 +182,14 @@ def _pair(cell: CellEvidence) -> Compared:
     return compared(entry.problem_entry, own.plan_for(entry), entry.n, charge, own.scales, entry.delta)
 
 
-def _setting(cell: CellEvidence) -> str:
-    entry = cell.entry
-    return f"n = {entry.n}, d = {cell.calibrated.dimension}, eps = {entry.epsilon:g}, delta = {entry.delta:g}"
-
-
 def _reason(real: float, kind: str, claimed: float, noise: Noise | None) -> str:
-    """State the deciding cell's real epsilon beside its claim."""
+    """State the deciding cell's real epsilon, rounded outward, beside its claim, with equal digits."""
     if np.isnan(real):
         return "no accountant covers this sampling scheme"
-    of = f" {noise.whose}" if noise and noise.whose else ""
-    said = f"the real eps{of} is {PHRASES.get(kind, '')}{_shown(real, kind, claimed)}"
+    of, digits = f" {noise.whose}" if noise and noise.whose else "", digits_beside(real, kind, claimed)
+    shown = f"{outward(real, kind, digits):.{digits}g} where {claimed:.{digits}g} is claimed"
+    said = f"the real eps{of} is {PHRASES.get(kind, '')}{shown}"
     return said + ", that of the output is open" * bool(noise and noise.sequence_exceeds)
-
-
-def _shown(real: float, kind: str, claimed: float) -> str:
-    """Tell an epsilon, rounded outward, beside its claim, with equal digits."""
-    digits = digits_beside(real, kind, claimed)
-    return f"{outward(real, kind, digits):.{digits}g} where {claimed:.{digits}g} is claimed"
 
 
 def _where(pair: Compared, instance: str, setting: str) -> str:

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from dpsco_bench.analysis.bootstrap import summarise
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case, means
-from dpsco_bench.analysis.rates import HARDLY_MOVED, MOVED, Regime, SweepRisks, rate_verdict
-from dpsco_bench.analysis.sharing import sharing_of
-from dpsco_bench.analysis.slopes import bound_slope
+from dpsco_bench.analysis.looks import FIXED, LEVEL, TOO_NEAR, Look, within
+from dpsco_bench.analysis.rates import HARDLY_MOVED, MOVED, TINY, Regime, lack_of_fit, local_slopes, span
+from dpsco_bench.analysis.sharing import Replicates, Sharing, sharing_of
+from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import RISK, MeasuredPart, Part
@@ -26,6 +29,15 @@ from dpsco_bench.problems.registry import problem_class
 
 LARGEST_TOLERANCE, OF_THE_EXPONENT, ALWAYS_ALLOWED = 0.25, 0.25, 0.08
 """A tolerance is at most the first, and at most this share of the exponent unless that is below the last."""
+SCHEDULE_SHARE = 0.5
+"""From this share of the risk on, what is there without noise makes the risk one of the schedule."""
+EXPLAINED = 0.5
+"""Least share of a difference of slopes that a bound's other terms have to make, to be told."""
+ROUNDING = 1e-9
+LEAST_REPLICATES = 2
+"""So few have a standard error; how wide intervals of few replicates are is in docs/error_rates.md."""
+LEAST_SPAN = 2.0
+"""Over a smaller factor of the parameter local slopes are not said to agree."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +117,6 @@ class Rate(Kind):
     of_the_law = has_interval = measures_slope = True
     early = ("match", "faster", "fails")
     fields = ("fitted", "local_slopes", "noise_off_share")
-    shape = "slopes"
 
     def check(self, part: RatePart, where: str) -> None:
         """Check that the tolerance is small beside its exponent."""
@@ -118,21 +129,14 @@ class Rate(Kind):
         return True
 
     def judge(self, case: Case) -> Verdict:
-        """By `rate_verdict`, with what a reader must know beside it."""
-        part = case.part
-        sweep = sweep_of(case)
-        verdict = rate_verdict(
-            sweep,
-            part.tolerance if part.exponent is not None else limited(part.tolerance, sweep),
-            case.names,
-            profile=case.profile,
-            parameter=case.swept_parameter,
-            claimed_exponent=part.exponent,
-            better=part.better,
-            others=case.bound.others if case.bound.named_term else "",
-            look=case.look,
-        )
-        return replace(verdict, notes=(*verdict.notes, *_notes(case)))
+        """By `SweepRisks.verdict`, with what a reader must know beside it."""
+        verdict = sweep_of(case).verdict()
+        return replace(verdict, claimed_exponent=case.part.exponent, notes=(*verdict.notes, *_notes(case)))
+
+    def panel(self, scores: Sequence[Any]) -> Any:
+        from dpsco_bench.report.slope_panels import slope_panel
+
+        return slope_panel(scores)
 
 
 def largest_tolerance(exponent: float | None) -> float:
@@ -142,12 +146,9 @@ def largest_tolerance(exponent: float | None) -> float:
     return min(LARGEST_TOLERANCE, max(ALWAYS_ALLOWED, OF_THE_EXPONENT * abs(exponent)))
 
 
-def limited(tolerance: float, sweep: SweepRisks) -> float:
+def limited(tolerance: float, axis: ArrayLike, named: ArrayLike) -> float:
     """Limit a tolerance without a printed exponent to that of the formula's own slope."""
-    axis, named = np.asarray(sweep.axis, dtype=np.float64), sweep.regime.named
-    if len(np.unique(axis)) < 2:
-        return tolerance
-    return min(tolerance, largest_tolerance(bound_slope(axis, named)))
+    return min(tolerance, largest_tolerance(bound_slope(axis, named))) if len(np.unique(axis)) > 1 else tolerance
 
 
 def sweep_of(case: Case) -> SweepRisks:
@@ -168,52 +169,259 @@ def sweep_of(case: Case) -> SweepRisks:
         case.values,
         [cell.risks for cell in cells],
         regime,
+        part.tolerance if part.exponent is not None else limited(part.tolerance, case.values, regime.named),
+        case.names,
+        profile=case.profile,
+        parameter=case.swept_parameter,
+        better=part.better,
+        others=case.bound.others if case.bound.named_term else "",
+        look=case.look,
         numerical_errors=[cell.numerical_error for cell in cells],
         sharing=sharing_of([cell.entry for cell in cells]),
         edges=tuple(cell.at_edge for cell in cells),
         next_signals=tuple(cell.next_signal for cell in cells),
-        frozen=tuple(frozen(part, cell) for cell in cells) if part.requires else (),
+        frozen=tuple(_frozen(part, cell) for cell in cells) if part.requires else (),
         noise_off=[cell.risks for cell in off],
         noise_off_errors=[cell.numerical_error for cell in off],
     )
 
 
-def _notes(case: Case) -> tuple[str, ...]:
-    part, cells = case.part, case.cells
-    notes: tuple[str, ...] = ()
-    off = case.silent_cells if case.calibration != "none" else []
-    if off and (means(off)[0] <= 0).any():
-        notes += ("noise off: the excess risk is at rounding level and has no slope",)
+def _notes(case: Case) -> list[str]:
+    """Tell where a slope says little: no risk without noise, other starting gaps, risks that hardly leave the start."""
+    part, cells, notes = case.part, case.cells, list[str]()
+    if case.calibration != "none" and case.silent_cells and (means(case.silent_cells)[0] <= 0).any():
+        notes.append("noise off: the excess risk is at rounding level and has no slope")
     problems = {case.court.claim.part(source).problem for source, _ in case.sources}
     if part.quantity == RISK and any(problem_class(name).cell_dependent for name in problems):
-        notes += _family_notes(cells, case.silent_cells)
-    notes += tuple(sorted({text for cell in cells for text in cell.certificates}))
-    return notes + saturation_notes(part, cells)
-
-
-def saturation_notes(part: Part, cells: Sequence[CellEvidence]) -> tuple[str, ...]:
-    """In how many cells the risk is close to the starting point's, and what the part's own test says, if any."""
+        silent = case.silent_cells
+        each = ", each at its own worst signal" if any(cell.grid for cell in (*cells, *silent)) else ""
+        off = f"; with noise off {_shares(silent)}{each}" if silent else ""
+        notes.append(f"gap over the starting gap: {_shares(cells)}{off}")
+    notes += sorted({text for cell in cells for text in cell.certificates})
     told = part.requires and part.quantity == RISK
     close = sum(float(cell.final.mean()) > HARDLY_MOVED * cell.start_risk for cell in cells) if told else 0
-    least = ", ".join(f"{name} >= {value:g}" for name, value in part.requires.items())
-    where = f"risk above {HARDLY_MOVED:g} of the starting point's at the same signal in {close} of {len(cells)} cells"
-    own = "fails as well" if any(frozen(part, cell) for cell in cells) else "passes, and by it the rate is observable"
-    return (f"{where}; the part's own test, {least} at the largest signal, {own}",) if close else ()
+    if close:
+        least = ", ".join(f"{name} >= {value:g}" for name, value in part.requires.items())
+        where = (
+            f"risk above {HARDLY_MOVED:g} of the starting point's at the same signal in {close} of {len(cells)} cells"
+        )
+        own = (
+            "fails as well"
+            if any(_frozen(part, cell) for cell in cells)
+            else "passes, and by it the rate is observable"
+        )
+        notes.append(f"{where}; the part's own test, {least} at the largest signal, {own}")
+    return notes
 
 
-def frozen(part: Part, cell: CellEvidence) -> bool:
+def _shares(cells: Sequence[CellEvidence]) -> str:
+    ratios = means(cells)[0] / [cell.start_risk for cell in cells]
+    return f"{ratios.min():.2g} to {ratios.max():.2g}"
+
+
+def _frozen(part: Part, cell: CellEvidence) -> bool:
     """Check whether a required extra is below its least value, at the largest signal of a cell."""
     strongest = cell.grid[-1] if cell.grid else cell
     return any(strongest.extras[name].mean() < least for name, least in part.requires.items())
 
 
-def _family_notes(cells: Sequence[CellEvidence], silent: Sequence[CellEvidence]) -> tuple[str, ...]:
-    """Where the starting gap changes along a sweep, a slope says little and the gap over it more."""
+@dataclass(frozen=True)
+class SweepRisks:
+    """A sweep as a rate is judged by it; sequences and arrays have one entry per cell.
 
-    def shares(cells: Sequence[CellEvidence]) -> str:
-        ratios = means(cells)[0] / [cell.start_risk for cell in cells]
-        return f"{ratios.min():.2g} to {ratios.max():.2g}"
+    Attributes
+    ----------
+    axis : the variable of the regression, that which the claimed exponent is about
+    risks : arrays ``([[signals,] data_sets,] replicates)``
+    regime : which cells are asymptotic
+    names : (claim, part, calibration), seeds the bootstrap
+    profile : ``smoke``, ``ci`` or ``full``, decides how many asymptotic cells there must be
+    better : ``smaller`` or ``larger``, which slopes mean a faster decay than claimed
+    others : what the bound has beside the claimed term, as a noun
+    numerical_errors : of exactly computed cells, None for random ones
+    sharing : which cells have random numbers in common
+    edges : whether the largest risk stands at an edge of the signal grid that could be extended
+    next_signals : for cells at such an edge the next signal of the grid's own ratio
+    frozen : whether the part's own test finds that the runs of a cell hardly move
+    noise_off, noise_off_errors : the same sweep without noise, empty where there is none
+    """
 
-    each = ", each at its own worst signal" if any(cell.grid for cell in (*cells, *silent)) else ""
-    off = f"; with noise off {shares(silent)}{each}" if silent else ""
-    return (f"gap over the starting gap: {shares(cells)}{off}",)
+    axis: ArrayLike
+    risks: Sequence[ArrayLike]
+    regime: Regime
+    tolerance: float
+    names: Sequence[str]
+    profile: str = "ci"
+    parameter: str = "the parameter"
+    better: str = "smaller"
+    others: str = ""
+    look: Look = FIXED
+    numerical_errors: Sequence[float | None] = ()
+    sharing: Sharing | None = None
+    edges: tuple[bool, ...] = ()
+    next_signals: tuple[float, ...] = ()
+    frozen: tuple[bool, ...] = ()
+    noise_off: Sequence[ArrayLike] = ()
+    noise_off_errors: Sequence[float | None] = ()
+
+    def verdict(self) -> Verdict:
+        """Compare the measured slope with the slope of the formula: the only function that judges a rate.
+
+        In this order: too few asymptotic cells; a signal grid that ends too early; no power law; the interval of the
+        difference of the slopes against the tolerance, at the look's level (95 % where all is run at once). Returns
+        ``match``, ``faster``, ``fails``, ``inconclusive``, also ``(edge)`` or ``(bent)``, or ``not_observable``.
+        """
+        named, fitted = self.regime.named, self.regime.fitted
+        fit = self._fit(self.names, alpha=self.look.alpha)
+        b = bound_slope(fit.values, named[fitted], fit.weights) if fit else np.nan
+        word, reason = self._word(fit, b)
+        if fit and self.others and word in ("faster", "fails"):
+            reason += self._explained(fit, b)
+        silent = self._fit((*self.names[:2], "none"), noise_off=True) if len(self.noise_off) else None
+        share, errors = self.noise_off_share, self.numerical_errors or [None] * len(self.risks)
+        times = f"{share:.2g} of it" if share < 1.05 else f"{share:.2g} times as large"
+        cells = [summarise(risks, error) for risks, error in zip(self.risks, errors, strict=True)]
+        found = Verdict(
+            word,
+            reason=reason,
+            values=tuple(np.asarray(self.axis, dtype=np.float64).tolist()),
+            mean=tuple(cell.mean for cell in cells),
+            stderr=tuple(cell.stderr for cell in cells),
+            bound=tuple(named.tolist()),
+            bound_slope=b,
+            noise_off_slope=silent.slope if silent else np.nan,
+            tolerance=self.tolerance,
+            reservations=(f"schedule: without noise the risk is {times}",) * (share >= SCHEDULE_SHARE),
+            fitted=tuple(fitted.tolist()),
+            local_slopes=(),
+            noise_off_share=share,
+        )
+        return self._with_slope(found, fit) if fit else found
+
+    def _fit(self, names: Sequence[str], noise_off: bool = False, alpha: float = LEVEL) -> RateFit | None:
+        """Fit a slope over the asymptotic cells; None where they have fewer than two different values."""
+        values, own = np.asarray(self.axis, dtype=np.float64)[self.regime.fitted], self._replicates(noise_off)
+        if len(np.unique(values)) < 2:
+            return None
+        errors, sharing = own.numerical_errors, own.sharing
+        return fit_rate(values, own.risks, names, numerical_errors=errors, sharing=sharing, alpha=alpha)
+
+    def _replicates(self, noise_off: bool = False) -> Replicates:
+        """Collect the risks of the asymptotic cells, with what they have in common."""
+        numbers = np.flatnonzero(self.regime.fitted).tolist()
+        risks = self.noise_off if noise_off else self.risks
+        errors = self.noise_off_errors if noise_off else self.numerical_errors
+        sharing = self.sharing or Sharing.nothing(len(self.risks))
+        labels = (tuple(own[i] for i in numbers) for own in (sharing.data_sets, sharing.replicates))
+        known = [errors[i] if len(errors) else None for i in numbers]
+        return Replicates([risks[i] for i in numbers], known, Sharing(*labels))
+
+    @property
+    def noise_off_share(self) -> float:
+        """Risk without noise over the risk, geometric mean over the asymptotic cells; NaN where there are none."""
+        chosen = np.flatnonzero(self.regime.fitted).tolist()
+        if not len(self.noise_off) or not len(chosen):
+            return np.nan
+        off = np.array([summarise(self.noise_off[i]).mean for i in chosen])
+        return float(np.exp(np.log(np.maximum(off / self.regime.means[chosen], TINY)).mean()))
+
+    def _with_slope(self, found: Verdict, fit: RateFit) -> Verdict:
+        """Add the slope, risk over formula at both ends, the last local slope, and whether the ratio grows throughout.
+
+        It grows where it is least at the end that the formula is not about, largest at the other, and the last local
+        slope is still beyond the tolerance.
+        """
+        values, cells = np.unique(fit.values, return_inverse=True)
+        means, named = np.log(np.maximum(fit.mean, TINY)), np.log(self.regime.named[self.regime.fitted])
+        columns = (means, means - named)
+        risk, ratio = (np.array([column[cells == i].mean() for i in range(len(values))]) for column in columns)
+        sign = 1 if self.better == "smaller" else -1
+        axis, risk, ratio = np.log(values)[::sign], risk[::sign], ratio[::sign]
+        last, own = ((column[-1] - column[-2]) / (axis[-1] - axis[-2]) for column in (ratio, risk))
+        whole = ratio[0] == ratio.min() and ratio[-1] == ratio.max()
+        return replace(
+            found,
+            slope=fit.slope,
+            ci=(fit.ci_low, fit.ci_high),
+            local_slopes=tuple(local_slopes(fit.values, fit.mean).tolist()),
+            ratio_ends=(float(np.exp(ratio[0])), float(np.exp(ratio[-1]))),
+            last_local_slope=float(own),
+            grows=bool(whole and sign * last > self.tolerance),
+            notes=fit.notes,
+        )
+
+    def _word(self, fit: RateFit | None, b: float) -> tuple[str, str]:
+        """Decide the word and its reason, step by step."""
+        regime, parameter = self.regime, self.parameter
+        if any(self.frozen):
+            return "not_observable (frozen)", f"by the part's own test {regime.moving(self.frozen, parameter)}"
+        if fit and fit.nonpositive:
+            return "not_observable", f"mean excess risk is not positive at {fit.places(fit.nonpositive, parameter)}"
+        lacking = regime.lacking(self.profile, parameter)
+        if lacking or fit is None:
+            return "not_observable", lacking
+        edges = [i for i, edge in enumerate(self.edges) if edge and regime.fitted[i]]
+        if edges:
+            where = ", ".join(f"{regime.swept[i]:g}" for i in edges)
+            said = f"the largest risk is at the edge of the signal grid at {parameter} = {where}"
+            signals = ", ".join(dict.fromkeys(f"{self.next_signals[i]:g}" for i in edges if self.next_signals))
+            return "inconclusive (edge)", said + f"; it takes a next signal, {signals}" * bool(signals)
+        if fit.no_error:
+            return "inconclusive", f"a single random replicate gives no interval; it takes at least {LEAST_REPLICATES}"
+        lack = lack_of_fit(fit, regime.named[regime.fitted], self._replicates())
+        if lack.bent:
+            bends = ", ".join(f"{slope:.2f}" for slope in local_slopes(fit.values, fit.mean))
+            found = f"residuals up to {lack.largest:.0%} from a power law; local slopes {bends}"
+            return "inconclusive (bent)", f"{found}; {self._straight()}"
+        word, reason = equivalence(fit, b, self.tolerance, self.better)
+        if reason.endswith(TOO_NEAR):  # it shows at sizes towards which the formula is claimed
+            sizes = regime.swept[regime.fitted]
+            where, end = ("beyond", sizes.max()) if self.better == "smaller" else ("below", sizes.min())
+            reason += f"; it takes sizes {where} {parameter} = {end:,.10g}"
+        return word, reason
+
+    def _straight(self) -> str:
+        """From which end local slopes of fitted cells agree with the formula's, and which sizes that leaves to add."""
+        regime, fitted, parameter = self.regime, self.regime.fitted, self.parameter
+        values, cells = np.unique(regime.swept[fitted], return_inverse=True)
+        columns = (np.asarray(self.axis, dtype=np.float64), np.maximum(regime.means, TINY), regime.named)
+        axis, means, named = (
+            np.array([np.log(column[fitted][cells == i]).mean() for i in range(len(values))]) for column in columns
+        )
+        agree = np.abs(np.diff(means - named) / np.diff(axis)) <= self.tolerance
+        above, below = (int(np.argmin([*own, False])) for own in (agree[::-1], agree))
+        if above and values[-1] >= LEAST_SPAN * values[-1 - above]:
+            kept = f"from {parameter} = {values[-1 - above]:,.10g} on they agree with the formula"
+            return f"{kept}; it takes sizes beyond {values[-1]:,.10g}, with the smaller ones left out"
+        if below and values[below] >= LEAST_SPAN * values[0]:
+            kept = f"up to {parameter} = {values[below]:,.10g} they agree with the formula"
+            smaller = f"below {values[0]:,.10g}, or " if regime.swept.min() >= values[0] else ""
+            return f"{kept}; it takes sizes {smaller}beyond {values[-1]:,.10g} to show what follows"
+        return f"at neither end they agree with the formula; it takes sizes beyond {parameter} = {values[-1]:,.10g}"
+
+    def _explained(self, fit: RateFit, b: float) -> str:
+        """Explain by a bound's other terms a slope that is not the claimed term's; empty below half of it.
+
+        They are below half of the bound in every fitted cell, and bend it all the same. The word stays: it is about the
+        claimed term.
+        """
+        regime, fitted = self.regime, self.regime.fitted
+        whole = bound_slope(fit.values, regime.full[fitted], fit.weights)
+        if not abs(fit.slope - whole) <= (1.0 - EXPLAINED) * abs(fit.slope - b):
+            return ""
+        share = span(1.0 - (regime.named / regime.full)[fitted])
+        return f"; {self.others} is {share} of the bound, which has slope {whole:.3g}"
+
+
+def equivalence(fit: RateFit, b: float, tolerance: float, better: str = "smaller") -> tuple[str, str]:
+    """Word for the interval of measured less formula slope, and the reason: nothing else decides."""
+    shown = f"slope {fit.slope:.3g} [{fit.ci_low:.3g}, {fit.ci_high:.3g}] against {b:.3g}, allowed {tolerance:g}"
+    side = 1.0 if better == "smaller" else -1.0
+    low, high = sorted((side * (fit.ci_low - b), side * (fit.ci_high - b)))
+    if max(-low, high) <= tolerance * (1 + ROUNDING):
+        return "match", shown
+    if high < -tolerance:
+        return "faster", shown
+    if low > tolerance:
+        return "fails", shown
+    return "inconclusive", f"{shown}; {within(fit.slope, fit.ci_low, fit.ci_high, b, tolerance)}"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar
-
-from numpy.typing import ArrayLike
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from dpsco_bench.analysis.cells import columns_of, measured
 from dpsco_bench.analysis.judge import Case
@@ -37,7 +36,6 @@ class Shown(Kind):
     }
     part = ShownPart
     mixes_sweeps = measures_slope = True
-    shape = "slopes"
     answers = False
 
     def asks(self, part: ShownPart) -> bool:
@@ -45,13 +43,15 @@ class Shown(Kind):
         return False
 
     def judge(self, case: Case) -> Verdict:
-        printed = case.printed
-        logarithms = bool(printed) and all(0.0 < value < math.inf for value in printed)
-        return case.with_slope(shown_verdict(*case.columns, printed or None), printed if logarithms else None)
+        values, mean, stderr = case.columns
+        columns = measured(*columns_of(values, mean, stderr, case.printed or mean))
+        found = Verdict("shown", reason="no criterion was set: measured values without a verdict", **columns)
+        if not case.printed:
+            return case.with_slope(replace(found, bound=()))
+        logarithms = all(0.0 < value < math.inf for value in case.printed)
+        return case.with_slope(found, case.printed if logarithms else None)
 
+    def panel(self, scores: Sequence[Any]) -> Any:
+        from dpsco_bench.report.slope_panels import slope_panel
 
-def shown_verdict(values: ArrayLike, mean: ArrayLike, stderr: ArrayLike, bound: ArrayLike | None = None) -> Verdict:
-    """Measured values without a verdict, beside a formula if there is one, shape ``(cells,)``."""
-    found = measured(*columns_of(values, mean, stderr, mean if bound is None else bound))
-    given = found if bound is not None else {**found, "bound": ()}
-    return Verdict("shown", reason="no criterion was set: measured values without a verdict", **given)
+        return slope_panel(scores)

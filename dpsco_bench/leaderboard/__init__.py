@@ -4,7 +4,7 @@
   stored like every other job.
 * `standings`: the cells of these jobs become a row for each point, with risks, intervals, ties and the winner.
 * `choose`: a board of one point, for the methods that fit into a limit of time.
-* `tables`, `phases`: what pages and figures show of the standings. `bounds`: lower bounds that stand beside them.
+* `tables`, `phases`: what pages and figures show of the standings.
 """
 
 import sys

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -21,10 +21,10 @@ from dpsco_bench.claims.catalogue import naming, read_own
 from dpsco_bench.claims.files import build_checked, check_names, listed, read_shipped
 from dpsco_bench.claims.jobs import expected_seconds, finished
 from dpsco_bench.claims.model import PROFILES, by_profile, check_profile
-from dpsco_bench.claims.plan import BoardEntry, LeftOut, Settings
+from dpsco_bench.claims.plan import SEARCH_MARK, BoardEntry, LeftOut
 from dpsco_bench.errors import DpscoError, InputError, Refusal, checked_count, nearest
-from dpsco_bench.execution.cell import Cell, Draft, located, pinned
-from dpsco_bench.execution.jobs import OF, RANKING, SEARCHED, Job
+from dpsco_bench.execution.cell import Cell, located, pinned
+from dpsco_bench.execution.jobs import OF, RANKING, SEARCHED, Job, Settings
 from dpsco_bench.execution.predict import rounds_of
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.run import NO_ROUNDS
@@ -46,8 +46,6 @@ USUAL = {"replicates": 16, "data_sets": 1, "most_seconds": 60.0}  # values where
 EVERY = "all"  # in place of the methods: every one that is registered, with the settings of the boards that ship
 CALIBRATION, SILENT = "accounted", "none"
 REFERENCE = "without_privacy"  # name of the runs without noise among the methods
-SEARCH_MARK = "#"
-"""Between a searched method and the number of its setting."""
 RISK_MEASURE = "excess_risk"
 QUADRATIC = 11 / 6
 """Counts that grow by a larger power of n are of order n^2.
@@ -73,6 +71,10 @@ class Entrant(Record):
     def name(self) -> str:
         return self.label or self.algorithm.split(".", 1)[-1]
 
+    def runs_as(self, other: Entrant) -> bool:
+        """Tell whether both run the same, whatever they are called."""
+        return all(getattr(self, key) == getattr(other, key) for key in ("algorithm", "variant", "options"))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Search(Entrant):
@@ -82,10 +84,11 @@ class Search(Entrant):
     beside: list[Options] = field(default_factory=list)  # further settings; an empty one is the theorem's own
 
     @property
-    def settings(self) -> list[Options]:
+    def settings(self) -> list[Search]:
+        """The search with the options of each of its settings."""
         values = [[int(v) if float(v).is_integer() and k == "steps" else v for v in vs] for k, vs in self.grid.items()]
         combinations = [dict(zip(self.grid, chosen, strict=True)) for chosen in product(*values)]
-        return [{**self.options, **setting} for setting in (*combinations, *self.beside)]
+        return [replace(self, options={**self.options, **setting}) for setting in (*combinations, *self.beside)]
 
 
 @dataclass(frozen=True)
@@ -155,16 +158,27 @@ class Board(Record):
     def of(cls, entry: BoardEntry) -> Board:
         return cls.from_json(restore(entry.board))
 
-    def runs_anyway(self, instance: Instance, search: Search, options: Options, profile: str) -> str:
-        """Name the method that a setting of a search is, whose run serves for both; empty where none is."""
-        alike = (
-            method.name
-            for method in self.methods
-            if (method.algorithm, method.variant, dict(method.options)) == (search.algorithm, None, dict(options))
-            and profile in method.profiles
-            and method.name not in instance.excluded
-        )
-        return next(alike, "")
+    def shared(self, instance: Instance, profile: str) -> list[tuple[str, str, int, str]]:
+        """List (instance, search, number of a setting, method) of the settings that a method's own run serves."""
+        methods = [one for one in self.methods if profile in one.profiles and one.name not in instance.excluded]
+        return [
+            (instance.id, search.name, number, alike[0])
+            for search in instance.searches
+            for number, setting in enumerate(search.settings)
+            if (alike := [one.name for one in methods if one.runs_as(setting)])
+        ]
+
+    def entrants(self, instance: Instance, profile: str) -> list[tuple[str, str, Entrant]]:
+        """List (calibration, name, method) of all that an instance runs at each of its points."""
+        shared = {(search, number) for _, search, number, _ in self.shared(instance, profile)}
+        searched = [
+            (CALIBRATION, f"{search.name}{SEARCH_MARK}{number}", setting)
+            for search in instance.searches
+            for number, setting in enumerate(search.settings if profile in search.profiles else ())
+            if (search.name, number) not in shared
+        ]
+        silent = [(SILENT, REFERENCE, instance.without_privacy)] if instance.without_privacy else []
+        return [*((CALIBRATION, one.name, one) for one in self.methods), *searched, *silent]
 
     def points(self, instance: Instance, profile: str) -> list[GridPoint]:
         """List the distinct (n, d, epsilon) of an instance in a profile, in the order of its blocks."""
@@ -190,6 +204,12 @@ def load_board(id: str) -> Board:
     lost = {one.name for one in board.methods if _is_absent(one)}
     kept = [one for one in board.methods if one.name not in lost]
     return replace(board, methods=kept, instances=[_but_for(lost, one) for one in board.instances])
+
+
+def shipped_instances(problem: str = "") -> list[Instance]:
+    """List the instances of the boards that ship, of all problems or of one."""
+    found = (one for id in board_ids() for one in load_board(id).instances)
+    return [one for one in found if problem in ("", one.problem)]
 
 
 def _but_for(lost: set[str], one: Instance) -> Instance:
@@ -256,10 +276,14 @@ def parse_board(entry: Any, name: str = "") -> Board:
         methods = listed(values.get("methods"), f"{id}: methods")
         values["methods"] = [_entrant(Entrant, one, f"{id}, method") for one in methods]
     values["instances"] = [_instance(one, id) for one in listed(values.get("instances"), f"{id}: instances")]
-    values |= {key: by_profile(values[key], f"{id}: {key}") for key in BY_PROFILE if key in values}
+    values |= {key: _by_profile(values[key], f"{id}: {key}") for key in BY_PROFILE if key in values}
     board: Board = build_checked(Board, values, id)
     _check(board)
     return board
+
+
+def _by_profile(values: Any, where: str) -> Plain:
+    return {check_profile(profile, where): value for profile, value in by_profile(values, where).items()}
 
 
 def _entrant(cls: type[Entrant], entry: Any, where: str) -> Any:
@@ -283,8 +307,7 @@ def _instance(entry: Any, board: str) -> Instance:
     values["searches"] = [_entrant(Search, one, f"{where}, search") for one in searches]
     if values.get("without_privacy"):
         values["without_privacy"] = _entrant(Entrant, values["without_privacy"], f"{where}, without_privacy")
-    if "grids" in values:
-        values["grids"] = by_profile(values["grids"], f"{where}: grids")
+    values |= {key: _by_profile(values[key], f"{where}: {key}") for key in ("grids", "runs_to") if key in values}
     instance: Instance = build_checked(Instance, values, where)
     if not re.fullmatch(r"[\w.-]+", instance.id):
         raise InputError(f"{where}: id", instance.id, "letters, digits, ., - and _")
@@ -294,7 +317,7 @@ def _instance(entry: Any, board: str) -> Instance:
 
 
 def _check(board: Board) -> None:
-    """Refuse what types do not say: names that are there twice or nowhere, profiles, and numbers out of range."""
+    """Refuse what types do not say: names that are there twice or nowhere, and numbers out of range."""
     where, methods = board.id, [method.name for method in board.methods]
     for key, names in (("methods", methods), ("instances", [instance.id for instance in board.instances])):
         if len(set(names)) != len(names) or not names:
@@ -302,30 +325,24 @@ def _check(board: Board) -> None:
     if not 0 < board.delta < 1:
         raise InputError(f"{where}: delta", board.delta, "in (0, 1)")
     for key in (*INTEGERS, *LIMITS):
-        for profile, number in getattr(board, key).items():
-            check_profile(profile, f"{where}: {key}")
+        for number in getattr(board, key).values():
             if key in INTEGERS:
                 checked_count(f"{where}: {key}", number)
             elif not number > 0:
                 raise InputError(f"{where}: {key}", number, "a number > 0")
-    for profile in board.grids:
-        check_profile(profile, f"{where}: grids")
-        for key in (*COUNTS, *LIMITS):
-            if profile not in getattr(board, key):
-                raise InputError(f"{where}: {key}", profile, "given for every grid's profile")
+    for profile, key in product(board.grids, (*COUNTS, *LIMITS)):
+        if profile not in getattr(board, key):
+            raise InputError(f"{where}: {key}", profile, "given for every grid's profile")
     for instance in board.instances:
         here = f"{where}, {instance.id}"
-        for profile, sizes in instance.runs_to.items():
-            check_profile(profile, f"{here}: runs_to")
-            for name, n in sizes.items():
-                checked_count(f"{here}: runs_to, {profile}: {name}", n)
-        further = [name for sizes in instance.runs_to.values() for name in sizes]
-        for key, named in (("excluded", [*instance.excluded]), ("runs_to", further)):
+        further = [(profile, name, n) for profile, to in instance.runs_to.items() for name, n in to.items()]
+        for profile, name, n in further:
+            checked_count(f"{here}: runs_to, {profile}: {name}", n)
+        for key, named in (("excluded", instance.excluded), ("runs_to", [name for _, name, _ in further])):
             for name in named:
                 if name not in methods:
                     raise InputError(f"{here}: {key}", name, "a method of the board")
         for profile, blocks in {**board.grids, **instance.grids}.items():
-            check_profile(profile, f"{here}, grid of {profile}")
             for block in blocks:
                 _check_block(block, f"{here}, grid of {profile}")
 
@@ -358,68 +375,58 @@ def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = No
 
 def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
     """Plan the jobs of a board in a profile; ``left_out`` has each (instance, method, point) that is not run."""
-    found: dict[tuple[str, str], tuple[Job, list[tuple[Draft, float]]]] = {}
+    found: dict[tuple[str, str], tuple[Job, list[tuple[Cell, float]]]] = {}
     left_out: list[LeftOut] = []
-    counts = board.replicates.get(profile, 1), board.data_sets.get(profile, 1)
     for method in board.methods:
         _check_method(method, f"{board.id}, method {method.name}")
     for instance in board.instances:
-        _check_instance(board, instance, profile, settings)
-        for calibration, cell in board_cells(board, instance, profile):
-            name = (_part(cell), calibration)
-            job, ours = found.setdefault(name, (ranking_job(settings, board.id, *name, *counts, profile), []))
-            said = _left_out(board, instance, cell, job)
-            if isinstance(said, tuple):
-                left_out.append(LeftOut.of(cell, *said))
+        points = board.points(instance, profile)
+        _check_instance(board, instance, points, settings)
+        for place, (calibration, name, one) in product(enumerate(points), board.entrants(instance, profile)):
+            draft, part = draft_at(board, instance, name, one, *place), _part(instance, name)
+            job = ranking_job(board, profile, settings, part, calibration)
+            job, drafts = found.setdefault((part, calibration), (job, []))
+            try:
+                seconds = _seconds(board, instance, draft, job)
+            except Unfit as unfit:
+                left_out.append(LeftOut.of(draft, unfit.status, unfit.reason, unfit.seconds))
             else:
-                at = [cell.at_signal(signal) for signal in instance.signals] or [cell]
-                ours += [(replace(one, cell=len(ours) + i), said) for i, one in enumerate(at)]
-    kept = []
-    for job, drafts in (one for one in found.values() if one[1]):
-        pins = tuple(pinned(draft, settings.data_root) for draft, _ in drafts)
-        kept.append(finished(replace(job, cells=pins, seconds=tuple(seconds for _, seconds in drafts))))
-    made_from = digest([board, profile, left_out])
-    return BoardEntry(board.id, tuple(kept), made_from, to_jsonable(board), tuple(left_out))
+                drafts += [(at, seconds) for at in [draft.at_signal(one) for one in instance.signals] or [draft]]
+    jobs = tuple(with_cells(job, drafts) for job, drafts in found.values() if drafts)
+    shared = tuple(one for instance in board.instances for one in board.shared(instance, profile))
+    return BoardEntry(board.id, jobs, digest([board, profile, left_out]), to_jsonable(board), tuple(left_out), shared)
 
 
-def board_cells(board: Board, instance: Instance, profile: str) -> Iterator[tuple[str, Draft]]:
-    """Go through (calibration, cell) of everything that an instance is to run, at one signal each."""
-    for number, point in enumerate(board.points(instance, profile)):
-        where = {"value": float(number), **point._asdict()}
-        for entrant in board.methods:
-            yield CALIBRATION, _draft(board, instance, entrant.name, entrant, entrant.options, where)
-        for search in instance.searches:
-            for setting, options in enumerate(search.settings if profile in search.profiles else ()):
-                if not board.runs_anyway(instance, search, options, profile):
-                    name = f"{search.name}{SEARCH_MARK}{setting}"
-                    yield CALIBRATION, _draft(board, instance, name, search, options, where)
-        if one := instance.without_privacy:
-            yield SILENT, _draft(board, instance, REFERENCE, one, one.options, where)
-
-
-def _draft(board: Board, instance: Instance, name: str, one: Entrant, options: Options, where: Plain) -> Draft:
-    return Draft(
+def draft_at(board: Board, instance: Instance, name: str, one: Entrant, number: int, at: GridPoint) -> Cell:
+    """Make the cell of a method, or of a setting of a search, at a point of an instance and its number."""
+    return Cell(
         problem=instance.problem,
         problem_options=dict(instance.problem_options),
         delta=board.delta,
         parameter="point",
+        value=float(number),
         method=f"{instance.id}/{name}",
         algorithm=one.algorithm,
         variant=_variant(one),
-        options=dict(options),
-        **where,
+        options=dict(one.options),
+        **at._asdict(),
     )
 
 
-def ranking_job(
-    settings: Settings, claim: str, part: str, calibration: str, replicates: int, data_sets: int, profile: str = ""
-) -> Job:
-    counts = {"replicates": replicates, "data_sets": data_sets}
-    where = {"claim": claim, "part": part, "profile": profile}
+def ranking_job(board: Board, profile: str, settings: Settings, part: str, calibration: str) -> Job:
+    """Make a job of a board, still without its cells."""
+    counts = {"replicates": board.replicates.get(profile, 1), "data_sets": board.data_sets.get(profile, 1)}
+    where = {"claim": board.id, "part": part, "profile": profile}
     return settings.job(**where, **counts, kind=RANKING, calibration=calibration, rounds=NO_ROUNDS)
 
 
-def _check_instance(board: Board, instance: Instance, profile: str, settings: Settings) -> None:
+def with_cells(job: Job, drafts: Sequence[tuple[Cell, float]]) -> Job:
+    """Give a job its cells, numbered, with the seconds that each is predicted to take, and its keys."""
+    cells = (pinned(replace(draft, cell=number).to_json(), job.data_root) for number, (draft, _) in enumerate(drafts))
+    return finished(replace(job, cells=tuple(cells), seconds=tuple(seconds for _, seconds in drafts)))
+
+
+def _check_instance(board: Board, instance: Instance, points: Sequence[GridPoint], settings: Settings) -> None:
     """Stop the board at what a problem or a method of its instance does not have."""
     where, cls = f"{board.id}, instance {instance.id}", problem_class(instance.problem)
     if instance.lower_bound:
@@ -427,7 +434,7 @@ def _check_instance(board: Board, instance: Instance, profile: str, settings: Se
     if instance.signals and not cls.signal_option:
         raise InputError(f"signals of {instance.id}", instance.signals, f"none: {instance.problem} has no free signal")
     if not (cls.needs_data_root and cls.unavailable(Path(settings.data_root))):
-        for d in {point.d for point in board.points(instance, profile)}:
+        for d in {point.d for point in points}:
             with naming(where):
                 problem_at(instance.problem, d, instance.problem_options, settings.data_root)
     for entrant in filter(None, (*instance.searches, instance.without_privacy)):
@@ -445,9 +452,9 @@ def _check_method(method: Entrant, where: str) -> None:
     entry = get_algorithm(method.algorithm)
     if method.variant is not None and method.variant not in entry.variants:
         raise InputError(f"{where}: variant", method.variant, "one of " + ", ".join(entry.variants))
-    for options in method.settings if isinstance(method, Search) else [method.options]:
+    for one in method.settings if isinstance(method, Search) else [method]:
         with naming(where):
-            entry.checked_options(options)
+            entry.checked_options(one.options)
 
 
 def _variant(entrant: Entrant) -> str | None:
@@ -458,63 +465,67 @@ def _variant(entrant: Entrant) -> str | None:
     return variant
 
 
-def _part(cell: Draft) -> str:
-    """Name the job of a cell: its instance and its method, in letters that the name of a file may have."""
-    instance, _, name = cell.method.partition("/")
+def _part(instance: Instance, name: str) -> str:
+    """Name the job of a method on an instance, in letters that the name of a file may have."""
     method, mark, _ = name.partition(SEARCH_MARK)
     plain = re.sub(r"[^\w.-]", lambda found: f"{OF}{ord(found[0]):x}", method)
-    return OF.join([instance, plain, *([SEARCHED] if mark else [])])
+    return OF.join([instance.id, plain, *([SEARCHED] if mark else [])])
 
 
-def _left_out(board: Board, instance: Instance, draft: Draft, job: Job) -> tuple[str, str] | float:
-    """Say why a cell is not run, as (status, reason); predict the seconds of one that is, 0 where its data are absent.
+class Unfit(DpscoError):
+    """A cell that is not run: its status as in `claims.plan.Unrun`, and the reason, in full and in brief."""
+
+    def __init__(self, status: str, reason: str, brief: str = "", seconds: float = 0.0) -> None:
+        super().__init__(" ".join(reason.split()))
+        self.status, self.reason, self.brief = status, str(self), " ".join((brief or reason).split())
+        self.seconds = seconds
+
+
+def _seconds(board: Board, instance: Instance, draft: Cell, job: Job) -> float:
+    """Predict the seconds of a cell, 0 where its data are absent. Raises Unfit for one that is not run.
 
     Limits are of one signal; the reason has the time of all.
     """
     name, profile = draft.method.partition("/")[2], job.profile
-    if name in instance.excluded:
-        return "refused", instance.excluded[name]
-    if problem_class(instance.problem).unavailable(Path(job.data_root)):
+    if name not in instance.excluded and problem_class(instance.problem).unavailable(Path(job.data_root)):
         return 0.0
-    try:
-        cell, plan = planned(draft, job)
-    except Unfit as unfit:
-        return unfit.status, unfit.reason
-    seconds = expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
-    if cell.n > instance.runs_to.get(profile, {}).get(name, 0):
+    plan, seconds = fitted(instance, draft, job)
+    if (here := draft.n) > instance.runs_to.get(profile, {}).get(name, 0):
         smallest = min(point.n for point in board.points(instance, profile))
-        most = (board.most_seconds_at_smallest_n if cell.n == smallest else board.most_seconds)[profile]
-        beyond = cell.n > board.quadratic_to.get(profile, math.inf) and seconds > QUICK
+        most = (board.most_seconds_at_smallest_n if here == smallest else board.most_seconds)[profile]
+        beyond = here > board.quadratic_to.get(profile, math.inf) and seconds > QUICK
         if seconds > most or (beyond and is_quadratic(draft, job, plan)):
-            total = duration(max(1, len(instance.signals)) * seconds)
-            return "too_long", f"about {total} on one core: {steps_text(plan)}"
-    unwanted = next((m.why for m in board.methods if m.name == name and profile not in m.profiles), "")
-    return ("not_run", unwanted) if unwanted else seconds
+            total = max(1, len(instance.signals)) * seconds
+            raise Unfit("too_long", f"about {duration(total)} on one core: {steps_text(plan)}", seconds=total)
+    if unwanted := next((m.why for m in board.methods if m.name == name and profile not in m.profiles), ""):
+        raise Unfit("not_run", unwanted)
+    return seconds
 
 
-class Unfit(DpscoError):
-    """A cell that is not run: its status (``incomparable`` or ``refused``), and the reason, in full and in brief."""
+def fitted(instance: Instance, draft: Cell, job: Job) -> tuple[Plan, float]:
+    """Plan a cell of an instance, and predict its seconds on one core. Raises Unfit where it cannot be run there."""
+    name = draft.method.partition("/")[2]
+    if name in instance.excluded:
+        raise Unfit("refused", instance.excluded[name])
+    cell, plan = planned(draft, job)
+    return plan, expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
 
-    def __init__(self, status: str, reason: str, brief: str = "") -> None:
-        super().__init__(" ".join(reason.split()))
-        self.status, self.reason, self.brief = status, str(self), " ".join((brief or reason).split())
 
-
-def planned(draft: Draft, job: Job) -> tuple[Cell, Plan]:
+def planned(asked: Cell, job: Job) -> tuple[Cell, Plan]:
     """Plan a cell. Raises Unfit where it cannot be held against the others."""
-    measure = get_algorithm(draft.algorithm).measure
+    measure = get_algorithm(asked.algorithm).measure
     if measure != RISK_MEASURE:
         reason = f"its theorem bounds another quantity than the risk: {measure.replace('_', ' ')}"
         raise Unfit("incomparable", reason)
     lacking: list[str] = []
     try:
-        cell = located(pinned(draft, job.data_root), job.data_root)
+        cell = located(pinned(asked.to_json(), job.data_root), job.data_root)
         cell.problem_entry.check_records(cell.n)
         lacking = [need_text(need) for need in cell.algorithm_entry.needs if cell.problem_entry.lacks(need)]
         _, plan = cell.plan(job.calibration, job.seed, twice=False)
     except DpscoError as error:
-        if isinstance(error, InputError) and error.key in draft.options:  # which another instance may take
-            say_once(DpscoError(f"left out: {draft.method}: {error}"))
+        if isinstance(error, InputError) and error.key in asked.options:  # which another instance may take
+            say_once(DpscoError(f"left out: {asked.method}: {error}"))
         raise Unfit("refused", str(error), _brief(error, lacking)) from error
     leaks = [text for text in (plan.unprotected, *plan.leaks) if text]
     if leaks and job.calibration != SILENT:
@@ -537,13 +548,12 @@ def steps_text(plan: Plan) -> str:
     return f"{rounds_of(plan):.3g} rounds and {plan.gradient_evaluations:.3g} gradients"
 
 
-def is_quadratic(draft: Draft, job: Job, plan: Plan) -> bool:
+def is_quadratic(cell: Cell, job: Job, plan: Plan) -> bool:
     """Tell whether a plan's rounds or gradients are of order n^2: by growth to half or twice n, else by number."""
-    n = draft.n
-    assert n is not None
+    n = cell.n
     for other in (n // 2, 2 * n):
         with suppress(Unfit):
-            count = _count(planned(replace(draft, n=other), job)[1])
+            count = _count(planned(replace(cell, n=other), job)[1])
             return math.log(count / _count(plan)) / math.log(other / n) > QUADRATIC
     return _count(plan) > n**QUADRATIC
 

@@ -6,9 +6,9 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,15 +16,16 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
+from dpsco_bench.analysis.races import race
+from dpsco_bench.claims.bounds.orders import NO_BOUND, NONE_STATED, ORDER_ONLY, lower_bound_name
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.jobs import expected_seconds, finished
-from dpsco_bench.claims.plan import BoardEntry, LeftOut, Settings, Unrun
+from dpsco_bench.claims.plan import BoardEntry, LeftOut, Unrun
 from dpsco_bench.datasets.tables import LABEL, write_records
 from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
-from dpsco_bench.execution.cell import CalibratedCell, Cell, Draft, check_data_sets, pinned, without_places
-from dpsco_bench.execution.job_results import HELD_OUT, HeldOut, Measured
-from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.cell import CalibratedCell, Cell, check_data_sets, without_places
+from dpsco_bench.execution.job_results import HELD_OUT, Measured
+from dpsco_bench.execution.jobs import Job, Settings
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.request import (
@@ -45,29 +46,30 @@ from dpsco_bench.jsonio import digest, to_jsonable
 from dpsco_bench.leaderboard.board import (
     CALIBRATION,
     COUNTS,
+    LIMITS,
     REFERENCE,
     SILENT,
     Board,
     Entrant,
     Instance,
     Unfit,
-    board_ids,
     contestants,
-    load_board,
-    planned,
+    draft_at,
+    fitted,
     problem_at,
     ranking_job,
+    shipped_instances,
     steps_text,
+    with_cells,
 )
-from dpsco_bench.leaderboard.bounds import NO_BOUND, NONE_STATED, ORDER_ONLY, lower_bound_name
-from dpsco_bench.leaderboard.standings import TRIVIAL, Interval, Ranked, Reference, Standing, race, standings
-from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record, Tabled, unboxed
+from dpsco_bench.leaderboard.standings import TRIVIAL, Ranked, Standing, standings
+from dpsco_bench.plain import Options, Plain, Record, Tabled, unboxed
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.registry import PLUGIN
 
-ID = "choose"
+ID, PROFILE = "choose", ""
 OWN_RECORDS = "data_file"  # problem on records that are given as arrays
 LIMIT = 90.0  # seconds
 OVERHEAD = 0.3  # seconds on one core that a method takes beside its steps: its process, its accountant, its data
@@ -76,6 +78,11 @@ CORES = 2  # processes at a time, where the machine has so many cores
 NOMINAL = "the constants are nominal (declared, not true everywhere), so that no privacy that rests on them is shown"
 NEAR = 0.05  # least risks that are lower than the starting point's by less than this share are told so
 VALUE = ": must be "  # part of a reason that asks for another value, of n or of an option
+WRITTEN = (
+    *("point", "risk_kind", "methods", "refused", "trivial", "without_privacy", "lower_bound", "held_out"),
+    *("tied", "margin", "margin_ci", "warnings"),
+)
+"""What JSON has of a choice."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,22 +103,17 @@ class Contest(Record):
     def entry(self, data_root: str) -> Problem:
         return problem_at(self.problem, self.d, self.options, data_root)
 
-    def draft(self, name: str, method: Entrant) -> Draft:
-        return Draft(
-            algorithm=method.algorithm,
-            variant=method.variant,
-            options=dict(method.options),
-            method=f"{self.problem}/{name}",
-            parameter="point",
-            value=0.0,
-            problem=self.problem,
-            problem_options=dict(self.options),
-            **{key: getattr(self, key) for key in CELL_KEYS},
-        )
-
-    def job(self, settings: Settings, name: str = "", calibration: str = CALIBRATION) -> Job:
-        """Make the job of a method, still without its cell."""
-        return ranking_job(settings, ID, name, calibration, self.replicates, self.data_sets)
+    @property
+    def board(self) -> Board:
+        """A board of all methods with this point alone; its profile has no name."""
+        title = problem_class(self.problem).summary
+        excluded = {name: why for one in shipped_instances(self.problem) for name, why in one.excluded.items()}
+        instance = Instance(self.problem, title, self.problem, self.options, excluded=excluded)
+        grid = {"n": [self.n], "d": [self.d], "epsilon": [self.epsilon]}
+        every: dict[str, Any] = {"grids": [grid], "replicates": self.replicates, "data_sets": self.data_sets}
+        every |= dict.fromkeys(LIMITS, math.inf)
+        by_profile: dict[str, Any] = {key: {PROFILE: value} for key, value in every.items()}
+        return Board(ID, "Which method?", self.delta, contestants(), [instance], **by_profile)
 
 
 def make_point(keys: Options, data_root: str = "data") -> Contest:
@@ -131,7 +133,6 @@ def make_point(keys: Options, data_root: str = "data") -> Contest:
         raise InputError("n", "missing", "given, an integer >= 1")
     found |= {key: checked_count(key, found[key]) for key in ("n", *COUNTS) if key in found}
     point = Contest(problem=cls.name, options=options, **found)
-    check_run(CALIBRATION, point.replicates, 0)
     check_data_sets(cls.name, point.data_sets)
     entry.check_records(point.n)
     check_sampled(Cell("", point.problem, point.n, point.epsilon, point.delta, d=point.d, problem_options=options))
@@ -171,51 +172,45 @@ def twin_of(point: Contest, data_root: str = "data") -> Contest:
 
 
 class Candidate(NamedTuple):
-    """A method that accepts the point, and the seconds that it is predicted to take on one core."""
+    """A method that accepts the point, its job and cell, and the seconds that it is predicted to take on one core."""
 
-    method: Entrant
+    entry: Algorithm
+    job: Job
+    draft: Cell
     plan: Plan
     seconds: float
 
 
-def _shipped_instances() -> list[Instance]:
-    return [instance for id in board_ids() for instance in load_board(id).instances]
-
-
-def candidates(point: Contest, settings: Settings) -> tuple[list[Candidate], list[LeftOut]]:
-    """Find the methods that accept a point, the quickest first, and those that do not, with the reason in a line."""
-    ours = [instance for instance in _shipped_instances() if instance.problem == point.problem]
-    excluded = {name: why for instance in ours for name, why in instance.excluded.items()}
-    found, left_out = [], []
-    for method in contestants():
-        draft = point.draft(method.name, method)
+def candidates(board: Board, settings: Settings) -> tuple[list[Candidate], list[LeftOut]]:
+    """Find the methods that accept a `Contest.board`, and those that do not, with the reason in a line."""
+    found, kept, left_out = list[Candidate](), list[Candidate](), list[LeftOut]()
+    for method in board.methods:
+        draft, job = _cell(board, settings, method.name, method, CALIBRATION)
         try:
-            if method.name in excluded:
-                raise Unfit("refused", excluded[method.name])
-            cell, plan = planned(draft, point.job(settings))
+            plan, seconds = fitted(board.instances[0], draft, job)
             if not method.profiles:
                 raise Unfit("not_run", method.why)
         except Unfit as unfit:
             left_out.append(LeftOut.of(draft, unfit.status, unfit.brief))
         else:
-            seconds = OVERHEAD + expected_seconds(cell, plan, point.replicates * point.data_sets)
-            found.append(Candidate(method, plan, seconds))
-    kept: list[Candidate] = []
-    for one in sorted(found, key=lambda one: one.method.name):  # the name that is kept hangs on no prediction
-        run = get_algorithm(one.method.algorithm).run_function
-        alike = (o for o in kept if o.plan == one.plan and get_algorithm(o.method.algorithm).run_function is run)
-        twin = next(alike, None)
-        if twin is None:
+            found.append(Candidate(get_algorithm(method.algorithm), job, draft, plan, OVERHEAD + seconds))
+    for one in sorted(found, key=lambda one: one.job.part):  # the name that is kept hangs on no prediction
+        alike = (o for o in kept if o.plan == one.plan and o.entry.run_function is one.entry.run_function)
+        if twin := next(alike, None):  # two streams of one law would be two chances to be the best
+            left_out.append(LeftOut.of(one.draft, "not_run", f"it is the same mechanism as {twin.job.part}"))
+        else:
             kept.append(one)
-        else:  # one run by one plan: two streams of one law would be two chances to be the best
-            reason = f"it is the same mechanism as {twin.method.name}"
-            left_out.append(LeftOut.of(point.draft(one.method.name, one.method), "not_run", reason))
+    # Plug-ins come first, since their user asks for them.
+    kept.sort(key=lambda one: (not one.entry.module.startswith(PLUGIN), one.seconds, one.job.part))
+    return kept, left_out
 
-    def late(one: Candidate) -> tuple[bool, float, str]:
-        own = get_algorithm(one.method.algorithm).module.startswith(PLUGIN)  # whose user asks of it
-        return not own, one.seconds, one.method.name
 
-    return sorted(kept, key=late), left_out
+def _cell(board: Board, settings: Settings, name: str, method: Entrant, calibration: str) -> tuple[Cell, Job]:
+    """Make the cell of a method at the point of a board of one, and its job, still without it."""
+    (instance,) = board.instances
+    (point,) = board.points(instance, PROFILE)
+    draft = draft_at(board, instance, name, method, 0, point)
+    return draft, ranking_job(board, PROFILE, settings, name, calibration)
 
 
 def choice_entry(point: Contest, settings: Settings, limit: float = LIMIT) -> BoardEntry:
@@ -223,49 +218,34 @@ def choice_entry(point: Contest, settings: Settings, limit: float = LIMIT) -> Bo
 
     The limit is of seconds on one core for all methods, as predicted; plug-ins, then the quickest ones, come first.
     """
-    problem = point.entry(settings.data_root)
-    if reason := problem_class(point.problem).unavailable(Path(settings.data_root)):
+    problem, board = point.entry(settings.data_root), point.board
+    if reason := type(problem).unavailable(Path(settings.data_root)):
         raise DpscoError(f"problem = {point.problem}: {reason}")
-
-    def job(name: str, method: Entrant, calibration: str, seconds: float) -> Job:
-        cell = pinned(point.draft(name, method), settings.data_root)
-        return finished(replace(point.job(settings, name, calibration), cells=(cell,), seconds=(seconds,)))
-
-    found, left_out = candidates(point, settings)
-    jobs, spent = [], 0.0
+    found, left_out = candidates(board, settings)
+    reference, jobs = _without_privacy(board, settings) if problem.population else (None, [])
+    spent = 0.0
     for one in found:
         if spent + one.seconds > limit:
-            text = f"about {duration(one.seconds)}: {steps_text(one.plan)}"
-            left_out.append(LeftOut.of(point.draft(one.method.name, one.method), "too_long", text))
-            continue
-        spent += one.seconds
-        jobs.append(job(one.method.name, one.method, CALIBRATION, one.seconds))
-    if reference := _reference(point, settings) if problem.population else None:
-        jobs.insert(0, job(REFERENCE, reference, SILENT, OVERHEAD))
-    instance = Instance(
-        id=point.problem,
-        title=type(problem).summary,
-        problem=point.problem,
-        problem_options=point.options,
-        without_privacy=reference,
-        lower_bound=lower_bound_name(problem),
-    )
-    board = Board(ID, "Which method?", point.delta, [one.method for one in found], [instance], {}, {}, {}, {}, {})
+            reason = f"about {duration(one.seconds)}: {steps_text(one.plan)}"
+            left_out.append(LeftOut.of(one.draft, "too_long", reason))
+        else:
+            spent += one.seconds
+            jobs.append(with_cells(one.job, [(one.draft, one.seconds)]))
+    instance = replace(board.instances[0], without_privacy=reference, lower_bound=lower_bound_name(problem))
     made_from = digest([point, [job.key for job in jobs]])
-    return BoardEntry(ID, tuple(jobs), made_from, to_jsonable(board), tuple(left_out))
+    return BoardEntry(ID, tuple(jobs), made_from, to_jsonable(replace(board, instances=[instance])), tuple(left_out))
 
 
-def _reference(point: Contest, settings: Settings) -> Entrant | None:
-    """Find the method whose run without noise stands for the optimum without privacy: that of a board's instance."""
-    instances = sorted(_shipped_instances(), key=lambda one: one.problem != point.problem)
-    for entrant in dict.fromkeys(one.without_privacy.algorithm for one in instances if one.without_privacy):
-        method = Entrant(algorithm=entrant)
-        try:
-            planned(point.draft(REFERENCE, method), point.job(settings, "", SILENT))
-        except Unfit:
-            continue
-        return method
-    return None
+def _without_privacy(board: Board, settings: Settings) -> tuple[Entrant | None, list[Job]]:
+    """Find the method whose run without noise stands for the optimum, as on a board that ships, and its job."""
+    instances = [*shipped_instances(board.instances[0].problem), *shipped_instances()]
+    for id in dict.fromkeys(one.without_privacy.algorithm for one in instances if one.without_privacy):
+        method = Entrant(algorithm=id)
+        draft, job = _cell(board, settings, REFERENCE, method, SILENT)
+        with suppress(Unfit):
+            fitted(board.instances[0], draft, job)
+            return method, [with_cells(job, [(draft, OVERHEAD)])]
+    return None, []
 
 
 @dataclass(frozen=True)
@@ -280,27 +260,22 @@ class Chosen(Ranked):
         return {**kept, "held_out": self.held_out}
 
 
-@dataclass(frozen=True)
-class StatedBound:
-    """A risk that no private method can fall below, up to constants."""
-
-    value: float | None  # cut at the starting point's risk; None where none is known
-    source: str  # its formula and where it is from
-    kind: str  # ``order only``, or ``none``
-
-
-@dataclass(frozen=True, repr=False)
-class Choice(Tabled, Record):
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Choice(Tabled, Standing):
     """The ranking of all methods at a point.
 
     Attributes
     ----------
     risk_kind : str, ``excess empirical`` or ``excess population``
     methods : tuple of Chosen, the least risk first
-    refused : tuple of Unrun, every method that has no risk here, with the reason
+    best : Chosen or None
+        The method of least risk whose privacy is proven; None where none does better than the starting point.
     trivial : float, risk of the starting point
     without_privacy : Reference
         Mean risk without noise and its interval: 0 where the risk is the sample's own.
+    lower_bound : float or None
+        Order of a risk that no private method can fall below, cut at the starting point's; None where none is known.
+    bound : str, its formula and where it is from
     held_out : mapping, of ``trivial``, the starting point, and ``without_privacy``, the minimiser; empty without any
     tied : tuple of str
         Methods that cannot be told apart from the best, the best first; the starting point is ``trivial solution``.
@@ -311,19 +286,16 @@ class Choice(Tabled, Record):
     rows : pyarrow.Table, one row per (method, replicate)
     """
 
-    point: Contest
-    risk_kind: str
     methods: tuple[Chosen, ...]
-    refused: tuple[Unrun, ...]
-    trivial: float
-    without_privacy: Reference
-    lower_bound: StatedBound
-    held_out: Mapping[str, HeldOut]
-    tied: tuple[str, ...]
-    margin: float
-    margin_ci: Interval
+    point: Contest
+    bound: str
     warnings: tuple[str, ...]
-    rows: pa.Table = field(repr=False, compare=False, metadata=UNWRITTEN)
+    rows: pa.Table = field(repr=False, compare=False)
+
+    def to_json(self) -> Plain:
+        kind = NO_BOUND if self.lower_bound is None else ORDER_ONLY
+        bound = {"value": self.lower_bound, "source": self.bound, "kind": kind}
+        return {name: bound if name == "lower_bound" else getattr(self, name) for name in WRITTEN}
 
     def __repr__(self) -> str:
         point = self.point
@@ -338,16 +310,16 @@ class Choice(Tabled, Record):
 
     def plot(self) -> Any:
         """Draw all methods with their intervals, and what they are held against; a Matplotlib figure."""
-        from dpsco_bench.leaderboard.phases import choice_figure
+        from dpsco_bench.report.choice import choice_figure
         from dpsco_bench.report.drawing import displayed, style
 
         with style():
             return displayed(choice_figure(self))
 
     @property
-    def best(self) -> Chosen | None:
-        """The method of least risk whose privacy is proven; None where none does better than the starting point."""
-        return next((method for method in self.methods if method.ranked and method.method == self.tied[0]), None)
+    def refused(self) -> tuple[Unrun, ...]:
+        """Every method that has no risk here, with the reason."""
+        return self.left_out
 
     @property
     def late(self) -> list[Unrun]:
@@ -387,7 +359,7 @@ class Choice(Tabled, Record):
     @property
     def own(self) -> list[str]:
         """Say in a line where each method of a plug-in stands."""
-        ranked = sorted((method for method in self.methods if method.ranked), key=lambda method: method.place)
+        ranked = self.order
         places = {method.method: place for place, method in enumerate(ranked, start=1)}
         items, found = list[Chosen | Unrun]([*self.methods, *self.refused]), []
         for item in items:
@@ -507,8 +479,7 @@ def choose_at(
     """Choose at a checked point; ``begin`` is shown what is to be run, ``made`` each job whenever a block is done."""
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < math.inf:
         raise InputError("limit", limit, "a finite number of seconds > 0")
-    if settings.seed < 0:
-        raise InputError("seed", settings.seed, "an integer >= 0")
+    check_run(CALIBRATION, point.replicates, settings.seed)
     cls, problem = problem_class(point.problem), point.entry(settings.data_root)
     for key in (key for key in cls.file_options if getattr(problem, key) is None):
         twin = ", or left out with --twin (twin=True), for synthetic records" if cls.twin else ""
@@ -550,35 +521,25 @@ def _choice(point: Contest, settings: Settings, entry: BoardEntry, measured: Mea
         job.part: sum(cost[0] for step in ("calibrate", "run") if (cost := measured.cost(step, job))) for job in jobs
     }
     calibrated = [cell for job in jobs for cell in measured.calibrations(job) or () if isinstance(cell, CalibratedCell)]
-    nominal = any(cell.constants.status == "nominal" for cell in calibrated)
-    bound = Board.of(entry).instances[0].lower_bound
-    found = Choice(
-        point=replace(
-            point,
-            options=without_places(jobs[0].cells[0]).problem_options,
-            **{key: getattr(standing, key) for key in ("n", "d", "p", "epsilon", "delta")},
-            seed=settings.seed,
-        ),
-        methods=tuple(Chosen(**vars(one), seconds=seconds[one.method]) for one in standing.methods),
-        refused=(*standing.left_out, *_lost(entry.jobs, measured, outcome)),
-        lower_bound=StatedBound(
-            standing.lower_bound, get_bound(bound).text if bound else NONE_STATED, ORDER_ONLY if bound else NO_BOUND
-        ),
-        warnings=(*point.entry(settings.data_root).warnings, *([NOMINAL] if nominal else []), *_ended(jobs, outcome)),
-        rows=join_blocks([], {}),
-        **{
-            name: getattr(standing, name)
-            for name in ("risk_kind", "trivial", "without_privacy", "held_out", "tied", "margin", "margin_ci")
-        },
-    )
-    return replace(found, rows=_rows(jobs, measured, found))
-
-
-def _ended(jobs: Sequence[Job], outcome: Unfinished) -> list[str]:
-    """Say after how many replicates the race ended, where the time did not last for all."""
+    warnings = [*point.entry(settings.data_root).warnings]
+    warnings += [NOMINAL] * any(cell.constants.status == "nominal" for cell in calibrated)
     ran = max(job.blocks[-1].end for job in jobs)
-    short = outcome.stopped and ran < jobs[0].replicates
-    return [f"the time ended after {ran} of {jobs[0].replicates} replicates"] if short else []
+    if outcome.stopped and ran < point.replicates:
+        warnings.append(f"the time ended after {ran} of {point.replicates} replicates")
+    bound = Board.of(entry).instances[0].lower_bound
+    found = {f.name: getattr(standing, f.name) for f in fields(standing)}
+    found["methods"] = tuple(Chosen(**vars(one), seconds=seconds[one.method]) for one in standing.methods)
+    found["left_out"] = (*standing.left_out, *_lost(entry.jobs, measured, outcome))
+    options = without_places(jobs[0].cells[0]).problem_options
+    where = {key: found[key] for key in ("n", "d", "p", "epsilon", "delta")}
+    chosen = Choice(
+        **found,
+        point=replace(point, options=options, seed=settings.seed, **where),
+        bound=get_bound(bound).text if bound else NONE_STATED,
+        warnings=tuple(warnings),
+        rows=join_blocks([], {}),
+    )
+    return replace(chosen, rows=_rows(jobs, measured, chosen))
 
 
 def _rows(jobs: Sequence[Job], measured: Measured, found: Choice) -> pa.Table:

@@ -1,4 +1,4 @@
-"""Figures of which method where: the phase diagrams of a leaderboard, its curves, and the ranking of a choice.
+"""Figures of which method where: the phase diagrams of a leaderboard, and its curves.
 
 A phase diagram shows at every point who has the least risk, and by how much. The curves tell whether one number decides
 the risk: whether the points of an instance fall on one curve of ``n epsilon/sqrt(d)``.
@@ -11,23 +11,20 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from dpsco_bench.jsonio import MARK, write_atomic
-from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Standing, cost_text
+from dpsco_bench.leaderboard.standings import TRIVIAL, Standing, cost_text
 from dpsco_bench.leaderboard.tables import kind_text
 from dpsco_bench.registry import papers
 from dpsco_bench.report.axes import log_x, log_y
-from dpsco_bench.report.drawing import AXES_HEIGHT, FAINT, GREY, INK, Panel, compose, cut, style, svg_text
-from dpsco_bench.report.drawing import COLOURS as NOISE_COLOURS
+from dpsco_bench.report.drawing import AXES_HEIGHT, GREY, INK, Panel, compose
+from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import is_number, number, plain
 from dpsco_bench.report.wording import method_name, parameter_label
 
@@ -58,19 +55,14 @@ CURVE_WORDS = (
     "Least excess risk of a method proven private over that of the start (grey line); hollow: undecided; ▼: risk 0"
 )
 FOOT = 0.3  # where points of risk 0 stand on a logarithmic axis, in units of the least risk above 0
-WIDTH, ROW, MARGINS = 5.6, 0.155, 1.2  # inches of the figure of a choice
-BEST, OTHER = NOISE_COLOURS["accounted"], NOISE_COLOURS["paper"]
-LOWEST = 1e-3  # share of the least risk to which a logarithmic axis reaches for the end of an interval
-if TYPE_CHECKING:
-    from dpsco_bench.leaderboard.choose import Choice
 Level = tuple[float, int]  # (epsilon, d) of a line of tiles
 Tile = tuple[int, int]  # its column and line
 
 
 def board_figures(board: BoardResults) -> dict[str, Figure]:
     """Draw a board, by the end of the file's name; the second only if an instance has three points."""
-    collapse = collapse_figure(board)
-    return {"": board_figure(board), **({".collapse": collapse} if collapse else {})}
+    found = {"": board_figure(board), ".collapse": collapse_figure(board)}
+    return {end: figure for end, figure in found.items() if figure}
 
 
 def board_figure(board: BoardResults) -> Figure:
@@ -82,20 +74,16 @@ def board_figure(board: BoardResults) -> Figure:
         Patch(facecolor=face, edgecolor=edge, hatch=hatch, label=text, linewidth=0)
         for hatch, edge, face, text in HATCHED
     ]
-    panels = [panel for _, panel in phase_panels(board)]
+    panels = [phase_panel(instance.title, rows) for instance, rows in board.by_instance]
     return compose(panels, board_message(board), WORDS, key=False, more=key)
 
 
-def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
-    found = []
-    for instance, rows in board.by_instance:
-        dimensions = {row.d for row in rows}
-        fixed = f"d\u00a0=\u00a0{dimensions.pop()}" if len(dimensions) == 1 else ""
-        words = (instance.title, f"{kind_text(rows[0].risk_kind)} risk", fixed, competing_text(rows))
-        height = max(AXES_HEIGHT, TILE_HEIGHT * len(lines_of(rows)))
-        line = "; ".join(filter(None, words))
-        found.append((instance.id, Panel(winners_text(rows), _tiles(rows), line, height=height, right=MARGIN)))
-    return found
+def phase_panel(title: str, rows: Sequence[Standing]) -> Panel:
+    dimensions = {row.d for row in rows}
+    fixed = f"d\u00a0=\u00a0{dimensions.pop()}" if len(dimensions) == 1 else ""
+    words = (title, f"{kind_text(rows[0].risk_kind)} risk", fixed, competing_text(rows))
+    height = max(AXES_HEIGHT, TILE_HEIGHT * len(lines_of(rows)))
+    return Panel(winners_text(rows), _tiles(rows), "; ".join(filter(None, words)), height=height, right=MARGIN)
 
 
 def winners_text(rows: Sequence[Standing]) -> str:
@@ -131,15 +119,6 @@ def competing_text(rows: Sequence[Standing]) -> str:
     return f"{least} to {most} methods compete" if least < most else f"{most} methods compete"
 
 
-def uncompared_text(rows: Sequence[Standing]) -> str:
-    """Name methods that are too long wherever the instance was run, and count those that are at some points."""
-    names = sorted({name for row in rows for name in row.uncompared})
-    slow = {item.method for row in rows for item in row.left_out if item.status == "too_long"} - {*names}
-    said = [f"not compared, too long everywhere: {', '.join(names)}"] if names else []
-    said += [f"too long at some points: {len(slow)} method{'s' * (len(slow) > 1)}"] if slow else []
-    return "; ".join(said)
-
-
 def lines_of(rows: Sequence[Standing]) -> list[Level]:
     """Order the lines of a diagram from below, by ``epsilon/sqrt(d)``: noise counts for as much on each."""
     return sorted({(row.epsilon, row.d) for row in rows}, key=lambda line: (line[0] / math.sqrt(line[1]), -line[1]))
@@ -153,10 +132,10 @@ def places_of(rows: Sequence[Standing]) -> dict[Tile, Standing]:
 
 def regions(at: Mapping[Tile, Standing]) -> list[list[Tile]]:
     """Join places that are said the same of and that touch each other, in the order of their first place."""
-    left, found = {place: name_text(row) for place, row in at.items()}, []
+    left, found = {place: name_text(row) for place, row in at.items()}, list[list[Tile]]()
     while left:
-        waiting, region = [min(left)], list[Tile]()
-        name = left[waiting[0]]
+        waiting = [first := min(left)]
+        name, region = left[first], list[Tile]()
         while waiting:
             x, y = place = waiting.pop()
             if left.get(place) == name:
@@ -177,7 +156,7 @@ def _tiles(rows: Sequence[Standing]) -> Callable[[Axes], None]:
             for place in region:
                 _tile(axes, at[place], *place)
             _edge(axes, set(region))
-            _name(axes, at[region[0]], *_middle(region))
+            _name(axes, name_text(at[region[0]]), *_middle(region))
         axes.set_xlim(0, len(columns))
         axes.set_ylim(0, len(lines))
         axes.set_xticks([i + 0.5 for i in range(len(columns))], [plain(n) for n in columns])
@@ -224,20 +203,17 @@ def _tile(axes: Axes, row: Standing, x: int, y: int) -> None:
     colour = tile_colour(row)
     axes.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.4))
     if hatch:
-        axes.add_patch(
-            Rectangle((x + 0.01, y + 0.01), 0.98, 0.98, fill=False, hatch=hatch, edgecolor=edge, linewidth=0)
-        )
+        corner = (x + 0.01, y + 0.01)
+        axes.add_patch(Rectangle(corner, 0.98, 0.98, fill=False, hatch=hatch, edgecolor=edge, linewidth=0))
     luminance = sum(weight * part for weight, part in zip(LUMINANCE, colour, strict=True))
     ink = "white" if luminance < DARK else INK
     axes.text(x + 0.97, y + 0.05, tile_text(row), ha="right", va="bottom", size=4.6, color=ink, clip_on=True)
 
 
-def _name(axes: Axes, row: Standing, x: float, y: float) -> None:
-    box = {"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.8}
-    where: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4}
-    name = name_text(row)
-    size = 6 if name.count("\n") < 3 else 5  # the time below has room too
-    axes.text(x, y + 0.08, name, size=size, color=INK, linespacing=1.05, bbox=box, **where)
+def _name(axes: Axes, name: str, x: float, y: float) -> None:
+    look: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4, "color": INK, "linespacing": 1.05}
+    look["bbox"] = {"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.8}
+    axes.text(x, y + 0.08, name, size=6 if name.count("\n") < 3 else 5, **look)  # the time below has room too
 
 
 def tile_colour(row: Standing) -> tuple[float, float, float]:
@@ -318,14 +294,16 @@ def spread(rows: Sequence[Standing]) -> float | None:
     None where there are no two such points; infinite where one of the two risks is 0. Undecided points say nothing:
     a method that was left out may have less risk. The slope is that of a line through the points' logarithms.
     """
-    decided = [row for row in known(rows) if not row.contenders]
-    points = [(math.log(ratio(row)), math.log(share(row)), row.n, row.d) for row in decided if share(row) > 0]
-    x, y, *_ = zip(*points, strict=True) if points else ((), ())
+    logs = [
+        (math.log(ratio(row)), math.log(share(row)) if share(row) else -math.inf, (row.n, row.d))
+        for row in known(rows)
+        if not row.contenders
+    ]
+    x, y = np.array([(x, y) for x, y, _ in logs if math.isfinite(y)]).reshape(-1, 2).T
     slope = float(np.polyfit(x, y, 1)[0]) if len({*x}) > 1 else 0.0
-    points += [(math.log(ratio(row)), -math.inf, row.n, row.d) for row in decided if share(row) == 0]
     gaps = [
         0.0 if y == v else abs(y - v - slope * (x - u)) if math.isfinite(y + v) else math.inf
-        for (x, y, *here), (u, v, *there) in combinations(points, 2)
+        for (x, y, here), (u, v, there) in combinations(logs, 2)
         if here != there and abs(x - u) <= math.log(NEAR)
     ]
     return math.exp(max(gaps)) if gaps else None
@@ -357,21 +335,16 @@ def _curves(rows: Sequence[Standing]) -> Callable[[Axes], None]:
         axes.axhline(1.0, color=GREY, linewidth=0.8, zorder=1)
         above = [value for row in rows if (value := share(row)) > 0]
         foot = FOOT * min(above, default=1.0)
-        for n in sizes:
+        for n, d in sorted({(row.n, row.d) for row in rows}):
             colour = SHADES[min(len(SHADES) - 1, sizes.index(n))]
-            for d in dimensions:
-                ours = sorted((row for row in rows if (row.n, row.d) == (n, d)), key=ratio)
-                marker = MARKERS[dimensions.index(d) % len(MARKERS)]
-                label = f"n {plain(n)}" + (f", d {d}" if len(dimensions) > 1 else "")
-                if ours:
-                    _draw_size(axes, ours, foot, {"color": colour, "marker": marker, "label": label})
+            marker = MARKERS[dimensions.index(d) % len(MARKERS)]
+            label = f"n {plain(n)}" + (f", d {d}" if len(dimensions) > 1 else "")
+            ours = sorted((row for row in rows if (row.n, row.d) == (n, d)), key=ratio)
+            _draw_size(axes, ours, foot, {"color": colour, "marker": marker, "label": label})
         axes.set_xscale("log")
         log_x(axes)
-        log_y(
-            axes,
-            [*above, 1.0, *([foot] if len(above) < len(rows) else [])],
-            f"{kind_text(rows[0].risk_kind)} risk / start's",
-        )
+        values = [*above, 1.0, *([foot] if len(above) < len(rows) else [])]
+        log_y(axes, values, f"{kind_text(rows[0].risk_kind)} risk / start's")
         axes.set_xlabel("n ε/√d")
         axes.legend(loc="best", fontsize=5, handlelength=1.2, framealpha=0.7)
 
@@ -381,67 +354,9 @@ def _curves(rows: Sequence[Standing]) -> Callable[[Axes], None]:
 def _draw_size(axes: Axes, rows: Sequence[Standing], foot: float, look: Mapping[str, Any]) -> None:
     """Draw points of one n and d: hollow where undecided, at the foot of the axis where the risk is 0."""
     x, y = [ratio(row) for row in rows], [share(row) or foot for row in rows]
-    edge: dict[str, Any] = {"markeredgecolor": INK, "markeredgewidth": 0.3}
-    axes.plot(x, y, **edge, **look)
+    axes.plot(x, y, markeredgecolor=INK, markeredgewidth=0.3, **look)
     for row, place, value in zip(rows, x, y, strict=True):
         if row.contenders or share(row) == 0:
-            marker = "v" if share(row) == 0 else look["marker"]
+            marker, size = ("v", 5.5) if share(row) == 0 else (look["marker"], None)
             face = "white" if row.contenders else look["color"]
-            size: dict[str, Any] = {"markersize": 5.5} if share(row) == 0 else {}
-            axes.plot(place, value, marker, color=look["color"], markerfacecolor=face, zorder=4, **size)
-
-
-def write_choice(found: Choice, path: Path) -> Path:
-    """Write the figure of a choice as SVG; the same choice gives the same bytes."""
-    with style():
-        write_atomic(path, svg_text(choice_figure(found)) + MARK)
-    return path
-
-
-def choice_figure(found: Choice) -> Figure:
-    """Draw all methods at one point, the least risk on top, with lines for what they are held against."""
-    count = len(found.methods)
-    height = MARGINS + ROW * count
-    drawn = Figure(figsize=(WIDTH, height))
-    axes = drawn.add_axes((1.75 / WIDTH, 0.72 / height, (WIDTH - 1.95) / WIDTH, (height - MARGINS) / height))
-    for place, method in enumerate(found.methods):
-        colour = BEST if method.tied else OTHER if method.ranked else GREY
-        look: dict[str, Any] = {"color": colour, "markerfacecolor": colour if method.ranked else "white"}
-        low, high = method.ci
-        if math.isfinite(low) and method.risk > 0:
-            axes.plot([max(low, LOWEST * method.risk), high], [place, place], color=colour, linewidth=1.0, zorder=2)
-        axes.plot([method.risk], [place], marker="o", linestyle="none", zorder=3, **look)
-    values: tuple[tuple[str, float, Any, str], ...] = (
-        ("trivial solution", found.trivial, "-", FAINT),
-        ("without privacy", found.without_privacy.risk, "--", FAINT),
-        (f"lower bound, {found.lower_bound.kind}", found.lower_bound.value or 0.0, ":", INK),
-    )
-    lines = [line for line in values if 0 < line[1] < math.inf]  # what a logarithmic axis has
-    for _, value, dash, colour in lines:
-        axes.axvline(value, linestyle=dash, color=colour, linewidth=0.9, zorder=1)
-    log_x(axes)
-    axes.set_ylim(count - 0.4, -0.6)
-    axes.set_yticks(range(count), [method.method for method in found.methods])
-    axes.tick_params(axis="y", length=0)
-    for label, method in zip(axes.get_yticklabels(), found.methods, strict=True):
-        label.set_color(BEST if method.tied else INK if method.ranked else FAINT)
-    axes.grid(axis="y", visible=False)
-    axes.set_xlabel(f"{found.risk_kind} risk, mean and 95 % interval")
-    marks = [("cannot be told apart from the best" if len(found.tied) > 1 else "the best", BEST, BEST)]
-    marks += [("proven privacy", OTHER, OTHER)]
-    marks += [] if all(method.ranked for method in found.methods) else [("privacy not proven", GREY, "white")]
-    key = [Line2D([], [], marker="o", color=c, markerfacecolor=f, linestyle="none", label=text) for text, c, f in marks]
-    key += [Line2D([], [], color=colour, linestyle=dash, linewidth=0.9, label=text) for text, _, dash, colour in lines]
-    drawn.legend(handles=key, loc="lower center", ncols=3)
-    title, told = textwrap.shorten(found.answer, 84, placeholder=" …"), cut(_circumstances(found), 110)
-    drawn.text(0.01, 1 - 0.05 / height, title, va="top", size=8, weight="bold", color=INK)
-    drawn.text(0.01, 1 - 0.22 / height, told, va="top", size=6.5, color=FAINT)
-    return drawn
-
-
-def _circumstances(found: Choice) -> str:
-    point = found.point
-    options = ", ".join(f"{key} {value}" for key, value in sorted(point.options.items()) if key != "sha256")
-    where = f"n = {point.n:,}, d = {point.d}, ε = {plain(point.epsilon)}, δ = {number(point.delta)}"
-    rest = f"{len(found.refused)} methods not run" + f", {len(found.late)} of them for lack of time" * bool(found.late)
-    return f"{where}; {point.replicates} replicates; {rest}; {point.problem}{f' ({options})' if options else ''}"
+            axes.plot(place, value, marker, color=look["color"], markerfacecolor=face, zorder=4, markersize=size)

@@ -2,54 +2,44 @@
 
 The frame of standings is a list of `Standing`, one per (instance, point), each with a `Ranked` per method that ran. All
 that is shown of a board is a view of it; what is recorded of it is who wins.
-
-Methods race: a stage is a block of replicates, and who is clearly behind after one is not run to the end. What
-`survivors` decides depends on stored results alone, so that a run which is ended and resumed gives the same bytes.
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from dpsco_bench.analysis.bootstrap import (
     FloatArray,
     as_cell,
     bootstrap_rng,
     percentile_interval,
-    resampled_indices,
+    resampled_counts,
     student_factor,
     summarise,
 )
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.judge import Load
+from dpsco_bench.analysis.races import Place, Ran
 from dpsco_bench.analysis.verdict import Sealed
 from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
-from dpsco_bench.claims.plan import BoardEntry, LeftOut, Unrun, WorkPlan
+from dpsco_bench.claims.plan import SEARCH_MARK, BoardEntry, LeftOut, Unrun
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.cell import RefusedCell, epsilons, located
-from dpsco_bench.execution.job_results import HELD_OUT, HeldOut, HeldOutBeside, Measured, risk_kind_of
-from dpsco_bench.execution.jobs import Job, race_ends
-from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.job_results import HELD_OUT, HeldOut, HeldOutBeside, risk_kind_of
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.progress import duration
-from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
-from dpsco_bench.leaderboard.board import REFERENCE, SEARCH_MARK, Board, Instance
+from dpsco_bench.leaderboard.board import REFERENCE, Board, Instance
 from dpsco_bench.plain import IF_GIVEN, Options, Plain, Record
 
 Interval = tuple[float, float]
-Place = tuple[str, int]  # instance, and number of the point
-Records = tuple[str, int, int]
-"""Instance, n and d, which name the records that runs share; they do not depend on epsilon."""
-RANKED = ("proven",)  # privacy statuses of methods that can win
 TRIVIAL = "trivial solution"
 RESAMPLES = 100_000
 """So many that who is tied hardly depends on the draws: an end of an interval is known to 1 % of a standard error."""
@@ -58,12 +48,6 @@ MOST_NAMED = 3  # methods with one reason that are named; of more the number is 
 IDLE, AT_START = 1e-9, 1e-3
 """Relative distance of a risk from the starting point's: equal up to rounding, and hardly moved."""
 DIGITS = 3  # significant digits of recorded numbers
-_SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "days": 86400.0}
-Make = Callable[[Sequence[Job]], object]
-"""Makes what the store lacks of some jobs; a true answer says that no time is left."""
-ERROR = 0.0025
-"""Probability, over all methods of a point and at each look, that one is dropped whose mean is the leader's."""
-SURE = 2  # the methods of least mean that always go on
 
 
 @dataclass(frozen=True)
@@ -196,6 +180,22 @@ class Standing(Record):
         """The margin and the ends of its interval; None where the point is undecided."""
         return None if self.contenders else (self.margin, *self.margin_ci)
 
+    def recorded(self, board: str) -> Plain:
+        """Say who has the least risk or shares it, in numbers of three digits; nobody is tied where undecided."""
+        numbers = {
+            "risk": self.least,
+            "trivial": self.trivial,
+            "search": self.search and self.search.risk,
+            "held_out_loss": self.best and self.best.held_out_loss,
+        }
+        return {
+            **{"board": board, "instance": self.instance, "n": self.n, "d": self.d, "epsilon": self.epsilon},
+            "least": self.winner,
+            "tied": [] if self.contenders else [*self.tied],
+            "contenders": [one.method for one in self.contenders],
+            **{key: value and float(f"{value:.{DIGITS}g}") for key, value in numbers.items()},
+        }
+
     @cached_property
     def order(self) -> list[Ranked]:
         return sorted((method for method in self.methods if method.ranked), key=lambda method: method.place)
@@ -218,72 +218,10 @@ class RankedBoard(Sealed):
     standings: tuple[Standing | Skipped, ...]
 
 
-@dataclass(frozen=True)
-class BoardResults:
-    """A leaderboard of a plan, and its standings."""
-
-    entry: BoardEntry  # the board and its jobs
-    files: Layout  # where the standings lie
-
-    @property
-    def id(self) -> str:
-        return self.entry.id
-
-    @cached_property
-    def board(self) -> Board:
-        return Board.of(self.entry)
-
-    @property
-    def profile(self) -> str:
-        return self.files.profile
-
-    @cached_property
-    def rows(self) -> Sequence[Standing | Skipped]:
-        """A row per (instance, point); empty where nothing has been ranked."""
-        found = RankedBoard.read(self.files.standings(self.id))
-        return found.standings if found else ()
-
-    @property
-    def points(self) -> list[Standing]:
-        return [row for row in self.rows if isinstance(row, Standing)]
-
-    @property
-    def by_instance(self) -> list[tuple[Instance, list[Standing]]]:
-        found = [(one, [row for row in self.points if row.instance == one.id]) for one in self.board.instances]
-        return [(one, rows) for one, rows in found if rows]
-
-
-@dataclass(frozen=True)
-class Ran:
-    """A method that ran at a point; of a search each setting by its number, which can win nothing."""
-
-    instance: str
-    method: str
-    setting: int | None
-    point: int
-    cell: CellEvidence
-
-    @classmethod
-    def of(cls, cell: CellEvidence) -> Ran:
-        """Read the names of a cell, whose method is ``<instance>/<method>``, of a search with ``#<setting>`` behind."""
-        instance, _, name = cell.entry.method.partition("/")
-        method, _, setting = name.partition(SEARCH_MARK)
-        return cls(instance, method, int(setting) if setting else None, int(cell.value), cell)
-
-    @property
-    def proven(self) -> bool:
-        return self.cell.calibrated.privacy_status in RANKED
-
-    @property
-    def ranked(self) -> bool:
-        return self.setting is None and self.proven
-
-
 def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
     """Rank a row for each (instance, point) of a board; where nothing ran, or data are absent, the row says why."""
-    board, skipped, left_out = Board.of(entry), dict[str, str](), [*entry.left_out]
-    runs: dict[Place, list[Ran]] = {}
-    beside: dict[Records, Mapping[str, HeldOut]] = {}
+    skipped, runs = dict[str, str](), dict[Place, list[Ran]]()
+    left_out, beside = [*entry.left_out], dict[tuple[str, int, int], Mapping[str, HeldOut]]()
     for job in entry.jobs:
         if job.skipped:
             skipped |= {cell.method.partition("/")[0]: job.skipped for cell in job.cells}
@@ -293,36 +231,35 @@ def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
             if isinstance(calibrated, RefusedCell):
                 left_out.append(LeftOut.of(cell, "refused", calibrated.refused))
         for run in map(Ran.of, job_evidence(job, table, calibrations)):
-            if HELD_OUT[0] in run.cell.extras:
-                records = (run.instance, run.cell.entry.n, run.cell.context.d)
-                if records not in beside:
-                    beside[records] = _held_out_beside(run.cell, job)
-            runs.setdefault((run.instance, run.point), []).extend([run, *_as_settings(run, board, job.profile)])
+            if HELD_OUT[0] in run.cell.extras and run.records not in beside:
+                beside[run.records] = _held_out_beside(run.cell, job)
+            tried = [
+                replace(run, method=search, setting=number)
+                for instance, search, number, method in entry.shared
+                if (instance, method, None) == (run.instance, run.method, run.setting)
+            ]
+            runs.setdefault(run.place, []).extend([run, *tried])
     not_run: dict[Place, list[LeftOut]] = {}
     for item in left_out:
         not_run.setdefault((item.instance, int(item.point)), []).append(item)
     rows: list[Standing | Skipped] = []
-    for one in board.instances:
+    for one in Board.of(entry).instances:
         if one.id in skipped:  # whole: without some of its methods nothing can be said of the others
             rows.append(Skipped(one.id, one.title, skipped[one.id]))
             continue
-        for place in sorted(place for place in not_run.keys() - runs.keys() if place[0] == one.id):
-            rows.append(Skipped(one.id, one.title, _why_empty(not_run[place])))
-        places = sorted(place for place in runs if place[0] == one.id)
-        own = [_row(one, runs[place], not_run.get(place, ())) for place in places]
-        for row in own:
-            row = replace(row, contenders=contenders(row, own), uncompared=uncompared(row, own))
-            rows.append(replace(row, held_out=beside.get((one.id, row.n, row.d), {})))
+        places = sorted(place for place in runs.keys() | not_run.keys() if place[0] == one.id)
+        rows += [Skipped(one.id, one.title, _why_empty(not_run[place])) for place in places if place not in runs]
+        own = [_row(one, runs[place], not_run.get(place, ()), beside) for place in places if place in runs]
+        rows += [replace(row, contenders=contenders(row, own), uncompared=uncompared(row, own)) for row in own]
     return rows
 
 
 def _held_out_beside(cell: CellEvidence, job: Job) -> Mapping[str, HeldOut]:
     """Measure the starting point and the minimiser; empty where the data are not there: results stay without them."""
-    try:
-        found = HeldOutBeside.of(located(cell.entry, job.data_root), job.seed, cell.extras)
-    except DpscoError:
-        return {}
-    return {"trivial": found.trivial, "without_privacy": found.without_privacy} if found else {}
+    with suppress(DpscoError):
+        if found := HeldOutBeside.of(located(cell.entry, job.data_root), job.seed, cell.extras):
+            return {"trivial": found.trivial, "without_privacy": found.without_privacy}
+    return {}
 
 
 def _why_empty(items: Sequence[LeftOut]) -> str:
@@ -339,16 +276,12 @@ def _why_empty(items: Sequence[LeftOut]) -> str:
     return f"{point}: no method runs: {'; '.join(told)}"
 
 
-def _as_settings(run: Ran, board: Board, profile: str) -> Iterator[Ran]:
-    """Repeat a method's run as each setting of a search that it is."""
-    instance = next(instance for instance in board.instances if instance.id == run.instance)
-    for search in instance.searches if run.setting is None else ():
-        for setting, options in enumerate(search.settings):
-            if board.runs_anyway(instance, search, options, profile) == run.method:
-                yield replace(run, method=search.name, setting=setting)
-
-
-def _row(instance: Instance, runs: Sequence[Ran], left_out: Sequence[LeftOut]) -> Standing:
+def _row(
+    instance: Instance,
+    runs: Sequence[Ran],
+    left_out: Sequence[LeftOut],
+    beside: Mapping[tuple[str, int, int], Mapping[str, HeldOut]],
+) -> Standing:
     plain = [run for run in runs if run.setting is None and run.method != REFERENCE]
     reference = next((run for run in runs if run.method == REFERENCE), None)
     first = runs[0].cell
@@ -357,8 +290,7 @@ def _row(instance: Instance, runs: Sequence[Ran], left_out: Sequence[LeftOut]) -
     left = {run.method: run.cell.risks for run in plain if run.ranked and run.cell.risks.shape[-1] == most}
     outcome = compare(left, trivial)
     context = replace(first.context, start_risk=trivial)
-    plainly = (item for item in left_out if SEARCH_MARK not in item.method)
-    unrun = {item.method: Unrun(item.method, item.algorithm, item.status, item.reason) for item in plainly}
+    unrun = {item.method: item.unrun for item in left_out if SEARCH_MARK not in item.method}
     lower_bound, cut = _lower_bound(instance.lower_bound, context)
     methods = sorted((_method(run, outcome.tied, trivial, most) for run in plain), key=lambda row: row.place)
     return Standing(
@@ -378,6 +310,7 @@ def _row(instance: Instance, runs: Sequence[Ran], left_out: Sequence[LeftOut]) -
         **outcome._asdict(),
         search=best_search(runs),
         risk_kind=risk_kind_of(first.entry),
+        held_out=beside.get(runs[0].records, {}),
     )
 
 
@@ -393,33 +326,29 @@ def _lower_bound(name: str, context: BoundContext) -> tuple[float | None, bool]:
 def _without_privacy(instance: Instance, reference: Ran | None) -> Reference:
     """Summarise the run without noise; 0 where the risk is the sample's own, NaN where it is refused here."""
     if reference:
-        return Reference(*summary(reference.cell.risks))
+        found = summarise(reference.cell.risks)
+        return Reference(found.mean, found.ci)
     value = math.nan if instance.without_privacy else 0.0
     return Reference(value, (value, value))
 
 
-def summary(risks: FloatArray) -> tuple[float, Interval]:
-    found = summarise(risks)
-    return found.mean, (found.mean - found.half, found.mean + found.half)
-
-
 def _method(run: Ran, tied: Sequence[str], trivial: float, most: int) -> Ranked:
     replicates = run.cell.risks.shape[-1]
-    calibrated, (risk, ci) = run.cell.calibrated, summary(run.cell.risks)
+    calibrated, found = run.cell.calibrated, summarise(run.cell.risks)
     held: dict[str, Any] = {k: float(np.mean(run.cell.extras[k])) for k in HELD_OUT if k in run.cell.extras}
     return Ranked(
         method=run.method,
         algorithm=run.cell.entry.algorithm,
         variant=calibrated.variant,
-        risk=risk,
-        ci=ci,
+        risk=found.mean,
+        ci=found.ci,
         signal=run.cell.signal,
         gradient_evaluations=float(run.cell.curve_evaluations[-1].mean()),
         **epsilons(calibrated),
         privacy_status=calibrated.privacy_status,
         ranked=run.ranked,
         tied=run.method in tied,
-        at_start=math.isclose(risk, trivial, rel_tol=AT_START),
+        at_start=math.isclose(found.mean, trivial, rel_tol=AT_START),
         dropped=replicates if replicates < most else 0,
         **held,
     )
@@ -456,15 +385,10 @@ def compare(risks: Mapping[str, FloatArray], trivial: float) -> Outcome:
 def _resampled(cells: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
     """Compute the largest mean over the signals on every resample, by method; the methods are resampled together."""
     rows = np.concatenate([cell.reshape(len(cell), -1) for cell in cells.values()])
-    found = []
-    for indices in resampled_indices(bootstrap_rng("margin"), RESAMPLES, *next(iter(cells.values())).shape[1:]):
-        resamples, units = indices.shape
-        each = (indices + units * np.arange(resamples)[:, None]).ravel()
-        counts = np.bincount(each, minlength=indices.size).reshape(resamples, units)
-        found.append(counts @ rows.T / units)
+    drawn = resampled_counts(bootstrap_rng("margin"), RESAMPLES, *next(iter(cells.values())).shape[1:])
+    means = np.concatenate([counts @ rows.T / rows.shape[1] for _, counts in drawn])
     ends = np.cumsum([len(cell) for cell in cells.values()])[:-1]
-    means = np.split(np.concatenate(found), ends, axis=1)
-    return {name: own.max(axis=1) for name, own in zip(cells, means, strict=True)}
+    return {name: own.max(axis=1) for name, own in zip(cells, np.split(means, ends, axis=1), strict=True)}
 
 
 def _shares(winner: ArrayLike, other: ArrayLike) -> FloatArray:
@@ -492,8 +416,8 @@ def best_search(runs: Sequence[Ran]) -> Searched | None:
     axis = 1 if cells[0].shape[1] > 1 else 2  # data sets, or where there is one only replicates
     halves = [np.split(cell, [cell.shape[axis] // 2], axis) for cell in cells]
     chosen = int(np.argmin([first.mean(axis=(1, 2)).max() for first, _ in halves]))
-    run, entry = searched[chosen], searched[chosen].cell.entry
-    return Searched(run.method, entry.algorithm, entry.options, *summary(halves[chosen][1]), len(searched))
+    name, entry, found = searched[chosen].method, searched[chosen].cell.entry, summarise(halves[chosen][1])
+    return Searched(name, entry.algorithm, entry.options, found.mean, found.ci, len(searched))
 
 
 def contenders(row: Standing, rows: Sequence[Standing]) -> tuple[Contender, ...]:
@@ -529,21 +453,15 @@ def uncompared(row: Standing, rows: Sequence[Standing]) -> tuple[str, ...]:
     return tuple(sorted(x.method for x in row.left_out if x.status == "too_long" and x.method not in ran))
 
 
-def seconds_of(cost: str) -> float:
-    """Read the seconds of a cost in words, such as ``about 3 min 20 s on one core``; NaN of one that says none."""
-    parts = re.findall(r"([0-9.,]+) (days|h|min|s)\b", cost)
-    return sum(float(value.replace(",", "")) * _SECONDS[unit] for value, unit in parts) if parts else math.nan
-
-
 def to_decide(row: Standing) -> float:
-    """Sum the seconds on one core that all contenders of a point take there; NaN where one does not say."""
-    return sum((seconds_of(one.cost) for one in row.contenders), 0.0)
+    """Sum the seconds on one core that all contenders of a point take there."""
+    names = {one.method for one in row.contenders}
+    return sum(item.seconds for item in row.left_out if item.method in names)
 
 
 def cost_text(row: Standing) -> str:
-    """Say what deciding a point would take: ``3 min 52 s``; empty if unknown."""
-    seconds = to_decide(row)
-    return "" if math.isnan(seconds) else duration(seconds)
+    """Say what deciding a point would take: ``3 min 52 s``."""
+    return duration(to_decide(row))
 
 
 def decided_text(rows: Sequence[Standing]) -> str:
@@ -557,167 +475,11 @@ def decided_text(rows: Sequence[Standing]) -> str:
         if largest == max(row.n for row in rows):
             return f"{first}, which is the largest that was run."
         return f"{first}{'; at larger n' if largest else ', since'} no method of proven privacy ran."
-    known = sorted((row for row in above if not math.isnan(to_decide(row))), key=to_decide)
-    if not known:
-        return f"{first}; what deciding one would take is not known."
-    near = known[0]
+    near = min(above, key=to_decide)
     place = f"{near.instance} at n = {near.n:,}, d = {near.d}, epsilon = {near.epsilon:g}"
     cheapest = f"deciding {place} takes about {cost_text(near)} on one core"
     if len(above) == 1:
         return f"{first}; {cheapest}."
     which = f"above it are {len(above)}, of which" if largest else f"of {len(above)}"
-    every = duration(sum(map(to_decide, known)))
-    return f"{first}; {which} {cheapest}, and deciding all {len(known)} about {every} on one core."
-
-
-def recorded_point(board: str, row: Standing) -> Plain:
-    """Record a point: who has the least risk or shares it, numbers to three digits; nobody is tied where undecided."""
-
-    def rounded(value: float | None) -> float | None:
-        return float(f"{value:.{DIGITS}g}") if value is not None and math.isfinite(value) else value
-
-    return {
-        **{"board": board, "instance": row.instance, "n": row.n, "d": row.d, "epsilon": row.epsilon},
-        "least": row.winner,
-        "tied": [] if row.contenders else [*row.tied],
-        "contenders": [one.method for one in row.contenders],
-        "risk": rounded(row.least),
-        "trivial": rounded(row.trivial),
-        "search": rounded(row.search.risk if row.search else None),
-        "held_out_loss": rounded(row.best.held_out_loss if row.best else None),
-    }
-
-
-def _where(point: Plain) -> tuple[str, str, int, int, float]:
-    """Tell what no two points share."""
-    return point["board"], point["instance"], point["n"], point["d"], point["epsilon"]
-
-
-def record_board(path: Path, board: str, rows: Sequence[Standing | Skipped]) -> None:
-    """Write the points of a board, a line each; other boards, and instances whose data are absent, stay recorded."""
-    fresh = [recorded_point(board, row) for row in rows if isinstance(row, Standing)]
-    absent = {row.instance for row in rows} - {point["instance"] for point in fresh}
-    kept = [point for point in read_boards(path) if point["board"] != board or point["instance"] in absent]
-    lines = [dumps_canonical(point) for point in sorted([*kept, *fresh], key=_where)]
-    write_atomic(path, "[\n" + ",\n".join(lines) + "\n]\n")
-
-
-def read_boards(path: Path) -> list[Plain]:
-    return list(loads(path.read_text(encoding="utf-8"))) if path.is_file() else []
-
-
-def changed(recorded: Iterable[Plain], board: str, rows: Sequence[Standing | Skipped]) -> list[str]:
-    """Tell each recorded point whose first place shares no name with that of a fresh run: a tie that breaks is none."""
-    known, found = {_where(point): point for point in recorded}, []
-    for row in (row for row in rows if isinstance(row, Standing)):
-        fresh = recorded_point(board, row)
-        old = known.get(_where(fresh), {"tied": []})
-        if old["tied"] and fresh["tied"] and not {*old["tied"]} & {*fresh["tied"]}:
-            where = f"{board} {row.instance}, n = {row.n}, d = {row.d}, epsilon = {row.epsilon:g}"
-            found.append(f"{where}: {old['least']} -> {row.winner}")
-    return found
-
-
-def survivors(risks: Mapping[str, FloatArray], started: int) -> set[str]:
-    """Choose the methods of a point that go on after a look, of ``started`` that began.
-
-    The risks so far are ``([signals,] replicates)``; the largest mean over signals counts.
-    """
-    rows = {}
-    for name, values in risks.items():
-        cells = np.reshape(values, (-1, values.shape[-1]))
-        rows[name] = cells[int(cells.mean(axis=1).argmax())]
-    order = sorted(rows, key=lambda name: (float(rows[name].mean()), name))
-    lead = rows[order[0]]
-    least = float(stdtrit(2 * len(lead) - 2, 1.0 - ERROR / max(1, started - 1)))
-
-    def is_behind(own: FloatArray) -> bool:
-        error = math.sqrt((own.var(ddof=1) + lead.var(ddof=1)) / len(lead))
-        return bool(own.mean() - lead.mean() > least * error)
-
-    return {name for place, name in enumerate(order) if place < SURE or not is_behind(rows[name])}
-
-
-def race(entry: BoardEntry, measured: Measured, make: Make = lambda jobs: None) -> BoardEntry:
-    """Make the jobs of a leaderboard stage by stage; by default decide by what is there and make nothing.
-
-    References, searches and jobs on several data sets are no part of it (`Job.races`). Methods that a search tries, and
-    those without a proof of privacy, run to their ends by the same stages. Where ``make`` says that no time is left,
-    the jobs that still run go back to the stage that all have reached. The blocks that were run are in `Job.kept`.
-    """
-    ends = race_ends(max((job.replicates for job in entry.jobs), default=1))
-    exempt, started = _exempt(entry), dict[Place, int]()
-    jobs, going = [replace(job, kept=((),) if job.races else ()) for job in entry.jobs], [*range(len(entry.jobs))]
-    for stage in range(len(ends)):
-        late = make([jobs[k] for k in going])
-        if late:
-            jobs = [replace(job, kept=job.kept[: max(1, stage)]) for job in jobs]
-        going = [k for k in going if jobs[k].races]
-        if late or stage == len(ends) - 1:
-            break
-        ran = {k: found for k in going if (found := _ran(jobs[k], measured)) is not None}
-        dropped = _dropped(ran, exempt, started)
-        going = []
-        for k, runs in ran.items():
-            left = {run.point for run in runs} - {point for own, point in dropped if own == k}
-            if left:
-                every = not any(own == k for own, _ in dropped) and not any(jobs[k].kept)
-                cells = () if every else tuple(n for n, cell in enumerate(jobs[k].cells) if int(cell.value) in left)
-                jobs[k] = replace(jobs[k], kept=(*jobs[k].kept, cells))
-                going.append(k)
-    return replace(entry, jobs=tuple(jobs))
-
-
-def raced(entry: BoardEntry, measured: Measured) -> BoardEntry:
-    """Find the blocks that a leaderboard runs, as far as stages are in the store; what is there is not skipped."""
-    return measured.present(race(entry, measured))
-
-
-def raced_plan(plan: WorkPlan, measured: Measured) -> WorkPlan:
-    return replace(plan, boards=tuple(raced(entry, measured) for entry in plan.boards))
-
-
-def so_far(job: Job, measured: Measured) -> tuple[float, float, int] | None:
-    """Summarise the one point of a job: mean risk, half its 95 % interval, replicates so far; None if refused."""
-    for run in _ran(job, measured) or ():
-        mean, (low, high) = summary(run.cell.risks)
-        return mean, (high - low) / 2, run.cell.risks.shape[-1]
-    return None
-
-
-def _exempt(entry: BoardEntry) -> set[tuple[str, str]]:
-    """List (instance, method) of the methods whose runs serve as a setting of a search."""
-    board, profile = Board.of(entry), next((job.profile for job in entry.jobs), "")
-    return {
-        (one.id, board.runs_anyway(one, search, options, profile))
-        for one in board.instances
-        for search in one.searches
-        for options in search.settings
-    }
-
-
-def _ran(job: Job, measured: Measured) -> list[Ran] | None:
-    """Read the points that a job ran in its last block; None where that is not in the store."""
-    table, calibrations = measured.table(job), measured.calibrations(job)
-    if table is None or calibrations is None:
-        return None
-    runs = map(Ran.of, job_evidence(job, table, calibrations))
-    return [run for run in runs if not job.kept[-1] or run.cell.entry.cell in job.kept[-1]]
-
-
-def _dropped(
-    ran: Mapping[int, Sequence[Ran]], exempt: set[tuple[str, str]], started: dict[Place, int]
-) -> set[tuple[int, int]]:
-    """List (job, point) of the methods that end here; ``started`` is filled at the first look."""
-    fields: dict[Place, dict[str, tuple[int, Ran]]] = {}
-    for k, runs in ran.items():
-        for run in runs:
-            if run.ranked:
-                fields.setdefault((run.instance, run.point), {})[run.method] = k, run
-    found = set()
-    for place, group in fields.items():
-        begun = started.setdefault(place, len(group))
-        risks = {name: np.squeeze(run.cell.risks, -2) for name, (_, run) in group.items()}
-        ends = group.keys() - survivors(risks, begun)
-        found |= {(group[name][0], place[1]) for name in ends if (place[0], name) not in exempt}
-    return found
+    every = duration(sum(map(to_decide, above)))
+    return f"{first}; {which} {cheapest}, and deciding all {len(above)} about {every} on one core."

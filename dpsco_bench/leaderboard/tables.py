@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
@@ -13,8 +12,9 @@ from dpsco_bench.claims.plan import Unrun
 from dpsco_bench.execution.cell import EPSILONS
 from dpsco_bench.execution.job_results import HeldOut
 from dpsco_bench.leaderboard.board import REFERENCE, Instance
-from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Ranked, Searched, Standing
+from dpsco_bench.leaderboard.standings import TRIVIAL, Ranked, Searched, Standing
 from dpsco_bench.privacy.ledger import OF, STATUS_WORDS
+from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import NOTHING, count, interval, number, plain
 from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
 from dpsco_bench.report.wording import epsilon_text, options_text, symbols
@@ -93,22 +93,18 @@ def _search_text(found: Searched | None) -> str:
     return f"{number(found.risk)} ({found.method}, {options_text(found.options) or STATED})"
 
 
-def data_note(board: BoardResults) -> str:
-    sets = board.board.data_sets.get(board.profile)
-    if not sets:
-        return ""
-    told = f"{sets} data sets" if sets > 1 else "one data set, so that intervals there speak of the noise alone"
-    return f" Where replicates share their data, this profile has {told}."
-
-
 def algorithms(board: BoardResults) -> dict[str, str]:
     """Collect the label of each method that was run -> id of its algorithm."""
     return {method.method: method.algorithm for row in board.points for method in row.methods}
 
 
-def _pages(board: BoardResults) -> dict[str, str]:
-    here = set(ALGORITHMS.names())
-    return {label: address("method", id) for label, id in algorithms(board).items() if id in here}
+def _page(algorithm: str) -> str:
+    """Address the page of a method; empty for one that is not registered here."""
+    return address("method", algorithm) if algorithm in ALGORITHMS.names() else ""
+
+
+def _winner_page(row: Standing) -> str:
+    return _page(row.best.algorithm) if row.best and len(row.tied) == 1 and not row.contenders else ""
 
 
 def _place(path: str = "") -> Columns:
@@ -132,6 +128,7 @@ POINTS: Columns = {
             "contenders": lambda row: [one.method for one in row.contenders],
             "uncompared": "uncompared",
         },
+        link=_winner_page,
     ),
     "Competing": Column(lambda row: len(row.order), raw="competing", numeric=True),
     "Risk": Column("least", number, "risk", numeric=True),
@@ -162,13 +159,10 @@ POINTS: Columns = {
 
 
 def points_table(board: BoardResults) -> ReportTable:
-    pages = _pages(board)
-
-    def page(row: Standing) -> str:
-        return pages.get(row.winner, "") if len(row.tied) == 1 and not row.contenders else ""
-
-    columns = {**POINTS, "Winner": replace(POINTS["Winner"], link=page)}
-    return ReportTable(board.id, "Winners, point by point", columns, board.points, POINTS_NOTE + data_note(board))
+    sets = board.board.data_sets.get(board.files.profile, 0)
+    told = f"{sets} data sets" if sets > 1 else "one data set, so that intervals there speak of the noise alone"
+    note = POINTS_NOTE + f" Where replicates share their data, this profile has {told}." * bool(sets)
+    return ReportTable(board.id, "Winners, point by point", POINTS, board.points, note)
 
 
 def _said(pair: Mapping[str, Any]) -> str:
@@ -237,9 +231,9 @@ def left_out_table(board: BoardResults) -> ReportTable:
             found.setdefault((row.instance, named(item), item.status), []).append(item.reason)
     totals, rows = Counter(row.instance for row in board.points), []
     for (instance, algorithm, status), reasons in found.items():
-        several = f", and alike at {len(reasons) - 1} more" if len(set(reasons)) > 1 else ""
+        reason = reasons[0] + f", and alike at {len(reasons) - 1} more" * (len(set(reasons)) > 1)
         share = "all" if len(reasons) >= totals[instance] else f"{len(reasons)} of {totals[instance]}"
-        told = {"points": share, "status": status, "reason": reasons[0] + several}
+        told = {"points": share, "status": status, "reason": reason}
         rows.append({"instance": instance, "algorithm": algorithm, **told})
     return ReportTable(f"{board.id}.left_out", "Methods that were not run, and why", LEFT_OUT, rows)
 
@@ -296,9 +290,9 @@ def wins(board: BoardResults) -> list[tuple[str, int, int]]:
 
 
 def wins_table(board: BoardResults) -> ReportTable:
-    pages = _pages(board)
+    known = algorithms(board)
     columns = {
-        "Method": Column("0", raw="method", kind="code", link=lambda won: pages.get(won[0], "")),
+        "Method": Column("0", raw="method", kind="code", link=lambda won: _page(known.get(won[0], ""))),
         "Wins alone": Column("1", raw="wins", numeric=True),
         "Tied for first": Column("2", raw="ties", numeric=True),
     }

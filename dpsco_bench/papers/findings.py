@@ -86,15 +86,15 @@ def privacy_as_printed(results: Results) -> Said:
 def svrg_rate(results: Results) -> Said:
     """Set DP-SVRG's rate with the printed noise beside the real eps of that noise."""
     printed = results.row("wang2017.thm4.2", "ridge_logistic-n")
-    noise, word = printed.noise, printed.word
-    real, kind, claimed = noise.epsilon_real, noise.epsilon_real_kind, noise.epsilon_claimed
+    noise, claimed = printed.noise, printed.noise.epsilon_claimed
     ours = results.row("wang2017.thm4.2", "batch_rule-n", "accounted").noise.epsilon_real
     cells = {cell.cell.n: cell for cell in results.charged("wang2017.thm4.2", "ridge_logistic-n")}
     here = cells.get(16384, cells[max(cells)])
     steps = here.calibrated.schedule["epochs"] * here.calibrated.schedule["inner_steps"]
     c1 = claimed * here.cell.n**2 / steps
+    real, kinds = noise.epsilon_real, {noise.epsilon_real_kind, here.kind}
     largest = "" if here.real == real else f"The largest is {lower(real)}, at {noise.place}. "
-    need(word == "match", real >= here.real > 1000, kind == here.kind == "lower", claimed <= 1, ours <= 1, c1 > 1000)
+    need(printed.word == "match", real >= here.real > 1000, kinds == {"lower"}, claimed <= 1, ours <= 1, c1 > 1000)
     return Said(
         title=f"With the printed noise DP-SVRG keeps its rate (slope {slope(printed.slope)} in n, bound "
         f"{slope(printed.bound_slope)}), but its query sequence has a real eps of at least {lower(here.real)} "
@@ -117,13 +117,12 @@ def svrg_private(results: Results) -> Said:
     """Price a private DP-SVRG in risk and in gradients."""
     n = 8192
     ours = results.row("wang2017.thm4.2", "batch_rule-n", "accounted")
-    private = results.mean_at(ours, n)
-    printed = results.mean_at(results.row("wang2017.thm4.2", "ridge_logistic-n"), n)
+    private, printed = (results.mean_at(row, n) for row in (ours, results.row("wang2017.thm4.2", "ridge_logistic-n")))
     counted = results.mean_at(results.row("wang2017.thm4.2.gc", "ridge_logistic-n", "accounted"), n)
     planned = results.mean_at(results.row("wang2017.thm4.2.gc", "ridge_logistic-n"), n)
-    word, single = ours.word, results.row("wang2017.thm4.2", "single_record-n", "accounted").word
+    single = results.row("wang2017.thm4.2", "single_record-n", "accounted").word
     price, gradients = private / printed, counted / planned
-    need(word == "match", single == "not_observable", price > 3, gradients > 1)
+    need(ours.word == "match", single == "not_observable", price > 3, gradients > 1)
     return Said(
         title=f"DP-SVRG made private by larger batches keeps its rate (slope {slope(ours.slope)} in n, bound "
         f"{slope(ours.bound_slope)}), at {price:.0f} times the risk and {gradients:.1f} times the gradients",
@@ -139,16 +138,12 @@ def svrg_private(results: Results) -> Said:
 @finding(["wang2017.fig1"], profiles=BOTH)
 def figure_1(results: Results) -> Said:
     """Compare DP-SVRG with DP-GD on Covertype under both noises."""
-    as_printed = results.row("wang2017.fig1", "literal_loss_constant_step")
-    constant = results.row("wang2017.fig1", "literal_loss_constant_step", "accounted")
-    barzilai = results.row("wang2017.fig1", "literal_loss", "accounted")
-    fewer = results.row("wang2017.fig1", "literal_loss_120", "accounted")
-    by_output = results.row("wang2017.fig1", "literal_loss_by_output", "accounted")
-    rows = (as_printed, constant, barzilai, fewer, by_output)
-    printed, private, bb, short, output = (row.ratio["end, epsilon 0.5"] for row in rows)
-    status, words = constant.noise.status, [row.word for row in rows[1:]]
-    need(printed < 1, private > 1, status == "proven", bb < 1, short > 1, output > 1)
-    need(words == ["reversed", "holds", "reversed", "reversed"])
+    parts = ("literal_loss_constant_step", "literal_loss", "literal_loss_120", "literal_loss_by_output")
+    rows = [results.row("wang2017.fig1", part, "accounted") for part in parts]
+    as_printed, constant = results.row("wang2017.fig1", parts[0]), rows[0]
+    printed, private, bb, short, output = (row.ratio["end, epsilon 0.5"] for row in (as_printed, *rows))
+    need(printed < 1, private > 1, constant.noise.status == "proven", bb < 1, short > 1, output > 1)
+    need([row.word for row in rows] == ["reversed", "holds", "reversed", "reversed"])
     return Said(
         title=f"On Covertype, DP-SVRG with a constant step ends at {printed:.2f} of DP-GD's gap with the printed "
         f"noise, and at {private:.2f} times that gap with private noise",
@@ -177,12 +172,11 @@ def mirror_descent(results: Results) -> Said:
     parts = ("corrected-n", "corrected_kappa2-n", "corrected_kappa2_d32-n")
     fixed = [results.row("bassily2021.thm10.privacy", part) for part in parts]
     explicit = results.row("bassily2021.thm10.erm", "explicit")
-    real, kind, claimed = printed.epsilon_real, printed.epsilon_real_kind, printed.epsilon_claimed
-    corrected, words = max(row.epsilon_real for row in fixed), " ".join({row.word for row in fixed})
-    word, noise = explicit.word, explicit.noise
-    largest, largest_kind, status = noise.epsilon_real, noise.epsilon_real_kind, noise.status
-    need(word == "holds", real > 100, kind == "lower", claimed <= 1, corrected <= 1, words == "holds")
-    need(largest > 1, largest_kind == "upper", status == "unproven")
+    real, claimed, noise = printed.epsilon_real, printed.epsilon_claimed, explicit.noise
+    corrected, words = max(row.epsilon_real for row in fixed), {explicit.word, *(row.word for row in fixed)}
+    largest, kinds = noise.epsilon_real, (printed.epsilon_real_kind, noise.epsilon_real_kind)
+    need(words == {"holds"}, real > 100, claimed <= 1, corrected <= 1, kinds == ("lower", "upper"))
+    need(largest > 1, noise.status == "unproven")
     return Said(
         title="The printed variance of noisy mirror descent lacks a factor T: the real eps of its queries is at least "
         f"{lower(real)} (claimed {number(claimed)}), and at most {upper(largest)} with that factor",
@@ -235,9 +229,8 @@ def exponential_mechanism(results: Results) -> Said:
     claimed, kind = population.epsilon_claimed, population.epsilon_real_kind
     below = [results.row(f"gopi2022.{theorem}.privacy", "delta-1e-5") for theorem in ("thm4", "thm3")]
     planar, planar_erm = (row.epsilon_real for row in below)
-    kinds, claims = {row.epsilon_real_kind for row in below}, {row.epsilon_claimed for row in below}
     need(sco > 1.2, erm > 1.2, claimed == 1, kind == "exact", planar > 16, planar_erm > 8)
-    need(kinds == {"lower"}, claims == {8})
+    need(all((row.epsilon_real_kind, row.epsilon_claimed) == ("lower", 8) for row in below))
     return Said(
         title=f"The regularised exponential mechanism has a real eps of {sco:.2f} by Theorem 4 and {erm:.2f} by "
         f"Theorem 3 (claimed {number(claimed)})",
@@ -279,12 +272,10 @@ def schedules(results: Results) -> Said:
 @finding(["bassily2021.thm4"], profiles=BOTH)
 def vertices(results: Results) -> Said:
     """Compare polytope Frank-Wolfe's slope in ln K with that of its bound."""
-    row = results.row("bassily2021.thm4", "lnk")
-    exact = results.row("bassily2021.thm4", "lnk_law")
-    measured, bound, word, claimed = row.slope, row.bound_slope, row.word, row.noise.epsilon_claimed
-    law, percent = exact.word, 100.0 * abs(exact.worst_ratio - 1.0)
-    explicit = results.row("bassily2021.thm4", "explicit").word
-    need(explicit == "vacuous", claimed == 16, word == "fails", measured > bound, law == "holds", percent < 10)
+    row, exact, explicit = (results.row("bassily2021.thm4", part) for part in ("lnk", "lnk_law", "explicit"))
+    measured, bound, claimed = row.slope, row.bound_slope, row.noise.epsilon_claimed
+    words, percent = (explicit.word, row.word, exact.word), 100.0 * abs(exact.worst_ratio - 1.0)
+    need(words == ("vacuous", "fails", "holds"), claimed == 16, measured > bound, percent < 10)
     return Said(
         title=f"The risk of polytope Frank-Wolfe grows in ln K, with K vertices, with slope {slope(measured)} at eps "
         f"= {claimed:.0f}; its bound has slope {slope(bound)}",
@@ -305,10 +296,8 @@ def width(results: Results) -> Said:
     balls, sets = results.row("su2023.thm4", "width"), results.row("su2023.thm4", "interior")
     linear_balls = results.row("su2023.thm2", "width_ksupport")
     boundary, inside, linear = balls.slope, sets.slope, linear_balls.slope
-    word, place = sets.word, sets.noise.place
-    need(
-        place == "n = 131,072, d = 256", 0.3 < linear < 0.9, 1.7 < boundary < 2.4, -0.1 < inside < 0.1, word == "holds"
-    )
+    need(sets.word == "holds", sets.noise.place == "n = 131,072, d = 256")
+    need(0.3 < linear < 0.9, 1.7 < boundary < 2.4, -0.1 < inside < 0.1)
     return Said(
         title=f"Objective perturbation's risk grows in the Gaussian width with slope {slope(boundary)} on l2 balls of "
         f"growing dimension, but with {signed(f'{inside:.2g}')} among sets in d = 256 with the optimum inside",
@@ -331,8 +320,8 @@ def parameter_free(results: Results) -> Said:
     """Show that the parameter-free learner adapts with smaller constants."""
     frozen = results.row("zhang2022.thm11", "xstar-paper_constants", "none").word
     row = results.row("zhang2022.thm11", "xstar", "none")
-    moving, bound, word = row.slope, row.bound_slope, row.word
-    need(frozen == "not_observable", word == "match", 0.02 < moving < 0.15, bound < 0.15)
+    moving, bound = row.slope, row.bound_slope
+    need(frozen == "not_observable", row.word == "match", 0.02 < moving < 0.15, bound < 0.15)
     return Said(
         title="The parameter-free learner adapts: the signal at which it leaves its start hardly depends on the "
         f"distance to the optimum (slope {slope(moving)}, bound {slope(bound)})",
@@ -349,8 +338,7 @@ def parameter_free(results: Results) -> Said:
 @finding(["su2023.table1.app_objp"], profiles=REDUCED, pages=[BOARD_POINTS])
 def generalised_linear(results: Results) -> Said:
     """Compare objective perturbation with methods that add noise as they iterate."""
-    close = results.point("logistic-l2", n=1024, d=8, epsilon=1)
-    distant = results.point("logistic-l2", n=16384, d=8, epsilon=1)
+    close, distant = (results.point("logistic-l2", n=n, d=8, epsilon=1) for n in (1024, 16384))
     risks, risks_far = ({method.method: method.risk for method in row.methods} for row in (close, distant))
     if "app_objp" not in risks or "app_objp" not in risks_far:
         raise results.unmeasured("app_objp did not run there in")
@@ -437,8 +425,7 @@ def families(results: Results) -> Said:
     by_output = won(high, "dp_gd_by_output") + won(high, "dp_gd_pl_by_output")
     search, undecided = max(over_search(rows)), len(results.undecided(*REAL))
     costs = [" or ".join(dict.fromkeys(map(cost_text, results.undecided(instance)))) for instance in REAL]
-    need(largest == 1024, low_most < 20, high_least > low_most, phased == low_points)
-    need(by_output == high_points)
+    need(largest == 1024, low_most < 20, high_least > low_most, phased == low_points, by_output == high_points)
     need(low_points + high_points == points, search > 1, undecided >= 1, all(costs))
     return Said(
         title=f"On {largest:,} real records the least private risk is at most {upper(low_most)} % below the starting "
@@ -471,11 +458,8 @@ def families(results: Results) -> Said:
 def other_families(results: Results) -> Said:
     """Say who wins on heavy tails, on cubes, spheres and balls, and where all tie."""
     heavy, cube, squares = (results.decided(name) for name in ("heavy", "linear-linf", "quadratic-l2"))
-    mean, strong, balls = (
-        results.decided("mean"),
-        results.decided("strong-ball"),
-        results.decided("logistic-l1", "logistic-l2"),
-    )
+    mean, strong = results.decided("mean"), results.decided("strong-ball")
+    balls = results.decided("logistic-l1", "logistic-l2")
     accept, su_accept = ran(heavy), ran(heavy, "su2023")
     euclid, mechanism, descent = won(heavy, "heavy_tailed_euclid"), won(cube, "reg_exp_mech"), won(squares, "noisy_smd")
     sphere, objective = won(mean, "app_objp_sc"), won(balls, "app_objp")

@@ -70,7 +70,7 @@ def _shifted(plan: Plan, scales: Mapping[str, float], delta: float) -> AddRemove
         return AddRemove(gaussian.gdp_epsilon(mu, delta), "exact" if normal else "upper")
     (query,) = sampled
     assert isinstance(query.records, Poisson)
-    multiplier = scales[query.name] / (math.sqrt(query.norm_kappa or 1.0) * query.contribution)
+    multiplier = scales[query.name] / (query.stretch * query.contribution)
     return AddRemove(pld.add_remove_epsilon(multiplier, query.records.rate, query.releases, delta, mu))
 
 

@@ -70,25 +70,22 @@ def attains_curvature(problem: Problem, plan: Plan, n: int) -> bool:
 
 def _opposed(problem: Problem, plan: Plan, n: int) -> Data | None:
     asked = {_asked(query, n) for query in plan.queries}
-    if len(asked) != 1:
-        return None
-    (found,) = asked
+    found = asked.pop() if len(asked) == 1 else None
     return None if found is None else problem.opposed_records(*found)
 
 
 def _asked(query: Query, n: int) -> tuple[float, float] | None:
     """Distance of the gradients, and the order of its norm; None for a query that is no mean of so many gradients."""
-    size = _size(query, n)
-    return None if size is None else (float(f"{query.sensitivity * size:.12g}"), query.norm)
-
-
-def _size(query: Query, n: int) -> int | None:
-    records = query.records
-    if isinstance(records, Full):
-        return n
-    if isinstance(records, SingleIndex):
-        return 1
-    return records.size if isinstance(records, Disjoint | WithoutReplacement | WithReplacement) else None
+    match query.records:
+        case Full():
+            size = n
+        case SingleIndex():
+            size = 1
+        case Disjoint(size=size) | WithoutReplacement(size=size) | WithReplacement(size=size):
+            pass
+        case _:
+            return None
+    return float(f"{query.sensitivity * size:.12g}"), query.norm
 
 
 def _direction(problem: Problem, pair: Data) -> str:

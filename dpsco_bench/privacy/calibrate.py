@@ -57,11 +57,8 @@ class Calibration:
         sequence = self.charge if self.output or self.of != OUTPUT else unknown
         values = {"real": self.real, "output": output, "sequence": sequence}
         found = {f"epsilon_{name}": value.epsilon for name, value in values.items()}
-        return {
-            **found,
-            **{f"epsilon_{name}_kind": value.kind for name, value in values.items()},
-            "epsilon_of": self.of,
-        }
+        kinds = {f"epsilon_{name}_kind": value.kind for name, value in values.items()}
+        return {**found, **kinds, "epsilon_of": self.of}
 
 
 def calibrate(
@@ -114,7 +111,7 @@ def decisive_charge(plan: Plan, scales: Mapping[str, float], privacy: PrivacySpe
     charged = charge(plan, scales, privacy.delta)
     if charged.kind != "upper" or charged.epsilon <= privacy.epsilon * (1.0 + ROUNDING):
         return charged
-    found = lower_bound(plan, scales, privacy.delta)
+    found: Charge | None = _module(REFUTATION).lower_bound(plan, scales, privacy.delta)
     if found is None or (found.kind == "lower" and found.epsilon <= privacy.epsilon):
         return charged
     return replace(charged, epsilon=found.epsilon, kind=found.kind, accountant=found.accountant, pair=found.pair)
@@ -137,7 +134,8 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     if not plan.leaks:
         return value
     if value.kind == "upper":
-        return lower_bound(plan, scales, delta) or Charge(0.0, "lower", "no lower bound")
+        found: Charge | None = _module(REFUTATION).lower_bound(plan, scales, delta)
+        return found or Charge(0.0, "lower", "no lower bound")
     return Charge(value.epsilon, "lower", value.accountant)
 
 
@@ -150,13 +148,6 @@ def charging_modules(plan: Plan | None, calibration: str) -> list[str]:
         names = [module for name, module in COMPOSITIONS.items() if getattr(_module(module), name).covers(plan)][:1]
         names += [REFUTATION] * _module(REFUTATION).covers(plan) + [LAST] * _module(LAST).covers_output(plan)
     return [f"{__package__}.composition.{name}" for name in dict.fromkeys(names)]
-
-
-def lower_bound(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge | None:
-    """`composition.refutation.lower_bound`; None for a plan that it does not cover."""
-    refutation = _module(REFUTATION)
-    found: Charge | None = refutation.lower_bound(plan, scales, delta) if refutation.covers(plan) else None
-    return found
 
 
 def _module(name: str) -> Any:

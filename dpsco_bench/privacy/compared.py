@@ -49,7 +49,7 @@ def _of_single_index(plan: Plan, scales: Mapping[str, float], delta: float) -> C
     """Describe the pair of queries that look at one record each; leaks of the plan are not looked at."""
     (query,) = (query for query in plan.queries if isinstance(query.records, SingleIndex))
     assert isinstance(query.records, SingleIndex)
-    shift = math.sqrt(query.norm_kappa or 1.0) * query.contribution / scales[query.name]
+    shift = query.stretch * query.contribution / scales[query.name]
     tests = import_module(f"{__package__}.composition.sampled").tests_of(query, scales[query.name], delta)
     anchored = isinstance(query, AnchoredQuery)
     charged = "as they are answered" if anchored else "as the proof charges them"
@@ -64,7 +64,7 @@ def _of_test(bound: Charge, query: Query, scale: float) -> Compared:
         pair, _, found = bound.accountant.partition(", ")
         return Compared(f"{'the' if pair.startswith('worst') else 'a'} {pair}", found)
     unit = "standard deviations" if query.is_normal else "scales"
-    shift = (math.sqrt(query.norm_kappa or 1.0) if query.is_normal else 1.0) * query.sensitivity / scale
+    shift = (query.stretch if query.is_normal else 1.0) * query.sensitivity / scale
     moved = f"by the declared sensitivity, {shift:,.3g} {unit} of the noise{ALONG.get(bound.pair, '')}"
     tested = 1 if isinstance(query.records, Disjoint) else query.releases
     each, drawn = "the release" if tested == 1 else f"each of {tested:,} releases", _refutation().chance(query.records)

@@ -17,6 +17,7 @@ from dpsco_bench.privacy.plan import PaperLimit, Plan, Query
 ROUNDING = 1e-12
 """Relative difference of floats that the mathematical functions of two processors may have."""
 _ABSENT = "absent"
+_DERIVED = ("law", "law_parameters", "norm", "norm_kappa")
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,7 @@ class QueryRecord(Record):
         return cls.from_json({"kind": type(query).__name__, **plain})
 
     def to_json(self) -> Plain:
-        own = {key: value for key, value in super().to_json().items() if key != "more"}
-        return {**own, **self.more}
+        return {**{key: value for key, value in super().to_json().items() if key != "more"}, **self.more}
 
     @classmethod
     def from_json(cls, entry: Plain) -> Self:
@@ -65,7 +65,6 @@ class QueryRecord(Record):
         return super().from_json({**{key: entry[key] for key in entry if key not in more}, "more": more})
 
 
-_DERIVED = ("law", "law_parameters", "norm", "norm_kappa")
 _OF_QUERIES = frozenset(f.name for f in fields(QueryRecord) if f.name != "more")
 
 

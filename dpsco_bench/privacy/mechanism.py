@@ -32,7 +32,8 @@ from dpsco_bench.samplers.draws import (
 
 Array = Any
 
-_MOST_VALUES = 1 << 17
+BLOCK_VALUES = 1 << 17
+"""Numbers that are drawn at once."""
 
 
 def generalised_gaussian_mean(
@@ -47,7 +48,7 @@ def generalised_gaussian_mean(
     if r == 2.0:
         return host.normal(first_step, steps, *rest).astype(np.float64) / math.sqrt(draws)
     means = np.empty((steps, replicates, dim))
-    at_once = max(1, _MOST_VALUES // max(1, draws * replicates * dim))
+    at_once = max(1, BLOCK_VALUES // max(1, draws * replicates * dim))
     for t in range(0, steps, at_once):
         count = min(at_once, steps - t)
         drawn = host.generalised_gaussian((first_step + t) * draws, count * draws, *rest, r)
@@ -85,9 +86,6 @@ NOISE_LAWS: dict[str, Callable[..., Array]] = {
     "generalised_gaussian_mean": generalised_gaussian_mean,
 }
 """Draws by name, each called like the methods of `rng.streams.Stream`, with the law's own parameters after those."""
-
-
-BLOCK_VALUES = 1 << 17
 
 
 class Mechanism:
@@ -130,7 +128,6 @@ class Mechanism:
         self._first, self._replicates = first_replicate, replicates
         self._blocks: dict[str, tuple[int, Any]] = {}
         self._streams: dict[tuple[str, str], Stream] = {}
-        self._spent: defaultdict[str, set[int]] = defaultdict(set)
         self._ranges: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         self._sampled_steps: defaultdict[str, set[int]] = defaultdict(set)
         self._sampled_at_once: Counter[str] = Counter()
@@ -145,7 +142,7 @@ class Mechanism:
         put the same noise on another value. ``value`` is an array ``(R, k)`` or an object of that ``shape``, as the
         query's kind answers about: a vector, the scores of the candidates, a perturbed objective, a law.
         """
-        query = self._spend(name, step)
+        query = self.spend(name, step, 1, sampled=False)
         if isinstance(query, DrawQuery):
             return query.answer(value, self._randomness(query, step))
         if isinstance(query, NoisyMinimumQuery) and query.lazy and value.shape[-1] >= LEAST_SCORES:
@@ -166,13 +163,15 @@ class Mechanism:
         """
         query = self._declared(name, first)
         self._declared(name, first + steps - 1)
-        again = any(first < end and begin < first + steps for begin, end in self._ranges[name])
-        if again or any(first <= step < first + steps for step in self._spent[name]):
+        ranges = self._ranges[name]
+        if any(first < end and begin < first + steps for begin, end in ranges):
             raise InputError(f"release of {name}", first, "a step that was not released before")
-        self._ranges[name] = _joined(self._ranges[name], first, first + steps)
+        begin = ranges.pop()[0] if ranges and ranges[-1][1] == first else first
+        ranges.append((begin, first + steps))
         self.released[name] += steps
-        self.sampled[name] += steps if sampled else 0
-        self._sampled_at_once[name] += steps if sampled else 0
+        if sampled:
+            self.sampled[name] += steps
+            self._sampled_at_once[name] += steps
         return query
 
     def variates(self, query: Query, first: int, steps: int, rows: tuple[int, int], dim: int) -> np.ndarray | None:
@@ -195,7 +194,14 @@ class Mechanism:
         self, query: Query, first: int, steps: int, rows: tuple[int, int], xp: Any = np
     ) -> tuple[Array, np.ndarray]:
         """Draw indices and mask ``(steps, rows, W)`` of some replicates as `sample`; uniform ones in ``xp``."""
-        return self._drawn_batches(query, xp, first, steps, self._first + rows[0], rows[1] - rows[0])
+        records, uniform = query.records, isinstance(query.records, SingleIndex | WithReplacement)
+        stream = self._stream(f"sample/{query.name}", xp if uniform and xp.__name__ == "cupy" else np)
+        replicate, count = self._first + rows[0], rows[1] - rows[0]
+        if isinstance(records, Poisson):
+            return poisson_indices(stream, self.plan.n, records.rate, first, steps, replicate, count)
+        population: int = records.population  # type: ignore[union-attr]
+        draw = uniform_indices if uniform else subset_indices
+        return draw(stream, population, first, steps, replicate, count, self.batch_width(query))
 
     def batch_width(self, query: Query) -> int:
         """Most records of a release of a sampled query."""
@@ -230,14 +236,6 @@ class Mechanism:
             return ""
         return f"{query.name}: the batches that are charged for are never drawn ({drawn} of {query.releases} are)"
 
-    def _spend(self, name: str, step: int) -> Query:
-        query = self._declared(name, step)
-        if step in self._spent[name] or any(begin <= step < end for begin, end in self._ranges[name]):
-            raise InputError(f"release of {name}", step, "a step that was not released before")
-        self._spent[name].add(step)
-        self.released[name] += 1
-        return query
-
     def _declared(self, name: str, step: int) -> Query:
         query = self.plan.query(name)
         if not 0 <= step < query.releases:
@@ -267,14 +265,13 @@ class Mechanism:
             self._blocks[label] = (first, block)
         return block[step - first, :, :]
 
-    def _randomness(self, query: DrawQuery, step: int, copies: int = 1) -> tuple[float, KeyedDraws] | None:
+    def _randomness(self, query: DrawQuery, step: int) -> tuple[float, KeyedDraws] | None:
         """Scale and keyed random numbers of one draw, on the host for every namespace; None for scale 0."""
-        scale = self.scales[query.name]
+        scale, names = self.scales[query.name], f"draw/{query.name}/{step}"
         if scale == 0.0:
             return None
-        names = f"draw/{query.name}/{step}"
         return scale, KeyedDraws(
-            lambda name: self._stream(f"{names}/{name}", np), self._first, self._replicates, copies
+            lambda name: self._stream(f"{names}/{name}", np), self._first, self._replicates, self.copies
         )
 
     def _lazy_minimum(self, query: NoisyMinimumQuery, value: Array, step: int) -> Array:
@@ -301,40 +298,16 @@ class Mechanism:
 
     def _batch_arrays(self, query: Query, step: int) -> tuple[Array, Array, Array]:
         """Take indices and weights ``(R, W)`` and sizes ``(R,)`` of one batch from a block of batches drawn at once."""
-        label = f"sample/{query.name}"
+        label, xp = f"sample/{query.name}", self.xp
         first, block = self._blocks.get(label, (0, None))
         if block is None or not first <= step < first + block[0].shape[0]:
-            block, first = self._draw_batches(query, step), step
+            if not isinstance(query.records, Poisson | SingleIndex | WithReplacement | WithoutReplacement):
+                raise InputError(f"sample of {query.name}", "all records", "asked only of a sampled query")
+            width = max(1, self.batch_width(query) * self._replicates)
+            steps = max(1, min(query.releases - step, BLOCK_VALUES // width))
+            indices, mask = self.batches(query, step, steps, (0, self._replicates), xp)
+            sizes = xp.asarray(mask.sum(axis=-1), dtype=xp.float64)
+            first, block = step, (xp.asarray(indices), xp.asarray(mask, dtype=self.dtype), sizes)
             self._blocks[label] = (first, block)
         indices, weights, sizes = block
         return indices[step - first, :, :], weights[step - first, :, :], sizes[step - first, :]
-
-    def _draw_batches(self, query: Query, step: int) -> tuple[Array, Array, Array]:
-        """Batches of as many consecutive releases as fit in a block, in the namespace of the run."""
-        if not isinstance(query.records, Poisson | SingleIndex | WithReplacement | WithoutReplacement):
-            raise InputError(f"sample of {query.name}", "all records", "asked only of a sampled query")
-        width = max(1, self.batch_width(query) * self._replicates)
-        steps = max(1, min(query.releases - step, BLOCK_VALUES // width))
-        indices, mask = self._drawn_batches(query, self.xp, step, steps, self._first, self._replicates)
-        sizes = self.xp.asarray(mask.sum(axis=-1), dtype=self.xp.float64)
-        return self.xp.asarray(indices), self.xp.asarray(mask, dtype=self.dtype), sizes
-
-    def _drawn_batches(
-        self, query: Query, xp: Any, first: int, steps: int, replicate: int, count: int
-    ) -> tuple[Array, np.ndarray]:
-        """Batches of ``steps`` releases for ``count`` replicates; uniform indices are drawn in namespace ``xp``."""
-        uniform = xp.__name__ == "cupy" and isinstance(query.records, SingleIndex | WithReplacement)
-        stream = self._stream(f"sample/{query.name}", xp if uniform else np)
-        records, size = query.records, self.batch_width(query)
-        if isinstance(records, Poisson):
-            return poisson_indices(stream, self.plan.n, records.rate, first, steps, replicate, count)
-        population: int = records.population  # type: ignore[union-attr]
-        draw = subset_indices if isinstance(records, WithoutReplacement) else uniform_indices
-        return draw(stream, population, first, steps, replicate, count, size)
-
-
-def _joined(ranges: list[tuple[int, int]], first: int, end: int) -> list[tuple[int, int]]:
-    """Disjoint ranges and another one, neighbours made one."""
-    if ranges and ranges[-1][1] == first:
-        return [*ranges[:-1], (ranges[-1][0], end)]
-    return [*ranges, (first, end)]

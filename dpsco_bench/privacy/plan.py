@@ -20,6 +20,10 @@ from dpsco_bench.plain import Plain, Record, Schedule
 from dpsco_bench.privacy.records import Full, Records
 from dpsco_bench.problems.constants import Constants
 
+RELEASES = ("sequence", "output")
+"""Values of the option ``release``: what the accounted calibration charges."""
+_ROUNDING = 1.0 + 1e-12
+
 
 @dataclass(frozen=True)
 class PrivacySpec:
@@ -32,24 +36,15 @@ class PrivacySpec:
     delta: float
 
     def __post_init__(self) -> None:
-        if not _is_number(self.epsilon) or not 0 < self.epsilon < math.inf:
+        if not _is_positive(self.epsilon):
             raise InputError("epsilon", self.epsilon, "a finite number > 0")
-        if not _is_number(self.delta) or not 0 < self.delta < 1:
+        if not _is_positive(self.delta) or self.delta >= 1:
             raise InputError("delta", self.delta, "in (0, 1)")
 
     @property
     def log_inverse_delta(self) -> float:
         """``l = ln(1/delta)``."""
         return -math.log(self.delta)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-RELEASES = ("sequence", "output")
-"""Values of the option ``release``: what the accounted calibration charges."""
-_ROUNDING = 1.0 + 1e-12
 
 
 @dataclass(frozen=True)
@@ -173,6 +168,11 @@ class Query:
         return None
 
     @property
+    def stretch(self) -> float:
+        """Factor by which noise feels a shift more than by its norm, ``sqrt(kappa)``: 1 in l2, and for other kinds."""
+        return math.sqrt(self.norm_kappa or 1.0)
+
+    @property
     def is_normal(self) -> bool:
         """Check that one release is exactly Gaussian, no less private than `norm_kappa` says."""
         return False
@@ -203,13 +203,8 @@ class Query:
 class GaussianQuery(Query):
     """A vector ``(R, d)`` plus independent normals; the scale is their standard deviation."""
 
-    @property
-    def norm_kappa(self) -> float:
-        return 1.0
-
-    @property
-    def is_normal(self) -> bool:
-        return True
+    norm_kappa = 1.0
+    is_normal = True
 
 
 @dataclass(frozen=True)
@@ -222,13 +217,8 @@ class NoisyMinimumQuery(Query):
 
     lazy: bool = False
 
-    @property
-    def law(self) -> str:
-        return "laplace"
-
-    @property
-    def norm(self) -> float:
-        return math.inf
+    law = "laplace"
+    norm = math.inf
 
     def answer(self, value: Any, noise: Any) -> Any:
         scores = super().answer(value, noise)
@@ -265,9 +255,7 @@ class GammaObjectiveQuery(ObjectiveQuery):
     The norm of ``b`` has the law Gamma(d, scale), its direction is uniform.
     """
 
-    @property
-    def law(self) -> str:
-        return "gamma_norm"
+    law = "gamma_norm"
 
 
 @dataclass(frozen=True)
@@ -355,9 +343,8 @@ class Plan:
         try:
             return self.__dict__["schedule"][name]
         except KeyError:
-            raise AttributeError(
-                f"the plan has no {name!r}; its schedule has {sorted(self.__dict__.get('schedule', {}))}"
-            ) from None
+            known = sorted(self.__dict__.get("schedule", {}))
+            raise AttributeError(f"the plan has no {name!r}; its schedule has {known}") from None
 
     def query(self, name: str) -> Query:
         for query in self.queries:
@@ -392,14 +379,10 @@ def _is_positive(value: Any) -> bool:
     return _is_real(value) and value > 0
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
-
-
 _QUERY_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "name": (lambda value: isinstance(value, str) and bool(value), "text"),
     "sensitivity": (_is_positive, "a finite number > 0"),
-    "releases": (_is_count, "an integer >= 1"),
+    "releases": (lambda value: isinstance(value, Integral) and _is_positive(value), "an integer >= 1"),
     "records": (lambda value: isinstance(value, Records), "Full(), Poisson(rate), SingleIndex(population), ..."),
     "paper_scale": (lambda value: value is None or _is_real(value, least=0.0), "left out or a finite number >= 0"),
     "share": (lambda value: value is None or (_is_positive(value) and value < 1), "left out or a number in (0, 1)"),

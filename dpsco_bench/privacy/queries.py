@@ -15,6 +15,8 @@ from dpsco_bench.privacy.plan import Charge, GaussianQuery, NoisyMinimumQuery, O
 from dpsco_bench.problems.constants import LOSS_CLASSES
 
 RULES = ("erm", "sco", "strongly_convex")
+SAMPLER_STATUSES = ("exact", "proven_tv", "target_law_only")
+"""Knowledge of a sampler: exact draws whatever the data, a proven total variation distance, or neither."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,6 @@ class Temperature:
         c2 = self.n * self.loss_range / (self.lipschitz * scale**2)  # G n t^2/S
         k = math.sqrt((self.d + c2) / self.theta) / unit
         return k, unit**2 * k
-
-
-SAMPLER_STATUSES = ("exact", "proven_tv", "target_law_only")
-"""Knowledge of a sampler: exact draws whatever the data, a proven total variation distance, or neither."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,9 +215,7 @@ class DrawQuery(Query):
         if (self.tau > 0) != (self.sampler_status == "proven_tv"):
             raise InputError(f"tau of {self.name}", self.tau, "> 0 for proven_tv and 0 otherwise")
 
-    @property
-    def law(self) -> str:
-        return "draw"
+    law = "draw"
 
     @property
     def norm(self) -> float:

@@ -46,18 +46,14 @@ class Transcript:
 
     def noise(self, name: str) -> np.ndarray:
         """Noise of a query's releases, shape ``(steps, R, k)``."""
-        return self._stacked(self.noises, name)
+        return np.stack([self.noises[name][step] for step in sorted(self.noises[name])])
 
     def value(self, name: str) -> np.ndarray:
         """Values of a query's releases, ``(steps, R, k)``. Raises InputError for none, or of several shapes."""
-        if not self.values.get(name):
-            raise InputError(f"releases of query {name}", 0, "as many as the plan declares")
-        return self._stacked(self.values, name)
-
-    @staticmethod
-    def _stacked(arrays: dict[str, Steps], name: str) -> np.ndarray:
-        rows = [_host_copy(arrays[name][step]) for step in sorted(arrays[name])]
+        rows = [self.values[name][step] for step in sorted(self.values.get(name, ()))]
         shapes = dict.fromkeys(row.shape for row in rows)
+        if not shapes:
+            raise InputError(f"releases of query {name}", 0, "as many as the plan declares")
         if len(shapes) > 1:
             raise InputError(f"shapes of the releases of query {name}", list(shapes), "one shape for all")
         return np.stack(rows)
@@ -121,7 +117,7 @@ class Replay(Mechanism):
 
         Raises InputError as `Mechanism.release`, and for a release that the recorded run did not make.
         """
-        query = self._spend(name, step)
+        query = self.spend(name, step, 1, sampled=False)
         answer = self._recorded(self.recorded.released, name, step) + 0
         self.transcript.values[name][step] = _host_copy(query.exposed(value, answer))
         return answer

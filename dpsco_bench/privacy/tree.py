@@ -65,20 +65,17 @@ def largest_path_sum(cost: Ratio, nodes: int) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TreeQuery(GaussianQuery):
-    """The nodes of a tree, each with normal noise of its own: release ``t - 1`` is node t.
+class NodesQuery(Query):
+    """The nodes of a tree, each with noise of its own: release ``t - 1`` is node t.
 
     Values are in units of the node's own sensitivity, which may depend on what was released before, so their
-    sensitivity s is mostly 1, in the l_q norm of the order `order`. A record that meets the nodes ``IN(q)`` with
-    conditional sensitivities of at most ``c(q, t) s`` costs ``sum_t (spread c(q, t) s/scale)^2``: the square of a
-    Gaussian-DP parameter, by adaptive composition. Source: Zhang, Tran, Cutkosky 2022, Theorems 3 and
-    17.
+    sensitivity s is mostly 1, in the l_q norm of the order `order`. A record meets the nodes ``IN(q)`` with conditional
+    sensitivities of at most ``c(q, t) s``.
 
     Attributes
     ----------
-    path_cost : float, the largest ``sum_t c(q, t)^2`` over the records: what is charged
+    path_cost : float, the largest cost of a record, see the kinds below: what is charged
     paid_cost : float, what the accounted noise pays for, at least `path_cost`
-    attained : bool, whether neighbours attain `path_cost`, so that the charge is exact
     idle : int, releases beyond the declared nodes, whose answers cannot influence what is published: not charged
     enforced : bool
         Whether the run clips what a record adds, so that the sensitivities hold for all data, whatever the constants.
@@ -86,15 +83,20 @@ class TreeQuery(GaussianQuery):
 
     path_cost: float
     paid_cost: float
-    attained: bool
     order: float = 2.0
-    spread: float = 1.0
     idle: int = 0
     enforced: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_tree_query(self, self.path_cost, self.paid_cost, self.idle)
+        if not isinstance(self.records, Nodes):
+            raise InputError(f"records of {self.name}", self.records, "Nodes")
+        if self.releases != self.records.count + self.idle:
+            allowed = f"the number of nodes, {self.records.count}, and {self.idle} idle ones"
+            raise InputError(f"releases of {self.name}", self.releases, allowed)
+        if not 0.0 < self.path_cost <= self.paid_cost * (1.0 + 1e-9):
+            allowed = f"> 0 and at most what is paid for, {self.paid_cost:g}"
+            raise InputError(f"path cost of {self.name}", self.path_cost, allowed)
 
     @property
     def norm(self) -> float:
@@ -102,48 +104,32 @@ class TreeQuery(GaussianQuery):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PureTreeQuery(Query):
-    """The nodes of a tree, each with noise of density ``~ exp(-||x||_q/scale)``: pure differential privacy.
+class TreeQuery(NodesQuery, GaussianQuery):
+    """Nodes with normal noise; the cost is ``sum_t c(q, t)^2``, exact where neighbours have `attained` it.
 
-    As `TreeQuery`, but a record costs ``sum_t c(q, t) s/scale``, which is its epsilon, by linear composition. Source:
-    Zhang, Tran, Cutkosky 2022, Appendix C.2. `path_cost` is the largest ``sum_t c(q, t)`` over the records.
+    A record costs ``sum_t (spread c(q, t) s/scale)^2``: the square of a Gaussian-DP parameter, by adaptive composition.
+    Source: Zhang, Tran, Cutkosky 2022, Theorems 3 and 17.
     """
 
-    path_cost: float
-    paid_cost: float
-    order: float = 2.0
-    idle: int = 0
-    enforced: bool = False
+    attained: bool
+    spread: float = 1.0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_tree_query(self, self.path_cost, self.paid_cost, self.idle)
 
-    @property
-    def law(self) -> str:
-        """Gamma-distributed norm, direction from the cone measure of the l_q sphere."""
-        return "gamma_norm"
+class PureTreeQuery(NodesQuery):
+    """Nodes with noise of density ``~ exp(-||x||_q/scale)``, pure differential privacy; the cost is ``sum_t c(q, t)``.
+
+    A record costs ``sum_t c(q, t) s/scale``, which is its epsilon, by linear composition. Source: Zhang, Tran, Cutkosky
+    2022, Appendix C.2.
+    """
+
+    law = "gamma_norm"
+    """Gamma-distributed norm, direction from the cone measure of the l_q sphere."""
 
     @property
     def law_parameters(self) -> tuple[float, ...]:
         return (self.order,)
 
-    @property
-    def norm(self) -> float:
-        return self.order
-
 
 def enforces_sensitivity(plan: Plan) -> bool:
     """Check that the run itself keeps every record within what its queries declare."""
     return bool(plan.queries) and all(getattr(query, "enforced", False) for query in plan.queries)
-
-
-def check_tree_query(query: Query, charged: float, paid: float, idle: int) -> None:
-    """Check what the kinds of tree queries have in common. Raises InputError, naming the key."""
-    if not isinstance(query.records, Nodes):
-        raise InputError(f"records of {query.name}", query.records, "Nodes")
-    if query.releases != query.records.count + idle:
-        allowed = f"the number of nodes, {query.records.count}, and {idle} idle ones"
-        raise InputError(f"releases of {query.name}", query.releases, allowed)
-    if not 0.0 < charged <= paid * (1.0 + 1e-9):
-        raise InputError(f"path cost of {query.name}", charged, f"> 0 and at most what is paid for, {paid:g}")

@@ -19,8 +19,6 @@ from dpsco_bench.problems.constants import (
     Option,
     Trait,
     alternatives,
-    checked_real,
-    constant_names,
     constructor_signature,
     declared_class,
     declared_options,
@@ -42,20 +40,9 @@ from dpsco_bench.problems.data import (
 
 Array = Any
 
-__all__ = [
-    "DOMAIN_TRAITS",
-    "Batch",
-    "Constants",
-    "Data",
-    "Draws",
-    "Problem",
-    "StreamFactory",
-    "Trait",
-    "checked_real",
-    "constant_names",
-    "domain_traits",
-    "option",
-]
+__all__ = ["Batch", "Constants", "Data", "Draws", "Problem", "StreamFactory", "Trait", "option"]
+CLIPPED_VALUES = 1 << 20
+"""Most entries of single gradients held at once for a clipped mean."""
 
 
 class Problem:
@@ -358,11 +345,8 @@ class Problem:
         if Trait.LINEAR_LOSS not in self.traits:
             raise InputError("problem", self.name, "a problem with batch_losses")
         one = xp.ones((x.shape[0], 1), dtype=x.dtype)
-        columns = [
-            xp.sum(self.batch_gradient(x, self.gather(data, indices[:, j : j + 1]), one) * x, axis=-1)
-            for j in range(indices.shape[1])
-        ]
-        return xp.stack(columns, axis=1)
+        records = (self.gather(data, indices[:, j : j + 1]) for j in range(indices.shape[1]))
+        return xp.stack([xp.sum(self.batch_gradient(x, row, one) * x, axis=-1) for row in records], axis=1)
 
     def risk(self, x: Array, data: Any) -> Array:
         """Risk with the regulariser, shape ``(R,)``: empirical, or the population's where `population`."""
@@ -412,7 +396,3 @@ class Problem:
         """Return records of the record domain, extreme ones first, for the search over neighbouring data sets."""
         allowed = "given: it returns a Data of records that change gradients most; without it no neighbour can be tried"
         raise InputError(f"domain_records of {self.name}", "missing", allowed)
-
-
-CLIPPED_VALUES = 1 << 20
-"""Most entries of single gradients held at once for a clipped mean."""

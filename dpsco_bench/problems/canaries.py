@@ -26,6 +26,9 @@ Array = Any
 DOMAINS = ("ball", "l1_ball", "space")
 FAR = 1e4
 """Distance of a label from all margins, in units of 1/beta: there the slope is 1 up to 5e-9."""
+TILT = 0.1
+"""First coordinate of a turning canary's features: small, so that its mirror image points almost the opposite way."""
+CANARIES = ("turning", "steady")
 
 
 def _alone(n: int, row: np.ndarray, label: float = 0.0) -> Data:
@@ -134,11 +137,6 @@ class CanaryHeavy(LinearInBall):
         return ones / np.linalg.norm(ones, ord=dual_exponent(self.p))
 
 
-TILT = 0.1
-"""First coordinate of a turning canary's features: small, so that its mirror image points almost the opposite way."""
-CANARIES = ("turning", "steady")
-
-
 @problem
 class CanaryHuber(GeneralisedLinear):
     """Huber loss of ``<a, x> - y`` with slopes in [-1, 1], plus a ridge term; started at ``start * e_1``.
@@ -203,11 +201,8 @@ class CanaryHuber(GeneralisedLinear):
     def loss(self, margins: Array, labels: Array) -> Array:
         xp = array_namespace(margins)
         distance = xp.abs(margins - labels)
-        return xp.where(
-            self.smoothness * distance < 1.0,
-            0.5 * self.smoothness * distance * distance,
-            distance - 0.5 / self.smoothness,
-        )
+        near, far = 0.5 * self.smoothness * distance * distance, distance - 0.5 / self.smoothness
+        return xp.where(self.smoothness * distance < 1.0, near, far)
 
     @property
     def record_form(self) -> RecordForm:
@@ -246,6 +241,7 @@ class CanaryLinear(LinearInBall):
     source = "this package's worst case for privacy audits on l_p balls"
     default_dimension = 10
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
+    record_form = RecordForm(CONSTANT, (-1.0, 0.0))
 
     @property
     def own_constants(self) -> Constants:
@@ -257,10 +253,6 @@ class CanaryLinear(LinearInBall):
 
     def loss(self, margins: Array, labels: Array) -> Array:
         return -margins - 0.0 * labels
-
-    @property
-    def record_form(self) -> RecordForm:
-        return RecordForm(CONSTANT, (-1.0, 0.0))
 
     def slope(self, margins: Array, labels: Array) -> Array:
         return 0.0 * (margins + labels) - 1.0
@@ -320,12 +312,10 @@ class CanaryQuadratic(Problem):
         return x - array_namespace(x).mean(data.features, axis=0)
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        xp = array_namespace(x)
-        return xp.sum((x[:, None, :] - batch.features) * weights[:, :, None], axis=1)
+        return array_namespace(x).sum((x[:, None, :] - batch.features) * weights[:, :, None], axis=1)
 
     def batch_losses(self, x: Array, data: Data, indices: Array) -> Array:
-        xp = array_namespace(x)
-        return 0.5 * xp.sum((x[:, None, :] - self.gather(data, indices).features) ** 2, axis=-1)
+        return 0.5 * array_namespace(x).sum((x[:, None, :] - self.gather(data, indices).features) ** 2, axis=-1)
 
     def risk(self, x: Array, data: Data) -> Array:
         xp = array_namespace(x)

@@ -19,6 +19,29 @@ import numpy as np
 from dpsco_bench.errors import InputError, integral
 from dpsco_bench.geometry.ball import FeasibleSet, feasible_set
 
+LOSS_CLASSES = ("linear", "glm", "any")
+"""Knowledge of the difference of two records' gradients at x, as x moves. ``linear``: it is the same everywhere, as
+Hessians do not depend on the data. ``glm``: it stays in a fixed plane, as every record's gradient keeps its direction.
+``any``: nothing; a Hessian of rank one is not enough, since its range may turn."""
+LOSSES = ("hidden", "values", "linear", "axis_linear", "quadratic", "norm", "norm_quadratic")
+"""``hidden``: gradients alone are at hand. ``values``: losses and their empirical mean can be evaluated. ``linear``:
+``-<x, s>``; ``axis_linear``: the same with s on the first axis. ``quadratic``: ``(mu/2) ||x - s||_2^2``. ``norm``:
+``G ||x - s||`` in the norm of the domain. ``norm_quadratic``: ``a ||x - s|| + (mu/2) ||x||_2^2``, ``G = a + mu R``."""
+CURVATURES = ("any", "convex", "strong")
+"""Knowledge of the objective on every data set: nothing, that it is convex, or that `Constants.strong_convexity` is
+not only a Polyak-Lojasiewicz constant besides."""
+MOST_SOUND = 1 << 12
+"""Constants that are remembered to be sound, as they were given."""
+_SOUND: dict[tuple[tuple[Any, ...], tuple[type, ...]], None] = {}
+_ROUNDING = 1.0 + 1e-9
+"""Factor by which a strong convexity may exceed a smoothness that is computed in another way."""
+_POSITIVE = ("lipschitz", "initial_gap")
+_UNBOUNDED = ("norm", "hessian_rank")
+_UPPER_BOUNDS = ("lipschitz", "smoothness", "diameter", "gradient_deviation", "hessian_rank")
+_LABELS = ("domain", "losses", "loss_class", "curvature", "status", "isotropic")
+WORDS = {int: "an integer", float: "a number", str: "text", bool: "true or false"}
+REAL, WHOLE = (int, float, np.integer, np.floating), (int, np.integer)
+
 
 class Trait(Enum):
     """Properties of an objective that algorithms ask for; a plug-in may ask for members of an Enum of its own."""
@@ -96,25 +119,6 @@ def domain_traits(domain: str) -> frozenset[Trait]:
     if kind not in DOMAIN_TRAITS:
         raise InputError("domain", domain, "one of " + ", ".join(DOMAIN_TRAITS))
     return DOMAIN_TRAITS[kind]
-
-
-LOSS_CLASSES = ("linear", "glm", "any")
-"""Knowledge of the difference of two records' gradients at x, as x moves. ``linear``: it is the same everywhere, as
-Hessians do not depend on the data. ``glm``: it stays in a fixed plane, as every record's gradient keeps its direction.
-``any``: nothing; a Hessian of rank one is not enough, since its range may turn."""
-LOSSES = ("hidden", "values", "linear", "axis_linear", "quadratic", "norm", "norm_quadratic")
-"""``hidden``: gradients alone are at hand. ``values``: losses and their empirical mean can be evaluated. ``linear``:
-``-<x, s>``; ``axis_linear``: the same with s on the first axis. ``quadratic``: ``(mu/2) ||x - s||_2^2``. ``norm``:
-``G ||x - s||`` in the norm of the domain. ``norm_quadratic``: ``a ||x - s|| + (mu/2) ||x||_2^2``, ``G = a + mu R``."""
-
-CURVATURES = ("any", "convex", "strong")
-"""Knowledge of the objective on every data set: nothing, that it is convex, or that `Constants.strong_convexity` is
-not only a Polyak-Lojasiewicz constant besides."""
-
-
-MOST_SOUND = 1 << 12
-"""Constants that are remembered to be sound, as they were given."""
-_SOUND: dict[tuple[tuple[Any, ...], tuple[type, ...]], None] = {}
 
 
 @dataclass(frozen=True)
@@ -209,8 +213,7 @@ class Constants:
         if self.norm < 1.0:
             raise InputError("norm", self.norm, "a number >= 1 or infinite")
         if (self.domain == "space") != (self.diameter == 0):
-            space = self.domain == "space"
-            need = "0, the domain being the whole space" if space else "a finite number > 0"
+            need = "0, the domain being the whole space" if self.domain == "space" else "a finite number > 0"
             raise InputError("diameter", self.diameter, need)
         for name, allowed in (("losses", LOSSES), ("loss_class", LOSS_CLASSES), ("curvature", CURVATURES)):
             if getattr(self, name) not in allowed:
@@ -289,14 +292,6 @@ class Constants:
         return new.but(status="nominal") if stronger else new
 
 
-_ROUNDING = 1.0 + 1e-9
-"""Factor by which a strong convexity may exceed a smoothness that is computed in another way."""
-_POSITIVE = ("lipschitz", "initial_gap")
-_UNBOUNDED = ("norm", "hessian_rank")
-_UPPER_BOUNDS = ("lipschitz", "smoothness", "diameter", "gradient_deviation", "hessian_rank")
-_LABELS = ("domain", "losses", "loss_class", "curvature", "status", "isotropic")
-
-
 @cache
 def constant_names() -> tuple[str, ...]:
     """Names of the constants that are numbers, in order: those that may be declared by key."""
@@ -313,38 +308,29 @@ def checked_real(key: str, value: Any, *, positive: bool) -> float:
     return float(value)
 
 
-WORDS = {int: "an integer", float: "a number", str: "text", bool: "true or false"}
-REAL, WHOLE = (int, float, np.integer, np.floating), (int, np.integer)
+def _ends(interval: str) -> tuple[float, float]:
+    """Read ``"(1, 2]"``. Raises ValueError for other text."""
+    low, high = map(float, interval[1:-1].split(","))
+    if interval[0] not in "([" or interval[-1] not in ")]":
+        raise ValueError(interval)
+    return low, high
 
 
-@dataclass(frozen=True)
-class Interval:
-    """The numbers that ``(low, high)`` or ``[low, high]`` allows; infinity is one of them where a bracket closes it."""
+def _inside(value: float, interval: str) -> bool:
+    """Tell whether a number is allowed; infinity is one where a bracket closes it."""
+    low, high = _ends(interval)
+    above = value >= low if interval[0] == "[" else value > low
+    return above and (value <= high if interval[-1] == "]" else value < high)
 
-    text: str
-    low: float
-    high: float
 
-    @classmethod
-    def parse(cls, text: str) -> Interval:
-        """Read ``"(1, 2]"``. Raises ValueError for other text."""
-        low, high = map(float, text[1:-1].split(","))
-        if text[0] not in "([" or text[-1] not in ")]":
-            raise ValueError(text)
-        return cls(text, low, high)
-
-    def __contains__(self, value: float) -> bool:
-        above = value >= self.low if self.text[0] == "[" else value > self.low
-        return above and (value <= self.high if self.text[-1] == "]" else value < self.high)
-
-    def words(self, *, whole: bool) -> str:
-        """Say in words whether integers or real numbers are allowed."""
-        infinite = self.text[-1] == "]"
-        noun = "an integer" if whole else "a number" if infinite else "a finite number"
-        if self.high < math.inf:
-            return f"{noun} from {self.low:g} to {self.high:g}" if whole else f"in {self.text}"
-        least = f" {'>=' if self.text[0] == '[' else '>'} {self.low:g}" if self.low > -math.inf else ""
-        return noun + least + ", or inf" * infinite
+def _said(interval: str, whole: bool) -> str:
+    """Say in words which integers or real numbers are allowed."""
+    (low, high), infinite = _ends(interval), interval[-1] == "]"
+    noun = "an integer" if whole else "a number" if infinite else "a finite number"
+    if high < math.inf:
+        return f"{noun} from {low:g} to {high:g}" if whole else f"in {interval}"
+    least = f" {'>=' if interval[0] == '[' else '>'} {low:g}" if low > -math.inf else ""
+    return noun + least + ", or inf" * infinite
 
 
 class Option:
@@ -376,8 +362,9 @@ class Option:
         try:
             self.kind = eval(kind, vars(sys.modules[owner.__module__])) if isinstance(kind, str) else kind
             self.kinds = get_args(self.kind) if get_origin(self.kind) in (Union, UnionType) else (self.kind,)
-            within = self.within or "(-inf, inf)" * {*self.kinds}.isdisjoint({str, bool})
-            self.interval = Interval.parse(within) if within else None
+            self.interval = self.within or "(-inf, inf)" * {*self.kinds}.isdisjoint({str, bool})
+            if self.interval:
+                _ends(self.interval)
         except (NameError, ValueError) as error:
             raise InputError(where, str(error), 'a known type and a range such as "(0, 1]"') from None
         if not {*self.kinds} <= {*WORDS, type(None)}:
@@ -393,7 +380,7 @@ class Option:
         if self.choices:
             return "one of " + ", ".join(self.choices)
         if self.interval:
-            return self.interval.words(whole=float not in self.kinds)
+            return _said(self.interval, float not in self.kinds)
         return " or ".join(WORDS[kind] for kind in self.kinds if kind in WORDS)
 
     def checked(self, value: Any) -> Any:
@@ -407,7 +394,7 @@ class Option:
             number = math.inf if isinstance(value, str) and value == "inf" else value
             number = number if kind is float else integral(number)
             valid = isinstance(number, REAL if kind is float else WHOLE) and not isinstance(number, bool)
-            valid = valid and number in self.interval
+            valid = valid and _inside(number, self.interval)
             value = kind(number) if valid else value
         else:
             wider = REAL * (float in self.kinds) + (os.PathLike,) * (str in self.kinds)
@@ -454,10 +441,9 @@ def constructor_signature(options: dict[str, Option]) -> inspect.Signature:
     """``(d=None, *, options, constants=None)`` with their types and defaults."""
     named = {"d": (int | None, None), **{key: (o.kind, o.default) for key, o in options.items()}}
     named["constants"] = (dict[str, float] | None, None)
-    kinds = {"d": inspect.Parameter.POSITIONAL_OR_KEYWORD}
-    return inspect.Signature(
-        [
-            inspect.Parameter(key, kinds.get(key, inspect.Parameter.KEYWORD_ONLY), annotation=kind, default=default)
-            for key, (kind, default) in named.items()
-        ]
-    )
+    parameters = [
+        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+        for key, (kind, default) in named.items()
+    ]
+    parameters[0] = parameters[0].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return inspect.Signature(parameters)

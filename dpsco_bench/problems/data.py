@@ -8,11 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import array_namespace, take_rows, take_values
+from dpsco_bench.backend.namespace import array_namespace, take
 from dpsco_bench.rng.streams import Stream
 
 Array = Any
 StreamFactory = Callable[[str], Stream]
+NO_SLOPE, CONSTANT, SQUARED, LOGISTIC, HUBER, PSEUDO_HUBER = range(6)
+"""Slopes ``l'(m, y)`` of the margin m, with parameters (a, b): none; a; ``m - y``; the logistic loss of
+``b + a y m`` for labels -1 and 1; ``a (m - y)`` clipped to [-1, 1]; ``t/sqrt(t^2 + a^2)`` of ``t = m - y``."""
+READS = (
+    *("slope", "gather", "batch_gradient", "mean_gradient"),
+    *("range_gradient", "range_gradient_pair", "record_gradients"),
+)
+"""Attributes that decide the gradients of a problem: a class that changes one of these has another form, or none."""
+LISTS = ("gather", "form_records", "form_range")
+"""Attributes that decide the records of a problem: a class that changes one of these lists its own."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +91,7 @@ def gathered(data: Data, indices: Array) -> Data:
     if data.features is None:
         return data
     if data.features.ndim == 2:
-        return Data(data.n, take_rows(data.features, indices), take_values(data.labels, indices))
+        return Data(data.n, take(data.features, indices), take(data.labels, indices))
     xp = array_namespace(data.features)
     wide = xp.broadcast_to(indices[:, :, None], (*indices.shape, data.features.shape[2]))
     rows = xp.take_along_axis(data.features, wide, axis=1)
@@ -114,30 +124,16 @@ class Draws:
 
     In these streams the step is the index of a record (or of the first one of a range), the replicate is the replicate
     and the coordinate is the feature. They depend neither on the algorithm nor on privacy, calibration or signal, and a
-    replicate's numbers not on how replicates are split between runs.
+    replicate's numbers not on how replicates are split between runs. `stream` opens one by its name.
     """
 
-    streams: StreamFactory
+    stream: StreamFactory
     first_replicate: int
     replicates: int
-
-    def stream(self, name: str) -> Stream:
-        """Open the stream of that name, in the namespace of the run."""
-        return self.streams(name)
 
     def box(self, first: int, count: int, dim: int) -> tuple[int, int, int, int, int]:
         """Address of ``count`` records from ``first`` on in a `rng.streams.Stream`: a draw ``(count, R, dim)``."""
         return first, count, self.first_replicate, self.replicates, dim
-
-
-NO_SLOPE, CONSTANT, SQUARED, LOGISTIC, HUBER, PSEUDO_HUBER = range(6)
-"""Slopes ``l'(m, y)`` of the margin m, with parameters (a, b): none; a; ``m - y``; the logistic loss of
-``b + a y m`` for labels -1 and 1; ``a (m - y)`` clipped to [-1, 1]; ``t/sqrt(t^2 + a^2)`` of ``t = m - y``."""
-READS = (
-    *("slope", "gather", "batch_gradient", "mean_gradient"),
-    *("range_gradient", "range_gradient_pair", "record_gradients"),
-)
-"""Attributes that decide the gradients of a problem: a class that changes one of these has another form, or none."""
 
 
 @dataclass(frozen=True)
@@ -193,16 +189,10 @@ class Signs:
 Listed = Kinds | Levels | Signs
 """Records that compiled steps look up."""
 
-LISTS = ("gather", "form_records", "form_range")
-"""Attributes that decide the records of a problem: a class that changes one of these lists its own."""
-
 
 def kinds_of(problem: Any, data: Any, drawn: bool) -> Listed | None:
     """Ask for a problem's records, ``drawn`` or consecutive; None without, or where a subclass has changed them."""
-    mro = type(problem).__mro__
-    declared = next(i for i, cls in enumerate(mro) if "form_kinds" in vars(cls))
-    changed = (i for i, cls in enumerate(mro) if any(name in vars(cls) for name in LISTS))
-    return problem.form_kinds(data, drawn) if declared <= next(changed, len(mro)) else None
+    return problem.form_kinds(data, drawn) if _declares(problem, "form_kinds", LISTS) else None
 
 
 def two_valued(levels: np.ndarray, ranks: np.ndarray, scale: float) -> Kinds | Levels:
@@ -229,10 +219,12 @@ def axis_kinds(places: np.ndarray, minus: np.ndarray, features: np.ndarray, labe
 
 def form_of(problem: Any) -> RecordForm | None:
     """Find the form that a problem declares; None without one, or if a subclass has changed the gradients since."""
-    mro = type(problem).__mro__
-    declared = next(i for i, cls in enumerate(mro) if "record_form" in vars(cls))
-    changed = (i for i, cls in enumerate(mro) if any(name in vars(cls) for name in READS))
-    return problem.record_form if declared <= next(changed, len(mro)) else None
+    return problem.record_form if _declares(problem, "record_form", READS) else None
+
+
+def _declares(problem: Any, name: str, others: tuple[str, ...]) -> bool:
+    """Tell whether no class has changed one of ``others`` below the one that defines the attribute."""
+    return next(name in vars(cls) for cls in type(problem).__mro__ if not vars(cls).keys().isdisjoint((name, *others)))
 
 
 def logistic_form(problem: Any) -> tuple[float, float] | None:

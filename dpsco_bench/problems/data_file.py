@@ -1,8 +1,12 @@
-"""A linear model on a user's own file: which records are used and how; loss, domain and ridge of the user's choice."""
+"""A linear model on a user's own file: which records are used and how; loss, domain and ridge of the user's choice.
+
+Beside it synthetic records of the shape of such a file, and problems on them by the names that people use.
+"""
 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.datasets import tables
-from dpsco_bench.datasets.columns import check_square, is_plain, shown_entry
 from dpsco_bench.datasets.store import permutation, sha256_of_file
+from dpsco_bench.datasets.tables import check_square, is_plain, shown_entry
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent
@@ -19,9 +23,8 @@ from dpsco_bench.geometry.polytope import Simplex
 from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.constants import STRONG
-from dpsco_bench.problems.data import RecordForm
-from dpsco_bench.problems.glm import GeneralisedLinear
-from dpsco_bench.problems.margin_losses import LOSSES, WITH_WIDTH, MarginLoss
+from dpsco_bench.problems.data import axes_first
+from dpsco_bench.problems.glm import LOSSES, WITH_WIDTH, GeneralisedLinear, MarginLoss
 from dpsco_bench.problems.minimisers import minimise_composite, minimise_glm_in_ball
 from dpsco_bench.problems.registry import problem
 
@@ -29,6 +32,13 @@ Array = Any
 SCALES = ("none", "max_row_norm")
 DOMAINS = ("none", "l2_ball", "l1_ball", "lp_ball", "simplex")
 RIDGE = 0.01
+SPREAD = 2.0
+"""Standard deviation of the margins of the truth, from which classes are drawn with the logistic law."""
+SIGNAL, NOISE = 0.5, 0.25
+"""Standard deviations of the truth and of its noise in numbers, in units of ``label_clip``."""
+SPARSE = ("l1_ball", "simplex")
+"""Domains on which the truth is one coordinate; on all others every coordinate counts alike."""
+OWN = "; one's own records: problem=data_file loss="
 
 
 @problem
@@ -115,11 +125,6 @@ class DataFile(GeneralisedLinear):
     def _file(self) -> Path | None:
         return None if self.path is None else tables.find(self.path, Path(self.root))
 
-    @property
-    def scaled(self) -> bool:
-        """Check that rows are divided by their largest norm."""
-        return self.scale == "max_row_norm"
-
     def checked_dimension(self, d: int | None) -> int:
         if self._file is None:
             return super().checked_dimension(d)
@@ -170,9 +175,7 @@ class DataFile(GeneralisedLinear):
     @property
     def row_bound(self) -> float | None:
         """Bound on the norms of the rows, the intercept not counted; None if only the data know one."""
-        if self.scaled:
-            return min(1.0, self.clip or 1.0)
-        return self.clip
+        return self.clip if self.scale == "none" else min(1.0, self.clip or 1.0)
 
     @property
     def row_exponent(self) -> float:
@@ -227,7 +230,9 @@ class DataFile(GeneralisedLinear):
                 third = f"; column {table.label} has a third, {odd}, in record {row + 1}" * (row >= 0)
                 raise InputError("positive", "missing", f"given, one of the label's values {shown}{third}")
             return values[-1]
-        wanted = str(self.positive) if text else _as_number(self.positive)
+        wanted: Any = str(self.positive) if text else None
+        with suppress(ValueError):
+            wanted = wanted if text else float(self.positive)
         if wanted is None or wanted not in values:
             raise InputError("positive", self.positive, f"one of the label's values {shown}")
         if len(values) > 2 and not self.one_against_rest:
@@ -243,23 +248,27 @@ class DataFile(GeneralisedLinear):
         check_square(self.dimension, self.table_name)  # of the minimum, which every risk is compared with
         chosen = self._order[:n]
         rows = self.table.features[chosen]
-        return Data(n, self._prepared(rows, self.row_norms(rows).max() if self.scaled else 1.0), self.labels[chosen])
+        return Data(n, self._prepared(rows, self._divisor(rows)), self.labels[chosen])
 
     def held_out(self, n: int) -> Data | None:
         """Return the held-out records, treated as the ``n`` that are used; None where there are none."""
         if self._file is None or not self.held:
             return None
         chosen, used = self._order[len(self._order) - self.held :], self.table.features[self._order[:n]]
-        rows = self._prepared(self.table.features[chosen], self.row_norms(used).max() if self.scaled else 1.0)
+        rows = self._prepared(self.table.features[chosen], self._divisor(used))
         return Data(len(chosen), rows, self.labels[chosen])
 
     @property
     def _order(self) -> np.ndarray:
         return permutation(0, "data_file/rows", len(self.table.labels))
 
-    def _prepared(self, rows: np.ndarray, largest: float) -> np.ndarray:
-        if self.scaled:
-            rows = rows / (largest or 1.0)
+    def _divisor(self, rows: np.ndarray) -> float:
+        """Largest norm of the rows where they are divided by it, else 1."""
+        return 1.0 if self.scale == "none" else float(self.row_norms(rows).max()) or 1.0
+
+    def _prepared(self, rows: np.ndarray, divisor: float) -> np.ndarray:
+        if self.scale != "none":
+            rows = rows / divisor
         if self.clip is not None:
             rows = rows * (self.clip / np.maximum(self.row_norms(rows), self.clip))[:, None]
         return np.column_stack([rows, np.ones(len(rows))]) if self.intercept else rows
@@ -277,11 +286,7 @@ class DataFile(GeneralisedLinear):
 
     def domain_records(self, count: int, seed: int) -> Data:
         rng = np.random.default_rng(seed)
-        k = self.dimension - self.intercept
-        rows = rng.standard_normal((count, k))
-        extreme = np.concatenate([np.eye(k), -np.eye(k)])[: count // 2]
-        rows[: len(extreme)] = extreme
-        return self._extreme(rows)
+        return self._extreme(axes_first(rng.standard_normal((count, self.dimension - self.intercept))))
 
     def records_at(self, points: np.ndarray) -> Data | None:
         points = points[points.any(axis=1)][:, : self.dimension - self.intercept]
@@ -301,29 +306,23 @@ class DataFile(GeneralisedLinear):
 
     def prepare(self) -> None:
         if self.label_clip is not None and self.classes:
-            raise InputError(
-                "label_clip", self.label_clip, f"left out for loss {self.loss_name}, whose labels are +1 and -1"
-            )
+            allowed = f"left out for loss {self.loss_name}, whose labels are +1 and -1"
+            raise InputError("label_clip", self.label_clip, allowed)
         if (self.domain == "lp_ball") != (self.p is not None) and self.domain != "none":
             raise InputError("p", self.p, "given for domain lp_ball, on none if one likes, and nowhere else")
         if self.radius is not None and self.domain == "none":
             raise InputError("radius", self.radius, "left out without a domain")
         if self.margin.steepest == 1.0 and not self.margin.smooth and self.domain == "none" and self.ridge == 0:
-            raise InputError(
-                "regularisation", 0, "> 0 for loss linear on the whole space, where it has no minimum else"
-            )
+            allowed = "> 0 for loss linear on the whole space, where it has no minimum else"
+            raise InputError("regularisation", 0, allowed)
         if self._file is not None:
             self.labels  # noqa: B018 - refused now rather than when the data are drawn
             self.held  # noqa: B018
-        self.traits = self._traits
+        traits = {Trait.CONVEX, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR}
+        traits |= {Trait.SMOOTH} if self.margin.smooth else {Trait.LINEAR_LOSS}
+        traits |= {Trait.TWICE_DIFFERENTIABLE} if self.margin.twice else set()
+        self.traits = frozenset(traits | (STRONG if self.ridge > 0 else set()))
         self.data_dependent_constants = self._file is not None and self.unbounded
-
-    @property
-    def _traits(self) -> frozenset[Trait]:
-        found = {Trait.CONVEX, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR}
-        found |= {Trait.SMOOTH} if self.margin.smooth else {Trait.LINEAR_LOSS}
-        found |= {Trait.TWICE_DIFFERENTIABLE} if self.margin.twice else set()
-        return frozenset(found | (STRONG if self.ridge > 0 else set()))
 
     @cached_property
     def margin(self) -> MarginLoss:
@@ -373,7 +372,7 @@ class DataFile(GeneralisedLinear):
             found.append("labels coded from the data: not private; positive= names the value that becomes +1")
         if self.one_against_rest:
             found.append(f"one label against the rest: all values but {self.positive} are -1")
-        if self.scaled:
+        if self.scale != "none":
             found.append("rows divided by their largest norm, computed from the data: not private")
         elif self.row_bound is None:
             found.append("norms of the rows bounded by the largest one, computed from the data: not private")
@@ -393,7 +392,7 @@ class DataFile(GeneralisedLinear):
         (their root mean square) and 2 G in other norms.
         """
         free = self.margin.steepest is None and self.domain == "none"
-        known = not (self.scaled or self.coded or self.unbounded or free)
+        known = not (self.scale != "none" or self.coded or self.unbounded or free)
         return self._constants(self.row_bound or 1.0, self.label_clip or 1.0, "global" if known else "nominal")
 
     def _constants(self, row_bound: float, label_bound: float, status: str) -> Constants:
@@ -403,26 +402,22 @@ class DataFile(GeneralisedLinear):
         gap = loss.largest_at_zero(label_bound) + G * away + 0.5 * lam * away**2
         if not loss.smooth:
             gap = G * (2.0 * self.reach or 0.5 * G / lam) + 0.5 * lam * away**2
+        distance = self.reach  # largest one of a point of the domain from the start; 0 for the whole space
+        if self.domain not in ("none", "simplex"):
+            distance = 0.5 * float(self.feasible_set.euclidean_diameter(self.dimension))
         return Constants(
             G,
             a * a * loss.curvature_bound,
             strong_convexity=lam,
             regularisation=lam,
             initial_gap=gap,
-            initial_distance=self._distance,
+            initial_distance=distance,
             diameter=2.0 * self.reach,
             domain=self._domain_name,
             norm=self.p or 2.0,
             gradient_deviation=G if (self.p or 2.0) == 2.0 else 2.0 * G,
             status=status,
         )
-
-    @property
-    def _distance(self) -> float:
-        """Largest Euclidean distance of a point of the domain from the start; 0 for the whole space."""
-        if self.domain in ("none", "simplex"):
-            return self.reach
-        return 0.5 * float(self.feasible_set.euclidean_diameter(self.dimension))
 
     def constants_of(self, data: Data) -> Constants:
         """Compute the constants from the largest norm and label of these rows, where no clipping bounds them."""
@@ -437,23 +432,10 @@ class DataFile(GeneralisedLinear):
 
     @property
     def twin_options(self) -> Options:
-        for key, value in (("clip", self.row_bound), ("label_clip", self.label_clip)):
-            if value is None and (key == "clip" or not self.classes):
-                raise InputError(key, "missing", "given for a twin: only the data know the bound without it")
+        if self.unbounded:
+            key = "clip" if self.row_bound is None else "label_clip"
+            raise InputError(key, "missing", "given for a twin: only the data know the bound without it")
         return {"clip": float(self.row_bound or 1.0)}
-
-    def loss(self, margins: Array, labels: Array) -> Array:
-        return self.margin.value(margins, labels)
-
-    @property
-    def record_form(self) -> RecordForm | None:
-        return self.margin.form
-
-    def slope(self, margins: Array, labels: Array) -> Array:
-        return self.margin.slope(margins, labels)
-
-    def curvature(self, margins: Array, labels: Array) -> Array:
-        return self.margin.curvature(margins, labels)
 
     def optimal_risk(self, data: Data) -> float:
         return float(self.risk(self.minimiser(data)[None], data)[0])
@@ -470,15 +452,85 @@ class DataFile(GeneralisedLinear):
         rows = self.held_out(data.n)
         if rows is None:
             return {}
-        margins = x @ rows.features.T
-        found = {"held_out_loss": self.loss(margins, rows.labels).mean(axis=-1)}
+        found = self.on_records(x, rows)
+        return found if self.classes else {"held_out_loss": found["held_out_loss"]}
+
+
+@problem
+class DataTwin(DataFile):
+    """Rows of norm ``clip`` in random directions, labels of a linear truth with noise; no file is read.
+
+    Losses, domains and constants are those of `DataFile`.
+    """
+
+    name = "data_twin"
+    summary = "SYNTHETIC records of the shape of one's own file: its n, d, clip, loss and domain"
+    source = "synthetic; the shape is the user's"
+    twin = ""
+    needs_data_root = False
+    file_options = ()
+    path = label = positive = drop = header = format = sha256 = None
+    ids, split, scale, root = False, 0.0, "none", ""
+    clip: float = option(1.0, "norm of all rows (Euclidean, with p the dual one)", within="(0, inf)")
+
+    def prepare(self) -> None:
+        if not self.classes and self.label_clip is None:
+            self.label_clip = 1.0
+        super().prepare()
+
+    @property
+    def pins(self) -> Options:
+        return {}
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        k = self.dimension - self.intercept
+        rows = streams("features").normal(0, 1, 0, n, k)[0].astype(np.float64)
+        rows = self._prepared(rows * (self.clip / self.row_norms(rows))[:, None], 1.0)
+        margins = rows[:, :k] @ (np.ones(k) if self.domain not in SPARSE else np.eye(k)[0])
+        margins *= SPREAD / (margins.std() or 1.0)
         if self.classes:
-            found["held_out_accuracy"] = (0.5 + 0.5 * np.sign(margins) * rows.labels).mean(axis=-1)
-        return found
+            chance = 1.0 / (1.0 + np.exp(-margins))
+            return Data(n, rows, np.where(streams("labels").uniform(0, 1, 0, n, 1)[0, :, 0] < chance, 1.0, -1.0))
+        largest = self.label_clip or 1.0
+        noise = streams("labels").normal(0, 1, 0, n, 1)[0, :, 0].astype(np.float64)
+        numbers = largest * (SIGNAL / SPREAD * margins + NOISE * noise)
+        return Data(n, rows, np.clip(numbers, -largest, largest))
 
 
-def _as_number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
+class Preset(DataTwin):
+    """A loss by name on the records of `DataTwin`."""
+
+    source = "synthetic; the loss is named"
+    domain: str = option("l2_ball", "as of data_file", choices=DOMAINS)
+
+
+@problem
+class LogisticPreset(Preset):
+    """Logistic regression."""
+
+    name, loss_name = "logistic", "logistic"
+    summary = f"logistic regression on SYNTHETIC records{OWN}logistic"
+
+
+@problem
+class LeastSquaresPreset(Preset):
+    """Linear regression by least squares, labels clipped at 1."""
+
+    name, loss_name = "least_squares", "squared"
+    summary = f"linear regression by least squares on SYNTHETIC records{OWN}least_squares"
+
+
+@problem
+class HuberPreset(Preset):
+    """Robust linear regression, labels clipped at 1."""
+
+    name, loss_name = "huber", "huber"
+    summary = f"robust linear regression on SYNTHETIC records{OWN}huber"
+
+
+@problem
+class HingePreset(Preset):
+    """A support vector machine, whose hinge is rounded over `width`."""
+
+    name, loss_name = "hinge", "smoothed_hinge"
+    summary = f"support vector machine on SYNTHETIC records{OWN}smoothed_hinge"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,14 +11,17 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.constants import CURVED, STRONG
-from dpsco_bench.problems.data import CONSTANT, Kinds, Listed, RecordForm, Signs, like
-from dpsco_bench.problems.families import Signalled
+from dpsco_bench.problems.data import Kinds, Listed, Signs, like
+from dpsco_bench.problems.families import SlopeLosses
 from dpsco_bench.problems.registry import problem
 
 Array = Any
 
 BLOCK_VALUES = 1 << 18
 """Record entries, over all rows, that are drawn at once."""
+_ALL = CURVED | {Trait.PLANE_GRADIENTS}
+TARGET = 0.3
+"""Distance of the mean target from the origin."""
 
 
 class DirectionSample:
@@ -37,7 +41,6 @@ class DirectionSample:
         self.directions = normals / np.linalg.norm(normals, ord=exponent, axis=-1, keepdims=True)
         self.means = (np.asarray(strengths)[:, None, None] * self.directions).reshape(-1, d)
         self._first, self._block = 0, np.empty((0, *self.means.shape))
-        self._all: np.ndarray | None = None
 
     def record(self, index: int) -> np.ndarray:
         """Record ``index`` of every row, shape ``(S R, d)``; consecutive ones come from one draw."""
@@ -48,6 +51,10 @@ class DirectionSample:
             self._first, self._block = index, self._from_signs(self._signs(index, count))
         return self._block[index - self._first]
 
+    def latest_mean(self, first: int, count: int) -> np.ndarray:
+        """Mean of records ``first .. first + count - 1`` of every row, shape ``(S R, d)``."""
+        return self.record(first) if count == 1 else self.records(first, count).mean(axis=1)
+
     def records(self, first: int, count: int) -> np.ndarray:
         """Draw records ``first .. first + count - 1`` of every row, shape ``(S R, count, d)``."""
         return self._from_signs(self._signs(first, count)).swapaxes(0, 1)
@@ -55,20 +62,19 @@ class DirectionSample:
     def chosen(self, indices: Any) -> np.ndarray:
         """Draw records ``indices (S R, W)`` of every row, shape ``(S R, W, d)``."""
         rows = np.arange(len(self.means)) % len(self.directions)
-        signs = self._all_signs()[rows[:, None], to_numpy(indices)]
+        signs = self._all_signs[rows[:, None], to_numpy(indices)]
         return self.means[:, None, :] + self._size * signs
 
     def kinds(self) -> Kinds | Signs:
         """See `Problem.form_kinds`: without a spread a row has one record."""
         if self.spread == 0.0:
             return Kinds(self.means, None, np.arange(len(self.means))[:, None])
-        return Signs(self.means, self._all_signs(), self._size)
+        return Signs(self.means, self._all_signs, self._size)
 
+    @cached_property
     def _all_signs(self) -> np.ndarray:
         """Signs of all records, shape ``(R, n, d)``."""
-        if self._all is None:
-            self._all = np.ascontiguousarray(self._signs(0, self.n).swapaxes(0, 1).astype(np.int8))
-        return self._all
+        return np.ascontiguousarray(self._signs(0, self.n).swapaxes(0, 1).astype(np.int8))
 
     @property
     def _size(self) -> float:
@@ -84,20 +90,14 @@ class DirectionSample:
         return self.means + np.tile(self._size * signs, (1, self.signals, 1))
 
 
-_ALL = CURVED | {Trait.PLANE_GRADIENTS}
-
-
-class DirectionLosses(Signalled):
+class DirectionLosses(SlopeLosses):
     """``f(x, z) = <z, x> + (h/2) ||x||_2^2`` with ``z = m + a Rad/sqrt(d)``, ``m = s u``, over a unit ball.
 
     u is a uniform direction of each replicate, shared by all strengths s. Constants are those of the class, the same
     for all strengths. The population's optimum lies in the direction -u.
     """
 
-    draws_per_replicate: ClassVar[bool] = True
-    population: ClassVar[bool] = True
     unkeyed_options: ClassVar[tuple[str, ...]] = ("spread",)
-    curvature: float = 0.0
     exponent: float = 2.0
     spread: float = option(0.0, "a: root mean square of the slopes about their mean", within="[0, 1)")
     signal = option(0.5, "s: strength of the free signal")
@@ -130,25 +130,6 @@ class DirectionLosses(Signalled):
     def row_size(self, n: int) -> int:
         return 16 * self.dimension
 
-    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
-        return self._with_curvature(self._slope(x, data, first, count), x)
-
-    def range_gradient_pair(self, x: Array, other: Array, data: Any, first: int, count: int) -> tuple[Array, Array]:
-        slope = self._slope(x, data, first, count)
-        return self._with_curvature(slope, x), self._with_curvature(slope, other)
-
-    def range_gradient_difference(self, x: Array, other: Array, data: Any, first: int, count: int) -> Array:
-        return self.curvature * (x - other)
-
-    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        return self._with_curvature(like(data.records(first, count), x), x[:, None, :])
-
-    @property
-    def record_form(self) -> RecordForm:
-        if not self.curvature:
-            return RecordForm(CONSTANT)
-        return RecordForm(CONSTANT, hessian=np.full(self.dimension, self.curvature), centre=np.zeros(self.dimension))
-
     def form_range(self, data: Any, first: int, count: int) -> Data:
         if data.spread == 0.0:
             return Data(count, data.means[:, None, :])
@@ -156,14 +137,6 @@ class DirectionLosses(Signalled):
 
     def form_kinds(self, data: Any, drawn: bool) -> Listed | None:
         return data.kinds() if drawn else None
-
-    def gather(self, data: Any, indices: Array) -> Data:
-        return Data(data.n, data.chosen(indices))
-
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        xp = array_namespace(x)
-        slopes = xp.matmul(weights[:, None, :], like(batch.features, x))[:, 0, :]
-        return slopes + self.curvature * xp.sum(weights, axis=-1, keepdims=True) * x
 
     def population_gradient(self, x: Array, data: Any) -> Array:
         return like(data.means, x) + self.curvature * x
@@ -175,8 +148,7 @@ class DirectionLosses(Signalled):
         return -reach * np.tile(data.directions, (len(self.strengths), 1))
 
     def risk(self, x: Array, data: Any) -> Array:
-        xp = array_namespace(x)
-        return xp.sum((like(data.means, x) + 0.5 * self.curvature * x) * x, axis=-1)
+        return array_namespace(x).sum((like(data.means, x) + 0.5 * self.curvature * x) * x, axis=-1)
 
     def optimal_risk(self, data: Any) -> np.ndarray:
         return to_numpy(self.risk(self.optimum(data), data))
@@ -185,17 +157,6 @@ class DirectionLosses(Signalled):
         xp, best = array_namespace(x), self.optimum(data)
         off = x - like(best, x)
         return xp.sum((like(data.means + self.curvature * best, x) + 0.5 * self.curvature * off) * off, axis=-1)
-
-    def _slope(self, x: Array, data: Any, first: int, count: int) -> Array:
-        slope = data.record(first) if count == 1 else data.records(first, count).mean(axis=1)
-        return like(slope, x)
-
-    def _with_curvature(self, slope: Array, x: Array) -> Array:
-        return slope + self.curvature * x if self.curvature else slope
-
-
-TARGET = 0.3
-"""Distance of the mean target from the origin."""
 
 
 @problem

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import copy
 import math
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.backend.namespace import array_namespace, to_numpy
+from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import Ball, FeasibleSet, feasible_set
-from dpsco_bench.problems.base import Constants, Problem, option
+from dpsco_bench.problems.base import Constants, Data, Problem, option
+from dpsco_bench.problems.data import CONSTANT, RecordForm, like
 
 Array = Any
+SIZED = ("k_support_ball", "group_ball", "subspace_ball")
+UNIT_SETS = ("l1_ball", "l2_ball", *SIZED)
 
 
 class CellFamily(Problem):
@@ -86,12 +90,51 @@ class SignalFamily(Signalled, CellFamily):
     def by_row(self, values: np.ndarray, x: Array) -> Array:
         """Spread a number per signal, ``values (S,)``, over the rows of ``x (S R, ...)``: shape ``(S R, 1)``."""
         xp = array_namespace(x)
-        rows = np.repeat(values, x.shape[0] // len(values))
-        return xp.asarray(rows[:, None], dtype=x.dtype)
+        return xp.asarray(np.repeat(values, x.shape[0] // len(values))[:, None], dtype=x.dtype)
 
 
-SIZED = ("k_support_ball", "group_ball", "subspace_ball")
-UNIT_SETS = ("l1_ball", "l2_ball", *SIZED)
+class SlopeLosses(Signalled):
+    """``f(x, z) = sign <z, x> + (h/2) ||x||_2^2``, h the `curvature`; every replicate has a sample of records z.
+
+    A sample has ``latest_mean(first, count)``, ``records(first, count)`` and ``chosen(indices)``, of every row.
+    """
+
+    draws_per_replicate: ClassVar[bool] = True
+    population: ClassVar[bool] = True
+    sign: ClassVar[float] = 1.0
+    curvature: float = 0.0
+
+    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
+        return self._gradient(data.latest_mean(first, count), x)
+
+    def range_gradient_pair(self, x: Array, other: Array, data: Any, first: int, count: int) -> tuple[Array, Array]:
+        mean = data.latest_mean(first, count)
+        return self._gradient(mean, x), self._gradient(mean, other)
+
+    def range_gradient_difference(self, x: Array, other: Array, data: Any, first: int, count: int) -> Array:
+        return self.curvature * (x - other)
+
+    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
+        return self._gradient(data.records(first, count), x[:, None, :])
+
+    @property
+    def record_form(self) -> RecordForm:
+        form = RecordForm(CONSTANT, (self.sign, 0.0))
+        if not self.curvature:
+            return form
+        return replace(form, hessian=np.full(self.dimension, self.curvature), centre=np.zeros(self.dimension))
+
+    def gather(self, data: Any, indices: Array) -> Data:
+        return Data(data.n, data.chosen(to_numpy(indices)))
+
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        xp = array_namespace(x)
+        slopes = self.sign * xp.matmul(weights[:, None, :], like(batch.features, x))[:, 0, :]
+        return slopes + self.curvature * xp.sum(weights, axis=-1, keepdims=True) * x if self.curvature else slopes
+
+    def _gradient(self, records: np.ndarray, x: Array) -> Array:
+        slope = self.sign * like(records, x)
+        return slope + self.curvature * x if self.curvature else slope
 
 
 class OnUnitSet(Problem):
@@ -104,7 +147,12 @@ class OnUnitSet(Problem):
 
     @cached_property
     def set(self) -> FeasibleSet:
-        return unit_set(self.domain, self.size, self.dimension)
+        """The unit set. Raises InputError for a size that is missing, superfluous or does not fit the dimension."""
+        if (self.domain in SIZED) != (self.size is not None):
+            raise InputError("size", self.size, f"given for {', '.join(SIZED)} and for no other domain")
+        found = feasible_set(self.domain if self.size is None else f"{self.domain}:{self.size}", 1.0)
+        found.euclidean_diameter(self.dimension)  # refuses a size that does not fit
+        return found
 
 
 class InBall(Problem):
@@ -115,21 +163,6 @@ class InBall(Problem):
     @cached_property
     def ball(self) -> Ball | None:
         return None if self.radius is None else Ball("l2_ball", self.radius)
-
-
-def unit_set(domain: str, size: int | None, d: int) -> FeasibleSet:
-    """Find the unit set of a name; all its points have Euclidean norm at most 1.
-
-    Raises InputError for another name, or a size that is missing, superfluous or does not fit the dimension. ``size``
-    is k of a k-support or subspace ball, the block size of a group ball, and None for the others.
-    """
-    if domain not in UNIT_SETS:
-        raise InputError("domain", domain, "one of " + ", ".join(UNIT_SETS))
-    if (domain in SIZED) != (size is not None):
-        raise InputError("size", size, f"given for {', '.join(SIZED)} and for no other domain")
-    found = feasible_set(domain if size is None else f"{domain}:{checked_count('size', size)}", 1.0)
-    found.euclidean_diameter(d)  # refuses a size that does not fit
-    return found
 
 
 def sparse_vertex(domain: str, size: int | None, d: int) -> np.ndarray:

@@ -1,9 +1,12 @@
-"""Generalised linear objectives: a scalar loss of the margin ``<a, x>`` and a label, plus a ridge term."""
+"""Generalised linear objectives: a scalar loss of the margin ``m = <a, x>`` and a label y, plus a ridge term.
+
+Slopes and curvatures of the losses have bounds that no data decide.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -15,7 +18,7 @@ from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.problems.base import Constants, Data, Problem, StreamFactory, Trait, option
 from dpsco_bench.problems.constants import CURVED, STRONG
-from dpsco_bench.problems.data import LOGISTIC, SQUARED, RecordForm, axes_first
+from dpsco_bench.problems.data import HUBER, LOGISTIC, SQUARED, RecordForm, axes_first
 from dpsco_bench.problems.families import InBall, OnUnitSet, on_unit_set
 from dpsco_bench.problems.minimisers import minimise_glm, minimise_glm_in_ball, minimise_over_set
 from dpsco_bench.problems.registry import problem
@@ -27,6 +30,170 @@ CACHED_SCORES = 1 << 16
 """Margins worked on at once on the CPU: they and their slopes stay in the second-level cache."""
 LEAST_RECORDS = 256
 """Fewer records in a block would make its matrix products slow."""
+SKEW = 4.0
+"""The scale of the first feature over that of the last."""
+WITH_WIDTH = ("huber", "smoothed_hinge")
+"""Losses with a width."""
+
+
+@dataclass(frozen=True)
+class MarginLoss:
+    """A convex loss ``l(m, y)``.
+
+    Attributes
+    ----------
+    width : float, of a quadratic part, where there is one
+    classes : bool, whether labels are +1 and -1
+    smooth, twice : bool, whether the slope is Lipschitz and the curvature continuous
+    steepest : float or None, sup of ``|l'|``; None if there is none: then ``|l'| <= |m| + |y|``
+    """
+
+    width: float = 1.0
+    classes: ClassVar[bool] = True
+    smooth: ClassVar[bool] = True
+    twice: ClassVar[bool] = True
+    steepest: ClassVar[float | None] = 1.0
+
+    @property
+    def curvature_bound(self) -> float:
+        """Lipschitz constant of the slope."""
+        return 1.0 / self.width
+
+    @property
+    def form(self) -> RecordForm | None:
+        """Form of the loss for compiled steps."""
+        return None
+
+    def value(self, margins: Array, labels: Array) -> Array:
+        raise InputError("loss of the margin", "missing", "defined by the problem, or by its margin loss")
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        raise InputError("slope of the loss", "missing", "defined by the problem, or by its margin loss")
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        raise InputError("curvature of the loss", "missing", "defined by the problem, or by its margin loss")
+
+    def largest_at_zero(self, label_bound: float) -> float:
+        """Largest loss at ``m = 0`` with labels in [-B, B]."""
+        return 0.0
+
+
+class LogisticLoss(MarginLoss):
+    """``ln(1 + exp(-y m))``."""
+
+    curvature_bound = 0.25
+    form = RecordForm(LOGISTIC, (-1.0, 0.0))
+
+    def value(self, margins: Array, labels: Array) -> Array:
+        return softplus(-labels * margins)
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        """``-y sigmoid(-y m)``, written with tanh, which is odd."""
+        return 0.5 * (array_namespace(margins).tanh(0.5 * margins) - labels)
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        s = sigmoid(margins)
+        return s * (1.0 - s)
+
+    def largest_at_zero(self, label_bound: float) -> float:
+        return 0.6931471805599453
+
+
+class SquaredLoss(MarginLoss):
+    """``(m - y)^2/2``."""
+
+    classes = False
+    steepest = None
+    curvature_bound = 1.0
+    form = RecordForm(SQUARED)
+
+    def value(self, margins: Array, labels: Array) -> Array:
+        return 0.5 * (margins - labels) ** 2
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        return margins - labels
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        return 0.0 * margins + 1.0
+
+    def largest_at_zero(self, label_bound: float) -> float:
+        return 0.5 * label_bound**2
+
+
+class HuberLoss(MarginLoss):
+    """``t^2/(2 w)`` of the residual ``t = m - y`` up to ``|t| = w``, beyond it ``|t| - w/2``."""
+
+    classes = False
+    twice = False
+
+    @property
+    def form(self) -> RecordForm:
+        return RecordForm(HUBER, (1.0 / self.width, 0.0))
+
+    def value(self, margins: Array, labels: Array) -> Array:
+        xp = array_namespace(margins)
+        t = xp.abs(margins - labels)
+        return xp.where(t <= self.width, 0.5 * t * t / self.width, t - 0.5 * self.width)
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        return array_namespace(margins).clip((margins - labels) / self.width, -1.0, 1.0)
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        xp = array_namespace(margins)
+        t = xp.abs(margins - labels)
+        return xp.where(t <= self.width, 0.0 * t + 1.0 / self.width, 0.0 * t)
+
+    def largest_at_zero(self, label_bound: float) -> float:
+        return 0.5 * label_bound**2 / self.width if label_bound <= self.width else label_bound - 0.5 * self.width
+
+
+class SmoothedHingeLoss(MarginLoss):
+    """With ``v = 1 - y m``: 0 up to ``v = 0``, ``v^2/(2 w)`` up to ``v = w``, beyond it ``v - w/2``."""
+
+    twice = False
+
+    def value(self, margins: Array, labels: Array) -> Array:
+        xp = array_namespace(margins)
+        v = xp.clip(1.0 - labels * margins, 0.0, None)
+        return xp.where(v <= self.width, 0.5 * v * v / self.width, v - 0.5 * self.width)
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        return -labels * array_namespace(margins).clip((1.0 - labels * margins) / self.width, 0.0, 1.0)
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        xp = array_namespace(margins)
+        v = 1.0 - labels * margins
+        return xp.where((v >= 0.0) & (v <= self.width), 0.0 * v + 1.0 / self.width, 0.0 * v)
+
+    def largest_at_zero(self, label_bound: float) -> float:
+        return 0.5 / self.width if self.width >= 1.0 else 1.0 - 0.5 * self.width
+
+
+class LinearLoss(MarginLoss):
+    """``-y m``: the mean of ``y a`` is all that counts."""
+
+    smooth = False
+    curvature_bound = 0.0
+
+    def value(self, margins: Array, labels: Array) -> Array:
+        return -labels * margins
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        return 0.0 * margins - labels
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        return 0.0 * margins
+
+
+LOSSES: dict[str, type[MarginLoss]] = {
+    "logistic": LogisticLoss,
+    "squared": SquaredLoss,
+    "least_squares": SquaredLoss,
+    "huber": HuberLoss,
+    "smoothed_hinge": SmoothedHingeLoss,
+    "linear": LinearLoss,
+}
+"""Losses by name; ``squared`` is also called ``least_squares``."""
 
 
 def record_blocks(data: Data, replicates: int) -> Iterator[Data]:
@@ -40,23 +207,30 @@ def record_blocks(data: Data, replicates: int) -> Iterator[Data]:
 class GeneralisedLinear(Problem):
     """``F(x) = mean_i loss(<a_i, x>, y_i) + (lambda/2) ||x||^2`` with rows of norm at most 1.
 
-    `rows_fill_the_ball` is true where every row of Euclidean norm at most 1 is admissible, with any label.
+    A subclass sets `margin`, its `MarginLoss`, or defines `loss`, `slope` and `curvature`. `rows_fill_the_ball` is true
+    where every row of Euclidean norm at most 1 is admissible, with any label.
     """
 
     has_loss_values: ClassVar[bool] = True
     rows_fill_the_ball: ClassVar[bool] = False
+    margin: Any = MarginLoss()
 
     def loss(self, margins: Array, labels: Array) -> Array:
         """Loss as a function of the margin; broadcasting shapes."""
-        raise InputError("problem", self.name, "a generalised linear problem that defines it")
+        return self.margin.value(margins, labels)
 
     def slope(self, margins: Array, labels: Array) -> Array:
         """Differentiate the loss in the margin."""
-        raise InputError("problem", self.name, "a generalised linear problem that defines it")
+        return self.margin.slope(margins, labels)
 
     def curvature(self, margins: Array, labels: Array) -> Array:
         """Second derivative of the loss in the margin."""
-        raise InputError("problem", self.name, "a generalised linear problem that defines it")
+        return self.margin.curvature(margins, labels)
+
+    @property
+    def record_form(self) -> RecordForm | None:
+        form: RecordForm | None = self.margin.form
+        return form
 
     def mean_gradient(self, x: Array, data: Data) -> Array:
         """Two matrix products per block of records: margins ``(R, n)`` and their slopes against the features."""
@@ -82,6 +256,12 @@ class GeneralisedLinear(Problem):
         xp = array_namespace(x)
         ridge = 0.5 * self.constants.regularisation * xp.sum(x * x, axis=-1)
         return xp.mean(self.loss(x @ data.features.T, data.labels), axis=-1) + ridge
+
+    def on_records(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
+        """Loss without the ridge and accuracy of points ``(R, d)`` on held-out records; a margin of 0 is half right."""
+        margins = x @ data.features.T
+        loss, right = self.loss(margins, data.labels), 0.5 + 0.5 * np.sign(margins) * data.labels
+        return {"held_out_loss": loss.mean(axis=-1), "held_out_accuracy": right.mean(axis=-1)}
 
     def records_at(self, points: np.ndarray) -> Data | None:
         """Return unit rows in the points' directions, with the domain's first two labels, if rows fill the ball."""
@@ -167,18 +347,7 @@ class LinearInBall(GeneralisedLinear):
 class LeastSquares(GeneralisedLinear):
     """``(margin - label)^2/2``."""
 
-    def loss(self, margins: Array, labels: Array) -> Array:
-        return 0.5 * (margins - labels) ** 2
-
-    @property
-    def record_form(self) -> RecordForm:
-        return RecordForm(SQUARED)
-
-    def slope(self, margins: Array, labels: Array) -> Array:
-        return margins - labels
-
-    def curvature(self, margins: Array, labels: Array) -> Array:
-        return 0.0 * margins + 1.0
+    margin = SquaredLoss()
 
 
 def draw_sphere_logistic(n: int, d: int, streams: StreamFactory, informative: int | None = None) -> Data:
@@ -237,10 +406,6 @@ class LogisticGlm(OnUnitSet, Logistic):
         """Minimum over the set, by accelerated steps until the Frank-Wolfe gap is at rounding level."""
         point = minimise_over_set(self, data, self.set)
         return float(self.risk(point[None, :], data)[0])
-
-
-SKEW = 4.0
-"""The scale of the first feature over that of the last."""
 
 
 @problem

@@ -7,6 +7,7 @@ random numbers. Arrays of records are made on the host, in float64.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,8 +17,8 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.constants import Need
-from dpsco_bench.problems.data import CONSTANT, Kinds, Levels, RecordForm, axis_kinds, like, two_valued
-from dpsco_bench.problems.families import CellFamily, Signalled
+from dpsco_bench.problems.data import Kinds, Levels, axis_kinds, like, two_valued
+from dpsco_bench.problems.families import SignalFamily, SlopeLosses
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -28,6 +29,7 @@ MOST_SUMMED = 1 << 14
 """Most record entries of one replicate that are drawn one by one for a mean."""
 MOST_STORED = 1 << 24
 """Most record entries of one replicate that are kept for batches with replacement."""
+_ONE_WAY = "records that a run looks at in one way only: sums of many are drawn by themselves"
 
 
 class LinearSample:
@@ -54,8 +56,7 @@ class LinearSample:
 
     def records(self, first: int, count: int) -> np.ndarray:
         """Draw records ``first .. first + count - 1`` of every row, shape ``(S R, count, d)``."""
-        indices = np.broadcast_to(np.arange(first, first + count), (self.rows, count))
-        return self.chosen(indices)
+        return self.chosen(np.broadcast_to(np.arange(first, first + count), (self.rows, count)))
 
     def chosen(self, indices: np.ndarray) -> np.ndarray:
         """Draw records ``indices (S R, W)`` of every row, shape ``(S R, W, d)``."""
@@ -88,7 +89,6 @@ class SignSample(LinearSample):
         super().__init__(n, chances.shape[1], draws, chances.shape[0])
         self.chances, self.scale = chances, scale
         self._block: tuple[int, np.ndarray] = (0, np.empty((0, self.rows, self.d)))
-        self._levels: np.ndarray | None = None
         self._sums: dict[tuple[int, int], np.ndarray] = {}
 
     def mean(self, first: int, count: int) -> np.ndarray:
@@ -98,10 +98,9 @@ class SignSample(LinearSample):
             self._refuse_summed(first, count)
             return self._drawn(first, count).mean(axis=0)
         if (first, count) not in self._sums:
-            if self._levels is not None:
+            if "_levels" in vars(self):
                 raise InputError("records", _span(first, count), _ONE_WAY)
-            u = self.uniform("sums", first, 1, self.d)
-            pluses = binomial_quantile(u, count, self.chances[:, None, :])
+            pluses = binomial_quantile(self.uniform("sums", first, 1, self.d), count, self.chances[:, None, :])
             self._sums[first, count] = self.scale * (2.0 * pluses / count - 1.0).reshape(self.rows, self.d)
         return self._sums[first, count]
 
@@ -112,10 +111,10 @@ class SignSample(LinearSample):
 
     def chosen(self, indices: np.ndarray) -> np.ndarray:
         replicate, rank = self.per_row(ranks(self.chances.sum(axis=1)), 1)
-        return signed(self._kept_levels()[replicate, indices] > rank[:, :, None], self.scale)
+        return signed(self._levels[replicate, indices] > rank[:, :, None], self.scale)
 
     def kinds(self, drawn: bool) -> Kinds | Levels | None:
-        return two_valued(self._kept_levels(), ranks(self.chances.sum(axis=1)), self.scale) if drawn else None
+        return two_valued(self._levels, ranks(self.chances.sum(axis=1)), self.scale) if drawn else None
 
     def _single(self, index: int) -> np.ndarray:
         self._refuse_summed(index, 1)
@@ -131,12 +130,8 @@ class SignSample(LinearSample):
         signs = self.chances[:, None, :] - u[:, None]  # a plus where u is below the chance
         return np.copysign(self.scale, signs, out=signs).reshape(count, self.rows, self.d)
 
-    def _kept_levels(self) -> np.ndarray:
-        if self._levels is None:
-            self._levels = self._all_levels()
-        return self._levels
-
-    def _all_levels(self) -> np.ndarray:
+    @cached_property
+    def _levels(self) -> np.ndarray:
         """Shape ``(R, n, d)``, a byte each."""
         self._refuse_summed(0, self.n)
         if self.n * self.d > MOST_STORED:
@@ -153,9 +148,6 @@ class SignSample(LinearSample):
             raise InputError("records", _span(first, count), _ONE_WAY)
 
 
-_ONE_WAY = "records that a run looks at in one way only: sums of many are drawn by themselves"
-
-
 def _span(first: int, count: int) -> str:
     return f"{first}..{first + count - 1}"
 
@@ -166,8 +158,7 @@ class OneHotSample(LinearSample):
     def __init__(self, n: int, d: int, draws: Draws, chances: np.ndarray) -> None:
         super().__init__(n, d, draws, len(chances))
         self.chances = chances
-        box = draws.box(0, n, 1)
-        self._places = to_numpy(draws.stream("places").integers(*box, high=d))[:, :, 0].T
+        self._places = to_numpy(draws.stream("places").integers(*draws.box(0, n, 1), high=d))[:, :, 0].T
         self._signs = self.uniform("signs", 0, n, 1)[:, :, 0].T
 
     def chosen(self, indices: np.ndarray) -> np.ndarray:
@@ -220,21 +211,14 @@ def _binomial_table(count: int, chance: float) -> tuple[int, np.ndarray]:
     return first, np.cumsum(masses / masses.sum())[:-1]
 
 
-def as_sample(data: Any) -> LinearSample:
-    """Narrow the type to a sample as these problems draw it."""
-    assert isinstance(data, LinearSample)
-    return data
-
-
-class LinearLosses(Signalled, CellFamily):
+class LinearLosses(SlopeLosses, SignalFamily):
     """``f(x, z) = -<x, z>`` over the unit ball of l_p, with records z whose mean is set by a signal.
 
     The signal enters as ``min(1, signal * unit)``; subclasses choose the unit by the cell, so that the signal stays at
     the scale of the noise along a sweep (a fixed one decays faster than a bound and proves nothing).
     """
 
-    draws_per_replicate: ClassVar[bool] = True
-    population: ClassVar[bool] = True
+    sign: ClassVar[float] = -1.0
     reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
     p: float = option(2.0, "norm of the ball", within="[1, inf]")
     declared_smoothness: float = option(1.0, "the declared L1; the true one is 0", within="[0, inf)")
@@ -255,69 +239,29 @@ class LinearLosses(Signalled, CellFamily):
         return linear_constants(ball_name(self.p), self.p, self.declared_smoothness)
 
     @property
-    def unit(self) -> float:
-        return 1.0
-
-    @property
-    def strengths(self) -> np.ndarray:
-        return np.minimum(1.0, self.signals * self.unit)
-
-    @property
-    def signal_capped(self) -> bool:
-        return bool(self.strengths.max() >= 1.0)
-
-    @property
     def means(self) -> np.ndarray:
         """Mean record of the population (of the sample, where it is fixed) at each signal, shape ``(S, d)``."""
         raise InputError("problem", self.name, "a problem with means")
-
-    def sample(self, n: int, draws: Draws) -> LinearSample:
-        raise InputError("problem", self.name, "a problem with sample")
 
     def row_size(self, n: int) -> int:
         """Count a point: records are drawn as they are looked at, or kept in a byte an entry."""
         return self.dimension
 
-    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
-        return -like(as_sample(data).latest_mean(first, count), x)
-
-    def range_gradient_pair(self, x: Array, other: Array, data: Any, first: int, count: int) -> tuple[Array, Array]:
-        gradient = self.range_gradient(x, data, first, count)
-        return gradient, gradient
-
-    def range_gradient_difference(self, x: Array, other: Array, data: Any, first: int, count: int) -> Array:
-        return array_namespace(x).zeros_like(x)
-
-    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        return -like(as_sample(data).records(first, count), x)
-
-    @property
-    def record_form(self) -> RecordForm:
-        return RecordForm(CONSTANT, (-1.0, 0.0))
-
     def form_range(self, data: Any, first: int, count: int) -> Data:
-        return Data(count, as_sample(data).records(first, count))
+        return Data(count, data.records(first, count))
 
     def form_kinds(self, data: Any, drawn: bool) -> Kinds | Levels | None:
         return data.kinds(drawn) if isinstance(data, LinearSample) else None
-
-    def gather(self, data: Any, indices: Array) -> Data:
-        return Data(data.n, as_sample(data).chosen(to_numpy(indices)))
-
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        xp = array_namespace(x)
-        return -xp.matmul(weights[:, None, :], like(batch.features, x))[:, 0, :]
 
     def excess_risk(self, x: Array, data: Any) -> Array:
         return self.risk(x, data) - like(self.optimal_risk(data), x)
 
     def risk(self, x: Array, data: Any) -> Array:
         xp, means = array_namespace(x), self.means
-        rows = np.repeat(means, x.shape[0] // len(means), axis=0)
-        return -xp.sum(like(rows, x) * x, axis=-1)
+        return -xp.sum(like(np.repeat(means, x.shape[0] // len(means), axis=0), x) * x, axis=-1)
 
     def optimal_risk(self, data: Any) -> np.ndarray:
-        return -np.repeat(self.dual_norm(self.means), as_sample(data).replicates)
+        return -np.repeat(self.dual_norm(self.means), data.replicates)
 
     def dual_norm(self, vectors: np.ndarray) -> np.ndarray:
         """Largest ``<v, x>`` over the domain of each row of ``vectors (S, d)``."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +21,24 @@ if TYPE_CHECKING:
 
 Array = Any
 
-
+NEWTON_STEPS, DECREMENT = 200, 1e-15
 POLISHING_STEPS = 3
 SECULAR_STEPS = 100
 RADIUS_TOLERANCE = 1e-12
 MOST_KEPT = 12
 """Arrays that are kept of the last points."""
+TOLERANCE = 1e-10
+"""Certified gap, relative to the risk at the origin (1 at least)."""
+MOST_STEPS = 50_000
+SET_TOLERANCE, SET_STEPS = 1e-13, 20_000
+"""The same without strong convexity, not relative."""
+INSIDE, WIDER, WIDEST = 0.9, 4.0, 1e9
+"""A point this deep in a ball is free of it; else the ball grows, up to the widest."""
+Map = Callable[[Array], Array]
+MOST_EXTENSIONS = 20
+"""Times that the planned number of steps is made before a solver gives up."""
+ROUNDING = 64.0 * 2.0**-52
+"""A gradient mapping below this share of the terms that balance in it is rounding."""
 
 
 @dataclass(frozen=True)
@@ -54,18 +67,16 @@ class MeanTerms:
         return self._once("margins", x, lambda: self.data.features @ x)
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
-        return self._once(
-            "gradient",
-            x,
-            lambda: self.problem.slope(self.margins(x), self.data.labels) @ self.data.features / self.data.n,
-        )
+        def make() -> np.ndarray:
+            return np.asarray(self.problem.slope(self.margins(x), self.data.labels) @ self.data.features / self.data.n)
+
+        return self._once("gradient", x, make)
 
     def hessian(self, x: np.ndarray) -> np.ndarray:
-        return self._once(
-            "hessian",
-            x,
-            lambda: self._weighted(self.problem.curvature(self.margins(x), self.data.labels) / self.data.n),
-        )
+        def make() -> np.ndarray:
+            return self._weighted(self.problem.curvature(self.margins(x), self.data.labels) / self.data.n)
+
+        return self._once("hessian", x, make)
 
     def _weighted(self, weights: np.ndarray) -> np.ndarray:
         """Multiply out the Hessian; of quadratic losses it is the same everywhere."""
@@ -108,34 +119,25 @@ class _Local:
         return basis @ ((basis.T @ vector) / values)
 
 
-def minimise_glm(
-    problem: GeneralisedLinear,
-    data: Data,
-    steps: int = 200,
-    tolerance: float = 1e-15,
-    *,
-    linear: np.ndarray | None = None,
-    weight: float = 0.0,
-    start: np.ndarray | None = None,
-) -> Minimum:
-    """Minimise ``F + (weight/2) ||.||^2 + <linear, .>`` by damped Newton, solves truncated to the numerical range.
+def minimise_glm(problem: GeneralisedLinear, data: Data) -> Minimum:
+    """Minimise F by damped Newton, solves truncated to the numerical range.
 
     The truncation (relative eigenvalue 1e-12) handles rank-deficient data without a ridge, where the minimiser is a
-    subspace and only its risk matters. It stops when half the squared Newton decrement is at most ``tolerance * max(1,
-    |value|)``; raises NumericalFailure when ``steps`` do not get there.
+    subspace and only its risk matters. It stops when half the squared Newton decrement is at most `DECREMENT` times
+    ``max(1, |value|)``; raises NumericalFailure when `NEWTON_STEPS` do not get there.
     """
-    return _newton(_Local(MeanTerms(problem, data), linear, weight), start, steps, tolerance)
+    return _newton(_Local(MeanTerms(problem, data), None, 0.0), None)
 
 
-def _newton(local: _Local, start: np.ndarray | None, steps: int = 200, tolerance: float = 1e-15) -> Minimum:
+def _newton(local: _Local, start: np.ndarray | None) -> Minimum:
     """Minimise as `minimise_glm` does."""
     x = np.zeros(len(local.linear)) if start is None else start
     value, decrement = local.value(x), np.inf
-    for _ in range(steps):
+    for _ in range(NEWTON_STEPS):
         gradient = local.gradient(x)
         direction = local.solve(x, gradient)
         decrement = 0.5 * float(gradient @ direction)
-        if decrement <= tolerance * max(1.0, abs(value)):
+        if decrement <= DECREMENT * max(1.0, abs(value)):
             return Minimum(x, value, decrement, float(np.linalg.norm(gradient)))
         step, value = _line_search(local, x, direction, value, decrement)
         x = x - step * direction
@@ -143,9 +145,8 @@ def _newton(local: _Local, start: np.ndarray | None, steps: int = 200, tolerance
             break
     if decrement <= 1e-10 * max(1.0, abs(value)):
         return Minimum(x, value, decrement, float(np.linalg.norm(local.gradient(x))))
-    raise NumericalFailure(
-        f"optimum of {local.mean.problem.name}: Newton decrement {decrement:.1e} after {steps} steps"
-    )
+    name = local.mean.problem.name
+    raise NumericalFailure(f"optimum of {name}: Newton decrement {decrement:.1e} after {NEWTON_STEPS} steps")
 
 
 def minimise_glm_in_ball(
@@ -205,13 +206,6 @@ def _line_search(
     return 0.0, value
 
 
-TOLERANCE = 1e-10
-"""Certified gap, relative to the risk at the origin (1 at least)."""
-MOST_STEPS = 50_000
-INSIDE, WIDER, WIDEST = 0.9, 4.0, 1e9
-"""A point this deep in a ball is free of it; else the ball grows, up to the widest."""
-
-
 def minimise_composite(
     problem: GeneralisedLinear, data: Data, domain: Any, ridge: float, curvature: float
 ) -> np.ndarray:
@@ -228,20 +222,20 @@ def minimise_composite(
         free = -slope / ridge
         return (free if domain is None else np.asarray(domain.project(free)))[0]
     if domain is not None:
-        return _accelerated(problem, data, domain, ridge, curvature, problem.start[None])
+        return _certified(problem, data, domain, ridge, curvature, problem.start[None])
     radius, x = 1.0, np.zeros((1, problem.dimension))
     while radius < WIDEST:
-        x = _accelerated(problem, data, Ball("l2_ball", radius), ridge, curvature, x)[None]
+        x = _certified(problem, data, Ball("l2_ball", radius), ridge, curvature, x)[None]
         if np.linalg.norm(x) <= INSIDE * radius:
             return x[0]
         radius *= WIDER
     raise NumericalFailure(f"optimum of {problem.name}: no minimiser within {WIDEST:.0e} of the origin")
 
 
-def _accelerated(
+def _certified(
     problem: GeneralisedLinear, data: Data, domain: Any, ridge: float, curvature: float, start: np.ndarray
 ) -> np.ndarray:
-    """Accelerated projected gradient with restarts where the momentum points uphill."""
+    """Find a minimiser by accelerated steps; the gap is looked at in some of them."""
     largest = float(np.linalg.eigvalsh(data.features.T @ data.features / data.n)[-1])
     step = 1.0 / (curvature * largest + ridge or 1.0)
 
@@ -249,28 +243,32 @@ def _accelerated(
         return np.asarray(problem.mean_gradient(x, data) + ridge * x)
 
     wanted = TOLERANCE * max(1.0, float(problem.risk(np.zeros((1, problem.dimension)), data)[0]))
-    x = y = domain.project(start)
-    t, gap = 1.0, math.inf
-    for number in range(MOST_STEPS):
+    points = _accelerated(lambda y: domain.project(y - step * gradient(y)), domain.project(start))
+    gap = math.inf
+    for number, x in enumerate(islice(points, MOST_STEPS)):
         if number % 10 == 0 or gap <= 10 * wanted:
-            slope = gradient(x)
-            gap = float(np.sum(slope * x) + domain.support(-slope)[0, 0])
+            gap = _gap(domain, x, gradient(x))
             if gap <= wanted:
                 return x[0]
-        moved = domain.project(y - step * gradient(y))
-        if float(np.sum((y - moved) * (moved - x))) > 0.0 and t > 1.0:
+    raise NumericalFailure(f"optimum of {problem.name}: gap {gap:.1e} after {MOST_STEPS} steps")
+
+
+def _gap(domain: Any, x: np.ndarray, slope: np.ndarray) -> float:
+    """Frank-Wolfe gap ``<grad F(x), x> + h(-grad F(x)) >= F(x) - min F``, h the support function."""
+    return float(np.sum(slope * x) + domain.support(-slope)[0, 0])
+
+
+def _accelerated(advance: Map, start: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield points ``(1, d)`` of accelerated projected gradient steps, restarted where the momentum points uphill."""
+    x, y, t = start, start, 1.0
+    while True:
+        yield x
+        moved = advance(y)
+        if float(np.sum((y - moved) * (moved - x))) > 0.0:
             t, y = 1.0, x
             continue
         t_next = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
         y, x, t = moved + (t - 1.0) / t_next * (moved - x), moved, t_next
-    raise NumericalFailure(f"optimum of {problem.name}: gap {gap:.1e} after {MOST_STEPS} steps")
-
-
-Map = Callable[[Array], Array]
-MOST_EXTENSIONS = 20
-"""Times that the planned number of steps is made before a solver gives up."""
-ROUNDING = 64.0 * 2.0**-52
-"""A gradient mapping below this share of the terms that balance in it is rounding."""
 
 
 @dataclass(frozen=True)
@@ -355,25 +353,20 @@ def isotropic_minimiser(objective: Objective, curvature: float, terms: Array, we
     return objective.project(-(at_origin + terms) / whole)
 
 
-def minimise_over_set(problem: Any, data: Any, domain: Any, tolerance: float = 1e-13, most: int = 20000) -> np.ndarray:
+def minimise_over_set(problem: Any, data: Any, domain: Any) -> np.ndarray:
     """Minimiser ``(d,)`` of the problem's risk over a set, without strong convexity: accelerated steps with restarts.
 
-    Stopped by the Frank-Wolfe gap ``<grad F(x), x> + h(-grad F(x)) >= F(x) - min F``, h the support function. Raises
-    NumericalFailure when the gap does not reach the tolerance.
+    Stopped by the Frank-Wolfe gap. Raises NumericalFailure when that does not reach the tolerance.
     """
-    c = problem.constants
-    x = y = domain.project(np.zeros((1, problem.dimension)))
-    t, gap = 1.0, math.inf
-    for _ in range(most):
-        slope = problem.mean_gradient(y, data) + c.regularisation * y
-        moved = domain.project(y - slope / c.total_smoothness)
-        if float(np.sum((y - moved) * (moved - x))) > 0.0:  # the momentum points uphill
-            t, y = 1.0, x
-            continue
-        t_next = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
-        y, x, t = moved + (t - 1.0) / t_next * (moved - x), moved, t_next
-        gradient = problem.mean_gradient(x, data) + c.regularisation * x
-        gap = float(np.sum(gradient * x) + domain.support(-gradient)[0, 0])
-        if gap <= tolerance:
+    c, gap = problem.constants, math.inf
+
+    def gradient(x: np.ndarray) -> np.ndarray:
+        return np.asarray(problem.mean_gradient(x, data) + c.regularisation * x)
+
+    start = domain.project(np.zeros((1, problem.dimension)))
+    points = _accelerated(lambda y: domain.project(y - gradient(y) / c.total_smoothness), start)
+    for x in islice(points, 1, SET_STEPS):
+        gap = _gap(domain, x, gradient(x))
+        if gap <= SET_TOLERANCE:
             return x[0]
-    raise NumericalFailure(f"optimum of {problem.name}: gap {gap:.1e} after {most} steps")
+    raise NumericalFailure(f"optimum of {problem.name}: gap {gap:.1e} after {SET_STEPS} steps")

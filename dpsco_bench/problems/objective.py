@@ -21,7 +21,7 @@ class Objective:
     """The finite sum ``F(x) = mean_i f_i(x) + (lambda/2) ||x||^2 + l1 ||x||_1`` for ``R`` replicates at once.
 
     `evaluations (R,)` counts the gradients of single records so far, per replicate. `minimum` is min F once it was
-    needed; whoever knows it may set it before.
+    needed; whoever knows it may set it before. `round_observer` is ``rounds``, for compiled runs that hand it sums.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Objective:
         self.evaluations = xp.zeros((replicates,), dtype=xp.float64)
         self._regularisation = problem.constants.regularisation
         self.domain: Any = problem.feasible_set
-        self._observer, self._rounds = observer, rounds
+        self._observer, self.round_observer = observer, rounds
         self.minimum: float | np.ndarray | None = None
         self._clipped: dict[float, Array] = {}
 
@@ -79,11 +79,11 @@ class Objective:
 
     def batch_gradient(self, x: Array, batch: Batch) -> Array:
         """``sum_{i in batch} grad f_i(x) / b`` with b the expected batch size; costs the drawn size."""
-        return self._batch_gradient(x, batch, self._gather(batch))
+        return self._batch_gradient(x, batch, self.problem.gather(self.data, batch.indices))
 
     def batch_gradient_difference(self, x: Array, anchor: Array, batch: Batch) -> Array:
         """``sum_{i in batch} (grad f_i(x) - grad f_i(anchor)) / b``; costs twice the drawn size."""
-        rows = self._gather(batch)
+        rows = self.problem.gather(self.data, batch.indices)
         return self._batch_gradient(x, batch, rows) - self._batch_gradient(anchor, batch, rows)
 
     def range_gradient(self, x: Array, first: int, count: int) -> Array:
@@ -128,9 +128,6 @@ class Objective:
         self.evaluations = self.evaluations + batch.sizes
         return self.problem.batch_gradient(x, rows, batch.mask / batch.expected_size)
 
-    def _gather(self, batch: Batch) -> Any:
-        return self.problem.gather(self.data, batch.indices)
-
     def regulariser_gradient(self, x: Array) -> Array:
         """``lambda x``. Raises InputError if an l1 term has no gradient."""
         if self.problem.l1:
@@ -165,15 +162,10 @@ class Objective:
             return most
         return min(most, max(1, int(getattr(self._observer, "unseen", lambda objective: 1)(self))))
 
-    @property
-    def round_observer(self) -> RoundObserver | None:
-        """Observer of rounds, for compiled runs that hand it sums over them."""
-        return self._rounds
-
     def observe_round(self, **state: Any) -> None:
         """Show the state of a round to the observer of rounds, if there is one: arrays by name."""
-        if self._rounds is not None:
-            self._rounds(self, **state)
+        if self.round_observer is not None:
+            self.round_observer(self, **state)
 
     def exact_gradient(self, x: Array) -> Array:
         """``grad F(x)`` in float64 for a measurement: not counted, and not for algorithms."""

@@ -21,6 +21,7 @@ from dpsco_bench.problems.registry import problem
 Array = Any
 GRADIENT_DESCENT = "gradient_descent"
 """Algorithms that are noisy gradient descent with the last iterate as output."""
+MEAN_TRAITS = CURVED | STRONG | {Trait.COMMON_HESSIAN, Trait.PLANE_GRADIENTS}
 
 
 class DiagonalOracle(Problem):
@@ -129,9 +130,6 @@ class DiagQuadratic(DiagonalOracle):
         return self.declared(strong_convexity=1.0 / self.kappa)
 
 
-MEAN_TRAITS = CURVED | STRONG | {Trait.COMMON_HESSIAN, Trait.PLANE_GRADIENTS}
-
-
 def mean_constants(found: FeasibleSet, d: int) -> Constants:
     """Constants for records in a unit set: L, S and the range of gradients are its diameter in l2, beta = mu = 1.
 
@@ -158,6 +156,7 @@ class MeanOracle(OnUnitSet):
 
     traits = MEAN_TRAITS
     shares_records: ClassVar[bool] = True
+    isotropic_curvature = 1.0
 
     @cached_property
     def record(self) -> np.ndarray:
@@ -166,10 +165,6 @@ class MeanOracle(OnUnitSet):
     @property
     def own_constants(self) -> Constants:
         return mean_constants(self.set, self.dimension)
-
-    @property
-    def isotropic_curvature(self) -> float:
-        return 1.0
 
     def row_size(self, n: int) -> int:
         return self.dimension

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.datasets import covertype, distribution
-from dpsco_bench.datasets.covertype import CONTINUOUS, Sample, covertype_synthetic, one_class_columns
+from dpsco_bench.datasets.covertype import CONTINUOUS, HIGHEST, LOWEST, covertype_synthetic, one_class_rows
 from dpsco_bench.datasets.distribution import Table, unit_rows
 from dpsco_bench.datasets.store import permutation
 from dpsco_bench.errors import DataAbsent, InputError
@@ -28,23 +28,22 @@ Array = Any
 
 COLUMNS = 54
 LOSSES = {"standard": (0.0, -1.0), "literal": (1.0, 1.0)}
+_kept: dict[str, tuple[Table, Table]] = {}
 
 
 class RealLogistic(Logistic):
-    """Logistic losses on rows of norm at most 1 with a fixed number of `columns`, with or without a ridge."""
+    """Logistic losses on rows of norm at most 1 with a fixed number of `columns`, of `files` in the data root."""
 
     columns: ClassVar[int] = COLUMNS
+    files: ClassVar[Any] = None
     regularisation: float
-
-    @classmethod
-    def find(cls, root: Path) -> Any:
-        """Find the files of the data set. Raises DataAbsent with the command that fetches it."""
 
     @classmethod
     def unavailable(cls, root: Path) -> str:
         """Say in one line with the fetching command that the data set is absent; empty if it is there."""
         try:
-            cls.find(root)
+            if cls.files is not None:
+                cls.files.find(root)
         except DataAbsent as absent:
             return f"data absent: `{absent.command}`"
         return ""
@@ -78,7 +77,7 @@ class CovertypeLogistic(RealLogistic):
         if self.regularisation > 0:
             self.traits = Logistic.traits | STRONG
 
-    def rows(self, n: int) -> Sample:
+    def rows(self, n: int) -> Table:
         raise InputError("problem", self.name, "a problem that loads rows")
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
@@ -90,7 +89,7 @@ class CovertypeLogistic(RealLogistic):
         """Minimum, or without a ridge the infimum: columns with one class only are driven to infinity."""
         if self.constants.regularisation > 0:
             return super().optimal_risk(data)
-        kept = ~one_class_columns(data.features, data.labels).rows
+        kept = ~one_class_rows(data.features, data.labels)
         rest = Data(int(kept.sum()), data.features[kept], data.labels[kept])
         return minimise_glm(self, rest).value * rest.n / data.n
 
@@ -103,18 +102,15 @@ class Covertype(CovertypeLogistic):
     summary = "logistic loss on the real Covertype data (class 2 against the rest)"
     source = "J. Blackard 1998, Covertype, UCI Machine Learning Repository; Wang, Ye, Xu 2017, Appendix A"
     needs_data_root = True
+    files: ClassVar[Any] = covertype
     root: str = option("data", "folder of data sets")
-
-    @classmethod
-    def find(cls, root: Path) -> Any:
-        return covertype.find(root)
 
     def check_records(self, n: int) -> None:
         """Refuse more records than there are, whether the data are here or not."""
         if n > covertype.ROWS:
             raise InputError("n", n, f"an integer from 1 to {covertype.ROWS}, the number of records of {self.name}")
 
-    def rows(self, n: int) -> Sample:
+    def rows(self, n: int) -> Table:
         """Read the first ``n`` rows of the fixed permutation. Raises DataAbsent with the command that gets them."""
         return covertype.covertype(n, root=Path(self.root))
 
@@ -127,14 +123,9 @@ class CovertypeSynthetic(CovertypeLogistic):
     summary = "SYNTHETIC stand-in with Covertype's columns"
     source = "synthetic; see the data set module"
 
-    def rows(self, n: int) -> Sample:
+    def rows(self, n: int) -> Table:
         """``n`` synthetic rows, the same in every run."""
         return covertype_synthetic(n, seed=0)
-
-
-LOWEST = np.array([1859, 0, 0, 0, -173, 0, 0, 0, 0, 0])
-HIGHEST = np.array([3858, 360, 66, 1397, 601, 7117, 254, 254, 254, 7173])
-"""Ranges of Covertype's measurements in the whole data set, as its description has them."""
 
 
 class HeldOutLogistic(RealLogistic):
@@ -168,12 +159,9 @@ class HeldOutLogistic(RealLogistic):
         return minimise_glm(self, data).point
 
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
-        """Loss without the ridge and accuracy on held-out records of points ``(R, d)``; a margin of 0 is half right."""
         found = self.table()
-        rows, labels = found.features[self.in_use :], found.labels[self.in_use :]
-        margins = x @ rows.T
-        right = 0.5 + 0.5 * np.sign(margins) * labels
-        return {"held_out_loss": self.loss(margins, labels).mean(axis=-1), "held_out_accuracy": right.mean(axis=-1)}
+        held = len(found.labels) - self.in_use
+        return self.on_records(x, Data(held, found.features[self.in_use :], found.labels[self.in_use :]))
 
 
 @problem
@@ -185,10 +173,7 @@ class CovertypeHeldOut(HeldOutLogistic):
     source = "J. Blackard 1998, Covertype, UCI Machine Learning Repository"
     columns, in_use = 54, 400_000
     held: ClassVar[int] = 20_000
-
-    @classmethod
-    def find(cls, root: Path) -> Any:
-        return covertype.find(root)
+    files: ClassVar[Any] = covertype
 
     def table(self) -> Table:
         return _covertype(Path(self.root), self.in_use + self.held)
@@ -202,13 +187,10 @@ class AdultLogistic(HeldOutLogistic):
     summary = "logistic loss with a ridge on the real Adult data (123 binary columns), its test file held out"
     source = "B. Becker, R. Kohavi 1996, Adult, UCI Machine Learning Repository"
     columns, in_use = distribution.ADULT_COLUMNS, distribution.TRAINING
-
-    @classmethod
-    def find(cls, root: Path) -> Any:
-        return distribution.ADULT.find(root)
+    files: ClassVar[Any] = distribution.ADULT
 
     def table(self) -> Table:
-        return _ordered(distribution.ADULT.load(Path(self.root)), self.name, distribution.TRAINING, distribution.TEST)
+        return _ordered(self.files.load(Path(self.root)), self.name, distribution.TRAINING, distribution.TEST)
 
 
 @problem
@@ -221,16 +203,10 @@ class KddCup(HeldOutLogistic):
     )
     source = "KDD Cup 1999 Data, UCI Machine Learning Repository"
     columns, in_use = distribution.KDD_COLUMNS, 120_000
-
-    @classmethod
-    def find(cls, root: Path) -> Any:
-        return distribution.KDDCUP99.find(root)
+    files: ClassVar[Any] = distribution.KDDCUP99
 
     def table(self) -> Table:
-        return _ordered(distribution.KDDCUP99.load(Path(self.root)), self.name, distribution.KDD_ROWS, 0)
-
-
-_kept: dict[str, tuple[Table, Table]] = {}
+        return _ordered(self.files.load(Path(self.root)), self.name, distribution.KDD_ROWS, 0)
 
 
 def _ordered(found: Table, name: str, shuffled: int, last: int) -> Table:

@@ -16,6 +16,8 @@ from dpsco_bench.problems.families import SignalFamily, on_unit_set
 from dpsco_bench.problems.registry import problem
 
 Array = Any
+FREEDOM = 2.1
+"""Degrees of freedom; the variance is 2.1/0.1 = 21."""
 
 
 class CoinSample:
@@ -62,6 +64,7 @@ class CoinLinear(SignalFamily):
     default_dimension: ClassVar[int] = 1
     reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
     signal = option(1.0, "in units of 1/sqrt n")
+    record_form = RecordForm(CONSTANT, (-1.0, 0.0))
 
     @property
     def own_constants(self) -> Constants:
@@ -83,12 +86,7 @@ class CoinLinear(SignalFamily):
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
         indices = np.broadcast_to(np.arange(first, first + count), (x.shape[0], count))
-        coins = array_namespace(x).asarray(data.chosen(indices), dtype=x.dtype)
-        return -coins[:, :, None] * self._axis(x)
-
-    @property
-    def record_form(self) -> RecordForm:
-        return RecordForm(CONSTANT, (-1.0, 0.0))
+        return -array_namespace(x).asarray(data.chosen(indices), dtype=x.dtype)[:, :, None] * self._axis(x)
 
     def form_records(self, data: Any, indices: Array) -> Data:
         return Data(data.n, data.chosen(indices)[:, :, None] * np.eye(1, self.dimension))
@@ -118,12 +116,7 @@ class CoinLinear(SignalFamily):
         return self.by_row(self.strengths, x)[:, 0] * (1.0 - x[:, 0])
 
     def _axis(self, x: Array) -> Array:
-        xp = array_namespace(x)
-        return xp.asarray(np.eye(1, self.dimension)[0], dtype=x.dtype)
-
-
-FREEDOM = 2.1
-"""Degrees of freedom; the variance is 2.1/0.1 = 21."""
+        return array_namespace(x).asarray(np.eye(1, self.dimension)[0], dtype=x.dtype)
 
 
 class StudentSample:
@@ -186,6 +179,7 @@ class HeavyLinearT(SignalFamily):
     )
     radius: float = option(1.0, "of the ball", within="(0, inf)")
     signal = option(1.0, "rho")
+    record_form = RecordForm(CONSTANT)
 
     @property
     def cap(self) -> float:  # type: ignore[override]
@@ -228,10 +222,6 @@ class HeavyLinearT(SignalFamily):
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
         return self._slopes(x, data.noise(first, count))
-
-    @property
-    def record_form(self) -> RecordForm:
-        return RecordForm(CONSTANT)
 
     def form_records(self, data: Any, indices: Array) -> Data:
         rows = np.empty((len(indices), self.dimension))

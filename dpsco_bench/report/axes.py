@@ -199,15 +199,6 @@ def spread(
     return [float(place) for block in blocks for place in put(block)[:-1] + sizes[block] / 2]
 
 
-def below_axis(axes: Axes, values: Sequence[float], x: Sequence[float], colour: str) -> None:
-    """Draw arrows at the lower edge for points that lie below the axis."""
-    low = axes.get_ylim()[0]
-    outside = [place for place, value in zip(x, values, strict=True) if value < low]
-    if outside:
-        edge = axes.get_xaxis_transform()
-        axes.plot(outside, [FOOT] * len(outside), "v", color=colour, transform=edge, clip_on=False, markersize=3)
-
-
 def beyond_log(values: np.ndarray) -> np.ndarray:
     """Find what no logarithmic axis shows: 0 and below, and what is lost beside the largest in double precision."""
     with np.errstate(invalid="ignore"):
@@ -215,8 +206,12 @@ def beyond_log(values: np.ndarray) -> np.ndarray:
     return np.asarray(values <= LOST * max(largest, 0.0))
 
 
-def at_foot(axes: Axes, x: Sequence[float] | np.ndarray, colour: str) -> None:
-    """Draw hollow arrows at the lower edge for measured values that a logarithmic axis cannot show (`beyond_log`)."""
+def at_foot(axes: Axes, x: Sequence[float] | np.ndarray, **look: Any) -> None:
+    """Draw arrows at the lower edge for what lies below, or what no logarithmic axis shows (`beyond_log`)."""
     if len(x):
-        look: dict[str, Any] = {"color": colour, "markerfacecolor": "white", "markersize": 3.6, "zorder": 4}
         axes.plot(x, [FOOT] * len(x), "v", transform=axes.get_xaxis_transform(), clip_on=False, **look)
+
+
+def hollow(colour: str) -> dict[str, Any]:
+    """Look of measured values that no logarithmic axis shows."""
+    return {"color": colour, "markerfacecolor": "white", "markersize": 3.6, "zorder": 4}

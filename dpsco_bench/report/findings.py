@@ -24,14 +24,16 @@ from types import CodeType
 from typing import Any, Literal
 
 from dpsco_bench.analysis.answer import AnswerCell, answers, on_printed_noise
+from dpsco_bench.analysis.races import RANKED
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import Erratum
+from dpsco_bench.claims.kinds import NOT_MEASURED
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.errors import InputError, nearest
-from dpsco_bench.leaderboard.standings import RANKED, TRIVIAL, Standing
+from dpsco_bench.leaderboard.standings import TRIVIAL, Standing
 from dpsco_bench.registry import Registry
-from dpsco_bench.report.inputs import NOT_MEASURED, Inputs
+from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.ledger import Charged
 from dpsco_bench.report.numbers import MINUS, number
 from dpsco_bench.report.scores import Score

@@ -9,18 +9,19 @@ from functools import cached_property
 import pyarrow as pa
 
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
+from dpsco_bench.analysis.races import raced_plan
 from dpsco_bench.analysis.verdict import Verdict, read_judged
+from dpsco_bench.claims.kinds import NOT_MEASURED
 from dpsco_bench.claims.model import RISK, Claim, Part
-from dpsco_bench.claims.plan import ClaimEntry, read_plan
+from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, read_plan
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.cell import Calibrations
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.timing import Timings
-from dpsco_bench.leaderboard.standings import BoardResults
-
-NOT_MEASURED = "not measured"
+from dpsco_bench.leaderboard.board import Board, Instance
+from dpsco_bench.leaderboard.standings import RankedBoard, Skipped, Standing
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,37 @@ class ClaimResults:
 
 
 @dataclass(frozen=True)
+class BoardResults:
+    """One leaderboard of the plan, and its standings."""
+
+    entry: BoardEntry  # the board and its jobs
+    files: Layout  # where the standings lie
+
+    @property
+    def id(self) -> str:
+        return self.entry.id
+
+    @cached_property
+    def board(self) -> Board:
+        return Board.of(self.entry)
+
+    @cached_property
+    def rows(self) -> Sequence[Standing | Skipped]:
+        """A row per (instance, point); empty where nothing has been ranked."""
+        found = RankedBoard.read(self.files.standings(self.id))
+        return found.standings if found else ()
+
+    @property
+    def points(self) -> list[Standing]:
+        return [row for row in self.rows if isinstance(row, Standing)]
+
+    @property
+    def by_instance(self) -> list[tuple[Instance, list[Standing]]]:
+        found = [(one, [row for row in self.points if row.instance == one.id]) for one in self.board.instances]
+        return [(one, rows) for one, rows in found if rows]
+
+
+@dataclass(frozen=True)
 class Inputs:
     """Everything that a profile's report is made from."""
 
@@ -137,11 +169,7 @@ def read_inputs(files: Layout, only: str = "") -> Inputs:
 
     Raises InputError if there is no plan, one without ``only``, or one with plugins that this process was not given.
     """
-    plan = read_plan(files.plan, [only] if only else None)
-    if plan.boards:
-        from dpsco_bench.leaderboard.standings import raced_plan  # brings accountants, which no claim needs
-
-        plan = raced_plan(plan, files.measured)
+    plan = raced_plan(read_plan(files.plan, [only] if only else None), files.measured)
     check_given((path for job in plan.jobs() for path in job.plugins), files.plan)
     claims = [ClaimResults(files.measured.present(entry), files) for entry in plan.claims]
     boards = [BoardResults(entry, files) for entry in plan.boards]

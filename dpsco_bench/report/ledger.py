@@ -64,16 +64,12 @@ def charged_cells(claim: ClaimResults, part: str, calibration: str) -> list[Char
     for job in claim.sources(part, calibration):
         for cell, calibrated in zip(job.cells, claim.calibrations(job), strict=False):
             if isinstance(calibrated, CalibratedCell) and calibrated.accountant != NOT_CHARGED:
-                found.setdefault(_but_for_signal(cell, calibrated), Charged(cell, calibrated, calibration))
+                key: tuple[Any, ...] = (id(cell),)
+                if cell.signal is not None:  # on which the noise rarely depends
+                    real, kind = repr(calibrated.epsilon_real), calibrated.epsilon_real_kind
+                    key = (cell.method, cell.value, real, kind, calibrated.privacy_status, calibrated.warnings)
+                found.setdefault(key, Charged(cell, calibrated, calibration))
     return list(found.values())
-
-
-def _but_for_signal(cell: Cell, calibrated: CalibratedCell) -> tuple[Any, ...]:
-    """Name a cell; the noise rarely depends on a signal, so that cells of one grid share a name where it does not."""
-    if cell.signal is None:
-        return (id(cell),)
-    real, kind = repr(calibrated.epsilon_real), calibrated.epsilon_real_kind
-    return (cell.method, cell.value, real, kind, calibrated.privacy_status, calibrated.warnings)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ def is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
 
 
-def superscript(number: int) -> str:
+def superscript(number: int | str) -> str:
     return str(number).translate(_SUPERSCRIPTS)
 
 

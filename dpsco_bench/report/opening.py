@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import methodcaller
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -90,32 +91,28 @@ def paper_lines(inputs: Inputs, names: dict[str, str]) -> list[PaperLine]:
     ]
 
 
-def _words_text(key: str, line: PaperLine) -> str:
-    words = line.words(key)
+def _told(words: Counter[str]) -> str:
     return ", ".join(f"{words[word]} {word}" for word in WORDS if words[word]) or "·"
 
 
 def papers_table(lines: Sequence[PaperLine]) -> ReportTable:
+    def count(key: str, word: str, line: PaperLine) -> int:
+        return line.words(key)[word]
+
+    def alone(*subjects: str) -> Callable[[PaperLine], str]:
+        return lambda line: _told(Counter(one.answer.word for one in line.of(*subjects)))
+
     columns: dict[str, Column] = {
         "Paper": Column("name", raw={"paper": "paper"}, link=leads_to("paper", kind="paper")),
         "About risk": Column(lambda line: len(line.of("risk")), str, "risk", numeric=True),
     }
     for key in ASKED:
-        raw = {f"{key}_{word.replace(' ', '_')}": partial(_count, key, word) for word in WORDS}
-        columns[rules.QUESTIONS[key]] = Column(partial(_words_text, key), raw=raw)
-    columns["On privacy"] = Column(partial(_alone, ("privacy",)), raw="privacy")
-    columns["Counts and laws"] = Column(partial(_alone, ("count", "law")), raw="counts")
+        raw = {f"{key}_{word.replace(' ', '_')}": partial(count, key, word) for word in WORDS}
+        columns[rules.QUESTIONS[key]] = Column(methodcaller("words", key), _told, raw)
+    columns["On privacy"] = Column(alone("privacy"), raw="privacy")
+    columns["Counts and laws"] = Column(alone("count", "law"), raw="counts")
     columns["Errata"] = Column("errata", numeric=True)
     return ReportTable("papers", "All papers", columns, lines)
-
-
-def _count(key: str, word: str, line: PaperLine) -> int:
-    return line.words(key)[word]
-
-
-def _alone(subjects: tuple[str, ...], line: PaperLine) -> str:
-    found = Counter(one.answer.word for one in line.of(*subjects))
-    return ", ".join(f"{found[word]} {word}" for word in WORDS if found[word]) or "·"
 
 
 STATEMENT = Column("statement", raw={"claim": "results.id"}, link=leads_to("results.id"))
@@ -126,7 +123,7 @@ def _asked(key: str) -> Column:
         cell = line.cell(key)
         return symbols(cell.short) if cell else "·"
 
-    return Column(show, raw=key, kind="verdict", tone=lambda line: line.tone(key))
+    return Column(show, raw=key, kind="verdict", tone=methodcaller("tone", key))
 
 
 def answers_table(line: PaperLine) -> ReportTable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import zip_longest
 from operator import methodcaller
 
@@ -14,6 +14,7 @@ import numpy as np
 from dpsco_bench.analysis.cells import ratios_to
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import uncertified
+from dpsco_bench.analysis.ordering import OPEN, compared
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import errata_letters, get_bound
 from dpsco_bench.claims.catalogue import CHANGES, COMMON_N, WEIGHTIEST, Erratum, TableRow, TableText, table_texts
@@ -21,7 +22,6 @@ from dpsco_bench.claims.files import slug
 from dpsco_bench.claims.model import RISK, Part
 from dpsco_bench.errors import failing_as
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.kinds.ordering import OPEN, compared
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.inputs import ClaimResults, Inputs
@@ -81,28 +81,18 @@ def rates_table(inputs: Inputs, paper: str, title: str) -> ReportTable:
     found = sweeps(inputs.of_paper(paper))
     columns = dict(RATES)
     for calibration in judged_calibrations(found):
-        columns |= _rate_columns(calibration)
+        name, score = calibration_title(calibration), f"scores.{calibration}"
+        columns[f"Bound, {name}"] = Column(
+            f"{score}.row.bound_slope",
+            lambda value: "" if value is None else slope(value),
+            f"bound_slope_{calibration}",
+            numeric=True,
+        )
+        raw = {f"slope_{calibration}": f"{score}.row.slope", f"ci_{calibration}": f"{score}.row.ci"}
+        columns[f"Measured, {name}"] = Column(f"{score}.slope", raw=raw, numeric=True)
+        columns[f"Verdict, {name}"] = verdict_column(calibration)
     columns["Noise off"] = Column("first.noise_off", raw={"noise_off_slope": "first.row.noise_off_slope"}, numeric=True)
     return ReportTable(f"{paper}.rates", f"{title}: exponents claimed and measured", columns, found, RATE_NOTE)
-
-
-def _rate_columns(calibration: str) -> Columns:
-    name, score = calibration_title(calibration), f"scores.{calibration}"
-    bound = Column(
-        f"{score}.row.bound_slope",
-        lambda value: "" if value is None else slope(value),
-        f"bound_slope_{calibration}",
-        numeric=True,
-    )
-    return {
-        f"Bound, {name}": bound,
-        f"Measured, {name}": Column(
-            f"{score}.slope",
-            raw={f"slope_{calibration}": f"{score}.row.slope", f"ci_{calibration}": f"{score}.row.ci"},
-            numeric=True,
-        ),
-        f"Verdict, {name}": verdict_column(calibration),
-    }
 
 
 def verdict_column(calibration: str, sweep: str = "") -> Column:
@@ -339,6 +329,9 @@ class RebuiltRow:
         """The cell of the first noise that has one, and what was measured in it."""
         return next((found for c in CALIBRATIONS if (found := self._chosen.get(c))), (None, None))
 
+    def printed(self, title: str) -> str:
+        return self.entry.printed.get(title, "")
+
     def over_lower_bound(self, calibration: str) -> float | None:
         """Mean risk of the cell over the table's lower bound, whose constant the paper leaves open."""
         cell, evidence = self._chosen.get(calibration) or (None, None)
@@ -409,7 +402,7 @@ def _rebuilt(inputs: Inputs, text: TableText) -> ReportTable:
     rows = [row for entry in text.rows for row in _rows(inputs, text, entry)]
     columns = dict(COLUMNS)
     for title in dict.fromkeys(title for entry in text.rows for title in entry.printed):
-        columns[title] = Column(partial(_printed, title), raw=slug(title).replace("-", "_"))
+        columns[title] = Column(methodcaller("printed", title), raw=slug(title).replace("-", "_"))
     if any(row.entry.schedule for row in rows):
         columns["Schedule"] = Column("schedule")
     columns["Gradients"] = Column(
@@ -427,10 +420,6 @@ def _rebuilt(inputs: Inputs, text: TableText) -> ReportTable:
     return ReportTable(
         text.id, f"{text.title or text.id}, rebuilt", columns, rows, symbols(f"{_NOTE} {text.note_line}".rstrip())
     )
-
-
-def _printed(title: str, row: RebuiltRow) -> str:
-    return row.entry.printed.get(title, "")
 
 
 def _first_count(values: Sequence[float] | None) -> str:
@@ -539,16 +528,14 @@ def _or_nothing(ratio: float | None) -> str:
 
 def _measured_columns(calibration: str) -> Columns:
     """Make the columns of value at the common size, slope and verdict under one calibration."""
+
+    def slope_text(score: Score | None) -> str:
+        return "" if score is None else NOTHING if uncertified(score.row) else score.slope
+
     name, score = calibration_title(calibration), f"sweep.scores.{calibration}"
     values = {f"{key}_{calibration}": f"cells.{calibration}.{i}" for i, key in enumerate(("value", "mean", "stderr"))}
     return {
         f"Measured, {name}": Column(methodcaller("mean_text", calibration), raw=values, numeric=True),
-        f"Slope, {name}": Column(score, _slope_text, {f"slope_{calibration}": f"{score}.row.slope"}, numeric=True),
+        f"Slope, {name}": Column(score, slope_text, {f"slope_{calibration}": f"{score}.row.slope"}, numeric=True),
         f"Verdict, {name}": verdict_column(calibration, "sweep."),
     }
-
-
-def _slope_text(score: Score | None) -> str:
-    if score is None:
-        return ""
-    return NOTHING if uncertified(score.row) else score.slope

@@ -348,7 +348,7 @@ def claim_title(claim: Claim, rows: Sequence[Verdict]) -> str:
     printed, ours = cells["printed"].word, cells["private"].word
     noise = {YES: ", which is private", NO: ", which is not private", OPEN: ", whose privacy is open"}
     private = "" if claim.noise_of else noise.get(cells["noise"].word, "")
-    several = re.match(r"\w+s\b", where)  # Theorems 8 and 15
+    several = re.search(r"^\w+s\b|, rows\b", where)  # Theorems 8 and 15; Table 1, rows [9][8]
     shows = {
         word: re.sub("^shows", "show", re.sub("^is", "are", text)) if several else text for word, text in SHOWS.items()
     }
@@ -389,18 +389,15 @@ def panel_message(scores: Sequence[Score]) -> str:
     for score in scores:
         said.setdefault(phrase(score), []).append(NOISE.get(score.row.calibration, score.row.calibration))
     has_place = first.kind.measures_slope and not first.kind.counts and first.row.parameter not in ("", GRID)
-    place = f"In {parameter_symbol(_name(first.row.parameter))} " if has_place else ""
+    name = first.row.parameter.removeprefix("problem.").removeprefix("algorithm.")
+    name = name if name == "norm_kappa" else name.replace("_", " ")
+    place = f"In {parameter_symbol(name)} " if has_place else ""
     if len(said) == 1:
         text = place + next(iter(said))
     else:
         text = "; ".join(f"{' and '.join(names)}: {words}" for words, names in said.items())
         text = f"{place.strip()}, {text}" if place else text
     return text[:1].upper() + text[1:]
-
-
-def _name(parameter: str) -> str:
-    name = parameter.removeprefix("problem.").removeprefix("algorithm.")
-    return name if name == "norm_kappa" else name.replace("_", " ")
 
 
 def phrase(score: Score) -> str:

@@ -201,16 +201,11 @@ def to_parquet(table: ReportTable) -> bytes:
 def to_latex(table: ReportTable) -> str:
     """Write a plain ``tabular`` that needs no package; numbers right-aligned, every special character escaped."""
     form = "".join("r" if column.numeric else "l" for column in table.columns.values())
-    lines = [r"\begin{tabular}{" + form + "}", r"\hline"]
-    lines += [_latex_line([*table.columns]), r"\hline"]
-    lines += [_latex_line(row) for row in table.shown]
+    head, *rows = (" & ".join(map(latex, cells)) for cells in ([*table.columns], *table.shown))
+    head, *rows = ("{}" * line.startswith("[") + line + r" \\" for line in (head, *rows))
+    lines = [r"\begin{tabular}{" + form + "}", r"\hline", head, r"\hline", *rows]
     note = [f"% {latex(table.note)}"] if table.note else []
     return "\n".join([f"% {latex(table.title)}", *lines, r"\hline", r"\end{tabular}", *note]) + "\n"
-
-
-def _latex_line(cells: Sequence[str]) -> str:
-    line = " & ".join(latex(cell) for cell in cells)
-    return ("{}" if line.startswith("[") else "") + line + r" \\"
 
 
 def latex(text: str) -> str:

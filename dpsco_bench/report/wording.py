@@ -17,7 +17,7 @@ from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.ledger import SEQUENCE_WORDS, SIGNS, STATUS_WORDS
 from dpsco_bench.registry import Registry, papers
-from dpsco_bench.report.numbers import NOTHING, is_number, number, plain
+from dpsco_bench.report.numbers import NOTHING, is_number, number, plain, superscript
 
 TONES = {  # outcome of a word -> tone, which chooses colour and symbol; the word itself is always printed
     "confirms": "good",
@@ -59,26 +59,9 @@ _PARAMETERS = {
 }
 _QUANTITIES = {"chain_risk": "excess risk, means of chains", "threshold": "threshold signal"}
 _SYMBOLS = {
-    "eps": "ε",
-    "epsilon": "ε",
-    "delta": "δ",
-    "mu": "μ",
-    "sigma": "σ",
-    "kappa": "κ",
-    "lambda": "λ",
-    "lam": "λ",
-    "eta": "η",
-    "gamma": "γ",
-    "rho": "ρ",
-    "alpha": "α",
-    "beta": "β",
-    "tau": "τ",
-    "theta": "θ",
-    "Theta": "Θ",
-    "Phi": "Φ",
-}
-_POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
+    "eps": "ε", "epsilon": "ε", "delta": "δ", "mu": "μ", "sigma": "σ", "kappa": "κ", "lambda": "λ", "lam": "λ",
+    "eta": "η", "gamma": "γ", "rho": "ρ", "alpha": "α", "beta": "β", "tau": "τ", "theta": "θ", "Theta": "Θ", "Phi": "Φ",
+}  # fmt: skip
 _INDICES = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -86,7 +69,7 @@ def symbols(text: str) -> str:
     """Give an ASCII formula Greek letters, whole powers and indices, true inequality and infinity signs."""
     text = text.replace("norm_kappa", "kappa_q")
     text = re.sub(r"\b(" + "|".join(_SYMBOLS) + r")(?=\b|_)", lambda m: _SYMBOLS[m[1]], text)
-    text = re.sub(r"\^(-?\d+)(?!\d|\.\d)", lambda m: m[1].translate(_POWERS), text)
+    text = re.sub(r"\^(-?\d+)(?!\d|\.\d)", lambda m: superscript(m[1]), text)
     text = re.sub(r"(?<!\w)([^\W\d_])_(\d+)(?![A-Za-z_\d]|\.[.\d])", lambda m: m[1] + m[2].translate(_INDICES), text)
     text = re.sub(r"(?<![\w.])(\d(?:\.\d+)?)e([+-]?)0*(\d+)\b", lambda m: _power_of_ten(*m.groups()), text)
     text = re.sub(r"\bsqrt(\(| (?=[^\W\d_](?:\W|_|$)|\d))", lambda m: "√" + m[1].strip(), text)
@@ -97,7 +80,7 @@ def symbols(text: str) -> str:
 
 def _power_of_ten(mantissa: str, sign: str, power: str) -> str:
     lead = "" if float(mantissa) == 1 else f"{mantissa}×"
-    return f"{lead}10{(sign.strip('+') + power).translate(_POWERS)}"
+    return f"{lead}10{superscript(sign.strip('+') + power)}"
 
 
 def meanings() -> list[tuple[str, str, str]]:

@@ -23,6 +23,9 @@ ROUNDS = 10
 _MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _WEYL = 0x9E3779B9, 0xBB67AE85
 _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
+NORMAL, UNIFORM, LAPLACE, INTEGER, SHAPE, RADIUS, ORDER = range(7)
+KINDS = ("normal", "uniform", "laplace", "integer", "shape", "radius", "order")
+_LIMIT = 1 << 32
 
 
 def _round(counter: Words, k0: np.uint64, k1: np.uint64) -> Words:
@@ -49,12 +52,6 @@ def philox4x32(counter: Words, key: tuple[int, int]) -> Words:
         words = _round(words, k0, k1)
     w0, w1, w2, w3 = (word.astype(np.uint32) for word in words)
     return w0, w1, w2, w3
-
-
-NORMAL, UNIFORM, LAPLACE, INTEGER, SHAPE, RADIUS, ORDER = range(7)
-KINDS = ("normal", "uniform", "laplace", "integer", "shape", "radius", "order")
-
-_LIMIT = 1 << 32
 
 
 class Box(NamedTuple):

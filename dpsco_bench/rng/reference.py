@@ -122,15 +122,11 @@ def noisy_minima(
         used[now, i] = True
         surprise[now] -= np.log(transforms.uniforms(words)[0][fresh]) / left[now]
         left[now] -= 1
-        noise = scale * _laplace_quantile(surprise[now])
+        above = -np.expm1(-surprise[now])  # probability that a variate exceeds this order statistic
+        low = -np.log(2.0 * np.maximum(above, 1e-300))
+        noise = scale * np.where(above <= 0.5, low, np.log(2.0) - surprise[now])
         value = scores[rows[now], i] - noise
         better = value < best[now]
         best[now[better]], out[rows[now[better]]] = value[better], i[better]
         done = (lowest[rows[now]] - noise >= best[now]) | (left[now] == 0)
         active = np.setdiff1d(active, now[done], assume_unique=True)
-
-
-def _laplace_quantile(surprise: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Laplace variate below which another lies with probability ``exp(-surprise)``."""
-    above = -np.expm1(-surprise)
-    return np.where(above <= 0.5, -np.log(2.0 * np.maximum(above, 1e-300)), np.log(2.0) - surprise)

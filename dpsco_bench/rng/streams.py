@@ -23,8 +23,6 @@ from dpsco_bench.rng.transforms import shape_table
 
 Array = Any
 
-_ROOT_LIMIT = 1 << 128
-
 
 def stream_key(root_seed: int, what: str, stream: str) -> tuple[int, int]:
     """Key of the stream ``stream`` of the object ``what`` under a root seed.
@@ -37,16 +35,13 @@ def stream_key(root_seed: int, what: str, stream: str) -> tuple[int, int]:
     apart; ``stream`` is such as ``"noise/gradient"``.
     """
     seed = operator.index(root_seed)
-    if not 0 <= seed < _ROOT_LIMIT:
+    if not 0 <= seed < 1 << 128:
         raise InputError("seed", root_seed, "an integer in [0, 2^128)")
     name = what.encode()
     digest = hashlib.sha256(len(name).to_bytes(8, "little") + name + stream.encode()).digest()
     spawn_key = tuple(int(word) for word in np.frombuffer(digest, dtype="<u4"))
     first, second = np.random.SeedSequence(seed, spawn_key=spawn_key).generate_state(2)
     return int(first), int(second)
-
-
-_HIGH_LIMIT = 1 << 63
 
 
 @functools.cache
@@ -103,7 +98,7 @@ class Stream:
         self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int, high: int
     ) -> Array:
         """Integers in [0, high), int64, within ``high * 2^-65`` of uniform in total variation; 1 <= high < 2^63."""
-        if not 1 <= operator.index(high) < _HIGH_LIMIT:
+        if not 1 <= operator.index(high) < 1 << 63:
             raise InputError("high", high, "an integer in [1, 2^63)")
         box = (first_step, steps, first_replicate, replicates, dim)
         return self._draw("integers", 2, box, operator.index(high))
@@ -128,15 +123,10 @@ class Stream:
         self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int, r: float
     ) -> Array:
         """Vectors of density ``~ exp(-||z||_r^2/2)``, 1 <= r < inf, float32."""
-        box = counters.checked_box((first_step, steps, first_replicate, replicates, dim), 4)
-        if self.xp.__name__ == "cupy":
-            from dpsco_bench.rng import cuda
+        box = (first_step, steps, first_replicate, replicates, dim)
+        return self._draw("generalised_gaussian", 4, box, shape_table(float(r)), float(r))
 
-            return cuda.generalised_gaussian(self.key, box, shape_table(float(r)), float(r))
-        values = cpu_implementation().generalised_gaussian(self.key, box, shape_table(float(r)), float(r))
-        return values if self.xp is np else self.xp.asarray(values)
-
-    def _draw(self, name: str, per_block: int, box: tuple[int, ...], *parameters: int) -> Array:
+    def _draw(self, name: str, per_block: int, box: tuple[int, ...], *parameters: Any) -> Array:
         """Draw by the implementation of the namespace: kernels that give ``per_block`` values a block."""
         checked = counters.checked_box(box, per_block)
         if self.xp.__name__ == "cupy":

@@ -30,6 +30,22 @@ from dpsco_bench.errors import InputError
 OCTAVES, PARTS = 32, 16
 # Rounded to float32, uniform numbers this close to one are one; the magnitude there is their mean's.
 _CLOSEST = 2.0**-26
+Word = NDArray[np.uint32]
+Float = NDArray[np.float32]
+_f = np.float32
+_LOG_COEFFICIENTS = tuple(
+    map(_f, (7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1))
+) + tuple(map(_f, (-1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)))
+_SIN_COEFFICIENTS = tuple(map(_f, (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)))
+_COS_COEFFICIENTS = tuple(map(_f, (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)))
+_LN2_HIGH, _LN2_LOW = _f(0.693359375), _f(-2.12194440e-4)  # the first has few bits: its product with e is exact
+_EXP2_COEFFICIENTS = tuple(
+    map(_f, (1.535336188319500e-4, 1.339887440266574e-3, 9.618437357674640e-3, 5.550332471162809e-2))
+) + tuple(map(_f, (2.402264791363012e-1, 6.931472028550421e-1, 1.0)))
+_SQRT_HALF_BITS = np.int32(0x3F3504F3)
+_LOG2_E = _f(1.4426950408889634)
+TINY_POWER = 1e-30
+_QUARTER_TURN = _f(np.pi / 2**33)
 
 
 def magnitude(exceeding: NDArray[np.float64], r: float) -> NDArray[np.float64]:
@@ -56,29 +72,9 @@ def shape_table(r: float) -> NDArray[np.float32]:
     points = 0.5 - 0.5 * np.cos(np.pi * (np.arange(4) + 0.5) / 4)
     values = magnitude(width[:, None] * (PARTS + part[:, None] % PARTS + points), r)
     cubics = np.linalg.solve(np.vander(points, increasing=True), values.T).T
-    last = [math.gamma(1.0 + 1.0 / r) * _CLOSEST, 0.0, 0.0, 0.0]
-    table = np.vstack([cubics, last]).astype(np.float32)
+    table = np.vstack([cubics, [math.gamma(1.0 + 1.0 / r) * _CLOSEST, 0.0, 0.0, 0.0]]).astype(np.float32)
     table.flags.writeable = False
     return table
-
-
-Word = NDArray[np.uint32]
-Float = NDArray[np.float32]
-
-_f = np.float32
-_LOG_COEFFICIENTS = tuple(
-    map(_f, (7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1))
-) + tuple(map(_f, (-1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)))
-_SIN_COEFFICIENTS = tuple(map(_f, (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)))
-_COS_COEFFICIENTS = tuple(map(_f, (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)))
-_LN2_HIGH, _LN2_LOW = _f(0.693359375), _f(-2.12194440e-4)  # the first has few bits: its product with e is exact
-_EXP2_COEFFICIENTS = tuple(
-    map(_f, (1.535336188319500e-4, 1.339887440266574e-3, 9.618437357674640e-3, 5.550332471162809e-2))
-) + tuple(map(_f, (2.402264791363012e-1, 6.931472028550421e-1, 1.0)))
-_SQRT_HALF_BITS = np.int32(0x3F3504F3)
-_LOG2_E = _f(1.4426950408889634)
-TINY_POWER = 1e-30
-_QUARTER_TURN = _f(np.pi / 2**33)
 
 
 def _polynomial(coefficients: tuple[np.float32, ...], x: Float) -> Float:
@@ -170,8 +166,7 @@ def shapes(words: Word, table: Float) -> Float:
 
 def powers(w: Float, r: np.float32) -> Float:
     """``|w|^r`` for the shapes ``w``, not below 2^-126."""
-    exponent = (r * _LOG2_E) * minus_log(np.abs(w))
-    return exp2(-np.minimum(exponent, _f(126)))
+    return exp2(-np.minimum((r * _LOG2_E) * minus_log(np.abs(w)), _f(126)))
 
 
 def lane_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:

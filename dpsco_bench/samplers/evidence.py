@@ -6,6 +6,7 @@ It is about utility alone: N draws resolve a total variation distance of about N
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -19,24 +20,20 @@ NOT_CERTIFIED = "chains not certified"
 
 
 class ChainTrace:
-    """Values of one quantity along R chains, every m-th beyond `MOST_KEPT` steps; the second half counts."""
+    """Values of one quantity along R chains, every m-th beyond `MOST_KEPT` steps; the second half counts.
 
-    def __init__(self, steps: int) -> None:
-        self._every, self._seen = max(1, -(-steps // MOST_KEPT)), 0
+    ``measure`` maps a state to its values ``(R,)``; it is asked for those alone that are kept.
+    """
+
+    def __init__(self, steps: int, measure: Callable[[Array], Array] = lambda values: values) -> None:
+        self._every, self._seen, self._measure = max(1, -(-steps // MOST_KEPT)), 0, measure
         self._values: list[Array] = []
 
-    @property
-    def due(self) -> bool:
-        """Check that the next state is to be kept."""
-        return self._seen % self._every == 0
-
-    def skip(self) -> None:
+    def __call__(self, state: Array) -> None:
+        """See the next state."""
+        if self._seen % self._every == 0:
+            self._values.append(np.array(self._measure(state), dtype=np.float64))
         self._seen += 1
-
-    def add(self, values: Array) -> None:
-        """Keep the values ``(R,)`` of the next state."""
-        self._seen += 1
-        self._values.append(np.array(values, dtype=np.float64))
 
     @property
     def values(self) -> Array:
@@ -46,14 +43,12 @@ class ChainTrace:
     @property
     def settled(self) -> Array:
         """Return the values of the second half."""
-        values = self.values
-        return values[len(values) // 2 :]
+        return self.values[len(self._values) // 2 :]
 
     def evidence(self) -> dict[str, Array | float]:
         """``rhat`` and ``ess`` of the block of chains (NaN for very short ones), ``chain_risk`` of each chain."""
         settled = self.settled
-        enough = len(settled) >= LEAST_KEPT
-        rhat, ess = split_rhat_and_ess(settled) if enough else (math.nan, math.nan)
+        rhat, ess = split_rhat_and_ess(settled) if len(settled) >= LEAST_KEPT else (math.nan, math.nan)
         return {"rhat": rhat, "ess": ess, "chain_risk": settled.mean(axis=0)}
 
     def relaxation(self, mean: float | None = None) -> float:

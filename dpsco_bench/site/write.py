@@ -29,8 +29,8 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.jsonio import naming, write_atomic
 from dpsco_bench.leaderboard.tables import board_tables
 from dpsco_bench.paths import documents
+from dpsco_bench.report.audits import audits_figure
 from dpsco_bench.report.drawing import style, svg_text
-from dpsco_bench.report.figures import audits_figure
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.opening import answers_table, claims_table, papers_figure, papers_table
 from dpsco_bench.report.opening import counts_table as stated_table
@@ -38,7 +38,8 @@ from dpsco_bench.report.own_figures import write_figures
 from dpsco_bench.report.rebuilt import errata_table, number_tables, rates_table, rebuilt_tables
 from dpsco_bench.report.scores import counts_table, scoreboard
 from dpsco_bench.report.tables import ReportTable, write_table
-from dpsco_bench.site.content import SiteContent, fenced
+from dpsco_bench.site import markdown as md
+from dpsco_bench.site.content import SiteContent
 from dpsco_bench.site.pages.claims import claim_pages, yaml_files
 from dpsco_bench.site.pages.home import draw_findings, findings, guide_pages, home_page, which_pages
 from dpsco_bench.site.pages.ledgers import errata_pages, jobs_table, privacy_page, provenance_page
@@ -108,7 +109,7 @@ def _built(inputs: Inputs, figures: Path, out: Path, builder: str, cores: int) -
         with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as name, naming(out, Path(name)):
             work = Path(name)
             pages = write_pages(inputs, figures, tables, work / "pages", builder != "html")
-            build(work / "pages", work / "made", TITLE, builder, cores)
+            build(work / "pages", work / "made", builder, cores)
             for left in (".buildinfo", "objects.inv"):
                 (work / "made" / left).unlink(missing_ok=True)
             shutil.rmtree(work / "made" / "_sources", ignore_errors=True)
@@ -174,12 +175,10 @@ def write_pages(inputs: Inputs, figures: Path, tables: Path, folder: Path, singl
     return [*pages]
 
 
-def settings(title: str, static: Path) -> dict[str, Any]:
+def settings(static: Path) -> dict[str, Any]:
     """Configure Sphinx: sections on top, the pages of a section at the side, headings of a page opposite."""
     return {
-        "project": title,
-        "html_title": title,
-        "html_short_title": title,
+        **dict.fromkeys(("project", "html_title", "html_short_title"), TITLE),
         "extensions": ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"],
         "myst_enable_extensions": ["attrs_inline", "attrs_block", "colon_fence"],
         "myst_heading_anchors": 3,
@@ -188,7 +187,7 @@ def settings(title: str, static: Path) -> dict[str, Any]:
         "exclude_patterns": ["figures", "tables", "files"],
         "html_theme": "pydata_sphinx_theme",
         "html_theme_options": {
-            "logo": {"text": title},
+            "logo": {"text": TITLE},
             "navbar_align": "left",
             "header_links_before_dropdown": 9,
             "show_nav_level": 1,
@@ -216,24 +215,32 @@ def settings(title: str, static: Path) -> dict[str, Any]:
     }
 
 
-def build(source: Path, out: Path, title: str, builder: str = "html", cores: int = 1) -> None:
+def build(source: Path, out: Path, builder: str, cores: int) -> None:
     """Build pages anew from a folder of Markdown, by the ``builder`` ``html`` or ``singlehtml``.
 
     Raises SiteError for the first of Sphinx's warnings.
     """
     import myst_parser  # noqa: F401  the configuration names it
     from sphinx.application import Sphinx
+    from sphinx.search.en import SearchEnglish
     from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+    class Words(SearchEnglish):
+        """English as the search reads it; the stem of a word is looked for once, not once a page."""
+
+        def __init__(self, options: dict[str, str]) -> None:
+            super().__init__(options)
+            self.stem = cache(super().stem)  # type: ignore[method-assign]
 
     source, out = source.resolve(), out.resolve()
     said = io.StringIO()
     trees = source.with_name(f"{source.name}.trees")
-    config = settings(title, _assets(source.with_name(f"{source.name}.static")))
+    config = settings(_assets(source.with_name(f"{source.name}.static")))
     with patch_docutils(None), docutils_namespace():
         application = Sphinx(
             str(source), None, str(out), str(trees), builder, config, None, said, freshenv=False, parallel=cores
         )
-        application.add_search_language(_words())
+        application.add_search_language(Words)
         application.build()
     script = out / "_static" / "scripts" / "pydata-sphinx-theme.js"
     if script.is_file():  # the theme tells the console what it does
@@ -242,18 +249,6 @@ def build(source: Path, out: Path, title: str, builder: str = "html", cores: int
     if warnings:
         more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
         raise SiteError(f"site: {warnings[0].replace(str(source) + '/', '')}{more}")
-
-
-def _words() -> type:
-    """English as the search reads it; the stem of a word is looked for once, not once a page."""
-    from sphinx.search.en import SearchEnglish
-
-    class Words(SearchEnglish):
-        def __init__(self, options: dict[str, str]) -> None:
-            super().__init__(options)
-            self.stem = cache(super().stem)  # type: ignore[method-assign]
-
-    return Words
 
 
 def _assets(folder: Path) -> Path:
@@ -295,7 +290,7 @@ def rendered(pages: Mapping[str, str], single: bool = False) -> dict[str, str]:
         def table(found: re.Match[str]) -> str:
             made = _READER.render(_LINK.sub(led, found[2])).replace('style="text-align:right"', 'class="text-right"')
             body = made.replace("<table>", f'<table class="{found[1]} table">', 1).strip()
-            return fenced(f'<div class="pst-scrollable-table-container">{body}</div>', "{raw} html")  # it scrolls
+            return md.fenced(f'<div class="pst-scrollable-table-container">{body}</div>', "{raw} html")  # it scrolls
 
         return _TABLE.sub(table, page)
 

@@ -7,16 +7,36 @@ from jsonschema import Draft202012Validator
 
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import get_kind
+from dpsco_bench.claims.files import read_yaml
+from dpsco_bench.claims.kinds import all_kinds, get_kind
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry
-from dpsco_bench.cli.verbs.list import verdict_schema
+from dpsco_bench.cli.verbs.list import own_schema
 from dpsco_bench.execution.cell import CalibratedCell, Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
+from dpsco_bench.paths import shared_dir
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import make_plan
 from dpsco_bench.problems.base import Constants
+
+
+def verdict_schema():
+    """Schema of a row of any kind; a kind's own fields are required of its rows only."""
+    schema = dict(read_yaml(shared_dir("workflows") / "schemas" / "verdict.schema.yaml"))
+    kinds = [kind for kind in all_kinds() if kind.own_fields]
+    owners = {
+        name: [kind.name for kind in kinds if name in kind.own_fields] for kind in kinds for name in kind.own_fields
+    }
+    schema["properties"] = {**schema["properties"], **dict.fromkeys(owners, {})}
+    cases = [(of([kind.name]), own_schema(kind)) for kind in kinds]
+    cases += [({"required": [name]}, of(allowed)) for name, allowed in owners.items()]
+    return schema | ({"allOf": [{"if": given, "then": then} for given, then in cases]} if cases else {})
+
+
+def of(kinds):
+    return {"properties": {"kind": {"enum": kinds}}}
+
 
 SCHEMA = Draft202012Validator(verdict_schema())
 """Of every row that is judged here."""

@@ -98,9 +98,9 @@ def test_an_upper_bound_above_the_claim_tells_of_nominal_constants(status, const
 
 def test_an_epsilon_is_said_with_its_records_and_its_point_and_exceeds_no_claim_by_rounding_alone():
     named = Noise("exceeds_claim", 888_000.0, "lower", 1.0, attained=False, pair="two opposed records")
-    assert named.said == f"not private{ELSEWHERE} (eps >= 888,000, claimed 1, by two opposed records)"
+    assert named.shortfall == f"not private{ELSEWHERE} (eps >= 888,000, claimed 1, by two opposed records)"
     one = noise_behind([cell("unproven", 2.0, "upper", n=16384), cell("unproven", 8.5, "upper", n=4096, claimed=8.0)])
-    assert one.said == "not shown to be private (eps <= 2, claimed 1, at n = 16,384, d = 10)"
+    assert one.measured == "eps <= 2, claimed 1, at n = 16,384, d = 10"
     assert one.shortfall == "not shown to be private (eps <= 2, claimed 1)"  # beside its own cells
     (found, above) = (noise_behind([cell("proven", value, "upper")]).epsilon_real for value in (1 + 2e-16, 1 + 1e-6))
     assert found == 1.0 and above > 1.0

@@ -5,9 +5,10 @@ import re
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.rates import Regime, SweepRisks, equivalence, noise_off_share, rate_verdict
+from dpsco_bench.analysis.rates import Regime
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.slopes import RateFit
+from dpsco_bench.kinds.rate import SweepRisks, equivalence
 
 N = 2.0 ** np.arange(8, 13)
 NAMES = ("test.claim", "part", "paper")
@@ -23,16 +24,9 @@ def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, edges=(), sha
     fields = {name: regime.pop(name) for name in ("next_signals", "frozen") if name in regime}
     values = np.asarray(values, dtype=float)
     named = regime.pop("named", 1 / values)
-    sweep = SweepRisks(
-        values if axis is None else axis,
-        noisy(mean, spread),
-        Regime.of(values, mean, named, **regime),
-        edges=edges,
-        sharing=sharing,
-        noise_off=[[m] for m in off],
-        **fields,
-    )
-    return rate_verdict(sweep, tolerance, NAMES, **{"parameter": "n", **(more or {})})
+    given = {"edges": edges, "sharing": sharing, "noise_off": [[m] for m in off], "parameter": "n", **(more or {})}
+    sweep = values if axis is None else axis, noisy(mean, spread), Regime.of(values, mean, named, **regime)
+    return SweepRisks(*sweep, tolerance, NAMES, **given, **fields).verdict()
 
 
 @pytest.mark.parametrize(
@@ -103,7 +97,7 @@ def test_a_rate_undecided_by_few_replicates_is_decided_by_more():
     regime = Regime.of(N, 1 / N, 1 / N)
     for replicates, word in ((4, "inconclusive"), (1024, "match")):
         risks = [source.chisquare(4, replicates) / 4 / n for n in N]
-        assert rate_verdict(SweepRisks(N, risks, regime), 0.1, NAMES).verdict == word
+        assert SweepRisks(N, risks, regime, 0.1, NAMES).verdict().verdict == word
 
 
 def test_the_axis_is_what_the_exponent_is_about():
@@ -223,11 +217,11 @@ def test_frozen_runs_are_named_with_the_sizes_at_which_they_would_move(frozen, t
 
 
 def test_means_without_logarithm_and_single_replicates_show_nothing():
-    sweep = SweepRisks(N, [[1.0, 1.1], [-0.5, 0.5], [0.2, 0.3], [0.1, 0.1], [0.1, 0.1]], Regime.of(N, 1 / N, 1 / N))
-    verdict = rate_verdict(sweep, 0.15, NAMES, parameter="n")
+    risks, regime = [[1.0, 1.1], [-0.5, 0.5], [0.2, 0.3], [0.1, 0.1], [0.1, 0.1]], Regime.of(N, 1 / N, 1 / N)
+    verdict = SweepRisks(N, risks, regime, 0.15, NAMES, parameter="n").verdict()
     assert verdict.verdict == "not_observable" and verdict.reason.endswith("n = 512")
     assert verdict.to_json()["slope"] is None
-    single = rate_verdict(SweepRisks(N, [[1 / n] for n in N], Regime.of(N, 1 / N, 1 / N)), 0.15, NAMES)
+    single = SweepRisks(N, [[1 / n] for n in N], regime, 0.15, NAMES).verdict()
     assert single.verdict == "inconclusive" and "single random replicate" in single.reason
     assert single.reason.endswith("it takes at least 2")
 
@@ -253,7 +247,7 @@ def test_common_random_numbers_decide_what_independent_ones_leave_open():
     risks = [common / n for n in N]
     regime = Regime.of(N, [cell.mean() for cell in risks], 1 / N)
     apart, shared = (
-        rate_verdict(SweepRisks(N, risks, regime, sharing=sharing), 0.15, NAMES)
+        SweepRisks(N, risks, regime, 0.15, NAMES, sharing=sharing).verdict()
         for sharing in (Sharing.nothing(5), Sharing.everything(5))
     )
     assert apart.verdict == "inconclusive" and shared.verdict == "match"
@@ -273,9 +267,8 @@ def test_the_share_is_a_geometric_mean_over_the_fitted_cells():
     off = np.array([100.0, 100.0, 0.25, 1.0, 0.5]) / N
     starts = np.array([1.5, 1.5, 10, 10, 10]) / N
     assert judged(1 / N, off=off, starts=starts).noise_off_share == pytest.approx(0.5)
-    assert np.isnan(
-        noise_off_share(SweepRisks(N, [[n] for n in N], Regime.of(N, N, N, starts=N), noise_off=[[n] for n in N]))
-    )
+    still = SweepRisks(N, [[n] for n in N], Regime.of(N, N, N, starts=N), 0.15, NAMES, noise_off=[[n] for n in N])
+    assert np.isnan(still.noise_off_share)
 
 
 @pytest.mark.parametrize(
@@ -289,7 +282,8 @@ def test_the_share_is_a_geometric_mean_over_the_fitted_cells():
 def test_the_ratio_to_the_bound_grows_over_the_whole_window_or_not(ratio, grows):
     grid = np.array([128.0, 256.0, 512.0, 1024.0, 2048.0])
     risks = [np.full(8, r / n) for n, r in zip(grid, ratio(grid), strict=True)]
-    found = rate_verdict(SweepRisks(grid, risks, Regime.of(grid, 1 / grid, 1 / grid)), 0.1, NAMES, parameter="n")
+    regime = Regime.of(grid, 1 / grid, 1 / grid)
+    found = SweepRisks(grid, risks, regime, 0.1, NAMES, parameter="n").verdict()
     assert found.grows is grows
     assert found.ratio_ends[1] == pytest.approx(ratio(grid)[-1])
 

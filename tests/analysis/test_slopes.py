@@ -1,5 +1,7 @@
 """Fits are exact on power laws and their intervals cover; lack of fit has its level; orderings are paired."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,12 +9,14 @@ from hypothesis import strategies as st
 from scipy.special import digamma
 
 from dpsco_bench.analysis.bootstrap import student_factor
+from dpsco_bench.analysis.looks import FIXED
 from dpsco_bench.analysis.ordering import MedianRatio, common_budget, compare_medians, risk_at
 from dpsco_bench.analysis.rates import LackOfFit, lack_of_fit, local_slopes
 from dpsco_bench.analysis.sharing import Replicates, Sharing, residual_noise
 from dpsco_bench.analysis.slopes import LEAST_ERROR, LOG_ERROR_FLOOR, bound_slope, bounded_errors, fit_rate, log_weights
+from dpsco_bench.claims.model import AT_END, AT_EQUAL_EVALUATIONS
 from dpsco_bench.errors import InputError
-from dpsco_bench.kinds.ordering import AT_END, AT_EQUAL_EVALUATIONS, ordering_verdict
+from dpsco_bench.kinds import ordering
 from tests.marks import rest_at_night
 
 NAMES = ("test.claim", "part", "paper")
@@ -439,8 +443,15 @@ HOLDS, REVERSED, OPEN = MedianRatio(-1, -1.5, -0.5), MedianRatio(1, 0.5, 1.5), M
         (OPEN, OPEN, "inconclusive"),
     ],
 )
-def test_both_comparisons_must_agree(end, equal, word):
-    verdict = ordering_verdict({AT_END: end, AT_EQUAL_EVALUATIONS: equal})
+def test_both_comparisons_must_agree(end, equal, word, monkeypatch):
+    found = {AT_END: end, AT_EQUAL_EVALUATIONS: equal}
+    monkeypatch.setattr(ordering, "compare_medians", lambda ours, theirs, names, confidence: found[names[-1]])
+    monkeypatch.setattr(ordering, "RISKS", dict.fromkeys(found, lambda *cells: cells))
+    entries = [SimpleNamespace(method=label, parameter="n") for label in ("a", "b")]
+    case = SimpleNamespace(profile="ci", names=("c", "p", "paper"), look=FIXED)
+    case.part = SimpleNamespace(only={}, pair=["a", "b"], compared="both")
+    case.cells = [SimpleNamespace(entry=entry, value=8.0, final=np.ones(4)) for entry in entries]
+    verdict = ordering.Ordering().judge(case)
     assert verdict.verdict == word
-    assert verdict.reason == f"end: {end.word}, equal evaluations: {equal.word}"
-    assert verdict.ratio_ci[AT_END] == pytest.approx((np.exp(end.ci_low), np.exp(end.ci_high)))
+    assert verdict.reason == f"end, n 8: {end.word}, equal evaluations, n 8: {equal.word}"
+    assert verdict.ratio_ci[f"{AT_END}, n 8"] == pytest.approx((np.exp(end.ci_low), np.exp(end.ci_high)))

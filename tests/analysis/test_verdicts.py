@@ -13,10 +13,10 @@ from dpsco_bench.analysis.record import SAME, merge, moved, read_record, record
 from dpsco_bench.analysis.record import compare as compare_all
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import ROW_FIELDS, SAID_OF_CLAIMS, SHARED_FIELDS, all_kinds
-from dpsco_bench.cli.verbs.list import verdict_schema
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import loads
 from dpsco_bench.paths import shared_dir
+from tests.analysis.judging import verdict_schema
 
 
 def rate(word="match", noise_off=-1.02):
@@ -261,7 +261,7 @@ def test_a_recorded_bound_is_still_one(tmp_path, value, kind, shown):
     fresh = row("fails", noise=Noise("exceeds_claim", value, kind, 1.0))
     record(tmp_path / "ci.json", [fresh])
     (found,) = read_record(tmp_path / "ci.json")
-    assert f"eps {shown}," in found.noise.said and found.noise.said == fresh.noise.said
+    assert f"eps {shown}," in found.noise.shortfall and found.noise.shortfall == fresh.noise.shortfall
 
 
 def test_a_recorded_bound_compares_with_its_claim_as_the_run_does(tmp_path):

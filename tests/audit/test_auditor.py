@@ -1,13 +1,28 @@
 """Audits end to end: what is private survives, what is not is caught; the verb."""
 
 import json
+import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 
-from dpsco_bench.audit.auditor import INSTANCES, audit_cell, default_runs, make_audit_cell
+from dpsco_bench.audit import bounds
+from dpsco_bench.audit.auditor import (
+    INSTANCES,
+    Audit,
+    audit_cell,
+    candidate_scores,
+    default_runs,
+    make_audit_cell,
+    normal_sides,
+)
 from dpsco_bench.audit.canaries import trials
+from dpsco_bench.audit.transcript import BINS
 from dpsco_bench.cli.verbs.audit import AuditPace
 from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.jsonio import dumps_pretty
 from dpsco_bench.privacy.mechanism import Mechanism
 
@@ -187,3 +202,76 @@ def test_being_seen_changes_no_number():
     cell, pace = make_audit_cell("wang2017.dp_gd_pl", keys={"steps": 2}), AuditPace()
     assert audit_cell(cell, runs=200, progress=pace.progress) == audit_cell(cell, runs=200)
     assert str(pace).startswith("400 of 400 runs done")
+
+
+def test_further_events_are_likelier_on_their_own_side(monkeypatch):
+    """What the pilot chose is tested in either direction: as large scores of the first, and as small of the second."""
+    seen, honest = {}, bounds.lower_bound
+
+    def recorded(p, q, *target, thresholds):
+        seen.update(p=p, q=q, first=thresholds[0], second=thresholds[1])
+        return honest(p, q, *target, thresholds=thresholds)
+
+    monkeypatch.setattr(bounds, "lower_bound", recorded)
+    found = audit("wang2017.dp_gd_pl", runs=4000, epsilon=4, delta=1e-3, steps=1)
+    large, small = ([np.mean(sign * seen[own] >= sign * seen[key]) for own in "pq"] for key, sign in
+                    (("first", 1), ("second", -1)))  # fmt: skip
+    assert large[0] > 5 * large[1] and small[1] > 5 * small[0]
+    assert len(seen["p"]) == len(seen["q"]) == found.runs == 4000
+
+
+@pytest.mark.parametrize(("work", "runs"), [(1.0, 100_000), (2000.0, 100_000), (10_000.0, 20_000), (1e9, 5_000)])
+def test_default_runs_take_a_fixed_work_within_limits(monkeypatch, work, runs):
+    monkeypatch.setattr("dpsco_bench.audit.auditor.work_of", lambda plan: work)
+    assert default_runs(None) == runs
+
+
+@pytest.mark.parametrize(
+    ("status", "sequence", "kept"), [("proven", 1.0, True), ("proven", 1.01, False), ("unproven", 0.5, False)]
+)
+def test_what_is_charged_is_what_is_charged_for_what_is_seen(status, sequence, kept):
+    cell = make_audit_cell("wang2017.dp_gd_pl")
+    known = replace(
+        calibrate_cell(cell, "accounted", 1), privacy_status=status, epsilon_of="output", epsilon_real=0.4,
+        epsilon_sequence=sequence, epsilon_sequence_kind="upper",
+    )  # fmt: skip
+    whole, output, alone = (
+        Audit(cell, own, 100, 0.95, seen)
+        for own, seen in ((known, None), (known, "output"), (replace(known, epsilon_sequence=math.nan), None))
+    )
+    assert (whole.seen, whole.of, whole.proven) == ("transcript", "sequence", kept)
+    assert (whole.charged, whole.kind) == (sequence, "upper")
+    assert (output.seen, output.of, output.charged, alone.of) == ("output", "output", 0.4, "output")
+    assert output.proven == alone.proven == (status == "proven")
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_normal_sides_give_the_ratio_of_their_densities(d):
+    rng = np.random.default_rng(d)
+    first, second = rng.standard_normal((500, d)), 1.0 + 2.0 * rng.standard_normal((500, d))
+    sides = [(own, own, np.zeros(500, dtype=bool)) for own in (first, second)]
+    found = candidate_scores("output", *sides)["output, density ratio"](first, first, None)
+    log = [multivariate_normal.logpdf(first, own.mean(axis=0), np.cov(own.T)) for own in (first, second)]
+    constant = 0.5 * np.diff([np.linalg.slogdet(np.atleast_2d(np.cov(own.T)))[1] for own in (first, second)])
+    np.testing.assert_allclose(found, log[0] - log[1] - constant, rtol=1e-6, atol=1e-6)
+    assert found.mean() > candidate_scores("output", *sides)["output, density ratio"](second, second, None).mean()
+
+
+def test_unexplained_outputs_are_judged_by_themselves_and_no_infinity_is_taken():
+    rng = np.random.default_rng(0)
+    features, strays = np.zeros((400, BINS)), np.arange(400) % 2 == 0
+    features[:200] = np.inf
+    sides = [(features, shift + rng.standard_normal((400, 2)), strays) for shift in (0.0, 9.0)]
+    scores = candidate_scores("transcript", *sides)
+    assert list(scores) == ["transcript", "transcript, unexplained outputs"]
+    first, second = (scores["transcript, unexplained outputs"](*side) for side in sides)
+    assert np.isfinite(first).all() and (first[strays] > 10).all() and (second[strays] < -10).all()
+    assert (first[~strays] == 0.0).all()
+
+
+def test_covariances_are_learned_from_ten_outputs_a_dimension():
+    rng = np.random.default_rng(0)
+    few, enough, wide = (rng.standard_normal(shape) for shape in ((29, 3), (30, 3), (5000, 65)))
+    assert normal_sides(few, enough) is normal_sides(enough, few) is normal_sides(wide, wide) is None
+    for mean, inverse in normal_sides(enough, 2.0 * enough + 1.0):
+        assert mean.shape == (3,) and inverse.shape == (3, 3)

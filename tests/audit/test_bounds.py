@@ -4,9 +4,17 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import beta, binom, norm
 
-from dpsco_bench.audit.bounds import clopper_pearson_lower, clopper_pearson_upper, gdp_lower_bound, lower_bound
+from dpsco_bench.audit.bounds import (
+    clopper_pearson_lower,
+    clopper_pearson_upper,
+    events,
+    expected_bounds,
+    gdp_lower_bound,
+    lower_bound,
+    predicted_power,
+)
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 
@@ -117,20 +125,11 @@ def test_constant_scores_show_nothing(value):
     assert epsilon_lower_bound(np.full(100, value), np.full(100, value), 0.0) == 0
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"scores_p": np.r_[np.zeros(99), np.nan]}, "^scores_p = nan: must be numbers"),
-        ({"scores_q": np.zeros(3)}, r"^shape of scores_q = \(3,\)"),
-        ({"scores_q": np.zeros((100, 1))}, "^shape of scores_q = "),
-        ({"delta": 1.0}, "^delta = 1.0"),
-        ({"delta": math.nan}, "^delta = nan"),
-        ({"confidence": 1.0}, "^confidence = 1.0"),
-    ],
-)
-def test_refuses_what_it_cannot_judge(changes, message):
-    with pytest.raises(InputError, match=message):
-        lower_bound(**{"scores_p": np.zeros(100), "scores_q": np.ones(100), "delta": 0.0, **changes})
+@pytest.mark.parametrize("key", ["scores_p", "scores_q"])
+def test_scores_that_are_no_numbers_are_refused(key):
+    given = {"scores_p": np.zeros(100), "scores_q": np.ones(100), key: np.r_[np.zeros(99), np.nan]}
+    with pytest.raises(InputError, match=f"^{key} = nan: must be numbers"):
+        lower_bound(**given, delta=0.0)
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.3, 2.0])
@@ -140,3 +139,107 @@ def test_a_gaussian_dp_parameter_is_bounded_from_below_and_closely(mu):
     found = [gdp_lower_bound(mu + rng.standard_normal(20_000), rng.standard_normal(20_000), 0.9) for _ in range(60)]
     assert np.mean(np.array(found) > mu) <= 0.1 and np.median(found) > 0.96 * mu - 0.05
     assert gdp_lower_bound(np.zeros(100), np.zeros(100), 0.9) == 0.0
+
+
+def clopper_pearson(k, n, error):
+    """Both limits, from the beta law."""
+    low = np.where(k > 0, beta.ppf(error, np.maximum(k, 1e-9), n - k + 1), 0.0)
+    return low, np.where(k < n, beta.ppf(1 - error, k + 1, np.maximum(n - k, 1e-9)), 1.0)
+
+
+def by_hand(p, q, delta, confidence, further=None):
+    """The bound of `lower_bound`, by trying every threshold of the training part."""
+    error, cut_p, cut_q = (1 - confidence) / (4 if further is None else 8), round(0.3 * len(p)), round(0.3 * len(q))
+    sides, found = (p[:cut_p], p[cut_p:], q[:cut_q], q[cut_q:]), []
+
+    def value(hits, trials, alarms, others):
+        low, high = clopper_pearson(hits, trials, error)[0], clopper_pearson(alarms, others, error)[1]
+        return np.log(np.maximum(np.maximum(low - delta, 0.0) / high, 1.0))
+
+    for train, test, other_train, other_test in (sides, sides[2:] + sides[:2]):
+        cuts, best = np.unique(np.concatenate([train, other_train])), (-1.0, None)
+        for sign, tails in ((-1, cuts[::-1]), (1, cuts)):
+            for t in tails:
+                hits, alarms = (np.sum(sign * own <= sign * t) for own in (train, other_train))
+                expected = min((alarms + 1) * len(other_test) / len(other_train), len(other_test))
+                promised = value(hits * len(test) / len(train), len(test), expected, len(other_test))
+                best = max(best, (float(promised), (sign, t)), key=lambda pair: pair[0])
+        sign, t = best[1]
+        counts = [np.sum(sign * own <= sign * t) for own in (test, other_test)]
+        found.append(float(value(counts[0], len(test), counts[1], len(other_test))))
+    for sign, t, own, other in zip((-1, 1), further or (), sides[1::2], sides[3::-2], strict=False):
+        counts = [np.sum(sign * scores <= sign * t) for scores in (own, other)]
+        found.append(float(value(counts[0], len(own), counts[1], len(other))))
+    return max(found)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-3, 0.3])
+@pytest.mark.parametrize("further", [None, (0.5, -0.5), (-1.5, 1.5), (np.inf, -np.inf)])
+def test_the_bound_by_hand(delta, further):
+    """With ties, and another number of runs on either data set; events in either direction decide."""
+    for seed, shift in enumerate((2.0, -2.0, 0.0, 4.0)):
+        rng = np.random.default_rng(seed)
+        p, q = np.round(shift + rng.standard_normal(120), 1), np.round(rng.standard_normal(200), 1)
+        assert lower_bound(p, q, delta, 0.9, further).epsilon == pytest.approx(by_hand(p, q, delta, 0.9, further))
+
+
+def test_further_events_alone_can_decide_and_are_named():
+    """The training part of the scores says nothing: what a pilot chose beside it is tested all the same."""
+    p, q = np.r_[np.zeros(300), np.ones(700)], np.zeros(1000)
+    there, back = (lower_bound(p, q, 0.0, thresholds=own) for own in ((0.5, -1.0), (2.0, 0.5)))
+    assert lower_bound(p, q, 0.0).epsilon == lower_bound(q, p, 0.0, thresholds=(2.0, 0.5)).epsilon == 0.0
+    assert there.epsilon == back.epsilon > 4
+    assert (there.direction, there.event) == ("P over Q", "score >= 0.5")
+    assert (back.direction, back.event) == ("Q over P", "score <= 0.5")
+
+
+def test_the_confidence_is_kept_with_further_events():
+    """Of events at the truth's own level, joint limits exceed it in at most a fifth of the audits."""
+    rng, above = np.random.default_rng(8), []
+    for _ in range(400):
+        p, q = response_scores(rng, 0.5, 500)
+        above.append(lower_bound(p, q, 0.0, 0.8, (0.5, 0.5)).epsilon > 0.5)
+    assert np.mean(above) <= 0.2
+
+
+def test_a_gaussian_dp_bound_in_closed_form():
+    """Of scores that separate the data sets each limit is a power of the error, and the bound their difference."""
+    a, p, q = 0.05 / 4, np.ones(1000), np.zeros(1000)
+    exact = norm.ppf(a ** (1 / 700)) - norm.ppf(1 - a ** (1 / 700))
+    assert gdp_lower_bound(p, q, 0.95) == gdp_lower_bound(q, p, 0.95) == pytest.approx(exact)
+    assert gdp_lower_bound(p, q, 0.99) < exact < gdp_lower_bound(np.ones(2000), np.zeros(2000), 0.95)
+
+
+def test_expected_bounds_grow_with_the_runs_and_fall_with_delta_and_confidence():
+    likely, unlikely = np.array([0.02, 0.3, 0.9]), np.array([0.001, 0.1, 0.2])
+
+    def bound(runs=10_000, delta=1e-3, confidence=0.95, more=0.0, less=0.0):
+        return expected_bounds(likely + more, unlikely - less, runs, delta, confidence)
+
+    low, high = clopper_pearson(7000 * likely, 7000, 0.05 / 8)[0], clopper_pearson(7000 * unlikely, 7000, 0.05 / 8)[1]
+    np.testing.assert_allclose(bound(), np.log((low - 1e-3) / high))
+    for better in (bound(runs=20_000), bound(delta=0.0), bound(confidence=0.9), bound(more=0.01), bound(less=5e-4)):
+        assert (better > bound()).all()
+    assert (bound(runs=10**12) < np.log((likely - 1e-3) / unlikely)).all()
+    np.testing.assert_allclose(bound(runs=10**12), np.log((likely - 1e-3) / unlikely), rtol=1e-3)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_power_at_its_extremes_and_between_them(exact):
+    scores = gaussian_scores(np.random.default_rng(9), 1.0, 2000)
+    found = events(*scores, exact=exact)
+    power = [predicted_power(found, 20_000, claim, 1e-4, 0.95) for claim in (0.0, 1.0, 1.6, 2.5, 50.0)]
+    assert power[0] > 0.99 and power[-1] == 0.0 and power == sorted(power, reverse=True)
+    assert predicted_power(found, 2000, 1.6, 1e-4, 0.95) < power[2]
+
+
+def test_counted_events_are_limits_of_the_shares():
+    """The first less a standard error, the second with two: at the quantiles of the likelier scores."""
+    p, q = np.arange(100.0), np.arange(100.0) - 50.0
+    found = events(p, q, exact=False)
+    hits, alarms = (np.sum(own >= found.thresholds[:, None], axis=1) for own in (p, q))
+    np.testing.assert_allclose(found.likely, clopper_pearson(hits, 100, 0.16)[0])
+    np.testing.assert_allclose(found.unlikely, clopper_pearson(alarms, 100, 0.02)[1])
+    assert found.thresholds[0] == 0.0 and hits[-1] == 10  # no event that fewer runs have met
+    drawn = found.possible(found.thresholds[0], 4000, np.random.default_rng(0))
+    assert drawn[0].mean() == pytest.approx(100.5 / 101, abs=1e-3) and drawn[1].mean() == pytest.approx(0.5, abs=0.01)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -14,18 +15,22 @@ from dpsco_bench.audit.canaries import (
     MOST_WORK,
     TRAJECTORIES,
     _squares,
+    along_trajectories,
     candidate_pairs,
     moved,
     trials,
     work_of,
+    worst_place,
 )
-from dpsco_bench.audit.transcript import Recording, replayed
+from dpsco_bench.audit.subject import replaced
+from dpsco_bench.audit.transcript import NeighbourRun, Recording, replayed
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.norms import SmoothNorm, dual_exponent
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
+from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.registry import get_problem
 
 NONE = {"bassily2021.sample_minimiser", "gopi2022.mirror_descent_nonprivate", "gopi2022.radial_exact"}
@@ -214,3 +219,69 @@ def test_noise_that_is_too_small_is_refuted_where_a_late_record_shows_it_and_sou
     for seed in range(4):
         sound = audit_cell(cell, runs=1000, seed=seed)
         assert sound.epsilon_lower <= sound.epsilon_real and sound.verdict == "not refuted"
+
+
+@pytest.mark.parametrize(
+    ("work", "keys", "chosen"),
+    [
+        (lambda n, epsilon: 1.0, {}, (200, 1.0)),
+        (lambda n, epsilon: MOST_WORK * n / 60, {}, (60, 1.0)),  # the most work is allowed
+        (lambda n, epsilon: 1.001 * MOST_WORK * n / 20, {}, (20, 1.0)),  # all are too long: the shortest
+        (lambda n, epsilon: None if epsilon > 0.3 else 1e9 / n, {}, (200, 0.25)),  # outside of the paper's range
+        (lambda n, epsilon: 1e9, {"n": 77, "epsilon": 3.0}, (77, 3.0)),
+        (lambda n, epsilon: None if n != 20 else 1.0, {"epsilon": 0.7}, (20, 0.7)),
+    ],
+)
+def test_the_first_fitting_records_and_claim_are_taken_or_else_the_shortest_run(monkeypatch, work, keys, chosen):
+    def cell(algorithm, calibration, canary, keys):
+        found = work(keys["n"], keys["epsilon"])
+        if found is None or canary[0] != "canary_curved":
+            raise Refusal("a plan", "it does not fit")
+        return found, (keys["n"], keys["epsilon"])
+
+    monkeypatch.setattr("dpsco_bench.audit.canaries._cell", cell)
+    assert make_audit_cell("wang2017.dp_gd_pl", None, keys) == chosen
+
+
+def test_a_record_is_moved_and_moved_back():
+    rng = np.random.default_rng(0)
+    data = Data(5, rng.standard_normal((5, 2)), np.arange(5.0))
+    there = moved(data, 3)
+    assert there.labels.tolist() == [3, 1, 2, 0, 4] and data.labels.tolist() == list(range(5))
+    np.testing.assert_array_equal(there.features[[0, 3]], data.features[[3, 0]])
+    np.testing.assert_array_equal(moved(there, 3).features, data.features)
+    np.testing.assert_array_equal(moved(data, 0).features, data.features)
+
+
+def test_the_worst_place_is_that_of_the_largest_sum_in_units_of_the_noise():
+    """By trying all places; the share is the largest change of a release over its sensitivity there."""
+    plan, scales, pairs = pairs_of("bassily2021.poly_sfw", n=20)
+    tried = replace(pairs[0], pair=tuple(moved(own, pairs[0].record) for own in pairs[0].pair), record=0)
+    place, share = worst_place(tried, SEED)
+    found = [losses(tried, plan, scales, k) for k in range(20)]
+    assert found[place][0] == pytest.approx(max(own for own, _ in found)) and share == pytest.approx(found[place][1])
+
+
+def test_the_two_records_that_differ_most_by_trying_all_pairs(monkeypatch):
+    """Of drawn batches those with the record count, and squares are in units of each query's noise."""
+    monkeypatch.setattr("dpsco_bench.audit.canaries.MOST_TRIED", 1.0)  # eight records
+    cell = make_audit_cell("wang2017.dp_svrg", "ridge_logistic", {"n": 12, "d": 3, "epochs": 2, "inner_steps": 3})
+    plan = cell.plan("accounted", SEED)[1]
+    scales = calibrate(plan, cell.privacy, "accounted").scales
+    found = along_trajectories(cell, SEED, plan, scales, 4)
+    data, domain = cell.draw_data(SEED, 0), cell.problem_entry.domain_records(8, SEED)
+    sets = [moved(replaced(data, 0, domain, which), 4) for which in range(8)]
+    setting = NeighbourRun(cell, plan, scales, (data, data), 4)
+    recorder = Recording(Mechanism(plan, scales, cell.run_key(0), SEED, 0, TRAJECTORIES))
+    setting.execute(data, recorder, TRAJECTORIES)
+    seen = [replayed(setting, own, recorder, TRAJECTORIES).drawn for own in sets]
+
+    def loss(one, two):
+        apart = {where: np.sum((seen[one][where] - seen[two][where]) ** 2, axis=-1).mean() for where in seen[0]}
+        return sum(square / scales[name] ** 2 for (name, _), square in apart.items())
+
+    one, two = max(combinations(range(8), 2), key=lambda pair: loss(*pair))
+    assert loss(one, two) > 0.0 and found.record == 4
+    for own, which in zip(found.pair, (one, two), strict=True):
+        np.testing.assert_array_equal(own.features, sets[which].features)
+        np.testing.assert_array_equal(own.labels, sets[which].labels)

@@ -5,13 +5,15 @@ import json
 from dataclasses import fields, replace
 from functools import partial
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
+from dpsco_bench.audit import contract
 from dpsco_bench.audit.auditor import make_audit_cell
-from dpsco_bench.audit.contract import Checks, _curved, check_algorithm, exceeded
+from dpsco_bench.audit.contract import LENGTH, Checks, Ends, _curved, check_algorithm, drawn_constants
 from dpsco_bench.audit.search import FALSE_ALARM, noise_size
 from dpsco_bench.audit.subject import points_of, subject_of
 from dpsco_bench.cli.main import main
@@ -88,7 +90,7 @@ def test_the_least_growth_between_two_points_is_that_of_the_objective():
     pairs = combinations(zip(points, np.concatenate(gradients), strict=True), 2)
     own = min(float((g - h) @ (x - y) / ((x - y) @ (x - y))) for (x, g), (y, h) in pairs)
     assert name == "strong_convexity" and least == pytest.approx(own, rel=1e-9)
-    assert declared <= least and exceeded(subject) == ""
+    assert declared <= least and drawn_constants(subject)[0]
 
 
 def test_a_gauge_convexity_that_losses_have_not_is_named():
@@ -150,7 +152,8 @@ def test_a_peek_at_one_record_wherever_it_stands(mutant, position):
 def test_an_understated_sensitivity_and_fewer_or_more_releases_than_declared(mutant):
     assert SENSITIVITY in failed(mutant(plan=replanned(sensitivity=lambda s: 0.5 * s), problem="canary_huber"))
     assert failed(mutant(plan=replanned(releases=lambda r: r + 1))) == {COUNTS, LAST}
-    assert COUNTS in failed(mutant(plan=replanned(releases=lambda r: r - 1)))
+    fewer = mutant(plan=replanned(releases=lambda r: r - 1))
+    assert failed(fewer) == {OUTPUT} and "release of gradient = 3: must be in 0..2" in fewer[OUTPUT].detail
 
 
 def averaged(objective, plan, mechanism, momentum=0.0):
@@ -308,3 +311,70 @@ def test_the_chance_of_honest_noise_is_uniform():
     drawn = np.asarray(stream.normal(0, 500, 0, 4, 3), dtype=np.float64)
     chances = np.sort([noise_size("normal", (), z[None])[1] for z in drawn])
     assert np.abs(chances - (np.arange(500) + 0.5) / 500).max() < 0.09  # Kolmogorov-Smirnov at 0.001
+
+
+def unread(objective, plan, mechanism):
+    raise ValueError("a slip")
+
+
+def once(objective, plan, mechanism):
+    """One release less than declared of its own accord, and then one too many."""
+    return mechanism.release("gradient", objective.mean_gradient(objective.start), plan.steps)
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        (unread, "its run failed with ValueError: a slip (test_contract.py, line"),
+        (once, "release of gradient = 4: must be in 0..3"),
+        (after(lambda x, objective, _: x[:, :2]), "its run returned an array of shape (8, 2)"),
+        (after(lambda x, objective, _: np.full_like(x, np.nan)), "shape (8, 3)"),
+    ],
+    ids=["exception", "release", "shape", "nan"],
+)
+def test_one_cause_is_told_once(mutant, run, said):
+    """What does not ask for a run is judged all the same."""
+    findings = mutant(run=run)
+    assert failed(findings) == {OUTPUT} and said in findings[OUTPUT].detail and len(findings) == 14
+    assert findings[CLASS].passed and findings[CONSTANTS].passed
+    assert {one.passed for one in findings} == {True, False, None}
+    assert "as said above" in findings[RANDOMNESS].detail
+
+
+LONG_RUNS = [  # the long run, the shorter one, and what is said
+    (Ends(2.0, 1.0, False), None, True),  # the minimum is not known
+    (Ends(2.0, 2.0, False), None, False),
+    (Ends(2.0, 1.0, False, 2.0, 0.5), None, True),
+    (Ends(1.0, 2.0, True, 1.0, 2.0), None, False),
+    (Ends(2.0, 1.0, False, 2.0, 0.51), Ends(2.0, 1.0, False, 2.0, 0.51), None),
+    (Ends(2.0, 1.0, False, 2.0, 0.9), Ends(2.0, 1.0, False, 2.0, 0.81), False),
+    (Ends(2.0, 1.0, False, 2.0, 0.9), Ends(2.0, 1.0, False, 2.0, 0.82), None),  # it does not grow by a tenth
+    (Ends(2.0, 1.0, False, 2.0, 0.9), Ends(2.0, 1.0, False, 1.8, 0.6), None),  # which begins elsewhere
+    (Ends(2.0, 1.0, False, 2.0, 0.9), Ends(2.0, 1.0, False, 2.3, 0.6), None),
+    (Ends(2.0, 1.0, False, 2.0, 0.9, 0.039), Ends(2.0, 1.0, False, 2.0, 0.6), False),  # six errors of .04 are .24
+    (Ends(2.0, 1.0, False, 2.0, 0.9, 0.041), Ends(2.0, 1.0, False, 2.0, 0.6), None),
+    (Ends(2.0, 1.0, False, 2.0, 0.9), Ends(2.0, 1.0, False, 2.0, 0.6, 0.036), False),
+    (Ends(2.0, 1.0, False, 2.0, 0.9), Ends(2.0, 1.0, False, 2.0, 0.6, 0.037), None),
+    (Ends(2.0, 1.0, False, 2.0, 0.9), InputError("steps", 0, "more"), None),
+]
+
+
+@pytest.mark.parametrize("steep", [0.1, 0.001])
+@pytest.mark.parametrize(("long", "short", "passed"), LONG_RUNS)
+def test_what_a_long_run_says(monkeypatch, long, short, passed, steep):
+    objective = SimpleNamespace(start=None, exact_gradient=lambda x: np.full((4, 1), steep))
+    objective.constants = SimpleNamespace(norm=2.0, lipschitz=1.0)
+    subject = SimpleNamespace(data=SimpleNamespace(n=64), objective=lambda replicates: objective)
+    shown, tried = iter((long, short)), []
+
+    def plan_at(n, steps):
+        tried.append((n, steps))
+        if isinstance(short, InputError):
+            raise short
+
+    monkeypatch.setattr(contract, "longest", lambda plan_at, length: (subject, 40))
+    monkeypatch.setattr(contract, "ends", lambda subject: next(shown))
+    found, detail = contract.long_run(plan_at, LENGTH)
+    near = steep < 0.01 and not long.rises
+    assert found is (None if near else passed), detail
+    assert tried == ([(16, 10)] if short and not near else []) and ("next to a minimiser" in detail) == near

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_bench.audit.auditor import audit_calibrated
+from dpsco_bench.audit.auditor import Audit
 from dpsco_bench.audit.canaries import runs_fused, trials
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
@@ -75,7 +75,7 @@ def cell(request):
 
 
 def test_these_and_no_others_have_no_fused_audit_in_a_claim():
-    fused = {trial.algorithm for trial in trials(FUSED.names()) if trial.fused}
+    fused = {trial.algorithm for trial in trials() if trial.fused}
     assert set(FUSED.names()) - fused == set(OWN)
 
 
@@ -84,5 +84,5 @@ def test_the_output_of_a_fused_run_is_audited(cell):
     assert runs_fused(cell, calibrated.plan_for(cell))
     less = replace(calibrated, scales={name: 0.01 * scale for name, scale in calibrated.scales.items()})
     given = dict(runs=4000, confidence=0.999, statistic="output", seed=1)
-    assert audit_calibrated(cell, calibrated, **given).verdict == "not refuted"
-    assert audit_calibrated(cell, less, **given).verdict == "refuted"
+    assert Audit(cell, calibrated, **given).result().verdict == "not refuted"
+    assert Audit(cell, less, **given).result().verdict == "refuted"

@@ -1,21 +1,27 @@
 """The transcript statistic is the log-likelihood ratio that it claims to be, for each kind of query."""
 
 import math
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.stats import laplace, multivariate_normal
 
-from dpsco_bench.audit.auditor import audit_cell, candidate_weights, make_audit_cell, run_pairs
+from dpsco_bench.audit.auditor import audit_cell, candidate_scores, make_audit_cell, run_pairs
 from dpsco_bench.audit.canaries import candidate_pairs
 from dpsco_bench.audit.transcript import (
     BINS,
     ForcedReplay,
     NeighbourRun,
+    Probe,
     Recording,
     allocated,
+    log_density,
     log_ratio,
     mean_deviation,
+    minimiser,
     mixed,
     noisy_minimum,
 )
@@ -24,8 +30,10 @@ from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.mechanism import generalised_gaussian_mean as draw_mean
 from dpsco_bench.privacy.plan import GaussianQuery
+from dpsco_bench.privacy.queries import PerturbedObjectiveQuery
 from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement, WithReplacement
 from dpsco_bench.problems.base import Data
+from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.rng.streams import Stream, stream_key
 from tests.marks import rest_at_night
 
@@ -166,15 +174,17 @@ def test_a_recorder_changes_nothing():
 
 
 def test_weights():
-    rng = np.random.default_rng(0)
+    rng, outputs, strays = np.random.default_rng(0), np.zeros((5000, 2)), np.zeros(5000, dtype=bool)
     common = rng.standard_normal((5000, 1))
     features = np.hstack([common, -common, rng.standard_normal((5000, BINS - 2))])
-    plain, learned = candidate_weights("transcript", features + 0.1, features)
-    np.testing.assert_array_equal(plain, 1.0)
+    plain, learned = candidate_scores(
+        "transcript", (features + 0.1, outputs, strays), (features, outputs, strays)
+    ).values()
+    np.testing.assert_allclose(plain(features, outputs, strays), features.sum(axis=1))
     # The first two features share their noise with opposite signs: their sum is free of it.
-    assert (features @ learned).std() < 1e-3 * (0.1 * learned.sum())
-    assert len(candidate_weights("transcript", np.full((10, BINS), np.inf), np.zeros((10, BINS)))) == 1
-    assert len(candidate_weights("output", np.zeros((10, 2)), np.zeros((10, 2)))) == 1
+    assert learned(features, outputs, strays).std() < 1e-3 * learned(0.1 * np.ones((1, BINS)), 0, 0)[0]
+    for own in (np.full((5000, BINS), np.inf), 0.0 * features):  # nothing to learn from
+        assert len(candidate_scores("transcript", (own, outputs, strays), (0.0 * features, outputs, strays))) == 1
 
 
 def test_a_shuffled_record_is_tried_in_every_batch():
@@ -186,7 +196,7 @@ def test_a_shuffled_record_is_tried_in_every_batch():
     setting.execute(setting.pair[0], recorded, 3)
     size = setting.plan.queries[0].records.size
     for drawn in (False, True):
-        replay = ForcedReplay(setting.plan, setting.scales, recorded, 3, 5, drawn)
+        replay = ForcedReplay(replace(setting, record=5), recorded, 3, drawn)
         order = replay.permutation("order", setting.cell.n)
         assert order.shape == (3, setting.cell.n)
         heads = np.zeros(setting.cell.n, dtype=bool)
@@ -306,3 +316,49 @@ def test_a_bound_stays_below_what_an_accountant_proves(known):
     """At confidence 1 - 1e-5: an excess would be no accident."""
     result = audit_cell(make_audit_cell(algorithm, None, keys), runs=4000, confidence=1 - 1e-5)
     assert result.verdict == "not refuted" and result.epsilon_lower <= result.epsilon_real
+
+
+@pytest.mark.parametrize("along", [-2.0, 0.0, 1.5])
+def test_a_minimiser_on_the_sphere_by_integration(along):
+    """On a ball's sphere the linear term is known up to a multiple of x: its normal density is integrated over that."""
+    query, domain = SimpleNamespace(law="normal", law_parameters=()), SimpleNamespace(radius=2.0)
+    domain.norm = lambda x: np.linalg.norm(x, axis=-1, keepdims=True)
+    data_part, scale, weight, n = np.array([[along, 0.7]]), 0.8, 0.1, 5
+
+    def found(x):
+        return minimiser(query, scale, data_part, x, weight, domain, n)[0]
+
+    def normal_density(t, x):
+        inside = data_part + n * weight * x + t * x / np.linalg.norm(x)
+        return np.exp(-np.sum(inside**2) / (2 * scale**2))
+
+    sphere, inner = np.array([[2.0, 0.0]]), np.array([[1.2, 0.4]])
+    exact = quad(normal_density, 0.0, np.inf, args=(sphere,))[0] / (scale * math.sqrt(2 * math.pi))
+    assert math.exp(found(sphere)) == pytest.approx(exact, rel=1e-6)
+    assert math.exp(found(inner)) == pytest.approx(normal_density(0.0, inner))
+    domain = None
+    assert math.exp(found(sphere)) == pytest.approx(normal_density(0.0, sphere))
+
+
+def test_a_release_without_noise_is_certain_or_impossible():
+    query, value = GaussianQuery("sum", 1.0, 1), np.array([[1.0, 2.0], [1.0, 2.5]])
+    assert log_density(query, 0.0, 0, value, np.array([[1.0, 2.0]] * 2)).tolist() == [0.0, -np.inf]
+    assert noisy_minimum(np.array([[1.0, 0.0]] * 2), np.array([1, 0]), 0.0).tolist() == [0.0, -np.inf]
+
+
+@pytest.mark.parametrize("radius", [None, 0.02])
+def test_the_public_quadratic_of_an_objective_is_measured_where_minimisers_are_inside(radius):
+    """``b + g + n w x = 0`` inside the domain; on its sphere the slope would be another one."""
+    query, weight, n, g = object.__new__(PerturbedObjectiveQuery), 0.3, 20, np.array([0.05, -0.02])
+    object.__setattr__(query, "name", "objective")
+    domain = None if radius is None else get_problem("ridge_logistic", 2, radius=radius).feasible_set
+
+    def solve(b):
+        x = -(b + g) / (n * weight)
+        return x if domain is None else np.asarray(domain.project(x))
+
+    plan = SimpleNamespace(queries=[query], query=lambda name: query)
+    cell = SimpleNamespace(n=n, problem_entry=SimpleNamespace(feasible_set=domain))
+    probe = Probe(SimpleNamespace(plan=plan, scales={"objective": 2.0}, cell=cell))
+    x = probe.release("objective", SimpleNamespace(shape=(16, 2), solve=solve, data_part=lambda x: g + 0.0 * x))
+    assert x.shape == (16, 2) and probe.weights["objective"] == pytest.approx(weight)

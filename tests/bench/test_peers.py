@@ -10,7 +10,7 @@ from dpsco_bench.bench import draws
 from dpsco_bench.bench.draws import gamma_and_power
 from dpsco_bench.bench.loops import SgdTask, batched_run, single_run
 from dpsco_bench.bench.measure import NotMeasurable
-from dpsco_bench.papers.bassily2021.bench import noisy_sgd
+from dpsco_bench.papers.bassily2021 import bench as noisy_sgd
 from dpsco_bench.rng.streams import Stream, stream_key
 
 TASK = SgdTask(replicates=3, d=10, steps=12, scale=3.0)

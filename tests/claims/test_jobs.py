@@ -6,10 +6,9 @@ import pytest
 
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.plan import Settings
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import CALIBRATION_MODULES, RUN_MODULES, kernels_beside
-from dpsco_bench.execution.jobs import stage_ends
+from dpsco_bench.execution.jobs import Settings, stage_ends
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS

@@ -191,6 +191,38 @@ def test_all_that_is_wrong_with_a_file_is_told_at_once():
         assert key in told
 
 
+@pytest.mark.parametrize(
+    "first", [{"record": "often"}, {"fixed": {"d": "1 .. 9 x5"}}, {"sped": 3}, {"replicates": 2.5}]
+)
+def test_a_key_that_cannot_be_read_hides_no_other_slip(first):
+    """Neither of its part, nor between parts; and what rests on that key alone is not told."""
+    part = {**PART, **first, "tolerance": -1, "noted": ["none"], "amended": "E99"}
+    with pytest.raises(InputErrors) as caught:
+        parse_claim(changed(parts=[part, {**USER, "uses": ["p", "nobody"]}], states="mood", title=3))
+    told = str(caught.value)
+    for key in (
+        next(iter(first)),
+        "tolerance = -1",
+        "noted = ['none']",
+        "amended = 'E99'",
+        "'nobody'",
+        "states = 'mood'",
+    ):
+        assert key in told
+    assert "title = 3" in told and "is missing" not in told and told.count(": must be ") == 7
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"sweep": "n"}, {"grid": 3, "sweep": None}, {"algorithm": 3}, {"calibrations": "paper"}]
+)
+def test_what_rests_on_a_wrong_key_is_not_told(wrong):
+    with pytest.raises(InputError) as caught:
+        parse_claim(changed(wrong))
+    assert str(caught.value).count(": must be ") == 1 and next(iter(wrong)) in str(caught.value)
+    with pytest.raises(InputError, match=r"errata = 3: must be a list of text$"):
+        parse_claim(changed({"amended": "E1"}, errata=3))
+
+
 def test_all_combinations_the_last_fastest():
     grid = {"ci": {"n": [10, 100], "problem.p": [1.5, 2.0, 1.2]}, "full": {"n": [5], "problem.p": [2.0]}}
     found = expanded(grid, "x")

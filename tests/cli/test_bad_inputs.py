@@ -22,7 +22,7 @@ BAD = [
     ("show wang2017.dp_svgr", "id = 'wang2017.dp_svgr'", "such as wang2017.dp_svrg, "),
     ("bench --only G99", "G99", "one of G1"),
     # account: keys
-    ("account wang2017.dp_svrg", "problem is missing", "dpsco list problems"),
+    ("account wang2017.dp_svrg", "n is missing", "an integer >= 1"),
     (SVRG, "n is missing", "integer >= 1"),
     (f"{SVRG} n=0", "n = 0", "integer >= 1"),
     (f"{SVRG} n=9 n=10", "n = '10'", "once"),
@@ -172,11 +172,11 @@ def test_every_verb_is_in_the_table():
 BAD_CONFIGURATIONS = [
     ({"profile": "huge"}, "profile = 'huge'", "one of smoke, ci, full"),
     ({"profil": "ci"}, "--config = 'profil'", "one of profile, data_root, backend, overrides, plugins, claims"),
-    ({"backend": "tpu"}, "backend = 'tpu'", "numpy, cupy"),
+    ({"backend": "tpu"}, "backend = 'tpu'", "numpy or cupy"),
     ({"data_root": "nowhere"}, "data_root = 'nowhere'", "existing folder"),
     ({"overrides": "seed=x"}, "seed = 'x'", "an integer >= 0"),
     ({"overrides": ["n=5"]}, "n = '5'", "one of the settings"),
-    ({"overrides": "seed=1 seed=2"}, "overrides = 'seed'", "given once"),
+    ({"overrides": "seed=1 seed=2"}, "seed = '2'", "given once"),
     ({"overrides": "seed=1,2"}, "seed = '1,2'", "one value, seed=VALUE"),
     ({"plugins": "none.py"}, "plugins = 'none.py'", "Python files"),
     ({"claims": ["none.yaml"]}, "claims = 'none.yaml'", "YAML files"),

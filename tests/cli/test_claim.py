@@ -8,7 +8,7 @@ from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import claim_ids
 from dpsco_bench.claims.jobs import plan_settings
 from dpsco_bench.claims.kinds import ROW_FIELDS
-from dpsco_bench.cli.claiming import asked_claims
+from dpsco_bench.cli.verbs.claim import asked_claims
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.request import make_cell

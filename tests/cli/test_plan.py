@@ -146,11 +146,11 @@ def test_the_summary_fits_a_screen_and_counts(tmp_path):
 def calls(monkeypatch):
     made = []
     entry = registry.DATASETS["covertype"]
-    fake = replace(
-        entry,
-        fetcher=lambda root: made.append(("fetch", root)) or {"status": "verified", "fetched": True},
-        verifier=lambda root: made.append(("verify", root)) or {"status": "verified"},
+    files = SimpleNamespace(
+        fetch=lambda root: made.append(("fetch", root)) or {"status": "verified", "fetched": True},
+        verify=lambda root: made.append(("verify", root)) or {"status": "verified"},
     )
+    fake = replace(entry, files=files)
     monkeypatch.setitem(registry.DATASETS, "covertype", fake)
     return made
 

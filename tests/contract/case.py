@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from dpsco_bench.audit.contract import Checks
-from dpsco_bench.audit.subject import Subject
+from dpsco_bench.audit.subject import Subject, no_neighbours
 from dpsco_bench.privacy.attained import attaining_pair
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.plan import PrivacySpec
@@ -21,6 +21,7 @@ from dpsco_bench.rng.streams import Stream, stream_key
 SEED = 11
 RECORDS = 24
 PRIVACY = PrivacySpec(1.0, 1e-5)
+SEARCHING = {"neighbours": 6, "rounds": 2, "everywhere": False}
 
 
 @dataclass(eq=False)
@@ -76,11 +77,9 @@ class Case:
     @cached_property
     def subject(self):
         c = self.calibrated
-        status = self.problem.constants.status
-        return Subject(
-            self.algorithm, self.problem, self.plan, PRIVACY.delta, c.scales, c.charge, status,
-            self.data, self.id, self.streams, SEED,
-        )  # fmt: skip
+        why = no_neighbours(self.problem, self.plan, self.problem.constants.status)
+        what = self.plan, PRIVACY.delta, c.scales, c.charge, why, self.data
+        return Subject(self.algorithm, self.problem, *what, self.id, self.streams, SEED)
 
     @cached_property
     def checks(self):
@@ -89,7 +88,7 @@ class Case:
 
     def checks_of(self, length):
         """The same with long runs of a given length."""
-        return Checks(self.subject, self.without_noise, length=length, neighbours=6, rounds=2, everywhere=False)
+        return Checks(self.subject, self.without_noise, length=length, searching=SEARCHING)
 
     def without_noise(self, n, steps=None):
         """The same with ``n`` records and the schedule of the theorem, or so many steps, for a long run."""

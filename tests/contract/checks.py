@@ -12,18 +12,6 @@ from dpsco_bench.privacy.transcript import Recorder, Replay
 ROUNDING = 1e-9
 
 
-def declared_counts(case):
-    """Releases and batches of each query that the plan declares."""
-    queries = case.plan.queries
-    return {q.name: q.releases for q in queries}, {q.name: q.releases for q in queries if q.records.sampled}
-
-
-def drawn_counts(case):
-    """Those that a run makes."""
-    source = case.run().mechanism
-    return dict(source.released), dict(source.sampled)
-
-
 def forced_outputs(case):
     """Outputs of a run and of another one that is given the first one's released values and batches."""
     first = case.run(Recorder)

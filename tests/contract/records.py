@@ -6,7 +6,8 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.norms import dual_exponent
-from dpsco_bench.problems.base import DOMAIN_TRAITS, Constants, Data, Trait
+from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.problems.constants import DOMAIN_TRAITS
 from dpsco_bench.problems.data import CONSTANT, RecordForm
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.minimisers import minimise_glm_in_ball

@@ -13,8 +13,8 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.privacy.queries import DrawQuery
-from dpsco_bench.problems.base import DOMAIN_TRAITS, Constants, Problem, Trait
-from dpsco_bench.problems.constants import need_text
+from dpsco_bench.problems.base import Constants, Problem, Trait
+from dpsco_bench.problems.constants import DOMAIN_TRAITS, need_text
 
 MODULI = {"strong_convexity": 0.1, "regularisation": 0.1, "gauge_convexity": 0.1, "gradient_deviation": 3.0}
 CONSTANTS = Constants(1.0, 1.0, diameter=2.0, domain="l2_ball", **MODULI)

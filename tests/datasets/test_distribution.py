@@ -24,15 +24,14 @@ PACK = {".bz2": bz2.compress, ".gz": gzip.compress}
 
 def known(source, texts):
     digests = [hashlib.sha256(text).hexdigest() for text in texts]
-    names = [name for name, _ in source.texts]
-    remotes = tuple(replace(remote, sha256=None) for remote in source.remote_files)
-    return replace(source, texts=tuple(zip(names, digests, strict=True)), remote_files=remotes)
+    changed = zip(source.files, digests, strict=True)
+    return replace(source, files=tuple(replace(one, sha256=None, text_sha256=digest) for one, digest in changed))
 
 
 def write(folder, source, texts):
     folder.mkdir(parents=True)
-    for (name, _), text in zip(source.texts, texts, strict=True):
-        (folder / name).write_bytes(PACK[Path(name).suffix](text))
+    for one, text in zip(source.files, texts, strict=True):
+        (folder / one.name).write_bytes(PACK[Path(one.name).suffix](text))
 
 
 def test_adult_counts_columns_from_zero_and_ends_with_its_test_file(tmp_path):
@@ -71,7 +70,7 @@ def test_fetch_gets_what_is_missing_and_then_only_verifies(tmp_path, monkeypatch
     monkeypatch.setattr(store, "download", download)
     first = source.fetch(tmp_path / "root")
     assert (first["fetched"], first["rows"], first["positive"]) == (True, 3, 1)
-    assert asked == [name for name, _ in source.texts]
+    assert asked == [one.name for one in source.files]
     assert source.fetch(tmp_path / "root") == {**first, "fetched": False}
 
 

@@ -11,7 +11,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from dpsco_bench.datasets import columns, tables
+from dpsco_bench.datasets import tables
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.registry import get_problem
 
@@ -347,7 +347,7 @@ def test_a_path_starts_at_the_working_directory_or_else_at_the_data_root(tmp_pat
 def test_a_file_of_very_many_columns_is_refused_before_it_is_read(tmp_path, monkeypatch):
     path, width = tmp_path / "wide.csv", 300_000
     path.write_text(",".join(map("c{}".format, range(width))) + ",y\n" + ("0.5," * width + "1\n") * 3)
-    monkeypatch.setattr(columns, "available_memory", lambda: 2e9)
+    monkeypatch.setattr(tables, "available_memory", lambda: 2e9)
 
     def never(*arguments, **more):
         raise AssertionError("it was read")
@@ -360,7 +360,7 @@ def test_a_file_of_very_many_columns_is_refused_before_it_is_read(tmp_path, monk
 def test_many_records_count_too(tmp_path, monkeypatch):
     path = tmp_path / "long.csv"
     path.write_text("a,b,c,y\n" + "0.5,1.5,2.5,1\n" * 100_000)
-    monkeypatch.setattr(columns, "available_memory", lambda: 1e7)
+    monkeypatch.setattr(tables, "available_memory", lambda: 1e7)
     with pytest.raises(InputError, match=r"columns of long.csv = 4: must be at most 3 with about 100000 records"):
         tables.read(path, "y")
 
@@ -380,12 +380,12 @@ def test_a_control_group_may_allow_less_than_the_machine_has(tmp_path, monkeypat
         (folder / used).write_text("1000000000\n")
         (folder / "memory.stat").write_text("cache 7\ninactive_file 500000000\n")
     for name, path in (("MEMINFO", meminfo), ("GROUPS", groups), ("MOUNT", mount)):
-        monkeypatch.setattr(columns, name, path)
-    assert columns.available_memory() == 2.5e9
+        monkeypatch.setattr(tables, name, path)
+    assert tables.available_memory() == 2.5e9
     (outer / limit).write_text("max\n")
-    assert columns.available_memory() == 8000000 * 1024
+    assert tables.available_memory() == 8000000 * 1024
     groups.unlink()
-    assert columns.available_memory() == 8000000 * 1024
+    assert tables.available_memory() == 8000000 * 1024
 
 
 def test_a_matrix_of_columns_by_columns_that_does_not_fit_is_refused(tmp_path, monkeypatch):
@@ -394,6 +394,6 @@ def test_a_matrix_of_columns_by_columns_that_does_not_fit_is_refused(tmp_path, m
     path.write_text("\n".join([",".join([*map("c{}".format, range(30)), "y"]), *lines]) + "\n")
     problem = get_problem("data_file", path=str(path), label="y", clip=1.0)
     assert problem.draw(20, None).features.shape == (20, 30)  # the file stays in memory
-    monkeypatch.setattr(columns, "available_memory", lambda: 8.0 * columns.SQUARES * 29**2)
+    monkeypatch.setattr(tables, "available_memory", lambda: 8.0 * tables.SQUARES * 29**2)
     with pytest.raises(InputError, match="columns of square.csv = 30: must be at most 29: the minimum needs 8 m"):
         problem.draw(20, None)

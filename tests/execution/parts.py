@@ -5,7 +5,8 @@ from typing import Any
 
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.plan import ClaimEntry, Settings
+from dpsco_bench.claims.plan import ClaimEntry
+from dpsco_bench.execution.jobs import Settings
 
 PART = {
     "id": "gd",

@@ -14,7 +14,7 @@ from dpsco_bench.execution.cell import Calibrated, Cell
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.job_results import summarise
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.request import RunConfig
+from dpsco_bench.execution.request import config_cell, config_job, read_config
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks, read_extras
 from dpsco_bench.execution.run import MEASURES, RoundObserver, get_measure, run_block
 from dpsco_bench.jsonio import dumps_canonical, loads
@@ -132,8 +132,8 @@ def test_a_run_of_chains_says_whether_they_are_certified(problem, sweeps, said):
         **{"n": 20, "d": 3, "epsilon": 1.0, "delta": 1e-6, "replicates": 32, "data_sets": 1, "seed": 1},
         **{"record": None, "plugins": [], "out": None},
     }
-    asked = RunConfig.from_json(config)
-    job = asked.job(asked.cell())
+    asked = read_config(config)
+    job = config_job(asked, config_cell(asked))
     warnings = summarise(job, execute(job, calibrate_job(job))).warnings
     assert said in warnings and ("not certified" in warnings) == bool(said)
 

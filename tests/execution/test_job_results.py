@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpsco_bench.claims.plan import Settings
-from dpsco_bench.cli.claiming import run_claim
+from dpsco_bench.cli.verbs.claim import run_claim
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.cell import Calibrated
 from dpsco_bench.execution.job_results import Measured, Summary, _chains, is_wanted
+from dpsco_bench.execution.jobs import Settings
 from dpsco_bench.execution.results import parquet_table, table_bytes
 from dpsco_bench.execution.store import Store
 from dpsco_bench.jsonio import dumps_canonical

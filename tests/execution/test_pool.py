@@ -13,7 +13,7 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution import predict, worker
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.predict import ALL, BATCH, COSTS, MEAN, ONE, CellWork, Predictor, kind_of
+from dpsco_bench.execution.predict import ALL, BATCH, COSTS, MEAN, ONE, WORK, Predictor, kind_of
 from dpsco_bench.execution.progress import Pace
 
 LONG = 300.0
@@ -118,14 +118,14 @@ def test_steps_are_priced_by_what_they_look_at(looks, fused, monkeypatch):
     cell = Cell(algorithm, problem, 1000, 1.0, 1e-6, 5)
     plan = cell.plan("none", 0)[1]
     assert kind_of(cell, plan, fused) == (fused, looks)
-    before, work = predict.predicted_seconds(cell, plan, 3, fused), predict.work_of(cell, plan, 3)
-    for i, amount in enumerate(work):
-        dearer = COSTS[fused, looks]._replace(**{CellWork._fields[i]: COSTS[fused, looks][i] + 1.0})
+    before, does = predict.predicted_seconds(cell, plan, 3, fused), predict.amounts(cell, plan, 3)
+    for i, name in enumerate(WORK):
+        dearer = tuple(cost + (i == place) for place, cost in enumerate(COSTS[fused, looks]))
         monkeypatch.setitem(COSTS, (fused, looks), dearer)
-        assert predict.predicted_seconds(cell, plan, 3, fused) == pytest.approx(before + amount)
+        assert predict.predicted_seconds(cell, plan, 3, fused) == pytest.approx(before + does[name])
         monkeypatch.undo()
     for other in COSTS.keys() - {(fused, looks)}:
-        monkeypatch.setitem(COSTS, other, CellWork(*(1.0 for _ in CellWork._fields)))
+        monkeypatch.setitem(COSTS, other, (1.0,) * len(WORK))
     assert predict.predicted_seconds(cell, plan, 3, fused) == before
 
 
@@ -146,7 +146,7 @@ def test_what_a_plan_prints_follows_the_constants(monkeypatch):
     """Jobs have what the model said when they were planned, and without a record that is what is predicted of them."""
     before = {job.name: job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run}
     for kind, costs in COSTS.items():
-        monkeypatch.setitem(COSTS, kind, CellWork(*(10 * cost for cost in costs)))
+        monkeypatch.setitem(COSTS, kind, tuple(10 * cost for cost in costs))
     after = [job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run]
     assert after
     for job in after:

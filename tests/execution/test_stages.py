@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from dpsco_bench.analysis.stages import staged
-from dpsco_bench.cli.claiming import run_claim
+from dpsco_bench.cli.verbs.claim import run_claim
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.store import Store

@@ -11,13 +11,15 @@ from jsonschema import Draft202012Validator
 from dpsco_bench.analysis.record import read_record, record
 from dpsco_bench.analysis.verdict import JudgedClaim, read_judged
 from dpsco_bench.claims.jobs import claim_plan
-from dpsco_bench.cli.claiming import run_claim
-from dpsco_bench.cli.verbs.list import verdict_schema
+from dpsco_bench.cli.verbs.claim import run_claim
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.report.drawing import style
+from dpsco_bench.report.figures import claim_figures
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.scores import claim_table
 from dpsco_bench.report.tables import to_csv, to_markdown
+from tests.analysis.judging import verdict_schema
 
 KIND = '''
 from dataclasses import dataclass
@@ -60,6 +62,13 @@ class Spread(Kind):
             own={"spread_factor": worst, "spreads": tuple(ratios), "calmest": f"n{case.values[0]:.0f}"},
         )
 
+    def panel(self, scores):
+        from dpsco_bench.report.drawing import Panel
+
+        row = scores[0].row
+        drawn = Panel("Spread of replicates", lambda axes: axes.plot(row.values, row.mean))
+        return drawn if row.part == "kept" else None
+
 '''
 CLAIM = """
 id: mine.spread
@@ -96,6 +105,16 @@ def test_it_is_judged_from_its_file_alone(files, dpsco):
     rows = json.loads(dpsco("claim", "own_claim.yaml", "--plugin", "own_kind.py", "--profile", "smoke", "--json").out)
     assert [(row["part"], row["verdict"].split(" (")[0]) for row in rows] == [("kept", "calm"), ("lost", "wild")]
     assert rows[0]["worst_ratio"] == rows[1]["worst_ratio"] > 1 and rows[0]["kind"] == "spread"
+
+
+def test_it_draws_itself_and_what_it_leaves_stands_in_words(measured):
+    with style():
+        figure = claim_figures(measured)[""]
+    (axes,) = figure.axes
+    assert len(axes.get_lines()) == 1
+    assert {"Spread of replicates", "Spread of replicates: wild"} <= {
+        text.get_text().split(" (")[0] for text in figure.texts
+    }
 
 
 def test_its_own_fields_stand_in_json_schema_record_and_tables(measured, dpsco, tmp_path):

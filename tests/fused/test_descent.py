@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.fused import compiled, lanes
+from dpsco_bench.fused import compiled
 from dpsco_bench.fused.descent import TOGETHER, projected_steps
 from dpsco_bench.fused.pieces import L1_BALL, L2_BALL, LINF_BALL, LP_BALL, SPACE
 from dpsco_bench.geometry.ball import LpBall
@@ -76,9 +76,9 @@ def test_steps_are_those_of_the_formula(ball, width, rows, d, copies, shared, no
 def test_lanes_are_eight_numbers_of_an_array():
 
     def shifted(out, x, single, i, j):
-        value = lanes.added(lanes.lanes_at(x, (i, j)), 2.0, lanes.lanes_at(single, (1, i, j)))
-        lanes.put_lanes(out, j, lanes.added(lanes.no_lanes(), value, value))
-        return lanes.summed(value)
+        value = compiled.added(compiled.lanes_at(x, (i, j)), 2.0, compiled.lanes_at(single, (1, i, j)))
+        compiled.put_lanes(out, j, compiled.added(compiled.no_lanes(), value, value))
+        return compiled.summed(value)
 
     rng = np.random.default_rng(0)
     x, single = rng.standard_normal((3, 20)), rng.standard_normal((2, 3, 20)).astype(np.float32)

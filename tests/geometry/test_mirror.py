@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from dpsco_bench.geometry.ball import Ball
-from dpsco_bench.geometry.mirror import L1Geometry, L2Geometry, ball_geometry, mean_largest_square
+from dpsco_bench.geometry.ball import Ball, mean_largest_square
+from dpsco_bench.geometry.mirror import L1Geometry, L2Geometry, ball_geometry
 
 from .vectors import vectors
 

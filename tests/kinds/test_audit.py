@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from dpsco_bench.audit import auditor
-from dpsco_bench.audit.auditor import INSTANCES, audit_calibrated, make_audit_cell
+from dpsco_bench.audit.auditor import INSTANCES, Audit, make_audit_cell
 from dpsco_bench.audit.canaries import trials
 from dpsco_bench.audit.job import CONFIDENCE, FAMILY, FAMILY_CONFIDENCE, execute
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.claims.kinds import get_kind
-from dpsco_bench.claims.parsing import _parse_part
+from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_cell, calibrate_job
 from dpsco_bench.execution.cell import Cell
@@ -80,7 +80,8 @@ def test_no_more_runs_are_made_than_a_power_of_99_percent_needs(calibration, key
     runs = 20_000
     job = job_of("wang2017.dp_accmd", calibration, runs, **keys)
     cell, (calibrated,) = job.cells[0], calibrate_job(job)
-    found = [audit_calibrated(cell, calibrated, runs, CONFIDENCE, seed=3, sparing=sparing) for sparing in (True, False)]
+    audit = Audit(cell, calibrated, runs, CONFIDENCE, seed=3)
+    found = [audit.result(sparing) for sparing in (True, False)]
     assert 1000 <= found[0].runs < found[1].runs == runs and runs % found[0].runs == 0
     assert min(one.power for one in found) >= 0.99 and found[0].verdict == found[1].verdict
     if calibration == "paper":
@@ -89,9 +90,8 @@ def test_no_more_runs_are_made_than_a_power_of_99_percent_needs(calibration, key
 
 def test_outputs_that_tell_nothing_are_audited_at_an_instance_that_does():
     cell = make_audit_cell("wang2017.dp_gd_pl", None, {"steps": 14, "regularisation": 1.0})
-    how = {"statistic": "output", "seed": 1, "sparing": True}
-    calibrated = calibrate_cell(cell, "accounted", 1)
-    own, found = (audit_calibrated(cell, calibrated, 5000, 0.95, searched=keys, **how) for keys in ((), INSTANCES))
+    audit = Audit(cell, calibrate_cell(cell, "accounted", 1), 5000, 0.95, "output", seed=1)
+    own, found = (audit.result(sparing=True, searched=keys) for keys in ((), INSTANCES))
     assert own.power < 0.1 and own.runs == 0 and own.instance == "regularisation = 1, steps = 14"
     assert found.power > 0.9 and found.runs and found.verdict == "not refuted"
     assert own.epsilon_real < 0.5 < found.epsilon_real <= 1.0 and found.instance != own.instance
@@ -146,6 +146,7 @@ def test_parts_that_cannot_be_audited(change):
     part = {"id": "literal", "kind": "audit", "algorithm": "wang2017.dp_accmd", "problem": "canary_curved"}
     part |= {"calibrations": ["paper"], "variant": "literal", "fixed": {"n": 50, "d": 2, "delta": 1e-5}}
     part |= {"sweep": {"parameter": "epsilon", "values": {"ci": [0.5, 1.0]}}, "replicates": {"ci": 400}}
-    assert _parse_part("mine.audit", part)
+    claim = {"id": "mine.audit", "title": "", "source": "", "statement": "", "parts": [part]}
+    assert parse_claim(claim)
     with pytest.raises(InputError, match=next(iter(change))):
-        _parse_part("mine.audit", part | change)
+        parse_claim({**claim, "parts": [part | change]})

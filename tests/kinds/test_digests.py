@@ -1,16 +1,19 @@
 """What a claim's verdicts depend on: the kinds of its own parts, and nothing that draws."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from dpsco_bench.analysis.judge import judge_modules
+from dpsco_bench.analysis.judge import DRAWING, judge_digest, judge_modules
 from dpsco_bench.claims.bounds.registry import bound_modules
 from dpsco_bench.claims.kinds import KINDS
 from dpsco_bench.claims.model import Claim, Part
 from dpsco_bench.claims.plan import ClaimEntry
-from dpsco_bench.execution.digest import closure
+from dpsco_bench.execution.digest import closure, code_digest
 from dpsco_bench.kinds.rate import RatePart
+from dpsco_bench.registry import modules_in
 
 FOLDER = Path(__file__).parents[2] / "dpsco_bench" / "kinds"
 
@@ -18,9 +21,17 @@ FOLDER = Path(__file__).parents[2] / "dpsco_bench" / "kinds"
 @pytest.mark.parametrize("name", KINDS.names())
 def test_a_kind_reaches_no_other_kind_and_nothing_that_draws(name):
     claim = Claim("a.b", "t", "s", "s", [Part("p", name, ["paper"])])
-    reached = closure(judge_modules(ClaimEntry.of(claim, ())))
+    drawing = frozenset(modules_in(f"dpsco_bench.{DRAWING}"))
+    reached = closure(judge_modules(ClaimEntry.of(claim, ())), drawing)
     assert [module for module in reached if module.startswith("dpsco_bench.kinds.")] == [f"dpsco_bench.kinds.{name}"]
-    assert not [module for module in reached if module.startswith("dpsco_bench.report")]
+    assert not [module for module in reached if module.startswith(("dpsco_bench.report", "dpsco_bench.leaderboard"))]
+    assert judge_digest(ClaimEntry.of(claim, ())) == code_digest(reached, without=drawing)
+
+
+def test_what_judges_loads_no_figures():
+    code = "import sys; from dpsco_bench.claims.kinds import KINDS; KINDS.load(); "
+    code += "sys.exit('dpsco_bench.report' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_a_bound_depends_on_what_its_symbols_mean():

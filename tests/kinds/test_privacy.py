@@ -49,11 +49,11 @@ def test_worst_cell_decides_relative_to_its_claim():
 @pytest.mark.parametrize(("kind", "named"), [("exact", True), ("lower", True), ("upper", False)])
 def test_what_fails_shows_the_instance_that_attains_it(kind, named):
     """Or the theorem alone, where no records of the instance do."""
-    told = {"instances": ["a", "b"], "settings": ["n = 1", "n = 2"]}
-    reason = privacy_verdict([0.5, 3.0], ["exact", kind], [1, 1], **told).reason
+    places = [("a", "n = 1"), ("b", "n = 2")]
+    reason = privacy_verdict([0.5, 3.0], ["exact", kind], [1, 1], place=places.__getitem__).reason
     assert reason.endswith(": b, n = 2") == named and "3 where 1 is claimed" in reason
     if kind == "lower":
-        other = privacy_verdict([0.5, 3.0], ["exact", kind], [1, 1], **told | {"instances": ["a", ""]}).reason
+        other = privacy_verdict([0.5, 3.0], ["exact", kind], [1, 1], place=lambda number: ("", "n = 2")).reason
         assert other.endswith("for some records that the theorem admits: n = 2")
 
 

@@ -8,19 +8,26 @@ import pytest
 from scipy.stats import norm
 
 from dpsco_bench.analysis.cells import band_verdict
-from dpsco_bench.analysis.rates import Regime, SweepRisks
+from dpsco_bench.analysis.looks import FIXED
 from dpsco_bench.analysis.slopes import RateFit
-from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.errors import InputError
-from dpsco_bench.kinds.complexity import complexity_verdict, counted_verdict
-from dpsco_bench.kinds.control import control_verdict
 from dpsco_bench.kinds.explicit import explicit_verdict, simultaneous_quantile
-from dpsco_bench.kinds.law import law_verdict
-from dpsco_bench.kinds.lower_bound import lower_bound_verdict
 from dpsco_bench.kinds.rate import Rate, largest_tolerance, limited
-from dpsco_bench.kinds.shown import shown_verdict
 
 X = [1, 2, 4]
+
+
+def judged(kind, values, mean, stderr=None, bound=(), *, fit=None, counts=None, **part):
+    """Verdict of a kind on columns, or on planned counts: what its judge reads of a case."""
+    quantity = "risk" if counts is not None else "count"
+    asked = {"quantity": quantity, "exact": False, "exponent": None, "band": [], **part}
+    case = SimpleNamespace(part=SimpleNamespace(**asked), values=values, columns=(values, mean, stderr), look=FIXED)
+    plans = [SimpleNamespace(gradient_evaluations=count) for count in (bound if counts is None else counts)]
+    case.cells = [SimpleNamespace(context=b, calibrated=plan) for b, plan in zip(bound, plans, strict=True)]
+    case.printed, case.bound, case.dof = bound, SimpleNamespace(value=float), np.inf
+    case.fit, case.with_slope = lambda: fit, lambda verdict, formula=None: verdict
+    return get_kind(kind).judge(case)
 
 
 def test_simultaneous_intervals_hold_for_all_cells_together():
@@ -62,6 +69,9 @@ def test_explicit_is_decided_by_the_interval(mean, error, word):
 
 
 def test_explicit_with_unusual_bounds():
+    for slack, word in ((0.0, "violated"), (1e-6, "holds")):  # for numerical error
+        assert explicit_verdict(X, [1 + 5e-7] * 3, [0.0] * 3, [1] * 3, slack=slack).verdict == word
+    assert explicit_verdict(X, [0.5] * 3, [np.nan, 0, 0], [1] * 3).verdict == "inconclusive"
     assert explicit_verdict([1], [1.0], [0.0], [np.inf]).worst_ratio == 0.0
     assert explicit_verdict([1], [1.0], [0.0], [0.0]).worst_ratio == np.inf
     assert explicit_verdict([1], [-1.0], [0.0], [0.0]).verdict == "holds"
@@ -96,28 +106,25 @@ def test_a_bound_above_the_start_confirms_nothing(bound, mean, word):
 
 
 @pytest.mark.parametrize(
-    ("judge", "mean", "stderr", "keys", "word"),
+    ("kind", "mean", "stderr", "keys", "word"),
     [
-        (explicit_verdict, [1 + 5e-7] * 3, 0.0, {}, "violated"),
-        (explicit_verdict, [1 + 5e-7] * 3, 0.0, {"slack": 1e-6}, "holds"),  # for numerical error
-        (explicit_verdict, [0.5] * 3, np.nan, {}, "inconclusive"),
-        (lower_bound_verdict, [1.5, 3, 3], 0.1, {}, "holds"),
-        (lower_bound_verdict, [1.5, 1.2, 3], 0.1, {}, "inconclusive"),
-        (lower_bound_verdict, [1.5, 0.7, 3], 0.1, {}, "violated"),
-        (lower_bound_verdict, [0.5] * 3, np.nan, {}, "inconclusive"),
-        (lower_bound_verdict, [0.1] * 3, 0.0, {"has_constants": False}, "shown"),
-        (law_verdict, [1.04, 0.96, 1.0], 0.5, {"tolerance": 0.05}, "holds"),
-        (law_verdict, [1.07, 1.0, 1.0], 0.005, {"tolerance": 0.05}, "violated"),
-        (law_verdict, [1.07, 1.0, 1.0], 0.02, {"tolerance": 0.05}, "inconclusive"),
-        (law_verdict, [0.9, 1.0, 1.0], 0.0, {"tolerance": 0.05}, "violated"),
-        (law_verdict, [1.0, 1.0, 1.0], np.nan, {"tolerance": 0.05}, "inconclusive"),
+        ("lower_bound", [1.5, 3, 3], 0.1, {"constant": "stated"}, "holds"),
+        ("lower_bound", [1.5, 1.2, 3], 0.1, {"constant": "stated"}, "inconclusive"),
+        ("lower_bound", [1.5, 0.7, 3], 0.1, {"constant": "stated"}, "violated"),
+        ("lower_bound", [0.5] * 3, np.nan, {"constant": "stated"}, "inconclusive"),
+        ("lower_bound", [0.1] * 3, 0.0, {"constant": "none"}, "shown"),
+        ("law", [1.04, 0.96, 1.0], 0.5, {"tolerance": 0.05}, "holds"),
+        ("law", [1.07, 1.0, 1.0], 0.005, {"tolerance": 0.05}, "violated"),
+        ("law", [1.07, 1.0, 1.0], 0.02, {"tolerance": 0.05}, "inconclusive"),
+        ("law", [0.9, 1.0, 1.0], 0.0, {"tolerance": 0.05}, "violated"),
+        ("law", [1.0, 1.0, 1.0], np.nan, {"tolerance": 0.05}, "inconclusive"),
     ],
 )
-def test_the_word_of_every_judge(judge, mean, stderr, keys, word):
+def test_the_word_of_every_judge(kind, mean, stderr, keys, word):
     """A bound of 1, or a law; one cell without a standard error decides nothing."""
-    verdict = judge(X, mean, [stderr] * 3 if np.isfinite(stderr) else [stderr, 0, 0], [1] * 3, **keys)
+    verdict = judged(kind, X, mean, [stderr] * 3 if np.isfinite(stderr) else [stderr, 0, 0], [1] * 3, **keys)
     assert verdict.verdict == word
-    if (judge, word) == (lower_bound_verdict, "holds"):
+    if (kind, word) == ("lower_bound", "holds"):
         assert verdict.worst_ratio == pytest.approx(1.5 - 0.1 * norm.isf(0.025 / 3))
 
 
@@ -153,9 +160,9 @@ def test_bad_bands_are_refused(low, high, reference):
 
 
 def test_shown_values_have_no_verdict():
-    verdict = shown_verdict(X, [3, 2, 1], [0.1, 0.1, np.nan], [4, 4, 4])
+    verdict = judged("shown", X, [3, 2, 1], [0.1, 0.1, np.nan], [4, 4, 4])
     assert (verdict.verdict, verdict.mean, verdict.bound) == ("shown", (3.0, 2.0, 1.0), (4.0, 4.0, 4.0))
-    assert verdict.worst_ratio is None and shown_verdict(X, [3, 2, 1], [0.1] * 3).bound == ()
+    assert verdict.worst_ratio is None and judged("shown", X, [3, 2, 1], [0.1] * 3).bound == ()
 
 
 def test_a_mean_that_was_chosen_from_many_signals_is_too_large_by_chance():
@@ -178,27 +185,38 @@ def fit(slope, low, high, **changes):
     return RateFit(slope, low, high, **given)
 
 
+def control(fit, tolerance, columns=(AT, AT, AT), **part):
+    return judged("control", *columns, fit=fit, exponent=0.0, tolerance=tolerance, **part)
+
+
 @pytest.mark.parametrize(
     ("slope", "word"), [(1.5, "match"), (1.549, "match"), (1.56, "fails"), (1.451, "match"), (1.44, "fewer")]
 )
 def test_complexity_allows_a_twentieth_and_a_smaller_count(slope, word):
     x = 2.0 ** np.arange(10, 21)
-    verdict = complexity_verdict(x, 7 * x**slope, 3 * x**1.5, claimed_exponent=1.5)
+    verdict = judged("complexity", x, None, None, 3 * x**1.5, counts=7 * x**slope, exponent=1.5, tolerance=0.05)
     assert verdict.verdict == word
     assert verdict.slope == pytest.approx(slope)
     assert verdict.bound_slope == pytest.approx(1.5)
 
 
-def test_exact_counts_must_be_equal():
-    assert complexity_verdict([1, 2], [10, 20], [10, 20], exact=True).verdict == "match"
-    assert complexity_verdict([1, 2], [10, 21], [10, 20], exact=True).verdict == "fails"
-    assert complexity_verdict([1, 2], [10, 19], [10, 20], exact=True).verdict == "fewer"
-    assert complexity_verdict([5], [10], [10], exact=True).verdict == "match"
+@pytest.mark.parametrize(
+    ("counts", "formula", "word"),
+    [
+        ([10, 20], [10, 20], "match"),
+        ([10, 21], [10, 20], "fails"),
+        ([10, 19], [10, 20], "fewer"),
+        ([10], [10], "match"),
+    ],
+)
+def test_exact_counts_must_be_equal(counts, formula, word):
+    given = {"counts": counts, "exact": True, "tolerance": 0.05}
+    assert judged("complexity", X[: len(counts)], None, None, formula, **given).verdict == word
 
 
 @pytest.mark.parametrize(("mean", "word"), [(20.0, "match"), (20.2, "match"), (20.4, "fails")])
 def test_measured_counts_may_exceed_the_formula_by_chance_alone(mean, word):
-    assert counted_verdict([1, 2], [9, mean], [0.1, 0.1], [10, 20]).verdict == word
+    assert judged("complexity", [1, 2], [9, mean], [0.1, 0.1], [10, 20], exact=True).verdict == word
 
 
 @pytest.mark.parametrize(
@@ -213,41 +231,40 @@ def test_measured_counts_may_exceed_the_formula_by_chance_alone(mean, word):
     ],
 )
 def test_controls_have_the_slope_that_is_stated(slope, low, high, word):
-    verdict = control_verdict(fit(slope, low, high), 0.0, 0.05)
+    verdict = control(fit(slope, low, high), 0.05)
     assert (verdict.verdict, verdict.slope, verdict.claimed_exponent) == (word, slope, 0.0)
     assert verdict.reason and verdict.worst_ratio is None and verdict.bound == ()
 
 
 @pytest.mark.parametrize(
-    ("slope", "band", "word"),
+    ("slope", "largest", "word"),
     [
-        (0.0, "holds", "holds"),
-        (0.0, "violated", "fails"),
-        (0.0, "inconclusive", "inconclusive"),
-        (1.0, "holds", "fails"),
-        (1.0, "inconclusive", "fails"),
+        (0.0, 1.7, "holds"),
+        (0.0, 3.0, "fails"),
+        (0.0, 2.05, "inconclusive"),
+        (1.0, 1.7, "fails"),
+        (1.0, 2.05, "fails"),
     ],
 )
-def test_a_control_with_a_band_has_to_stay_in_it(slope, band, word):
-    inner = Verdict(band, "band", "ratio 2", bound=(1.0,) * 4, worst_ratio=2.0, worst_cell=1, worst_value=2.0)
-    verdict = control_verdict(fit(slope, slope - 0.01, slope + 0.01), 0.0, 0.05, band=inner)
-    assert (verdict.verdict, verdict.worst_ratio, verdict.bound) == (word, 2.0, (1.0,) * 4)
-    assert verdict.reason.endswith("; ratio 2")
+def test_a_control_with_a_band_has_to_stay_in_it(slope, largest, word):
+    """Of a ratio up to 2, with a standard error of 0.1."""
+    columns = (AT, [1.0, 1.0, largest, 1.0], [0.1] * 4, [1.0] * 4)
+    verdict = control(fit(slope, slope - 0.01, slope + 0.01), 0.05, columns, band=[0.5, 2.0])
+    assert (verdict.verdict, verdict.worst_ratio, verdict.bound) == (word, largest, (1.0,) * 4)
+    assert f"; ratio {largest:.3g} is the extreme one" in verdict.reason
 
 
 def test_controls_that_cannot_be_fitted_decide_nothing():
-    assert control_verdict(fit(np.nan, np.nan, np.nan, nonpositive=(0,)), 0.0, 0.1).verdict == "inconclusive"
-    assert control_verdict(fit(0.0, np.nan, np.nan, no_error=(0,)), 0.0, 0.1).verdict == "inconclusive"
+    assert control(fit(np.nan, np.nan, np.nan, nonpositive=(0,)), 0.1).verdict == "inconclusive"
+    assert control(fit(0.0, np.nan, np.nan, no_error=(0,)), 0.1).verdict == "inconclusive"
 
 
 @pytest.mark.parametrize(("slope", "limit"), [(-1.0, 0.15), (0.4, 0.1), (0.174, 0.08), (0.0, 0.08)])
 def test_without_an_exponent_the_formula_s_slope_limits_the_tolerance(slope, limit):
     """In place of a printed one: else 0.15 beside a slope of 0.17 would call no growth at all a match."""
     named = np.array(AT) ** slope
-    sweep = SweepRisks(AT, [np.ones(2)] * 4, Regime.of(AT, np.ones(4), named))
-    assert limited(0.15, sweep) == pytest.approx(limit)
-    alone = SweepRisks(AT[:1], [np.ones(2)], Regime.of(AT[:1], np.ones(1), named[:1]))
-    assert limited(0.15, alone) == 0.15
+    assert limited(0.15, AT, named) == pytest.approx(limit)
+    assert limited(0.15, AT[:1], named[:1]) == 0.15
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """A board's file, and made-up standings, for the tests of this folder."""
 
-from dpsco_bench.claims.plan import Settings
+from dpsco_bench.execution.jobs import Settings
 from dpsco_bench.leaderboard.standings import Ranked, Reference, Standing
 
 SETTINGS = Settings(seed=1, data_root="absent")

@@ -9,11 +9,12 @@ import pytest
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.claims import jobs
 from dpsco_bench.claims.jobs import Costs, expected_seconds
+from dpsco_bench.claims.plan import SEARCH_MARK
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.cell import Cell, Draft
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.leaderboard import board as boards
-from dpsco_bench.leaderboard.board import SEARCH_MARK, GridPoint, Search, board_plan, load_board, parse_board
+from dpsco_bench.leaderboard.board import GridPoint, Search, board_plan, load_board, parse_board
 from dpsco_bench.privacy.plan import make_plan
 
 from .made_up import FILE, REAL, RIDGE, SETTINGS
@@ -139,14 +140,14 @@ def test_what_runs_further_on_the_board_reaches_a_size_of_its_grid():
     ],
 )
 def test_neither_a_logarithm_nor_a_refused_size_tips_an_order(monkeypatch, count, quadratic, unplanned):
-    def planned(draft, job):
-        if draft.n in [share * 4096 for share in unplanned]:
+    def planned(cell, job):
+        if cell.n in [share * 4096 for share in unplanned]:
             raise boards.Unfit("refused", "no such size")
-        return draft, make_plan(gradient_evaluations=count(draft.n))
+        return cell, make_plan(gradient_evaluations=count(cell.n))
 
     monkeypatch.setattr(boards, "planned", planned)
-    draft = Draft(algorithm="wang2017.dp_gd", problem="ridge_logistic", n=4096, epsilon=1.0, delta=1e-5)
-    assert boards.is_quadratic(draft, None, planned(draft, None)[1]) == quadratic
+    cell = Cell(algorithm="wang2017.dp_gd", problem="ridge_logistic", n=4096, epsilon=1.0, delta=1e-5)
+    assert boards.is_quadratic(cell, None, planned(cell, None)[1]) == quadratic
 
 
 def test_a_job_is_a_method_on_an_instance_and_noise_off_runs_and_searches_lie_apart():
@@ -256,7 +257,8 @@ def test_what_an_algorithm_does_not_have_stops_the_board(changes, message):
 def test_searches_try_their_grid_and_values_that_a_method_does_not_take_are_said(capfd):
     given = {"grid": {"steps": [4, 8]}, "options": {"step": 0.5}, "beside": [{}, {"step": 2.0}]}
     search = Search(algorithm="bassily2021.noisy_smd", **given)
-    assert search.settings == [{"step": 0.5, "steps": 4}, {"step": 0.5, "steps": 8}, {"step": 0.5}, {"step": 2.0}]
+    options = [one.options for one in search.settings]
+    assert options == [{"step": 0.5, "steps": 4}, {"step": 0.5, "steps": 8}, {"step": 0.5}, {"step": 2.0}]
     method = {"algorithm": "wang2017.dp_gd", "label": "zero", "options": {"steps": 0}}
     search = {**SEARCH, "grid": {"steps": [0, 2], "step": [0.1]}}
     entry = plan(methods=[method, "wang2017.dp_gd"], instances=[{**SEARCHED, "searches": [search]}])

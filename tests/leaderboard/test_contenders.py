@@ -1,6 +1,5 @@
 """Undecided points, who can win, and what is recorded of a board."""
 
-import math
 import re
 from dataclasses import replace
 from types import SimpleNamespace
@@ -8,19 +7,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dpsco_bench.execution.progress import duration
+from dpsco_bench.analysis.races import Ran
+from dpsco_bench.analysis.record import changed_points, read_points, record_points
 from dpsco_bench.leaderboard.standings import (
     Contender,
-    Ran,
-    Skipped,
     Unrun,
     best_search,
-    changed,
     contenders,
     decided_text,
-    read_boards,
-    record_board,
-    seconds_of,
     to_decide,
     uncompared,
 )
@@ -71,11 +65,13 @@ def test_what_contends_at_other_sizes():
 
 
 def left(point, *costs):
-    return replace(point, contenders=tuple(Contender("m", 1, 96, 8, 1.0, cost) for cost in costs))
+    out = tuple(Unrun(f"m{i}", "p.m", "too_long", "", seconds=seconds) for i, seconds in enumerate(costs))
+    slow = tuple(Contender(one.method, 1, 96, 8, 1.0) for one in out)
+    return replace(point, contenders=slow, left_out=(*out, Unrun("never", "p.never", "too_long", "", seconds=1e9)))
 
 
 FIRST, MIDDLE, LARGE = (replace(row(n, {"a": 0.1}), runner_up="the next") for n in (1024, 16384, 1048576))
-LATE = left(LARGE, "about 3 min 20 s on one core", "about 40 s on one core")
+LATE = left(LARGE, 200.0, 40.0)
 
 
 @pytest.mark.parametrize(
@@ -83,21 +79,19 @@ LATE = left(LARGE, "about 3 min 20 s on one core", "about 40 s on one core")
     [
         ([], r""),
         ([FIRST, MIDDLE], r"The largest n .* is 16,384, which is the largest that was run\."),
-        ([MIDDLE, left(MIDDLE, "about 9.0 s on one core"), LATE], r".* is 16,384; .* n = 1,048,576.* 4 min 00 s .*"),
-        ([FIRST, left(MIDDLE, "about 2 h 05 min on one core"), LATE], r".* is 1,024; .* all 2 about 2 h 09 min .*"),
+        ([MIDDLE, left(MIDDLE, 9.0), LATE], r".* is 16,384; .* n = 1,048,576.* 4 min 00 s .*"),
+        ([FIRST, left(MIDDLE, 7500.0), LATE], r".* is 1,024; .* all 2 about 2 h 09 min .*"),
         ([FIRST, replace(MIDDLE, runner_up=None)], r".* is 1,024; at larger n no method of proven privacy ran\."),
         ([replace(MIDDLE, runner_up=None)], r"No point is decided, since no method of proven privacy ran\."),
-        ([left(FIRST, "")], r"No point is decided; .* not known\."),
+        ([left(FIRST, 8.0)], r"No point is decided; deciding .* takes about 8\.0 s on one core\."),
     ],
 )
 def test_the_largest_decided_n_and_what_is_above_it(rows, said):
     assert re.fullmatch(said, decided_text(rows))
 
 
-@pytest.mark.parametrize("seconds", [0.4, 12.0, 200.0, 3900.0, 5 * 86400.0, 3000 * 86400.0])
-def test_a_cost_in_words_is_read_back(seconds):
-    assert seconds_of(f"about {duration(seconds)} on one core: 3 steps") == seconds
-    assert math.isnan(seconds_of("never")) and to_decide(LATE) == 240.0
+def test_all_contenders_and_nothing_else_count_for_what_deciding_takes():
+    assert to_decide(LATE) == 240.0 and to_decide(FIRST) == 0.0
 
 
 BOARD = "leaderboard.b"
@@ -106,26 +100,26 @@ RECORDED = standing([ranked("a", 0.12345, held_out_loss=0.5), ranked("b", 0.2)],
 
 def test_a_point_is_recorded_with_its_numbers_and_absent_data_and_other_boards_stay(tmp_path):
     path = tmp_path / "boards" / "ci.json"
-    record_board(path, BOARD, [RECORDED])
-    (row,) = read_boards(path)
+    record_points(path, BOARD, [RECORDED.recorded(BOARD)], ())
+    (row,) = read_points(path)
     assert [row[key] for key in ("instance", "n", "least", "tied", "risk")] == ["i", 64, "a", ["a"], 0.123]
     assert [row[key] for key in ("trivial", "search", "held_out_loss", "contenders")] == [9.0, None, 0.5, []]
     path = tmp_path / "ci.json"
-    record_board(path, BOARD, [RECORDED, replace(RECORDED, instance="real")])
-    record_board(path, "leaderboard.c", [RECORDED])
-    record_board(path, BOARD, [Skipped("real", "t", "data absent")])
-    assert [(row["board"], row["instance"]) for row in read_boards(path)] == [(BOARD, "real"), ("leaderboard.c", "i")]
+    record_points(path, BOARD, [one.recorded(BOARD) for one in (RECORDED, replace(RECORDED, instance="real"))], ())
+    record_points(path, "leaderboard.c", [RECORDED.recorded("leaderboard.c")], ())
+    record_points(path, BOARD, [], {"real"})
+    assert [(row["board"], row["instance"]) for row in read_points(path)] == [(BOARD, "real"), ("leaderboard.c", "i")]
 
 
 def test_only_another_winner_of_a_decided_point_is_a_change(tmp_path):
     path = tmp_path / "ci.json"
-    record_board(path, BOARD, [RECORDED])
-    known = read_boards(path)
+    record_points(path, BOARD, [RECORDED.recorded(BOARD)], ())
+    known = read_points(path)
     other = replace(RECORDED, winner="b", tied=("b",))
-    assert changed(known, BOARD, [other]) == [f"{BOARD} i, n = 64, d = 8, epsilon = 1: a -> b"]
-    assert not changed(known, BOARD, [RECORDED, replace(other, n=128), replace(other, tied=("b", "a"))])
     undecided = replace(other, contenders=(Contender("c", 1, 32, 8, 1.0),))
-    assert not changed(known, BOARD, [undecided, Skipped("i", "t", "data absent")])
+    assert [*changed_points(known, [other.recorded(BOARD)])] == [f"{BOARD} i, n = 64, d = 8, epsilon = 1: a -> b"]
+    for same in (RECORDED, replace(other, n=128), replace(other, tied=("b", "a")), undecided):
+        assert not [*changed_points(known, [same.recorded(BOARD)])]
 
 
 def run(status="proven", setting=None, halves=(1.0, 1.0)):

@@ -31,7 +31,7 @@ def test_ones_own_method_is_held_against_the_best(monkeypatch):
             )
             for name, place, risk in given
         ]
-        return choose.Choice.own.fget(SimpleNamespace(methods=methods, refused=[], tied=tied))[1]
+        return choose.Choice.own.fget(SimpleNamespace(methods=methods, order=methods, refused=[], tied=tied))[1]
 
     assert own(0.2, "a").endswith(", 3 times the least risk.") and "times" not in own(0.0, "a")
     assert own(0.5, "ab").endswith(", tied for the least risk.")

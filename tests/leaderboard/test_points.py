@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.claims.bounds.orders import lower_bound_name
 from dpsco_bench.claims.jobs import costs
-from dpsco_bench.claims.plan import Settings
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.jobs import Settings
 from dpsco_bench.leaderboard.board import Board, load_board
-from dpsco_bench.leaderboard.bounds import lower_bound_name
 from dpsco_bench.leaderboard.choose import candidates, choice_entry, contestants, make_point
 from dpsco_bench.problems.base import Trait
 from dpsco_bench.problems.registry import get_problem, problem_class
@@ -20,8 +20,8 @@ BALL = {"problem": "logistic_glm", "domain": "l2_ball", "n": 1000, "d": 5}
 
 
 def test_every_method_is_run_or_left_out_with_a_line():
-    found, left_out = candidates(make_point(BALL), SETTINGS)
-    names = [one.method.name for one in found] + [item.method for item in left_out]
+    found, left_out = candidates(make_point(BALL).board, SETTINGS)
+    names = [one.job.part for one in found] + [item.method for item in left_out]
     assert sorted(names) == sorted(method.name for method in contestants()) and len(set(names)) == len(names)
     assert {method.algorithm for method in contestants()} == set(list_algorithms())
     assert all(item.reason and "\n" not in item.reason for item in left_out)
@@ -33,7 +33,7 @@ def test_the_limit_and_the_board_leave_methods_out():
     assert sum(sum(job.seconds) for job in entry.jobs) <= 20.0
     (long,) = [item for item in entry.left_out if item.method == "noisy_sgd"]
     assert long.status == "too_long" and long.reason.startswith("about ") and "1e+08 rounds" in long.reason
-    _, left_out = candidates(make_point({"problem": "cube_iid", "p": 2, "n": 200, "d": 5}), SETTINGS)
+    _, left_out = candidates(make_point({"problem": "cube_iid", "p": 2, "n": 200, "d": 5}).board, SETTINGS)
     (item,) = [item for item in left_out if item.method == "dp_svrg_pp"]
     assert item.status == "refused" and "draws apart" in item.reason
 
@@ -84,12 +84,12 @@ def test_one_mechanism_under_two_names_is_run_once():
     """Two streams of noise of one law would be two chances to be the best."""
     keys = {"problem": "cube_iid", "p": 1.5, "n": 512, "d": 8, "epsilon": 1.0, "delta": 1e-6}
     point = make_point({**keys, "replicates": 4, "data_sets": 1}, "data")
-    found, left_out = candidates(point, Settings())
-    assert "lp_exact" in {one.method.name for one in found}
+    found, left_out = candidates(point.board, Settings())
+    assert "lp_exact" in {one.job.part for one in found}
     (same,) = [item for item in left_out if item.method == "reg_exp_mech"]
     assert (same.status, same.reason) == ("not_run", "it is the same mechanism as lp_exact")
     ball = make_point({"problem": "cube_iid", "p": 2.0, "n": 512, "d": 8, "epsilon": 1.0, "delta": 1e-6}, "data")
-    names = [one.method.name for one in candidates(ball, Settings())[0]]
+    names = [one.job.part for one in candidates(ball.board, Settings())[0]]
     assert len(names) == len({*names}), "other plans, or other runs, are other mechanisms"
 
 

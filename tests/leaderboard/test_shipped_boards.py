@@ -5,9 +5,10 @@ import math
 import pytest
 
 from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
+from dpsco_bench.claims.plan import SEARCH_MARK
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import located
-from dpsco_bench.leaderboard.board import SEARCH_MARK, board_ids, board_plan, load_board
+from dpsco_bench.leaderboard.board import board_ids, board_plan, load_board
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants

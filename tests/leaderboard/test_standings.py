@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import t
 
 from dpsco_bench.analysis.bootstrap import student_factor
+from dpsco_bench.analysis.races import Ran, race, raced, so_far, survivors
 from dpsco_bench.claims.bounds.registry import BoundContext
 from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.execution.calibration import calibrate_job
@@ -22,17 +23,7 @@ from dpsco_bench.execution.worker import make_all
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
 from dpsco_bench.leaderboard import standings as ranking
 from dpsco_bench.leaderboard.board import Entrant, Instance, board_plan, parse_board
-from dpsco_bench.leaderboard.standings import (
-    TRIVIAL,
-    Ran,
-    RankedBoard,
-    Standing,
-    compare,
-    race,
-    raced,
-    standings,
-    survivors,
-)
+from dpsco_bench.leaderboard.standings import TRIVIAL, RankedBoard, Standing, compare, standings
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.registry import get_problem
 
@@ -339,3 +330,5 @@ def test_who_is_dropped_stays_in_the_ranking_and_wins_nothing(entry, tmp_path):
         assert not {*names} & {*row.tied, row.winner, row.runner_up} and len(row.methods) == 4
         assert [method.method for method in row.order][-len(names) :] == names or not names
         assert "dp_gd" not in names, "a search tries it too"
+    (searched,) = [job for job in whole.jobs if not job.races]
+    assert so_far(searched, measured)[2] == 12, "what does not race is summarised too"

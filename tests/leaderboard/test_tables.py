@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from dpsco_bench.claims.plan import BoardEntry
-from dpsco_bench.cli.verbs.leaderboard import _print
+from dpsco_bench.cli.verbs.leaderboard import screen
 from dpsco_bench.execution.job_results import HeldOut
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.jsonio import dumps_pretty, loads, to_jsonable
@@ -22,15 +22,16 @@ from dpsco_bench.leaderboard.phases import (
     known,
     lines_of,
     name_text,
-    phase_panels,
+    phase_panel,
     ratio,
     share,
     spread,
     spread_text,
 )
-from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Contender, Searched, Skipped, Unrun
+from dpsco_bench.leaderboard.standings import TRIVIAL, Contender, Searched, Skipped, Unrun
 from dpsco_bench.leaderboard.tables import board_tables, nowhere_run, wins
 from dpsco_bench.report.drawing import style, svg_text
+from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.tables import to_csv, to_latex, to_markdown
 from dpsco_bench.site.pages.methods import places
 from tests.report.legible import faults
@@ -155,16 +156,18 @@ def test_an_undecided_point_has_no_winner_no_margin_and_counts_for_nobody(board)
 
 
 def test_an_undecided_tile_says_what_is_left_out_and_what_deciding_it_would_take():
-    assert (name_text(UNDECIDED), phases.tile_text(UNDECIDED)) == ("DP-GD\nor Approx.\nobjective\nperturbation?", "")
+    assert name_text(UNDECIDED) == "DP-GD\nor Approx.\nobjective\nperturbation?"
     assert sum(phases.tile_colour(UNDECIDED)) > sum(phases.tile_colour(ROWS[0])), "no margin is shown"
-    slow = Contender("noisy_sgd", 1, 256, 8, 1.0, "about 3 min 52 s on one core")
-    two = replace(ROWS[0], contenders=(slow, slow))
+    names = ("noisy_sgd", "noisy_smd")
+    slow = tuple(Contender(name, 1, 256, 8, 1.0, "about 3 min 52 s on one core") for name in names)
+    out = tuple(Unrun(name, f"bassily2021.{name}", "too_long", "", seconds=232.0) for name in names)
+    two = replace(ROWS[0], contenders=slow, left_out=out)
     assert (name_text(two), phases.tile_text(two)) == ("DP-GD\nor 2 others?", "7 min 44 s"), "all of them have to run"
 
 
 def test_figures_have_a_panel_per_instance_and_the_same_bytes(board):
-    ((instance, panel),) = phase_panels(board)
-    assert instance == "i" and "at 3 of 4 points, 1 of them ties" in panel.title
+    ((instance, rows),) = board.by_instance
+    assert instance.id == "i" and "at 3 of 4 points, 1 of them ties" in phase_panel(instance.title, rows).title
     with style():
         assert svg_text(board_figure(board)) == svg_text(board_figure(board))
 
@@ -186,7 +189,7 @@ def test_a_cut_lower_bound_is_marked(board):
     assert "(cut)" in to_markdown(board_tables(board)[1])
 
 
-def test_held_out_numbers_stand_beside_what_they_are_held_against(board, capsys):
+def test_held_out_numbers_stand_beside_what_they_are_held_against(board):
     first, *others = ROWS[0].methods
     beside = {"trivial": HeldOut(0.693, 0.5), "without_privacy": HeldOut(0.422, 0.808)}
     ranked = replace(first, held_out_loss=0.572, held_out_accuracy=0.7)
@@ -197,8 +200,8 @@ def test_held_out_numbers_stand_beside_what_they_are_held_against(board, capsys)
     names = ("held_out_loss", "held_out_loss_trivial", "held_out_loss_without_privacy")
     assert [float(there[name]) for name in names] == [0.572, 0.693, 0.422] and not any(without[n] for n in names)
     assert type(made).from_json(loads(dumps_pretty(made))) == replace(made, methods=tuple(made.methods))
-    _print([made, replace(made, epsilon=4.0)], everything=True)
-    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    shown = "\n".join(screen([made, replace(made, epsilon=4.0)], everything=True))
+    lines = [" ".join(line.split()) for line in shown.splitlines()]
     for own in ("trivial solution held out: loss 0.693, accuracy 0.5", "without privacy held out: loss 0.422"):
         assert sum(line.startswith(own) for line in lines) == 1, "once for all on these records"
 

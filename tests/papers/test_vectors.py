@@ -14,10 +14,9 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.errors import DpscoError
-from dpsco_bench.geometry.ball import feasible_set, mean_largest
-from dpsco_bench.geometry.mirror import mean_largest_square
+from dpsco_bench.geometry.ball import feasible_set, mean_largest, mean_largest_square
 from dpsco_bench.papers.bassily2021.laws import largest_excess
-from dpsco_bench.papers.su2023.shuffling import shuffled_epsilon
+from dpsco_bench.papers.su2023.algorithms.lp import shuffled_epsilon
 from dpsco_bench.privacy.accountants.allocation import largest_shift
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.accountants.zcdp import epsilon_each_for

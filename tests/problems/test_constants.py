@@ -9,7 +9,8 @@ import pytest
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.problems.base import Constants, Problem, Trait, domain_traits, option
+from dpsco_bench.problems.base import Constants, Problem, Trait, option
+from dpsco_bench.problems.constants import domain_traits
 from dpsco_bench.problems.registry import get_problem, list_problems, problem, problem_class
 
 OWN = Constants(1.0, 0.25, strong_convexity=0.1, regularisation=0.1, initial_gap=0.1)

@@ -15,7 +15,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.leaderboard.choose import make_point, twin_of
 from dpsco_bench.problems.data_file import DataFile
-from dpsco_bench.problems.margin_losses import LOSSES, WITH_WIDTH
+from dpsco_bench.problems.glm import LOSSES, WITH_WIDTH
 from dpsco_bench.problems.registry import get_problem
 
 ROWS, COLUMNS = 60, 3

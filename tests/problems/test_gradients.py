@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.backend.namespace import take_rows, take_values
+from dpsco_bench.backend.namespace import take
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.problems import glm
 from dpsco_bench.problems.base import Data, Trait
@@ -24,7 +24,7 @@ def points(problem):
 def rows_of(data, indices):
     if data.features is None:
         return data
-    return Data(data.n, take_rows(data.features, indices), take_values(data.labels, indices))
+    return Data(data.n, take(data.features, indices), take(data.labels, indices))
 
 
 def test_mean_gradient_is_the_derivative_of_the_risk(problem, draw, points):

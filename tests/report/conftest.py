@@ -10,9 +10,10 @@ from dpsco_bench.analysis.noise import noise_behind
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.plan import ClaimEntry, Settings, WorkPlan
+from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
+from dpsco_bench.execution.jobs import Settings
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.results import table_bytes, without_names
 from dpsco_bench.execution.store import Cost

@@ -19,22 +19,16 @@ from dpsco_bench.claims.kinds import all_kinds, get_kind
 from dpsco_bench.claims.model import GRID, MeasuredPart, Method, Part
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report import own_figures
+from dpsco_bench.report.audits import audits_figure, rows_of
 from dpsco_bench.report.axes import FOOT, decade_text, spread, tick_text
-from dpsco_bench.report.drawing import COLOURS, SHADES, compose, style
-from dpsco_bench.report.figures import (
-    INK,
-    audits_figure,
-    claim_figures,
-    grouped_parts,
-    rows_of,
-    variant_groups,
-    write_figures,
-)
+from dpsco_bench.report.drawing import COLOURS, INK, SHADES, compose, style
+from dpsco_bench.report.figures import claim_figures, grouped_parts, variant_groups, write_figures
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.opening import COLOURS as OPENING
 from dpsco_bench.report.own_figures import FIGURES, figure_names
-from dpsco_bench.report.panels import Group, _groups, _places, _ratios, grid_panel, kind_panel, ratio_panel
-from dpsco_bench.report.scores import Score
+from dpsco_bench.report.panels import worded_panel
+from dpsco_bench.report.ratio_panels import _groups, _places, _ratios
+from dpsco_bench.report.scores import Group, Score
 
 from .legible import faults
 
@@ -193,13 +187,14 @@ def judged(kind, parameter="n", **row):
 
 
 def test_what_a_logarithmic_axis_cannot_show_is_marked_at_its_foot_and_in_the_key():
-    panel = ratio_panel([judged("explicit")])
+    panel = get_kind("explicit").panel([judged("explicit")])
     axes = axes_of(panel)
     assert len(markers(axes)) == 1 and at_foot(axes) == 2 and {"ratio", "foot"} == set(panel.symbols)
 
 
 def test_combinations_of_a_grid_are_drawn_over_their_bound():
-    panel = grid_panel([judged("explicit", GRID, mean=(1.0, 3.0, -2.0), bound=(2.0, 8.0, 4.0), values=(1.0, 2.0, 3.0))])
+    columns = {"mean": (1.0, 3.0, -2.0), "bound": (2.0, 8.0, 4.0), "values": (1.0, 2.0, 3.0)}
+    panel = get_kind("explicit").panel([judged("explicit", GRID, **columns)])
     axes = axes_of(panel)
     assert sorted(markers(axes).tolist()) == [[2.0, 0.5], [4.0, -0.5], [8.0, 0.375]] and outside(axes) == []
     assert axes.get_ylim()[1] > 1
@@ -207,11 +202,11 @@ def test_combinations_of_a_grid_are_drawn_over_their_bound():
 
 @pytest.mark.parametrize("kind", all_kinds(), ids=lambda kind: kind.name)
 def test_a_judged_panel_without_data_says_what_was_measured(kind):
-    for word, said in kind.words.items():
-        score = judged(kind.name, values=(), mean=(), bound=(), verdict=word)
+    for (word, said), parameter in itertools.product(kind.words.items(), ("n", GRID)):
+        score = judged(kind.name, parameter, values=(), mean=(), bound=(), verdict=word)
         score = Score(score.results, replace(score.row, stderr=()))
-        for panel in [kind_panel([score])] + [grid_panel([score])] * (kind.shape == "ratios"):
-            assert panel.blank and (said.outcome == "shown" or panel.line.startswith("below in 3 cells")), word
+        panel = kind.panel([score]) or worded_panel([score])
+        assert panel.blank and (said.outcome == "shown" or panel.line.startswith("below in 3 cells")), word
 
 
 def evidence(slope, scale):

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from dpsco_bench.analysis.record import read_record
+from dpsco_bench.analysis.record import read_points, read_record
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.errors import InputError
-from dpsco_bench.leaderboard.standings import TRIVIAL, Reference, Searched, Skipped, Standing, read_boards
+from dpsco_bench.leaderboard.standings import TRIVIAL, Reference, Searched, Skipped, Standing
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.registry import papers
 from dpsco_bench.report import findings as reading
@@ -117,7 +117,7 @@ def recorded(profile):
     absent = {"title": "", "delta": 1e-5, "p": 2.0, "methods": (), "left_out": (), "margin": 0.1, "margin_ci": (0, 1)}
     absent |= {"without_privacy": Reference(0.0, (0.0, 0.0)), "lower_bound": None, "lower_bound_cut": False}
     points = []
-    for point in read_boards(ROOT / "workflows" / "recorded" / "boards" / f"{profile}.json"):
+    for point in read_points(ROOT / "workflows" / "recorded" / "boards" / f"{profile}.json"):
         second = "next" if point["tied"] else None
         own = {key: point[key] for key in known} | {"winner": point["least"], "runner_up": second}
         points.append(Standing(**own, **absent))

@@ -11,9 +11,10 @@ import pytest
 
 from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.claims.catalogue import parse_table
+from dpsco_bench.claims.kinds import NOT_MEASURED
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import to_jsonable
-from dpsco_bench.report.inputs import NOT_MEASURED, read_inputs
+from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.report.ledger import Charged, charged_cells, charged_on, privacy_table
 from dpsco_bench.report.rebuilt import _stated, cells_table, orderings_table, rates_table, rebuilt_tables
 from dpsco_bench.report.scores import Score, claim_file_table, counts_table, scoreboard, scores

@@ -53,7 +53,7 @@ def test_chains_that_disagree_are_seen():
 def test_the_second_half_counts():
     trace = ChainTrace(40)
     for t in range(40):
-        trace.add(np.array([100.0, 200.0]) if t < 20 else np.array([1.0, 2.0]) + 0.1 * (t % 3))
+        trace(np.array([100.0, 200.0]) if t < 20 else np.array([1.0, 2.0]) + 0.1 * (t % 3))
     evidence = trace.evidence()
     assert np.all(evidence["chain_risk"] < 3)
     assert np.isfinite(evidence["ess"])
@@ -63,17 +63,14 @@ def test_long_chains_are_thinned():
     steps = 3 * MOST_KEPT
     trace = ChainTrace(steps)
     for t in range(steps):
-        if trace.due:
-            trace.add(np.array([float(t)]))
-        else:
-            trace.skip()
+        trace(np.array([float(t)]))
     assert len(trace.values) == MOST_KEPT and trace.values[1, 0] == 3
 
 
 def test_relaxation_of_a_decay():
     trace = ChainTrace(800)
     for t in range(800):
-        trace.add(5.0 + 3.0 * np.exp(-t / 40.0) * np.ones(3))
+        trace(5.0 + 3.0 * np.exp(-t / 40.0) * np.ones(3))
     assert trace.relaxation() == pytest.approx(40.0, rel=1e-2)
     assert trace.relaxation(5.0) == pytest.approx(40.0, rel=1e-3)
     assert np.isnan(trace.relaxation(0.0))

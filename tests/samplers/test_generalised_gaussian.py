@@ -72,7 +72,7 @@ def test_steps_and_replicates_may_be_split(draw):
 def test_the_mean_is_the_mean_of_successive_steps(monkeypatch):
     expected = STREAM.generalised_gaussian(35, 14, 1, 3, 4, 6.0).reshape(2, 7, 3, 4).astype(float).mean(axis=1)
     for most in (1, 1 << 17):
-        monkeypatch.setattr("dpsco_bench.privacy.mechanism._MOST_VALUES", most)
+        monkeypatch.setattr("dpsco_bench.privacy.mechanism.BLOCK_VALUES", most)
         np.testing.assert_allclose(generalised_gaussian_mean(STREAM, 5, 2, 1, 3, 4, 6.0, 7), expected, rtol=1e-13)
 
 

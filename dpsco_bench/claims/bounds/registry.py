@@ -99,7 +99,7 @@ class Symbol:
 
 
 Glossary = Mapping[str, Symbol]
-GLOSSARIES: Registry[Glossary] = Registry("glossary", "bounds", core="leaderboard.bounds")
+GLOSSARIES: Registry[Glossary] = Registry("glossary", "bounds", core="claims.bounds.orders")
 COMMON: Glossary = {
     "n": Symbol("number of records", "n"),
     "d": Symbol("dimension, the problem's effective one", "d"),
@@ -193,7 +193,7 @@ class Bound:
         return lambda context: FUNCTIONS["max"](whole(context), least(context))
 
 
-BOUNDS: Registry[Bound] = Registry("bound", "bounds", core="leaderboard.bounds")
+BOUNDS: Registry[Bound] = Registry("bound", "bounds", core="claims.bounds.orders")
 
 
 def bound(

@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 
 from dpsco_bench.cli.console import add_algorithm, add_shared, algorithm_keys, answer
-from dpsco_bench.errors import InputError, Refusal, integral
+from dpsco_bench.errors import Refusal, integral
 
 SUMMARY = "noise, real epsilon and gradient evaluations of an algorithm; nothing is run"
-EPILOG = """keys: problem, n (both required), d, epsilon (1), delta (1e-5), variant, seed (2017),
+EPILOG = """keys: n (required), problem (ridge_logistic), d, epsilon (1), delta (1e-5), variant, seed (2017),
 and every schedule option, problem option and problem constant by name. Example:
   dpsco account {algorithm} problem={problem} n=16384 d=10 epsilon=1 delta=1e-5"""
-
-ACCEPT = "which accept it: dpsco list algorithms --for problem="
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,21 +20,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.cli.accounting import account, screen
+    from dpsco_bench.cli.overrides import default_name
     from dpsco_bench.execution.request import check_run, make_cell
     from dpsco_bench.problems.registry import problem_class
 
     algorithm, keys = algorithm_keys(args.algorithm, args.keys)
-    if "problem" not in keys:
-        raise InputError("problem", "missing", "given: `dpsco list problems` lists them")
-    seed, problem = integral(keys.pop("seed", 2017)), str(keys.pop("problem"))
+    seed, problem = integral(keys.pop("seed", 2017)), str(keys.pop("problem", "") or default_name("problem"))
     try:
         cell = make_cell(algorithm, problem, keys)
         check_run("none", 1, seed)
         report = account(cell, seed)
     except Refusal as refused:
-        ball = "domain = space" in refused.reason and "l2_ball" in refused.reason
-        cure = ACCEPT + problem if f" on {problem}" in refused.what else ""
-        if ball and "radius" in problem_class(problem).options:
+        cure = f"which accept it: dpsco list algorithms --for problem={problem}" * (f" on {problem}" in refused.what)
+        needs_ball = "domain = space" in refused.reason and "l2_ball" in refused.reason
+        if needs_ball and "radius" in problem_class(problem).options:
             cure = "give domain=l2_ball radius=1"
         if not cure:
             raise

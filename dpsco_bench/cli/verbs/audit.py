@@ -8,16 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from dpsco_bench.audit.auditor import INSTANCES, AuditResult, audit_cell, make_audit_cell
-from dpsco_bench.cli.console import (
-    add_checked_algorithm,
-    answer,
-    bounded,
-    checked_algorithm,
-    labelled,
-    number,
-    parse_value,
-    say,
-)
+from dpsco_bench.cli import console as ui
 from dpsco_bench.execution.progress import Pace, duration, shown
 from dpsco_bench.privacy.ledger import OF
 
@@ -50,7 +41,7 @@ class AuditPace(Pace):
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    add_checked_algorithm(parser, "n=... epsilon=... and any other key")
+    ui.add_checked_algorithm(parser, "n=... epsilon=... and any other key")
     parser.add_argument("--runs", help="runs per data set (default: 5,000 to 100,000, fewer for longer runs)")
     parser.add_argument("--confidence", default="0.95", help="joint confidence of the bound (default 0.95)")
     kinds = "transcript (everything released) or output (the final output only, on the instance that tells most)"
@@ -61,51 +52,48 @@ def execute(args: argparse.Namespace) -> int:
     """Audit and print the outcome; whatever the verdict, the exit code is 0."""
     import numpy as np
 
-    algorithm, calibration, keys = checked_algorithm(args)
+    algorithm, calibration, keys = ui.checked_algorithm(args)
     problem = keys.pop("problem", None)
     cell = make_audit_cell(algorithm, None if problem is None else str(problem), keys, calibration)
-    cell.plan(calibration, parse_value(args.seed))  # made twice: a plan that differs is not audited
+    searched = () if problem else INSTANCES.keys() - {key.rpartition(".")[2] for key in keys}
+    how = {
+        key: ui.parse_value(getattr(args, key))
+        for key in ("runs", "confidence", "seed")
+        if getattr(args, key) is not None
+    }
+    cell.plan(calibration, how["seed"])  # made twice: a plan that differs is not audited
     pace = AuditPace()
     # exp(epsilon) of a claim above 709 is infinite, and the power it gives is right
-    with shown(pace, say, f"audit {algorithm}"), np.errstate(over="ignore"):
-        result = audit_cell(
-            cell,
-            calibration,
-            runs=None if args.runs is None else parse_value(args.runs),
-            confidence=parse_value(args.confidence),
-            statistic=args.statistic,
-            seed=parse_value(args.seed),
-            progress=pace.progress,
-            searched=() if problem else INSTANCES.keys() - {key.rpartition(".")[2] for key in keys},
-        )
-    return answer(args.json, result, screen(result))
+    with shown(pace, ui.say, f"audit {algorithm}"), np.errstate(over="ignore"):
+        made = audit_cell(cell, calibration, statistic=args.statistic, progress=pace.progress, searched=searched, **how)
+    return ui.answer(args.json, made, screen(made))
 
 
 def screen(result: AuditResult) -> Iterator[str]:
     yield (
         f"{result.algorithm}, calibration {result.calibration}: {result.verdict} "
-        f"(epsilon {bounded(result.epsilon_lower, 'lower')}, claimed {number(result.epsilon_claimed)})"
+        f"(epsilon {ui.bounded(result.epsilon_lower, 'lower')}, claimed {ui.number(result.epsilon_claimed)})"
     )
     bound = result.bound
     kept = "" if result.mu_lower <= result.mu_charged else ": what is charged is refuted"
-    level = f"mu {bounded(result.mu_lower, 'lower')}, charged {number(result.mu_charged)}{kept}"
+    level = f"mu {ui.bounded(result.mu_lower, 'lower')}, charged {ui.number(result.mu_charged)}{kept}"
     facts = {
         "bound": OF[result.of],
-        "delta": number(result.delta),
-        "confidence": f"{number(result.confidence)}, joint over both directions",
+        "delta": ui.number(result.delta),
+        "confidence": f"{ui.number(result.confidence)}, joint over both directions",
         "runs": f"{result.runs} on each data set",
         "neighbours": result.neighbours,
         **({"instance": result.instance} if result.instance else {}),
         "statistic": result.statistic,
-        "power": f"{number(result.power)}, predicted: the chance that {result.against} is refuted",
-        "event": f"{bound.event}: probability >= {number(bound.power_low)} on one data set, "
-        f"<= {number(bound.false_alarm_high)} on the other ({bound.direction})",
+        "power": f"{ui.number(result.power)}, predicted: the chance that {result.against} is refuted",
+        "event": f"{bound.event}: probability >= {ui.number(bound.power_low)} on one data set, "
+        f"<= {ui.number(bound.false_alarm_high)} on the other ({bound.direction})",
         **({} if math.isnan(result.mu_charged) else {"Gaussian DP": level}),
-        "accountant": f"epsilon {bounded(result.epsilon_real, result.epsilon_real_kind) or '-'}",
+        "accountant": f"epsilon {ui.bounded(result.epsilon_real, result.epsilon_real_kind) or '-'}",
     }
-    yield from (labelled(label, text) for label, text in facts.items())
-    yield from (labelled("*", remark, 2) for remark in result.remarks)
-    if result.verdict != "refuted" and result.power < 0.5:
-        yield labelled("*", "It says nothing: the predicted power is below one half.", 2)
+    yield from (ui.labelled(label, text) for label, text in facts.items())
+    yield from (ui.labelled("*", remark, 2) for remark in result.remarks)
     if result.verdict != "refuted":
-        yield labelled("*", "Not refuted is no proof: an audit sees only the pairs and events that it tries.", 2)
+        if result.power < 0.5:
+            yield ui.labelled("*", "It says nothing: the predicted power is below one half.", 2)
+        yield ui.labelled("*", "Not refuted is no proof: an audit sees only the pairs and events that it tries.", 2)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from dpsco_bench.cli.console import add_checked_algorithm, answer, checked_algorithm, labelled, parse_value
+
+if TYPE_CHECKING:
+    from dpsco_bench.audit.contract import CheckResult
 
 SUMMARY = "check that an algorithm draws, counts and protects what it declares"
 EPILOG = """keys: problem (ridge_logistic), n (24), d, epsilon (1), delta (1e-5), variant, and every schedule option,
@@ -21,10 +26,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Print a line per check; 1 if one fails."""
     from dpsco_bench.audit.contract import check_algorithm
+    from dpsco_bench.cli.overrides import default_name
 
     algorithm, calibration, keys = checked_algorithm(args)
-    problem = str(keys.pop("problem", "ridge_logistic"))
+    problem = str(keys.pop("problem", "") or default_name("problem"))
     findings = check_algorithm(algorithm, problem, calibration, seed=parse_value(args.seed), **keys)
-    lines = (labelled(WORDS[one.passed], f"{one.check} ({one.detail})", 6) for one in findings)
-    answer(args.json, [asdict(finding) for finding in findings], lines)
+    answer(args.json, [asdict(finding) for finding in findings], _lines(findings))
     return int(any(finding.passed is False for finding in findings))
+
+
+def _lines(findings: Sequence[CheckResult]) -> Iterator[str]:
+    """Tell each check; a cause that fails several is told with the first."""
+    told = set[str]()
+    for one in findings:
+        why = "for the same reason" if one.passed is False and one.detail in told else one.detail
+        told.add(one.detail)
+        yield labelled(WORDS[one.passed], f"{one.check} ({why})", 6)

@@ -11,34 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
+from dpsco_bench.analysis.races import so_far
+from dpsco_bench.claims.bounds.orders import ORDER_ONLY
 from dpsco_bench.claims.jobs import plan_settings
-from dpsco_bench.claims.plan import BoardEntry, Settings, Unrun
-from dpsco_bench.cli.claiming import SETTINGS, check_settings
-from dpsco_bench.cli.console import (
-    HELD_OUT,
-    Heading,
-    Row,
-    add_shared,
-    held_text,
-    labelled,
-    number,
-    numbers,
-    parse_keys,
-    print_json,
-    say,
-    table,
-)
-from dpsco_bench.cli.overrides import extended
-from dpsco_bench.cli.sweeps import set_damaged_aside
-from dpsco_bench.errors import InputError
+from dpsco_bench.claims.plan import BoardEntry, Unrun
+from dpsco_bench.cli import console as ui
+from dpsco_bench.cli.overrides import PLAN_SETTINGS, check_settings, extended
+from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.execution.job_results import Measured
-from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.jobs import Job, Settings
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.progress import Pace, duration
 from dpsco_bench.execution.results import check_writable, write_table
 from dpsco_bench.jsonio import check_figure
 from dpsco_bench.leaderboard.choose import Choice, Chosen, Contest, choose_at, make_point, twin_of
-from dpsco_bench.leaderboard.standings import so_far
 from dpsco_bench.privacy.ledger import OF, OUTPUT, ROUNDING, STATUS_WORDS
 from dpsco_bench.problems.registry import get_problem, problem_class
 
@@ -65,12 +51,12 @@ STATUSES = {
 }
 """Statuses of methods without a risk, in the order in which they are told, and what stands before the reason."""
 COLUMNS = (
-    Heading("method"),
-    *numbers("risk", ci="+- (95 %)"),
-    *HELD_OUT,
-    Heading("says", ""),
-    Heading("privacy"),
-    *numbers("gradients", "seconds"),
+    ui.Heading("method"),
+    *ui.numbers("risk", ci="+- (95 %)"),
+    *ui.HELD_OUT,
+    ui.Heading("says", ""),
+    ui.Heading("privacy"),
+    *ui.numbers("gradients", "seconds"),
 )
 _LONG = re.compile(r"\b\d+\.\d{5,}(?:e[-+]?\d+)?")
 """A number with more digits than a reader wants."""
@@ -83,28 +69,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cores", type=int, metavar="N", help="processes at a time (default: 2)")
     parser.add_argument("--out", metavar="FILE", help="Parquet file (default: results/choose/<digest>.parquet)")
     parser.add_argument("--twin", action="store_true", help="synthetic records of the shape of one's own data instead")
-    add_shared(parser, "json", "plugin")
+    ui.add_shared(parser, "json", "plugin")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Check the point, run what fits, rank it, and write rows and figure."""
-    if args.cores is not None and args.cores < 1:
-        raise InputError("--cores", args.cores, "an integer >= 1")
-    if args.out is not None:
-        _check_files(Path(args.out))
+    from dpsco_bench.report.choice import write_choice
+
+    if args.cores is not None:
+        checked_count("--cores", args.cores)
+    rows = None if args.out is None else Path(args.out)
+    if rows:
+        if rows.suffix not in ENDINGS:
+            ending = f"a file ending in {' or '.join(ENDINGS)}; the figure beside it is .svg"
+            raise InputError("--out", args.out, ending)
+        check_writable("--out", rows)
+        check_figure("--out", rows.with_suffix(".svg"))
     point, settings = asked_point(args.keys, args.plugin, args.twin)
     _say_what_is_clipped(point)
     measured = Layout("").measured
     shown = Watched(measured, args.limit)
     with shown.live or nullcontext():
         found = choose_at(point, settings, measured, args.limit, args.cores, shown.tell, shown.begin, shown.made)
-    files = _write(found, args.out)
+    rows = rows or RESULTS / f"{found.key}.parquet"
+    write_table(found.rows, rows)
+    files = {"rows": rows, "figure": write_choice(found, rows.with_suffix(".svg"))}
     if args.json:
-        print_json({**found.to_json(), **files})
+        ui.print_json({**found.to_json(), **files})
     else:
         print(printed(found))
         for name, path in files.items():
-            say(f"{name}: {path}")
+            ui.say(f"{name}: {path}")
     return 0
 
 
@@ -123,7 +118,7 @@ class Watched:
     def begin(self, entry: BoardEntry) -> None:
         count = sum(job.calibration != "none" for job in entry.jobs)
         seconds = sum(sum(job.seconds) for job in entry.jobs)
-        say(f"{count} methods, about {duration(seconds)} of work (limit {duration(self.limit)} on one core)")
+        ui.say(f"{count} methods, about {duration(seconds)} of work (limit {duration(self.limit)} on one core)")
 
     def made(self, job: Job) -> None:
         """Show the risk of a method so far; in lines only the first one."""
@@ -133,13 +128,14 @@ class Watched:
             return
         self.risks[job.part] = risk, half, count = found
         if not self._refresh():
-            say(f"{job.part}: risk {number(risk, 3)} +- {number(half, 2)} after {count} of {job.replicates} replicates")
+            told = f"risk {ui.number(risk, 3)} +- {ui.number(half, 2)} after {count} of {job.replicates} replicates"
+            ui.say(f"{job.part}: {told}")
 
     def tell(self, pace: Pace) -> None:
         self.pace = str(pace)
         if not self._refresh() and pace.done < pace.all and time.monotonic() - self.last >= SPACING:
             self.last = time.monotonic()
-            say(self.pace)
+            ui.say(self.pace)
 
     def _refresh(self) -> bool:
         """Show the table anew; False where there is no terminal for it."""
@@ -149,7 +145,7 @@ class Watched:
             return False
         rows = Table("method", "risk", "+- (95 %)", "replicates", box=None, caption=self.pace)
         for name, (risk, half, count) in sorted(self.risks.items(), key=lambda item: item[1]):
-            rows.add_row(name, number(risk, 3), number(half, 2), str(count))
+            rows.add_row(name, ui.number(risk, 3), ui.number(half, 2), str(count))
         self.live.update(rows, refresh=True)
         return True
 
@@ -159,10 +155,10 @@ def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: boo
 
     Raises InputError for an unknown key, or a value out of range.
     """
-    kept = SETTINGS.keys() - {"claims", "boards", "stages"}
+    kept = PLAN_SETTINGS.keys() - {"claims", "boards", "stages"}
     mine = [text for text in arguments if text.partition("=")[0] in kept]
     settings = plan_settings("ci", check_settings(extended(mine, "plugins", plugins)))
-    point = make_point(parse_keys(text for text in arguments if text not in mine), settings.data_root)
+    point = make_point(ui.parse_keys(text for text in arguments if text not in mine), settings.data_root)
     return (twin_of(point, settings.data_root) if twin else point), settings
 
 
@@ -175,45 +171,26 @@ def _say_what_is_clipped(point: Contest) -> None:
     share = float((own.row_norms(own.table.features) > clip).mean())
     if share > MUCH:
         told = f"clip = {clip:g} shortens {share:.0%} of the rows (a number that is not private): little but their "
-        say(told + "directions is left. Divide columns by public constants first, or take a larger clip.")
-
-
-def _write(found: Choice, out: str | None) -> dict[str, Path]:
-    from dpsco_bench.leaderboard.phases import write_choice
-
-    rows = Path(out) if out else RESULTS / f"{found.key}.parquet"
-    if not out:
-        set_damaged_aside(rows)
-        check_writable("--out", rows)
-    write_table(found.rows, rows)
-    return {"rows": rows, "figure": write_choice(found, rows.with_suffix(".svg"))}
-
-
-def _check_files(rows: Path) -> None:
-    """Refuse a place where rows, or the figure beside them, would replace another file."""
-    if rows.suffix not in ENDINGS:
-        raise InputError("--out", str(rows), f"a file ending in {' or '.join(ENDINGS)}; the figure beside it is .svg")
-    check_writable("--out", rows)
-    check_figure("--out", rows.with_suffix(".svg"))
+        ui.say(told + "directions is left. Divide columns by public constants first, or take a larger clip.")
 
 
 def printed(found: Choice) -> str:
     """Lay out the answer, the ranking, what stands beside it, and what was not run."""
     point = found.point
     options = ", ".join(f"{key} = {value}" for key, value in sorted(point.options.items()) if key != "sha256")
-    where = f"n = {point.n}, d = {point.d}, epsilon = {number(point.epsilon)}, delta = {point.delta:g}"
+    where = f"n = {point.n}, d = {point.d}, epsilon = {ui.number(point.epsilon)}, delta = {point.delta:g}"
     parts = [
         f"{point.problem}{f': {options}' if options else ''}\n{where}; {found.risk_kind} risks",
         "\n".join([found.answer, *found.own]),
-        table(COLUMNS, [_line(found, method) for method in found.methods]),
+        ui.table(COLUMNS, [_line(found, method) for method in found.methods]),
         "\n".join(_references(found)),
     ]
     refused = "\n".join(not_run(found.refused))
     parts += [f"not run, and why:\n{refused}"] if refused else []
-    return "\n\n".join([*parts, "\n".join(labelled("*", note, 2) for note in _notes(found))])
+    return "\n\n".join([*parts, "\n".join(ui.labelled("*", note, 2) for note in _notes(found))])
 
 
-def _line(found: Choice, method: Chosen) -> Row:
+def _line(found: Choice, method: Chosen) -> ui.Row:
     (low, high), held = method.ci, method.held_out
     says = "best" if len(found.tied) == 1 else "tied"
     if not (method.ranked and method.tied):
@@ -221,14 +198,14 @@ def _line(found: Choice, method: Chosen) -> Row:
         says = f"dropped after {method.dropped}" if method.dropped else says
     return {
         "method": method.method,
-        "risk": number(method.risk, 3),
-        "ci": number((high - low) / 2, 2),
-        "loss": number(held and held.loss, 3),
-        "accuracy": number(held and held.accuracy, 3),
+        "risk": ui.number(method.risk, 3),
+        "ci": ui.number((high - low) / 2, 2),
+        "loss": ui.number(held and held.loss, 3),
+        "accuracy": ui.number(held and held.accuracy, 3),
         "says": says,
         "privacy": STATUS_WORDS[method.privacy_status] + f" {OF[OUTPUT]}" * _by_output(method, found.point.epsilon),
-        "gradients": number(method.gradient_evaluations, 3),
-        "seconds": number(method.seconds, 2),
+        "gradients": ui.number(method.gradient_evaluations, 3),
+        "seconds": ui.number(method.seconds, 2),
     }
 
 
@@ -240,17 +217,17 @@ def _by_output(method: Chosen, epsilon: float) -> bool:
 def _references(found: Choice) -> Iterator[str]:
     """Tell the trivial solution, the run without privacy and the lower bound."""
     low, high = found.without_privacy.ci
-    risk, own = number(found.without_privacy.risk, 3), found.risk_kind == "excess empirical"
-    spread = "the minimum of the sample's risk" if own else f"[{number(low, 3)}, {number(high, 3)}]"
+    risk, own = ui.number(found.without_privacy.risk, 3), found.risk_kind == "excess empirical"
+    spread = "the minimum of the sample's risk" if own else f"[{ui.number(low, 3)}, {ui.number(high, 3)}]"
     known = "not known: no method without noise has run here" if risk == "-" else f"{risk}, {spread}"
-    told = {"trivial": f"{number(found.trivial, 3)}, the starting point", "without_privacy": known}
+    told = {"trivial": f"{ui.number(found.trivial, 3)}, the starting point", "without_privacy": known}
     for key, text in told.items():
-        held = f"; held out: {held_text(found.held_out[key])}" if key in found.held_out else ""
-        yield labelled("trivial solution" if key == "trivial" else "without privacy", text + held, 18)
+        held = f"; held out: {ui.held_text(found.held_out[key])}" if key in found.held_out else ""
+        yield ui.labelled("trivial solution" if key == "trivial" else "without privacy", text + held, 18)
     bound = found.lower_bound
-    cut = "cut at the trivial solution, " * (bound.value is not None and bound.value >= found.trivial)
-    value = f"{number(bound.value, 3)}, {cut}{bound.kind}: " if bound.value is not None else "none: "
-    yield labelled("lower bound", value + bound.source, 18)
+    cut = "cut at the trivial solution, " * (bound is not None and bound >= found.trivial)
+    value = f"{ui.number(bound, 3)}, {cut}{ORDER_ONLY}: " if bound is not None else "none: "
+    yield ui.labelled("lower bound", value + found.bound, 18)
 
 
 def not_run(refused: Sequence[Unrun]) -> Iterator[str]:
@@ -259,7 +236,7 @@ def not_run(refused: Sequence[Unrun]) -> Iterator[str]:
     for status, before in STATUSES.items():
         for item in (item for item in refused if item.status == status):
             reason = _LONG.sub(lambda found: f"{float(found[0]):.4g}", item.reason)
-            yield labelled(item.method, before + reason, room)
+            yield ui.labelled(item.method, before + reason, room)
 
 
 def _notes(found: Choice) -> Iterator[str]:

@@ -1,21 +1,33 @@
-"""``dpsco claim ID... [--profile PROFILE]``: measure claims from their files to their verdicts."""
+"""``dpsco claim ID... [--profile PROFILE]``: measure claims from their files to their verdicts.
+
+Results lie in the store that the workflow uses too.
+"""
 
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from dpsco_bench.analysis.answer import told
-from dpsco_bench.analysis.stages import staged
+from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.analysis.stages import decider, staged
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.jobs import check_profile, claim_plan, left_out, unmeasured
+from dpsco_bench.claims.catalogue import claim_ids, find_claim_id, own_claims
+from dpsco_bench.claims.jobs import claim_plan, left_out, unmeasured
 from dpsco_bench.claims.plan import ClaimEntry
-from dpsco_bench.cli.claiming import asked_claims, run_claim
-from dpsco_bench.cli.console import add_shared, labelled, print_json
-from dpsco_bench.cli.verbs.gate import answers_text, recorded_rows, verdict_table
+from dpsco_bench.cli.console import add_shared, answer, labelled, say
+from dpsco_bench.cli.overrides import asked_files, listed_by
+from dpsco_bench.cli.verbs.gate import answers_text, predictor, recorded_rows, verdict_table
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.job_results import Measured
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.results import check_writable
+from dpsco_bench.execution.worker import make_all
 from dpsco_bench.registry import say_once
 
 SUMMARY = "run claims end to end and print their verdicts"
@@ -24,6 +36,8 @@ EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fuse
 A claim of one's own is given by its file: dpsco claim my_claim.yaml --plugin my_method.py
 Finished jobs are kept in results/store, where the workflow finds them too, so an interrupted claim resumes.
 A claim that does not hold is a result: the exit code is 0 whatever the verdict."""
+LEAST_SECONDS = 0.02
+"""Least seconds of a cell, beside its steps."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,59 +50,93 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Plan all claims first, then run and judge them one by one."""
-    check_profile(args.profile)
+    files = Layout(args.profile)
     if args.figures:
         check_writable("--figures", args.figures / "figure.svg")
     ids, settings = asked_claims(args.ids, args.plugin)
-    measured = Layout(args.profile).measured
     entries = [staged(claim_plan(id, args.profile, settings)) for id in ids]
     if not any(entry.claim.parts for entry in entries):
         raise unmeasured(args.profile, [entry.id for entry in entries])
     rows: list[Verdict] = []
     drawn: list[Path] = []
     for entry in entries:
-        found = run_claim(entry, measured) if entry.claim.parts else []
+        found = run_claim(entry, files.measured) if entry.claim.parts else []
         if not found:
             say_once(unmeasured(args.profile, [entry.id]))
+        elif args.figures:
+            drawn += _drawn(entry, found, files, args.figures)
         rows += found
-        drawn += _drawn(entry, found, args) if args.figures and found else []
-    if args.json:
-        print_json(told(rows, recorded_rows(args.profile)))
-    else:
-        _print(rows)
-        for id in dict.fromkeys(row.id for row in rows):
-            if others := left_out(id, args.profile, settings):
-                print(labelled(f"{id}:", f"profile {args.profile} has no values for {', '.join(others)}", 2 + len(id)))
-        for path in drawn:
-            print(f"figure: {path}")
-    return 0
+    beside = recorded_rows(args.profile)
+    return answer(args.json, told(rows, beside), _screen(rows, beside, args.profile, settings, drawn))
 
 
-def _drawn(entry: ClaimEntry, rows: list[Verdict], args: argparse.Namespace) -> list[Path]:
+def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """Sort the arguments of a verb into ids of claims and settings, overrides of ``conf/plan.yaml``, each once.
+
+    They are ids, papers (all their claims), patterns such as ``paper.thm*``, files of one's own claims (``.yaml``), and
+    settings ``key=value``. Raises InputError for an unknown claim or setting, or no claim at all.
+    """
+    names, files, settings = asked_files(arguments, plugins, "claims")
+    known = [*claim_ids(), *own_claims(listed_by(settings, "claims"))]
+    ids: list[str] = []
+    for name in names:
+        found = fnmatch.filter(known, f"{name}.*" if name.isidentifier() else name)
+        if not found and set(name) & set("*?[") and name not in files:
+            raise InputError("claim", name, "a pattern that some claims match: `dpsco list claims` shows all")
+        ids += own_claims([name]) if name in files else found or [find_claim_id(name, known)]
+    if not ids:
+        raise InputError("claim", "missing", "given" + "".join(f", e.g. {id}" for id in known[:1]))
+    return list(dict.fromkeys(ids)), settings
+
+
+def run_claim(entry: ClaimEntry, measured: Measured) -> list[Verdict]:
+    """Calibrate and run what the store lacks of a claim, a line on stderr for each job that is run, and judge it.
+
+    In its verdicts ``runtime_s`` is the CPU time of the part's own run, NaN where it has none.
+    """
+    entry = measured.present(entry)
+    make_all(entry.jobs, measured, say, weigh, decide=decider([entry], measured))
+    costs = {(job.part, job.calibration): measured.cost("run", job) for job in entry.jobs if job.has_run}
+    rows = judge_claim(entry, measured.load, measured.decided)
+    seconds = {place: cost[0] for place, cost in costs.items() if cost}
+    return [replace(row, runtime_s=seconds.get((row.part, row.calibration), math.nan)) for row in rows]
+
+
+def weigh(step: str, job: Job) -> list[float]:
+    """Predict the time of each cell of a job: its share of the recorded time, else by the model."""
+    own = [LEAST_SECONDS + one for one in job.seconds] if step == "run" and any(job.seconds) else []
+    own = own or [1.0] * len(job.cells)
+    return [max(predictor(job.profile)(step, job), LEAST_SECONDS) * one / sum(own) for one in own]
+
+
+def _drawn(entry: ClaimEntry, rows: list[Verdict], files: Layout, folder: Path) -> list[Path]:
     from dpsco_bench.report.figures import write_claim_figures
     from dpsco_bench.report.inputs import ClaimResults
 
-    files = Layout(args.profile)
-    return write_claim_figures(ClaimResults(files.measured.present(entry), files, rows), args.figures)
+    return write_claim_figures(ClaimResults(files.measured.present(entry), files, rows), folder)
 
 
-def _print(rows: list[Verdict]) -> None:
-    """Print the answers of each claim, its rows, and every row's reasons."""
-    (profile,) = {row.profile for row in rows}
-    print(answers_text(rows, recorded_rows(profile)) + "\n")
-    print(verdict_table(rows, privacy=True))
-    print(f"profile {profile}" + "; --profile full has the complete replication's sizes" * (profile != "full"))
-    several = len({row.id for row in rows}) > 1
+def _screen(
+    rows: list[Verdict], beside: list[Verdict], profile: str, settings: list[str], drawn: list[Path]
+) -> Iterator[str]:
+    """Give the answers of each claim, its rows, and every row's reasons."""
+    yield answers_text(rows, beside) + "\n"
+    yield verdict_table(rows, privacy=True)
+    yield f"profile {profile}" + "; --profile full has the complete replication's sizes" * (profile != "full")
+    ids = dict.fromkeys(row.id for row in rows)
     remarks = [
-        (f"{row.id} " * several + f"{row.part} [{row.calibration}]", note)
+        (f"{row.id} " * (len(ids) > 1) + f"{row.part} [{row.calibration}]", note)
         for row in rows
         for note in (row.sentence, _noise_off(row), *row.reservations, *row.notes)
         if note
     ]
-    if remarks:
-        print()
+    yield from [""] if remarks else []
     for place, note in remarks:
-        print(labelled(f"{place}:", note, 2 + len(place)))
+        yield labelled(f"{place}:", note, 2 + len(place))
+    for id in ids:
+        if others := left_out(id, profile, settings):
+            yield labelled(f"{id}:", f"profile {profile} has no values for {', '.join(others)}", 2 + len(id))
+    yield from (f"figure: {path}" for path in drawn)
 
 
 def _noise_off(row: Verdict) -> str:

@@ -6,9 +6,16 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from dpsco_bench.analysis.record import RowDifference, compare, merge, read_record, record
-from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.jobs import check_profile
+from dpsco_bench.analysis.races import raced_plan
+from dpsco_bench.analysis.record import (
+    RowDifference,
+    changed_points,
+    merge,
+    read_points,
+    read_record,
+    record,
+    record_points,
+)
 from dpsco_bench.claims.plan import read_plan
 from dpsco_bench.cli.console import Heading, add_shared, answer, table
 from dpsco_bench.cli.verbs import gate
@@ -17,7 +24,7 @@ from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.predict import Seconds, read_seconds, record_seconds, slower
-from dpsco_bench.leaderboard.standings import RankedBoard, changed, raced_plan, read_boards, record_board
+from dpsco_bench.leaderboard.standings import RankedBoard, Standing
 
 SUMMARY = "the recorded verdicts against the last run (the regression check)"
 EPILOG = (
@@ -27,9 +34,9 @@ EPILOG = (
 )
 _COLUMNS = (
     Heading("id", "claim", shrink=12),
-    Heading("part", "part", shrink=12),
+    Heading("part", shrink=12),
     Heading("calibration", "noise"),
-    Heading("recorded", "recorded", shrink=12),
+    Heading("recorded", shrink=12),
     Heading("fresh", "now", shrink=12),
     Heading("what", ""),
 )
@@ -41,18 +48,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    files, path = Layout(check_profile(args.profile)), gate.recorded_path(args.profile)
-    fresh, known = last_verdicts(files), read_record(path)
-    jobs = [*raced_plan(read_plan(files.plan), files.measured).jobs()] if files.plan.is_file() else []
+    files, path = Layout(args.profile), gate.recorded_path(args.profile)
+    planned = gate.planned_claims(files) if files.plan.is_file() else []
+    jobs = [*raced_plan(read_plan(files.plan), files.measured).jobs()] if planned else []
+    folder = files.verdicts("*").parent
+    fresh = gate.read_verdicts(files, planned or sorted(file.stem for file in folder.glob("*.json")))
+    if not fresh:
+        raise InputError("verdicts", folder, f"written by a run: make replicate PROFILE={args.profile}")
+    known = read_record(path)
     times = late(read_seconds(gate.recorded_seconds_path(args.profile)), jobs, files.measured)
-    claims = {row.id for row in fresh}
-    rows = compare([row for row in known if row.id in claims], fresh, claims, times)
+    rows = gate.compared(known, fresh, times)
     if args.record:
         record(path, merge(known, fresh))
         if jobs:
             record_seconds(gate.recorded_seconds_path(args.profile), jobs, files.measured)
-    boards = compare_boards(files, args.record)
-    lost = gate.unjudged(args.profile, gate.planned_claims(files), fresh) if files.plan.is_file() else ""
+    boards, lost = compare_boards(files, args.record), gate.unjudged(args.profile, planned, fresh)
     shown = table(_COLUMNS, [{**asdict(row), "what": row.remark} for row in rows])
     told = f"recorded in {path}" if args.record else _conclusion(rows)
     answer(args.json, rows, filter(None, [shown + "\n", told, boards, lost]))
@@ -62,29 +72,18 @@ def execute(args: argparse.Namespace) -> int:
 def compare_boards(files: Layout, record: bool) -> str:
     """Lines on the leaderboards of the last run beside the recorded ones; with ``record`` they are recorded."""
     path = gate.recorded_path(files.profile).with_name("boards") / f"{files.profile}.json"
-    found, points, lines = read_boards(path), 0, []
+    found, points, lines = read_points(path), 0, list[str]()
     for file in sorted(files.standings("*").parent.glob("*.json")):
         ranked = RankedBoard.read(file)
         rows = ranked.standings if ranked else ()
-        lines += changed(found, file.stem, rows)
+        fresh = [row.recorded(file.stem) for row in rows if isinstance(row, Standing)]
+        lines += changed_points(found, fresh)
         points += len(rows)
         if record:
-            record_board(path, file.stem, rows)
+            absent = {row.instance for row in rows} - {point["instance"] for point in fresh}
+            record_points(path, file.stem, fresh, absent)
     told = f"{len(lines)} of {points} points of leaderboards have another winner than recorded"
     return "\n".join([*lines, told]) if points and found and not record else ""
-
-
-def last_verdicts(files: Layout) -> list[Verdict]:
-    """Verdict rows of the last run of a profile; of the planned claims only, where the plan is at hand.
-
-    Raises InputError if there are none.
-    """
-    folder = files.verdicts("*").parent
-    kept = (row for path in sorted(folder.glob("*.json")) for row in gate.verdicts_in(files, path.stem))
-    rows = gate.read_verdicts(files) if files.plan.is_file() else list(kept)
-    if not rows:
-        raise InputError("verdicts", folder, f"written by a run: make replicate PROFILE={files.profile}")
-    return rows
 
 
 def late(recorded: Seconds, jobs: Sequence[Job], measured: Measured) -> dict[tuple[str, str], str]:

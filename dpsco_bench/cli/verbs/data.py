@@ -20,10 +20,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.claims.jobs import plan_settings
-    from dpsco_bench.datasets.registry import fetch, get_data_set, verify
+    from dpsco_bench.datasets.registry import get_data_set
 
-    get_data_set(args.name)
+    known = get_data_set(args.name)
     root = args.root or Path(plan_settings("ci").data_root)
-    found = (verify if args.verify else fetch)(args.name, root)
+    found = (known.verify if args.verify else known.fetch)(root)
     room = 2 + max(map(len, found))
     return answer(args.json, found, (labelled(key, str(value), room) for key, value in found.items()))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from dpsco_bench.claims.model import check_profile
 from dpsco_bench.cli.console import add_shared, answer
 from dpsco_bench.execution.layout import Layout
 
@@ -23,7 +22,7 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.report.figures import AUDITS, write_figures
     from dpsco_bench.report.inputs import read_inputs
 
-    layout = Layout(check_profile(args.profile))
+    layout = Layout(args.profile)
     inputs = read_inputs(layout, only="" if args.id == AUDITS else args.id)
     files = write_figures(inputs, args.id, args.out or layout.figures)
     return answer(args.json, files, map(str, files))

@@ -6,7 +6,8 @@ import argparse
 import math
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from dpsco_bench.analysis.record import SAME, RowDifference, compare, read_recor
 from dpsco_bench.analysis.verdict import Verdict, read_judged
 from dpsco_bench.claims.catalogue import find_claim_id
 from dpsco_bench.claims.kinds import SKIPPED, get_kind
-from dpsco_bench.claims.model import check_profile
 from dpsco_bench.claims.plan import read_plan
 from dpsco_bench.cli.console import Heading, Row, add_shared, bounded, labelled, number, numbers, print_json, table
 from dpsco_bench.execution.layout import Layout
@@ -46,19 +46,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print the table and the differences; 1 if a verdict changed."""
-    files = Layout(check_profile(args.profile))
-    claims = [find_claim_id(text, planned_claims(files)) for text in args.claims] or None
+    files = Layout(args.profile)
+    planned, recorded = planned_claims(files), recorded_rows(args.profile)
+    asked = {find_claim_id(text, planned) for text in args.claims}
+    claims = [id for id in planned if id in asked or not asked]
     rows = read_verdicts(files, claims)
-    found = differences(args.profile, rows)
+    found = [row for row in compared(recorded, rows) if row.what != SAME] if recorded else []
     failed = any(difference.fails for difference in found)
     if args.json:
-        print_json(told(rows, recorded_rows(args.profile)))
+        print_json(told(rows, recorded))
         return int(failed)
     if args.brief:
         print("\n" + closing(files, rows, found), flush=True)
         return 0
     if args.out is None or not failed:
-        text = summary(files, rows, found, planned_claims(files) if claims is None else claims)
+        text = summary(files, rows, found, claims)
         print(text) if args.out is None else write_atomic(args.out, text + "\n")
     else:
         print("\n".join(str(difference) for difference in found if difference.fails), file=sys.stderr)
@@ -70,23 +72,18 @@ def planned_claims(files: Layout) -> list[str]:
     return [entry.id for entry in read_plan(files.plan).claims]
 
 
-def read_verdicts(files: Layout, claims: Collection[str] | None = None) -> list[Verdict]:
-    """Verdict rows of some claims, by default all, in the order of the plan; those without a verdict file have none."""
-    wanted = [id for id in planned_claims(files) if claims is None or id in claims]
-    return [row for id in wanted for row in verdicts_in(files, id)]
+def read_verdicts(files: Layout, claims: Iterable[str]) -> list[Verdict]:
+    """Verdict rows of some claims; those without a verdict file have none."""
+    judged = (read_judged(files.verdicts(id)) for id in claims)
+    return [row for found in judged if found for row in found.verdicts]
 
 
-def verdicts_in(files: Layout, claim: str) -> list[Verdict]:
-    """Rows of a claim's verdict file; none without one."""
-    found = read_judged(files.verdicts(claim))
-    return list(found.verdicts) if found else []
-
-
-def differences(profile: str, rows: Sequence[Verdict]) -> list[RowDifference]:
-    """Differences between these verdicts and the recorded ones of their claims; none where nothing is recorded."""
-    recorded, claims = recorded_rows(profile), {row.id for row in rows}
-    found = compare([row for row in recorded if row.id in claims], rows, claims) if recorded else []
-    return [row for row in found if row.what != SAME]
+def compared(
+    recorded: Sequence[Verdict], rows: Sequence[Verdict], times: Mapping[tuple[str, str], str] | None = None
+) -> list[RowDifference]:
+    """Lay verdicts beside the recorded ones of their claims."""
+    claims = {row.id for row in rows}
+    return compare([row for row in recorded if row.id in claims], rows, claims, times)
 
 
 def unjudged(profile: str, planned: Collection[str], rows: Sequence[Verdict]) -> str:
@@ -110,6 +107,7 @@ def recorded_seconds_path(profile: str) -> Path:
     return shared_dir("workflows") / "seconds" / f"{profile}.json"
 
 
+@cache
 def predictor(profile: str) -> Predictor:
     """Predict what the jobs of a profile will take, by its record."""
     from dpsco_bench.execution.predict import Predictor, read_seconds  # loads Arrow
@@ -119,9 +117,8 @@ def predictor(profile: str) -> Predictor:
 
 def summary(files: Layout, rows: Sequence[Verdict], found: Sequence[RowDifference], claims: Collection[str]) -> str:
     """Print the verdict table, what differs from the record, and where the site is; ``claims`` are looked at."""
-    lost = unjudged(files.profile, claims, rows) if recorded_path(files.profile).is_file() else ""
-    changed = sum(difference.fails for difference in found)
-    lines = [verdict_table(rows), *map(str, found), _counted(files, rows, changed), lost, _site(files)]
+    counted = _counted(files, rows, sum(difference.fails for difference in found))
+    lines = [verdict_table(rows), *map(str, found), counted, unjudged(files.profile, claims, rows), _site(files)]
     return "\n".join(filter(None, lines))
 
 
@@ -141,7 +138,9 @@ def closing(files: Layout, rows: Sequence[Verdict], found: Sequence[RowDifferenc
     papers = dict.fromkeys(id.partition(".")[0] for id in come_to)
     counts = [_counts(paper, [one for id, one in come_to.items() if id.startswith(f"{paper}.")]) for paper in papers]
     counts.append(_counts("all", come_to.values()))
-    lines = [f"profile {files.profile}, {len(rows)} verdicts; in each column {' / '.join(WORDS)}:"]
+    lines = [
+        f"profile {files.profile}, {len(rows)} verdict{'s' * (len(rows) != 1)}; in each column {' / '.join(WORDS)}:"
+    ]
     lines += table(PAPERS, counts).splitlines()
     bad = [id for id, one in come_to.items() if any(cell.word == NO for cell in one.cells.values())]
     names = ", ".join([*bad[:MOST_NAMES], *_more(bad[MOST_NAMES:], "")])
@@ -188,17 +187,15 @@ def verdict_table(rows: Sequence[Verdict], privacy: bool = False) -> str:
     columns = (*COLUMNS, PRIVACY) if privacy and any(map(_real_epsilon, rows)) else COLUMNS
     shown = table(columns, _cells(rows))
     said = ["+- is half of a slope's interval"] if PLUS_MINUS in shown else []
-    lines = [shown, "", f"{len(rows)} verdicts: {counts or 'none'}", *said]
+    lines = [shown, "", f"{len(rows)} verdict{'s' * (len(rows) != 1)}: {counts or 'none'}", *said]
     remedies = (row.reason for row in rows if row.skipped and ":" in row.reason)
     return "\n".join([*lines, *dict.fromkeys(remedies)])
 
 
 def answers_text(rows: Sequence[Verdict], beside: Sequence[Verdict] = ()) -> str:
     """Answer each claim, a line for each question; ``beside`` as in `answers`."""
-    lines: list[str] = []
-    for id, one in answers(rows, beside).items():
-        lines += [id, *(labelled("", line, 2) for line in lines_of(one))]
-    return "\n".join(lines)
+    found = answers(rows, beside).items()
+    return "\n".join("\n".join([id, *(labelled("", line, 2) for line in lines_of(one))]) for id, one in found)
 
 
 def lines_of(found: Answer) -> list[str]:

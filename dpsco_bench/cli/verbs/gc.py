@@ -7,14 +7,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from dpsco_bench.claims.model import check_profile
+from dpsco_bench.analysis.races import raced_plan
 from dpsco_bench.claims.plan import WorkPlan, read_plan
 from dpsco_bench.cli.console import add_shared
 from dpsco_bench.execution.job_results import STEPS, is_wanted
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.store import take
 from dpsco_bench.jsonio import is_abandoned, is_draft
-from dpsco_bench.leaderboard.standings import raced_plan
 from dpsco_bench.report.own_figures import figure_names
 
 SUMMARY = "remove results and figures that no plan names"
@@ -34,18 +33,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Remove files and folders left empty; print what went."""
-    files = Layout(check_profile(args.profile))
+    files = Layout(args.profile)
     plan = read_plan(files.plan)
     lock = None if args.held or args.dry_run else take(files.lock)
     doomed = [*unnamed(files, plan), *unnamed_items(files), *abandoned_drafts(files)]
     for path in doomed:
         print(path)
-        if not args.dry_run:
+    if not args.dry_run:
+        for path in doomed:
             path.unlink(missing_ok=True)
-    folders = (path for folder in FOLDERS for path in sorted((files.results / folder).rglob("*"), reverse=True))
-    for path in () if args.dry_run else folders:
-        if path.is_dir() and not any(path.iterdir()):
-            path.rmdir()
+        for folder in FOLDERS:
+            for path in sorted((files.results / folder).rglob("*"), reverse=True):
+                if path.is_dir() and not any(path.iterdir()):
+                    path.rmdir()
     if lock:
         lock.release()
     print(f"{len(doomed)} files {'would be removed' if args.dry_run else 'removed'}")
@@ -58,7 +58,7 @@ def unnamed(files: Layout, plan: WorkPlan) -> Iterator[Path]:
     for folder in FOLDERS:
         for path in sorted((files.results / folder).rglob("*")):
             name = path.parent.name if folder == "parts" else path.stem
-            named = any(name == id or name.startswith(f"{id}.") for id in ids) or name in ("site", "gate")
+            named = any(f"{name}.".startswith(f"{id}.") for id in ids) or name in ("site", "gate")
             if path.is_file() and not is_draft(path) and not named:
                 yield path
     figures = {id + suffix for id in ids for suffix in FIGURE_SUFFIXES} | set(figure_names([e.id for e in plan.claims]))
@@ -80,9 +80,10 @@ def unnamed_items(files: Layout) -> Iterator[Path]:
         if is_draft(path):
             continue
         if kind in ("locks", "pieces"):
-            if time.time() - path.stat().st_mtime > FRESH_SECONDS:
-                yield path
-        elif (kind, key) not in named:
+            unused = time.time() - path.stat().st_mtime > FRESH_SECONDS
+        else:
+            unused = (kind, key) not in named
+        if unused:
             yield path
 
 

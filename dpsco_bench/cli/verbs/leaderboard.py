@@ -6,31 +6,19 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from dpsco_bench.analysis.races import race, raced
 from dpsco_bench.claims.jobs import plan_settings
-from dpsco_bench.claims.model import check_profile
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
-from dpsco_bench.cli.claiming import asked_files, cell_weights
-from dpsco_bench.cli.console import (
-    HELD_OUT,
-    Heading,
-    Row,
-    add_shared,
-    held_text,
-    labelled,
-    number,
-    numbers,
-    print_json,
-    say,
-    table,
-)
-from dpsco_bench.cli.overrides import listed_by
+from dpsco_bench.cli import console as ui
+from dpsco_bench.cli.overrides import asked_files, listed_by
+from dpsco_bench.cli.verbs.claim import weigh
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.worker import make_all
 from dpsco_bench.leaderboard.board import PREFIX, board_ids, own_boards, plan_boards
-from dpsco_bench.leaderboard.standings import Skipped, Standing, decided_text, race, raced, standings
+from dpsco_bench.leaderboard.standings import Skipped, Standing, decided_text, standings
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 
 SUMMARY = "which method to pick: all methods on common instances at equal accounted (epsilon, delta)"
@@ -38,38 +26,33 @@ EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fuse
 A board of one's own is given by its file: dpsco leaderboard my_board.yaml --plugin my_method.py
 One line per instance and point (n, d, epsilon): the winner and the margin. Those that cannot be told apart stand below.
 --all shows every method. Finished jobs are kept in results/store, so an interrupted run resumes."""
-POINT = (Heading("instance"), *numbers("n", "d", "epsilon"))
+POINT = (ui.Heading("instance"), *ui.numbers("n", "d", "epsilon"))
 COLUMNS = (
     *POINT,
-    Heading("first", "winner"),
-    *numbers("risk", margin="margin [95 %]", search="search", trivial="trivial"),
+    ui.Heading("first", "winner"),
+    *ui.numbers("risk", margin="margin [95 %]", search="search", trivial="trivial"),
 )
 ALL_COLUMNS = (
     *POINT,
-    Heading("method"),
-    *numbers(risk="risk [95 %]"),
-    *HELD_OUT,
-    *numbers("gradients"),
-    Heading("says", ""),
+    ui.Heading("method"),
+    *ui.numbers(risk="risk [95 %]"),
+    *ui.HELD_OUT,
+    *ui.numbers("gradients"),
+    ui.Heading("says", ""),
 )
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     boards = "a board, or its file (default: all boards), and settings"
     parser.add_argument("arguments", nargs="*", metavar="ID|KEY=VALUE", help=boards)
-    add_shared(parser, "profile", "json", "plugin")
+    ui.add_shared(parser, "profile", "json", "plugin")
     parser.add_argument("--all", action="store_true", help="every method, and what was not run with the reason")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Plan the boards, run what is missing, and print the standings."""
-    check_profile(args.profile)
     rows = run_boards(args.profile, *asked_boards(args.arguments, args.plugin))
-    if args.json:
-        print_json(rows)
-    else:
-        _print(rows, args.all)
-    return 0
+    return ui.answer(args.json, rows, screen(rows, args.all))
 
 
 def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
@@ -101,14 +84,14 @@ def _run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped
     failed: dict[str, DpscoError] = {}
 
     def lost(job: Job, error: DpscoError) -> None:
-        say(f"{job.title}: failed: {error}")
+        ui.say(f"{job.title}: failed: {error}")
         failed.setdefault(job.key, error)  # jobs with one key are made once
 
-    weigh, entry = cell_weights(next((job.profile for job in entry.jobs), "")), raced(entry, measured)
+    entry = raced(entry, measured)
 
     def make(jobs: Sequence[Job]) -> None:
         here = [job for job in jobs if not job.skipped]  # what is skipped is told below the standings
-        make_all(here, measured, say, weigh, lost)
+        make_all(here, measured, ui.say, weigh, lost)
 
     entry = race(entry, measured, make)
     jobs = tuple(job for job in entry.jobs if job.key not in failed)
@@ -121,60 +104,59 @@ def _run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped
     return standings(replace(entry, jobs=jobs, left_out=(*entry.left_out, *gone.values())), measured.load)
 
 
-def _print(rows: Sequence[Standing | Skipped], everything: bool) -> None:
+def screen(rows: Sequence[Standing | Skipped], everything: bool) -> Iterator[str]:
     points = [row for row in rows if isinstance(row, Standing)]
     if not points:
-        print("no method ran at any point")
+        yield "no method ran at any point"
     elif everything:
         notes: dict[str, int] = {}
-        print(table(ALL_COLUMNS, [line for row in points for line in _lines(row, notes)]))
-        for reason, place in notes.items():
-            print(labelled(f"({place})", reason, 5))
+        yield ui.table(ALL_COLUMNS, [line for row in points for line in _lines(row, notes)])
+        yield from (ui.labelled(f"({place})", reason, 5) for reason, place in notes.items())
     else:
-        print(table(COLUMNS, map(_winner, points)))
-    for told in (*(line for row in points for line in _told(row)), *(_held_out(points) if everything else ())):
-        print(told)
+        yield ui.table(COLUMNS, map(_winner, points))
+    for row in points:
+        yield from _told(row)
+    if everything:
+        yield from _held_out(points)
     failed = ((item.method, item.reason) for row in points for item in row.left_out if item.status == "failed")
     for method, reason in dict.fromkeys(failed):
-        print(labelled(f"{method} failed:", reason, len(method) + 9))
+        yield ui.labelled(f"{method} failed:", reason, len(method) + 9)
     if said := decided_text(points):
-        print(labelled("*", said, 2))
+        yield ui.labelled("*", said, 2)
     for kind in dict.fromkeys(row.risk_kind for row in points):
         of = dict.fromkeys(row.instance for row in points if row.risk_kind == kind)
-        print(labelled(f"{kind} risks:", ", ".join(of), len(kind) + 8))
-    for row in rows:
-        if row.skipped:
-            print(f"{row.instance}: skipped: {row.skipped}")
+        yield ui.labelled(f"{kind} risks:", ", ".join(of), len(kind) + 8)
+    yield from (f"{row.instance}: skipped: {row.skipped}" for row in rows if row.skipped)
 
 
-def _place(row: Standing) -> Row:
-    return {"instance": row.instance, "n": row.n, "d": row.d, "epsilon": number(row.epsilon)}
+def _place(row: Standing) -> ui.Row:
+    return {"instance": row.instance, "n": row.n, "d": row.d, "epsilon": ui.number(row.epsilon)}
 
 
-def _winner(row: Standing) -> Row:
+def _winner(row: Standing) -> ui.Row:
     low, high = row.margin_ci
     first = row.tied[0] if len(row.tied) == 1 else f"{row.tied[0]} = {len(row.tied) - 1} more"
     first = "none proven private" if row.runner_up is None else first
     return {
         **_place(row),
         "first": "undecided" if row.contenders else first,
-        "risk": number(row.least, 3),
-        "margin": f"{number(row.margin, 2)} [{number(low, 2)}, {number(high, 2)}]" if row.decided else "-",
-        "search": number(row.search.risk, 3) if row.search else "-",
-        "trivial": number(row.trivial, 3),
+        "risk": ui.number(row.least, 3),
+        "margin": f"{ui.number(row.margin, 2)} [{ui.number(low, 2)}, {ui.number(high, 2)}]" if row.decided else "-",
+        "search": ui.number(row.search.risk, 3) if row.search else "-",
+        "trivial": ui.number(row.trivial, 3),
     }
 
 
 def _told(row: Standing) -> list[str]:
     """Say who is tied, and what deciding takes where contenders are left out as too long; nothing of a sole winner."""
-    place = f"{row.instance}, n = {row.n}, d = {row.d}, epsilon = {number(row.epsilon)}:"
+    place = f"{row.instance}, n = {row.n}, d = {row.d}, epsilon = {ui.number(row.epsilon)}:"
     if row.contenders:
         left = "; ".join(f"{one.method} takes {one.cost}" for one in row.contenders)
-        return [place, labelled("  undecided", f"{' = '.join(row.tied)} of those run; {left}")]
+        return [place, ui.labelled("  undecided", f"{' = '.join(row.tied)} of those run; {left}")]
     if row.runner_up is None:
         ran = f"{len(row.methods)} ran without a proof, which --all shows" if row.methods else "--all says why"
-        return [place, labelled("  not compared", f"no method whose privacy is proven ran; {ran}", 16)]
-    return [place, labelled("  tied", " = ".join(row.tied))] if len(row.tied) > 1 else []
+        return [place, ui.labelled("  not compared", f"no method whose privacy is proven ran; {ran}", 16)]
+    return [place, ui.labelled("  tied", " = ".join(row.tied))] if len(row.tied) > 1 else []
 
 
 def _held_out(rows: Sequence[Standing]) -> Iterator[str]:
@@ -182,10 +164,10 @@ def _held_out(rows: Sequence[Standing]) -> Iterator[str]:
     for place, row in {f"{row.instance}, n = {row.n}, d = {row.d}:": row for row in rows if row.held_out}.items():
         yield place
         for key, name in (("trivial", "trivial solution"), ("without_privacy", "without privacy")):
-            yield labelled(f"  {name}", f"held out: {held_text(row.held_out[key])}", 20)
+            yield ui.labelled(f"  {name}", f"held out: {ui.held_text(row.held_out[key])}", 20)
 
 
-def _lines(row: Standing, notes: dict[str, int]) -> Iterator[Row]:
+def _lines(row: Standing, notes: dict[str, int]) -> Iterator[ui.Row]:
     """Make a line per method; reasons are numbered in ``notes``, each once."""
 
     def note(reason: str) -> int:
@@ -202,10 +184,10 @@ def _lines(row: Standing, notes: dict[str, int]) -> Iterator[Row]:
         yield {
             **_place(row),
             "method": method.method,
-            "risk": f"{number(method.risk, 3)} [{number(low, 2)}, {number(high, 2)}]",
-            "loss": number(method.held_out_loss, 3),
-            "accuracy": number(method.held_out_accuracy, 3),
-            "gradients": number(method.gradient_evaluations, 3),
+            "risk": f"{ui.number(method.risk, 3)} [{ui.number(low, 2)}, {ui.number(high, 2)}]",
+            "loss": ui.number(method.held_out_loss, 3),
+            "accuracy": ui.number(method.held_out_accuracy, 3),
+            "gradients": ui.number(method.gradient_evaluations, 3),
             "says": says,
         }
     for item in row.left_out:

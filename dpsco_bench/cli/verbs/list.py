@@ -1,18 +1,19 @@
-"""``dpsco list WHAT [WORD ...]``, of algorithms, audits, claims and so on; ``list algorithms --for ...``."""
+"""``dpsco list WHAT [WORD ...]``, of algorithms, audits, claims and so on; ``list algorithms --for ...``.
+
+Each entry has ``id``, ``source`` and ``summary``, and what is of its kind.
+"""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dpsco_bench.claims.files import read_yaml
-from dpsco_bench.claims.kinds import Kind, all_kinds
-from dpsco_bench.cli.console import Heading, add_shared, labelled, number, numbers, print_json, table
+from dpsco_bench.claims.kinds import KINDS, Kind, all_kinds
+from dpsco_bench.cli.console import Heading, add_shared, answer, labelled, number, numbers, table
 from dpsco_bench.errors import DpscoError, InputError, nearest
-from dpsco_bench.paths import shared_dir
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import PLUGIN
 
@@ -51,25 +52,23 @@ def execute(args: argparse.Namespace) -> int:
         if args.what != "algorithms":
             allowed = f"left out for {args.what}: it asks which algorithms accept"
             raise InputError("--for", " ".join(args.point), allowed)
-        return _print_accepting(args)
-    everything = _LISTS[args.what]()
-    texts = [str(one if isinstance(one, dict) else asdict(one)).lower() for one in everything]
-    words = [word.lower() for word in args.words]
-    entries = [one for one, text in zip(everything, texts, strict=True) if all(word in text for word in words)]
+        accepting = _accepting(args.point, args.plugin)
+        return answer(args.json, accepting, _accepting_lines(accepting))
+    everything, words = _LISTS[args.what](), [word.lower() for word in args.words]
+    entries = [one for one in everything if all(word in str(one).lower() for word in words)]
     if everything and not entries:
         raise InputError("word", " ".join(args.words), f"in an entry of `dpsco list {args.what}`")
-    if args.what == "audits":
-        print_json(listed_audits(entries)) if args.json else print_audits(entries)
-    elif args.json:
-        print_json(entries)
-    elif entries:
-        columns = _WITH_CHANGES if args.what == "errata" else _COLUMNS
-        print(table(columns, [{**entry, "source": _CITATION.sub("", entry["source"])} for entry in entries]))
-        if len(entries) > SCREEN:
-            print(f"\n{len(entries)} {args.what}; dpsco list {args.what} WORD ... has those with all words alone")
-    else:
-        print(f"no {args.what} yet")
-    return 0
+    return answer(args.json, entries, _audit_lines(entries) if args.what == "audits" else _lines(args.what, entries))
+
+
+def _lines(what: str, entries: Sequence[Plain]) -> Iterator[str]:
+    if not entries:
+        yield f"no {what} yet"
+        return
+    columns = _WITH_CHANGES if what == "errata" else _COLUMNS
+    yield table(columns, [{**entry, "source": _CITATION.sub("", entry["source"])} for entry in entries])
+    if len(entries) > SCREEN:
+        yield f"\n{len(entries)} {what}; dpsco list {what} WORD ... has those with all words alone"
 
 
 def _accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Plain]:
@@ -96,7 +95,7 @@ def _accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Pl
         if not twin or error.key in keys:
             raise
         raise InputError(error.key, error.value, "given, or path=FILE: without one only this key tells it") from None
-    refused = {item.method: item.reason for item in candidates(point, settings)[1] if item.status != "not_run"}
+    refused = {item.method: item.reason for item in candidates(point.board, settings)[1] if item.status != "not_run"}
     found = []
     for method in contestants():
         entry, reason = get_algorithm(method.algorithm), refused.get(method.name, "")
@@ -105,18 +104,12 @@ def _accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Pl
     return sorted(found, key=lambda one: (not one["accepts"], one["id"], one["label"]))
 
 
-def _print_accepting(args: argparse.Namespace) -> int:
-    entries = _accepting(args.point, args.plugin)
-    if args.json:
-        print_json(entries)
-        return 0
+def _accepting_lines(entries: Sequence[Plain]) -> Iterator[str]:
     named = [{**one, "id": one["id"] + f" ({one['label']})" * bool(one["label"])} for one in entries]
     room = 2 + max(len(one["id"]) for one in named)
     columns = (Heading("id", f"{'accept it':<{room - 2}}"), Heading("summary", "", shrink=30))
-    print(table(columns, [one for one in named if one["accepts"]]) + "\n\nrefuse it, and why")
-    for one in (one for one in named if not one["accepts"]):
-        print(labelled(one["id"], one["reason"], room))
-    return 0
+    yield table(columns, [one for one in named if one["accepts"]]) + "\n\nrefuse it, and why"
+    yield from (labelled(one["id"], one["reason"], room) for one in named if not one["accepts"])
 
 
 def _listed(id: str, source: str, summary: str, **more: Any) -> Plain:
@@ -137,16 +130,15 @@ def claims() -> list[Plain]:
     from dpsco_bench.claims.catalogue import claim_files, read_claims
     from dpsco_bench.claims.files import read_shipped
 
+    def listed(entry: Plain) -> Plain:
+        more = {"parts": [part["id"] for part in entry["parts"]], "kinds": sorted({p["kind"] for p in entry["parts"]})}
+        return _listed(entry["id"], entry["source"], entry["title"], **more)
+
     try:  # their files as they stand: to check them all takes longer than to list them
-        return [_listed_claim(read_shipped(path)) for path in claim_files().values()]
+        return [listed(read_shipped(path)) for path in claim_files().values()]
     except (KeyError, TypeError, ValueError):
         read_claims()  # names the file and what is wrong with it
         raise
-
-
-def _listed_claim(entry: Plain) -> Plain:
-    more = {"parts": [part["id"] for part in entry["parts"]], "kinds": sorted({p["kind"] for p in entry["parts"]})}
-    return _listed(entry["id"], entry["source"], entry["title"], **more)
 
 
 def errata() -> list[Plain]:
@@ -157,8 +149,6 @@ def errata() -> list[Plain]:
 
 
 def kinds() -> list[Plain]:
-    from dpsco_bench.claims.kinds import KINDS, all_kinds
-
     return [
         _listed(
             kind.name,
@@ -188,87 +178,63 @@ def problems() -> list[Plain]:
 
 
 def tables() -> list[Plain]:
-    from dpsco_bench.claims.catalogue import TableText, table_texts
+    from dpsco_bench.claims.catalogue import table_texts
 
-    def claims_of(text: TableText) -> list[str]:
-        return list(dict.fromkeys(claim for row in text.rows for claim in row.claims))
-
-    return [_listed(text.id, text.source, text.title, claims=claims_of(text)) for text in table_texts()]
-
-
-def audits() -> Sequence[Any]:
-    from dpsco_bench.audit.canaries import trials
-
-    return list(trials())
-
-
-def print_audits(trials: Sequence[Any]) -> None:
-    """Print a row for each audit; then those that are not tried, each with its reason."""
-    rows = [
-        {
-            "audit": _audit(trial).replace(" standard ", " "),  # a variant that is the only one
-            "canary": _canary(trial).removeprefix("canary_"),
-            "claim": f"eps={trial.epsilon:g}",
-            "n": trial.n,
-            "d": trial.d,
-            "statistic": f"{trial.statistic}{', fused' * trial.fused}",
-        }
-        for trial in trials
-        if not trial.reason
+    return [
+        _listed(text.id, text.source, text.title, claims=[*dict.fromkeys(id for row in text.rows for id in row.claims)])
+        for text in table_texts()
     ]
-    print(table(_AUDITS, rows))
-    print("\nnot tried, and why")
-    for reason in dict.fromkeys(trial.reason for trial in trials if trial.reason):
-        print(labelled("-", reason, 2))
-    print("\nAn audit can refute a claim of privacy. It never proves one.")
 
 
-def listed_audits(trials: Sequence[Any]) -> list[Plain]:
-    """Give each as JSON: id, source of the algorithm and summary, as of every list, and its own fields."""
+def audits() -> list[Plain]:
     from dpsco_bench.algorithms.registry import get_algorithm
+    from dpsco_bench.audit.canaries import trials
 
     return [
         _listed(
-            _audit(trial) + ", fused" * trial.fused,
-            get_algorithm(trial.algorithm).source,
-            trial.reason or f"on {_canary(trial)}, by its {trial.statistic}",
-            **asdict(trial),
+            _audit(trial) + ", fused" * trial["fused"],
+            get_algorithm(trial["algorithm"]).source,
+            trial["reason"] or f"on {_canary(trial)}, by its {trial['statistic']}",
+            **trial,
         )
-        for trial in trials
+        for trial in map(asdict, trials())
     ]
 
 
-def _audit(trial: Any) -> str:
-    return " ".join(filter(None, (trial.algorithm, trial.variant, trial.calibration)))
+def _audit_lines(entries: Sequence[Plain]) -> Iterator[str]:
+    """Give a row for each audit; then those that are not tried, each with its reason."""
+    rows = [
+        {
+            **entry,
+            "audit": _audit(entry).replace(" standard ", " "),  # a variant that is the only one
+            "canary": _canary(entry).removeprefix("canary_"),
+            "claim": f"eps={entry['epsilon']:g}",
+            "statistic": entry["statistic"] + ", fused" * entry["fused"],
+        }
+        for entry in entries
+        if not entry["reason"]
+    ]
+    yield table(_AUDITS, rows)
+    yield "\nnot tried, and why"
+    reasons = dict.fromkeys(entry["reason"] for entry in entries)
+    yield from (labelled("-", reason, 2) for reason in reasons if reason)
+    yield "\nAn audit can refute a claim of privacy. It never proves one."
 
 
-def _canary(trial: Any) -> str:
-    keys = {**trial.problem_options, **trial.options}
-    return " ".join((trial.problem, *(f"{key}={number(value)}" for key, value in keys.items())))
+def _audit(trial: Plain) -> str:
+    return " ".join(filter(None, (trial["algorithm"], trial["variant"], trial["calibration"])))
 
 
-_LISTS: dict[str, Callable[[], Sequence[Any]]] = {
+def _canary(trial: Plain) -> str:
+    keys = {**trial["problem_options"], **trial["options"]}
+    return " ".join((trial["problem"], *(f"{key}={number(value)}" for key, value in keys.items())))
+
+
+_LISTS: dict[str, Callable[[], list[Plain]]] = {
     made.__name__: made for made in (algorithms, audits, claims, errata, kinds, papers, problems, tables)
 }
-
-
-def verdict_schema() -> Plain:
-    """Build the schema of a row of any kind; a kind's own fields are required of its rows only."""
-    schema = dict(read_yaml(shared_dir("workflows") / "schemas" / "verdict.schema.yaml"))
-    kinds = [kind for kind in all_kinds() if kind.own_fields]
-    owners = {
-        name: [kind.name for kind in kinds if name in kind.own_fields] for kind in kinds for name in kind.own_fields
-    }
-    schema["properties"] = {**schema["properties"], **dict.fromkeys(owners, {})}
-    cases = [(_of([kind.name]), own_schema(kind)) for kind in kinds]
-    cases += [({"required": [name]}, _of(allowed)) for name, allowed in owners.items()]
-    return schema | ({"allOf": [{"if": given, "then": then} for given, then in cases]} if cases else {})
 
 
 def own_schema(kind: Kind) -> Plain:
     own = {name: field.schema for name, field in kind.own_fields.items()}
     return {"properties": own, "required": list(own)}
-
-
-def _of(kinds: list[str]) -> Plain:
-    return {"properties": {"kind": {"enum": kinds}}}

@@ -8,17 +8,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from dpsco_bench.analysis.races import raced_plan
 from dpsco_bench.analysis.stages import staged
 from dpsco_bench.claims.catalogue import conf_files, errors_of, own_claims, profile_claims
 from dpsco_bench.claims.jobs import claim_plan, errors_of_part, plan_settings, unmeasured
-from dpsco_bench.claims.model import Part, check_profile
+from dpsco_bench.claims.model import Part
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.plan import Settings, WorkPlan, restored
-from dpsco_bench.cli.claiming import check_settings
+from dpsco_bench.claims.plan import WorkPlan, restored
 from dpsco_bench.cli.console import add_shared, answer
-from dpsco_bench.cli.overrides import extended
+from dpsco_bench.cli.overrides import check_settings, extended
 from dpsco_bench.cli.verbs.gate import predictor
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
+from dpsco_bench.execution.jobs import Settings
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import code_files, load_plugins, plugin_files
 from dpsco_bench.execution.progress import duration
@@ -26,7 +27,6 @@ from dpsco_bench.execution.store import read_sealed, take
 from dpsco_bench.execution.worker import seconds_left
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
 from dpsco_bench.leaderboard.board import Instance, own_boards, plan_boards
-from dpsco_bench.leaderboard.standings import raced_plan
 from dpsco_bench.plain import Options
 from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
 from dpsco_bench.registry import paper_folders, say_once
@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the plan if it is stale, and say what is in it."""
-    files = Layout(check_profile(args.profile))
+    files = Layout(args.profile)
     path = args.out or files.plan
     overrides = extended(args.overrides, "plugins", args.plugin)
     plan = composed(path, args.profile, overrides)

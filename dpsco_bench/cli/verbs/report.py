@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from dpsco_bench.claims.model import check_profile
 from dpsco_bench.cli.console import add_shared
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
@@ -21,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     import webbrowser
 
-    page = Layout(check_profile(args.profile)).site
+    page = Layout(args.profile).site
     if not page.is_file():
         raise InputError("site", str(page.resolve()), f"written first: make site PROFILE={args.profile}")
     print(page)

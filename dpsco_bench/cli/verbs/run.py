@@ -50,12 +50,12 @@ def execute(args: argparse.Namespace) -> int:
     elif args.cfg and args.json:
         print_json(made)
     elif args.cfg:
-        print("---\n".join(OmegaConf.to_yaml(OmegaConf.create(dict(one.to_json()))) for one in made), end="")
+        print("---\n".join(OmegaConf.to_yaml(OmegaConf.create(dict(one))) for one in made), end="")
     elif args.multirun:
         run_sweep(asked, args.json)
     else:
         for entry in asked.runs:
             run_request(entry, args.json)
         if args.json:
-            print_json([{**entry.stored.to_json(), "out": entry.out} for entry in asked.runs])
+            print_json(asked.runs)
     return 0

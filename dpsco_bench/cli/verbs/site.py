@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from dpsco_bench.claims.model import check_profile
 from dpsco_bench.cli.console import add_shared, answer
 from dpsco_bench.errors import checked_count
 from dpsco_bench.execution.layout import Layout
@@ -27,7 +26,7 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.site.write import write_all, write_one
 
     cores = checked_count("cores", args.cores)
-    files = Layout(check_profile(args.profile))
+    files = Layout(args.profile)
     inputs, out, figures = read_inputs(files), args.out or files.results, args.figures or files.figures
     page, pages = (write_one(inputs, out, figures), 1) if args.single else write_all(inputs, out, figures, cores)
     return answer(args.json, {"page": page, "pages": pages}, [f"{page}" + f", {pages} pages" * (pages > 1)])

@@ -8,19 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.analysis.races import race, raced
 from dpsco_bench.analysis.stages import decider
 from dpsco_bench.analysis.verdict import JudgedClaim
 from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan, read_plan
-from dpsco_bench.cli.claiming import cell_weights
 from dpsco_bench.cli.console import add_shared, say
+from dpsco_bench.cli.verbs.claim import weigh
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.jobs import Entry, Job, part_of
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.worker import make_all
 from dpsco_bench.jsonio import write_atomic
-from dpsco_bench.leaderboard.standings import RankedBoard, Standing, race, raced, standings
+from dpsco_bench.leaderboard.standings import RankedBoard, Standing, standings
 
 SUMMARY = "one job of the workflow: a claim, a part of one, its timing, or a leaderboard"
 EPILOG = """The rules in workflows/ call it. `calibrate` and `run` do that step of everything in the plan that the store
@@ -54,35 +55,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    files = Layout(args.profile)
-    if args.work in STEPS:
-        plan = _plan(files.plan).entries
-        _make(files, plan, [args.work], plan)
-        return 0
-    planned = _plan(files.planned(args.id))
-    plan, entries = planned.entries, list[Any](map(files.measured.present, planned.claims))
-    if planned.boards:
-        entries += [raced(board, files.measured) for board in planned.boards]
-    if args.work == "time":
-        entries = [replace(entry, jobs=tuple(job for job in entry.jobs if job.timing)) for entry in entries]
-    if args.work == "part":
-        entries = [replace(entry, jobs=_of_part(entry.jobs, args.part)) for entry in entries]
-    _make(files, entries, ["calibrate", "time" if args.work == "time" else "run"], plan)
-    if args.work == "claim":
-        judge(files, entries[0], args.digest)
-    elif args.work == "rank":
-        rank(files, entries[0], args.digest)
-    elif args.out:
-        keys = [f"{job.name} {job.key}\n" for entry in entries for job in entry.jobs]
-        write_atomic(args.out, "".join(keys))
-    return 0
-
-
-def _plan(path: Path) -> WorkPlan:
-    """Read a plan. Raises InputError if it names a plug-in that was not given."""
+    files, whole = Layout(args.profile), args.work in STEPS
+    path = files.plan if whole else files.planned(args.id)
     plan = read_plan(path)
-    check_given((path for job in plan.jobs() for path in job.plugins), path)
-    return plan
+    check_given((file for job in plan.jobs() for file in job.plugins), path)
+    if whole:
+        _make(files, plan.entries, [args.work], plan)
+        return 0
+    entry: Any = next(map(files.measured.present, plan.claims), None) or raced(plan.boards[0], files.measured)
+    if args.work == "time":
+        entry = replace(entry, jobs=tuple(job for job in entry.jobs if job.timing))
+    elif args.work == "part":
+        entry = replace(entry, jobs=_of_part(entry.jobs, args.part))
+    _make(files, [entry], ["calibrate", "time" if args.work == "time" else "run"], plan)
+    if args.work == "claim":
+        judge(files, entry, args.digest)
+    elif args.work == "rank":
+        rank(files, entry, args.digest)
+    elif args.out:
+        write_atomic(args.out, "".join(f"{job.name} {job.key}\n" for job in entry.jobs))
+    return 0
 
 
 def _of_part(jobs: Sequence[Job], part: str) -> tuple[Job, ...]:
@@ -92,7 +84,7 @@ def _of_part(jobs: Sequence[Job], part: str) -> tuple[Job, ...]:
     return found
 
 
-def _make(files: Layout, entries: Sequence[Entry], steps: Sequence[str], plan: Sequence[Entry]) -> None:
+def _make(files: Layout, entries: Sequence[Entry], steps: Sequence[str], plan: WorkPlan) -> None:
     """Make what the store lacks of some entries of a plan. What fails is named when the others are made."""
     reasons: dict[str, list[str]] = {}
 
@@ -102,7 +94,7 @@ def _make(files: Layout, entries: Sequence[Entry], steps: Sequence[str], plan: S
     def make(jobs: Iterable[Job]) -> None:
         make_all(jobs, files.measured, say, weigh, lost, steps, decide=decide)
 
-    weigh, decide = cell_weights(files.profile), decider(plan, files.measured)
+    decide = decider(plan.entries, files.measured)
     boards = [entry for entry in entries if isinstance(entry, BoardEntry) and "run" in steps]
     make([job for entry in entries if entry not in boards for job in entry.jobs])
     for board in boards:

@@ -13,17 +13,10 @@ from dpsco_bench.claims.bounds.registry import compiled
 from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.papers.bassily2021.bounds import FRANK_WOLFE, MIRROR_DESCENT
 from dpsco_bench.papers.bassily2021.laws import largest_excess
+from dpsco_bench.report import elements
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, tick_text, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, Panel
-from dpsco_bench.report.elements import (
-    PALETTE,
-    Sizes,
-    calibrations_panel,
-    draw_sweep,
-    part_settings,
-    real_epsilon_figure,
-    sweep,
-)
+from dpsco_bench.report.elements import Sizes, sweep
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import number, span
 from dpsco_bench.report.own_figures import paper_figure
@@ -47,7 +40,7 @@ def kappa_panels(inputs: Inputs) -> Sequence[Panel]:
 
 
 def _kappa_panel(p: float) -> Panel:
-    rules = {rule: colour for rule, colour in zip(RULES, PALETTE, strict=False) if p > 1 or rule != "q"}
+    rules = {rule: colour for rule, colour in zip(RULES, elements.PALETTE, strict=False) if p > 1 or rule != "q"}
     printed = {"2 ln d": lambda d: 2 * math.log(d), "e²(ln d − 1)": lambda d: math.e**2 * (math.log(d) - 1)}
     cap = math.inf if p == 1 else 1 / (p - 1)
 
@@ -84,10 +77,12 @@ def saturation_panels(inputs: Inputs) -> Sequence[Panel]:
     shown = [(calibration, sizes) for calibration, sizes in found.items() if sizes is not None]
     if not shown:
         return []
-    line = part_settings(inputs, "bassily2021.thm4", "saturation")
+    line = elements.part_settings(inputs, "bassily2021.thm4", "saturation")
     scales = [span(cell.calibrated.scales["vertex"] for cell in sizes.cells) for _, sizes in shown]
     told = "; ".join(f"{calibration} {scale}" for (calibration, _), scale in zip(shown, scales, strict=True))
-    return [calibrations_panel(f"Laplace scale of the last step: {told}", shown, "number of records n", line=line)]
+    return [
+        elements.calibrations_panel(f"Laplace scale of the last step: {told}", shown, "number of records n", line=line)
+    ]
 
 
 @paper_figure(
@@ -111,7 +106,7 @@ def vertices_panels(inputs: Inputs) -> Sequence[Panel]:
             unit = np.array([largest_excess(int(k)) for k in K]) / np.array(row.bound, dtype=float)
             mean, half = np.array(row.mean) * unit, 2 * np.nan_to_num(np.array(row.stderr, dtype=float)) * unit
             points = Series(K, mean, mean - half, mean + half, np.zeros(len(K)), np.zeros(len(K)))
-            ends += draw_sweep(axes, points, COLOURS["paper"], "o")
+            ends += elements.draw_sweep(axes, points, COLOURS["paper"], "o")
         value_axis(axes, VERTICES, "number of vertices K")
         log_y(axes, ends, "excess risk / b_N")
         label_ends(axes, [EndLabel(curve[-1], "h(K)", INK), EndLabel(logs[-1], "ln K", FAINT)])
@@ -139,11 +134,9 @@ def ratios_by_size(inputs: Inputs) -> dict[int, dict[int, tuple[float, float]]]:
     claim = next((c for c in inputs.claims if c.id == "bassily2021.smd_sfw"), None)
     rows: dict[int, dict[int, tuple[float, float]]] = {}
     for part in claim.parts if claim else ():
-        both = [sweep(inputs, "bassily2021.smd_sfw", part, "paper", m) for m in ("noisy_sfw", "noisy_smd")]
-        if both[0] is None or both[1] is None:
-            continue
-        if found := _ratios(both[0], both[1]):
-            rows[both[0].cells[0].context.d] = found
+        first, second = (sweep(inputs, "bassily2021.smd_sfw", part, "paper", m) for m in ("noisy_sfw", "noisy_smd"))
+        if first and second and (found := _ratios(first, second)):
+            rows[first.cells[0].context.d] = found
     return rows
 
 
@@ -191,4 +184,4 @@ def _map(rows: dict[int, dict[int, tuple[float, float]]]) -> Panel:
     return Panel("Risk of noisy_sfw over that of noisy_smd; small: of their bounds", draw, line)
 
 
-real_epsilon_figure(__name__, "bassily2021.real_epsilon")
+elements.real_epsilon_figure(__name__, "bassily2021.real_epsilon")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, exact_piece, piece, vector_piece
-from dpsco_bench.fused.descent import descending, launch_steps, projected_run, projecting, steps_of
+from dpsco_bench.fused.descent import descending, launch_steps, projected_sgd_run, projecting, steps_of
 from dpsco_bench.fused.mirror import NO_MEAN, MirrorSteps, full_mirror_run, smooth_mirror
 from dpsco_bench.fused.pieces import largest_of, margin_of, slope
 from dpsco_bench.fused.registry import fused
@@ -26,10 +26,7 @@ from dpsco_bench.samplers.draws import LEAST_SCORES
 @fused("bassily2021.noisy_sgd", supports=descending, device=projecting)
 def noisy_sgd(objective, plan, mechanism):
     """Run compiled: the mean of x^1..x^T, from the start to the iterate before the last step."""
-    x = objective.start
-    total = x.copy()
-    projected_run(objective, mechanism, x, total, plan.step, lambda t, k: np.arange(t + 1, t + k + 1) < plan.steps)
-    return total / plan.steps
+    return projected_sgd_run(objective, plan, mechanism, plan.step)
 
 
 def takes_steps(objective, plan, mechanism):

@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.papers.gopi2022.tables import projected_queries
+from dpsco_bench.plain import Options
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.report.axes import log_y
@@ -35,6 +36,8 @@ axis_labels(
 )
 
 BLACK = "#1a1a1a"
+GUIDE: Options = dict(color=FAINT, linewidth=0.8, linestyle=(0, (3.5, 2)))
+SMALL: Options = dict(size=6.5, va="center")
 LABEL_HEIGHT = 0.16
 """Share of half the height of an axis."""
 LEFTMOST = 1.0015
@@ -43,31 +46,25 @@ SHIFTED = 0.03
 """Horizontal distance of two calibrations that would cover each other, in decades."""
 
 
-def _cells(results: ClaimResults, part: str, calibration: str) -> list[CellEvidence]:
-    job = results.job(part, calibration)
-    return [cell for cell in results.evidence(part, calibration) if cell.risks.size] if job is not None else []
-
-
 @claim_panels("gopi2022.bound")
 def _cold_ratios(results: ClaimResults) -> list[Panel]:
     """Risk over bound against ``a = k G R/d`` of all cells of the grid."""
     series = []
     for kind, faces in (("erm-axis", "none"), ("erm-radial", None)):
         for calibration in ("paper", "accounted"):
-            cells = [c for part in (kind, f"{kind}-diameter") for c in _cells(results, part, calibration)]
+            parts = [part for part in (kind, f"{kind}-diameter") if results.job(part, calibration) is not None]
+            cells = [cell for part in parts for cell in results.evidence(part, calibration) if cell.risks.size]
             if cells:
-                found = np.array([_cold_point(cell) for cell in cells])
-                series.append((kind, calibration, faces, found))
+                series.append((calibration, faces, np.array([_cold_point(cell) for cell in cells])))
     if not series:
         return []
 
     def draw(axes: Axes) -> None:
-        for _, calibration, faces, found in series:
+        for calibration, faces, found in series:
             shift = 10 ** (SHIFTED * (1 if calibration == "paper" else -1))
-            axes.plot(
-                found[:, 0] * shift, found[:, 1], MARKERS[calibration], color=COLOURS[calibration], markersize=2.6,
-                markeredgewidth=0.6, markerfacecolor=faces or COLOURS[calibration],
-            )  # fmt: skip
+            colour = COLOURS[calibration]
+            look: Options = dict(markersize=2.6, markeredgewidth=0.6, markerfacecolor=faces or colour)
+            axes.plot(found[:, 0] * shift, found[:, 1], MARKERS[calibration], color=colour, **look)
         axes.set_xscale("log")
         axes.set_xlabel("a = k G R/d (right: the draw is cold)")
         axes.set_ylim(0.0, 1.06)
@@ -75,14 +72,11 @@ def _cold_ratios(results: ClaimResults) -> list[Panel]:
         axes.axhline(1.0, color=FAINT, linewidth=0.8, linestyle=(0, (4, 2)))
         axes.axhline(0.5, color=FAINT, linewidth=0.7, linestyle=(0, (1, 2)))
         for y, text in ((1.0, "bound"), (0.5, "½")):
-            axes.text(1.03, y, text, transform=axes.get_yaxis_transform(), va="center", size=6.5, color=FAINT)
+            axes.text(1.03, y, text, transform=axes.get_yaxis_transform(), color=FAINT, **SMALL)
         for y, calibration in ((0.8, "paper"), (0.7, "accounted")):
-            axes.plot(
-                1.05, y, MARKERS[calibration], color=COLOURS[calibration], transform=axes.transAxes, clip_on=False
-            )
-            axes.text(
-                1.09, y, calibration, transform=axes.transAxes, va="center", size=6.5, color=TEXT_COLOURS[calibration]
-            )
+            colour, text = COLOURS[calibration], TEXT_COLOURS[calibration]
+            axes.plot(1.05, y, MARKERS[calibration], color=colour, transform=axes.transAxes, clip_on=False)
+            axes.text(1.09, y, calibration, transform=axes.transAxes, color=text, **SMALL)
 
     worst = max(float(found[:, 1].max()) for *_, found in series)
     size = sum(len(found) for *_, found in series)
@@ -106,20 +100,18 @@ def _curves(results: ClaimResults) -> list[Panel]:
     def draw(axes: Axes) -> None:
         for factor, colour, text in ((2.0, COLOURS["paper"], "S = 2G"), (1.0, "#009E73", "S = G")):
             axes.plot(claims, laws[factor], color=colour)
-            axes.text(12.6, laws[factor][-1], text, color=colour, size=6.5, va="center")
-        axes.plot(claims, claims, color=FAINT, linewidth=0.8, linestyle=(0, (3.5, 2)))
-        axes.text(12.6, 10.0, "claim", color=FAINT, size=6.5, va="center")
+            axes.text(12.6, laws[factor][-1], text, color=colour, **SMALL)
+        axes.plot(claims, claims, **GUIDE)
+        axes.text(12.6, 10.0, "claim", color=FAINT, **SMALL)
         axes.fill_between(claims, claims, 40.0, color="#D55E00", alpha=0.06, linewidth=0)
-        axes.text(0.055, 14.0, "above the claim", size=6.5, color=TEXT_COLOURS["accounted"], va="center")
+        axes.text(0.055, 14.0, "above the claim", color=TEXT_COLOURS["accounted"], **SMALL)
         axes.set_xscale("log")
         axes.set_xlabel("claimed ε")
         axes.set_xlim(0.05, 12.0)
         log_y(axes, [0.03, 35.0], "bound on ε of the target law", room=0.0)
 
-    above = number(_crossing(2.0, delta), 2)
-    line = (
-        f"t = ε/√(2 ln(1/(2δ))), δ = {number(delta)}; S = G only up to ε = {number(_crossing(1.0, delta), 2)} (E1, E2)"
-    )
+    below, above = (number(_crossing(factor, delta), 2) for factor in (1.0, 2.0))
+    line = f"t = ε/√(2 ln(1/(2δ))), δ = {number(delta)}; S = G only up to ε = {below} (E1, E2)"
     return [Panel(f"With S = 2G the bound on the law is above every claim from ε = {above} on", draw, line)]
 
 
@@ -141,11 +133,9 @@ def _projections(results: ClaimResults) -> list[Panel]:
     def draw(axes: Axes) -> None:
         counts = [projected_queries(n) for n in ns]
         axes.plot(ns, counts, "-", color=COLOURS["accounted"], marker=MARKERS["accounted"], markersize=3)
-        axes.text(
-            ns[-1] * 1.15, counts[-1], "queries\nper draw", color=TEXT_COLOURS["accounted"], size=6.5, va="center"
-        )
-        axes.plot(ns, ns, color=FAINT, linewidth=0.8, linestyle=(0, (3.5, 2)))
-        axes.text(ns[-1] * 1.15, ns[-1], "N = n", color=FAINT, size=6.5, va="center")
+        axes.text(ns[-1] * 1.15, counts[-1], "queries\nper draw", color=TEXT_COLOURS["accounted"], **SMALL)
+        axes.plot(ns, ns, **GUIDE)
+        axes.text(ns[-1] * 1.15, ns[-1], "N = n", color=FAINT, **SMALL)
         axes.set_xscale("log")
         axes.set_xlabel("records n")
         log_y(axes, [*counts, *ns], "value queries N")
@@ -168,17 +158,14 @@ def _slopes(results: ClaimResults) -> list[Panel]:
 
     def draw(axes: Axes) -> None:
         ends = [min(f[0] for f in found) - 0.2, max(f[0] for f in found) + 0.2]
-        axes.plot(ends, ends, color=FAINT, linewidth=0.8, linestyle=(0, (3.5, 2)))
+        axes.plot(ends, ends, **GUIDE)
         for bound, slope, calibration, _ in found:
             axes.plot(bound, slope, MARKERS[calibration], color=COLOURS[calibration], markersize=4, alpha=0.75)
         for parameter in dict.fromkeys(f[3] for f in found):
-            bound, slope = next((f[0], f[1]) for f in found if f[3] == parameter)
-            name = parameter_symbol(parameter)
-            above = parameter == "epsilon"
-            axes.annotate(
-                name, (bound, slope), (-9 if above else 6, 7 if above else -8), textcoords="offset points", size=7,
-                color=BLACK, ha="center" if above else "left", va="center",
-            )  # fmt: skip
+            at = next((f[0], f[1]) for f in found if f[3] == parameter)
+            beside, side = ((-9, 7), "center") if parameter == "epsilon" else ((6, -8), "left")
+            look: Options = dict(textcoords="offset points", size=7, color=BLACK, ha=side, va="center")
+            axes.annotate(parameter_symbol(parameter), at, beside, **look)
         axes.set_xlabel("slope of the bound")
         axes.set_ylabel("measured slope")
         axes.set_aspect("equal", adjustable="datalim")
@@ -198,10 +185,8 @@ def _named_points(axes: Axes, points: Sequence[tuple[float, float, float]], reac
         free[side] = at + LABEL_HEIGHT * reach
         axes.plot(rhat, z, "o", color=COLOURS["paper"], markersize=4)
         leader = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
-        axes.annotate(
-            f"n = {n:g}", (rhat, z), (7 * side, at), textcoords=("offset points", "data"), size=6.5, color=BLACK,
-            ha="right" if side < 0 else "left", va="center", arrowprops=leader if at > z else None,
-        )  # fmt: skip
+        look: Options = dict(textcoords=("offset points", "data"), color=BLACK, ha="right" if side < 0 else "left")
+        axes.annotate(f"n = {n:g}", (rhat, z), (7 * side, at), arrowprops=leader if at > z else None, **look, **SMALL)
 
 
 @claim_panels("gopi2022.cor3.erm", "gopi2022.cor5.1")
@@ -212,10 +197,8 @@ def _chains(results: ClaimResults) -> list[Panel]:
         if not part.rules.knows_the_law or part.quantity != "chain_risk":
             continue
         for calibration in part.calibrations:
-            jobs = results.job(part.id, calibration)
-            if jobs is None:
-                continue
-            for cell in results.evidence(part.id, calibration):
+            made = results.job(part.id, calibration) is not None
+            for cell in results.evidence(part.id, calibration) if made else ():
                 if "rhat" in cell.extras:
                     risks = cell.extras["chain_risk"].ravel()
                     exact = get_bound(part.bound).value(cell.context)
@@ -226,7 +209,7 @@ def _chains(results: ClaimResults) -> list[Panel]:
 
     def draw(axes: Axes) -> None:
         axes.axhspan(-3.0, 3.0, color="#009E73", alpha=0.1, linewidth=0)
-        axes.axvline(LARGEST_RHAT, color=FAINT, linewidth=0.8, linestyle=(0, (3.5, 2)))
+        axes.axvline(LARGEST_RHAT, **GUIDE)
         reach = max(4.0, 1.2 * max(abs(p[1]) for p in points))
         _named_points(axes, points, reach)
         axes.set_ylim(-reach, reach)
@@ -235,5 +218,4 @@ def _chains(results: ClaimResults) -> list[Panel]:
         axes.set_ylabel("(chains - quadrature) / s.e.")
 
     worst = max(abs(p[1]) for p in points)
-    title = f"Chains are at most {worst:.2g} standard errors from the law that quadrature knows"
-    return [Panel(title, draw)]
+    return [Panel(f"Chains are at most {worst:.2g} standard errors from the law that quadrature knows", draw)]

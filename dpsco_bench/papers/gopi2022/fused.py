@@ -7,7 +7,6 @@ Cephes (S. Moshier, `ndtri`), as SciPy's has.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -21,9 +20,8 @@ from dpsco_bench.fused.pieces import largest_of, lp_length, square_slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.gopi2022.algorithms.chains import MOST_ATTEMPTS, proximal_sampler
-from dpsco_bench.papers.gopi2022.algorithms.setting import LINEAR, drawn_by
-from dpsco_bench.papers.gopi2022.algorithms.target import Target
-from dpsco_bench.papers.gopi2022.samplers.proximal import MOST_ROUNDS, MOST_TERMS, THRESHOLDS
+from dpsco_bench.papers.gopi2022.algorithms.setting import LINEAR, Target, drawn_by
+from dpsco_bench.papers.gopi2022.samplers.chains import MOST_ROUNDS, MOST_TERMS, THRESHOLDS, ProximalSampler
 from dpsco_bench.rng.counters import INTEGER, UNIFORM
 from dpsco_bench.samplers.draws import KeyedDraws
 
@@ -185,12 +183,6 @@ def truncated_normal(u, mean, sd, high):
     return -x if mean < 0.0 else x
 
 
-def words(draws: Any, name: str) -> tuple[int, int]:
-    """Return the key of a named stream of a draw."""
-    first, second = draws.stream(name).key
-    return int(first), int(second)
-
-
 MOST_SLOPES = 1 << 20
 """Most numbers of the losses' slopes: they are asked for at once, and lie in a cache."""
 FEW = 16
@@ -252,7 +244,7 @@ def tangent(mean, sd, law, work):
 
 @called
 def under_a_tangent(point, mean, sd, law, level, room, work, u, keys, step, replicate):
-    """Draw as `samplers.proximal.regularised_gaussian` does, to point; is it capped, -1 for want of keys."""
+    """Draw as `samplers.chains.regularised_gaussian` does, to point; is it capped, -1 for want of keys."""
     p, radius, _, c, q = law
     slope, middle, normal, d = work[0], work[1], work[2], mean.size
     for attempt in range(MOST_ATTEMPTS):
@@ -278,7 +270,7 @@ def under_a_tangent(point, mean, sd, law, level, room, work, u, keys, step, repl
 
 @exact_piece
 def estimate(count, x, z, k, slopes, indices):
-    """Estimate as `samplers.proximal.estimate` does, from differences of linear losses at z and x."""
+    """Estimate as `samplers.chains.estimate` does, from differences of linear losses at z and x."""
     total, first = 1.0, 0
     for a in range(1, count + 1):
         product = 1.0
@@ -313,7 +305,7 @@ def proximal_steps(states, x, queries, capped, slopes, kind, law, oracle, thresh
     slopes : array (n, d), of the losses
     kind, law : how Gaussians are drawn; p, radius, dual exponent of p, curvature and its norm
     oracle : tuple, k, eta and the shrinkage of means
-    thresholds : array, see `samplers.proximal`
+    thresholds : array, see `samplers.chains`
     addresses : tuple, first replicate and their number
     keys : tuple, of forward steps; arrays (A, B, 2) of x and of z, (A, 2) of coins and of records
 
@@ -360,45 +352,29 @@ def proximal_steps(states, x, queries, capped, slopes, kind, law, oracle, thresh
     return DONE, 0
 
 
-class CompiledChains:
+class CompiledChains(ProximalSampler):
     """`ProximalSampler` for linear losses, compiled: the same words, queries and mask.
 
     Parameters
     ----------
-    target, curvature_of_r : whose chains; k mu times the regulariser's coefficient
-    draws, gaussian, differences, n, k, curvature, eta
-        As of `ProximalSampler`; ``gaussian`` is looked at in its compiled form.
+    target, mu : whose chains; the further arguments are those of `ProximalSampler`
     """
 
-    def __init__(
-        self,
-        target: Target,
-        mu: float,
-        draws: KeyedDraws,
-        gaussian: Callable[..., Any],
-        differences: Callable[..., np.ndarray],
-        n: int,
-        k: float,
-        curvature: float,
-        eta: float,
-    ) -> None:
+    def __init__(self, target: Target, mu: float, *known: Any) -> None:
+        super().__init__(*known)
         r, ball, d = target.regulariser, target.ball, target.d
         assert r is not None
-        points, records = np.eye(d), np.tile(np.arange(n), (d, 1))
-        found = differences(points, np.zeros_like(points), records, np.arange(d))
-        self._draws, self._slopes = draws, np.ascontiguousarray(found.T)
+        points, records = np.eye(d), np.tile(np.arange(self.n), (d, 1))
+        found = self.differences(points, np.zeros_like(points), records, np.arange(d))
+        self._slopes = np.ascontiguousarray(found.T)
         self._kind = CUT if r.q < 2.0 else CUBE if math.isinf(ball.p) else BALL
-        self._law = (float(ball.p), float(ball.radius), dual_exponent(ball.p), k * mu * r.coefficient, float(r.q))
-        self._oracle = (float(k), float(eta), 1.0 / (1.0 + eta * curvature))
+        self._law = (float(ball.p), float(ball.radius), dual_exponent(ball.p), self.k * mu * r.coefficient, float(r.q))
+        self._oracle = (float(self.k), float(self.eta), self._shrink)
         self._rounds, self._attempts = FEW, 1 if self._kind == CUBE else FEW
-        self._place = (draws.first_replicate, draws.replicates)
-        self.queries, self.calls = np.zeros(draws.rows), np.zeros(draws.rows)
-        self.capped = np.zeros(draws.rows, dtype=bool)
 
-    def run(self, start: np.ndarray, steps: int, observe: Any) -> np.ndarray:
+    def run(self, start: np.ndarray, steps: int, observe: Any = lambda x: None) -> np.ndarray:
         """States ``(rows, d)`` after so many steps from ``start``; each is shown to ``observe``, which keeps few."""
-        self._x = np.array(start)
-        self._keys = self._streams()
+        self._x, self._keys = np.array(start), self._streams()
         self.calls += steps
         at_once = max(1, tiles.NUMBERS // start.size)
         for first in range(0, steps, at_once):
@@ -411,7 +387,8 @@ class CompiledChains:
     def _advance(self, first: int, states: np.ndarray) -> None:
         while True:
             queries, capped = np.zeros(len(self._x)), np.zeros(len(self._x), dtype=bool)
-            told = (self._slopes, self._kind, self._law, self._oracle, THRESHOLDS, first, self._place, self._keys)
+            place = self.draws.first_replicate, self.draws.replicates
+            told = (self._slopes, self._kind, self._law, self._oracle, THRESHOLDS, first, place, self._keys)
             status, step = proximal_steps(states, self._x, queries, capped, *told)
             if status == DONE:
                 break
@@ -430,19 +407,15 @@ class CompiledChains:
         """Keys of all streams that the loop may read."""
         rounds, attempts = range(self._rounds), range(self._attempts)
 
-        def listed(name: str) -> np.ndarray:
-            return np.array([words(self._draws, f"{name}/{a}") for a in rounds], dtype=np.int64)
+        def words(name: str) -> tuple[int, int]:
+            first, second = self.draws.stream(name).key
+            return int(first), int(second)
 
-        def nested(name: str) -> np.ndarray:
-            found = [[words(self._draws, f"{name}/{a}/{b}") for b in attempts] for a in rounds]
-            return np.array(found, dtype=np.int64)
-
-        return words(self._draws, "forward"), nested("x"), nested("z"), listed("coins"), listed("records")
-
-
-def compiled_sampler(target: Target, k: float, mu: float, draws: KeyedDraws, **options: Any) -> np.ndarray:
-    """Run the sampler `proximal_sampler`, compiled."""
-    return proximal_sampler(target, k, mu, draws, chains=partial(CompiledChains, target, mu), **options)
+        listed = [np.array([words(f"{name}/{a}") for a in rounds], dtype=np.int64) for name in ("coins", "records")]
+        nested = [
+            np.array([[words(f"{name}/{a}/{b}") for b in attempts] for a in rounds], dtype=np.int64) for name in "xz"
+        ]
+        return words("forward"), *nested, *listed
 
 
 def _few_slopes(objective: Any, plan: Any, mechanism: Any) -> bool:
@@ -455,4 +428,9 @@ def _few_slopes(objective: Any, plan: Any, mechanism: Any) -> bool:
 
 @fused("gopi2022.proximal_sampler", supports=_few_slopes, form=False)
 def run(objective: Any, plan: Any, mechanism: Any) -> Any:
+    """Run the sampler `proximal_sampler`, compiled."""
+
+    def compiled_sampler(target: Target, k: float, mu: float, draws: KeyedDraws, **options: Any) -> np.ndarray:
+        return proximal_sampler(target, k, mu, draws, chains=partial(CompiledChains, target, mu), **options)
+
     return drawn_by(compiled_sampler, objective, plan, mechanism)

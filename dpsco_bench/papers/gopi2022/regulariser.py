@@ -16,7 +16,7 @@ from dpsco_bench.geometry.sets import singular_values
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.base import Constants, Problem, Trait
-from dpsco_bench.problems.linear import ball_name
+from dpsco_bench.problems.linear import ball_name, linear_constants
 
 Array = Any
 
@@ -130,16 +130,8 @@ class SharedLinear(RegularisedLaw):
     @property
     def own_constants(self) -> Constants:
         """G = 1 in l_p, S = 2, D = 2."""
-        return Constants(
-            1.0,
-            0.0,
-            initial_distance=self.dimension ** max(0.0, 0.5 - 1.0 / self.p),
-            diameter=2.0,
-            norm=self.p,
-            hessian_rank=0.0,
-            domain=ball_name(self.p),
-            losses=self.losses,
-        )
+        distance = self.dimension ** max(0.0, 0.5 - 1.0 / self.p)
+        return linear_constants(ball_name(self.p), self.p, initial_distance=distance, losses=self.losses)
 
     def row_size(self, n: int) -> int:
         return self.dimension

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
 from functools import cache
+from typing import Any
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.cells import ratios_to
-from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import TableRow, TableText
 from dpsco_bench.privacy.plan import PrivacySpec
@@ -20,6 +19,7 @@ from dpsco_bench.report.scores import Score, claim_scores
 from dpsco_bench.report.tables import Column, Columns, ReportTable
 from dpsco_bench.report.wording import parameter_symbol, symbols
 
+Row = dict[str, Any]
 CLAIM, COMMON_N = "gopi2022.prop9", 16
 PROJECTED = (20, 50, 200, 1000)
 """Records at which only the projected number is shown, at (1, 1e-6)."""
@@ -40,64 +40,15 @@ def projected_queries(
     return float(entry.plan(problem.constants, n, d, PrivacySpec(epsilon, delta), variant).expected_queries)
 
 
-@dataclass(frozen=True)
-class CountPlace:
-    """Place where a count was taken."""
-
-    n: int
-    d: int
-    epsilon: float
-    delta: float
-    calibration: str
-
-    @classmethod
-    def of(cls, cell: CellEvidence) -> CountPlace:
-        """Make the place of a cell."""
-        return cls(**{f.name: getattr(cell.context, f.name) for f in fields(cls)})
-
-
-@dataclass(frozen=True)
-class QueryRow:
-    """One cell of one sweep, a formula that nothing measures, or a projection.
-
-    Attributes
-    ----------
-    setting : CountPlace or None, None where nothing is computed
-    parameter, claimed : str, in what the exponent is, and the printed one
-    score : Score or None, the verdict, where there is one
-    limit, counted, error, projected : float or None, bound on the count, the count and its standard error, 4 e T
-    """
-
-    formula: str
-    counted_is: str
-    setting: CountPlace | None
-    parameter: str = ""
-    claimed: str = ""
-    score: Score | None = None
-    limit: float | None = None
-    counted: float | None = None
-    error: float | None = None
-    projected: float | None = None
-
-    @property
-    def where(self) -> str:
-        """Describe the setting in words."""
-        known = vars(self.setting) if self.setting else {}
-        numbers = [f"{parameter_symbol(k)}\u00a0=\u00a0{plain(v)}" for k, v in known.items() if is_number(v)]
-        return ", ".join([*numbers, *(v for v in known.values() if isinstance(v, str))]) or NOTHING
-
-    @property
-    def slope(self) -> str:
-        """Measured exponent with its interval."""
-        row = self.score.row if self.score and self.parameter else None
-        return with_interval(row.slope, row.ci) if row and is_number(row.slope) else ""
+PLACE = ("n", "d", "epsilon", "delta", "calibration")
+"""Quantities of a cell that say where a count was taken."""
 
 
 @computed("gopi2022.queries")
 def queries_table(text: TableText, inputs: Inputs) -> ReportTable:
     """Tabulate every formula of the file: claimed exponents beside measured ones, counts beside projected ones."""
     scores = [s for claim in inputs.claims if claim.id == CLAIM for s in claim_scores(claim)]
-    rows: list[QueryRow] = []
+    rows: list[Row] = []
     for entry in text.rows:
         rows += _measured(entry, scores) if entry.claims else []
         rows += _unmeasured(entry, {str(score.row.part) for score in scores})
@@ -112,7 +63,7 @@ def risk_table(text: TableText, inputs: Inputs) -> ReportTable:
     for entry in text.rows:
         claims = [claim for claim in inputs.claims if claim.id in entry.claims]
         scores = [s for claim in claims for s in claim_scores(claim) if s.row.calibration == "paper"]
-        row: dict[str, str | float | None] = {"row": entry.row, "erm": entry.own["erm"], "sco": entry.own["sco"]}
+        row: Row = {"row": entry.row, "erm": entry.own["erm"], "sco": entry.own["sco"]}
         for side in ("erm", "sco"):
             own = [s for s in scores if (s.results.id in entry.own["erm_claims"]) == (side == "erm")]
             row |= {f"{side}_exponents": _exponents(own), f"{side}_ratio": _largest_ratio(own)}
@@ -138,57 +89,82 @@ def _largest_ratio(scores: list[Score]) -> float | None:
     return max((float(ratios_to(row.mean, row.bound).max()) for row in rows if row.mean), default=None)
 
 
-def _measured(entry: TableRow, scores: list[Score]) -> list[QueryRow]:
+def _row(entry: TableRow, counted_is: str, **known: Any) -> Row:
+    """Make a row: what is counted of which formula, and where (``setting``).
+
+    Further ``parameter``, ``claimed``: in what the exponent is, and the printed one; ``score``: the verdict; ``limit``,
+    ``counted``, ``error``: bound on the count, the count and its standard error; ``projected``: 4 e T.
+    """
+    return {"formula": entry.row, "counted_is": counted_is, "parameter": "", "claimed": "", **known}
+
+
+def _measured(entry: TableRow, scores: list[Score]) -> list[Row]:
     """Choose, for every part of the profile, the cell nearest to the common size."""
     rows = []
     for score in scores:
-        row = score.row
+        row, sweep = score.row, score.row.part in entry.own["exponents"]
         cells = score.results.evidence(row.part, row.calibration)
         if not cells or cells[0].context.constants.norm != float(entry.own["norm"]):
             continue
         cell = min(cells, key=lambda c: (abs(c.context.n - COMMON_N), abs(c.context.d - 4), abs(c.context.epsilon - 1)))
         place, c = [c.value for c in cells].index(cell.value), cell.context
         counted, error = ((column or [None] * len(cells))[place] for column in (row.mean, row.stderr))
-        sweep = row.part in entry.own["exponents"]
-        rows.append(
-            QueryRow(
-                entry.row,
-                COUNTS[score.part.quantity],
-                CountPlace.of(cell),
-                row.parameter if sweep else "",
-                entry.own["exponents"].get(row.part, ""),
-                score,
-                None if sweep else get_bound(score.part.bound).value(cell.context),
-                counted,
-                error,
-                projected_queries(c.n, c.d, c.epsilon, c.delta, cell.calibrated.variant, c.constants.norm),
-            )
-        )
+        asked = (c.n, c.d, c.epsilon, c.delta, cell.calibrated.variant, c.constants.norm)
+        known = dict(setting={name: getattr(c, name) for name in PLACE}, score=score, counted=counted, error=error)
+        if sweep:
+            known |= dict(parameter=row.parameter, claimed=entry.own["exponents"][row.part])
+        else:
+            known["limit"] = get_bound(score.part.bound).value(c)
+        rows.append(_row(entry, COUNTS[score.part.quantity], **known, projected=projected_queries(*asked)))
     return rows
 
 
-def _unmeasured(entry: TableRow, measured: set[str]) -> list[QueryRow]:
+def _unmeasured(entry: TableRow, measured: set[str]) -> list[Row]:
     """List the claimed exponents that the profile does not measure, or nothing can."""
-    reason = entry.own.get("unmeasured", "exponents: not in this profile")
     missing = {part.partition("_")[0]: e for part, e in entry.own["exponents"].items() if part not in measured}
-    return [QueryRow(entry.row, reason, None, ", ".join(missing), ", ".join(missing.values()))] if missing else []
+    told = dict(parameter=", ".join(missing), claimed=", ".join(missing.values()))
+    return [_row(entry, entry.own.get("unmeasured", "exponents: not in this profile"), **told)] if missing else []
 
 
-def _projections(entry: TableRow) -> list[QueryRow]:
+def _projections(entry: TableRow) -> list[Row]:
     """Draws that nobody runs: 4 e T."""
-    text, p = "queries per draw, not run", float(entry.own["norm"])
-    places = [CountPlace(n, 4, 1.0, 1e-6, "accounted") for n in PROJECTED]
-    return [QueryRow(entry.row, text, at, projected=projected_queries(at.n, p=p)) for at in places]
+    p, rest = float(entry.own["norm"]), (4, 1.0, 1e-6, "accounted")
+    return [
+        _row(
+            entry,
+            "queries per draw, not run",
+            setting=dict(zip(PLACE, (n, *rest), strict=True)),
+            projected=projected_queries(n, p=p),
+        )
+        for n in PROJECTED
+    ]
 
 
-def _exponent(row: QueryRow) -> str:
-    names = (parameter_symbol({"eps": "epsilon"}.get(name, name)) for name in row.parameter.split(", "))
-    pairs = zip(names, row.claimed.split(", "), strict=True)
-    return "; ".join(f"{name}: {symbols(claimed)}" for name, claimed in pairs) if row.parameter else ""
+def _where(row: Row) -> str:
+    """Describe the setting in words."""
+    known = row.get("setting", {})
+    numbers = [f"{parameter_symbol(k)}\u00a0=\u00a0{plain(v)}" for k, v in known.items() if is_number(v)]
+    return ", ".join([*numbers, *(v for v in known.values() if isinstance(v, str))]) or NOTHING
 
 
-def _counted(row: QueryRow) -> str:
-    return with_error(row.counted, row.error) if is_number(row.counted) else ""
+def _exponent(row: Row) -> str:
+    names = (parameter_symbol({"eps": "epsilon"}.get(name, name)) for name in row["parameter"].split(", "))
+    pairs = zip(names, row["claimed"].split(", "), strict=True)
+    return "; ".join(f"{name}: {symbols(claimed)}" for name, claimed in pairs) if row["parameter"] else ""
+
+
+def _slope(row: Row) -> float | None:
+    """Measured exponent."""
+    return row["score"].row.slope if "score" in row and row["parameter"] else None
+
+
+def _slope_text(row: Row) -> str:
+    found = _slope(row)
+    return with_interval(found, row["score"].row.ci) if is_number(found) else ""
+
+
+def _counted(row: Row) -> str:
+    return with_error(row["counted"], row["error"]) if is_number(row.get("counted")) else ""
 
 
 def _number(value: float | None) -> str:
@@ -200,11 +176,9 @@ def _number(value: float | None) -> str:
 _COLUMNS: Columns = {
     "Formula": Column("formula", symbols),
     "What is counted": Column("counted_is", symbols),
-    "At": Column("where", raw={f.name: f"setting.{f.name}" for f in fields(CountPlace)}),
+    "At": Column(_where, raw={name: f"setting.{name}" for name in PLACE}),
     "Exponent claimed": Column(_exponent, raw={"parameter": "parameter", "claimed": "claimed"}),
-    "Measured": Column(
-        "slope", raw={"slope": lambda row: row.score.row.slope if row.score and row.parameter else None}, numeric=True
-    ),
+    "Measured": Column(_slope_text, raw={"slope": _slope}, numeric=True),
     "Count at most": Column("limit", _number, numeric=True),
     "Counted": Column(_counted, raw={"counted": "counted", "error": "error"}, numeric=True),
     "Projected N of a draw": Column("projected", _number, numeric=True),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from copy import copy as shallow_copy
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -24,14 +23,7 @@ from dpsco_bench.fused.pieces import (
 )
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.tiles import domain_of
-from dpsco_bench.papers.su2023.algorithms.table1 import (
-    INNER_STEPS,
-    LONGEST,
-    Projected,
-    PublicMetric,
-    step_size,
-    weighted_vertices,
-)
+from dpsco_bench.papers.su2023.algorithms import table1
 from dpsco_bench.problems.slopes import FREEDOM, StudentSample, student_scale
 
 ROWS = 64
@@ -96,13 +88,13 @@ fused("su2023.phased_dp_sgd", supports=descending, device=projecting)(phased_run
 @fused("su2023.ttz14", form=False)
 def ttz14(objective, plan, mechanism):
     """Run compiled; return the average of z_1..z_T."""
-    step = step_size(objective, plan, mechanism)
+    step = table1.step_size(objective, plan, mechanism)
     if plan.schedule.get("mirror") != "entropy":
         return averaged_run(objective, plan, mechanism, step)
     radius, ridge = objective.domain.radius, float(objective.problem.constants.regularisation)
     u = np.ascontiguousarray(objective.start)
-    z, total = weighted_vertices(u, radius), np.zeros_like(u)
-    for _, full, scale, tile in full_tiles(objective, mechanism, "gradient", z):
+    z, total = table1.weighted_vertices(u, radius), np.zeros_like(u)
+    for _, full, scale, tile in full_tiles(objective, mechanism, z):
         exponentiated_steps(u, z, total, tile.rows, full, tile.noise, scale, ridge, radius, float(step))
     return total / plan.steps
 
@@ -189,54 +181,35 @@ def few_coordinates(objective, plan, mechanism):
 @fused("su2023.pda_dpmd", supports=few_coordinates, form=False)
 def pda_dpmd(objective, plan, mechanism):
     """Run compiled; return the average of w_1..w_T."""
-    w, s = objective.start, mechanism.scales["gradient"]
-    metric, mean = _Metric(objective), by_products(objective.problem, objective.data)
-    step = 1 / (sqrt(plan.steps) * (s * sqrt(w.shape[-1]) or plan.slope))
-    total = np.zeros_like(w)
-    for t in range(plan.steps):
+    mean = by_products(objective.problem, objective.data)
+
+    def counted(w):
         objective.count(objective.n)
-        gradient = mechanism.release("gradient", mean(w), t)
-        w = metric.project(w - step * gradient @ metric.inverse, w)
-        total += w
-        objective.observe(w)
-    return total / plan.steps
+        return mean(w)
+
+    return table1.pda_dpmd(objective, plan, mechanism, _Metric(objective), counted)
 
 
-class _Metric(PublicMetric):
+class _Metric(table1.PublicMetric):
     def project(self, u, start):
-        x, momenta = start.copy(), np.full(INNER_STEPS, self.momentum)
-        scaled = self.matrix / self.curvature
-        accelerated_steps(x, scaled, np.ascontiguousarray(u @ scaled), momenta, domain_of(self))
+        x, scaled = start.copy(), self.matrix / self.curvature
+        accelerated_steps(x, scaled, np.ascontiguousarray(u @ scaled), np.array(self.momenta), domain_of(self))
         return x
 
 
 @fused("su2023.kj16", supports=few_coordinates, form=False)
 def kj16(objective, plan, mechanism):
     """Run compiled; return the shortest point over the average of the iterates."""
-    m = plan.projection
-    small = _Image(objective, m, plan.slope / LONGEST)
-    v = np.zeros((objective.replicates, m))
-    variance = plan.slope**2 + m * mechanism.scales["gradient"] ** 2
-    step, total = plan.diameter / sqrt(plan.steps * variance), np.zeros_like(v)
-    for t in range(plan.steps):
-        v = small.project(v - step * mechanism.release("gradient", small.mean_gradient(v), t))
-        total += v
-    x = small.lift(total / plan.steps)
-    objective.observe(x)
-    return x
+    return table1.kj16(objective, plan, mechanism, _Image)
 
 
-class _Image(Projected):
+class _Image(table1.Projected):
     def __init__(self, objective, m, steepest):
         super().__init__(objective, m, steepest)
         self._slope = slopes_of(objective.problem)
 
     def project(self, u):
-        t, momenta = 1.0, []
-        for _ in range(INNER_STEPS):
-            t, before = 0.5 * (1.0 + (1.0 + 4.0 * t * t) ** 0.5), t
-            momenta.append((before - 1.0) / t)
         scaled = np.ascontiguousarray(self.phi.T @ self.phi) / self.curvature
         target = np.ascontiguousarray(u @ self.phi) / self.curvature
-        accelerated_steps(self._point, scaled, target, np.array(momenta), domain_of(self.objective))
+        accelerated_steps(self._point, scaled, target, np.array(self.momenta), domain_of(self.objective))
         return self._point @ self.phi.T

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpsco_bench.bench.card import CardProbe, card_probe
+from dpsco_bench.bench.card import PROBES, CardProbe
 from dpsco_bench.bench.fused_pairs import fused_cases, other_methods
 from dpsco_bench.bench.measure import BenchCase, goal
 from dpsco_bench.execution.cell import Cell
 
-card_probe("wang2017.noisy_sgd", CardProbe("wang2017.noisy_sgd_bst14", "ridge_logistic", "noisy SGD"), __name__)
+PROBES.add("wang2017.noisy_sgd", CardProbe("wang2017.noisy_sgd_bst14", "ridge_logistic", "noisy SGD"), __name__)
 
 
 @goal("P1_dp_svrg", "DP-SVRG, compiled, against its reference implementation")

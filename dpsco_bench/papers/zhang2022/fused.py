@@ -8,9 +8,18 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.algorithms.info import Info
-from dpsco_bench.fused.compiled import compiled, piece
-from dpsco_bench.fused.descent import descending, launch_steps, phased_run, projected_run, projecting, steps_of
-from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes, summed
+from dpsco_bench.fused.compiled import (
+    WIDTH,
+    added,
+    compiled,
+    exact_piece,
+    lanes_at,
+    no_lanes,
+    piece,
+    put_lanes,
+    summed,
+)
+from dpsco_bench.fused.descent import descending, launch_steps, phased_run, projected_sgd_run, projecting, steps_of
 from dpsco_bench.fused.pieces import general_length, largest_of, lp_length, power, scale_by, slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.tiles import on_device
@@ -34,21 +43,14 @@ from dpsco_bench.problems.data import CONSTANT, NO_SLOPE
 @fused("zhang2022.bftt19_noisy_sgd", supports=descending, device=projecting)
 def bftt19_noisy_sgd(objective, plan, mechanism):
     """Run compiled: the mean of the iterates before each step."""
-    return _projected_sgd(objective, plan, mechanism, plan.step)
+    return projected_sgd_run(objective, plan, mechanism, plan.step)
 
 
 @fused("zhang2022.dp_sgd", supports=descending, device=projecting)
 def dp_sgd(objective, plan, mechanism):
     """Run compiled: steps of the size that is best for the noise in force."""
     variance = plan.lipschitz**2 + objective.start.shape[-1] * mechanism.scales["gradient"] ** 2
-    return _projected_sgd(objective, plan, mechanism, plan.diameter / math.sqrt(plan.steps * variance))
-
-
-def _projected_sgd(objective, plan, mechanism, step):
-    x = objective.start
-    total = x.copy()
-    projected_run(objective, mechanism, x, total, step, lambda t, k: np.arange(t + 1, t + k + 1) < plan.steps)
-    return total / plan.steps
+    return projected_sgd_run(objective, plan, mechanism, plan.diameter / math.sqrt(plan.steps * variance))
 
 
 fused("zhang2022.fkt20_phased_sgd", supports=descending, device=projecting)(phased_run)
@@ -72,6 +74,13 @@ def copy_to(kept, values):
     """``kept[:] = values`` of one length: to Numba that is a question of shapes, and a second of compiling."""
     for j in range(values.size):
         kept[j] = values[j]
+
+
+@exact_piece
+def add_to(total, values):
+    """Add to a sum, entry by entry."""
+    for j in range(values.size):
+        total[j] += values[j]
 
 
 @piece
@@ -328,6 +337,92 @@ def add_up(sums, w, x, released, beta, best, mean, curvature):
     sums[4] += beta * square
 
 
+@exact_piece
+def to_difference(loss, x, previous, here, there, after, before, i, records, form):
+    """``after grad l(x) - before grad l(previous)`` of record i, whose margins are known, to loss."""
+    features, labels = records[0], records[1]
+    kind, a, b, hessian, centre = form
+    now, then = 0.0, 0.0
+    if kind != NO_SLOPE:
+        now, then = after * slope(kind, a, b, here, labels[i]), before * slope(kind, a, b, there, labels[i])
+    for j in range(loss.size):
+        loss[j] = (now - then) * features[i, j]
+    if hessian.size > 0:
+        for j in range(loss.size):
+            loss[j] += hessian[j] * (after * (x[j] - centre[j]) - before * (previous[j] - centre[j]))
+
+
+@exact_piece
+def add_regularisers(loss, w, x, beta, ridge, half, best, sums):
+    """Add the gradients of the ridge at x and of Lemma 7's term; to the fourth sum, if any, what they say of w - x*."""
+    further = 0.0
+    for j in range(loss.size):
+        more = beta * (ridge * x[j] + half * (w[j] - x[j]))
+        loss[j] += more
+        further += more * (w[j] - best[j])
+    if sums.size > 0:
+        sums[3] += further
+
+
+@exact_piece
+def rounds_of_row(
+    row,
+    place,
+    chosen,
+    first_round,
+    state,
+    numbers,
+    slots,
+    records,
+    form,
+    noise,
+    scale,
+    weights,
+    units,
+    learner,
+    watched,
+):
+    """Run the rounds of one row, of a place in the tile's noise and among its records; as `run_rounds`."""
+    beta, total_weight, ridge, half = weights
+    mode, parts, lipschitz, smoothness, clips = units
+    kind, radius, p, sizes, starts, distance = learner
+    best, mean, population, added = watched
+    w, x, along, expected = state[row, 0], state[row, 1], state[row, 2], state[row, 3]
+    start, counts, loss, previous = starts[row], numbers[row], np.empty(w.size), np.empty(w.size)
+    watching, drawn = added.size > 0, 1 if noise.shape[0] == scale.size and noise.shape[1] > place else 0
+    seen, optimum = added[row] if watching else added[0:0, 0], best[row] if watching else w
+    for s in range(scale.size):
+        t = first_round + s
+        predict(w, kind, start, along, expected, counts[0], radius, t == 1)
+        share, i = beta[t] / total_weight[t] if t > 1 else 0.0, records[2][s, chosen, 0] if form[0] != NO_SLOPE else 0
+        square, here, there = average(x, w, share, previous, loss, records[0], i)
+        length = 0.0
+        if mode != FIXED or clips:
+            length = math.sqrt(square) if p == 2.0 else general_length(loss, p)
+        counts[1] = max(counts[1], length)
+        unit = unit_of(t, mode, parts, length, lipschitz, smoothness, counts[1], slots[2][row])
+        to_difference(loss, x, previous, here, there, beta[t], beta[t - 1], i, records, form)
+        if clips:
+            level = 0.5 * (parts[2, t - 1] + parts[3, t - 1] * length)
+            scale_by(loss, min(1.0, level / max(lp_length(loss, p / (p - 1.0)), TINY)))
+        if watching:
+            add_to(state[row, 4], loss)
+        released_sum(t, loss, unit, scale[s], noise, s * drawn, place * drawn, slots[0][row], slots[1][row])
+        if watching:
+            add_up(seen, w, x, loss, beta[t], optimum, mean[row], population)
+            copy_to(state[row, 5], loss)
+        if ridge > 0.0 or half > 0.0:
+            add_regularisers(loss, w, x, beta[t], ridge, half, optimum, seen)
+        if distance.size > 0:
+            pull_back(loss, w, start, optimum, distance[0, t], distance[1, t], distance[2, t], seen)
+        if watching:
+            copy_to(state[row, 6], loss)
+        if kind == PARAMETER_FREE:
+            bet(w, start, along, expected, counts, loss, radius, sizes[t])
+        else:
+            counts[0] = update(w, kind, start, along, expected, counts[0], loss, radius, p, sizes[t])
+
+
 @compiled
 def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, scale, weights, units, learner, watched):
     """Run rounds ``first_round ...`` of all rows.
@@ -350,75 +445,12 @@ def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, s
         x*, ``m`` and ``h`` of the population's gradient, and the sums of `observers.SUMS`, ``(S R, 8)``; empty for none
     """
     first, last, replicates, copies = rows
-    features, labels, index, _, _, stride = records
-    slope_kind, a, b, hessian, centre = form
-    beta, total_weight, ridge, half = weights
-    mode, parts, lipschitz, smoothness, clips = units
-    kind, radius, p, sizes, starts, distance = learner
-    sums, noised, known = slots
-    d = state.shape[2]
-    loss, previous, q = np.empty(d), np.empty(d), p / (p - 1.0)
-    best, mean, population, added = watched
+    index, stride = records[2], records[5]
     for r in range(first, last):
         for copy in range(copies):
-            row = copy * replicates + r
-            w, x, along, expected = state[row, 0], state[row, 1], state[row, 2], state[row, 3]
-            exact, released, suffered = state[row, 4], state[row, 5], state[row, 6]
-            start, row_sums, row_noised, row_known = starts[row], sums[row], noised[row], known[row]
-            chosen = (r - first) * (index.shape[1] > 1) + copy * stride
-            for s in range(scale.size):
-                t = first_round + s
-                predict(w, kind, start, along, expected, numbers[row, 0], radius, t == 1)
-                share = beta[t] / total_weight[t] if t > 1 else 0.0
-                i = index[s, chosen, 0] if slope_kind != NO_SLOPE else 0
-                square, here, there = average(x, w, share, previous, loss, features, i)
-                length = 0.0
-                if mode != FIXED or clips:
-                    length = math.sqrt(square) if p == 2.0 else general_length(loss, p)
-                numbers[row, 1] = max(numbers[row, 1], length)
-                unit = unit_of(t, mode, parts, length, lipschitz, smoothness, numbers[row, 1], row_known)
-                now, then = 0.0, 0.0
-                if slope_kind != NO_SLOPE:
-                    now = beta[t] * slope(slope_kind, a, b, here, labels[i])
-                    then = beta[t - 1] * slope(slope_kind, a, b, there, labels[i])
-                for j in range(d):
-                    loss[j] = (now - then) * features[i, j]
-                if hessian.size > 0:
-                    for j in range(d):
-                        loss[j] += hessian[j] * (beta[t] * (x[j] - centre[j]) - beta[t - 1] * (previous[j] - centre[j]))
-                if clips:
-                    level = 0.5 * (parts[2, t - 1] + parts[3, t - 1] * length)
-                    cut = min(1.0, level / max(lp_length(loss, q), TINY))
-                    for j in range(d):
-                        loss[j] *= cut
-                if added.size > 0:
-                    for j in range(d):
-                        exact[j] += loss[j]
-                drawn = 1 if noise.shape[0] == scale.size and noise.shape[1] == last - first else 0
-                released_sum(t, loss, unit, scale[s], noise, s * drawn, (r - first) * drawn, row_sums, row_noised)
-                if added.size > 0:
-                    add_up(added[row], w, x, loss, beta[t], best[row], mean[row], population)
-                    if s + 1 == scale.size:
-                        copy_to(released, loss)
-                if ridge > 0.0 or half > 0.0:
-                    further = 0.0
-                    for j in range(d):
-                        more = beta[t] * (ridge * x[j] + half * (w[j] - x[j]))
-                        loss[j] += more
-                        if added.size > 0:
-                            further += more * (w[j] - best[row, j])
-                    if added.size > 0:
-                        added[row, 3] += further
-                if distance.size > 0:
-                    seen = added[row] if added.size > 0 else added[0:0, 0]
-                    optimum = best[row] if added.size > 0 else w
-                    pull_back(loss, w, start, optimum, distance[0, t], distance[1, t], distance[2, t], seen)
-                if added.size > 0 and s + 1 == scale.size:
-                    copy_to(suffered, loss)
-                if kind == PARAMETER_FREE:
-                    bet(w, start, along, expected, numbers[row], loss, radius, sizes[t])
-                    continue
-                numbers[row, 0] = update(w, kind, start, along, expected, numbers[row, 0], loss, radius, p, sizes[t])
+            place, chosen = r - first, (r - first) * (index.shape[1] > 1) + copy * stride
+            told = state, numbers, slots, records, form, noise, scale, weights, units, learner, watched
+            rounds_of_row(copy * replicates + r, place, chosen, first_round, *told)
 
 
 @on_device(run_rounds)
@@ -516,28 +548,22 @@ class _Run:
     """State of all rows, and what compiled rounds are told of plan and learner."""
 
     def __init__(self, objective, plan, learner, beta, distance):
-        xp, units = objective.xp, node_units(plan)
-        start = xp.ascontiguousarray(learner.w)
-        rows, d = start.shape
-        levels = int(plan.n).bit_length()
-        self.kind = LEARNERS[type(learner)]
-        self.state = xp.zeros((rows, 7, d))
+        xp, kind, given, start = objective.xp, LEARNERS[type(learner)], learner.setting, learner.w
+        (rows, d), levels = start.shape, int(plan.n).bit_length()
+        self.state, self.numbers = xp.zeros((rows, 7, d)), xp.zeros((rows, 6))
         self.state[:, 0] = self.state[:, 1] = start
-        if self.kind == OPTIMISTIC_OMD:
+        if kind == OPTIMISTIC_OMD:
             self.state[:, 2] = start
-        self.numbers = xp.zeros((rows, 6))
-        if self.kind == PARAMETER_FREE:
-            self.numbers[:, 3:5] = learner.setting.initial_wealth, 1.0
+        if kind == PARAMETER_FREE:
+            self.numbers[:, 3:5] = given.initial_wealth, 1.0
         self.slots = xp.zeros((rows, levels, d)), xp.zeros((rows, levels, d)), xp.zeros((rows, levels))
-        mode, parts, *more = _units(units, plan.clip_differences)
+        mode, parts, *more = _units(node_units(plan.schedule), plan.clip_differences)
         self.units = mode, xp.asarray(parts), *more
         reference = objective.round_observer.reference(objective) if objective.round_observer else None
-        self.watched = reference is not None
         seen = _UNSEEN if reference is None else (*reference, np.zeros((rows, len(SUMS))))
-        self.seen = tuple(map(xp.asarray, seen))
-        centre = xp.ascontiguousarray(learner.setting.start)
-        sizes = xp.asarray(self._sizes(learner, beta), dtype=xp.float64)
-        self.learner = self.kind, float(learner.setting.radius), float(plan.p), sizes, centre, distance
+        self.watched, self.seen = reference is not None, tuple(map(xp.asarray, seen))
+        sizes = xp.asarray(_sizes(kind, given, len(beta)), dtype=xp.float64)
+        self.learner = kind, float(given.radius), float(plan.p), sizes, xp.ascontiguousarray(given.start), distance
 
     @property
     def sums(self):
@@ -549,23 +575,22 @@ class _Run:
         """``x_t``, ``(R, d)``."""
         return self.state[:, 1]
 
-    def _sizes(self, learner, beta):
-        """Compute the steps of learners that do not adapt, or bounds on losses, ``(n + 1,)``."""
-        given, t = learner.setting, np.arange(1, len(beta))
-        if self.kind == OGD_FIXED:
-            return np.append(0.0, given.diameter / (given.lipschitz * t ** (given.k + 0.5)))
-        if self.kind == OSD:
-            return np.append(0.0, 1.0 / np.cumsum(0.5 * given.strong_convexity * t**given.k))
-        return np.full(len(beta), given.loss_bound if self.kind == PARAMETER_FREE else 0.0)
-
     def tell(self, learner):
         """Put the reference implementation's learner in the state of the last round."""
-        w, along, expected = self.state[:, 0], self.state[:, 2], self.state[:, 3]
-        seen = self.numbers[:, :1]
-        learner.w = w
-        learner.squares = learner.errors = learner.bound = seen
-        learner.total, learner.y, learner.expected = along, along, expected
+        learner.w, along, learner.expected = self.state[:, 0], self.state[:, 2], self.state[:, 3]
+        learner.total = learner.y = along
+        learner.squares = learner.errors = learner.bound = self.numbers[:, :1]
         learner.clips = self.numbers[:, 5:]
+
+
+def _sizes(kind, given, count):
+    """Compute the steps of learners that do not adapt, or bounds on losses, ``(n + 1,)``."""
+    t = np.arange(1, count)
+    if kind == OGD_FIXED:
+        return np.append(0.0, given.diameter / (given.lipschitz * t ** (given.k + 0.5)))
+    if kind == OSD:
+        return np.append(0.0, 1.0 / np.cumsum(0.5 * given.strong_convexity * t**given.k))
+    return np.full(count, given.loss_bound if kind == PARAMETER_FREE else 0.0)
 
 
 def _units(units, clips):

@@ -119,16 +119,12 @@ def learner(name: str) -> Callable[[type[Learner]], type[Learner]]:
 
 def get_learner(name: str) -> type[Learner]:
     """Find the class of a learner; ``zhang2022.name`` is accepted too. Raises InputError for an unknown name."""
-    return LEARNERS.get(_short(name))
+    return LEARNERS.get(name.removeprefix("zhang2022.").removeprefix("zhang2022/"))
 
 
 def learner_parts(name: str) -> tuple[str, ...]:
     """Find the module that defines a learner."""
-    return (LEARNERS.module(_short(name)),)
-
-
-def _short(name: str) -> str:
-    return name.removeprefix("zhang2022.").removeprefix("zhang2022/")
+    return (get_learner(name).__module__,)
 
 
 def squared_norm(g: Array) -> Array:
@@ -154,10 +150,7 @@ class OgdFixed(Learner):
     """``w <- P(w - eta_t g_t)`` with ``eta_t = D/(G t^k sqrt t)``; it declares no regret bound."""
 
     summary = "projected gradient descent, steps D/(G t^k sqrt t): a control"
-
-    def __init__(self, setting: LearnerSetting) -> None:
-        super().__init__(setting)
-        self.t = 0
+    t = 0
 
     def update(self, g: Array) -> None:
         self.t += 1
@@ -170,15 +163,11 @@ class OgdAdagrad(Learner):
     """``w <- P(w - eta_t g_t)`` with ``eta_t = D/sqrt(2 Q_t)``, ``Q_t = sum_{i<=t} ||g_i||^2``."""
 
     summary = "projected gradient descent, steps D/sqrt(2 sum ||g||^2)"
-
-    def __init__(self, setting: LearnerSetting) -> None:
-        super().__init__(setting)
-        self.squares: Array = 0.0
-        self.size = setting.diameter / sqrt(2.0)
+    squares: Array = 0.0
 
     def update(self, g: Array) -> None:
         self.squares = self.squares + squared_norm(g)
-        self.w = self.setting.project(self.w - self.size * inverse_root(self.squares) * g)
+        self.w = self.setting.project(self.w - self.setting.diameter / sqrt(2.0) * inverse_root(self.squares) * g)
 
     def regret_bound(self) -> Array:
         """``sqrt(2) D sqrt(Q_t)``."""
@@ -194,11 +183,8 @@ class Osd(Learner):
 
     summary = "subgradient descent with steps 1/sum(mu t^k/2), for strongly convex losses"
     regulariser = "strongly_convex"
-
-    def __init__(self, setting: LearnerSetting) -> None:
-        super().__init__(setting)
-        self.t, self.convexity = 0, 0.0
-        self.bound: Array = 0.0
+    t, convexity = 0, 0.0
+    bound: Array = 0.0
 
     @classmethod
     def check(cls, norm: float, k: float, strong_convexity: float) -> None:
@@ -222,11 +208,8 @@ class FtrlAdagrad(Learner):
     """``w_{t+1} = P(c - eta_t sum_{i<=t} g_i)`` with ``eta_t = r/sqrt(Q_t)``, ``Q_t = sum_{i<=t} ||g_i||^2``."""
 
     summary = "leader with regulariser ||w - c||^2/(2 eta), eta = r/sqrt(sum ||g||^2)"
-
-    def __init__(self, setting: LearnerSetting) -> None:
-        super().__init__(setting)
-        self.squares: Array = 0.0
-        self.total: Array = 0.0
+    squares: Array = 0.0
+    total: Array = 0.0
 
     def update(self, g: Array) -> None:
         self.squares = self.squares + squared_norm(g)
@@ -248,13 +231,12 @@ class LpFtrl(Learner):
     """
 
     summary = "leader on l_p balls, 1 < p <= 2, eta = r sqrt(p - 1)/sqrt(sum ||g||_q^2)"
+    squares: Array = 0.0
+    total: Array = 0.0
 
     def __init__(self, setting: LearnerSetting) -> None:
         super().__init__(setting)
-        self.w = 0.0 * setting.start
-        self.q = dual_exponent(setting.norm)
-        self.squares: Array = 0.0
-        self.total: Array = 0.0
+        self.w, self.q = 0.0 * setting.start, dual_exponent(setting.norm)
 
     @classmethod
     def check(cls, norm: float, k: float, strong_convexity: float) -> None:
@@ -275,17 +257,32 @@ class LpFtrl(Learner):
         return factor * self.setting.diameter * self.squares**0.5
 
 
+class Optimistic(Learner):
+    """A learner that takes hints: ``E_t = sum_{i<=t} ||g_i - h_i||^2``, h_i being 0 where none was heard."""
+
+    def __init__(self, setting: LearnerSetting) -> None:
+        super().__init__(setting)
+        self.errors: Array = 0.0 * setting.start[:, :1]
+        self.expected: Array | None = None
+
+    def hint(self, h: Array) -> None:
+        self.expected = h
+
+    def compare(self, g: Array) -> None:
+        """Add what the hint missed of the loss."""
+        self.errors = self.errors + squared_norm(g if self.expected is None else g - self.expected)
+        self.expected = None
+
+
 @learner("optimistic_ftrl")
-class OptimisticFtrl(Learner):
+class OptimisticFtrl(Optimistic):
     """``w_{t+1} = P(c - eta_t (sum_{i<=t} g_i + h_{t+1}))``, ``eta_t = r/sqrt(E_t)``, ``E_t = sum ||g_i - h_i||^2``."""
 
     summary = "leader that counts the hint as a loss, eta = r/sqrt(sum ||g - h||^2)"
 
     def __init__(self, setting: LearnerSetting) -> None:
         super().__init__(setting)
-        self.errors: Array = 0.0 * setting.start[:, :1]
         self.total: Array = 0.0 * setting.start
-        self.expected: Array | None = None
 
     def predict(self) -> Array:
         """Predict the leader as if the hint were the next loss."""
@@ -294,12 +291,8 @@ class OptimisticFtrl(Learner):
         return self.setting.project(self.setting.start - eta * expected)
 
     def update(self, g: Array) -> None:
-        self.errors = self.errors + squared_norm(g if self.expected is None else g - self.expected)
+        self.compare(g)
         self.total = self.total + g
-        self.expected = None
-
-    def hint(self, h: Array) -> None:
-        self.expected = h
 
     def regret_bound(self) -> Array:
         """``(1/4 + 2 sqrt 2) D sqrt(E_t)``, where c is the centre of the ball (see `LearnerSetting.leader_factor`)."""
@@ -307,7 +300,7 @@ class OptimisticFtrl(Learner):
 
 
 @learner("optimistic_omd")
-class OptimisticOmd(Learner):
+class OptimisticOmd(Optimistic):
     """``w_t = P(y_t - eta_t h_t)``, ``y_{t+1} = P(y_t - eta_t g_t)`` with ``eta_t = D/sqrt(E_{t-1})``.
 
     ``E_t = sum_{i<=t} ||g_i - h_i||^2``. The first step is infinite: y_2 is the point of the ball opposite g_1.
@@ -318,26 +311,17 @@ class OptimisticOmd(Learner):
     def __init__(self, setting: LearnerSetting) -> None:
         super().__init__(setting)
         self.y = setting.start
-        self.errors: Array = 0.0 * setting.start[:, :1]
-        self.expected: Array | None = None
 
     def predict(self) -> Array:
         """Predict as if the hint were the next loss."""
-        if self.expected is None:
-            return self.y
-        return self.setting.project(self.y - self._eta() * self.expected)
+        return self.y if self.expected is None else self._moved(self.expected)
 
     def update(self, g: Array) -> None:
-        eta = self._eta()
-        self.errors = self.errors + squared_norm(g if self.expected is None else g - self.expected)
-        self.y = self.setting.project(self.y - eta * g)
-        self.expected = None
+        self.y = self._moved(g)
+        self.compare(g)
 
-    def hint(self, h: Array) -> None:
-        self.expected = h
-
-    def _eta(self) -> Array:
-        return self.setting.diameter * inverse_root(self.errors)
+    def _moved(self, g: Array) -> Array:
+        return self.setting.project(self.y - self.setting.diameter * inverse_root(self.errors) * g)
 
     def regret_bound(self) -> Array:
         """``(1/2 + 2 sqrt 2) D sqrt(E_t)``."""
@@ -374,8 +358,11 @@ class ParameterFree(Learner):
         self.outside = 0.0 * setting.start
 
     def update(self, g: Array) -> None:
-        g = self._pulled(self._clipped(g / self.setting.loss_bound))
-        xp = array_namespace(g)
+        xp, g = array_namespace(g), g / self.setting.loss_bound
+        length = row_norm(g)
+        self.clips = self.clips + xp.where(length > 1.0, xp.ones_like(length), xp.zeros_like(length))
+        g = g / xp.maximum(length, xp.ones_like(length))
+        g = 0.5 * (g + row_norm(g) * (self.outside / nonzero(row_norm(self.outside))))
         gain = xp.sum(g * self.direction, axis=-1, keepdims=True)
         factor = 1.0 - gain * self.fraction
         slope = gain / factor
@@ -387,14 +374,3 @@ class ParameterFree(Learner):
         free = self.setting.start + self.fraction * self.wealth * self.direction
         self.w = self.setting.project(free)
         self.outside = free - self.w
-
-    def _clipped(self, g: Array) -> Array:
-        """Clip to norm 1, and count."""
-        xp, length = array_namespace(g), row_norm(g)
-        self.clips = self.clips + xp.where(length > 1.0, xp.ones_like(length), xp.zeros_like(length))
-        return g / xp.maximum(length, xp.ones_like(length))
-
-    def _pulled(self, g: Array) -> Array:
-        """Half of the loss, and as much towards the set where the free point is outside of it."""
-        unit = self.outside / nonzero(row_norm(self.outside))
-        return 0.5 * (g + row_norm(g) * unit)

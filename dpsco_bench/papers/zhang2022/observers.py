@@ -23,8 +23,11 @@ SUMS = ("regret", "_left", "_size", "_linear", "_squares", "_penalty_sum", "_pen
 ``<loss, w - x*>``; ``beta ||w - x*||^2``; for regularisers with a value its sum and its difference between w and x*;
 and the largest loss over its bound, which is no sum.
 """
-MOMENTS = {"quarter": 4, "half": 2, "last": 1}
-"""Rounds ``n/4``, ``n/2`` and ``n - 1`` at which moments are kept."""
+
+
+def _moments(n: int) -> dict[str, int]:
+    """Find the rounds at which moments are kept."""
+    return {"quarter": n // 4, "half": n // 2, "last": n - 1}
 
 
 @round_observer("zhang2022")
@@ -67,11 +70,8 @@ class Rounds(RoundObserver):
         Named by the reduction: ``t``, ``weight``, ``w``, ``x``, ``gradient_sum``, ``released``, ``loss``, ``learner``,
         ``regularisers``.
         """
-        problem: Any = objective.problem
-        if not hasattr(problem, "population_gradient"):
+        if not self._knows_the_optimum(objective):
             return
-        if self._best is None:
-            self._best = problem.optimum(objective.host_data)
         vectors = tuple(to_numpy(state[name]) for name in ("x", "gradient_sum", "released", "loss"))
         self._rounds.append((state["weight"], to_numpy(state["w"]).copy(), *vectors))  # learners may move w in place
         self._last = state
@@ -87,17 +87,21 @@ class Rounds(RoundObserver):
         For the loops that compute `SUMS` as they go.
         """
         problem: Any = objective.problem
-        if not hasattr(problem, "population_gradient"):
+        if not self._knows_the_optimum(objective):
             return None
-        if self._best is None:
-            self._best = problem.optimum(objective.host_data)
         mean = _population_gradient(objective, np.zeros_like(self._best))
         return np.ascontiguousarray(self._best), np.ascontiguousarray(mean), problem.record_form.hessian
+
+    def _knows_the_optimum(self, objective: Objective) -> bool:
+        problem: Any = objective.problem
+        if self._best is None and hasattr(problem, "population_gradient"):
+            self._best = problem.optimum(objective.host_data)
+        return self._best is not None
 
     @staticmethod
     def stops(n: int, ends: int) -> list[int]:
         """List the rounds, up to the last one, ``ends``, whose states are to be shown (`summed`)."""
-        moments = (n - 1 if part == 1 else n // part for part in MOMENTS.values())
+        moments = _moments(n).values()
         return sorted({ends, *(t for t in moments if 1 <= t < ends)})
 
     def summed(self, objective: Objective, sums: Array, weight: float, **state: Any) -> None:
@@ -135,18 +139,15 @@ class Rounds(RoundObserver):
         self._sums[name] = self._sums.get(name, 0.0) + terms.sum(axis=0)
 
     def _keep_moments(self, objective: Objective, t: int, entry: tuple[Any, ...]) -> None:
-        n = objective.n
-        here = [name for name, part in MOMENTS.items() if t == (n - 1 if part == 1 else n // part)]
+        here = [name for name, moment in _moments(objective.n).items() if t == moment]
         if not here:
             return
         beta, _, x, total, released, loss = entry
         gradient = beta * _population_gradient(objective, x)
         q = dual_exponent(objective.problem.constants.norm)
+        vectors = dict(moment=released, loss=loss, statistical=gradient - total, noise=released - total)
         for name in here:
-            self._sums[f"moment_{name}"] = _squared(released, q)
-            self._sums[f"loss_{name}"] = _squared(loss, q)
-            self._sums[f"statistical_{name}"] = _squared(gradient - total, q)
-            self._sums[f"noise_{name}"] = _squared(released - total, q)
+            self._sums |= {f"{key}_{name}": np.linalg.norm(v, ord=q, axis=-1) ** 2 for key, v in vectors.items()}
 
     def _parameter_free(self, t: int, state: Any) -> None:
         """Regularisers with a value and a Lip formula (``value``, ``terms.loss_bound``)."""
@@ -210,8 +211,3 @@ def _population_gradient(objective: Objective, x: Array) -> Array:
 
 def _inner(a: Array, b: Array) -> Array:
     return np.einsum("trd,trd->tr", a, b)
-
-
-def _squared(v: Array, q: float) -> Array:
-    """Squared l_q norms of rows."""
-    return np.linalg.norm(v, ord=q, axis=-1) ** 2

@@ -11,10 +11,12 @@ from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent
+from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.data import axes_first
 from dpsco_bench.problems.directions import DirectionLosses
 from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.linear import ball_name, linear_constants
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -35,15 +37,8 @@ class LinearBall(DirectionLosses):
 
     @property
     def own_constants(self) -> Constants:
-        return Constants(
-            1.0,
-            self.curvature,
-            initial_distance=self.distance,
-            diameter=2.0,
-            gradient_deviation=self.spread,
-            hessian_rank=0.0,
-            domain="l2_ball",
-        )
+        known: Options = dict(initial_distance=self.distance, gradient_deviation=self.spread)
+        return linear_constants("l2_ball", 2.0, self.curvature, **known)
 
 
 @problem
@@ -92,19 +87,9 @@ class LpBallLinear(DirectionLosses):
 
     @property
     def own_constants(self) -> Constants:
-        domain = "l2_ball" if self.p == 2.0 else f"lp_ball:{self.p!r}"
         distance = max(1.0, self.dimension ** (0.5 - 1.0 / self.p))
         deviation = self.spread * self.dimension ** (1.0 / dual_exponent(self.p) - 0.5)
-        return Constants(
-            1.0,
-            0.0,
-            initial_distance=distance,
-            diameter=2.0,
-            norm=self.p,
-            gradient_deviation=deviation,
-            hessian_rank=0.0,
-            domain=domain,
-        )
+        return linear_constants(ball_name(self.p), self.p, initial_distance=distance, gradient_deviation=deviation)
 
     def optimum(self, data: Any) -> np.ndarray:
         """Find the point of the ball at which ``<m, x>`` is least, in every row."""
@@ -130,15 +115,8 @@ class RippleBall(GeneralisedLinear):
     @property
     def own_constants(self) -> Constants:
         wave = 1.0 - self.share
-        return Constants(
-            1.0,
-            wave * self.frequency,
-            initial_gap=self.share,
-            initial_distance=1.0,
-            diameter=2.0,
-            gradient_deviation=wave / math.sqrt(2.0),
-            domain="l2_ball",
-        )
+        start: Options = dict(initial_gap=self.share, initial_distance=1.0, gradient_deviation=wave / math.sqrt(2.0))
+        return Constants(1.0, wave * self.frequency, **start, diameter=2.0, domain="l2_ball")
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         order = np.argsort(streams("phases").uniform(0, 1, 0, n, 1)[0, :, 0])

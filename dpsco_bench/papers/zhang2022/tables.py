@@ -8,7 +8,7 @@ from math import log, log2, sqrt
 
 from dpsco_bench.claims.catalogue import TableText
 from dpsco_bench.kinds.privacy import privacy_verdict
-from dpsco_bench.papers.zhang2022.algorithms.reduction import NodeUnits
+from dpsco_bench.papers.zhang2022.algorithms.reduction import NodeUnits, path_cost
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.tree import levels
 from dpsco_bench.report.inputs import Inputs
@@ -53,7 +53,7 @@ def relative_level(k: float, condition: float, calibration: str, n: int = ROUNDS
     """Effective Gaussian-DP level of the tree's noise over its target, only x_n being released."""
     units = NodeUnits(k, n, 1.0, condition, 1.0, "eq6" if calibration == "paper" else "tight", "D")
     paid = log2(2 * n) if calibration == "paper" else levels(n - 1)
-    return sqrt(units.path_cost(n - 1, 2.0) / paid)
+    return sqrt(path_cost(units, n - 1, 2.0) / paid)
 
 
 @computed("zhang2022.conversions")

@@ -7,18 +7,12 @@ X, Y of the law ``exp(N(-s^2/2, s^2))``. Then
     delta(epsilon) <= E ((1-q)(1-a) + (q/T) (D_1 + ... + D_T))_+
 
 for independent copies of the variable D whose tails are those of ``X - a`` above zero and of ``1 - a Y`` below, with an
-atom at zero between. The proof (docs/accounting.md) compares stop-loss transforms batch by batch, so that later
-releases may depend on earlier ones and batches need no noise of a particular kind. For T = 1 it is the bound of
-subsets without replacement.
+atom at zero between (docs/accounting.md).
 
 The sum is computed on a grid by fast Fourier transforms. All that is rounded is rounded up: D is spread within each
 cell to its edges (mass and mean are kept, so that convex functions grow), cut above with its excess added, and raised
-below; Chernoff bounds cover what lies beyond the transform's range. The cuts are at a few times T a, the scale of the
-sum, so that the heavy tails of a large shift leave the cells narrow.
-
-At a large epsilon one D that is positive carries all, with a probability below a transform's rounding. There a second
-value of the same expectation is taken, if it is smaller: that of one positive D in closed form, averaged over the sum
-of the others, which are at most zero, and two or more positive ones at the mean of their sum.
+below; Chernoff bounds cover what lies beyond the transform's range. At a large epsilon one D that is positive carries
+all, with a probability below a transform's rounding: there `_one_positive` is taken, if it is smaller.
 """
 
 from __future__ import annotations
@@ -33,16 +27,10 @@ from scipy.special import log_ndtr, logsumexp, ndtr, ndtri
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants import gaussian
-from dpsco_bench.privacy.accountants.pld import Floats, transform_rounding
-from dpsco_bench.privacy.accountants.solve import (
-    require_count,
-    require_delta,
-    require_nonnegative,
-    require_target,
-    root,
-)
+from dpsco_bench.privacy.accountants.pld import Floats, normal_masses, transform_rounding
+from dpsco_bench.privacy.accountants.solve import require, require_target, root
 
-VERSION = "2"
+NAME = "random allocation, dpsco_bench 2"
 # Cells in one standard deviation of D, and points of the transform at most.
 _CELLS, _MOST_POINTS = 64, 2**18
 # Fractions of delta that the cut of D, and the end of the transform's range, may cost.
@@ -56,9 +44,6 @@ _LARGE_SHIFT = 1.5
 # Aim below delta, so that a last digit lost on the way to the ledger does not matter.
 _SAFE = 1.0 - 1e-5
 _ORDERS = 20
-
-
-NAME = f"random allocation, dpsco_bench {VERSION}"
 
 
 @lru_cache(maxsize=4096)
@@ -75,9 +60,8 @@ def allocation_epsilon(shift: float, batches: int, participation: float, delta: 
         q, the probability that a record is in a batch at all. In (0, 1): with one batch 1 is exact, with more than one
         the proof needs a record that is left over.
     """
-    require_nonnegative("shift", shift)
+    require(shift=shift, delta=delta)
     _require(batches, participation)
-    require_delta(delta)
     known = gaussian.gdp_epsilon(shift, delta)
     if batches == 1 and participation == 1.0 or known in (0.0, math.inf):
         return known
@@ -125,7 +109,7 @@ def allocation_delta(
     shift: float, batches: int, participation: float, epsilon: float, resolution: float = 1e-12
 ) -> float:
     """Upper bound on delta at ``epsilon`` >= 0; truncations cost a small fraction of the delta ``resolution``."""
-    require_nonnegative("epsilon", epsilon)
+    require(epsilon=epsilon)
     _require(batches, participation)
     known = gaussian.gdp_delta(shift, epsilon)
     if known <= 1e-300:
@@ -240,13 +224,7 @@ def _one_positive(shift: float, epsilon: float, batches: int, offset: float) -> 
 def _cells(shift: float, edges: Floats) -> tuple[Floats, Floats]:
     """Probabilities that X lies in each of the cells, and its partial means there."""
     z = np.log(edges) / shift
-    return _normal_cells(z + 0.5 * shift), _normal_cells(z - 0.5 * shift)
-
-
-def _normal_cells(z: Floats) -> Floats:
-    left, right = z[:-1], z[1:]
-    flip = left > 0.0
-    return ndtr(np.where(flip, -left, right)) - ndtr(np.where(flip, -right, left))
+    return normal_masses(z, -0.5 * shift), normal_masses(z, 0.5 * shift)
 
 
 def _spread(masses: Floats, means: Floats, spacing: float) -> Floats:
@@ -259,6 +237,6 @@ def _spread(masses: Floats, means: Floats, spacing: float) -> Floats:
 
 
 def _require(batches: int, participation: float) -> None:
-    require_count("batches", batches)
+    require(batches=batches)
     if not 0.0 < participation <= 1.0 or (participation == 1.0 and batches > 1):
         raise InputError("participation", participation, "in (0, 1), or 1 with one batch")

@@ -6,11 +6,8 @@ differ in k records. With ``q = 1 - p_0``, ``v_k = p_k/q``, H the hockey-stick d
 
     H_a' <= q sum over k of  v_k (l_k h_k(a'/l_k) + (1 - l_k) h_k(a_k)),    a' = 1 + q (a - 1) >= 1,
 
-for all shares ``l_k`` in [0, 1] and all orders with ``sum_k v_k (1 - l_k) a_k = a - a'`` (docs/accounting.md). With one
-``a_k`` alone, or the same for all, this is the theorem of Balle, Barthe and Gaboardi 2018; the best ``a_k`` are the
-density ratios of ``N(k s, 1)`` to ``N(0, 1)`` at one point. Orders below one follow by duality. Without replacement k
-is 0 or 1 and the bound is ``q h_1(a)``: the pair of Zhu, Dong and Wang 2022 for subsets, which one release attains.
-Such bounds compose like dominating pairs, since they are divergences of pairs.
+for all shares ``l_k`` in [0, 1] and all orders with ``sum_k v_k (1 - l_k) a_k = a - a'``. The proof, the best orders
+and what subsets attain are in docs/accounting.md; such bounds compose like dominating pairs.
 """
 
 from __future__ import annotations
@@ -29,32 +26,23 @@ from dpsco_bench.privacy.accountants.pld import (
     MULTIPLIER_TOLERANCE,
     SAFE,
     TAIL_SHARE,
+    VERSION,
     Floats,
     GaussianPair,
     LossMasses,
     connect_the_dots,
     converged_epsilon,
-    library_version,
     swept,
 )
-from dpsco_bench.privacy.accountants.solve import (
-    least_noise,
-    require_count,
-    require_delta,
-    require_nonnegative,
-    require_target,
-)
+from dpsco_bench.privacy.accountants.solve import least_noise, require, require_target
 
+NAME = f"PLD of fixed-size batches, {VERSION}"
 # Numbers of copies with a share of their own that are tried besides all; Newton steps; losses tried for the range.
 _SHARED, _NEWTON_STEPS, _RANGE_POINTS = 3, 8, 400
 # Losses above it count as infinite: their exponentials overflow.
 _LARGEST_LOSS = 600.0
 # Points of the first grid on the composed loss.
 _FIRST_POINTS = 2**14
-
-
-def accountant_name() -> str:
-    return f"PLD of fixed-size batches, dp-accounting {library_version()}"
 
 
 @lru_cache(maxsize=4096)
@@ -66,10 +54,8 @@ def batch_epsilon(
     ``shift`` >= 0 is the full replace-one sensitivity of a record drawn once, *twice* the norm of a contribution, over
     the noise; with ``replacement`` it can be drawn again. ``gdp_mu`` is that of everything else that is released.
     """
-    require_nonnegative("shift", shift)
-    require_nonnegative("gdp_mu", gdp_mu)
+    require(shift=shift, gdp_mu=gdp_mu, delta=delta)
     _require(population, size, steps, replacement)
-    require_delta(delta)
     if shift in (0.0, math.inf) or always_drawn(population, size, replacement):
         full = shift * copies_at_most(size, replacement) * math.sqrt(steps)
         return gaussian.gdp_epsilon(math.hypot(gdp_mu, full), delta)
@@ -229,8 +215,6 @@ def pessimistic_copies_losses(bound: CopiesBound, spacing: float, tail: float) -
 
 
 def _require(population: int, size: int, steps: int, replacement: bool) -> None:
-    require_count("population", population)
-    require_count("size", size)
-    require_count("steps", steps)
+    require(population=population, size=size, steps=steps)
     if size > population and not replacement:
         raise InputError("size", size, f"at most {population}, the number of records")

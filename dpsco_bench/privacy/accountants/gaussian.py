@@ -11,12 +11,9 @@ and ``k`` such releases with ratios ``mu_1 .. mu_k``, adaptively chosen, have th
 underflows for small delta. Everything below works on the logarithm of delta and on ``a``, where no cancellation is
 left.
 
-*The last iterate* of noisy full-batch gradient steps, where nothing else is released. Steps are
-``x <- P(x - eta (grad F(x) + N(0, sigma^2 I)))``. Replacing a record changes ``grad F`` by at most s at one and the
-same point, and a step without noise is c-Lipschitz, ``c = max(|1 - eta mu|, |1 - eta M|)`` times the Lipschitz constant
-of P. Privacy amplification by iteration (Feldman, Mironov, Talwar, Thakurta 2018) in Gaussian-DP form (Bok, Su,
-Altschuler, ICML 2024): a distance ``z_t = c z_(t-1) + eta s - a_t >= 0`` between two runs is handed over to the noise
-in portions ``a_t``. Each costs ``(a_t/(eta sigma))^2``, and ``z_T = 0``. The squared parameter is the least cost.
+*The last iterate* of noisy full-batch gradient steps ``x <- P(x - eta (grad F(x) + N(0, sigma^2 I)))``, where nothing
+else is released: a distance ``z_t = c z_(t-1) + eta s - a_t >= 0`` between two runs is handed over to the noise in
+portions ``a_t``, each of which costs ``(a_t/(eta sigma))^2``, and ``z_T = 0`` (docs/accounting.md).
 """
 
 from __future__ import annotations
@@ -28,14 +25,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erfcx, erfinv, log_ndtr, ndtri
 
-from dpsco_bench.privacy.accountants.solve import (
-    require_count,
-    require_delta,
-    require_nonnegative,
-    require_target,
-    root,
-)
+from dpsco_bench.privacy.accountants.solve import require, require_target, root
 
+NAME = "Gaussian-DP, analytic (Balle-Wang)"
+TOTAL_VARIATION = f"{NAME}, with total variation"
+LAST_ITERATE = "last iterate, Gaussian-DP by iteration"
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 _SQRT_HALF_PI = math.sqrt(0.5 * math.pi)
 # Three-point Gauss-Legendre rule on (0, 1).
@@ -45,17 +39,13 @@ _WEIGHTS = (5 / 18, 8 / 18, 5 / 18)
 _SMALL_MU = 1e-2
 
 
-NAME = "Gaussian-DP, analytic (Balle-Wang)"
-
-
 def gdp_delta(mu: float, epsilon: float) -> float:
     """Least delta of a mu-GDP Gaussian at ``epsilon``; infinite mu stands for no noise.
 
     ``Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu)``. Raises InputError for a negative or NaN argument.
     Source: Balle and Wang 2018, Theorem 8.
     """
-    require_nonnegative("mu", mu)
-    require_nonnegative("epsilon", epsilon)
+    require(mu=mu, epsilon=epsilon)
     if mu == 0.0 or epsilon == math.inf:
         return 0.0
     if mu == math.inf:
@@ -78,14 +68,16 @@ def gdp_mu(epsilon: float, delta: float) -> float:
     high = 2.0 * low
     while _log_delta_of(high, epsilon) <= math.log(delta):
         high *= 2.0
-    root = _root(lambda mu: _log_delta_of(mu, epsilon) - math.log(delta), low, high)
-    return _last_below(root, lambda mu: gdp_delta(mu, epsilon) <= delta)
+    mu, step = _root(lambda mu: _log_delta_of(mu, epsilon) - math.log(delta), low, high), 2.0**-52
+    while gdp_delta(mu, epsilon) > delta:  # down by growing rounding errors
+        mu *= 1.0 - step
+        step *= 2.0
+    return mu
 
 
 def gdp_epsilon(mu: float, delta: float) -> float:
     """Least epsilon for which a mu-GDP Gaussian is (epsilon, delta)-private: 0 if ``delta_mu(0) <= delta``."""
-    require_nonnegative("mu", mu)
-    require_delta(delta)
+    require(mu=mu, delta=delta)
     if mu == math.inf:
         return math.inf
     if mu == 0.0 or _log_delta(0.5 * mu, mu) <= math.log(delta):
@@ -133,18 +125,6 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
     return root(function, low, high, 1e-300)
 
 
-def _last_below(value: float, accepted: Callable[[float], bool]) -> float:
-    """Step down from ``value`` by growing rounding errors until it is accepted, as zero is."""
-    step = 2.0**-52
-    while not accepted(value):
-        value *= 1.0 - step
-        step *= 2.0
-    return value
-
-
-TOTAL_VARIATION = f"{NAME}, with total variation"
-
-
 def total_delta(t: float, epsilon: float, tau: float) -> float:
     """``delta(epsilon; t) + (1 + e^epsilon) tau``: the delta of a sampler within tau of a t-GDP law on every data set.
 
@@ -159,7 +139,7 @@ def total_epsilon(t: float, tau: float, delta: float) -> float:
 
     As a function of ``e^epsilon`` it is convex, with its minimum where ``Phi(-epsilon/t - t/2) = tau``.
     """
-    require_delta(delta)
+    require(delta=delta)
     if total_delta(t, 0.0, tau) <= delta:
         return 0.0
     lowest = max(0.0, -t * (float(ndtri(tau)) + 0.5 * t))
@@ -170,9 +150,6 @@ def total_epsilon(t: float, tau: float, delta: float) -> float:
     return root(lambda e: total_delta(t, e, tau) - delta, 0.0, lowest, 1e-14)
 
 
-LAST_ITERATE = "last iterate, Gaussian-DP by iteration"
-
-
 def constant_mu(contraction: float, steps: int, ratio: float, diameter: float = math.inf) -> float:
     """Gaussian-DP parameter of the last of equal steps.
 
@@ -180,8 +157,7 @@ def constant_mu(contraction: float, steps: int, ratio: float, diameter: float = 
     ``sqrt((1 - c^(2 tau))/(1 - c^2))``. Raises InputError for arguments out of range. ``ratio`` is s/sigma,
     ``diameter`` D/(eta s), of the domain, in units of what one step may move; infinite without one, so that tau = T.
     """
-    require_nonnegative("ratio", ratio)
-    require_count("steps", steps)
+    require(ratio=ratio, steps=steps)
     lengths = np.arange(1.0, steps + 1.0) if diameter < math.inf else np.array([float(steps)])
     with np.errstate(divide="ignore"):
         power = lengths * np.log(contraction)

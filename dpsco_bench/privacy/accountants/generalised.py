@@ -39,15 +39,24 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import chdtrc, gammaincc, gammainccinv, gammaincinv, gammaln, roots_jacobi
 
 from dpsco_bench.privacy.accountants.single_index import threshold_epsilon
-from dpsco_bench.privacy.accountants.solve import require_count, require_delta, require_nonnegative
+from dpsco_bench.privacy.accountants.solve import require
 
 Floats = NDArray[np.float64]
+COUNTING = "threshold count of one coordinate, lower bound"
+RATIO_TEST = "likelihood ratio of a statistic of each release, lower bound"
+MOST_COORDINATES = 512
+"""So many coordinates are looked at; fewer than all only make the bound smaller."""
 _NODES, _THRESHOLDS = 256, 96
 # Counts looked at: so many standard deviations below and above the mean, and some more.
 _BELOW, _SPREAD, _MORE = 6.0, 40.0, 200
-
-
-COUNTING = "threshold count of one coordinate, lower bound"
+_CELLS, _POINTS = 400, 2**13
+_ANGLES, _LEVELS = 32, 80
+# Probabilities below this share are rounding errors of the transforms; their cells join the last one above it.
+_RESOLVED = 1e-12
+_TAIL = 1e-12
+# Probability, as a share of delta, of larger multiples of the change that are not looked at.
+_REST = 1e-4
+_LEAST_TILT = 1.0
 
 
 def counting_epsilon(
@@ -58,10 +67,7 @@ def counting_epsilon(
     A release moves by ``j shift`` along one axis with probability ``weights[j]``; these may sum to less than one. The
     noise has exponent r >= 1. Raises InputError for arguments out of range.
     """
-    require_nonnegative("shift", shift)
-    require_count("steps", steps)
-    require_count("dimension", dimension)
-    require_delta(delta)
+    require(shift=shift, steps=steps, dimension=dimension, delta=delta)
     if shift == 0.0:
         return 0.0
     survival = CoordinateSurvival(r, dimension)
@@ -126,21 +132,6 @@ def _log_tails(p: float, steps: int, counts: Floats, complete: bool) -> Floats:
     return np.minimum(np.logaddexp.accumulate(logs[::-1])[::-1], 0.0)
 
 
-MOST_COORDINATES = 512
-"""So many coordinates are looked at; fewer than all only make the bound smaller."""
-_CELLS, _POINTS = 400, 2**13
-_ANGLES, _LEVELS = 32, 80
-# Probabilities below this share are rounding errors of the transforms; their cells join the last one above it.
-_RESOLVED = 1e-12
-_TAIL = 1e-12
-# Probability, as a share of delta, of larger multiples of the change that are not looked at.
-_REST = 1e-4
-_LEAST_TILT = 1.0
-
-
-RATIO_TEST = "likelihood ratio of a statistic of each release, lower bound"
-
-
 def coordinate_epsilon(
     shift: float, steps: int, r: float, dimension: int, delta: float, weights: Sequence[float]
 ) -> float:
@@ -148,7 +139,7 @@ def coordinate_epsilon(
 
     A release moves by ``j shift`` with probability ``weights[j]``; the noise has exponent r >= 1.
     """
-    _checked(shift, steps, dimension, delta)
+    require(shift=shift, steps=steps, dimension=dimension, delta=delta)
     survival = CoordinateSurvival(r, dimension)
     width = survival.deviation
     edges = np.linspace(-8.0 * width, min(shift, 30.0 * width) + 8.0 * width, _CELLS)
@@ -166,7 +157,7 @@ def coordinate_epsilon(
 
 def spread_epsilon(shift: float, steps: int, r: float, dimension: int, delta: float, weights: Sequence[float]) -> float:
     """Bound epsilon for a change by ``shift`` in every one of d coordinates, r > 2; 0 if the law is not resolved."""
-    _checked(shift, steps, dimension, delta)
+    require(shift=shift, steps=steps, dimension=dimension, delta=delta)
     if dimension * (0.5 - 1.0 / r) < _LEAST_TILT:
         return 0.0
     counted = min(dimension, MOST_COORDINATES)
@@ -288,10 +279,3 @@ def _joined(moved: Floats, still: Floats) -> tuple[Floats, Floats]:
     starts = cuts.copy()
     starts[0] = 0
     return np.add.reduceat(moved, starts), np.add.reduceat(still, starts)
-
-
-def _checked(shift: float, steps: int, dimension: int, delta: float) -> None:
-    require_nonnegative("shift", shift)
-    require_count("steps", steps)
-    require_count("dimension", dimension)
-    require_delta(delta)

@@ -27,7 +27,7 @@ import math
 from scipy.special import chdtri, ndtri
 
 from dpsco_bench.errors import Refusal
-from dpsco_bench.privacy.accountants.solve import require_count, require_delta, require_nonnegative, require_target
+from dpsco_bench.privacy.accountants.solve import require, require_target
 
 NAME = "objective perturbation, density ratio"
 
@@ -47,7 +47,7 @@ def two_rank_log_jacobian(hessian: float, weight: float) -> float:
 
 def gaussian_epsilon(ratio: float, log_jacobian: float, delta: float) -> float:
     """Upper bound ``t r + r^2/2 + log_jacobian`` for normal ``b``, ``r = s/sigma``, and generalised linear records."""
-    require_delta(delta)
+    require(delta=delta)
     return tail_epsilon(ratio, log_jacobian, _tail(delta))
 
 
@@ -59,8 +59,7 @@ def gaussian_ratio(epsilon: float, log_jacobian: float, delta: float) -> float:
 
 def tail_epsilon(ratio: float, log_jacobian: float, tail: float) -> float:
     """Upper bound ``t r + r^2/2 + log_jacobian`` with your own tail bound ``t``, such as `chi_tail`."""
-    require_nonnegative("ratio", ratio)
-    require_nonnegative("log_jacobian", log_jacobian)
+    require(ratio=ratio, log_jacobian=log_jacobian)
     return tail * ratio + 0.5 * ratio * ratio + log_jacobian
 
 
@@ -72,15 +71,13 @@ def tail_ratio(epsilon: float, log_jacobian: float, tail: float) -> float:
 
 def chi_tail(delta: float, dimension: int) -> float:
     """Compute the ``1 - delta`` quantile of the norm of ``dimension`` independent standard normals."""
-    require_delta(delta)
-    require_count("dimension", dimension)
+    require(delta=delta, dimension=dimension)
     return math.sqrt(float(chdtri(dimension, delta)))
 
 
 def gamma_epsilon(ratio: float, log_jacobian: float) -> float:
     """Upper bound on the pure epsilon for ``b`` of density proportional to ``exp(-||b||/scale)``; ratio ``s/scale``."""
-    require_nonnegative("ratio", ratio)
-    require_nonnegative("log_jacobian", log_jacobian)
+    require(ratio=ratio, log_jacobian=log_jacobian)
     return ratio + log_jacobian
 
 

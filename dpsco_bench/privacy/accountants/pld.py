@@ -34,22 +34,33 @@ from scipy.special import log_ndtr, logsumexp, ndtr, ndtri
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants import gaussian
-from dpsco_bench.privacy.accountants.solve import (
-    least_noise,
-    require_count,
-    require_delta,
-    require_nonnegative,
-    require_rate,
-    require_target,
-)
+from dpsco_bench.privacy.accountants.solve import least_noise, require, require_target
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
 
+VERSION = f"dp-accounting {version('dp-accounting')}"
+NAME = f"PLD, {VERSION}"
 Floats = NDArray[np.floating[Any]]
 _TINY = 1e-60
 _CELLS, _MOST_CELLS = 1 << 14, 1 << 20
+# Coarsest grids that give a result: 1e-4 from this multiplier on, 5e-4 below it.
+_FINE_FROM = 0.8
+_FINE_SPACING, _COARSE_SPACING = 1e-4, 5e-4
+# A grid is fine enough once halving it moved epsilon by less than this fraction.
+GRID_TOLERANCE = 2e-3
+MULTIPLIER_TOLERANCE = 1e-3
+# Grid points of a composed loss, about: bounds time and memory where epsilon is in the thousands.
+_MOST_POINTS = 2**20
+# Fraction of delta that truncated tails may cost.
+TAIL_SHARE = 1e-4
+# Above this fraction of delta, rounding errors of the transforms call for the moment bound.
+_ROUNDING_SHARE = 0.02
+# Aim below the target, so that a last digit lost on the way to the ledger does not matter.
+SAFE = 1.0 - 1e-7
+# One record's loss is in the thousands here; a target that is met at this multiplier needs no noise at all.
+LEAST_MULTIPLIER = 1e-2
 
 
 @dataclass(frozen=True)
@@ -79,11 +90,11 @@ class GaussianPair:
     def masses(self, edges: Floats) -> tuple[Floats, Floats]:
         """Probabilities, upper and lower, of the ``len(edges) + 1`` intervals of losses that ``edges`` cut."""
         cuts = np.concatenate(([-np.inf], self.output(edges), [np.inf]))
-        still, moved = _normal_masses(cuts, 0.0), _normal_masses(cuts, self.shift)
+        still, moved = normal_masses(cuts, 0.0), normal_masses(cuts, self.shift)
         upper = (1.0 - self.rate) * still + self.rate * moved
         if not self.replace:
             return upper, still
-        return upper, (1.0 - self.rate) * still + self.rate * _normal_masses(cuts, -self.shift)
+        return upper, (1.0 - self.rate) * still + self.rate * normal_masses(cuts, -self.shift)
 
     def rounded(self, edges: Floats) -> tuple[Floats, Floats]:
         """Round as `masses` does, by the logarithm of the lower probability, which may be below the smallest float."""
@@ -99,10 +110,10 @@ class GaussianPair:
         reach = self._reach(tail)
         return float(self.loss(-reach)), float(self.loss(reach))
 
-    def moments(self, tail: float, points: int = 4001) -> tuple[float, float]:
+    def moments(self, tail: float) -> tuple[float, float]:
         """Mean and variance of the loss under the upper distribution, to about three digits."""
         reach = self._reach(tail)
-        edges = self.loss(np.linspace(-reach, reach, points))
+        edges = self.loss(np.linspace(-reach, reach, 4001))
         weights = self.masses(edges)[0][1:-1]
         middle = 0.5 * (edges[1:] + edges[:-1])
         # The mean of e^-loss is one: subtracting it leaves a sum of positive terms, where the losses themselves cancel.
@@ -267,7 +278,7 @@ def swept(spacing: float, first: int, masses: Floats, infinite: float) -> LossMa
     return LossMasses(spacing, first, masses, infinite)
 
 
-def _normal_masses(cuts: Floats, mean: float) -> Floats:
+def normal_masses(cuts: Floats, mean: float) -> Floats:
     """Probabilities of the intervals between cuts, with small relative error in both tails."""
     left, right = cuts[:-1] - mean, cuts[1:] - mean
     flip = left > 0.0
@@ -293,35 +304,6 @@ def _arcsinh_exp(exponent: Floats) -> Floats:
     return np.where(exponent < 50.0, np.arcsinh(np.exp(np.minimum(exponent, 50.0))), exponent + math.log(2.0))
 
 
-Discretiser = Callable[[float, float], list[LossMasses]]
-
-
-# Coarsest grids that give a result: 1e-4 from this multiplier on, 5e-4 below it.
-_FINE_FROM = 0.8
-_FINE_SPACING, _COARSE_SPACING = 1e-4, 5e-4
-# A grid is fine enough once halving it moved epsilon by less than this fraction.
-GRID_TOLERANCE = 2e-3
-MULTIPLIER_TOLERANCE = 1e-3
-# Grid points of a composed loss, about: bounds time and memory where epsilon is in the thousands.
-_MOST_POINTS = 2**20
-# Fraction of delta that truncated tails may cost.
-TAIL_SHARE = 1e-4
-# Above this fraction of delta, rounding errors of the transforms call for the moment bound.
-_ROUNDING_SHARE = 0.02
-# Aim below the target, so that a last digit lost on the way to the ledger does not matter.
-SAFE = 1.0 - 1e-7
-# One record's loss is in the thousands here; a target that is met at this multiplier needs no noise at all.
-LEAST_MULTIPLIER = 1e-2
-
-
-def accountant_name() -> str:
-    return f"PLD, dp-accounting {library_version()}"
-
-
-def library_version() -> str:
-    return version("dp-accounting")
-
-
 def poisson_gaussian_epsilon(multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float = 0.0) -> float:
     """Replace-one upper bound on epsilon of Poisson-subsampled Gaussians composed with a Gaussian.
 
@@ -335,16 +317,13 @@ def poisson_gaussian_epsilon(multiplier: float, rate: float, steps: int, delta: 
     steps : int, number of subsampled releases, >= 1
     gdp_mu : float, Gaussian-DP parameter of everything else that is released, under replace-one
     """
-    _require(multiplier, rate, steps, delta, gdp_mu)
-    if rate == 1.0 or multiplier in (0.0, math.inf):
-        return gaussian.gdp_epsilon(math.hypot(gdp_mu, _full_mu(2.0, multiplier, steps)), delta)
-    return _sampled_epsilon(GaussianPair(1.0 / multiplier, rate, replace=True), int(steps), delta, gdp_mu)
+    return _sampled_epsilon(multiplier, rate, steps, delta, gdp_mu, replace=True)
 
 
 def several_poisson_epsilon(parts: Sequence[tuple[float, float, int]], delta: float, gdp_mu: float = 0.0) -> float:
     """As `poisson_gaussian_epsilon`, for several queries: ``parts`` has their (multiplier, rate, steps)."""
     for multiplier, rate, steps in parts:
-        _require(multiplier, rate, steps, delta, gdp_mu)
+        require(multiplier=multiplier, rate=rate, steps=steps, delta=delta, gdp_mu=gdp_mu)
     full = [_full_mu(2.0, multiplier, steps) for multiplier, rate, steps in parts if rate == 1.0 or multiplier == 0.0]
     sampled = [(GaussianPair(1.0 / z, rate, replace=True), steps) for z, rate, steps in parts if rate < 1.0 and z > 0.0]
     mu = math.hypot(gdp_mu, *full)
@@ -361,13 +340,12 @@ def _several_epsilon(parts: tuple[tuple[GaussianPair, int], ...], delta: float, 
     ranges = [_total_range(p, *m, steps, tail, mu) for (p, steps), m in zip(parts, moments, strict=True)]
     finest = sum(ranges) / _MOST_POINTS
     spacing = 2.0 * max(min(_FINE_SPACING, *(math.sqrt(variance) for _, variance in moments)), finest)
-    epsilon = math.inf
-    while True:
+
+    def epsilon_at(spacing: float) -> float:
         losses = [(pessimistic_losses(pair, spacing, tail), steps) for pair, steps in parts]
-        coarse, epsilon = epsilon, _composed_with(losses, delta, mu, tail)
-        spacing *= 0.5
-        if coarse - epsilon <= GRID_TOLERANCE * epsilon or spacing < finest:
-            return epsilon
+        return _composed_with(losses, delta, mu, tail)
+
+    return _halved(epsilon_at, spacing, finest)
 
 
 def add_remove_epsilon(multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float = 0.0) -> float:
@@ -376,10 +354,7 @@ def add_remove_epsilon(multiplier: float, rate: float, steps: int, delta: float,
     The arguments are the same, but ``gdp_mu`` is to be counted under add/remove (one contribution, not its reversal):
     half its replace-one value for a mean or sum. At ``rate = 1`` a release is ``(1 / multiplier)``-GDP.
     """
-    _require(multiplier, rate, steps, delta, gdp_mu)
-    if rate == 1.0 or multiplier in (0.0, math.inf):
-        return gaussian.gdp_epsilon(math.hypot(gdp_mu, _full_mu(1.0, multiplier, steps)), delta)
-    return _sampled_epsilon(GaussianPair(1.0 / multiplier, rate, replace=False), int(steps), delta, gdp_mu)
+    return _sampled_epsilon(multiplier, rate, steps, delta, gdp_mu, replace=False)
 
 
 def solve_poisson_multiplier(epsilon: float, delta: float, rate: float, steps: int, gdp_mu: float = 0.0) -> float:
@@ -389,7 +364,7 @@ def solve_poisson_multiplier(epsilon: float, delta: float, rate: float, steps: i
     ``gdp_mu`` alone uses up the target.
     """
     require_target(epsilon, delta)
-    _require(1.0, rate, steps, delta, gdp_mu)
+    require(rate=rate, steps=steps, gdp_mu=gdp_mu)
     budget = gaussian.gdp_mu(epsilon, delta)
     if gdp_mu >= budget:
         raise InputError("gdp_mu", gdp_mu, f"below {budget:.6g}, which is all that epsilon and delta allow")
@@ -416,29 +391,31 @@ def solve_several_multiplier(
     return least_noise(epsilon_of, epsilon * SAFE, math.hypot(*alone), MULTIPLIER_TOLERANCE, LEAST_MULTIPLIER)
 
 
-def _require(multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float) -> None:
-    require_nonnegative("multiplier", multiplier)
-    require_rate(rate)
-    require_count("steps", steps)
-    require_delta(delta)
-    require_nonnegative("gdp_mu", gdp_mu)
-
-
 def _full_mu(shift: float, multiplier: float, steps: int) -> float:
     return math.inf if multiplier == 0.0 else shift * math.sqrt(steps) / multiplier
 
 
 @lru_cache(maxsize=4096)
-def _sampled_epsilon(pair: GaussianPair, steps: int, delta: float, mu: float) -> float:
-    def losses(spacing: float, tail: float) -> list[LossMasses]:
-        sides = (False,) if pair.replace else (False, True)
-        return [pessimistic_losses(pair, spacing, tail, swapped) for swapped in sides]
-
-    return converged_epsilon(losses, pair, steps, delta, mu)
+def _sampled_epsilon(
+    multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float, *, replace: bool
+) -> float:
+    require(multiplier=multiplier, rate=rate, steps=steps, delta=delta, gdp_mu=gdp_mu)
+    if rate == 1.0 or multiplier in (0.0, math.inf):
+        full = _full_mu(2.0 if replace else 1.0, multiplier, steps)
+        return gaussian.gdp_epsilon(math.hypot(gdp_mu, full), delta)
+    pair, sides = GaussianPair(1.0 / multiplier, rate, replace), (False,) if replace else (False, True)
+    return converged_epsilon(
+        lambda h, t: [pessimistic_losses(pair, h, t, swapped) for swapped in sides], pair, int(steps), delta, gdp_mu
+    )
 
 
 def converged_epsilon(
-    losses: Discretiser, pair: Any, steps: int, delta: float, mu: float = 0.0, points: int | None = None
+    losses: Callable[[float, float], list[LossMasses]],
+    pair: Any,
+    steps: int,
+    delta: float,
+    mu: float = 0.0,
+    points: int | None = None,
 ) -> float:
     """Halve the grid until epsilon, an upper bound on every grid, no longer moves; stop at the largest grid.
 
@@ -454,9 +431,18 @@ def converged_epsilon(
         spacing = 2.0 * max(min(limit, math.sqrt(variance)), finest)
     else:
         spacing = total / points
+
+    def epsilon_at(spacing: float) -> float:
+        return max(_composed_with([(loss, steps)], delta, mu, tail) for loss in losses(spacing, tail))
+
+    return _halved(epsilon_at, spacing, finest)
+
+
+def _halved(epsilon_at: Callable[[float], float], spacing: float, finest: float) -> float:
+    """Halve the spacing until epsilon no longer moves, or it is the finest."""
     epsilon = math.inf
     while True:
-        coarse, epsilon = epsilon, _composed_epsilon(losses(spacing, tail), steps, delta, mu, tail)
+        coarse, epsilon = epsilon, epsilon_at(spacing)
         spacing *= 0.5
         if coarse - epsilon <= GRID_TOLERANCE * epsilon or spacing < finest:
             return epsilon
@@ -467,11 +453,6 @@ def _total_range(pair: Any, mean: float, variance: float, steps: int, tail: floa
     low, high = pair.loss_range(tail)
     reach = mu - float(ndtri(tail))
     return 4.0 * (high - low) + steps * mean + 10.0 * math.sqrt(steps * variance) + 2.0 * mu * reach
-
-
-def _composed_epsilon(losses: list[LossMasses], steps: int, delta: float, mu: float, tail: float) -> float:
-    """Largest epsilon over the given losses, each composed ``steps`` times and with a mu-GDP Gaussian."""
-    return max(_composed_with([(loss, steps)], delta, mu, tail) for loss in losses)
 
 
 def _composed_with(parts: list[tuple[LossMasses, int]], delta: float, mu: float, tail: float) -> float:
@@ -523,6 +504,5 @@ def _distribution(loss: LossMasses, steps: int = 1) -> PrivacyLossDistribution:
     points = np.arange(len(loss.masses))
     spread = math.sqrt(steps * max(0.0, float(loss.masses @ points**2) - float(loss.masses @ points) ** 2))
     masses = np.pad(loss.masses, (0, max(0, min(_MOST_POINTS, int(3.0 * spread)) - len(points))))
-    return PrivacyLossDistribution(
-        DensePLDPmf(loss.spacing, loss.first, masses, loss.infinite, pessimistic_estimate=True)
-    )
+    pmf = DensePLDPmf(loss.spacing, loss.first, masses, loss.infinite, pessimistic_estimate=True)
+    return PrivacyLossDistribution(pmf)

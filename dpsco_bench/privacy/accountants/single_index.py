@@ -22,9 +22,6 @@ least
     Normal(k (s^2/2 + ln q) + (N-k) ln(1-q), k s^2),
 
 and the divergence, an expectation of a function that grows with the loss, is at least that of the mixture over ``k``.
-Without the last term of the mean this is a formula that fits the reversed contribution:
-there the steps that do not draw the record have losses that average to zero. The two differ by about ``N/n``.
-
 *Anchored contribution.* Steps of variance reduction add the mean gradient v at an anchor. Where a record's gradient has
 norm G, and turns round between anchor and iterate, v moves every answer by ``a = G/(n sigma)`` against its contribution
 of ``s = 2G/sigma``. The first pair is then ``(1-q) N(-a,1) + q N(s-a,1)`` against its mirror image; against a record
@@ -48,8 +45,11 @@ from scipy.special import gammaln, log_ndtr, logsumexp, ndtri
 
 from dpsco_bench.privacy.accountants import gaussian
 from dpsco_bench.privacy.accountants.pld import AnchoredPair, Floats, GaussianPair, rounded_losses, transform_rounding
-from dpsco_bench.privacy.accountants.solve import require_count, require_delta, require_nonnegative, require_rate, root
+from dpsco_bench.privacy.accountants.solve import require, root
 
+NAME = "single-index likelihood-ratio test, lower bound"
+REVERSED, VANISHING = "two opposed records", "a record with a contribution and one without"
+"""Differences within the two pairs of neighbours."""
 # Fraction of the information, or of epsilon to first order, that rounding may cost.
 INFORMATION_TOLERANCE = 1e-3
 _MIXTURE_FROM = 8.0
@@ -65,20 +65,14 @@ _RESOLVED = 100.0
 _CHERNOFF_ORDERS = 24
 
 
-REVERSED, VANISHING = "two opposed records", "a record with a contribution and one without"
-"""Differences within the two pairs of neighbours."""
-
-
-NAME = "single-index likelihood-ratio test, lower bound"
-
-
-def single_index_epsilon(
+@lru_cache(maxsize=256)
+def single_index_tests(
     shift_over_sigma: float, steps: int, population: int, delta: float, anchor: float = 0.0
-) -> float:
-    """Lower bound on epsilon of Gaussian steps that each look at one uniform record.
+) -> dict[str, float]:
+    """Lower bounds on epsilon of Gaussian steps that each look at one uniform record, by pair of neighbours.
 
-    Raises InputError for arguments out of range. Returns an epsilon below which the transcript is not (epsilon,
-    delta)-differentially private under replace-one neighbours.
+    Raises InputError for arguments out of range. Returns for `REVERSED` and `VANISHING` an epsilon below which the
+    transcript is not (epsilon, delta)-differentially private under replace-one neighbours.
 
     Parameters
     ----------
@@ -88,19 +82,7 @@ def single_index_epsilon(
     population : int, number of records that the index is drawn from, >= 1; with one record the value is exact
     anchor : float, by how much the record moves every answer against its contribution, over that deviation, >= 0
     """
-    require_nonnegative("shift_over_sigma", shift_over_sigma)
-    require_nonnegative("anchor", anchor)
-    require_count("steps", steps)
-    require_count("population", population)
-    require_delta(delta)
-    return max(single_index_tests(shift_over_sigma, steps, population, delta, anchor).values())
-
-
-@lru_cache(maxsize=256)
-def single_index_tests(
-    shift_over_sigma: float, steps: int, population: int, delta: float, anchor: float = 0.0
-) -> dict[str, float]:
-    """Compute the bound of each pair that `single_index_epsilon` tests, by name: `REVERSED` and `VANISHING`."""
+    require(shift_over_sigma=shift_over_sigma, anchor=anchor, steps=steps, population=population, delta=delta)
     if population == 1 or shift_over_sigma in (0.0, math.inf):
         moved = shift_over_sigma - anchor if shift_over_sigma < math.inf else math.inf
         return {REVERSED: gaussian.gdp_epsilon(2.0 * abs(moved) * math.sqrt(steps), delta)}
@@ -119,10 +101,7 @@ def opposed_epsilon(shift_over_sigma: float, steps: int, rate: float, delta: flo
     ``shift_over_sigma`` >= 0 is the replace-one change of a step that draws the record once, over the noise; ``rate``
     in (0, 1] the probability that a step draws it at all. At rate 1 it is exact for a record that is drawn once.
     """
-    require_nonnegative("shift_over_sigma", shift_over_sigma)
-    require_count("steps", steps)
-    require_rate(rate)
-    require_delta(delta)
+    require(shift_over_sigma=shift_over_sigma, steps=steps, rate=rate, delta=delta)
     if rate == 1.0 or shift_over_sigma in (0.0, math.inf):
         return gaussian.gdp_epsilon(shift_over_sigma * math.sqrt(steps), delta)
     tested = _reversed_epsilon(GaussianPair(shift_over_sigma, rate, False), int(steps), delta)
@@ -214,9 +193,8 @@ def _vanishing_epsilon(shift: float, steps: int, rate: float, delta: float, stil
         upper = log_ndtr((means - epsilon) / deviations)
         lower = epsilon - means + 0.5 * deviations**2 + log_ndtr((means - epsilon) / deviations - deviations)
         with np.errstate(divide="ignore"):
-            return float(logsumexp(weights + upper + np.log(-np.expm1(np.minimum(lower - upper, 0.0))))) - math.log(
-                delta
-            )
+            logs = weights + upper + np.log(-np.expm1(np.minimum(lower - upper, 0.0)))
+        return float(logsumexp(logs)) - math.log(delta)
 
     if excess(0.0) <= 0.0:
         return 0.0

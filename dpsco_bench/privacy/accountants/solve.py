@@ -7,39 +7,31 @@ from collections.abc import Callable
 
 from dpsco_bench.errors import InputError
 
+COUNTS = ("steps", "population", "size", "dimension", "batches", "n")
+MAX_EVALUATIONS = 100
+_LONGEST_STEP = 1.5
+
+
+def require(**values: float) -> None:
+    """Refuse a value out of its range, by its name: ``delta``, ``rate``, `COUNTS`; others are >= 0 or infinite."""
+    for key, value in values.items():
+        if key == "delta":
+            valid, allowed = 0.0 < value < 1.0, "in (0, 1)"
+        elif key == "rate":
+            valid, allowed = 0.0 < value <= 1.0, "in (0, 1]"
+        elif key in COUNTS:
+            valid, allowed = 1 <= value < math.inf and value == int(value), "an integer >= 1"
+        else:
+            valid, allowed = value >= 0.0, "a number >= 0"
+        if not valid:
+            raise InputError(key, value, allowed)
+
 
 def require_target(epsilon: float, delta: float) -> None:
     """Refuse an ``epsilon`` that is not positive and finite, and a ``delta`` outside (0, 1)."""
     if not 0.0 < epsilon < math.inf:
         raise InputError("epsilon", epsilon, "a finite number > 0")
-    require_delta(delta)
-
-
-def require_delta(delta: float) -> None:
-    if not 0.0 < delta < 1.0:
-        raise InputError("delta", delta, "in (0, 1)")
-
-
-def require_rate(rate: float) -> None:
-    """Refuse a sampling rate outside (0, 1]."""
-    if not 0.0 < rate <= 1.0:
-        raise InputError("rate", rate, "in (0, 1]")
-
-
-def require_count(key: str, value: int) -> None:
-    """Refuse a count that is not an integer of at least one."""
-    if not 1 <= value < math.inf or value != int(value):
-        raise InputError(key, value, "an integer >= 1")
-
-
-def require_nonnegative(key: str, value: float) -> None:
-    """Refuse negative numbers and NaN; infinity passes."""
-    if not value >= 0.0:
-        raise InputError(key, value, "a number >= 0")
-
-
-MAX_EVALUATIONS = 100
-_LONGEST_STEP = 1.5
+    require(delta=delta)
 
 
 def root(function: Callable[[float], float], low: float, high: float, xtol: float, rtol: float = 8.9e-16) -> float:

@@ -34,27 +34,21 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from dpsco_bench.privacy.accountants.solve import (
-    least_noise,
-    require_count,
-    require_delta,
-    require_nonnegative,
-    require_rate,
-    require_target,
-    root,
-)
-
-TOLERANCE = 1e-9
-
+from dpsco_bench.privacy.accountants.solve import least_noise, require, require_target, root
 
 PURE = "optimal composition of pure differential privacy"
+NAME = "zCDP"
+TOLERANCE = 1e-9
+# Least ln(a - 1) that is looked at: its rho is 1e260.
+_LEAST = -300.0
+ORDERS = (*range(2, 65), 80, 96, 128, 192, 256)
+_LARGEST = 14.0
+"""Logarithm of the largest factor that is tried."""
 
 
 def composed_epsilon(epsilon_each: float, steps: int, delta: float) -> float:
     """Epsilon at ``delta`` of ``steps`` mechanisms that are each (epsilon_each, 0)-private, at most their sum."""
-    require_nonnegative("epsilon_each", epsilon_each)
-    require_count("steps", steps)
-    require_delta(delta)
+    require(epsilon_each=epsilon_each, steps=steps, delta=delta)
     if epsilon_each == math.inf:
         return math.inf
     against = np.arange(steps + 1, dtype=np.float64)
@@ -74,24 +68,16 @@ def epsilon_each_for(epsilon: float, delta: float, steps: int) -> float:
     At least ``epsilon/steps``; too small by at most a fraction 1e-9. Raises InputError for arguments out of range.
     """
     require_target(epsilon, delta)
-    require_count("steps", steps)
+    require(steps=steps)
     if composed_epsilon(epsilon / steps, steps, delta) > epsilon:  # rounding, where delta plays no part
         return epsilon / steps
     noise = least_noise(lambda scale: composed_epsilon(1.0 / scale, steps, delta), epsilon, steps / epsilon, TOLERANCE)
     return 1.0 / noise
 
 
-# Least ln(a - 1) that is looked at: its rho is 1e260.
-_LEAST = -300.0
-
-
-NAME = "zCDP"
-
-
 def zcdp_epsilon(rho: float, delta: float) -> float:
     """Upper bound on epsilon at ``delta`` that rho-zCDP implies, infinite for infinite rho."""
-    require_nonnegative("rho", rho)
-    require_delta(delta)
+    require(rho=rho, delta=delta)
     if rho in (0.0, math.inf):
         return rho
     if rho >= _rho_at(_LEAST, delta):
@@ -121,17 +107,9 @@ def _order(function: Callable[[float], float], delta: float) -> float:
     return most if function(most) >= 0.0 else root(function, _LEAST, most, 1e-14)
 
 
-ORDERS = (*range(2, 65), 80, 96, 128, 192, 256)
-_LARGEST = 14.0
-"""Logarithm of the largest factor that is tried."""
-
-
 def subsampled_epsilon(rho: float, rate: float, steps: int, delta: float) -> float:
     """Upper bound on epsilon of releases rho-zCDP in a batch for its records, a share ``rate`` of all."""
-    require_nonnegative("rho", rho)
-    require_rate(rate)
-    require_count("steps", steps)
-    require_delta(delta)
+    require(rho=rho, rate=rate, steps=steps, delta=delta)
     return min(
         steps * _divergence(order, rho, rate)
         + math.log1p(-1.0 / order)

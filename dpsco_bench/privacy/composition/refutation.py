@@ -9,7 +9,6 @@ from functools import lru_cache
 
 from scipy.special import gammaln
 
-from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.privacy.accountants import generalised, single_index
 from dpsco_bench.privacy.plan import Charge, Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery, GeneralisedGaussianQuery
@@ -32,9 +31,8 @@ def covers(plan: Plan) -> bool:
 def lower_bound(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge | None:
     """Best lower bound from tests of one query of the plan; None if there is no test for any.
 
-    Of a draw it may be the exact value.
-
-    A record may enter any one block of a query on disjoint blocks: one release is tested.
+    Of a draw it may be the exact value. A record may enter any one block of a query on disjoint blocks: one release is
+    tested.
     """
     best = deciding_test(plan, scales, delta)
     return best and best[0]
@@ -42,7 +40,8 @@ def lower_bound(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge
 
 def deciding_test(plan: Plan, scales: Mapping[str, float], delta: float) -> tuple[Charge, Query] | None:
     """Find the bound of `lower_bound`, with the query that is tested."""
-    bounds = [(bound, q) for q in plan.queries if (bound := _query_bound(q, scales[q.name], delta)) is not None]
+    tested = filter(_is_tested, plan.queries)
+    bounds = [(bound, q) for q in tested if (bound := _query_bound(q, scales[q.name], delta)) is not None]
     return max(bounds, key=lambda found: found[0].epsilon, default=None)
 
 
@@ -56,27 +55,23 @@ def _is_tested(query: Query) -> bool:
 
 
 def _query_bound(query: Query, scale: float, delta: float) -> Charge | None:
-    if not _is_tested(query):
-        return None
     if isinstance(query, DrawQuery):
         found = query.attained(scale, delta)
         return None if found is None else replace(found, pair="computed")
     drawn = chance(query.records)
     if query.is_normal and drawn is not None:
-        shift = math.sqrt(query.norm_kappa or 1.0) * query.sensitivity / scale
-        epsilon = _opposed(shift, query.releases, drawn, delta)
-        single = isinstance(query.records, SingleIndex)
-        name = single_index.NAME if single else BATCH_TEST
+        epsilon = _opposed(query.stretch * query.sensitivity / scale, query.releases, drawn, delta)
+        name = single_index.NAME if isinstance(query.records, SingleIndex) else BATCH_TEST
         return Charge(epsilon, "lower", name, pair="any" if query.norm_kappa in (None, 1.0) else "even")
-    counts = _counts(query.records)
-    if isinstance(query, GeneralisedGaussianQuery) and counts is not None:
-        steps = 1 if isinstance(query.records, Disjoint) else query.releases
-        return _generalised_bound(query.smooth, query.sensitivity / scale, steps, delta, counts)
-    return None
+    assert isinstance(query, GeneralisedGaussianQuery)
+    return _generalised_bound(query, scale, delta)
 
 
-def _generalised_bound(smooth: SmoothNorm, shift: float, steps: int, delta: float, counts: list[float]) -> Charge:
+def _generalised_bound(query: GeneralisedGaussianQuery, scale: float, delta: float) -> Charge:
     """Bound by counting and, for few releases, likelihood ratios: changes along an axis, and equal everywhere."""
+    smooth, shift, counts = query.smooth, query.sensitivity / scale, _counts(query.records)
+    steps = 1 if isinstance(query.records, Disjoint) else query.releases
+    assert counts is not None
     epsilon = generalised.counting_epsilon(shift, steps, smooth.r, smooth.d, delta, counts)
     found = [Charge(epsilon, "lower", generalised.COUNTING, pair="axis")]
     if 0.0 < shift < math.inf and steps <= _MOST_RELEASES:

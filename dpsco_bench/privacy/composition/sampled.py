@@ -17,18 +17,16 @@ from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, 
 def _charge_batches(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     """Charge an upper bound. Raises Refusal for several queries, noise of another kind, or noise that changes."""
     query, batch = _only_batches(plan)
-    epsilon = fixed_size.batch_epsilon(
-        gdp_shift(query, scales[query.name]), *_sizes(batch, query), delta, isinstance(batch, WithReplacement)
-    )
-    return Charge(epsilon, "upper", fixed_size.accountant_name())
+    shift = query.stretch * query.sensitivity / scales[query.name]
+    epsilon = fixed_size.batch_epsilon(shift, batch.population, batch.size, query.releases, delta, batch.repeats)
+    return Charge(epsilon, "upper", fixed_size.NAME)
 
 
 def _batches_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     query, batch = _only_batches(plan)
-    least = fixed_size.least_scale(
-        privacy.epsilon, privacy.delta, *_sizes(batch, query), isinstance(batch, WithReplacement)
-    )
-    return {query.name: gdp_shift(query, 1.0) * least}
+    sizes = batch.population, batch.size, query.releases
+    least = fixed_size.least_scale(privacy.epsilon, privacy.delta, *sizes, batch.repeats)
+    return {query.name: query.stretch * query.sensitivity * least}
 
 
 def generic_bound(plan: Plan, scales: Mapping[str, float], privacy: PrivacySpec) -> tuple[float, float] | None:
@@ -45,41 +43,29 @@ def generic_bound(plan: Plan, scales: Mapping[str, float], privacy: PrivacySpec)
         return None
     if not 0.0 < scale < math.inf:
         return None
-    rho, rate = 0.5 * gdp_shift(query, scale) ** 2, batch.size / batch.population
+    rho, rate = 0.5 * (query.stretch * query.sensitivity / scale) ** 2, batch.size / batch.population
     given = (rho, min(1.0, rate), query.releases, privacy.delta)
     return zcdp.subsampled_epsilon(*given), zcdp.least_factor(privacy.epsilon, *given)
 
 
-def gdp_shift(query: Query, scale: float) -> float:
-    """Gaussian-DP parameter of one release: normal and generalised Gaussian noise alike (docs/accounting.md)."""
-    assert query.norm_kappa is not None
-    return math.sqrt(query.norm_kappa) * query.sensitivity / scale
-
-
-def _sizes(batch: WithReplacement | WithoutReplacement, query: Query) -> tuple[int, int, int]:
-    return batch.population, batch.size, query.releases
-
-
 def _only_batches(plan: Plan) -> tuple[Query, WithReplacement | WithoutReplacement]:
+    query = _only_query(plan, "drawn batches")
+    assert isinstance(query.records, WithReplacement | WithoutReplacement)
+    return query, query.records
+
+
+def _only_query(plan: Plan, records: str) -> Query:
+    """Return the plan's query, of additive noise, one release ``(stretch s/scale)``-GDP (docs/accounting.md)."""
     query = plan.queries[0]
-    batch = query.records
     if len(plan.queries) > 1 or query.norm_kappa is None or query.factors(0, 1) is not None:
-        raise refused(plan, ", one of them on drawn batches of the records")
-    assert isinstance(batch, WithReplacement | WithoutReplacement)
-    return query, batch
-
-
-BATCHES = Composition(
-    lambda plan: any(isinstance(q.records, WithReplacement | WithoutReplacement) for q in plan.queries),
-    _charge_batches,
-    _batches_scales,
-)
+        raise refused(plan, f", one of them on {records} of the records")
+    return query
 
 
 def _charge_allocation(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     """Charge an upper bound; if no record is left over, that of a known batch."""
     query, participation = _only_allocation(plan)
-    shift = gdp_shift(query, scales[query.name])
+    shift = query.stretch * query.sensitivity / scales[query.name]
     if participation == 1.0:
         return Charge(gaussian.gdp_epsilon(shift, delta), "upper", f"{gaussian.NAME}, batch known")
     epsilon = allocation.allocation_epsilon(shift, query.releases, participation, delta)
@@ -88,18 +74,17 @@ def _charge_allocation(plan: Plan, scales: Mapping[str, float], delta: float) ->
 
 def _allocation_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     query, participation = _only_allocation(plan)
-    epsilon, delta = privacy.epsilon, privacy.delta
     if participation == 1.0:
-        return {query.name: gdp_shift(query, 1.0) / gaussian.gdp_mu(epsilon, delta)}
-    return {query.name: gdp_shift(query, 1.0) / allocation.largest_shift(epsilon, delta, query.releases, participation)}
+        shift = gaussian.gdp_mu(privacy.epsilon, privacy.delta)
+    else:
+        shift = allocation.largest_shift(privacy.epsilon, privacy.delta, query.releases, participation)
+    return {query.name: query.stretch * query.sensitivity / shift}
 
 
 def _only_allocation(plan: Plan) -> tuple[Query, float]:
     """Return the query, and the probability that a record takes part in one of its releases."""
-    query = plan.queries[0]
+    query = _only_query(plan, "a random order")
     order = query.records
-    if len(plan.queries) > 1 or query.norm_kappa is None or query.factors(0, 1) is not None:
-        raise refused(plan, ", one of them on a random order of the records")
     assert isinstance(order, RandomAllocation)
     used = query.releases * order.size
     if used > order.population:
@@ -107,39 +92,32 @@ def _only_allocation(plan: Plan) -> tuple[Query, float]:
     return query, used / order.population
 
 
-ALLOCATION = Composition(
-    lambda plan: any(isinstance(q.records, RandomAllocation) for q in plan.queries),
-    _charge_allocation,
-    _allocation_scales,
-)
-
-
 def _charge_sampled(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     """Charge an upper bound; for a single-index query of a plan that leaks, a lower one."""
     sampled, others = _split(plan)
     mu = math.sqrt(total_cost(others, scales))
     if len(sampled) > 1:
-        parts = [_part(q, scales[q.name] / (_stretch(q) * q.contribution)) for q in sampled]
-        return Charge(pld.several_poisson_epsilon(parts, delta, mu), "upper", pld.accountant_name())
+        parts = [_part(q, scales[q.name] / (q.stretch * q.contribution)) for q in sampled]
+        return Charge(pld.several_poisson_epsilon(parts, delta, mu), "upper", pld.NAME)
     (query,) = sampled
     scale = scales[query.name]
     if isinstance(query.records, Poisson):
-        multiplier = scale / (_stretch(query) * query.contribution)
+        multiplier = scale / (query.stretch * query.contribution)
         epsilon = pld.poisson_gaussian_epsilon(multiplier, query.records.rate, query.releases, delta, mu)
-        return Charge(epsilon, "upper", pld.accountant_name())
+        return Charge(epsilon, "upper", pld.NAME)
     assert isinstance(query.records, SingleIndex)
     if plan.leaks:
         epsilon = max(tests_of(query, scale, delta).values())
         return Charge(epsilon, "lower", single_index.NAME)
-    shift = _stretch(query) * query.sensitivity / scale
+    shift = query.stretch * query.sensitivity / scale
     epsilon = fixed_size.batch_epsilon(shift, query.records.population, 1, query.releases, delta, gdp_mu=mu)
-    return Charge(epsilon, "upper", pld.accountant_name())
+    return Charge(epsilon, "upper", pld.NAME)
 
 
 def tests_of(query: Query, scale: float, delta: float) -> dict[str, float]:
     """Compute the bounds of `single_index.single_index_tests` for a query on one record a release, as answered."""
     assert isinstance(query.records, SingleIndex)
-    n, shift = query.records.population, _stretch(query) * query.contribution / scale
+    n, shift = query.records.population, query.stretch * query.contribution / scale
     anchor = 0.5 * shift / n if isinstance(query, AnchoredQuery) else 0.0
     return single_index.single_index_tests(shift, query.releases, n, delta, anchor)
 
@@ -159,7 +137,7 @@ def _sampled_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
         return {**scales, query.name: _last_scale(query, privacy, mu, spent)}
     parts = [_part(q, 1.0) for q in sampled]
     z = pld.solve_several_multiplier(privacy.epsilon, privacy.delta, parts, mu * math.sqrt(spent))
-    return {**scales, **{q.name: z * _stretch(q) * q.contribution for q in sampled}}
+    return {**scales, **{q.name: z * q.stretch * q.contribution for q in sampled}}
 
 
 def _part(query: Query, multiplier: float) -> tuple[float, float, int]:
@@ -172,17 +150,12 @@ def _last_scale(query: Query, privacy: PrivacySpec, mu: float, spent: float) -> 
     epsilon, delta = privacy.epsilon, privacy.delta
     if isinstance(query.records, Poisson):
         z = pld.solve_poisson_multiplier(epsilon, delta, query.records.rate, query.releases, mu * math.sqrt(spent))
-        return z * _stretch(query) * query.contribution
+        return z * query.stretch * query.contribution
     assert isinstance(query.records, SingleIndex)
     if spent > 0:
         raise Refusal("calibration accounted", "no noise is solved for beside that of single-index queries")
     least = fixed_size.least_scale(epsilon, delta, query.records.population, 1, query.releases)
-    return _stretch(query) * query.sensitivity * least
-
-
-def _stretch(query: Query) -> float:
-    """Compute how much more than its norm normal noise feels a shift: 1 in l2."""
-    return math.sqrt(query.norm_kappa or 1.0)
+    return query.stretch * query.sensitivity * least
 
 
 def _split(plan: Plan) -> tuple[list[Query], list[Query]]:
@@ -194,6 +167,16 @@ def _split(plan: Plan) -> tuple[list[Query], list[Query]]:
     return sampled, [q for q in plan.queries if not q.records.sampled]
 
 
+BATCHES = Composition(
+    lambda plan: any(isinstance(q.records, WithReplacement | WithoutReplacement) for q in plan.queries),
+    _charge_batches,
+    _batches_scales,
+)
+ALLOCATION = Composition(
+    lambda plan: any(isinstance(q.records, RandomAllocation) for q in plan.queries),
+    _charge_allocation,
+    _allocation_scales,
+)
 SAMPLED = Composition(
     lambda plan: all(q.is_normal for q in plan.queries) and any(q.records.sampled for q in plan.queries),
     _charge_sampled,

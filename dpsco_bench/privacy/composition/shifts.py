@@ -43,6 +43,11 @@ from dpsco_bench.privacy.queries import CoveringQuery, DecayingNoisyMinimumQuery
 from dpsco_bench.privacy.records import Disjoint, Full
 from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery
 
+PURE_NODES = "pure differential privacy, linear composition"
+"""Name of this accountant for the privacy ledger."""
+COVER = 0.1
+"""Part of mu, or of epsilon, that the accounted calibration spends on the covering noise."""
+
 
 def _charge_shifts(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     """Exact for normal noise, else an upper bound."""
@@ -105,18 +110,6 @@ def _unit_cost(query: Query) -> float:
     return query.norm_kappa * float(np.max(costs) if parallel else np.sum(costs))
 
 
-SHIFTS = Composition(
-    lambda plan: all(q.norm_kappa is not None and isinstance(q.records, Full | Disjoint) for q in plan.queries),
-    _charge_shifts,
-    _shifts_scales,
-)
-"""Queries of this kind alone, none of which draws its records at random."""
-
-
-PURE_NODES = "pure differential privacy, linear composition"
-"""Name of this accountant for the privacy ledger."""
-
-
 def tree_level(query: TreeQuery, scale: float) -> float:
     """Gaussian-DP parameter of all nodes with normal noise together."""
     return query.sensitivity * query.spread * math.sqrt(query.path_cost) / scale
@@ -124,34 +117,23 @@ def tree_level(query: TreeQuery, scale: float) -> float:
 
 def _charge_tree(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     """Exact for normal noise where neighbours attain the path's cost, else an upper bound."""
-    query = _only_tree(plan)
+    (query,) = plan.queries
     scale = scales[query.name]
     if isinstance(query, PureTreeQuery):
         return Charge(query.sensitivity * query.path_cost / scale, "upper", PURE_NODES)
+    assert isinstance(query, TreeQuery)
     epsilon = gaussian.gdp_epsilon(tree_level(query, scale), delta)
     return Charge(epsilon, "exact" if query.attained else "upper", gaussian.NAME)
 
 
 def _tree_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """``spread sqrt(paid cost)/m`` with m the exact Gaussian-DP parameter of the claim; ``paid cost/eps`` if pure."""
-    query = _only_tree(plan)
+    (query,) = plan.queries
     if isinstance(query, PureTreeQuery):
         return {query.name: query.sensitivity * query.paid_cost / privacy.epsilon}
+    assert isinstance(query, TreeQuery)
     m = gaussian.gdp_mu(privacy.epsilon, privacy.delta)
     return {query.name: query.sensitivity * query.spread * math.sqrt(query.paid_cost) / m}
-
-
-def _only_tree(plan: Plan) -> TreeQuery | PureTreeQuery:
-    query = plan.queries[0]
-    assert isinstance(query, TreeQuery | PureTreeQuery)
-    return query
-
-
-TREE = Composition(
-    lambda plan: len(plan.queries) == 1 and isinstance(plan.queries[0], TreeQuery | PureTreeQuery),
-    _charge_tree,
-    _tree_scales,
-)
 
 
 def _charge_draw(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
@@ -180,9 +162,6 @@ def _only_draw(plan: Plan) -> DrawQuery:
     if len(plan.queries) > 1 or not isinstance(query, DrawQuery) or not isinstance(query.records, Full):
         raise refused(plan)
     return query
-
-
-DRAW = Composition(lambda plan: any(isinstance(q, DrawQuery) for q in plan.queries), _charge_draw, _draw_scales)
 
 
 def covers_output(plan: Plan) -> bool:
@@ -217,10 +196,6 @@ def output_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """Compute the scale; the parameter is in proportion to one over it."""
     (query,) = plan.queries
     return {query.name: output_level(plan, 1.0) / gaussian.gdp_mu(privacy.epsilon, privacy.delta)}
-
-
-COVER = 0.1
-"""Part of mu, or of epsilon, that the accounted calibration spends on the covering noise."""
 
 
 def _charge_perturbation(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
@@ -267,13 +242,6 @@ def _split(plan: Plan) -> tuple[PerturbedObjectiveQuery, CoveringQuery | None]:
     return linear[0], cover[0] if cover else None
 
 
-PERTURBATION = Composition(
-    lambda plan: any(isinstance(q, PerturbedObjectiveQuery) for q in plan.queries),
-    _charge_perturbation,
-    _perturbation_scales,
-)
-
-
 def decaying_costs(query: DecayingNoisyMinimumQuery) -> tuple[float, float]:
     """Parameters rho of zCDP, at scale one, of a record of the first batch and of the worst one that enters later.
 
@@ -283,8 +251,7 @@ def decaying_costs(query: DecayingNoisyMinimumQuery) -> tuple[float, float]:
     from scipy.signal import lfilter
 
     precision = 2.0 * query.factors(0, query.releases) ** -2.0
-    reach = query.decay ** (2.0 * np.arange(query.releases))
-    from_first = query.first**2 * float(reach @ precision)
+    from_first = query.first**2 * float(query.decay ** (2.0 * np.arange(query.releases)) @ precision)
     entering = lfilter([1.0], [1.0, -(query.decay**2)], precision[:0:-1])
     return from_first, query.later**2 * float(entering.max(initial=0.0))
 
@@ -323,4 +290,21 @@ def _covers_alone(plan: Plan) -> bool:
     return len(plan.queries) == 1 and type(plan.queries[0]) in kinds and isinstance(plan.queries[0].records, Full)
 
 
+SHIFTS = Composition(
+    lambda plan: all(q.norm_kappa is not None and isinstance(q.records, Full | Disjoint) for q in plan.queries),
+    _charge_shifts,
+    _shifts_scales,
+)
+"""Queries of this kind alone, none of which draws its records at random."""
+TREE = Composition(
+    lambda plan: len(plan.queries) == 1 and isinstance(plan.queries[0], TreeQuery | PureTreeQuery),
+    _charge_tree,
+    _tree_scales,
+)
+DRAW = Composition(lambda plan: any(isinstance(q, DrawQuery) for q in plan.queries), _charge_draw, _draw_scales)
+PERTURBATION = Composition(
+    lambda plan: any(isinstance(q, PerturbedObjectiveQuery) for q in plan.queries),
+    _charge_perturbation,
+    _perturbation_scales,
+)
 ALONE = Composition(_covers_alone, _charge_alone, _alone_scales)

@@ -16,22 +16,8 @@ from dpsco_bench.report.rebuilt import number_tables, orderings_table, parts_tab
 from dpsco_bench.report.scores import Score, claim_table, scoreboard, statement
 from dpsco_bench.report.tables import Column, ReportTable, address
 from dpsco_bench.report.wording import symbols
-from dpsco_bench.site.content import (
-    NO_SEARCH,
-    Pages,
-    SiteContent,
-    badge,
-    bullets,
-    code,
-    fenced,
-    heading,
-    link,
-    prose,
-    quote,
-    table,
-    text,
-    toctree,
-)
+from dpsco_bench.site import markdown as md
+from dpsco_bench.site.content import Pages, SiteContent
 
 SUFFIXES = ("", ".curves", ".time", ".shown")  # figures of a claim, behind its id
 LEAST_SHOWN = 60  # comparisons of an ordering that a page shows; more stand in its files
@@ -49,14 +35,14 @@ def claim_pages(content: SiteContent) -> Pages:
 def _index(content: SiteContent) -> str:
     papers = {content.names[paper]: content.inputs.of_paper(paper) for paper in content.inputs.papers}
     pages = [
-        toctree([f"{symbols(statement(claim.claim))} <{claim.id}>" for claim in claims], caption=name)
+        md.toctree([f"{symbols(statement(claim.claim))} <{claim.id}>" for claim in claims], caption=name)
         for name, claims in papers.items()
     ]
     first = [
-        heading("Claims", target="claims"),
+        md.heading("Claims", target="claims"),
         "Every claim with its answers. [All verdicts](../verdicts.md) has a row per experiment.\n",
-        table(claims_table(content.lines, content.inputs.profile)),
-        "" if content.short else toctree(["/verdicts"]),
+        md.table(claims_table(content.lines, content.inputs.profile)),
+        "" if content.short else md.toctree(["/verdicts"]),
     ]
     return "\n".join([*first, *pages])
 
@@ -65,36 +51,35 @@ def _verdicts(content: SiteContent) -> str:
     hidden = ("Kind", "Expected", "Remarks", "Paper's exponent", "Noise off")
     board = scoreboard(content.inputs)
     rows = f"{len(board.rows)} verdicts. Reasons and remarks stand on the page of each claim.\n"
-    return "\n".join([NO_SEARCH, heading("All verdicts", target="verdicts"), rows, table(board, hidden)])
+    return "\n".join([md.NO_SEARCH, md.heading("All verdicts", target="verdicts"), rows, md.table(board, hidden)])
 
 
 def _claim(content: SiteContent, results: ClaimResults) -> str:
     claim, line = results.claim, content.claims[results.id]
     known = {entry.id for entry in content.errata[claim.paper]}
-    errata = [link(id, address(claim.paper, id)) for id in claim.errata if id in known]
-    source = [code(claim.id), link(text(claim.source), address("paper", claim.paper))]
+    errata = [md.link(id, address(claim.paper, id)) for id in claim.errata if id in known]
+    source = [md.code(claim.id), md.link(md.text(claim.source), address("paper", claim.paper))]
     figures = [] if content.short else [f"{claim.id}{suffix}" for suffix in SUFFIXES]
     paper = re.sub(", .* ", " ", content.names[claim.paper])  # as people look for it: Wang 2017, Theorem 4.2: ...
-    pieces = [
-        heading(f"{paper}, {statement(claim)}", target=address(claim.id)),
+    return md.page(
+        md.heading(f"{paper}, {statement(claim)}", target=address(claim.id)),
         " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
         _answers(line),
-        quote(" ".join(claim.statement.split())),
-        bullets(text(words) for words in claim.assumptions),
-        *(content.figure(name, f"Figure of {claim.id}", "../") for name in figures if content.drawn(name)),
-        heading("Verdicts", 2),
-        table(_verdict_table(results), anchored=True),
+        md.quote(" ".join(claim.statement.split())),
+        md.bullets(md.text(words) for words in claim.assumptions),
+        *(content.figure(name, f"Figure of {claim.id}", "../") for name in figures),
+        md.heading("Verdicts", 2),
+        md.table(_verdict_table(results), anchored=True),
         *(() if content.short else _evidence(content, results)),
-    ]
-    return "\n".join(filter(None, pieces))
+    )
 
 
 def _answers(line: ClaimLine) -> str:
     found, asked = line.answer, []
     for key, cell in found.cells.items():
-        word = badge(symbols(cell.short), line.tone(key))
-        asked.append(f"{text(question_of(found.subject, key))}: {word} {prose(symbols(cell.why))}")
-    return bullets([*asked, *(prose(symbols(remark)) for remark in found.remarks)])
+        word = md.badge(symbols(cell.short), line.tone(key))
+        asked.append(f"{md.text(question_of(found.subject, key))}: {word} {md.prose(symbols(cell.why))}")
+    return md.bullets([*asked, *(md.prose(symbols(remark)) for remark in found.remarks)])
 
 
 def _evidence(content: SiteContent, results: ClaimResults) -> list[str]:
@@ -102,13 +87,13 @@ def _evidence(content: SiteContent, results: ClaimResults) -> list[str]:
     compared = orderings_table(results)
     few = 0 < len(compared.rows) <= LEAST_SHOWN
     return [
-        heading("Comparisons", 3) + "\n" + table(compared) if few else "",
-        heading("How it is measured", 2),
-        table(parts_table(results)),
+        md.heading("Comparisons", 3) + "\n" + md.table(compared) if few else "",
+        md.heading("How it is measured", 2),
+        md.table(parts_table(results)),
         _formulas(results),
-        heading("Numbers, sources, and how to make it again", 2),
+        md.heading("Numbers, sources, and how to make it again", 2),
         _sources(content, results),
-        fenced(f"dpsco claim {results.id} --profile {content.inputs.profile}", "console"),
+        md.fenced(f"dpsco claim {results.id} --profile {content.inputs.profile}", "console"),
     ]
 
 
@@ -128,23 +113,24 @@ def _why(score: Score) -> str:
 def _formulas(results: ClaimResults) -> str:
     names = dict.fromkeys(part.bound for part in results.claim.parts if part.bound)
     bounds = {name.partition(".")[2]: get_bound(name) for name in names}
-    said = bullets(f"{code(name)} = {text(bound.text)}" for name, bound in bounds.items())
+    said = md.bullets(f"{md.code(name)} = {md.text(bound.text)}" for name, bound in bounds.items())
     symbols = {key: symbol for bound in bounds.values() for key, symbol in bound.all_symbols.items()}
-    told = "; ".join(f"{text(key)}: {text(symbols[key].words)}" for key in alphabetical(symbols))
+    told = "; ".join(f"{md.text(key)}: {md.text(symbols[key].words)}" for key in alphabetical(symbols))
     return "\n".join(filter(None, [said and f"Bounds:\n\n{said}", told and f"{told}.\n"]))
 
 
 def _sources(content: SiteContent, results: ClaimResults) -> str:
     methods = dict.fromkeys(method.algorithm for part in results.claim.parts for method in part.methods)
-    linked = [link(code(id), address("method", id)) if id in content.algorithms else code(id) for id in methods]
+    linked = [
+        md.link(md.code(id), address("method", id)) if id in content.algorithms else md.code(id) for id in methods
+    ]
     items = [f"Methods, with their code: {', '.join(linked)}"] if linked else []
     for found in number_tables(results):
-        kinds = ", ".join(f"[{suffix.upper()}](../tables/{found.id}.{suffix})" for suffix in ("csv", "parquet"))
-        items.append(f"{text(found.title)}: {kinds}")
+        items.append(f"{md.text(found.title)}: {md.downloads(found.id, '../')}")
     file = claim_file(results.id)
     if file is not None:
         items.append(f"The experiment as it is run: [{file.name}](../files/{results.id}.yaml)")
-    return bullets(items)
+    return md.bullets(items)
 
 
 def yaml_files(content: SiteContent) -> dict[str, Path]:

@@ -22,41 +22,21 @@ from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import write_atomic
-from dpsco_bench.leaderboard.phases import uncompared_text
-from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, decided_text
-from dpsco_bench.leaderboard.tables import (
-    algorithms,
-    nowhere_run,
-    points_table,
-    references_table,
-    winner_text,
-    wins_table,
-)
+from dpsco_bench.leaderboard import tables as boards
+from dpsco_bench.leaderboard.standings import TRIVIAL, Standing, decided_text
 from dpsco_bench.paths import documents
 from dpsco_bench.registry import papers
 from dpsco_bench.report.drawing import COLOURS as NOISE
 from dpsco_bench.report.drawing import FAINT, GREY, INK, style, svg_text
 from dpsco_bench.report.findings import Finding, NotMeasured, Results, Said, all_findings
+from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.opening import MARKS, headline, papers_table
 from dpsco_bench.report.opening import TONES as ANSWER_TONES
 from dpsco_bench.report.tables import Column, ReportTable, address
 from dpsco_bench.report.wording import CALIBRATION_MEANINGS, QUALIFIED, RESERVED, TONES, method_name, symbols
-from dpsco_bench.site.content import (
-    Pages,
-    SiteContent,
-    badge,
-    bullets,
-    code,
-    fenced,
-    figure,
-    heading,
-    link,
-    prose,
-    table,
-    text,
-    toctree,
-)
+from dpsco_bench.site import markdown as md
+from dpsco_bench.site.content import Pages, SiteContent
 
 SECTIONS = ("papers/index", "claims/index", "methods/index", "which", "privacy", "errata/index", "provenance")
 WHAT = (
@@ -133,36 +113,35 @@ def home_page(content: SiteContent, found: Sequence[Supported], unsaid: Sequence
     lines = content.lines
     title = "Findings" if found else "What this profile measures"
     said = brief(claim.answer for line in lines for claim in line.claims)
-    left_out = [f"“{text(entry.title)}”: {text(entry.reason)}." for entry in unsaid]
+    left_out = [f"“{md.text(entry.title)}”: {md.text(entry.reason)}." for entry in unsaid]
     pieces = [
-        heading("Does it show, and is it private?", target="standings"),
+        md.heading("Does it show, and is it private?", target="standings"),
         f"{STAND}\n",
-        figure("figures/site/papers.svg", headline(lines)),
-        f"{text(WHAT)}\n",
-        f"Profile {code(content.inputs.profile)}. {text(said)}\n",
-        table(papers_table(lines)),
-        f"{text(MAILED)}\n" if content.short else "",
-        heading(title, 2, target="findings"),
+        md.figure("figures/site/papers.svg", headline(lines)),
+        f"{md.text(WHAT)}\n",
+        f"Profile {md.code(content.inputs.profile)}. {md.text(said)}\n",
+        md.table(papers_table(lines)),
+        f"{md.text(MAILED)}\n" if content.short else "",
+        md.heading(title, 2, target="findings"),
         *(_finding(number, finding) for number, finding in enumerate(found, start=1)),
-        f"{heading('What this run does not measure', 2)}\n{UNSAID}\n\n{bullets(left_out)}" if unsaid else "",
-        f":::{{warning}}\n{text(WARNING)}\n:::\n",
-        toctree([*SECTIONS, "guide/index"]),
+        f"{md.heading('What this run does not measure', 2)}\n{UNSAID}\n\n{md.bullets(left_out)}" if unsaid else "",
+        f":::{{warning}}\n{md.text(WARNING)}\n:::\n",
+        md.toctree([*SECTIONS, "guide/index"]),
     ]
     return {"index": "\n".join(filter(None, pieces))}
 
 
 def _finding(number: int, finding: Supported) -> str:
     target = address("finding", finding.id)
-    claims = [link(code(id), address(id)) for id in finding.claims]
+    claims = [md.link(md.code(id), address(id)) for id in finding.claims]
     pages = [f"[]({page})" if page.startswith("#") else f"[]({page}.md)" for page in finding.finding.pages]
-    pieces = [
-        heading(f"{number}. {finding.said.title}", 3, target),
-        prose(finding.said.sentence) + "\n",
-        figure(f"figures/site/{target}.svg", finding.said.title) if finding.said.points else "",
-        f"**What it means.** {prose(finding.said.means)}\n",
+    return md.page(
+        md.heading(f"{number}. {finding.said.title}", 3, target),
+        md.prose(finding.said.sentence) + "\n",
+        md.figure(f"figures/site/{target}.svg", finding.said.title) if finding.said.points else "",
+        f"**What it means.** {md.prose(finding.said.means)}\n",
         f"Behind it: {', '.join([*claims, *pages])}\n",
-    ]
-    return "\n".join(filter(None, pieces))
+    )
 
 
 INTRO = (
@@ -175,52 +154,52 @@ OWN = "For a point of your own, or your own data, `choose` runs every method tha
 
 
 def which_pages(content: SiteContent) -> Pages:
-    boards = content.inputs.boards
-    first = [heading("Which method", target="which"), text(INTRO) + "\n", OWN + "\n"]
-    command = "dpsco choose problem=logistic_glm domain=l2_ball n=16384 d=10 epsilon=1"
-    first.append(fenced(command, "console"))
-    return {"which": "\n".join([*first, *(_board(content, board) for board in boards)])}
+    command = md.fenced("dpsco choose problem=logistic_glm domain=l2_ball n=16384 d=10 epsilon=1", "console")
+    first = [md.heading("Which method", target="which"), md.text(INTRO) + "\n", OWN + "\n", command]
+    return {"which": "\n".join([*first, *(_board(content, board) for board in content.inputs.boards)])}
 
 
 def _board(content: SiteContent, board: BoardResults) -> str:
-    collapse = f"{board.id}.collapse"
+    collapse, points = content.figure(f"{board.id}.collapse", COLLAPSE), boards.points_table(board)
+    winner = replace(points.columns["Winner"], value=partial(boards.winner_text, name=method_name))
     delta = symbols(f"{board.board.delta:g}")
-    slow = ((text(one.title), uncompared_text(rows)) for one, rows in board.by_instance)
-    pieces = [
-        heading(board.board.title, 2) if len(content.inputs.boards) > 1 else "",
+    slow = ((md.text(one.title), _uncompared(rows)) for one, rows in board.by_instance)
+    return md.page(
+        md.heading(board.board.title, 2) if len(content.inputs.boards) > 1 else "",
         f"All points have δ = {delta}.\n",
-        text(decided_text(board.points)) + "\n",
-        content.figure(board.id, board.board.title) if content.drawn(board.id) else "",
-        table(explained(board)),
-        bullets(f"{instance}: {text(words)}" for instance, words in slow if words),
-        *([heading(COLLAPSE, 2), content.figure(collapse, COLLAPSE)] if content.drawn(collapse) else ()),
-        heading("Winners, point by point", 2, address("board", board.id, "points")),
-        table(with_names(points_table(board))),
-        "All methods at all points: "
-        f"[CSV](tables/{board.id}.methods.csv), [Parquet](tables/{board.id}.methods.parquet). "
+        md.text(decided_text(board.points)) + "\n",
+        content.figure(board.id, board.board.title),
+        md.table(explained(board)),
+        md.bullets(f"{instance}: {md.text(words)}" for instance, words in slow if words),
+        *([md.heading(COLLAPSE, 2), collapse] if collapse else ()),
+        md.heading("Winners, point by point", 2, address("board", board.id, "points")),
+        md.table(replace(points, columns={**points.columns, "Winner": winner})),
+        f"All methods at all points: {md.downloads(f'{board.id}.methods')}. "
         "The page of [each method](methods/index.md) has its places.\n",
-        heading("What the risks stand beside", 2, address("board", board.id, "references")),
-        table(references_table(board)),
-        heading("What was not run, and why", 2),
-        bullets(f"{code(name)}: {text(reason)}" for name, reason in nowhere_run(board)),
-        "Every method that was left out at a point, with its reason: "
-        f"[CSV](tables/{board.id}.left_out.csv), [Parquet](tables/{board.id}.left_out.parquet).\n",
-    ]
-    return "\n".join(filter(None, pieces))
+        md.heading("What the risks stand beside", 2, address("board", board.id, "references")),
+        md.table(boards.references_table(board)),
+        md.heading("What was not run, and why", 2),
+        md.bullets(f"{md.code(name)}: {md.text(reason)}" for name, reason in boards.nowhere_run(board)),
+        f"Every method that was left out at a point, with its reason: {md.downloads(f'{board.id}.left_out')}.\n",
+    )
+
+
+def _uncompared(rows: Sequence[Standing]) -> str:
+    """Name methods that are too long wherever the instance was run, and count those that are at some points."""
+    names = sorted({name for row in rows for name in row.uncompared})
+    slow = {item.method for row in rows for item in row.left_out if item.status == "too_long"} - {*names}
+    said = [f"not compared, too long everywhere: {', '.join(names)}"] if names else []
+    said += [f"too long at some points: {len(slow)} method{'s' * (len(slow) > 1)}"] if slow else []
+    return "; ".join(said)
 
 
 def explained(board: BoardResults) -> ReportTable:
-    found, known = wins_table(board), algorithms(board)
+    found, known = boards.wins_table(board), boards.algorithms(board)
     told = {TRIVIAL: START}  # nothing of one whose file or paper is not here
     told |= {label: str(describe(id, "algorithm")["summary"]) for label, id in known.items() if id in list_algorithms()}
     what = Column("0", lambda label: told.get(label, ""), kind="prose")
     name = replace(found.columns["Method"], show=method_name, kind="text")
     return replace(found, columns={**found.columns, "Method": name, "What it is": what})
-
-
-def with_names(found: ReportTable) -> ReportTable:
-    winner = replace(found.columns["Winner"], value=partial(winner_text, name=method_name))
-    return replace(found, columns={**found.columns, "Winner": winner})
 
 
 @dataclass(frozen=True)
@@ -325,8 +304,8 @@ def guide_pages(content: SiteContent) -> Pages:
     known = ["reading", *docs, *([] if content.short else ["api"])]
     parts = {title: [name for name in names if name in known] for title, names in PARTS.items()}
     parts["More"] = [name for name in known if name not in sum(PARTS.values(), ())]
-    index = [toctree(names, hidden=False, caption=title) for title, names in parts.items() if names]
-    found = {"guide/index": "\n".join([heading("Guide", target="guide"), *index])}
+    index = [md.toctree(names, hidden=False, caption=title) for title, names in parts.items() if names]
+    found = {"guide/index": "\n".join([md.heading("Guide", target="guide"), *index])}
     found |= {"guide/reading": reading_page(docs)}
     found |= {} if content.short else {"guide/api": api_page()}
     for name, path in docs.items():
@@ -361,22 +340,21 @@ def api_page() -> str:
         "`to_pandas()` and `plot()`. Everything else may change without notice.\n"
     )
     listed = "\n\n".join(names)
-    return "\n".join([heading("From Python", target="api"), intro, f"```{{eval-rst}}\n{listed}\n```\n"])
+    return "\n".join([md.heading("From Python", target="api"), intro, f"```{{eval-rst}}\n{listed}\n```\n"])
 
 
 def reading_page(docs: Mapping[str, Path]) -> str:
     """Explain every word for claims, noise and verdicts, in the colours that it has everywhere."""
     file = documents().get("verdicts")
     page = file.read_text(encoding="utf-8") if file else f"# Reading a verdict\n\n{SKELETON}"
-    return "(how-to-read)=\n" + _linked(_COMMENT.sub("", filled(page, badge, text, "{.plain}\n")), docs)
+    return "(how-to-read)=\n" + _linked(_COMMENT.sub("", filled(page, md.badge, md.text, "{.plain}\n")), docs)
 
 
 def filled(page: str, show: Show, tell: Callable[[str], str] = str, above: str = "") -> str:
     """Fill the regions ``<!-- name -->`` to ``<!-- end of name -->`` of a page with their tables."""
     for name, (titles, rows) in tables(show).items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-        lines = [titles, ["---"] * len(titles), *([*first, tell(meaning)] for *first, meaning in rows)]
-        made = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        made = md.grid(titles, ([*first, tell(meaning)] for *first, meaning in rows))
         before, found, rest = page.partition(begin)
         page = f"{before}{begin}\n{above}{made}\n{end}{rest.partition(end)[2]}" if found else page
     return page

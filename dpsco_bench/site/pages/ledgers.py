@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench import __version__
 from dpsco_bench.analysis.answer import audits_text
@@ -27,20 +26,8 @@ from dpsco_bench.report.ledger import COLUMNS, LAW_MEANING, LAW_TITLE, Charged, 
 from dpsco_bench.report.numbers import NOTHING, count, number, seconds
 from dpsco_bench.report.rebuilt import errata_note
 from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
-from dpsco_bench.site.content import (
-    NO_SEARCH,
-    Pages,
-    SiteContent,
-    bullets,
-    code,
-    fenced,
-    figure,
-    heading,
-    link,
-    table,
-    text,
-    toctree,
-)
+from dpsco_bench.site import markdown as md
+from dpsco_bench.site.content import Pages, SiteContent
 
 VARIANT = "Variant, options"
 ORDER = (
@@ -59,18 +46,18 @@ def privacy_page(content: SiteContent) -> Pages:
         f"for it. Of {len(content.ledger.rows)} rows: {said}."
     )
     more = ", and [accounting](guide/accounting.md)" if "accounting" in documents() else ""
-    page = [
-        NO_SEARCH,
-        heading("Privacy ledger", target="privacy"),
-        text(intro) + "\n",
-        f"How a mechanism is charged: {code('dpsco account METHOD')}{more}.\n",
+    page = md.page(
+        md.NO_SEARCH,
+        md.heading("Privacy ledger", target="privacy"),
+        md.text(intro) + "\n",
+        f"How a mechanism is charged: {md.code('dpsco account METHOD')}{more}.\n",
         *_audits(content),
-        heading("Every mechanism", 2),
+        md.heading("Every mechanism", 2),
         "What exceeds its claim stands first, by how far it does.\n",
         ledger_table(content, sorted(content.ledger.rows, key=lambda row: row.rank), note=content.ledger.note),
-        "[CSV](tables/privacy.csv), [Parquet](tables/privacy.parquet).\n",
-    ]
-    return {"privacy": "\n".join(page)}
+        f"{md.downloads('privacy')}.\n",
+    )
+    return {"privacy": page}
 
 
 def _audits(content: SiteContent) -> list[str]:
@@ -82,8 +69,8 @@ def _audits(content: SiteContent) -> list[str]:
         "refute a claim; it never proves privacy."
     )
     more = " [How they are made](guide/audits.md)." if "audits" in documents() else ""
-    drawn = figure("figures/site/audits.svg", "Audits", content.own / "audits.svg")
-    return [heading("Audits", 2), text(intro) + more + "\n", drawn]
+    drawn = md.figure("figures/site/audits.svg", "Audits", content.own / "audits.svg")
+    return [md.heading("Audits", 2), md.text(intro) + more + "\n", drawn]
 
 
 def ledger_table(content: SiteContent, rows: Sequence[LedgerRow], hidden: Sequence[str] = (), note: str = "") -> str:
@@ -91,8 +78,8 @@ def ledger_table(content: SiteContent, rows: Sequence[LedgerRow], hidden: Sequen
     empty = [title for title in SELDOM if not any(COLUMNS[title].text(row) for row in rows)]
     columns = {title: COLUMNS[title] for title in ORDER if title not in (*hidden, *empty)}
     columns[VARIANT] = Column(lambda row: with_erratum(content, row.first, row.variant))
-    shown = table(ReportTable("privacy", "Privacy ledger", columns, rows, note))
-    return f"{text(LAW_MEANING)}\n\n{shown}" if any(row.laws for row in rows) else shown
+    shown = md.table(ReportTable("privacy", "Privacy ledger", columns, rows, note))
+    return f"{md.text(LAW_MEANING)}\n\n{shown}" if any(row.laws for row in rows) else shown
 
 
 def with_erratum(content: SiteContent, charged: Charged, variant: str) -> str:
@@ -116,39 +103,36 @@ def errata_pages(content: SiteContent) -> Pages:
         "What follows": Column("consequence", lambda words: words.split(". ")[0].rstrip(".") + "."),
     }
     index = [
-        heading("Errata", target="errata"),
-        text(f"{counted_changes(entries)} {ENTRY} {errata_note([])}") + "\n",
-        legend(),
-        table(ReportTable("errata.list", "Errata", columns, entries)),
-        toctree(papers),
+        md.heading("Errata", target="errata"),
+        md.text(f"{counted_changes(entries)} {ENTRY} {errata_note([])}") + "\n",
+        md.bullets(f"{md.code(word)}: {md.text(change.meaning)}" for word, change in CHANGES.items()),
+        f"{WEIGHTIEST}\n",
+        md.table(ReportTable("errata.list", "Errata", columns, entries)),
+        md.toctree(papers),
     ]
     return {"errata/index": "\n".join(index), **{f"errata/{paper}": _paper(content, paper) for paper in papers}}
 
 
-def legend() -> str:
-    return bullets(f"{code(word)}: {text(change.meaning)}" for word, change in CHANGES.items()) + f"\n{WEIGHTIEST}\n"
-
-
 def _paper(content: SiteContent, paper: str) -> str:
     entries = content.errata[paper]
-    title = heading(f"Errata: {content.names[paper]}", target=address("errata", paper))
-    told = f"{text(counted_changes(entries))} {link('What the words mean', 'errata')}. {text(errata_note(entries))}\n"
+    title = md.heading(f"Errata: {content.names[paper]}", target=address("errata", paper))
+    meaning = md.link("What the words mean", "errata")
+    told = f"{md.text(counted_changes(entries))} {meaning}. {md.text(errata_note(entries))}\n"
     return "\n".join([title, told, *(_entry(content, entry) for entry in entries)])
 
 
 def _entry(content: SiteContent, entry: Erratum) -> str:
     touched = [c.id for c in content.inputs.of_paper(entry.paper) if entry.id in c.claim.errata]
-    claims = ", ".join(link(code(id), address(id)) for id in touched)
-    pieces = [
-        heading(f"{entry.id}. {entry.title}", 2, address(entry.paper, entry.id)),
-        f"**Printed.** {text(entry.printed)}\n",
-        f"**Calculation.** {text(entry.calculation)}\n",
-        f"**What follows.** {text(entry.consequence)}\n",
-        f"**Changes.** {code(entry.changes)}\n",
+    claims = ", ".join(md.link(md.code(id), address(id)) for id in touched)
+    return md.page(
+        md.heading(f"{entry.id}. {entry.title}", 2, address(entry.paper, entry.id)),
+        f"**Printed.** {md.text(entry.printed)}\n",
+        f"**Calculation.** {md.text(entry.calculation)}\n",
+        f"**What follows.** {md.text(entry.consequence)}\n",
+        f"**Changes.** {md.code(entry.changes)}\n",
         (f"Touches {claims}. " if claims else "") + ("Check it with\n" if entry.command else f"Check it {BY_HAND}.\n"),
-        *([fenced(entry.command, "console")] if entry.command else []),
-    ]
-    return "\n".join(pieces)
+        *([md.fenced(entry.command, "console")] if entry.command else []),
+    )
 
 
 PACKAGES = ("numpy", "scipy", "pyarrow", "numba", "dp-accounting", "matplotlib")
@@ -158,17 +142,16 @@ _PIN = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 
 
 def provenance_page(content: SiteContent) -> Pages:
-    rows = "\n".join(f"| {text(name)} | {text(value)} |" for name, value in facts(content.inputs))
-    page = [
-        heading("Provenance", target="provenance"),
+    told, jobs = (map(md.text, fact) for fact in facts(content.inputs)), len(jobs_table(content.inputs).rows)
+    page = md.page(
+        md.heading("Provenance", target="provenance"),
         "On one machine, the same commit, lock and seed give the same bytes of every result table, on any number "
         "of cores.\n",
-        f"{{.plain}}\n| What | Value |\n| --- | --- |\n{rows}\n",
-        heading("Jobs", 2),
-        f"Keys, sizes, run times and memory of all {len(jobs_table(content.inputs).rows)} jobs: "
-        "[CSV](tables/jobs.csv), [Parquet](tables/jobs.parquet).\n",
-    ]
-    return {"provenance": "\n".join(page)}
+        "{.plain}\n" + md.grid(["What", "Value"], told),
+        md.heading("Jobs", 2),
+        f"Keys, sizes, run times and memory of all {jobs} jobs: {md.downloads('jobs')}.\n",
+    )
+    return {"provenance": page}
 
 
 def facts(inputs: Inputs) -> list[tuple[str, str]]:
@@ -231,23 +214,19 @@ def _git(root: Path, *words: str) -> str:
 
 
 def lock_text() -> str:
-    """Digest the lock of all packages, and say whether what is installed is what it names."""
+    """Digest the lock of all packages, and count how many are installed at its versions; others are named."""
     try:
         lock = (shared_dir("requirements") / "lock.txt").read_bytes()
     except (InputError, OSError):
         return "not known: the package was installed without it"
-    return f"sha256 {hashlib.sha256(lock).hexdigest()}; {agreement(lock.decode('utf-8'))}"
-
-
-def agreement(lock: str) -> str:
-    """Count how many of a lock's packages are installed at its versions; those at other versions by name."""
-    pins = dict(_PIN.findall(lock))
+    pins = dict(_PIN.findall(lock.decode("utf-8")))
     found = {name: _installed(name) for name in pins}
     same = sum(found[name] == pin for name, pin in pins.items())
     others = [f"{name} {found[name]}" for name, pin in pins.items() if found[name] not in (None, pin)]
     more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
     told = f"; at other versions {', '.join(others[:SHOWN])}{more}" if others else ""
-    return f"{same} of its {len(pins)} packages are installed as it names them{told}"
+    installed = f"{same} of its {len(pins)} packages are installed as it names them{told}"
+    return f"sha256 {hashlib.sha256(lock).hexdigest()}; {installed}"
 
 
 def _installed(name: str) -> str | None:
@@ -257,20 +236,10 @@ def _installed(name: str) -> str | None:
         return None
 
 
-def job_rows(inputs: Inputs) -> list[dict[str, Any]]:
-    """List every job with (CPU seconds, peak memory in MB) of its calibration and its run; None where unmeasured."""
-    jobs = [*(job for _, job in inputs.all_jobs()), *(job for board in inputs.boards for job in board.entry.jobs)]
-    cost = inputs.files.measured.cost
-    return [
-        {"job": job, "calibrate": cost("calibrate", job), "run": cost("run", job) if job.has_run else None}
-        for job in jobs
-    ]
-
-
 def cpu_time(inputs: Inputs) -> str:
     """Sum the CPU seconds of all jobs; what jobs of several claims share was computed once."""
     found = {}
-    for row in job_rows(inputs):
+    for row in jobs_table(inputs).rows:
         for step, key in (("calibrate", row["job"].calibration_key), ("run", row["job"].key)):
             if row[step]:
                 found[step, key] = row[step][0]
@@ -299,5 +268,12 @@ JOBS: Columns = {
 
 
 def jobs_table(inputs: Inputs) -> ReportTable:
+    """List every job with (CPU seconds, peak memory in MB) of its calibration and its run; None where unmeasured."""
+    jobs = [*(job for _, job in inputs.all_jobs()), *(job for board in inputs.boards for job in board.entry.jobs)]
+    cost = inputs.files.measured.cost
+    rows = [
+        {"job": job, "calibrate": cost("calibrate", job), "run": cost("run", job) if job.has_run else None}
+        for job in jobs
+    ]
     note = "A key is the digest of all that affects a job's numbers: its configuration and the code that it uses."
-    return ReportTable("jobs", "Jobs", JOBS, job_rows(inputs), note)
+    return ReportTable("jobs", "Jobs", JOBS, rows, note)

@@ -20,20 +20,8 @@ from dpsco_bench.report.ledger import Charged
 from dpsco_bench.report.numbers import count, number, plain
 from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
 from dpsco_bench.report.wording import epsilon_text, method_name
-from dpsco_bench.site.content import (
-    Pages,
-    SiteContent,
-    beside,
-    bullets,
-    code,
-    fenced,
-    heading,
-    link,
-    prose,
-    table,
-    text,
-    toctree,
-)
+from dpsco_bench.site import markdown as md
+from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.pages.ledgers import ledger_table, with_erratum
 
 STANDARD = "n=16384 epsilon=1"  # the point of the page's command where no claim has charged the method
@@ -60,10 +48,10 @@ def method_pages(content: SiteContent) -> Pages:
         "Claims": Column(lambda page: len(_claims(content, page)), numeric=True),
     }
     index = [
-        heading("Methods", target="methods"),
+        md.heading("Methods", target="methods"),
         "Every method of the papers: its schedule and noise, its code, and where it stands.\n",
-        table(ReportTable("methods", "Methods", columns, pages)),
-        toctree([page["id"] for page in pages]),
+        md.table(ReportTable("methods", "Methods", columns, pages)),
+        md.toctree([page["id"] for page in pages]),
     ]
     return {"methods/index": "\n".join(index), **{f"methods/{page['id']}": _method(content, page) for page in pages}}
 
@@ -73,27 +61,27 @@ def _claims(content: SiteContent, page: Plain) -> list[str]:
 
 
 def _method(content: SiteContent, page: Plain) -> str:
-    claims = ", ".join(link(code(id), address(id)) for id in _claims(content, page))
+    claims = ", ".join(md.link(md.code(id), address(id)) for id in _claims(content, page))
     variants = [
-        f"variant {code(name)}: noise of calibration {', '.join(allowed)}" for name, allowed in page["variants"].items()
+        f"variant {md.code(name)}: noise of calibration {', '.join(allowed)}"
+        for name, allowed in page["variants"].items()
     ]
     needs = ", ".join(page["needs"]) or "nothing of the problem"
     known = {(entry.paper, entry.id) for entries in content.errata.values() for entry in entries}
     errata = [
-        f"{link(f'{entry.paper} {entry.id}', address(entry.paper, entry.id))} {text(entry.title)}"
+        f"{md.link(f'{entry.paper} {entry.id}', address(entry.paper, entry.id))} {md.text(entry.title)}"
         for entry in page["errata"]
         if (entry.paper, entry.id) in known
     ]
-    pieces = [
-        heading(method_name(page["id"]), target=address("method", page["id"])),
-        code(page["id"]) + "\n",
-        prose(page["summary"].replace("``", "`")) + f" {text(page['source'])}.\n",
-        bullets([f"needs {text(needs)}", *variants]),
+    return md.page(
+        md.heading(method_name(page["id"]), target=address("method", page["id"])),
+        md.code(page["id"]) + "\n",
+        md.prose(page["summary"].replace("``", "`")) + f" {md.text(page['source'])}.\n",
+        md.bullets([f"needs {md.text(needs)}", *variants]),
         f"Measured by {claims}.\n" if claims else "",
         *(() if content.short else _details(content, page)),
-        *([heading("Errata that touch its claims", 2), bullets(errata)] if errata else ()),
-    ]
-    return "\n".join(filter(None, pieces))
+        *([md.heading("Errata that touch its claims", 2), md.bullets(errata)] if errata else ()),
+    )
 
 
 def _details(content: SiteContent, page: Plain) -> list[str]:
@@ -102,18 +90,18 @@ def _details(content: SiteContent, page: Plain) -> list[str]:
     standing = ReportTable(f"{page['id']}.standing", "Standing", PLACES, places(content, page["id"]))
     return [
         *_account(content, page),
-        _titled("Its queries, and what each is charged for", table(queries_table(content, page["id"]))),
-        heading("What its noise gives", 2),
+        _titled("Its queries, and what each is charged for", md.table(queries_table(content, page["id"]))),
+        md.heading("What its noise gives", 2),
         ledger_table(content, rows, hidden=("Algorithm",)) or "No claim of this profile charges it.\n",
-        _titled("Where it stands at equal accounted privacy", table(standing)),
-        _titled("Options", table(ReportTable(f"{page['id']}.options", "Options", OPTIONS, page["options"]))),
-        heading("What it does, and its listing", 2),
-        beside(_told(page), fenced(inspect.getsource(module) if module else "", "python")),
+        _titled("Where it stands at equal accounted privacy", md.table(standing)),
+        _titled("Options", md.table(ReportTable(f"{page['id']}.options", "Options", OPTIONS, page["options"]))),
+        md.heading("What it does, and its listing", 2),
+        md.beside(_told(page), md.fenced(inspect.getsource(module) if module else "", "python")),
     ]
 
 
 def _titled(title: str, shown: str) -> str:
-    return f"{heading(title, 2)}\n{shown}" if shown else ""
+    return f"{md.heading(title, 2)}\n{shown}" if shown else ""
 
 
 def _account(content: SiteContent, page: Plain) -> list[str]:
@@ -127,11 +115,11 @@ def _account(content: SiteContent, page: Plain) -> list[str]:
     else:
         return []
     return [
-        heading("What it costs at a point", 2),
-        text(point) + "\n" * bool(point),
-        table(account_table(content, page["id"], found)),
+        md.heading("What it costs at a point", 2),
+        md.text(point) + "\n" * bool(point),
+        md.table(account_table(content, page["id"], found)),
         "Schedule, noise and queries of this or another point, without running it:\n",
-        fenced(command, "console"),
+        md.fenced(command, "console"),
     ]
 
 
@@ -146,7 +134,7 @@ def _told(page: Plain) -> str:
     """Say what its docstring says but of options, which have a table."""
     others = on_others(page["doc"], [option["name"] for option in page["options"]])
     said = [*paragraphs(page["doc"]), *(f"{names.capitalize()}: {words}" for names, words in others)]
-    return "\n".join(f"{prose(words.replace('``', '`'))}\n" for words in said)
+    return "\n".join(f"{md.prose(words.replace('``', '`'))}\n" for words in said)
 
 
 OPTIONS: Columns = {

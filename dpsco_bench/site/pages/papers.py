@@ -15,7 +15,8 @@ from dpsco_bench.report.rebuilt import GRADIENTS, UTILITY, RebuiltRow, rates_tab
 from dpsco_bench.report.scores import Score
 from dpsco_bench.report.tables import ReportTable, address
 from dpsco_bench.report.wording import Citation, find_citation, parameter_symbol, symbols
-from dpsco_bench.site.content import Pages, SiteContent, badge, bullets, code, heading, link, table, text, toctree
+from dpsco_bench.site import markdown as md
+from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.pages.ledgers import ledger_table
 
 NOISES = ("paper", "accounted", "none")  # calibrations, the one whose exponents a paper's table shows first
@@ -24,10 +25,10 @@ TITLES = {UTILITY: "Utility", GRADIENTS: "Gradients"}
 
 def paper_pages(content: SiteContent) -> Pages:
     index = [
-        heading("Papers", target="papers"),
-        f"{text(headline(content.lines))}\n",
-        table(papers_table(content.lines)),
-        toctree([line.paper for line in content.lines]),
+        md.heading("Papers", target="papers"),
+        f"{md.text(headline(content.lines))}\n",
+        md.table(papers_table(content.lines)),
+        md.toctree([line.paper for line in content.lines]),
     ]
     papers = {f"papers/{line.paper}": _paper(content, line) for line in content.lines}
     return {"papers/index": "\n".join(index), **papers}
@@ -36,22 +37,23 @@ def paper_pages(content: SiteContent) -> Pages:
 def _paper(content: SiteContent, line: PaperLine) -> str:
     paper, known = line.paper, find_citation(line.paper)
     rates = rates_table(content.inputs, paper, line.name)
-    files = f"[CSV](../tables/{rates.id}.csv), [Parquet](../tables/{rates.id}.parquet)"
-    errata = (f"{link(entry.id, address(paper, entry.id))} {text(entry.title)}" for entry in content.errata[paper])
+    files = md.downloads(rates.id, "../")
+    errata = (
+        f"{md.link(entry.id, address(paper, entry.id))} {md.text(entry.title)}" for entry in content.errata[paper]
+    )
     unasked = [title for key, title in QUESTIONS.items() if not any(claim.cell(key) for claim in line.rows)]
-    pieces = [
-        heading(line.name, target=address("paper", paper)),
+    return md.page(
+        md.heading(line.name, target=address("paper", paper)),
         *((cited(known), abstract_of(known)) if known else ()),
-        table(answers_table(line), unasked),
-        f"{text(headline([line]))}\n",
-        table(counts_table(line)) if line.of("count", "law") else "",
+        md.table(answers_table(line), unasked),
+        f"{md.text(headline([line]))}\n",
+        md.table(counts_table(line)) if line.of("count", "law") else "",
         *_rebuilt(content, paper),
         *_figures(content, paper),
         f"Exponents of all {len(rates.rows)} sweeps, claimed beside measured: {files}.\n" if rates.rows else "",
         *_ledgers(content, paper),
-        *([heading("Errata", 2), bullets(errata)] if content.errata[paper] else ()),
-    ]
-    return "\n".join(filter(None, pieces))
+        *([md.heading("Errata", 2), md.bullets(errata)] if content.errata[paper] else ()),
+    )
 
 
 def _figures(content: SiteContent, paper: str) -> list[str]:
@@ -59,9 +61,9 @@ def _figures(content: SiteContent, paper: str) -> list[str]:
     for own in FIGURES.of(paper).values():
         if content.drawn(own.name):
             says = own.says(content.inputs)
-            pieces += [heading(says, 3, address("figure", own.name)), text(own.caption) + "\n"]
+            pieces += [md.heading(says, 3, address("figure", own.name)), md.text(own.caption) + "\n"]
             pieces.append(content.figure(own.name, says, "../"))
-    return [heading("Figures across claims", 2), *pieces] if pieces else []
+    return [md.heading("Figures across claims", 2), *pieces] if pieces else []
 
 
 def _ledgers(content: SiteContent, paper: str) -> list[str]:
@@ -71,7 +73,7 @@ def _ledgers(content: SiteContent, paper: str) -> list[str]:
     recalled = {id for id in known if FROM_MEMORY in get_algorithm(id).source}
     own, cited = ([row for row in rows if (row.first.cell.algorithm in recalled) is of] for of in (False, True))
     pieces = [
-        heading("Its noise", 2),
+        md.heading("Its noise", 2),
         "What an accountant says of the paper's noise, at worst. A variant that an erratum corrects names it. The "
         "[privacy ledger](../privacy.md) has every row.\n",
         ledger_table(content, own),
@@ -96,33 +98,32 @@ def _rebuilt(content: SiteContent, paper: str) -> list[str]:
     """Show the paper's own tables, entry by entry; then what each entry was measured by, with its numbers."""
     pieces = []
     for found in (one for one in rebuilt_tables(content.inputs, paper) if one.rows):
-        pieces += [heading(found.title, 2, address("table", found.id)), rebuilt(content, found)]
+        pieces += [md.heading(found.title, 2, address("table", found.id)), rebuilt(content, found)]
         if isinstance(found.rows[0], RebuiltRow):
             told = [title for title in found.columns if title.startswith(("Slope, ", "Verdict, ", "Claimed"))]
-            pieces.append(f"What each entry was measured by, with its numbers:\n\n{table(found, told)}")
+            pieces.append(f"What each entry was measured by, with its numbers:\n\n{md.table(found, told)}")
     return pieces
 
 
 def rebuilt(content: SiteContent, found: ReportTable) -> str:
     """Show a paper's table with its own rows and columns, below each entry what was measured; or a computed one."""
     if not isinstance(found.rows[0], RebuiltRow):
-        return table(found)
+        return md.table(found)
     rows: dict[str, list[RebuiltRow]] = {}
     for row in found.rows:
         rows.setdefault(row.entry.row, []).append(row)
     more = list(dict.fromkeys(title for row in found.rows for title in row.entry.printed))
     used = {key: title for key, title in TITLES.items() if any(getattr(row.entry, key) for row in found.rows)}
-    titles = ["Row", *map(text, more), *used.values()]
-    lines = [f"| {' | '.join(titles)} |", "| " + " | ".join("---" for _ in titles) + " |"]
+    lines = []
     for name, own in rows.items():
-        extra = [text(own[0].entry.printed.get(title, "")) for title in more]
-        lines.append(f"| {' | '.join([text(name), *extra, *(_entry(content, own, column) for column in used)])} |")
-    return "{.plain}\n" + "\n".join(lines) + "\n"
+        extra = [md.text(own[0].entry.printed.get(title, "")) for title in more]
+        lines.append([md.text(name), *extra, *(_entry(content, own, column) for column in used)])
+    return "{.plain}\n" + md.grid(["Row", *map(md.text, more), *used.values()], lines)
 
 
 def _entry(content: SiteContent, rows: Sequence[RebuiltRow], column: str) -> str:
     """Give an entry as printed, its exponents measured beside stated, and the answers of its claims as badges."""
-    claimed = text(getattr(rows[0].entry, column) or NOTHING)
+    claimed = md.text(getattr(rows[0].entry, column) or NOTHING)
     sweeps = list({row.sweep.part: row.sweep for row in rows if row.claims == column}.values())
     noise = next((noise for noise in NOISES if any(noise in sweep.scores for sweep in sweeps)), "")
     if not noise:
@@ -132,8 +133,8 @@ def _entry(content: SiteContent, rows: Sequence[RebuiltRow], column: str) -> str
     for id in dict.fromkeys(score.results.id for sweep in sweeps for score in sweep.scores.values()):
         line = content.claims[id]
         keys = [key for key in SAID if key in line.answer.cells]
-        badges = (f"{SAID[key]} {badge(symbols(line.answer.cells[key].short), line.tone(key))}" for key in keys)
-        lines.append(f"{link(code(id.partition('.')[2]), address(id))}: {', '.join(badges)}")
+        badges = (f"{SAID[key]} {md.badge(symbols(line.answer.cells[key].short), line.tone(key))}" for key in keys)
+        lines.append(f"{md.link(md.code(id.partition('.')[2]), address(id))}: {', '.join(badges)}")
     return "<br>".join(lines)
 
 
@@ -148,32 +149,32 @@ def _exponents(scores: Sequence[Score]) -> list[str]:
         if is_number(score.row.slope):
             found.setdefault(score.row.parameter, []).append(score)
     return [
-        f"in {text(parameter_symbol(name))}: {span([one.row.slope for one in own], slope)} "
+        f"in {md.text(parameter_symbol(name))}: {span([one.row.slope for one in own], slope)} "
         f"({span([one.row.bound_slope for one in own], slope)})"
         for name, own in found.items()
     ]
 
 
 def arxiv_link(number: str, words: str = "") -> str:
-    return f"[{text(words or f'arXiv:{number}')}](https://arxiv.org/abs/{number})"
+    return f"[{md.text(words or f'arXiv:{number}')}](https://arxiv.org/abs/{number})"
 
 
 def abstract_of(found: Citation) -> str:
     """Say what of it was tested, with links to what it cites; empty where its file has neither."""
-    links = "; ".join(f"{text(name)}: {arxiv_link(number)}" for name, number in found.sources.items())
+    links = "; ".join(f"{md.text(name)}: {arxiv_link(number)}" for name, number in found.sources.items())
     cites = f"Cited, with the numbers of its list of references: {links}." if links else ""
-    said = [*filter(None, [text(found.abstract), cites])]
+    said = [*filter(None, [md.text(found.abstract), cites])]
     return "\n\n".join(said) + "\n" if said else ""
 
 
 def cited(found: Citation) -> str:
     """Cite a paper, with links where there are identifiers; else say that the texts have none."""
     links = [arxiv_link(found.arxiv)] if found.arxiv else []
-    links += [f"[doi:{text(found.doi)}](https://doi.org/{found.doi})"] if found.doi else []
+    links += [f"[doi:{md.text(found.doi)}](https://doi.org/{found.doi})"] if found.doi else []
     links += [f"[publisher]({found.address})"] if found.address else []
-    where = f" {text(found.published)}" + (f" (from {text(found.known_from)})" if found.known_from else "") + "."
+    where = f" {md.text(found.published)}" + (f" (from {md.text(found.known_from)})" if found.known_from else "") + "."
     missing = "The text used here gives neither arXiv number nor DOI of its own"
     missing += "" if found.published else ", nor a venue"
-    told = f"{text(', '.join(found.authors))}. *{text(found.title)}*.{where if found.published else ''} "
+    told = f"{md.text(', '.join(found.authors))}. *{md.text(found.title)}*.{where if found.published else ''} "
     added = " (identifiers added by hand)" * found.by_hand
     return told + (", ".join(links) + added if links else missing) + ".\n"

@@ -9,7 +9,7 @@ import pytest
 
 from dpsco_bench.claims.catalogue import table_texts
 from dpsco_bench.claims.jobs import claim_plan
-from dpsco_bench.cli.claiming import run_claim
+from dpsco_bench.cli.verbs.claim import run_claim
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
 from dpsco_bench.papers.gopi2022.tables import projected_queries, queries_table

@@ -9,8 +9,7 @@ import pytest
 from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.geometry.norms import SmoothNorm
-from dpsco_bench.papers.su2023.algorithms.lp import truncated
-from dpsco_bench.papers.su2023.shuffling import epsilon_of, local_budget, shuffled_epsilon
+from dpsco_bench.papers.su2023.algorithms.lp import epsilon_of, local_budget, shuffled_epsilon, truncated
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, PrivacySpec, make_plan

@@ -11,9 +11,10 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
-from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry, mean_largest_square
+from dpsco_bench.geometry.ball import mean_largest_square
+from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry
 from dpsco_bench.papers.wang2017.algorithms.mirror_descent import least_noise_constant
-from dpsco_bench.papers.wang2017.laws import bias_and_variance, noise_share, reach_of
+from dpsco_bench.papers.wang2017.figures import bias_and_variance, noise_share, reach_of
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.objective import Objective
@@ -141,7 +142,7 @@ def test_soft_quadratic_l2_is_matched_to_the_optimal_horizon(cell, signal):
 def test_l1_linear_is_matched_to_the_literal_horizon(cell, ball):
     problem = get_problem("l1_linear", ball=ball).at(*cell)
     made = schedule("dp_accmd", problem, cell, "acsa")
-    B = ball_geometry(problem.feasible).bregman_radius(64)
+    B = ball_geometry(problem.ball).bregman_radius(64)
     np.testing.assert_allclose(problem.slope, 4 * 4 * B / made.steps**2 * np.eye(64)[0], rtol=1e-12)
     x = np.array([[0.25] + [0.0] * 63])
     assert problem.risk(x, None)[0] - problem.optimal_risk(None) == pytest.approx(0.75 * problem.slope[0])

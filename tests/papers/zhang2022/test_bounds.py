@@ -12,7 +12,7 @@ from dpsco_bench.claims.jobs import load_claim, part_jobs
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, NodeUnits, TreeSum
-from dpsco_bench.papers.zhang2022.moments import path_moment, second_moment
+from dpsco_bench.papers.zhang2022.bounds import path_moment, second_moment
 from dpsco_bench.problems.base import Constants
 
 LEARNERS = {

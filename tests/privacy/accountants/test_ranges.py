@@ -13,7 +13,7 @@ from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon, least_scal
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.accountants.generalised import counting_epsilon
 from dpsco_bench.privacy.accountants.pld import add_remove_epsilon, poisson_gaussian_epsilon, solve_poisson_multiplier
-from dpsco_bench.privacy.accountants.single_index import single_index_epsilon
+from dpsco_bench.privacy.accountants.single_index import single_index_tests
 from dpsco_bench.privacy.accountants.solve import least_noise
 from dpsco_bench.privacy.accountants.zcdp import composed_epsilon, zcdp_epsilon, zcdp_rho
 from dpsco_bench.privacy.plan import LastIterate, PrivacySpec
@@ -34,7 +34,7 @@ RANGES = {
     poisson_gaussian_epsilon: POISSON,
     add_remove_epsilon: POISSON,
     composed_epsilon: {"epsilon": (0.1, [-1.0, math.nan]), "steps": (3, [0]), "delta": (1e-5, [-1e-5, 1.0, math.nan])},
-    single_index_epsilon: {"shift_over_sigma": (1.0, [-1.0]), "steps": (10, [0]), "population": (10, [0]), **DELTA},
+    single_index_tests: {"shift_over_sigma": (1.0, [-1.0]), "steps": (10, [0]), "population": (10, [0]), **DELTA},
     zcdp_epsilon: {"rho": (1.0, [-1.0]), **DELTA},
     zcdp_rho: {"epsilon": (1.0, [0.0]), **DELTA},
     counting_epsilon: {"shift": (1.0, [-1.0]), "steps": (1, [0]), "r": (2.0, []), "dimension": (1, [0]), **DELTA},
@@ -124,7 +124,7 @@ SAMPLED = {
     "poisson": lambda s, delta: poisson_gaussian_epsilon(1 / s, 0.1, 4, delta),
     "add or remove": lambda s, delta: add_remove_epsilon(1 / s, 0.1, 4, delta),
     "batch": lambda s, delta: batch_epsilon(2 * s, 10, 1, 4, delta),
-    "one index": lambda s, delta: single_index_epsilon(s, 4, 10, delta),
+    "one index": lambda s, delta: max(single_index_tests(s, 4, 10, delta).values()),
     "allocation": lambda s, delta: allocation_epsilon(2 * s, 4, 0.9, delta),
 }
 """Epsilon of four releases, of records that contribute ``s`` standard deviations each, with and without sampling."""

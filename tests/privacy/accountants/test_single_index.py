@@ -11,9 +11,13 @@ from scipy.stats import norm
 
 from dpsco_bench.privacy.accountants import gaussian, pld
 from dpsco_bench.privacy.accountants.pld import GaussianPair
-from dpsco_bench.privacy.accountants.single_index import _reversed_epsilon, _vanishing_epsilon, single_index_epsilon
+from dpsco_bench.privacy.accountants.single_index import _reversed_epsilon, _vanishing_epsilon, single_index_tests
 
 DELTA = 1e-5
+
+
+def single_index_epsilon(*arguments):
+    return max(single_index_tests(*arguments).values())
 
 
 def simulated_losses(shift, steps, rate, anchor=None, runs=400_000):

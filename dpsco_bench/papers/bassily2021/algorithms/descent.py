@@ -3,50 +3,48 @@
 from __future__ import annotations
 
 from math import floor, inf, isclose, sqrt
-from typing import Any
 
-from dpsco_bench.algorithms.registry import Setting, algorithm, choice_option, count_option, positive_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.shared import average, projected_sgd
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
-from dpsco_bench.errors import InputError, Refusal, checked_count
+from dpsco_bench.errors import Refusal, checked_count
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.records import Full, SingleIndex, WithReplacement
-from dpsco_bench.problems.base import Constants, Trait
-
-Array = Any
+from dpsco_bench.problems.base import Trait
 
 
-def ball_order(c: Constants, low: float, high: float, source: str) -> float:
-    """Read the p of an l_p ball as domain, with losses that are Lipschitz in the same norm.
+def ball_order(given: Setting, low: float, high: float) -> float:
+    """Read the p of an l_p ball as domain, in [low, high], with losses that are Lipschitz in the same norm.
 
     Raises InputError for another set or another p.
-
-    Parameters
-    ----------
-    c : Constants, their `domain` names the ball, their `norm` the norm of the Lipschitz constant
-    low, high : float, range of p that the theorem covers, ends included
     """
+    c = given.constants
     p = getattr(c.ball, "p", None)
     if p is None:
-        raise InputError("domain", c.domain, "an l_p ball", source)
+        raise given.error("domain", c.domain, "an l_p ball")
     if not isclose(p, c.norm):
-        raise InputError("norm", c.norm, f"{p:g}, the norm of the ball {c.domain}", source)
+        raise given.error("norm", c.norm, f"{p:g}, the norm of the ball {c.domain}")
     if not low <= p <= high:
-        raise InputError("p", p, f"in [{low:g}, {high:g}]", source)
+        raise given.error("p", p, f"in [{low:g}, {high:g}]")
     return p
 
 
-SMD_SOURCE = "Bassily, Guzman, Nandi 2021, Algorithm 2, Theorem 10"
 LEAK = "T releases are paid as one: the printed noise lacks the factor T (erratum E1)"
 DEGENERATE = "degenerate: T = floor((eps n)^2/(16 d kappa_q l)) = 0, one iterate, the start, is returned"
 
 
+def batch_size(n: int, T: int, epsilon: float) -> int:
+    """``m = n sqrt(eps/(4T))``, from 1 to n."""
+    return min(n, max(1, round(n * sqrt(epsilon / (4 * T)))))
+
+
 @algorithm(
     "bassily2021.noisy_smd",
-    source=SMD_SOURCE,
+    source="Bassily, Guzman, Nandi 2021, Algorithm 2, Theorem 10",
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.LP_BALL, Trait.UNREGULARISED),
     variants={
         "fullbatch": ("paper", "accounted", "none"),
@@ -83,36 +81,28 @@ def noisy_smd_plan(
     steps, batch, step : optional
         Replace T, m = n sqrt(eps/(4T)) (not for ``fullbatch``) and eta.
     """
-    c, n, d = given.constants, given.n, given.d
-    p, l, L0 = ball_order(c, 1.0, 2.0, SMD_SOURCE), given.l, c.lipschitz
+    c, n, d, full = given.constants, given.n, given.d, given.variant == "fullbatch"
+    p, l, L0 = ball_order(given, 1.0, 2.0), given.l, c.lipschitz
     smooth = SmoothNorm(p, d, norm_rule)
     kappa = smooth.kappa
     epsilon = _working_epsilon(given, kappa * sqrt(d * l) / n, risk)
     planned = floor((epsilon * n) ** 2 / (16 * d * kappa * l))
-    T = count_option("steps", steps, SMD_SOURCE) or max(1, planned)
-    m = _batch_size(given, T, epsilon, batch)
-    eta = positive_option("step", step, SMD_SOURCE) or c.diameter / L0 * sqrt(kappa / (2 * T))
-    schedule: Schedule = dict(
-        n=n, steps=T, batch=m, step=eta, p=p, r=smooth.r, kappa=kappa, norm_rule=norm_rule, working_epsilon=epsilon
-    )
+    T = given.count("steps", steps) or max(1, planned)
+    if full and batch is not None:
+        raise Refusal("batch with variant fullbatch", "every step looks at all records", given.source)
+    m = n if full else given.count("batch", batch, n) or batch_size(n, T, epsilon)
+    eta = given.positive("step", step) or c.diameter / L0 * sqrt(kappa / (2 * T))
+    norm: Schedule = dict(p=p, r=smooth.r, kappa=kappa, norm_rule=norm_rule, working_epsilon=epsilon)
+    schedule: Schedule = dict(n=n, steps=T, batch=m, step=eta, **norm)
     warnings = (DEGENERATE,) * (steps is None and planned < 1)
-    limit = at_most("epsilon", given.epsilon, 1.0, SMD_SOURCE)
+    limit = at_most("epsilon", given.epsilon, 1.0, given.source)
     if T == 1:
         return make_plan(gradient_evaluations=0, warnings=warnings, paper_limit=limit, **schedule)
     paid = 1 if given.variant == "literal" else T
-    scale = sqrt(8 * kappa * paid * l) * L0 / (epsilon * n)
-    query = GeneralisedGaussianQuery(
-        "gradient",
-        2 * L0 / m,
-        T - 1,
-        Full() if given.variant == "fullbatch" else WithReplacement(n, m),
-        paper_scale=scale,
-        smooth=smooth,
-    )
-    leaks, evaluations = (LEAK,) * (given.variant == "literal"), m * (T - 1)
-    return make_plan(
-        query, gradient_evaluations=evaluations, leaks=leaks, warnings=warnings, paper_limit=limit, **schedule
-    )
+    scale, records = sqrt(8 * kappa * paid * l) * L0 / (epsilon * n), Full() if full else WithReplacement(n, m)
+    query = GeneralisedGaussianQuery("gradient", 2 * L0 / m, T - 1, records, paper_scale=scale, smooth=smooth)
+    told: Schedule = dict(leaks=(LEAK,) * (given.variant == "literal"), warnings=warnings, paper_limit=limit)
+    return make_plan(query, gradient_evaluations=m * (T - 1), **told, **schedule)
 
 
 @noisy_smd_plan.run
@@ -122,50 +112,32 @@ def noisy_smd(objective, plan, mechanism):
     mirror = SmoothMirror(SmoothNorm(plan.p, x.shape[-1], plan.norm_rule))
     total = float64_zeros(x) + cast(x, objective.xp.float64)
     for t in range(plan.steps - 1):
-        gradient = mechanism.release("gradient", _gradient(objective, plan, mechanism, x, t), t)
-        x = mirror.step(mirror.gradient(x) - plan.step * gradient, plan.p, objective.domain.radius)
+        if isinstance(plan.query("gradient").records, Full):
+            gradient = objective.mean_gradient(x)
+        else:
+            gradient = objective.batch_gradient(x, mechanism.sample("gradient", t))
+        dual = mirror.gradient(x) - plan.step * mechanism.release("gradient", gradient, t)
+        x = mirror.step(dual, plan.p, objective.domain.radius)
         total = total + x
         objective.observe(x)
     return cast_like(total / plan.steps, x)
 
 
-def _gradient(objective, plan, mechanism, x, t):
-    """Mean gradient of the step's batch: all records where it is as large as the data set and nothing is drawn."""
-    if isinstance(plan.query("gradient").records, Full):
-        return objective.mean_gradient(x)
-    return objective.batch_gradient(x, mechanism.sample("gradient", t))
-
-
 def _working_epsilon(given: Setting, unit: float, risk: str) -> float:
     """Compute the eps of the schedule; ``unit`` is ``kappa_q sqrt(d l)/n``, the square of the paper's eps'."""
-    choice_option("risk", risk, ("empirical", "population"), SMD_SOURCE)
+    given.choice("risk", risk, ("empirical", "population"))
     if given.variant != "fullbatch" and given.epsilon > 1:
-        raise InputError("epsilon", given.epsilon, "at most 1 for batches with replacement", SMD_SOURCE)
+        raise given.error("epsilon", given.epsilon, "at most 1 for batches with replacement")
     if risk == "population" and given.variant == "fullbatch":
         reason = "an accountant would solve for eps, the theorem runs everything with eps'"
-        raise Refusal("risk population with variant fullbatch", reason, SMD_SOURCE)
+        raise Refusal("risk population with variant fullbatch", reason, given.source)
     return given.epsilon if risk == "empirical" else min(given.epsilon, sqrt(unit))
-
-
-def _batch_size(given: Setting, T: int, epsilon: float, batch: int | None) -> int:
-    n = given.n
-    if given.variant == "fullbatch":
-        if batch is not None:
-            raise Refusal("batch with variant fullbatch", "every step looks at all records", SMD_SOURCE)
-        return n
-    return count_option("batch", batch, SMD_SOURCE, n) or min(n, max(1, round(n * sqrt(epsilon / (4 * T)))))
-
-
-SGD_SOURCE = (
-    "Bassily, Guzman, Nandi 2021, Proposition 13; Bassily, Feldman, Guzman, Talwar 2020, Algorithm 2 "
-    "(constants from memory, unverified)"
-)
-EXTENTS = ("diameter", "radius")
 
 
 @algorithm(
     "bassily2021.noisy_sgd",
-    source=SGD_SOURCE,
+    source="Bassily, Guzman, Nandi 2021, Proposition 13; Bassily, Feldman, Guzman, Talwar 2020, Algorithm 2 "
+    "(constants from memory, unverified)",
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.LP_BALL, Trait.UNREGULARISED),
     order_invariant=False,
 )
@@ -189,18 +161,17 @@ def noisy_sgd_plan(
         ``diameter``: R2 as above. ``radius``: half of it.
     """
     c, n, d = given.constants, given.n, given.d
-    p, l, eps, L2 = ball_order(c, 2.0, inf, SGD_SOURCE), given.l, given.epsilon, c.lipschitz
-    share = 1.0 if choice_option("extent", extent, EXTENTS, SGD_SOURCE) == "diameter" else 0.5
+    p, l, eps, L2 = ball_order(given, 2.0, inf), given.l, given.epsilon, c.lipschitz
+    share = {"diameter": 1.0, "radius": 0.5}[given.choice("extent", extent, ("diameter", "radius"))]
     R2 = d ** (0.5 - 1 / p) * c.diameter * share
-    T = count_option("steps", steps, SGD_SOURCE) or n * n
+    T = given.count("steps", steps) or n * n
     if steps is None:
         m, scale = 1, sqrt(8 * l) * L2 / eps
         eta = R2 / (L2 * n * max(sqrt(n), sqrt(d * l) / eps))
     else:
-        m = min(n, max(1, round(n * sqrt(eps / (4 * T)))))
-        scale = sqrt(8 * T * l) * L2 / (n * eps)
+        m, scale = batch_size(n, T, eps), sqrt(8 * T * l) * L2 / (n * eps)
         eta = R2 / (L2 * sqrt(T)) / sqrt(max(1.0, T / n + d * scale**2 / L2**2))
-    eta = positive_option("step", step, SGD_SOURCE) or eta
+    eta = given.positive("step", step) or eta
     records = SingleIndex(n) if m == 1 else WithReplacement(n, m)
     query = GaussianQuery("gradient", 2 * L2 / m, T, records, paper_scale=scale)
     few = (f"T = {T} is below n: the optimisation error hides the statistical one",) * (n > T)
@@ -210,26 +181,14 @@ def noisy_sgd_plan(
 @noisy_sgd_plan.run
 def noisy_sgd(objective, plan, mechanism):
     """Projected steps on iterates ``(R, d)``; returns the mean of x^1..x^T."""
-    x = objective.start
-    total = float64_zeros(x) + cast(x, objective.xp.float64)
-    for t in range(plan.steps):
-        gradient = objective.batch_gradient(x, mechanism.sample("gradient", t))
-        x = objective.project(x - plan.step * mechanism.release("gradient", gradient, t))
-        objective.observe(x)
-        if t + 1 < plan.steps:
-            total = total + x
-    return cast_like(total / plan.steps, x)
-
-
-GD_SOURCE = "full-batch form of Bassily, Guzman, Nandi 2021, Proposition 13; a baseline of this project"
+    return projected_sgd(objective, plan, mechanism, plan.step)
 
 
 @algorithm(
     "bassily2021.projected_gd",
-    source=GD_SOURCE,
+    source="full-batch form of Bassily, Guzman, Nandi 2021, Proposition 13; a baseline of this project",
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.LP_BALL, Trait.UNREGULARISED),
     variants={"standard": ("accounted", "none")},
-    order_invariant=True,
 )
 def projected_gd_plan(given: Setting, *, steps: int = 64, step: float | None = None) -> Plan:
     """T steps ``R2/sqrt(T (L2^2 + d s^2))`` on the mean gradient plus normals of the accounted deviation s.
@@ -245,24 +204,19 @@ def projected_gd_plan(given: Setting, *, steps: int = 64, step: float | None = N
     step : optional
         Replaces the size of the steps.
     """
-    c, n, d = given.constants, given.n, given.d
-    p, T = ball_order(c, 2.0, inf, GD_SOURCE), checked_count("steps", steps)
-    eta = positive_option("step", step, GD_SOURCE) or 0.0
-    query = GaussianQuery("gradient", 2 * c.lipschitz / n, T)
-    diameter = d ** (0.5 - 1 / p) * c.diameter
-    return make_plan(query, gradient_evaluations=n * T, steps=T, step=eta, lipschitz=c.lipschitz, extent=diameter)
+    c, p, T = given.constants, ball_order(given, 2.0, inf), checked_count("steps", steps)
+    eta, diameter = given.positive("step", step) or 0.0, given.d ** (0.5 - 1 / p) * c.diameter
+    query = GaussianQuery("gradient", 2 * c.lipschitz / given.n, T)
+    return make_plan(query, gradient_evaluations=given.n * T, steps=T, step=eta, lipschitz=c.lipschitz, extent=diameter)
 
 
 @projected_gd_plan.run
 def projected_gd(objective, plan, mechanism):
     """Projected steps on iterates ``(R, d)``; returns the mean of the iterates after each step."""
-    x = objective.start
-    variance = plan.lipschitz**2 + x.shape[-1] * mechanism.scales["gradient"] ** 2
-    step = plan.step or plan.extent / sqrt(plan.steps * variance)
-    total = float64_zeros(x)
-    for t in range(plan.steps):
-        gradient = mechanism.release("gradient", objective.mean_gradient(x), t)
-        x = objective.project(x - step * gradient)
-        total = total + x
-        objective.observe(x)
-    return cast_like(total / plan.steps, x)
+    variance = plan.lipschitz**2 + objective.start.shape[-1] * mechanism.scales["gradient"] ** 2
+    size = plan.step or plan.extent / sqrt(plan.steps * variance)
+
+    def step(x, t):
+        return objective.project(x - size * mechanism.release("gradient", objective.mean_gradient(x), t))
+
+    return average(objective, objective.start, plan.steps, step)

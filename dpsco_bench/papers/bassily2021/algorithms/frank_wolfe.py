@@ -6,7 +6,6 @@ from math import isqrt, log, sqrt
 from typing import Any
 
 from dpsco_bench.algorithms.registry import Setting, algorithm
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.geometry.polytope import CrossPolytope, Polytope
 from dpsco_bench.papers.bassily2021.algorithms.descent import ball_order
@@ -14,9 +13,7 @@ from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Plan, make_plan
 from dpsco_bench.privacy.queries import DecayingNoisyMinimumQuery, GeneralisedGaussianQuery
 from dpsco_bench.privacy.records import Disjoint
-from dpsco_bench.problems.base import Constants, Trait
-
-SFW_SOURCE = "Bassily, Guzman, Nandi 2021, Algorithm 3, Theorems 11 and 12"
+from dpsco_bench.problems.base import Trait
 
 
 def towards(x: Any, vertex: Any, step: float) -> Any:
@@ -26,7 +23,7 @@ def towards(x: Any, vertex: Any, step: float) -> Any:
 
 @algorithm(
     "bassily2021.noisy_sfw",
-    source=SFW_SOURCE,
+    source="Bassily, Guzman, Nandi 2021, Algorithm 3, Theorems 11 and 12",
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.LP_BALL, Trait.UNREGULARISED),
     order_invariant=False,
     least_norm=1.0,
@@ -45,27 +42,25 @@ def noisy_sfw_plan(given: Setting, *, norm_rule: str = "best") -> Plan:
     norm_rule : str
         How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``two_ln_d``.
     """
-    c, n, d = given.constants, given.n, given.d
-    p = ball_order(c, 1.0, 2.0, SFW_SOURCE)
+    c, n, p = given.constants, given.n, ball_order(given, 1.0, 2.0)
     if p == 1.0:
-        raise InputError("p", p, "in (1, 2]", SFW_SOURCE)
+        raise given.error("p", p, "in (1, 2]")
     if n < 4:
-        raise InputError("n", n, "an integer >= 4", SFW_SOURCE)
+        raise given.error("n", n, "an integer >= 4")
     if c.smoothness <= 0:
-        raise InputError("smoothness", c.smoothness, "> 0: a declared L1, or no noise hides the increments", SFW_SOURCE)
-    smooth = SmoothNorm(p, d, norm_rule)
+        raise given.error("smoothness", c.smoothness, "> 0: a declared L1, or no noise hides the increments")
+    smooth, L0 = SmoothNorm(p, given.d, norm_rule), c.lipschitz
     n0, steps, step = n // 2, isqrt(n), log(n) / (2 * sqrt(n))
     b = steps // 2
     drift = step * c.smoothness * c.diameter  # l_q norm of a record's gradient change over one step
     noise = sqrt(32 * smooth.kappa * given.l) / given.epsilon
-    first = GeneralisedGaussianQuery(
-        "first gradient", 2 * c.lipschitz / n0, 1, Disjoint(n0), paper_scale=noise * c.lipschitz / n, smooth=smooth
-    )
-    increment = GeneralisedGaussianQuery(
-        "increment", 2 * drift / b, steps, Disjoint(b), paper_scale=noise * drift / sqrt(n), smooth=smooth
+    first, increment = noise * L0 / n, noise * drift / sqrt(n)
+    queries = (
+        GeneralisedGaussianQuery("first gradient", 2 * L0 / n0, 1, Disjoint(n0), paper_scale=first, smooth=smooth),
+        GeneralisedGaussianQuery("increment", 2 * drift / b, steps, Disjoint(b), paper_scale=increment, smooth=smooth),
     )
     schedule: Schedule = dict(n=n, n0=n0, steps=steps, batch=b, step=step, p=p, r=smooth.r, kappa=smooth.kappa)
-    return make_plan(first, increment, gradient_evaluations=n0 + 2 * b * steps, **schedule)
+    return make_plan(*queries, gradient_evaluations=n0 + 2 * b * steps, **schedule)
 
 
 @noisy_sfw_plan.run
@@ -84,12 +79,9 @@ def noisy_sfw(objective, plan, mechanism):
     return x
 
 
-POLY_SFW_SOURCE = "Bassily, Guzman, Nandi 2021, Algorithm 1, Theorems 3 and 4"
-
-
 @algorithm(
     "bassily2021.poly_sfw",
-    source=POLY_SFW_SOURCE,
+    source="Bassily, Guzman, Nandi 2021, Algorithm 1, Theorems 3 and 4",
     needs=(Trait.CONVEX, (Trait.SMOOTH, Trait.LINEAR_LOSS), Trait.LIPSCHITZ, Trait.POLYTOPE, Trait.UNREGULARISED),
     order_invariant=False,
     least_norm=1.0,
@@ -108,33 +100,31 @@ def poly_sfw_plan(given: Setting) -> Plan:
         vertices; n at least 2 and above ln K.
     """
     c, n, d = given.constants, given.n, given.d
-    K = vertex_count(c, d)
+    kind, _, count = c.domain.partition(":")
+    if kind not in ("l1_ball", "polytope"):
+        raise given.error("domain", c.domain, "l1_ball or a polytope with a list of vertices")
+    K = 2 * d if kind == "l1_ball" else int(count)
+    if K < 2:
+        raise given.error("K", K, "an integer >= 2")
     if n <= log(K) or n < 2:
-        raise InputError("n", n, f"an integer >= 2 and above ln K = {log(K):.3g}", POLY_SFW_SOURCE)
+        raise given.error("n", n, f"an integer >= 2 and above ln K = {log(K):.3g}")
     L0, L1, M = c.lipschitz, c.smoothness, c.diameter
     step, N = log(n / log(K)) / n, n // 2
     decay, start, floor = 1 - step, 2 * L0 * M / n, 2 * step * (L1 * M**2 + L0 * M)
     first, later = 2 * L0 * M / N, 2 * step * (decay * L1 * M**2 + L0 * M)
     last = max(start * decay**N, floor)
-    vertex = DecayingNoisyMinimumQuery(
-        "vertex",
-        max(first, later),
-        N + 1,
-        paper_scale=2 * last * sqrt(n * given.l) / given.epsilon,  # b_N, of the last release
-        decay=decay,
-        first=first,
-        later=later,
-        start=start / last,
-        floor=floor / last,
-    )
+    scale = 2 * last * sqrt(n * given.l) / given.epsilon  # b_N, of the last release
+    law: Schedule = dict(decay=decay, first=first, later=later, start=start / last, floor=floor / last)
+    vertex = DecayingNoisyMinimumQuery("vertex", max(first, later), N + 1, paper_scale=scale, **law)
     return make_plan(vertex, gradient_evaluations=3 * N, n=n, steps=N, step=step, vertices=K)
 
 
 @poly_sfw_plan.run
 def poly_sfw(objective, plan, mechanism):
     """Algorithm 1 on iterates ``(R, d)``; returns the last iterate."""
-    polytope, eta, N = polytope_of(objective), plan.step, plan.steps
-    x_old = objective.start
+    x_old, polytope, eta, N = objective.start, objective.domain, plan.step, plan.steps
+    if not isinstance(polytope, Polytope):  # the l1 ball, whose vertices have no list
+        polytope = CrossPolytope(x_old.shape[-1], polytope.radius)
     estimate = objective.range_gradient(x_old, 0, N)
     objective.observe_round(estimate=estimate)
     chosen = mechanism.release("vertex", polytope.scores(estimate), 0)
@@ -147,23 +137,3 @@ def poly_sfw(objective, plan, mechanism):
         x_old, x = x, towards(x, polytope.vertex(chosen, x_old.dtype), eta)
         objective.observe(x)
     return x
-
-
-def vertex_count(c: Constants, d: int) -> int:
-    """K: 2d for the l1 ball, else the number that the name of the polytope gives.
-
-    Raises InputError for another domain, or fewer than two vertices.
-    """
-    kind, _, count = c.domain.partition(":")
-    if kind not in ("l1_ball", "polytope"):
-        raise InputError("domain", c.domain, "l1_ball or a polytope with a list of vertices", POLY_SFW_SOURCE)
-    K = 2 * d if kind == "l1_ball" else int(count)
-    if K < 2:
-        raise InputError("K", K, "an integer >= 2", POLY_SFW_SOURCE)
-    return K
-
-
-def polytope_of(objective):
-    """Find the polytope of the run: explicit vertices as the problem lists them, or those of the l1 ball."""
-    domain = objective.domain
-    return domain if isinstance(domain, Polytope) else CrossPolytope(objective.start.shape[-1], domain.radius)

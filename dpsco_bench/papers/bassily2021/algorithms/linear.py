@@ -12,12 +12,10 @@ from dpsco_bench.privacy.plan import GaussianQuery, Plan, Query, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.problems.base import Trait
 
-LMO_SOURCE = "Bassily, Guzman, Nandi 2021, Proposition 8 (mechanism); the method is ours"
-
 
 @algorithm(
     "bassily2021.gg_lmo",
-    source=LMO_SOURCE,
+    source="Bassily, Guzman, Nandi 2021, Proposition 8 (mechanism); the method is ours",
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS, Trait.LP_BALL),
     variants={"standard": CALIBRATIONS, "literal": ("paper", "none"), "printed_kappa": ("paper", "none")},
     least_norm=1.0,
@@ -37,9 +35,8 @@ def gg_lmo_plan(given: Setting, *, norm_rule: str = "best") -> Plan:
         How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``two_ln_d``.
     """
     c, n, d = given.constants, given.n, given.d
-    p = ball_order(c, 1.0, 2.0, LMO_SOURCE)
+    p, sensitivity = ball_order(given, 1.0, 2.0), 2 * c.lipschitz / n
     smooth = SmoothNorm(p, d, norm_rule)
-    sensitivity = 2 * c.lipschitz / n
     release: Query
     if given.variant == "literal":
         kappa, scale = 2.0, sqrt(4 * given.l) * sensitivity / given.epsilon
@@ -76,12 +73,9 @@ def _printed_kappa(p: float, d: int) -> float:
     return min(1 / (p - 1) if p > 1 else inf, 2 * log(d))
 
 
-MECHANISM_SOURCE = "Bassily, Guzman, Nandi 2021, Definition 7 and Proposition 8"
-
-
 @algorithm(
     "bassily2021.gg_mechanism",
-    source=MECHANISM_SOURCE,
+    source="Bassily, Guzman, Nandi 2021, Definition 7 and Proposition 8",
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.UNCONSTRAINED, Trait.UNREGULARISED),
     least_norm=1.0,
 )
@@ -92,12 +86,11 @@ def gg_mechanism_plan(given: Setting, *, norm_rule: str = "best") -> Plan:
     ----------
     given : Setting
         L0 in l_p, 1 <= p <= 2.
-    norm_rule : str
-        How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``two_ln_d``.
+    norm_rule
+        As for ``bassily2021.gg_lmo``.
     """
-    c, n, d = given.constants, given.n, given.d
-    smooth = SmoothNorm(c.norm, d, norm_rule)
-    sensitivity = 2 * c.lipschitz / n
+    c, n = given.constants, given.n
+    smooth, sensitivity = SmoothNorm(c.norm, given.d, norm_rule), 2 * c.lipschitz / n
     scale = sqrt(2 * smooth.kappa * given.l) * sensitivity / given.epsilon
     release = GeneralisedGaussianQuery("release", sensitivity, 1, paper_scale=scale, smooth=smooth)
     return make_plan(release, gradient_evaluations=n, n=n, r=smooth.r, kappa=smooth.kappa)

@@ -8,55 +8,39 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from dpsco_bench.algorithms.registry import Setting, algorithm, choice_option
-from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.papers.gopi2022.algorithms.mechanism import mechanism
 from dpsco_bench.papers.gopi2022.algorithms.setting import (
     EVALUATED,
     NEEDS,
     PAPER,
-    BallSetting,
+    Target,
     checked_setting,
     draw,
+    fitting,
     plan_of,
     regularised,
-    sampler_status,
 )
-from dpsco_bench.papers.gopi2022.algorithms.target import Target
-from dpsco_bench.papers.gopi2022.samplers.chains import sample_gibbs, sample_gibbs_there, sample_hit_and_run, takes
-from dpsco_bench.papers.gopi2022.samplers.lp import sample_lp
-from dpsco_bench.papers.gopi2022.samplers.proximal import (
+from dpsco_bench.papers.gopi2022.samplers.chains import (
     LARGEST_CLIP,
     ProximalRate,
     ProximalSampler,
     ProximalSchedule,
     regularised_gaussian,
+    sample_gibbs,
+    sample_gibbs_there,
+    sample_hit_and_run,
     step_size,
+    takes,
 )
+from dpsco_bench.papers.gopi2022.samplers.lp import sample_lp
 from dpsco_bench.papers.gopi2022.samplers.truncated import gaussian_on_ball
+from dpsco_bench.plain import Options
 from dpsco_bench.privacy.accountants.gaussian import total_delta
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.constants import Trait
 from dpsco_bench.samplers.draws import KeyedDraws
 from dpsco_bench.samplers.evidence import ChainTrace
-
-
-class ChainWatch:
-    """Called with the states ``(R, d)`` after each sweep; keeps their excess risks, for a measurement only."""
-
-    def __init__(self, target: Target, sweeps: int) -> None:
-        self.target, self.trace = target, ChainTrace(sweeps)
-
-    def __call__(self, x: np.ndarray) -> None:
-        if self.trace.due:
-            self.trace.add(self.target.excess(x))
-        else:
-            self.trace.skip()
-
-    def note_evidence(self) -> None:
-        """Keep R-hat, effective sample size and the mean excess risk of each chain beside the result."""
-        self.target.info.extras |= self.trace.evidence()
 
 
 def gibbs(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int) -> np.ndarray:
@@ -64,12 +48,12 @@ def gibbs(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int
 
     For linear losses on an l_p ball.
     """
-    watch, r = ChainWatch(target, sweeps), target.regulariser
+    watch, r = ChainTrace(sweeps, target.excess), target.regulariser
     assert r is not None
     slope, c = k * target.mean_slope(), k * mu * r.coefficient
     law, xp = (draws, slope, c, r.q, target.ball.p, target.ball.radius, sweeps, watch), target.objective.xp
     x = sample_gibbs_there(xp, *law) if takes(xp, r.q, target.ball.p) else sample_gibbs(*law)
-    watch.note_evidence()
+    target.info.extras |= watch.evidence()
     return x
 
 
@@ -81,24 +65,26 @@ def hit_and_run(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweep
 
     Each density costs n value queries, none for linear losses. For losses that can be evaluated.
     """
-    watch = ChainWatch(target, sweeps)
+    watch = ChainTrace(sweeps, target.excess)
     outer, start = 0.5 * target.ball.euclidean_diameter(target.d), np.zeros((target.rows, target.d))
     x = sample_hit_and_run(draws, target.log_density(k, mu), start, outer, sweeps, watch)
-    watch.note_evidence()
+    target.info.extras |= watch.evidence()
     return x
 
 
 mechanism("gopi2022.hit_and_run", hit_and_run, f"{PAPER}, Corollaries 2 to 5", EVALUATED)
 
 
-SOURCE = f"{PAPER}, Propositions 8 and 9"
-STARTS = ("law", "corner")
 MOST_ATTEMPTS = 1000
 """Most attempts at a Gaussian on a ball; a draw that needs more is capped."""
 
 
 @algorithm(
-    "gopi2022.proximal_sampler", source=SOURCE, needs=(*NEEDS, Trait.RECORD_LOSSES), variants=EVALUATED, least_norm=1.0
+    "gopi2022.proximal_sampler",
+    source=f"{PAPER}, Propositions 8 and 9",
+    needs=(*NEEDS, Trait.RECORD_LOSSES),
+    variants=EVALUATED,
+    least_norm=1.0,
 )
 def proximal_sampler_plan(
     given: Setting,
@@ -129,7 +115,7 @@ def proximal_sampler_plan(
 
     Notes
     -----
-    The distance is that of `samplers.proximal.ProximalRate`, whose derivation is there, for data of the declared
+    The distance is that of `samplers.chains.ProximalRate`, whose derivation is there, for data of the declared
     domain and real arithmetic. It needs ``KL_0 <= k (max F - min F) <= k G D`` (a start from exp(-psi)), G2 as
     Lipschitz constant in l_2 and r 1-strongly convex in l_2 (no l_p norm with p <= 2 is below that of l_2), a convex
     F, and draws of ``exp(-psi)`` times a Gaussian that are exact: on the cube they are inverted; on other balls they
@@ -138,35 +124,28 @@ def proximal_sampler_plan(
     A round is accepted with probability ``1/2 - sqrt(e delta_in)/4`` at least, so that the oracle gives up after 512
     rounds, without an output, with a chance below 0.6^512.
     """
-    s, c = checked_setting(given, SOURCE), given.constants
-    sampler_status("proximal_sampler", s)  # refuses what it does not sample
+    s, c = checked_setting(given), given.constants
+    fitting("proximal_sampler", s)
     temperature = regularised(s, schedule, theta_convention)
     tau = 0.5 * s.delta * (1.0 if s.variant == "printed" else float(expit(-s.epsilon)))
-    choice_option("start", start, STARTS, SOURCE)
-    chains = _chains(s, temperature)
-    steps = chains.schedule(tau).steps if sweeps is None else checked_count("sweeps", sweeps)
+    at_corner = s.choice("start", start, ("law", "corner")) == "corner"
+    t, G = s.parameter(0.5 * s.delta), c.lipschitz  # at the law that leaves half of delta to tau
+    k, mu = temperature.at(s.loss_range / (G * t))
+    chains = ProximalRate(k, mu, euclidean_lipschitz(G, c.norm, s.d), k * G * c.diameter)
+    steps = s.count("sweeps", sweeps) or chains.schedule(tau).steps
     inner = chains.clip(tau, steps) if delta_in is None else delta_in
     if not 0.0 < inner <= LARGEST_CLIP:
-        raise InputError("delta_in", inner, f"in (0, {LARGEST_CLIP}], where the clip's error is bounded", SOURCE)
-    distance = chains.distance(ProximalSchedule(steps, inner))
+        raise s.error("delta_in", inner, f"in (0, {LARGEST_CLIP}], where the clip's error is bounded")
     exact_oracle = math.isinf(c.norm)  # elsewhere the Gaussian is rejected, and may be capped
-    proven = exact_oracle and start == "law" and distance <= tau * (1.0 + 1e-12)
+    close = chains.distance(ProximalSchedule(steps, inner)) <= tau * (1.0 + 1e-12)
+    proven = exact_oracle and not at_corner and close
     query = s.query(temperature, "proven_tv" if proven else "target_law_only", tau)
-    options = {"sweeps": steps, "delta_in": inner, "corner": start == "corner"}
     warnings: tuple[str, ...] = ()
     if proven and s.variant == "printed":
-        t = c.loss_difference / s.loss_range * s.parameter(0.5 * s.delta)
-        reached = total_delta(t, s.epsilon, tau)
+        reached = total_delta(c.loss_difference / s.loss_range * t, s.epsilon, tau)
         warnings = (f"with tau = delta/2 the claimed epsilon has delta = {reached:.3g} (errata E1 and E3)",)
-    expected = 4.0 * math.e * steps
-    return plan_of(s, query, "proximal_sampler", warnings, expected_queries=expected, **options)
-
-
-def _chains(s: BallSetting, temperature: Temperature) -> ProximalRate:
-    """Run the chains at the law that leaves half of delta to tau."""
-    t, G = s.parameter(0.5 * s.delta), s.constants.lipschitz
-    k, mu = temperature.at(s.loss_range / (G * t))
-    return ProximalRate(k, mu, euclidean_lipschitz(G, s.constants.norm, s.d), k * G * s.constants.diameter)
+    told: Options = dict(expected_queries=4.0 * math.e * steps, sweeps=steps, delta_in=inner, corner=at_corner)
+    return plan_of(s, query, "proximal_sampler", warnings, **told)
 
 
 def euclidean_lipschitz(lipschitz: float, p: float, d: int) -> float:
@@ -189,7 +168,7 @@ def proximal_sampler(
 
     ``chains`` makes what runs, of `ProximalSampler`'s arguments.
     """
-    watch, ball, r = ChainWatch(target, sweeps), target.ball, target.regulariser
+    watch, ball, r, d = ChainTrace(sweeps, target.excess), target.ball, target.regulariser, target.d
     assert r is not None
     euclidean, c = r.q == 2.0, k * mu * r.coefficient  # then psi is part of a Gaussian
 
@@ -198,27 +177,25 @@ def proximal_sampler(
             return gaussian_on_ball(draws, name, step, mean, sd, ball.p, ball.radius, MOST_ATTEMPTS, rows)
         return regularised_gaussian(draws, name, step, mean, sd, c, r.q, ball.p, ball.radius, MOST_ATTEMPTS, rows)
 
-    centre, capped = np.zeros((target.rows, target.d)), np.zeros(target.rows, dtype=bool)
+    centre, capped = np.zeros((target.rows, d)), np.zeros(target.rows, dtype=bool)
     if corner:
-        start = centre - ball.radius * target.d ** (-1.0 / ball.p)
+        start = centre - ball.radius * d ** (-1.0 / ball.p)
     elif euclidean:
         start, capped = gaussian("start", 0, centre, 1.0 / math.sqrt(k * mu), np.arange(target.rows))
     else:
         start = ball.radius * sample_lp(draws, centre, c * ball.radius**2, r.q, ball.p)
-    eta = step_size(k, euclidean_lipschitz(target.objective.constants.lipschitz, ball.p, target.d), delta_in)
-    curvature = k * mu if euclidean else 0.0
-    sampler = chains(draws, gaussian, target.differences, target.objective.n, k, curvature, eta)
+    eta = step_size(k, euclidean_lipschitz(target.objective.constants.lipschitz, ball.p, d), delta_in)
+    sampler = chains(draws, gaussian, target.differences, target.objective.n, k, k * mu if euclidean else 0.0, eta)
     if corner:
         watch(start)
     x = sampler.run(start, sweeps, watch)
     target.queries += sampler.queries
     target.info.demoted = capped | sampler.capped
-    per_call = sampler.queries / sampler.calls
-    target.info.extras["queries_per_call"] = per_call
+    target.info.extras["queries_per_call"] = per_call = sampler.queries / sampler.calls
     if corner:
-        steps = watch.trace.relaxation(target.mean_excess(k, mu))
+        steps = watch.relaxation(target.mean_excess(k, mu))
         target.info.extras |= {"relaxation_steps": steps, "relaxation_queries": steps * per_call.mean()}
-    watch.note_evidence()
+    target.info.extras |= watch.evidence()
     return x
 
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm, Setting, algorithm
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.sets import SchattenBall
 from dpsco_bench.papers.gopi2022.algorithms.setting import (
@@ -63,7 +62,7 @@ def mechanism(id: str, sampler: Sampler, source: str, variants: Mapping[str, tup
     def plan(
         given: Setting, *, schedule: str = "erm", theta_convention: str = "centred", sweeps: int = SWEEPS.get(name, 0)
     ) -> Plan:
-        s = checked_setting(given, source)
+        s = checked_setting(given)
         return draw_plan(s, regularised(s, schedule, theta_convention), name, sweeps if chains else None)
 
     if not chains:
@@ -77,11 +76,13 @@ def mechanism(id: str, sampler: Sampler, source: str, variants: Mapping[str, tup
     return entry
 
 
-REG_SOURCE = f"{PAPER}, Theorems 3 and 4, Corollaries 2 to 5"
-
-
 @algorithm(
-    "gopi2022.reg_exp_mech", source=REG_SOURCE, needs=NEEDS, variants=VARIANTS, least_norm=1.0, parts=sampler_parts
+    "gopi2022.reg_exp_mech",
+    source=f"{PAPER}, Theorems 3 and 4, Corollaries 2 to 5",
+    needs=NEEDS,
+    variants=VARIANTS,
+    least_norm=1.0,
+    parts=sampler_parts,
 )
 def reg_exp_mech(
     given: Setting,
@@ -119,19 +120,16 @@ def reg_exp_mech(
         the theorem leaves the claim open; exact for data sets of two points on an axis (``axis_linear``), from below
         for others, of which ``lp_exact`` compares some in the plane of two coordinates. Of the exact samplers.
     """
-    s = checked_setting(given, REG_SOURCE)
+    s = checked_setting(given)
     return draw_plan(s, regularised(s, schedule, theta_convention), sampler, sweeps, accountant)
 
 
 reg_exp_mech.run(draw)
 
 
-SC_SOURCE = f"{PAPER}, Theorems 5 and 6"
-
-
 @algorithm(
     "gopi2022.exp_mech_sc",
-    source=SC_SOURCE,
+    source=f"{PAPER}, Theorems 5 and 6",
     needs=(*NEEDS, Trait.STRONGLY_CONVEX),
     variants=VARIANTS,
     least_norm=1.0,
@@ -146,9 +144,8 @@ def exp_mech_sc(
     ----------
     given : Setting
         G, S and mu in the norm of the domain; delta below 1/2.
-    variant : str
-        ``printed``: S = G and t = eps/sqrt(2 ln(1/(2 delta))), not private (erratum E1). ``replace_one``: the S that
-        the problem proves and the exact t.
+    variant
+        As for ``gopi2022.reg_exp_mech``.
     sampler : str
         ``auto``: an exact one, or a refusal; ``axis_exact`` (quadratic losses on an l_2 ball), ``radial_exact`` or
         ``hit_and_run``.
@@ -158,30 +155,22 @@ def exp_mech_sc(
         ``theorem``: Theorem 2, an upper bound. ``pairs``: by quadrature of the laws on neighbouring data sets, where
         the theorem leaves the claim open; from below, of a pair of data sets on an axis. Of ``axis_exact``.
     """
-    s, c = checked_setting(given, SC_SOURCE), given.constants
+    s, c = checked_setting(given), given.constants
     if c.strong_convexity <= 0:
-        raise InputError("strong_convexity", c.strong_convexity, "> 0", SC_SOURCE)
-    if c.diameter > 2.0 * c.lipschitz / c.strong_convexity * (1.0 + 1e-12):
-        largest = 2.0 * c.lipschitz / c.strong_convexity
-        raise InputError("diameter", c.diameter, f"at most 2 G/mu = {largest:g}: G and mu contradict it", SC_SOURCE)
-    return draw_plan(
-        s,
-        Temperature("strongly_convex", s.n, s.d, c.lipschitz, s.loss_range, convexity=c.strong_convexity),
-        sampler,
-        sweeps,
-        accountant,
-    )
+        raise s.error("strong_convexity", c.strong_convexity, "> 0")
+    largest = 2.0 * c.lipschitz / c.strong_convexity
+    if c.diameter > largest * (1.0 + 1e-12):
+        raise s.error("diameter", c.diameter, f"at most 2 G/mu = {largest:g}: G and mu contradict it")
+    temperature = Temperature("strongly_convex", s.n, s.d, c.lipschitz, s.loss_range, convexity=c.strong_convexity)
+    return draw_plan(s, temperature, sampler, sweeps, accountant)
 
 
 exp_mech_sc.run(draw)
 
 
-DESCENT_SOURCE = f"{PAPER}, Table 1 (non-private rate); textbook step"
-
-
 @algorithm(
     "gopi2022.mirror_descent_nonprivate",
-    source=DESCENT_SOURCE,
+    source=f"{PAPER}, Table 1 (non-private rate); textbook step",
     needs=NEEDS,
     variants={"standard": ("none",)},
     order_invariant=False,
@@ -195,9 +184,9 @@ def mirror_descent_plan(given: Setting) -> Plan:
     given : Setting
         G in the norm of the domain, an l_p ball; nothing is private.
     """
-    s, c, n = checked_setting(given, DESCENT_SOURCE), given.constants, given.n
+    s, c, n = checked_setting(given), given.constants, given.n
     if isinstance(c.ball, SchattenBall):
-        raise InputError("domain", c.domain, "an l_p ball", DESCENT_SOURCE)
+        raise s.error("domain", c.domain, "an l_p ball")
     theta = s.regulariser.theta(s.radius)
     step = math.sqrt(2.0 * theta / n) / c.lipschitz
     reason = "it is not private: every iterate is an exact function of the data"

@@ -1,15 +1,19 @@
-"""The law of exp(kap x_1 - c ||x||_p^2) on the unit l_p ball by quadrature, and privacy of one draw from it."""
+"""The law of exp(kap x_1 - c ||x||_p^2) on the unit l_p ball by quadrature, and privacy of one draw from it.
+
+That is the worst pair of neighbouring data sets on an axis, and some pairs in a plane.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
-from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.gopi2022.laws.quadrature import DEPTH, bracket, double_exponential, ends, gauss_legendre
 
 Array = np.ndarray
@@ -39,13 +43,8 @@ class AxisLaw:
     c: float
 
     def __post_init__(self) -> None:
-        checked_count("d", self.d)
-        if not 1.0 <= self.p <= 2.0:
-            raise InputError("p", self.p, "in [1, 2]")
-        if not np.isfinite(self.kap):
-            raise InputError("kap", self.kap, "a finite number")
-        if not 0.0 <= self.c < np.inf:
-            raise InputError("c", self.c, "a finite number >= 0")
+        if not (1.0 <= self.p <= 2.0 and abs(self.kap) < np.inf and 0.0 <= self.c < np.inf):
+            raise InputError("p, kap, c", (self.p, self.kap, self.c), "p in [1, 2], all finite, c >= 0")
 
     def mean_gap(self) -> float:
         """``E[1 - x_1]``, without cancellation."""
@@ -139,7 +138,12 @@ class AxisLaw:
 
     def _mode(self, axis: np.ndarray, reach: np.ndarray) -> np.ndarray:
         """Find where the integrand over tau is largest."""
-        return ends(lambda tau: self._rises(axis, tau), np.zeros_like(reach), reach, _BISECTIONS)[0]
+
+        def rises(tau: Array) -> Array:
+            power = tau**self.p
+            return np.asarray(2.0 * self.c * (axis + power) ** (2.0 / self.p - 1.0) * power < self.d - 2)
+
+        return ends(rises, np.zeros_like(reach), reach, _BISECTIONS)[0]
 
     def log_inner(self, axis: np.ndarray, reach: np.ndarray) -> np.ndarray:
         """Log of the integral of ``tau^(d-2) exp(-c (|x|^p + tau^p)^(2/p))`` over ``tau < reach``; arrays (N,)."""
@@ -156,11 +160,6 @@ class AxisLaw:
     def _log_integrand(self, axis: np.ndarray, tau: np.ndarray) -> np.ndarray:
         volume = (self.d - 2) * np.log(tau) if self.d > 2 else 0.0
         return volume - self.c * (axis + tau**self.p) ** (2.0 / self.p)
-
-    def _rises(self, axis: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        """Check that the integrand still rises at tau."""
-        power = tau**self.p
-        return 2.0 * self.c * (axis + power) ** (2.0 / self.p - 1.0) * power < self.d - 2
 
 
 PER_PANEL = 16
@@ -259,9 +258,9 @@ def pair_delta(first: AxisLaw, second: AxisLaw, epsilon: float) -> float:
     """
     shift = first.kap - second.kap
     threshold = (epsilon + first.log_normaliser() - second.log_normaliser()) / shift
-    if shift > 0:
-        return first.tail(threshold) - math.exp(epsilon) * second.tail(threshold)
-    return _mirrored(first).tail(-threshold) - math.exp(epsilon) * _mirrored(second).tail(-threshold)
+    if shift < 0:  # the same seen from the other side
+        first, second, threshold = replace(first, kap=-first.kap), replace(second, kap=-second.kap), -threshold
+    return first.tail(threshold) - math.exp(epsilon) * second.tail(threshold)
 
 
 def pair_epsilon(first: AxisLaw, second: AxisLaw, delta: float) -> float:
@@ -274,5 +273,329 @@ def pair_epsilon(first: AxisLaw, second: AxisLaw, delta: float) -> float:
     return 0.0 if excess(0.0) <= 0.0 else float(brentq(excess, 0.0, LARGEST, xtol=1e-10))
 
 
-def _mirrored(law: AxisLaw) -> AxisLaw:
-    return AxisLaw(law.p, law.d, -law.kap, law.c)
+_AT_ONCE = 256
+MOST_PAIRS = 1 << 14
+"""So many pairs about the centre are all looked at, and as many of the others; then all next to the worst of these."""
+CLOSE = 1e-9
+
+
+@dataclass(frozen=True)
+class AxisNeighbours:
+    """Laws ``exp(kap x_1 - c ||x||_p^2)`` on the unit l_p ball, ``kap = reach a``, for n records on ``+-e_1``.
+
+    The mean record a is one of ``-1, -1 + 2/n .. 1``, and replacing one record moves it to the next one at most. All
+    tilts share the marginal of ``x_1`` without tilt, so that one table of it gives every law. The log ratio of two of
+    them is linear in x_1, hence the best event is a tail. Source: Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2 for the
+    bound that this is compared with.
+
+    Parameters
+    ----------
+    p : float, in [1, 2]
+    d : int, dimension, >= 1
+    c : float, curvature, >= 0
+    reach : float, tilt at the mean record e_1, > 0
+    n : int, records, >= 1
+    """
+
+    p: float
+    d: int
+    c: float
+    reach: float
+    n: int
+
+    @property
+    def shift(self) -> float:
+        """Difference of the tilts of neighbours."""
+        return 2.0 * self.reach / self.n
+
+    def epsilon(self, delta: float) -> float:
+        """Least epsilon for which no pair of neighbours has a larger delta; to `CLOSE`, relative above 1."""
+        pairs = (self.n + 1) // 2  # of mean records whose middle is >= 0; the others mirror them
+        step = -(-pairs // MOST_PAIRS)
+        central = np.arange(min(pairs, MOST_PAIRS))
+        worst, at = self._worst(np.append(central, np.arange(len(central), pairs, step)), delta)
+        if at >= len(central):
+            worst, _ = self._worst(np.arange(at - step, min(pairs, at + step + 1)), delta, worst)
+        return worst
+
+    def _worst(self, numbers: Array, delta: float, known: float = 0.0) -> tuple[float, int]:
+        """Largest epsilon of pairs by number, at least the one that is known, and its pair.
+
+        Pair 0 is the one about the centre (next to it for even n), the last one ends at 1.
+        """
+        at = 0
+        for start in range(0, len(numbers), _AT_ONCE):
+            found = TiltedPairs(self, numbers[start : start + _AT_ONCE]).above(known, delta)
+            known, at = found or (known, at)
+        return known, at
+
+    def centre_epsilon(self, delta: float) -> float:
+        """Compute it for the pair about the centre of the ball alone, hence a lower bound; without a table."""
+        low, high = self.tilts(np.zeros(1))
+        first, second = (AxisLaw(self.p, self.d, float(tilt[0]), self.c) for tilt in (low, high))
+        return pair_epsilon(first, second, delta)
+
+    def tilts(self, numbers: Array) -> tuple[Array, Array]:
+        """Smaller and larger tilt of pairs by number."""
+        low = (2.0 * numbers - self.n % 2) / self.n
+        return self.reach * low, self.reach * (low + 2.0 / self.n)
+
+    @cached_property
+    def panels(self) -> tuple[Array, Array, Array]:
+        return axis_panels(self.p, self.d, self.c)
+
+
+class TiltedPairs:
+    """Some pairs of laws on a line that differ in their tilt alone, on the panels where they have their mass.
+
+    ``laws`` has their shift, tilts and panels: `AxisNeighbours`, or the pair of a plane.
+    """
+
+    def __init__(self, laws: AxisNeighbours | PlanarPair, numbers: Array) -> None:
+        self._numbers, self._shift = numbers, laws.shift
+        low, high = laws.tilts(numbers)
+        edges, gaps, log_marginal = laws.panels
+        ends = np.array([low[0], high[-1]])
+        profile = np.max(log_marginal - ends[:, None, None] * gaps, axis=2)
+        kept = np.flatnonzero((profile > profile.max(axis=1, keepdims=True) - DEPTH).any(axis=0))
+        part = slice(kept[0], kept[-1] + 1)
+        self._edges = edges[kept[0] : kept[-1] + 2]
+        self._log_marginal = log_marginal[part]
+        self._laws = [_Tilted(self._edges, gaps[part], self._log_marginal, tilt) for tilt in (low, high)]
+        self._change = self._laws[1].log_mass - self._laws[0].log_mass
+
+    def above(self, known: float, delta: float) -> tuple[float, int] | None:
+        """Largest least epsilon of these pairs and the number of its pair, None if it is at most ``known``."""
+        rows, low = np.arange(len(self._numbers)), known
+        high = max(1.0, 2.0 * known)
+        if not (worse := self._deltas(rows, low) > delta).any():
+            return None
+        rows = rows[worse]
+        while (worse := self._deltas(rows, high) > delta).any():
+            rows, low, high = rows[worse], high, 2.0 * high
+            if high > LARGEST:
+                return math.inf, int(self._numbers[rows[0]])
+        while high - low > CLOSE * max(1.0, high):
+            middle = 0.5 * (low + high)
+            if (worse := self._deltas(rows, middle) > delta).any():
+                rows, low = rows[worse], middle
+            else:
+                high = middle
+        return high, int(self._numbers[rows[0]])
+
+    def _deltas(self, rows: Array, epsilon: float) -> Array:
+        """Larger of both deltas of pairs ``rows`` at epsilon."""
+        small, large = self._laws
+        near = -(epsilon + self._change[rows]) / self._shift
+        first = large.below(rows, near) - math.exp(epsilon) * small.below(rows, near)
+        far = (epsilon - self._change[rows]) / self._shift
+        return np.maximum(first, small.above(rows, far) - math.exp(epsilon) * large.above(rows, far))
+
+
+class _Tilted:
+    """Laws of the gap of density ``exp(log_marginal - tilt gap)``, one per row."""
+
+    def __init__(self, edges: Array, gaps: Array, log_marginal: Array, tilts: Array) -> None:
+        self._edges, self._log_marginal, self._tilts = edges, log_marginal, tilts
+        _, weights = gauss_legendre(PER_PANEL)
+        logs = log_marginal - tilts[:, None, None] * gaps
+        self._top = logs.max(axis=(1, 2))
+        masses = np.exp(logs - self._top[:, None, None]) @ weights * np.diff(edges)
+        nothing = np.zeros((len(tilts), 1))
+        self._left = np.concatenate([nothing, np.cumsum(masses, axis=1)], axis=1)
+        self._right = np.concatenate([np.cumsum(masses[:, ::-1], axis=1)[:, ::-1], nothing], axis=1)
+        self.log_mass = self._top + np.log(self._left[:, -1])
+
+    def below(self, rows: Array, gap: Array) -> Array:
+        panel, gap = self._panel(gap)
+        return (self._left[rows, panel] + self._integral(rows, panel, self._edges[panel], gap)) / self._left[rows, -1]
+
+    def above(self, rows: Array, gap: Array) -> Array:
+        panel, gap = self._panel(gap)
+        found = self._right[rows, panel + 1] + self._integral(rows, panel, gap, self._edges[panel + 1])
+        return found / self._left[rows, -1]
+
+    def _panel(self, gap: Array) -> tuple[Array, Array]:
+        gap = np.clip(gap, self._edges[0], self._edges[-1])
+        return np.clip(np.searchsorted(self._edges, gap) - 1, 0, len(self._edges) - 2), gap
+
+    def _integral(self, rows: Array, panel: Array, start: Array, end: Array) -> Array:
+        """Over a part of a panel, where the log marginal is interpolated between the panel's nodes."""
+        nodes, weights = gauss_legendre(PER_PANEL)
+        gap = start[:, None] + (end - start)[:, None] * nodes
+        left, width = self._edges[panel], np.diff(self._edges)[panel]
+        values = _interpolated(self._log_marginal[panel], (gap - left[:, None]) / width[:, None])
+        return np.exp(values - self._tilts[rows, None] * gap - self._top[rows, None]) @ weights * (end - start)
+
+
+def _interpolated(values: Array, at: Array) -> Array:
+    """Polynomials through ``values (N, m)`` at the Gauss-Legendre nodes of (0, 1), at points ``(N, m)``."""
+    nodes, weights = gauss_legendre(values.shape[1])
+    factors = (-1.0) ** np.arange(len(nodes)) * np.sqrt(nodes * (1.0 - nodes) * weights)
+    away = at[:, :, None] - nodes
+    exact = away == 0.0
+    terms = factors / np.where(exact, 1.0, away)
+    terms = np.where(exact.any(axis=2, keepdims=True), exact, terms)
+    return np.asarray((terms @ values[:, :, None])[:, :, 0] / terms.sum(axis=2))
+
+
+_ACROSS, _PANELS, _HALVINGS, _STEPS = 101, 24, 12, 40
+_KNOTS = 1024
+_MODES, _STEPS_BESIDE = (0.4, 0.6, 0.8, 1.0), (0.1, 0.05, 0.025)
+_GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
+
+
+@dataclass(frozen=True)
+class PlaneDensity:
+    """Density of ``(x_1, x_2)`` under ``exp(-c ||x||_p^2)`` on the unit l_p ball, a function of ``|x_1|^p + |x_2|^p``.
+
+    The coordinates other than these enter through their l_p norm tau alone, of volume element ``tau^(d-3) dtau``.
+
+    Parameters
+    ----------
+    p : float, in (1, 2]
+    d : int, dimension, >= 2
+    c : float, curvature, > 0
+    """
+
+    p: float
+    d: int
+    c: float
+
+    def log(self, x: Array, y: Array) -> Array:
+        """Log density at two coordinates, up to a constant; -inf outside of the ball."""
+        power = np.abs(x) ** self.p + np.abs(y) ** self.p
+        inside = np.minimum(power, 1.0 - 1e-15)
+        edge = np.log1p(-inside) * ((self.d - 2) / self.p)
+        return np.where(power < 1.0, edge + self._rest(inside) - self.c * inside ** (2.0 / self.p), -np.inf)
+
+    @cached_property
+    def _rest(self) -> Any:
+        """Compute the part that is smooth in the power: the log integral over tau less both other terms of `log`."""
+        from scipy.interpolate import CubicSpline
+
+        power = 0.5 * (1.0 - np.cos(np.linspace(0.0, np.pi, _KNOTS)))
+        if self.d == 2:
+            return CubicSpline(power, np.zeros(_KNOTS))
+        power[-1] = 1.0 - 1e-9
+        law = AxisLaw(self.p, self.d - 1, 0.0, self.c)
+        logs = law.log_inner(power, (1.0 - power) ** (1.0 / self.p))
+        rest = logs + self.c * power ** (2.0 / self.p) - np.log1p(-power) * ((self.d - 2) / self.p)
+        return CubicSpline(power, rest)
+
+
+@dataclass(frozen=True)
+class PlanarPair:
+    """Two laws ``exp(<tilt +- change/2, x> - c ||x||_p^2)`` on the unit l_p ball.
+
+    Their log ratio is linear in ``y = <change, x>/||change||_q``, so that the best event is a tail of it. Points of the
+    plane are ``y a + z b``, with a the point of norm 1 at which y is 1 and b orthogonal to the change.
+
+    Parameters
+    ----------
+    plane : PlaneDensity
+    tilt, change : pair of float, ``k`` times the mean record between both data sets, and times its difference
+    """
+
+    plane: PlaneDensity
+    tilt: tuple[float, float]
+    change: tuple[float, float]
+
+    @property
+    def shift(self) -> float:
+        """Difference of the tilts in y: the dual norm of the change."""
+        return float(np.linalg.norm(self.change, ord=dual_exponent(self.plane.p)))
+
+    def tilts(self, numbers: Array) -> tuple[Array, Array]:
+        """Compute the tilts in y, beside the common one; as `AxisNeighbours` does."""
+        half = np.full(len(numbers), 0.5 * self.shift)
+        return -half, half
+
+    def epsilon(self, delta: float) -> float:
+        """Least epsilon at delta of this pair, in both directions."""
+        found = TiltedPairs(self, np.zeros(1)).above(0.0, delta)
+        return found[0] if found else 0.0
+
+    @cached_property
+    def _basis(self) -> tuple[Array, Array]:
+        direction = np.array(self.change) / self.shift
+        return np.sign(direction) * np.abs(direction) ** (dual_exponent(self.plane.p) - 1.0), direction[::-1] * [-1, 1]
+
+    def _log(self, y: Array, z: Array) -> Array:
+        a, b = self._basis
+        first, second = y * a[0] + z * b[0], y * a[1] + z * b[1]
+        return np.asarray(self.tilt[0] * first + self.tilt[1] * second + self.plane.log(first, second))
+
+    def _slices(self, y: Array) -> tuple[Array, Array, Array]:
+        """Find, on lines of constant y, the largest log density and where it is within `DEPTH` of that; arrays (N,)."""
+        nothing, far = np.zeros_like(y), np.full_like(y, 4.0)
+        low = -ends(lambda z: self._log(y, -z) > -np.inf, nothing, far, _STEPS)[0]
+        high = ends(lambda z: self._log(y, z) > -np.inf, nothing, far, _STEPS)[0]
+        left, right = low, high
+        for _ in range(_STEPS):
+            first, second = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
+            rises = self._log(y, first) < self._log(y, second)
+            left, right = np.where(rises, first, left), np.where(rises, right, second)
+        mode = 0.5 * (left + right)
+        top = np.maximum(self._log(y, mode), -1e300)  # an empty slice has measure zero
+        start = ends(lambda z: self._log(y, z) < top - DEPTH, low, mode, _STEPS)[0]
+        end = ends(lambda z: self._log(y, z) > top - DEPTH, mode, high, _STEPS)[0]
+        return top, start, end
+
+    def log_marginal(self, y: Array) -> Array:
+        """Log density of y, up to a constant; arrays (N,)."""
+        top, start, end = self._slices(y)
+        a, b = self._basis
+        with np.errstate(divide="ignore", invalid="ignore"):
+            kinks = [np.nan_to_num(-y * a[i] / b[i], nan=0.0, posinf=9.0, neginf=-9.0) for i in (0, 1)]
+        cuts = np.sort(np.clip(np.array([start, *kinks, end]), start, end), axis=0)
+        lower, _, weights = double_exponential(_ACROSS)
+        total = np.zeros_like(y)
+        for left, right in zip(cuts[:-1], cuts[1:], strict=True):
+            z = left[:, None] + (right - left)[:, None] * lower
+            total += np.exp(self._log(y[:, None], z) - top[:, None]) @ weights * (right - left)
+        return np.where(total > 0.0, top + np.log(np.maximum(total, 1e-300)), -np.inf)
+
+    @cached_property
+    def panels(self) -> tuple[Array, Array, Array]:
+        """Panels in the gap ``1 - y``, as of `axis_panels`, over the range where either law has its mass."""
+        half = 0.5 * self.shift
+        start, end = bracket(lambda y: self._slices(y)[0] - half * y, -1.0, 1.0)
+        low, high = bracket(lambda y: self._slices(y)[0] + half * y, -1.0, 1.0)
+        low, high = min(start, low), max(end, high)
+        powers = 0.5 ** np.arange(1.0, _HALVINGS + 1.0)
+        special = np.concatenate([[0.0], powers, -powers, 1.0 - powers, powers - 1.0])
+        inner = special[(special > low) & (special < high)]
+        edges = np.unique(np.concatenate([np.linspace(low, high, _PANELS + 1), inner]))
+        nodes, _ = gauss_legendre(PER_PANEL)
+        y = edges[:-1, None] + np.diff(edges)[:, None] * nodes
+        logs = self.log_marginal(y.ravel()).reshape(y.shape)
+        return 1.0 - edges[::-1], 1.0 - y[::-1, ::-1], logs[::-1, ::-1]
+
+
+@lru_cache(maxsize=256)
+def planar_epsilon(p: float, d: int, c: float, reach: float, n: int, delta: float) -> float:
+    """Largest epsilon of some pairs in the plane: a lower bound over data sets of linear losses, 1-Lipschitz in l_p.
+
+    The replaced record is ``+-(1, -1)``, of dual norm 1, and the mean of the others lies along ``(1, 1)`` or along the
+    record itself, such that the mode without boundary has a norm about that of the worst of `_MODES`.
+
+    Parameters
+    ----------
+    p, d, c : as of `PlaneDensity`
+    reach : float, tilt at a mean record of norm 1, > 0
+    n : int, records, >= 2
+    """
+    plane = PlaneDensity(p, d, c)
+    unit = 2.0 ** (-1.0 / dual_exponent(p))
+
+    def epsilon(sign: float, mode: float) -> float:
+        tilt = unit * min(2.0 * c * mode, reach * (1.0 - 1.0 / n))
+        change = 2.0 * reach * unit / n
+        return PlanarPair(plane, (tilt, sign * tilt), (change, -change)).epsilon(delta)
+
+    found = {(sign, mode): epsilon(sign, mode) for sign in (1.0, -1.0) for mode in _MODES}
+    for step in _STEPS_BESIDE:
+        sign, best = max(found, key=found.__getitem__)
+        found |= {(sign, mode): epsilon(sign, mode) for mode in (best - step, best + step)}
+    return max(found.values())

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, ive
 
-from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.errors import InputError
 from dpsco_bench.papers.gopi2022.laws.quadrature import bracket, gauss_legendre
 
 Array = np.ndarray
@@ -55,13 +55,8 @@ class RadialLaw:
     R: float = 1.0
 
     def __post_init__(self) -> None:
-        checked_count("d", self.d)
-        if not np.isfinite(self.A):
-            raise InputError("A", self.A, "a finite number")
-        if not (np.all(np.isfinite(self.B)) and np.all(np.asarray(self.B) >= 0)):
-            raise InputError("B", self.B, "finite numbers >= 0")
-        if not 0.0 < self.R < np.inf:
-            raise InputError("R", self.R, "a finite number > 0")
+        if not (abs(self.A) < np.inf and np.all(np.isfinite(self.B)) and np.all(np.asarray(self.B) >= 0)):
+            raise InputError("A, B", (self.A, self.B), "finite, B >= 0")
 
     def mean(self) -> float:
         rho, mass = self._nodes
@@ -76,12 +71,11 @@ class RadialLaw:
         start = self.mean() + shift
         if not 0.0 < start < self.R:
             return float(start <= 0.0)
-        curvature = float(self.B)
-        whole = self._log_mass(curvature, 0.0)
-        return float(np.exp(self._log_mass(curvature, start) - whole))
+        return float(np.exp(self._log_mass(start) - self._log_mass(0.0)))
 
-    def _log_mass(self, curvature: float, start: float) -> float:
-        """Logarithm of the integral over ``(start, R)``."""
+    def _log_mass(self, start: float) -> float:
+        """Logarithm of the integral over ``(start, R)``, for one curvature."""
+        curvature = float(self.B)
         low, high = bracket(lambda rho: self._log_density(rho, curvature), start, self.R)
         nodes, weights = gauss_legendre(_COUNT)
         logs = self._log_density(low + (high - low) * nodes, curvature)

@@ -19,7 +19,7 @@ from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.base import Constants, Data, Trait, option
 from dpsco_bench.problems.data import gathered
 from dpsco_bench.problems.families import CellFamily
-from dpsco_bench.problems.linear import Onehot, ball_name
+from dpsco_bench.problems.linear import Onehot, ball_name, linear_constants
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.slopes import CoinLinear
 
@@ -102,16 +102,7 @@ class BiasAxis(RegularisedLaw, CoinLinear):
     @property
     def own_constants(self) -> Constants:
         """G = 1 in l_p, S = 2, D = 2."""
-        return Constants(
-            1.0,
-            0.0,
-            initial_distance=1.0,
-            diameter=2.0,
-            norm=self.p,
-            hessian_rank=0.0,
-            domain=ball_name(self.p),
-            losses="axis_linear",
-        )
+        return linear_constants(ball_name(self.p), self.p, losses="axis_linear")
 
     @property
     def unit(self) -> float:
@@ -266,12 +257,13 @@ class CubeOnehot(SharedLinear, CellFamily):
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Return unit vectors of both signs, then random points of the l1 ball's boundary."""
-        rng = np.random.default_rng(seed)
-        rows = rng.laplace(size=(count, self.dimension))
-        rows /= np.abs(rows).sum(axis=1, keepdims=True)
+        rows = np.random.default_rng(seed).laplace(size=(count, self.dimension))
+        return self._after_corners(rows / np.abs(rows).sum(axis=1, keepdims=True))
+
+    def _after_corners(self, rows: np.ndarray) -> Data:
         corners = np.concatenate([np.eye(self.dimension), -np.eye(self.dimension)])[[0, self.dimension, 1]]
-        rows[: len(corners)] = corners[:count]
-        return Data(count, rows, np.zeros(count))
+        rows[: len(corners)] = corners[: len(rows)]
+        return Data(len(rows), rows, np.zeros(len(rows)))
 
     def mean_excess(self, k: float, mu: float) -> float:
         """Mean over the unit vectors of ``E[1 - x_j]``, in a data set of `count` records in rotation."""
@@ -302,10 +294,7 @@ class LpOnehot(CubeOnehot):
     def domain_records(self, count: int, seed: int) -> Data:
         """Return unit vectors of both signs, then random corners of a cube, all of dual norm 1."""
         signs = np.sign(np.random.default_rng(seed).standard_normal((count, self.dimension)))
-        rows = signs * self.dimension ** (1.0 / self.p - 1.0)
-        corners = np.concatenate([np.eye(self.dimension), -np.eye(self.dimension)])[[0, self.dimension, 1]]
-        rows[: len(corners)] = corners[:count]
-        return Data(count, rows, np.zeros(count))
+        return self._after_corners(signs * self.dimension ** (1.0 / self.p - 1.0))
 
 
 @problem
@@ -325,16 +314,7 @@ class BiasCube(RegularisedLaw, Onehot):
     @property
     def own_constants(self) -> Constants:
         """G = 1 in l_inf, S = 2, D = 2."""
-        return Constants(
-            1.0,
-            0.0,
-            initial_distance=math.sqrt(self.dimension),
-            diameter=2.0,
-            norm=math.inf,
-            hessian_rank=0.0,
-            domain="linf_ball",
-            losses="linear",
-        )
+        return linear_constants("linf_ball", math.inf, initial_distance=math.sqrt(self.dimension), losses="linear")
 
     def mean_excess(self, k: float, mu: float) -> float:
         """``b E[1 - x_j]`` over the law of one coordinate of the mean record, of the first signal."""

@@ -14,11 +14,11 @@ from dpsco_bench.geometry.norms import l2_norm, lp_norm
 from dpsco_bench.geometry.sets import SchattenBall, as_matrices, matrix_rows, singular_values
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw, SchattenLaw, cone_norms
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser, RegularisedLaw, SharedLinear
-from dpsco_bench.plain import Schedule
+from dpsco_bench.plain import Options, Schedule
 from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.families import CellFamily
-from dpsco_bench.problems.linear import ball_name
+from dpsco_bench.problems.linear import ball_name, linear_constants
 from dpsco_bench.problems.quadratic import MEAN_TRAITS
 from dpsco_bench.problems.registry import problem
 
@@ -124,17 +124,10 @@ class NormPlusQuadratic(Centred):
     def own_constants(self) -> Constants:
         """``G = 1 + mu``, ``S = 2``; there is no smoothness constant."""
         mu = self.convexity
+        start: Options = dict(initial_gap=1.0 + 0.5 * mu, initial_distance=1.0)
+        ranges: Options = dict(diameter=2.0, gradient_range=2.0, loss_range=2.0)
         return Constants(
-            1.0 + mu,
-            0.0,
-            strong_convexity=mu,
-            initial_gap=1.0 + 0.5 * mu,
-            initial_distance=1.0,
-            diameter=2.0,
-            gradient_range=2.0,
-            loss_range=2.0,
-            domain="l2_ball",
-            losses="norm_quadratic",
+            1.0 + mu, 0.0, strong_convexity=mu, **start, **ranges, domain="l2_ball", losses="norm_quadratic"
         )
 
     def row_size(self, n: int) -> int:
@@ -155,8 +148,27 @@ class NormPlusQuadratic(Centred):
         return law.mean() + 0.5 * self.convexity * law.second_moment()
 
 
+class OnMatrices(RegularisedLaw):
+    """A problem on the unit ball of a Schatten norm."""
+
+    default_dimension = 12
+    columns: int = option(3, "d2 of the matrices, a divisor of d, at most as many as rows", within="[1, inf)")
+
+    def prepare(self) -> None:
+        super().prepare()
+        matrix_rows(self.dimension, self.columns)
+
+    @property
+    def ball(self) -> SchattenBall:
+        return SchattenBall(self.p, self.columns, 1.0)
+
+    @property
+    def regulariser(self) -> NormRegulariser:
+        return NormRegulariser(self.p, self.columns, matrices=True)
+
+
 @problem
-class SchattenLinear(SharedLinear):
+class SchattenLinear(OnMatrices, SharedLinear):
     """``f(x, s) = -<x, s>`` with all s the matrix ``e_1 e_1^T``, of any dual Schatten norm 1.
 
     The risk is known by importance sampling for finite p and at most 5 columns, to a stated standard error.
@@ -165,17 +177,10 @@ class SchattenLinear(SharedLinear):
     name = "schatten_linear"
     summary = "linear loss with one entry on the unit ball of a Schatten norm; empirical risk"
     source = "the linear loss for Gopi, Lee, Liu, Shen, Tian 2022, Corollary 5"
-    traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
-    default_dimension = 12
     algorithms: ClassVar[tuple[str, ...]] = ("gopi2022.reg_exp_mech",)
     closed_form_error: ClassVar[float] = 2.5e-3
     closed_form_remark: ClassVar[str] = "importance sampling of the target law, good to 0.25 %; nothing is released"
     p: float = option(1.0, "norm of the ball; the law is known for finite p", within="[1, inf]")
-    columns: int = option(3, "d2 of the matrices, a divisor of d, at most as many as rows", within="[1, inf)")
-
-    def prepare(self) -> None:
-        super().prepare()
-        matrix_rows(self.dimension, self.columns)
 
     @property
     def slope(self) -> np.ndarray:
@@ -184,22 +189,8 @@ class SchattenLinear(SharedLinear):
     @property
     def own_constants(self) -> Constants:
         """G = 1 in the Schatten norm, S = 2, D = 2."""
-        ball = SchattenBall(self.p, self.columns, 1.0)
-        distance = 0.5 * ball.euclidean_diameter(self.dimension)
-        return Constants(
-            1.0,
-            0.0,
-            initial_distance=distance,
-            diameter=2.0,
-            norm=self.p,
-            hessian_rank=0.0,
-            domain=ball.name,
-            losses="linear",
-        )
-
-    @property
-    def regulariser(self) -> NormRegulariser:
-        return NormRegulariser(self.p, self.columns, matrices=True)
+        distance = 0.5 * self.ball.euclidean_diameter(self.dimension)
+        return linear_constants(self.ball.name, self.p, initial_distance=distance, losses="linear")
 
     def optimal_risk(self, data: object) -> float:
         return -1.0
@@ -217,14 +208,13 @@ class SchattenLinear(SharedLinear):
 def certified(k: float, value: float, error: float, limit: float) -> float:
     """Return a risk whose relative error is at most ``limit``. Raises InputError for another."""
     if error > limit * value:
-        raise InputError(
-            "k", f"{k:.3g}", f"so large that the risk, {value:.3g} +- {error:.1g}, is known to {limit:.2g}"
-        )
+        allowed = f"so large that the risk, {value:.3g} +- {error:.1g}, is known to {limit:.2g}"
+        raise InputError("k", f"{k:.3g}", allowed)
     return value
 
 
 @problem
-class SchattenRadial(RadialNorm):
+class SchattenRadial(OnMatrices, RadialNorm):
     """``f(x, s) = ||x - s||`` in the Schatten-p norm with all s = 0. Runs start at a matrix with one entry.
 
     For p = 1 and p > 2 the regulariser is of another norm: the risk is the middle of what its least and its largest
@@ -234,22 +224,12 @@ class SchattenRadial(RadialNorm):
     name = "schatten_radial"
     summary = "Schatten distance from the centre of its own unit ball; empirical risk"
     source = "instance `schatten_radial` for Gopi, Lee, Liu, Shen, Tian 2022, Corollary 5"
-    default_dimension = 12
     closed_form_error: ClassVar[float] = 1e-4
     p: float = option(1.5, "norm of the loss and of the ball")
-    columns: int = option(3, "d2 of the matrices, a divisor of d, at most as many as rows", within="[1, inf)")
-
-    def prepare(self) -> None:
-        super().prepare()
-        matrix_rows(self.dimension, self.columns)
 
     @property
     def domain(self) -> str:
-        return SchattenBall(self.p, self.columns, 1.0).name
-
-    @property
-    def regulariser(self) -> NormRegulariser:
-        return NormRegulariser(self.p, self.columns, matrices=True)
+        return self.ball.name
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
         """Compute a subgradient of the norm, with the singular vectors of x; 0 at 0."""
@@ -300,20 +280,11 @@ class QuadraticBall(Centred, CellFamily):
     @property
     def own_constants(self) -> Constants:
         """``G = mu (1 + rho)`` and ``S = 2 mu rho``: equal where the records fill the ball, rho = 1."""
-        mu, lipschitz = self.convexity, self.convexity * (1.0 + self.reach)
-        return Constants(
-            lipschitz,
-            mu,
-            strong_convexity=mu,
-            initial_gap=2.0 * mu,
-            initial_distance=2.0,
-            diameter=2.0,
-            gradient_range=2.0 * mu * self.reach,
-            loss_range=2.0 * mu * self.reach,
-            hessian_rank=0.0,
-            domain="l2_ball",
-            losses="quadratic",
-        )
+        mu, spread = self.convexity, 2.0 * self.convexity * self.reach
+        start: Options = dict(initial_gap=2.0 * mu, initial_distance=2.0, diameter=2.0)
+        ranges: Options = dict(gradient_range=spread, loss_range=spread, hessian_rank=0.0)
+        known: Options = dict(strong_convexity=mu, domain="l2_ball", losses="quadratic")
+        return Constants(mu * (1.0 + self.reach), mu, **start, **ranges, **known)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         """Draw records on the sphere, or put a number of them at the centre."""

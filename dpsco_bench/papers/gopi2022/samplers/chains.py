@@ -1,17 +1,24 @@
-"""Markov chains: Gibbs on l_p balls, on the host and on a GPU, and hit-and-run on any bounded convex set."""
+"""Markov chains: Gibbs on l_p balls, on the host and on a GPU, hit-and-run on any bounded convex set, alternating ones.
+
+The alternating sampler has a stochastic restricted Gaussian oracle: value queries to single losses only. Its target is
+``exp(-k F - psi)`` with F a mean of n losses. The oracle accepts with an unbiased estimate of a density ratio, made
+from a random number of products of loss differences at random records.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import log_ndtr, ndtri
 
-from dpsco_bench.errors import NumericalFailure
-from dpsco_bench.papers.gopi2022.samplers.truncated import truncated_exponential, truncated_normal
+from dpsco_bench.errors import InputError, NumericalFailure
+from dpsco_bench.geometry.norms import dual_exponent, square_gradient
+from dpsco_bench.papers.gopi2022.samplers.truncated import quantile_of_log, truncated_exponential, truncated_normal
 from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
@@ -202,3 +209,250 @@ def sample_hit_and_run(
         x = new
         observe(x)
     return x
+
+
+MOST_TERMS = 18
+"""18! > 2^54: no uniform number of 54 bits asks for more terms."""
+MOST_ROUNDS = 512
+MOST_STEPS = 1 << 32
+"""Steps that the random streams can tell apart."""
+LARGEST_CLIP = 0.05
+"""The clip's error bound holds for a delta_in of at most this."""
+THRESHOLDS = 1.0 / np.array([math.factorial(a) for a in range(1, MOST_TERMS + 1)], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class ProximalSchedule:
+    """T, and the probability that one k-scaled difference of losses exceeds 1/2, for a total variation distance."""
+
+    steps: int
+    delta_in: float
+
+
+def step_size(k: float, lipschitz: float, delta_in: float) -> float:
+    """``eta = 1/(16 k^2 G2^2 ln(2/delta_in))``, with G2 the Lipschitz constant in l_2."""
+    return 1.0 / (16.0 * (k * lipschitz) ** 2 * math.log(2.0 / delta_in))
+
+
+@dataclass(frozen=True)
+class ProximalRate:
+    """Rate at which the chains approach their target in total variation.
+
+    Two errors add up over T steps: the clip's, ``T sqrt(e delta_in)``, and the mixing's, ``sqrt(KL_T/2)``, where the
+    Kullback-Leibler divergence contracts by ``(1 + eta k mu2)^(-2)`` a step. Source: Chapter gopi2022, section 2.6; the
+    rate is that of Chen, Chewi, Salim, Wibisono 2022, "Improved analysis for a proximal algorithm for sampling".
+
+    Attributes
+    ----------
+    k, weight : float, inverse temperature, and mu2: strong convexity of ``F + mu r`` in l_2
+    divergence : float, KL_0, > 0
+
+    Notes
+    -----
+    Contraction, of a chain with an exact oracle, for a target pi that is alpha-strongly log-concave on a convex set,
+    alpha = k mu2. Let ``pi_t = pi * N(0, t I)``. It is ``alpha/(1 + alpha t)``-strongly log-concave, since
+    convolutions keep strong log-concavity, so it has the logarithmic Sobolev inequality of that constant
+    (Bakry-Emery). A step is the heat flow over a time eta, under which ``d/dt KL(rho_t || pi_t)`` is
+    ``-FI(rho_t || pi_t)/2 <= -alpha/(1 + alpha t) KL``, then the reversed flow, whose drift ``grad log pi_(eta-t)``
+    gives the same inequality at time eta - t. Each integrates to a factor ``1/(1 + alpha eta)``. At t = 0, where pi may
+    be truncated, lower semicontinuity passes to the limit. Equality holds for shifted Gaussians.
+
+    Clip, at any y. Both draws have density ``exp(-psi - ||. - y||^2/(2 eta))``, 1/eta-strongly log-concave, so that
+    ``D = k (f_j(Z) - f_j(X))`` is sub-Gaussian with variance proxy ``s^2 = 2 k^2 G2^2 eta = 1/(8 ln(2/delta_in))`` and
+    ``P(|D| > 1/2) <= delta_in``. A round takes ``A(A+1)/2`` of them, e on average. Where none is above 1/2, ``|rho - 1|
+    <= sum 2^-a <= 1`` and nothing is clipped. As ``E rho >= 1`` (Jensen), the law of the accepted point moves in total
+    variation by at most ``E|rho - clip(rho)| <= E[|rho - 1|; some |D| > 1/2] <= sqrt(E(rho - 1)^2 e delta_in)``, and
+    with ``E D^(2a) <= 2 a! (2 s^2)^a`` Minkowski gives ``E(rho - 1)^2 <= 2 (r/(1-r))^2 < 1/4``,
+    ``r = (4 ln(2/delta_in))^(-1/2)``, for delta_in <= 0.05.
+
+    Covered are thus the contraction, the clipped oracle (its bound is uniform in y, hence adds up over steps) and, by
+    Pinsker's inequality, the step from KL_T to total variation; not a Gaussian on the set that is itself inexact.
+    What tau costs of delta, ``(1 + e^eps) tau``, is shown in `privacy.accountants.total_variation`.
+    tests/papers/gopi2022/samplers/test_proximal_rate.py checks contraction, clip and `distance` by quadrature.
+    """
+
+    k: float
+    weight: float
+    lipschitz: float
+    divergence: float
+
+    def rate(self, delta_in: float) -> float:
+        """``ln(1 + eta k mu2)``."""
+        return math.log1p(step_size(self.k, self.lipschitz, delta_in) * self.k * self.weight)
+
+    def distance(self, schedule: ProximalSchedule) -> float:
+        """Bound on the total variation distance after the schedule's steps."""
+        mixing = 0.5 * self.divergence * math.exp(-2.0 * schedule.steps * self.rate(schedule.delta_in))
+        return schedule.steps * math.sqrt(math.e * schedule.delta_in) + math.sqrt(mixing)
+
+    @staticmethod
+    def clip(tau: float, steps: int) -> float:
+        """Find the delta_in at which so many steps spend half of tau on the clip."""
+        return min(LARGEST_CLIP, (0.5 * tau / steps) ** 2 / math.e)
+
+    def schedule(self, tau: float) -> ProximalSchedule:
+        """Least T and the delta_in that goes with it, for half of tau each.
+
+        Raises InputError for tau outside (0, 1), or so small that 2^32 steps do not reach it.
+        """
+        if not 0.0 < tau < 1.0:
+            raise InputError("tau", tau, "in (0, 1)")
+        steps, distance = 1, math.log(0.5 * self.divergence) - 2.0 * math.log(0.5 * tau)
+        while True:
+            delta_in = self.clip(tau, steps)
+            rate = self.rate(delta_in) if delta_in > 0 else 0.0
+            if distance > 2.0 * rate * MOST_STEPS:
+                raise InputError("tau", tau, f"so large that {MOST_STEPS} steps of the alternating sampler reach it")
+            needed = max(1, math.ceil(distance / (2.0 * rate)))
+            if needed <= steps:
+                return ProximalSchedule(steps, delta_in)
+            steps = needed
+
+
+def terms(u: Array) -> Array:
+    """Count the terms a >= 1 with ``u <= 1/a!``, for uniform numbers of any shape."""
+    return np.sum(u[..., None] <= THRESHOLDS, axis=-1)
+
+
+def estimate(count: Array, differences: Array) -> Array:
+    """``1 + sum_{a <= count} prod_{i <= a} differences``, each product of its own entries, shape ``(rows,)``.
+
+    Unbiased for ``exp(E difference)`` when ``count`` has the law of `terms` and entries are independent.
+
+    Parameters
+    ----------
+    count : array (rows,), numbers of terms
+    differences : array (rows, W), at least ``a (a + 1)/2`` entries for the largest count a
+    """
+    total, first = np.ones(len(count)), 0
+    for a in range(1, int(count.max(initial=0)) + 1):
+        total += np.where(count >= a, np.prod(differences[:, first : first + a], axis=1), 0.0)
+        first += a
+    return total
+
+
+class ProximalSampler:
+    """Chains of the alternating sampler, one per row.
+
+    Parameters
+    ----------
+    gaussian : callable
+        (name, step, mean (m, d), sd, rows (m,)) -> points of ``exp(-psi - ||. - y||^2/(2 eta))`` and a mask of capped
+        ones, in the mean and standard deviation that completing the square gives; y and ``sqrt(eta)`` at curvature 0.
+    differences : callable, (z (m, d), x (m, d), indices (m, W), rows (m,)) -> ``f_j(z) - f_j(x)``, (m, W)
+    k, curvature, eta : float, inverse temperature; psi is ``(curvature/2) ||x||^2`` on a set, or anything that
+        ``gaussian`` sees to itself, at curvature 0; step size
+
+    Attributes
+    ----------
+    queries, calls, capped : array (rows,)
+        Values of single losses asked for, oracle calls made, and whether some draw of ``gaussian`` was capped.
+    """
+
+    def __init__(
+        self,
+        draws: KeyedDraws,
+        gaussian: Callable[[str, int, Array, float, Array], tuple[Array, Array]],
+        differences: Callable[[Array, Array, Array, Array], Array],
+        n: int,
+        k: float,
+        curvature: float,
+        eta: float,
+    ) -> None:
+        self.draws, self.gaussian, self.differences = draws, gaussian, differences
+        self.n, self.k, self.eta = n, k, eta
+        self._shrink = 1.0 / (1.0 + eta * curvature)
+        self.queries, self.calls = np.zeros(draws.rows), np.zeros(draws.rows)
+        self.capped = np.zeros(draws.rows, dtype=bool)
+
+    def run(self, start: Array, steps: int, observe: Callable[[Array], None] = lambda x: None) -> Array:
+        """States ``(rows, d)`` after so many steps from ``start``."""
+        x = start
+        for t in range(steps):
+            y = x + math.sqrt(self.eta) * ndtri(self.draws.uniform("forward", t, x.shape[1]))
+            x = self.oracle(t, y)
+            observe(x)
+        return x
+
+    def oracle(self, t: int, y: Array) -> Array:
+        """Draw from ``exp(-k F - psi - ||. - y||^2/(2 eta))`` but for the clip, per row."""
+        mean, sd = self._shrink * y, math.sqrt(self.eta * self._shrink)
+        found, rows = np.empty_like(y), np.arange(len(y))
+        self.calls += 1
+        for attempt in range(MOST_ROUNDS):
+            x, capped = self.gaussian(f"x/{attempt}", t, mean[rows], sd, rows)
+            z, capped_too = self.gaussian(f"z/{attempt}", t, mean[rows], sd, rows)
+            u = self.draws.uniform(f"coins/{attempt}", t, 2)[rows]
+            count = terms(u[:, 0])
+            width = int(count.max()) * (int(count.max()) + 1) // 2
+            indices = self.draws.integers(f"records/{attempt}", t, width, self.n)[rows]
+            rho = estimate(count, self.k * self.differences(z, x, indices, rows))
+            self.queries[rows] += count * (count + 1)
+            self.capped[rows] |= capped | capped_too
+            accepted = u[:, 1] <= 0.5 * np.clip(rho, 0.0, 2.0)
+            found[rows[accepted]] = x[accepted]
+            rows = rows[~accepted]
+            if not rows.size:
+                return found
+        raise NumericalFailure(f"proximal_sampler: nothing accepted in {MOST_ROUNDS} rounds of step {t}")
+
+
+TINY = 1e-300
+
+
+def regularised_gaussian(
+    draws: KeyedDraws,
+    name: str,
+    step: int,
+    mean: Array,
+    sd: float,
+    c: float,
+    q: float,
+    p: float,
+    radius: float,
+    cap: int,
+    rows: Array,
+) -> tuple[Array, Array]:
+    """Points of density ``~ exp(-||x - mean||_2^2/(2 sd^2) - c ||x||_q^2)`` on an l_p ball, by rejection.
+
+    The square of a norm lies above its tangent at any z, ``||z||_q^2 + <g, x - z>``, so that a Gaussian about
+    ``mean - sd^2 c g`` proposes, cut to a half-space that holds the ball and touches it in the direction of its mean.
+
+    Parameters
+    ----------
+    mean : array (m, d)
+    sd, radius : float, > 0
+    c, q : float, curvature >= 0 and its norm, in (1, 2]
+    p : float, the ball, >= 1
+    cap : int, most attempts
+    rows : array (m,), the rows of ``draws`` that ask
+
+    Returns
+    -------
+    points : array (m, d), in the ball
+    capped : array (m,) of bool
+        Rows for which every attempt failed: their point is the last attempt, shrunk into the ball.
+    """
+    slope = square_gradient(mean, q, 2.0 * c)
+    level = c * np.linalg.norm(mean, ord=q, axis=1) ** 2  # of the tangent at the mean
+    middle = mean - sd**2 * slope
+    normal = square_gradient(middle, p, 1.0) if p > 1.0 else np.sign(middle)
+    normal = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), TINY)
+    reach = radius * np.linalg.norm(normal, ord=dual_exponent(p), axis=1)  # largest <normal, x> on the ball
+    room = log_ndtr((reach - np.sum(normal * middle, axis=1)) / sd)
+    points, todo, length = np.empty_like(mean), np.arange(len(mean)), np.ones(len(mean))
+    for attempt in range(cap):
+        u = draws.uniform(f"{name}/{attempt}", step, mean.shape[1] + 2)[rows[todo]]
+        z, along = ndtri(u[:, :-2]), normal[todo]
+        inwards = quantile_of_log(room[todo] + np.log(u[:, -2])) - np.sum(along * z, axis=1)
+        at = middle[todo] + sd * (z + inwards[:, None] * along)
+        above = c * np.linalg.norm(at, ord=q, axis=1) ** 2 - level[todo]
+        above = above - np.sum(slope[todo] * (at - mean[todo]), axis=1)
+        points[todo], length[todo] = at, np.linalg.norm(at, ord=p, axis=1)
+        todo = todo[(length[todo] > radius) | (np.log(u[:, -1]) > -above)]
+        if not todo.size:
+            break
+    capped = np.zeros(len(mean), dtype=bool)
+    capped[todo] = True
+    points[todo] *= np.minimum(1.0, radius / length[todo])[:, None]
+    return points, capped

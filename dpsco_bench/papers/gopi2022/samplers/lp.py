@@ -23,7 +23,12 @@ import numpy as np
 
 from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.papers.gopi2022.laws.quadrature import DEPTH, ends, gauss_legendre
-from dpsco_bench.papers.gopi2022.samplers.truncated import truncated_exponential, truncated_normal
+from dpsco_bench.papers.gopi2022.samplers.truncated import (
+    tangent_ends,
+    tangent_masses,
+    truncated_exponential,
+    truncated_normal,
+)
 from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
@@ -87,11 +92,9 @@ class HalfLine:
         far = 2.0 * mode + DEPTH + 1.0  # there the exponent is below -DEPTH for every q > 1 and t <= 0, and for t > 0
         far = np.where(t > 0.0, far * DEPTH, np.minimum(far, DEPTH / np.maximum(-t, 1e-9)))
         holds: Callable[[Array], Array] = lambda s: self._exponent(t, mode, s) > -DEPTH  # noqa: E731
-        below, above = (
-            ends(lambda s: holds(-s), 0.0 * mode, mode, _BISECTIONS),
-            ends(holds, 0.0 * mode, far, _BISECTIONS),
-        )
-        return -below[1], above[1]
+        _, below = ends(lambda s: holds(-s), 0.0 * mode, mode, _BISECTIONS)
+        _, above = ends(holds, 0.0 * mode, far, _BISECTIONS)
+        return -below, above
 
 
 @lru_cache(maxsize=16)
@@ -339,19 +342,10 @@ class Factors:
         value = tilt * touch - lam * size**self.q - eta * size**self.p
         pull = lam * self.q * size ** (self.q - 1.0) + eta * self.p * size ** (self.p - 1.0)
         slope = tilt - np.sign(touch) * pull
-        drop = slope[..., :-1] - slope[..., 1:]
-        flat = drop <= 1e-12 * (np.abs(slope[..., :-1]) + np.abs(slope[..., 1:]))  # equal tangents: any end will do
-        offset = value - slope * touch
-        crossing = (offset[..., 1:] - offset[..., :-1]) / np.where(flat, 1.0, drop)
-        middle = 0.5 * (touch[..., 1:] + touch[..., :-1])
-        ends = np.where(flat, middle, np.clip(crossing, touch[..., :-1], touch[..., 1:]))
-        edge = np.ones((*touch.shape[:2], 1))
+        offset, edge = value - slope * touch, np.ones((*touch.shape[:2], 1))
+        ends = tangent_ends(touch, slope, np.diff(offset))
         start, end = np.concatenate([-edge, ends], axis=2), np.concatenate([ends, edge], axis=2)
-        higher = value + np.maximum(slope * (start - touch), slope * (end - touch))
-        fall = np.abs(slope) * (end - start)
-        share = np.where(fall > 1e-9, -np.expm1(-fall) / np.where(fall > 0.0, fall, 1.0), 1.0 - 0.5 * fall)
-        top = value.max(axis=2, keepdims=True)
-        return touch, value, slope, start, end, np.cumsum(np.exp(higher - top) * (end - start) * share, axis=2)
+        return touch, value, slope, start, end, tangent_masses(touch, value, slope, start, end)
 
     def _touching_points(self) -> Array:
         """Increasing, ``(N, d, K)``."""

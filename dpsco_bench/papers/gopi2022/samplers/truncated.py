@@ -128,6 +128,26 @@ def cone_lp(draws: KeyedDraws, name: str, step: int, p: float, d: int) -> np.nda
     return np.copysign(magnitude, u) / length
 
 
+def tangent_ends(touch: Array, slope: Array, rise: Array) -> Array:
+    """Find where tangents meet that touch a concave function at ``touch``, along the last axis.
+
+    ``rise`` is by how much their offsets grow from one to the next; a meeting is kept between its touching points.
+    """
+    before, after = slope[..., :-1], slope[..., 1:]
+    drop = before - after
+    flat = drop <= 1e-12 * (np.abs(before) + np.abs(after))  # equal tangents: any end will do
+    crossing, middle = rise / np.where(flat, 1.0, drop), 0.5 * (touch[..., 1:] + touch[..., :-1])
+    return np.where(flat, middle, np.clip(crossing, touch[..., :-1], touch[..., 1:]))
+
+
+def tangent_masses(touch: Array, value: Array, slope: Array, start: Array, end: Array) -> Array:
+    """Add up the masses of exponentials of tangents from ``start`` to ``end``, up to a factor of each row."""
+    higher = value + np.maximum(slope * (start - touch), slope * (end - touch))  # of the log at the higher end
+    fall = np.abs(slope) * (end - start)
+    share = np.where(fall > 1e-9, -np.expm1(-fall) / np.where(fall > 0.0, fall, 1.0), 1.0 - 0.5 * fall)
+    return np.cumsum(np.exp(higher - value.max(axis=-1, keepdims=True)) * (end - start) * share, axis=-1)
+
+
 TANGENTS = 33
 _DEPTH = 30.0
 MOST_ROUNDS = 1000
@@ -159,10 +179,7 @@ class TangentEnvelope:
         """Find where the tangents touch, and the ends of their pieces ``(TANGENTS + 1,)``."""
         touch = self._touching_points()
         value, slope = self.log_density(touch), self.slope(touch)
-        drop = slope[:-1] - slope[1:]
-        flat = drop <= 1e-12 * (np.abs(slope[:-1]) + np.abs(slope[1:]))  # equal tangents: any end will do
-        crossing = (value[1:] - value[:-1] - slope[1:] * touch[1:] + slope[:-1] * touch[:-1]) / np.where(flat, 1, drop)
-        ends = np.where(flat, 0.5 * (touch[1:] + touch[:-1]), np.clip(crossing, touch[:-1], touch[1:]))
+        ends = tangent_ends(touch, slope, value[1:] - value[:-1] - slope[1:] * touch[1:] + slope[:-1] * touch[:-1])
         return touch, np.concatenate([[0.0], ends]), np.concatenate([ends, [self.R]])
 
     def _touching_points(self) -> Array:
@@ -193,11 +210,7 @@ class TangentEnvelope:
     def _cumulative(self) -> Array:
         """Running sums of the pieces' masses under the envelope."""
         touch, start, end = self._pieces
-        slope, height = self.slope(touch), self.log_density(touch)
-        higher = height + np.maximum(slope * (start - touch), slope * (end - touch))  # log envelope at its higher end
-        fall = np.abs(slope) * (end - start)
-        share = np.where(fall > 1e-9, -np.expm1(-fall) / np.where(fall > 0, fall, 1.0), 1.0 - 0.5 * fall)
-        return np.cumsum(np.exp(higher - np.max(height)) * (end - start) * share)
+        return tangent_masses(touch, self.log_density(touch), self.slope(touch), start, end)
 
     def propose(self, u: Array) -> tuple[Array, Array]:
         """Uniform numbers ``(N, 3)`` -> radii ``(N,)`` and whether they are accepted."""

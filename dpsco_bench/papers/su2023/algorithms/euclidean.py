@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from math import ceil, sqrt
 
-from dpsco_bench.algorithms.registry import Setting, algorithm, count_option
-from dpsco_bench.algorithms.shared import phased_plan, run_phases
-from dpsco_bench.backend.namespace import cast_like, float64_zeros
-from dpsco_bench.errors import InputError
+from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.shared import average, phased_plan, run_phases
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
 from dpsco_bench.problems.base import Trait
 
-PHASED_SOURCE = "Su, Zhao, Wang 2023, Algorithm 6, Theorems 8 and 15, Lemma 14"
-
 
 @algorithm(
     "su2023.phased_dp_sgd",
-    source=PHASED_SOURCE,
+    source="Su, Zhao, Wang 2023, Algorithm 6, Theorems 8 and 15, Lemma 14",
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED),
     order_invariant=False,
 )
@@ -35,30 +31,20 @@ def phased_dp_sgd_plan(given: Setting, *, step: float | None = None) -> Plan:
     step : optional
         Replaces eta; at most 1/beta, with beta that of the loss and its ridge.
     """
-    c, n, d = given.constants, given.n, given.d
-    L, l, eps = c.lipschitz, given.l, given.epsilon
+    c, n, d, l, eps = given.constants, given.n, given.d, given.l, given.epsilon
     if not c.norm >= 2.0:
-        raise InputError("norm", c.norm, "p in [2, inf]", PHASED_SOURCE)
+        raise given.error("norm", c.norm, "p in [2, inf]")
     if n < 2:
-        raise InputError("n", n, "an integer >= 2", PHASED_SOURCE)
+        raise given.error("n", n, "an integer >= 2")
     if eps > 2 * l:
-        raise InputError("epsilon", eps, f"at most 2 ln(1/delta) = {2 * l:.4g}", PHASED_SOURCE)
-    eta = min(4 / sqrt(n), eps / (2 * sqrt(d * l))) / L if step is None else step
-    beta = c.total_smoothness
-    if not 0 < eta <= (1 + 1e-12) / beta:
-        raise InputError("step", eta, f"in (0, 1/beta] with 1/beta = {1 / beta:.6g}", PHASED_SOURCE)
-    return phased_plan(given, eta)
+        raise given.error("epsilon", eps, f"at most 2 ln(1/delta) = {2 * l:.4g}")
+    eta = min(4 / sqrt(n), eps / (2 * sqrt(d * l))) / c.lipschitz if step is None else step
+    return phased_plan(given, given.step(eta, 1 / c.total_smoothness, "1/beta"))
 
 
-@phased_dp_sgd_plan.run
-def phased_dp_sgd(objective, plan, mechanism):
-    """Algorithm 6 on iterates ``(R, d)``, one record a step; returns the last phase's release."""
-    return run_phases(objective, plan, mechanism)
+phased_dp_sgd_plan.run(run_phases)
 
 
-HEAVY_TAILED_SOURCE = (
-    "stand-in for Kamath, Liu, Zhang 2022, Algorithm 1, as Su, Zhao, Wang 2023 cite it in Theorems 12 and 17"
-)
 STAND_IN = (
     "stand-in: projected descent with a private mean oracle, after Kamath, Liu, Zhang 2022; schedule, oracle and "
     "constants are ours, and its rate is not their theorem's"
@@ -67,7 +53,7 @@ STAND_IN = (
 
 @algorithm(
     "su2023.heavy_tailed_euclid",
-    source=HEAVY_TAILED_SOURCE,
+    source="stand-in for Kamath, Liu, Zhang 2022, Algorithm 1, as Su, Zhao, Wang 2023 cite it in Theorems 12 and 17",
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.SYMMETRIC_SET, Trait.UNREGULARISED),
     variants={"stand_in": ("accounted", "none")},
 )
@@ -85,32 +71,26 @@ def heavy_tailed_euclid_plan(given: Setting, *, steps: int | None = None) -> Pla
     steps : optional
         Replaces T.
     """
-    c, n, d = given.constants, given.n, given.d
+    c, n, d, sigma, eps = given.constants, given.n, given.d, given.constants.gradient_deviation, given.epsilon
     if not c.norm >= 2.0:
-        raise InputError("norm", c.norm, "p in [2, inf]", HEAVY_TAILED_SOURCE)
-    if c.ball is None or c.gradient_deviation <= 0:
-        raise InputError("gradient_deviation", c.gradient_deviation, "> 0, with a bounded domain", HEAVY_TAILED_SOURCE)
-    count_option("steps", steps, HEAVY_TAILED_SOURCE)
-    sigma, eps = c.gradient_deviation, given.epsilon
-    T = steps or max(16, ceil(sqrt(n * eps)))
+        raise given.error("norm", c.norm, "p in [2, inf]")
+    if c.ball is None or sigma <= 0:
+        raise given.error("gradient_deviation", sigma, "> 0, with a bounded domain")
+    T = given.count("steps", steps) or max(16, ceil(sqrt(n * eps)))
     tau = sigma * sqrt(n * eps) / d**0.25
     s = 2 * tau * sqrt(d * T) / (n * gdp_mu(eps, given.delta))
     size = sqrt(d) * sqrt(s**2 + sigma**4 / tau**2)
     eta = min(1 / c.smoothness, c.ball.euclidean_diameter(d) / (size * sqrt(T)))
-    query = GaussianQuery("clipped gradient", 2 * tau * sqrt(d) / n, T)
-    return make_plan(
-        query, gradient_evaluations=n * T, warnings=(STAND_IN,), n=n, steps=T, step=eta, clip=tau, size=size
-    )
+    query, warnings = GaussianQuery("clipped gradient", 2 * tau * sqrt(d) / n, T), (STAND_IN,)
+    return make_plan(query, gradient_evaluations=n * T, warnings=warnings, n=n, steps=T, step=eta, clip=tau, size=size)
 
 
 @heavy_tailed_euclid_plan.run
 def heavy_tailed_euclid(objective, plan, mechanism):
     """Projected steps on iterates ``(R, d)``; returns the mean of w_1..w_T."""
-    w = objective.start
-    total = float64_zeros(w)
-    for t in range(plan.steps):
-        gradient = mechanism.release("clipped gradient", objective.clipped_mean_gradient(w, plan.clip), t)
-        w = objective.project(w - plan.step * gradient)
-        total = total + w
-        objective.observe(w)
-    return cast_like(total / plan.steps, w)
+
+    def step(w, t):
+        clipped = objective.clipped_mean_gradient(w, plan.clip)
+        return objective.project(w - plan.step * mechanism.release("clipped gradient", clipped, t))
+
+    return average(objective, objective.start, plan.steps, step)

@@ -1,37 +1,51 @@
-"""Mirror descent in l_p, 1 < p < 2 (Su, Zhao, Wang 2023): regularised, and truncated for heavy tails."""
+"""Mirror descent in l_p, 1 < p < 2 (Su, Zhao, Wang 2023): regularised, and truncated for heavy tails.
+
+Amplification by shuffling: records that are each randomised with a local (epsilon_0, delta_0), then permuted. Feldman,
+McMillan and Talwar 2021, Theorem 3.1: shuffling n mechanisms that are each epsilon_0-differentially private, adaptively
+chosen, gives ``F(epsilon_0, n, dh)`` at ``dh``, for ``epsilon_0 <= ln(n/(16 ln(2/dh)))``, with
+
+    F = ln(1 + tanh(epsilon_0/2) (8 sqrt(e^epsilon_0 ln(4/dh)/n) + 8 e^epsilon_0/n)).
+
+A local delta_0 costs ``n (e^F + 1)(1 + e^(-epsilon_0)/2) delta_0`` of delta besides; here half of delta goes to each
+part. The formula and this rule are from memory: what rests on them alone is `unproven`.
+"""
 
 from __future__ import annotations
 
+import math
 from math import log, log2, nan, sqrt
 from typing import Any
 
-from dpsco_bench.algorithms.registry import Setting, algorithm, choice_option, count_option, positive_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.shared import average
 from dpsco_bench.backend.namespace import array_namespace, cast_like, float64_zeros
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import Refusal
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.norms import SmoothNorm, lp_norm
-from dpsco_bench.papers.su2023.shuffling import epsilon_of, largest_local_epsilon, local_budget
 from dpsco_bench.plain import Schedule
+from dpsco_bench.privacy.accountants.solve import root
+from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
 from dpsco_bench.privacy.plan import Plan, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.records import Disjoint, RandomAllocation
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 Array = Any
 NORM_RULE = "two_ln_d"
 """The exponent of the smooth norm: r = max(2, min(q, 2 ln d + 1))."""
 
 
-def smooth_norm(c: Constants, d: int, source: str, limit: bool = False) -> SmoothNorm:
+def smooth_norm(given: Setting, limit: bool = False) -> SmoothNorm:
     """Make the smooth norm beside the dual of l_p, 1 < p < 2, or p = 2 where that limit is allowed.
 
     Raises InputError for another p, or d < 2, where the rule has no exponent.
     """
-    if not (1.0 < c.norm < 2.0 or (limit and c.norm == 2.0)):
-        raise InputError("norm", c.norm, f"p in (1, 2{']' if limit else ')'}", source)
+    p, d = given.constants.norm, given.d
+    if not (1.0 < p < 2.0 or (limit and p == 2.0)):
+        raise given.error("norm", p, f"p in (1, 2{']' if limit else ')'}")
     if d < 2:
-        raise InputError("d", d, "an integer >= 2", source)
-    return SmoothNorm(c.norm, d, NORM_RULE)
+        raise given.error("d", d, "an integer >= 2")
+    return SmoothNorm(p, d, NORM_RULE)
 
 
 def printed_kappa(p: float, d: int) -> float:
@@ -45,14 +59,13 @@ def truncated(gradients: Array, q: float, level: float) -> Array:
     return xp.where(lp_norm(gradients, q) <= level, gradients, xp.zeros_like(gradients))
 
 
-NRMD_SOURCE = "Su, Zhao, Wang 2023, Algorithm 3, Theorems 6 and 7"
 T_RULES = {"proof": 0.5, "theorem": 1.0}
 """Exponent of k beside n eps in T^(5/2)."""
 
 
 @algorithm(
     "su2023.nrmd",
-    source=NRMD_SOURCE,
+    source="Su, Zhao, Wang 2023, Algorithm 3, Theorems 6 and 7",
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED, Trait.UNREGULARISED),
     least_norm=1.0,
 )
@@ -71,19 +84,14 @@ def nrmd_plan(given: Setting, *, T_rule: str = "proof", steps: int | None = None
         Replaces T.
     """
     c, n, d = given.constants, given.n, given.d
-    choice_option("T_rule", T_rule, T_RULES, NRMD_SOURCE)
-    count_option("steps", steps, NRMD_SOURCE)
-    smooth, k = smooth_norm(c, d, NRMD_SOURCE), printed_kappa(c.norm, d)
+    smooth, k = smooth_norm(given), printed_kappa(c.norm, d)
     L, beta, l, eps = c.lipschitz, c.smoothness, given.l, given.epsilon
-    T = steps or max(1, round((n * eps * k ** T_RULES[T_rule] / sqrt(d * l)) ** 0.4))
+    power = T_RULES[given.choice("T_rule", T_rule, T_RULES)]
+    T = given.count("steps", steps) or max(1, round((n * eps * k**power / sqrt(d * l)) ** 0.4))
     alpha = 4 * beta / T * log2(n / T)
     if not 0 < alpha <= beta:
-        raise InputError(
-            "n",
-            n,
-            f"large enough (and T small enough) for 0 < alpha <= beta; alpha = {alpha / beta:.3g} beta",
-            NRMD_SOURCE,
-        )
+        allowed = f"large enough (and T small enough) for 0 < alpha <= beta; alpha = {alpha / beta:.3g} beta"
+        raise given.error("n", n, allowed)
     scale = 8 * L * sqrt(k * T * l) / (n * eps)
     query = GeneralisedGaussianQuery("gradient", 2 * L / n, T, paper_scale=scale, smooth=smooth)
     geometry: Schedule = dict(p=c.norm, norm_rule=NORM_RULE, r=smooth.r, kappa=smooth.kappa)
@@ -109,22 +117,20 @@ def nrmd(objective, plan, mechanism):
 NEEDS = (Trait.CONVEX, Trait.SMOOTH, Trait.LP_BALL, Trait.UNREGULARISED)
 
 
-def heavy_tailed(c: Constants, d: int, source: str) -> tuple[SmoothNorm, float]:
-    """Return the smooth norm, and M, the diameter of the l_p ball; p = 2, where all is Euclidean, is a limit.
+def heavy_tailed(given: Setting) -> tuple[SmoothNorm, float, float]:
+    """Return the smooth norm, the printed kappa, and M, the diameter of the l_p ball; p = 2, all Euclidean, is a limit.
 
     Raises InputError for another set, another p, or gradients without a bound on their second moment.
     """
-    smooth = smooth_norm(c, d, source, limit=True)
+    c, smooth = given.constants, smooth_norm(given, limit=True)
     if getattr(c.ball, "p", None) != c.norm:
-        raise InputError("domain", c.domain, f"lp_ball:{c.norm:g}, the ball of the norm of L and beta", source)
+        raise given.error("domain", c.domain, f"lp_ball:{c.norm:g}, the ball of the norm of L and beta")
     if c.gradient_deviation <= 0:
-        raise InputError("gradient_deviation", c.gradient_deviation, "> 0: the sigma of Assumption 4", source)
-    return smooth, c.diameter
+        raise given.error("gradient_deviation", c.gradient_deviation, "> 0: the sigma of Assumption 4")
+    return smooth, printed_kappa(c.norm, given.d), c.diameter
 
 
-def truncated_schedule(
-    given: Setting, M: float, level: float, steps: int, source: str, left_over: bool = False
-) -> Schedule:
+def truncated_schedule(given: Setting, level: float, steps: int, left_over: bool = False) -> Schedule:
     """T, m = n // T, gamma = sqrt T and the threshold beta M + lambda, for a truncation level lambda.
 
     With ``left_over`` one batch fewer where T m = n, unless it is the only one. Raises InputError for T > n, gamma < 2
@@ -132,48 +138,42 @@ def truncated_schedule(
     """
     c, n = given.constants, given.n
     if not 1 <= steps <= n:
-        raise InputError("T", steps, f"from 1 to n = {n}, so that batches are not empty", source)
+        raise given.error("T", steps, f"from 1 to n = {n}, so that batches are not empty")
     batch = n // steps
     steps = max(1, min(steps, (n - 1) // batch)) if left_over else steps
-    gamma = sqrt(steps)
+    gamma, least = sqrt(steps), max(c.smoothness, 1.0) * c.diameter
     if gamma < 2 * c.smoothness:
-        raise InputError("gamma", gamma, f"at least 2 beta = {2 * c.smoothness:.4g}: n is too small", source)
-    least = max(c.smoothness, 1.0) * M
+        raise given.error("gamma", gamma, f"at least 2 beta = {2 * c.smoothness:.4g}: n is too small")
     if level < least:
-        raise InputError("truncation", level, f"at least max(beta, 1) M = {least:.4g}: n is too small", source)
-    return dict(
-        n=n,
-        steps=steps,
-        batch=batch,
-        gamma=gamma,
-        truncation=level,
-        threshold=c.smoothness * M + level,
-        p=c.norm,
-        norm_rule=NORM_RULE,
-    )
+        raise given.error("truncation", level, f"at least max(beta, 1) M = {least:.4g}: n is too small")
+    cut: Schedule = dict(truncation=level, threshold=c.smoothness * c.diameter + level, p=c.norm, norm_rule=NORM_RULE)
+    return dict(n=n, steps=steps, batch=batch, gamma=gamma, **cut)
 
 
 def truncated_mirror_descent(objective, plan, mechanism):
     """Make one pass of mirror steps over the l_p ball on ``(R, d)``; returns the mean of w_1..w_T."""
-    w = objective.start
-    mirror = SmoothMirror(SmoothNorm(plan.p, w.shape[-1], plan.norm_rule))
-    q, total = plan.p / (plan.p - 1), float64_zeros(w)
-    for t in range(plan.steps):
+    start, q = objective.start, plan.p / (plan.p - 1)
+    mirror = SmoothMirror(SmoothNorm(plan.p, start.shape[-1], plan.norm_rule))
+
+    def step(w, t):
         gradients = truncated(objective.record_gradients(w, t * plan.batch, plan.batch), q, plan.threshold)
         y = mechanism.release("gradient", objective.xp.mean(gradients, axis=1), t)
-        w = mirror.step(mirror.gradient(w) - y / plan.gamma, plan.p, objective.domain.radius)
-        total = total + w
-        objective.observe(w)
-    return cast_like(total / plan.steps, w)
+        return mirror.step(mirror.gradient(w) - y / plan.gamma, plan.p, objective.domain.radius)
 
+    return average(objective, start, plan.steps, step)
 
-BATCHED_SOURCE = "Su, Zhao, Wang 2023, Algorithm 7, Theorems 11 and 16"
 
 POWERS = {"corrected": (1.0, -0.5), "printed": (-1.0, 1.0)}
 """Powers of M in T and, before the power 2/3, in lambda."""
 
 
-@algorithm("su2023.truncated_batched_md", source=BATCHED_SOURCE, needs=NEEDS, order_invariant=False, least_norm=1.0)
+@algorithm(
+    "su2023.truncated_batched_md",
+    source="Su, Zhao, Wang 2023, Algorithm 7, Theorems 11 and 16",
+    needs=NEEDS,
+    order_invariant=False,
+    least_norm=1.0,
+)
 def truncated_batched_md_plan(
     given: Setting, *, constant: float = 1.0, schedule: str = "corrected", steps: int | None = None
 ) -> Plan:
@@ -195,33 +195,33 @@ def truncated_batched_md_plan(
     steps : optional
         Replaces T.
     """
-    c, n, d = given.constants, given.n, given.d
-    count_option("steps", steps, BATCHED_SOURCE)
-    positive_option("constant", constant, BATCHED_SOURCE)
-    choice_option("schedule", schedule, POWERS, BATCHED_SOURCE)
-    smooth, M = heavy_tailed(c, d, BATCHED_SOURCE)
-    k, l, eps = printed_kappa(c.norm, d), given.l, given.epsilon
-    in_steps, in_level = POWERS[schedule]
+    c, n, d, l, eps = given.constants, given.n, given.d, given.l, given.epsilon
+    given.positive("constant", constant)
+    (smooth, k, M), (in_steps, in_level) = heavy_tailed(given), POWERS[given.choice("schedule", schedule, POWERS)]
     level = (sqrt(n * eps) * c.gradient_deviation**2 * M**in_level / (k * (d * l) ** 0.25)) ** (2 / 3)
-    T = steps or round(M**in_steps * n * eps / (level * sqrt(d * l)))
-    made = truncated_schedule(given, M, level, T, BATCHED_SOURCE)
+    T = given.count("steps", steps) or round(M**in_steps * n * eps / (level * sqrt(d * l)))
+    made = truncated_schedule(given, level, T)
     threshold, m = made["threshold"], made["batch"]
     scale = sqrt(constant * k * l) * threshold / (m * eps)
     query = GeneralisedGaussianQuery("gradient", 2 * threshold / m, T, Disjoint(m), paper_scale=scale, smooth=smooth)
-    limit = at_most("epsilon", eps, 1.0, BATCHED_SOURCE)
+    limit = at_most("epsilon", eps, 1.0, given.source)
     return make_plan(query, gradient_evaluations=m * T, paper_limit=limit, r=smooth.r, kappa=smooth.kappa, **made)
 
 
 truncated_batched_md_plan.run(truncated_mirror_descent)
 
 
-SHUFFLED_SOURCE = "Su, Zhao, Wang 2023, Algorithm 4, Theorems 9 and 10"
-
 LARGEST_EPSILON = 100.0
 """Beyond it nothing is said about shuffling."""
 
 
-@algorithm("su2023.shuffled_truncated_md", source=SHUFFLED_SOURCE, needs=NEEDS, order_invariant=False, least_norm=1.0)
+@algorithm(
+    "su2023.shuffled_truncated_md",
+    source="Su, Zhao, Wang 2023, Algorithm 4, Theorems 9 and 10",
+    needs=NEEDS,
+    order_invariant=False,
+    least_norm=1.0,
+)
 def shuffled_truncated_md_plan(
     given: Setting, *, constant: float = 1.0, range_constant: float = 1.0, steps: int | None = None
 ) -> Plan:
@@ -246,21 +246,18 @@ def shuffled_truncated_md_plan(
     steps : optional
         Replaces T.
     """
-    c, n, d = given.constants, given.n, given.d
-    count_option("steps", steps, SHUFFLED_SOURCE)
-    positive_option("constant", constant, SHUFFLED_SOURCE)
-    positive_option("range_constant", range_constant, SHUFFLED_SOURCE)
-    smooth, M = heavy_tailed(c, d, SHUFFLED_SOURCE)
-    k, l, eps = printed_kappa(c.norm, d), given.l, given.epsilon
+    c, n, d, l, eps = given.constants, given.n, given.d, given.l, given.epsilon
+    given.positive("constant", constant)
+    given.positive("range_constant", range_constant)
+    smooth, k, M = heavy_tailed(given)
     level = c.gradient_deviation * sqrt(n * eps) / (k**2 * d * l) ** 0.25
-    T = steps or round((M * n * eps) ** 2 / (level**2 * d * l))
-    made = truncated_schedule(given, M, level, T, SHUFFLED_SOURCE, left_over=True)
+    T = given.count("steps", steps) or round((M * n * eps) ** 2 / (level**2 * d * l))
+    made = truncated_schedule(given, level, T, left_over=True)
     T, threshold, m, logarithm = made["steps"], made["threshold"], made["batch"], log(n) + l
     scale = sqrt(constant * logarithm * k * l / n) * threshold / eps
-    limit = at_most("epsilon", eps, range_constant * sqrt(logarithm / n), SHUFFLED_SOURCE, " = C sqrt(ln(n/delta)/n)")
-    query = GeneralisedGaussianQuery(
-        "gradient", 2 * threshold / m, T, RandomAllocation(n, m), paper_scale=scale, smooth=smooth, draws=m
-    )
+    limit = at_most("epsilon", eps, range_constant * sqrt(logarithm / n), given.source, " = C sqrt(ln(n/delta)/n)")
+    noise: Schedule = dict(paper_scale=scale, smooth=smooth, draws=m)
+    query = GeneralisedGaussianQuery("gradient", 2 * threshold / m, T, RandomAllocation(n, m), **noise)
     shuffled = _shuffling(given, smooth.kappa * (2 * threshold) ** 2 / 2, scale)
     made = {"r": smooth.r, "kappa": smooth.kappa, **made, **shuffled}
     return make_plan(query, gradient_evaluations=m * T, paper_limit=limit, **made)
@@ -283,3 +280,51 @@ def _shuffling(given: Setting, cost: float, scale: float) -> dict[str, float]:
     known = largest_local_epsilon(n, 0.5 * delta) > 0 and eps <= LARGEST_EPSILON
     needed = sqrt(cost / local_budget(eps, delta, n)[2]) if known else nan
     return {"shuffling_epsilon": epsilon_of(cost / scale**2, delta, n), "shuffling_scale": needed}
+
+
+def largest_local_epsilon(n: int, delta: float) -> float:
+    """Largest epsilon_0 for which the theorem is stated, ``ln(n/(16 ln(2/delta)))``; negative for small n."""
+    return math.log(n / (16.0 * math.log(2.0 / delta)))
+
+
+def shuffled_epsilon(local: float, n: int, delta: float) -> float:
+    """Compute the theorem's ``F(local, n, delta)``, also outside its range (`largest_local_epsilon`)."""
+    grown = math.exp(local)
+    return math.log1p(math.tanh(0.5 * local) * (8.0 * math.sqrt(grown * math.log(4.0 / delta) / n) + 8.0 * grown / n))
+
+
+def local_budget(epsilon: float, delta: float, n: int) -> tuple[float, float, float]:
+    """Find the epsilon that each record may spend for (epsilon, delta) after shuffling.
+
+    Raises Refusal if the theorem's range is empty. Returns the largest epsilon_0 in the theorem's range with
+    ``F(epsilon_0, n, delta/2) <= epsilon``, its delta_0, and the rho for which rho-zCDP implies both.
+    """
+    most = largest_local_epsilon(n, 0.5 * delta)
+    if most <= 0.0:
+        raise Refusal("shuffling", f"n = {n} is too small for the theorem at delta = {delta:g}")
+    local = most
+    if shuffled_epsilon(most, n, 0.5 * delta) > epsilon:
+        local = root(lambda e: shuffled_epsilon(e, n, 0.5 * delta) - epsilon, 0.0, most, 1e-15)
+    share = _local_delta(local, epsilon, delta, n)
+    return local, share, zcdp_rho(local, share)
+
+
+def epsilon_of(rho: float, delta: float, n: int) -> float:
+    """Epsilon after shuffling n records that are each randomised with local rho-zCDP.
+
+    The local epsilon_0 is the least one that is consistent with the delta_0 which F of it leaves. Where none lies in
+    the theorem's range, or F gives more, it is the epsilon of rho-zCDP: what holds without shuffling holds with it.
+    """
+    most, alone = largest_local_epsilon(n, 0.5 * delta), zcdp_epsilon(rho, delta)
+
+    def excess(local: float) -> float:
+        share = _local_delta(local, shuffled_epsilon(local, n, 0.5 * delta), delta, n)
+        return zcdp_epsilon(rho, share) - local
+
+    if most <= 0.0 or excess(0.0) <= 0.0 or excess(most) > 0.0:
+        return alone
+    return min(alone, shuffled_epsilon(root(excess, 0.0, most, 1e-15), n, 0.5 * delta))
+
+
+def _local_delta(local: float, epsilon: float, delta: float, n: int) -> float:
+    return 0.5 * delta / (n * (math.exp(epsilon) + 1.0) * (1.0 + 0.5 * math.exp(-local)))

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.algorithms.info import Info
-from dpsco_bench.algorithms.registry import Setting, algorithm, choice_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import cast, row_norm, to_numpy
 from dpsco_bench.errors import InputError
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Plan, Query, at_most, make_plan
 from dpsco_bench.privacy.queries import CoveringQuery, PerturbedObjectiveQuery
 from dpsco_bench.problems.base import Constants, Trait
@@ -29,15 +30,16 @@ ANY_LOSS = (
 )
 
 
-def euclidean_set(c: Constants, source: str) -> Any:
+def euclidean_set(given: Setting) -> Any:
     """Return the bounded feasible set of an objective whose constants are Euclidean.
 
     Raises InputError for another norm, or the whole space.
     """
+    c = given.constants
     if c.norm != 2.0:
-        raise InputError("norm", c.norm, "2: L and beta are Euclidean here", source)
+        raise given.error("norm", c.norm, "2: L and beta are Euclidean here")
     if c.ball is None:
-        raise InputError("domain", c.domain, "a bounded, centrally symmetric set", source)
+        raise given.error("domain", c.domain, "a bounded, centrally symmetric set")
     return c.ball
 
 
@@ -49,10 +51,14 @@ def has_closed_form(c: Constants) -> bool:
     return c.isotropic and c.loss_class == "linear"
 
 
-def hessian_rank(c: Constants, d: int) -> tuple[int, int]:
-    """Rank of the part of a record's Hessian that depends on the data, and ``r = min(d, 2 rank)``."""
-    rank = d if c.hessian_rank == inf else min(d, round(c.hessian_rank))
-    return rank, min(d, 2 * rank)
+def hessian_rank(c: Constants, d: int) -> int:
+    """Rank of the part of a record's Hessian that depends on the data."""
+    return d if c.hessian_rank == inf else min(d, round(c.hessian_rank))
+
+
+def doubled_rank(c: Constants, d: int) -> int:
+    """``r = min(d, 2 rank)``."""
+    return min(d, 2 * hessian_rank(c, d))
 
 
 def perturbation_plan(
@@ -62,7 +68,7 @@ def perturbation_plan(
     convexity: float,
     accuracy: float,
     linear_scale: float,
-    output_scale: float | None,
+    output_scale: float | None = None,
     warnings: tuple[str, ...] = (),
 ) -> Plan:
     """Plan of one perturbed minimisation, with or without noise that covers the solver's error.
@@ -81,37 +87,28 @@ def perturbation_plan(
     The release of the minimiser costs ``rank ln(1 + beta/(n m))`` for the determinants and D_g for the gradients.
     """
     c, n, d = given.constants, given.n, given.d
-    kind, exact, (rank, _) = c.loss_class, has_closed_form(c), hessian_rank(c, d)
-    linear = PerturbedObjectiveQuery(
-        "linear term",
-        c.gradient_difference,
-        1,
-        paper_scale=linear_scale,
-        log_jacobian=rank * log1p(c.smoothness / (n * convexity)),
-        loss_class=kind,
-        dimension=d,
-        closed_form=exact,
-    )
-    queries: list[Query] = [linear]
-    if output_scale is not None:
+    exact, covers = has_closed_form(c), output_scale is not None
+    jacobian = hessian_rank(c, d) * log1p(c.smoothness / (n * convexity))
+    law: Schedule = dict(log_jacobian=jacobian, loss_class=c.loss_class, dimension=d, closed_form=exact)
+    queries: list[Query] = [
+        PerturbedObjectiveQuery("linear term", c.gradient_difference, 1, paper_scale=linear_scale, **law)
+    ]
+    if covers:
         sensitivity = 2 * sqrt(2 * accuracy / convexity)
         queries.append(CoveringQuery("output", sensitivity, 1, paper_scale=output_scale))
     headroom = HEADROOM * c.lipschitz * c.diameter / accuracy
     steps = 1 if exact else planned_steps(c.total_smoothness + 2 * ridge, convexity, headroom)
+    attained = 0.0 if exact and not covers else accuracy
+    schedule: Schedule = dict(n=n, ridge=ridge, convexity=convexity, accuracy=attained, steps=steps, closed_form=exact)
     return make_plan(
         *queries,
         gradient_evaluations=n * steps,
-        warnings=warnings + (ANY_LOSS,) * (kind == "any"),
+        warnings=warnings + (ANY_LOSS,) * (c.loss_class == "any"),
         paper_limit=at_most("epsilon", given.epsilon, 1.0, SOURCE),
-        n=n,
-        ridge=ridge,
-        convexity=convexity,
-        accuracy=0.0 if exact and output_scale is None else accuracy,
-        steps=steps,
-        closed_form=exact,
-        log_jacobian=linear.log_jacobian,
-        loss_class=kind,
-        output_noise=output_scale is not None,
+        **schedule,
+        log_jacobian=jacobian,
+        loss_class=c.loss_class,
+        output_noise=covers,
     )
 
 
@@ -189,15 +186,13 @@ def perturbed_minimum(objective, plan, mechanism):
     return x, value.info
 
 
-OBJP_SOURCE = "Su, Zhao, Wang 2023, Algorithm 5, Lemma 5"
 EXACT = 1e-18
 """Certificate at which a numerical minimiser stands for the exact one."""
 RIDGES = {"corrected": 1.0, "printed": 0.5}
-PROOFS = ("own", "lemma5")
 LEMMA5 = "charged as Lemma 5 argues, with the tail of a fixed plane: not proved for this loss (erratum E1)"
 
 
-@algorithm("su2023.objp", source=OBJP_SOURCE, needs=NEEDS)
+@algorithm("su2023.objp", source="Su, Zhao, Wang 2023, Algorithm 5, Lemma 5", needs=NEEDS)
 def objp_plan(given: Setting, *, ridge_rule: str = "corrected", proof: str = "own") -> Plan:
     """Exact minimiser of F + <G, x>/n + lam ||x||^2 over C, without output noise.
 
@@ -214,19 +209,17 @@ def objp_plan(given: Setting, *, ridge_rule: str = "corrected", proof: str = "ow
         What charges the release: ``own``, this package's bound for the class of the loss, or ``lemma5``, the
         paper's estimates at full rank, with ``ridge_rule=printed`` (see `_as_lemma5_argues`).
     """
-    c, n, d = given.constants, given.n, given.d
-    C, L, eps = euclidean_set(c, OBJP_SOURCE), c.lipschitz, given.epsilon
-    choice_option("ridge_rule", ridge_rule, RIDGES, OBJP_SOURCE)
-    choice_option("proof", proof, PROOFS, OBJP_SOURCE)
-    _, r = hessian_rank(c, d)
-    lam = max(L / (sqrt(n) * C.euclidean_diameter(d)), RIDGES[ridge_rule] * r * c.smoothness / (eps * n))
+    c, n, d, eps, C = given.constants, given.n, given.d, given.epsilon, euclidean_set(given)
+    given.choice("proof", proof, ("own", "lemma5"))
+    share = RIDGES[given.choice("ridge_rule", ridge_rule, RIDGES)]
+    least = share * doubled_rank(c, d) * c.smoothness / (eps * n)
+    lam = max(c.lipschitz / (sqrt(n) * C.euclidean_diameter(d)), least)
     result = perturbation_plan(
         given,
         ridge=lam,
         convexity=2 * lam + max(c.strong_convexity, c.regularisation),
         accuracy=EXACT,
-        linear_scale=sqrt(32 * given.l) * L / eps,
-        output_scale=None,
+        linear_scale=sqrt(32 * given.l) * c.lipschitz / eps,
     )
     return result if proof == "own" else _as_lemma5_argues(result, given, ridge_rule)
 
@@ -242,9 +235,9 @@ def _as_lemma5_argues(result: Plan, given: Setting, ridge_rule: str) -> Plan:
     """
     c, d, eps = given.constants, given.d, given.epsilon
     if ridge_rule != "printed":
-        raise InputError("ridge_rule", ridge_rule, "printed, with proof=lemma5", OBJP_SOURCE)
-    if hessian_rank(c, d)[0] < d or c.loss_class != "any":
-        raise InputError("hessian_rank", c.hessian_rank, f"at least d = {d}, with proof=lemma5", OBJP_SOURCE)
+        raise given.error("ridge_rule", ridge_rule, "printed, with proof=lemma5")
+    if hessian_rank(c, d) < d or c.loss_class != "any":
+        raise given.error("hessian_rank", c.hessian_rank, f"at least d = {d}, with proof=lemma5")
     (linear,) = result.queries
     assert isinstance(linear, PerturbedObjectiveQuery)
     charged = replace(linear, log_jacobian=eps, dimension=min(2, d))
@@ -255,10 +248,7 @@ def _as_lemma5_argues(result: Plan, given: Setting, ridge_rule: str) -> Plan:
 objp_plan.run(perturbed_minimum)
 
 
-APP_OBJP_SOURCE = "Su, Zhao, Wang 2023, Algorithm 1, Theorems 1 and 2"
-
-
-@algorithm("su2023.app_objp", source=APP_OBJP_SOURCE, needs=NEEDS)
+@algorithm("su2023.app_objp", source="Su, Zhao, Wang 2023, Algorithm 1, Theorems 1 and 2", needs=NEEDS)
 def app_objp_plan(given: Setting, *, output_noise: bool | None = None) -> Plan:
     """Minimise F + <G, x>/n + lam ||x||^2 over C up to alpha, add H and project.
 
@@ -274,16 +264,14 @@ def app_objp_plan(given: Setting, *, output_noise: bool | None = None) -> Plan:
     output_noise : bool
         Whether H is added; by default where the minimiser has no closed form.
     """
-    c, n, d = given.constants, given.n, given.d
-    C, L, l, eps = euclidean_set(c, APP_OBJP_SOURCE), c.lipschitz, given.l, given.epsilon
+    c, n, d, l, eps = given.constants, given.n, given.d, given.l, given.epsilon
+    C, L, r = euclidean_set(given), c.lipschitz, doubled_rank(c, d)
     diam2, width = C.euclidean_diameter(d), C.width(d)
-    _, r = hessian_rank(c, d)
     lam = max(L / (sqrt(n) * diam2), r * c.smoothness / (eps * n))
     alpha = min(L * diam2 / n**1.5, eps**2 * L * diam2**3 / (width**2 * l * n**2.5))
     least = (r * c.smoothness * diam2 / (eps * L)) ** 2
     outside = f"outside_theorem: lam = r beta/(eps n), Theorem 2 asks for n >= {least:.4g}"
-    factor = log(2.5) + l
-    noisy = not has_closed_form(c) if output_noise is None else output_noise
+    factor, noisy = log(2.5) + l, not has_closed_form(c) if output_noise is None else output_noise
     return perturbation_plan(
         given,
         ridge=lam,
@@ -298,10 +286,7 @@ def app_objp_plan(given: Setting, *, output_noise: bool | None = None) -> Plan:
 app_objp_plan.run(perturbed_minimum)
 
 
-APP_OBJP_SC_SOURCE = "Su, Zhao, Wang 2023, Algorithm 2, Theorems 3 and 4"
-
-
-@algorithm("su2023.app_objp_sc", source=APP_OBJP_SC_SOURCE, needs=NEEDS)
+@algorithm("su2023.app_objp_sc", source="Su, Zhao, Wang 2023, Algorithm 2, Theorems 3 and 4", needs=NEEDS)
 def app_objp_sc_plan(given: Setting, *, output_noise: bool | None = None) -> Plan:
     """Algorithm 1 with lam = max{r beta/(eps n) - m_l/2, 0}, for losses Delta-strongly convex in the gauge of C.
 
@@ -316,21 +301,17 @@ def app_objp_sc_plan(given: Setting, *, output_noise: bool | None = None) -> Pla
     output_noise : bool
         Whether H is added; by default where the minimiser has no closed form.
     """
-    c, n, d = given.constants, given.n, given.d
-    C, L, l, eps = euclidean_set(c, APP_OBJP_SC_SOURCE), c.lipschitz, given.l, given.epsilon
+    c, n, d, l, eps = given.constants, given.n, given.d, given.l, given.epsilon
+    C, L, r = euclidean_set(given), c.lipschitz, doubled_rank(c, d)
+    diam2, width = C.euclidean_diameter(d), C.width(d)
     Delta = c.gauge_convexity
     if Delta <= 0:
-        raise InputError(
-            "gauge_convexity", Delta, "> 0: the modulus of every record in the gauge of the set", APP_OBJP_SC_SOURCE
-        )
-    diam2, width = C.euclidean_diameter(d), C.width(d)
-    _, r = hessian_rank(c, d)
+        raise given.error("gauge_convexity", Delta, "> 0: the modulus of every record in the gauge of the set")
     m_l = max(Delta / diam2**2, c.strong_convexity)
     lam = max(r * c.smoothness / (eps * n) - m_l / 2, 0.0)
     alpha = min((L * diam2) ** 2 / (Delta * n**2), L**4 * diam2**6 * eps**2 / (Delta**3 * n**4 * width**2 * l))
     least = max((L * diam2 / Delta) ** 2, (diam2 * r * c.smoothness / (L * eps)) ** 2)
-    factor = log(2.5) + l
-    noisy = not has_closed_form(c) if output_noise is None else output_noise
+    factor, noisy = log(2.5) + l, not has_closed_form(c) if output_noise is None else output_noise
     return perturbation_plan(
         given,
         ridge=lam,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
 
-from dpsco_bench.algorithms.registry import Setting, algorithm, choice_option, count_option
-from dpsco_bench.algorithms.shared import averaged_steps, mirror_descent_plan, optimal_step
+from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.shared import average, averaged_steps, mirror_descent_plan, optimal_step
 from dpsco_bench.backend.namespace import array_namespace, cast_like, float64_zeros, row_norm, to_numpy
-from dpsco_bench.errors import InputError, NumericalFailure, Refusal
+from dpsco_bench.errors import NumericalFailure, Refusal
 from dpsco_bench.geometry.norms import largest
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
@@ -22,11 +22,13 @@ from dpsco_bench.problems.objective import Objective
 from dpsco_bench.rng.streams import Stream, stream_key
 
 Array = Any
-TTZ14_SOURCE = "Talwar, Thakurta, Zhang 2014, as in Su, Zhao, Wang 2023, Table 1 (constants from memory, unverified)"
-MIRRORS = ("lq", "entropy")
 
 
-@algorithm("su2023.ttz14", source=TTZ14_SOURCE, needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.BALL))
+@algorithm(
+    "su2023.ttz14",
+    source="Talwar, Thakurta, Zhang 2014, as in Su, Zhao, Wang 2023, Table 1 (constants from memory, unverified)",
+    needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.BALL),
+)
 def ttz14_plan(given: Setting, *, steps: int | None = None, mirror: str = "lq") -> Plan:
     """Noisy mirror descent with T = n/4 steps of 1/(s sqrt T) on an l1 ball and 1/(s sqrt(d T)) on an l2 ball.
 
@@ -40,10 +42,10 @@ def ttz14_plan(given: Setting, *, steps: int | None = None, mirror: str = "lq") 
         On an l1 ball. ``lq``: a square of an l_q norm. ``entropy``: exponentiated gradient on its 2d vertices, for an
         origin as start.
     """
-    choice_option("mirror", mirror, MIRRORS, TTZ14_SOURCE)
+    given.choice("mirror", mirror, ("lq", "entropy"))
     if mirror == "entropy" and given.constants.domain != "l1_ball":
-        raise InputError("mirror", mirror, f"lq on {given.constants.domain}; entropy is for l1_ball", TTZ14_SOURCE)
-    made = mirror_descent_plan(given, max(1, given.n // 4) if steps is None else steps, None, TTZ14_SOURCE)
+        raise given.error("mirror", mirror, f"lq on {given.constants.domain}; entropy is for l1_ball")
+    made = mirror_descent_plan(given, max(1, given.n // 4) if steps is None else steps, None)
     return made if mirror == "lq" else replace(made, schedule={**made.schedule, "mirror": mirror})
 
 
@@ -85,6 +87,26 @@ def weighted_vertices(u, radius):
 
 
 INNER_STEPS = 50
+
+
+def accelerated(step: Callable[[Array], Array], x: Array, momenta: Iterable[float]) -> Array:
+    """Make steps ``x' = step(y)``, ``y = x' + momentum (x' - x)`` from ``y = x``; returns the last x."""
+    y = x
+    for momentum in momenta:
+        moved = step(y)
+        x, y = moved, moved + momentum * (moved - x)
+    return x
+
+
+def growing_momenta() -> list[float]:
+    """Momenta of Nesterov's method without strong convexity."""
+    t, momenta = 1.0, []
+    for _ in range(INNER_STEPS):
+        t, before = 0.5 * (1.0 + (1.0 + 4.0 * t * t) ** 0.5), t
+        momenta.append((before - 1.0) / t)
+    return momenta
+
+
 LONGEST = 1.1
 """Features of the projected problem are clipped to this norm."""
 
@@ -116,7 +138,7 @@ class Projected:
         xp, d = objective.xp, problem.dimension
         self.objective, self.matrix = objective, random_projection(m, d)
         self._slope: Callable[[Array, Array], Array] = problem.slope
-        self._steepest = steepest
+        self._steepest, self.momenta = steepest, growing_momenta()
         self.phi = xp.asarray(self.matrix, dtype=objective.dtype)
         self.curvature = float(np.linalg.norm(self.matrix, 2)) ** 2
         rows = objective.data.features @ self.phi.T
@@ -136,14 +158,12 @@ class Projected:
 
     def project(self, u: Array) -> Array:
         """Nearest point of ``Phi C`` to ``u (R, m)``: accelerated steps on ``||Phi x - u||^2``, from the last point."""
-        x = y = self._point
-        t = 1.0
-        for _ in range(INNER_STEPS):
-            moved = self.objective.domain.project(y - ((y @ self.phi.T - u) @ self.phi) / self.curvature)
-            t_next = 0.5 * (1.0 + (1.0 + 4.0 * t * t) ** 0.5)
-            x, y, t = moved, moved + (t - 1.0) / t_next * (moved - x), t_next
-        self._point = x
-        return x @ self.phi.T
+
+        def step(y: Array) -> Array:
+            return self.objective.domain.project(y - ((y @ self.phi.T - u) @ self.phi) / self.curvature)
+
+        self._point = accelerated(step, self._point, self.momenta)
+        return self._point @ self.phi.T
 
     def lift(self, v: Array) -> Array:
         """``argmin ||x||_C`` with ``Phi x = v``: the pseudo-inverse on an l2 ball, a linear programme on an l1 ball."""
@@ -171,13 +191,12 @@ def shortest_in_l1(matrix: np.ndarray, target: np.ndarray) -> np.ndarray:
     return size * (found.x[:d] - found.x[d:])
 
 
-KJ16_SOURCE = "Kasiviswanathan, Jin 2016, as in Su, Zhao, Wang 2023, Table 1 (all but m from memory, unverified)"
 DEGENERATE = "degenerate: m = ceil(G n eps) is at least d, so that nothing is projected away"
 
 
 @algorithm(
     "su2023.kj16",
-    source=KJ16_SOURCE,
+    source="Kasiviswanathan, Jin 2016, as in Su, Zhao, Wang 2023, Table 1 (all but m from memory, unverified)",
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR, Trait.BALL, Trait.UNREGULARISED),
     variants={"standard": ("accounted", "none")},
 )
@@ -198,25 +217,21 @@ def kj16_plan(given: Setting, *, projection: int | None = None, steps: int | Non
         Replaces T.
     """
     c, n, d = given.constants, given.n, given.d
-    count_option("projection", projection, KJ16_SOURCE, d)
-    count_option("steps", steps, KJ16_SOURCE)
     if c.ball is None:
-        raise InputError("domain", c.domain, "an l1 or l2 ball", KJ16_SOURCE)
-    m = projection or min(d, ceil(c.ball.width(d) * n * given.epsilon))
-    T, slope = steps or max(1, n // 4), LONGEST * c.lipschitz
-    query = GaussianQuery("gradient", 2 * slope / n, T)
-    warnings = (DEGENERATE,) * (m == d)
+        raise given.error("domain", c.domain, "an l1 or l2 ball")
+    m = given.count("projection", projection, d) or min(d, ceil(c.ball.width(d) * n * given.epsilon))
+    T, slope = given.count("steps", steps) or max(1, n // 4), LONGEST * c.lipschitz
     schedule: Schedule = dict(n=n, steps=T, projection=m, slope=slope, diameter=c.ball.euclidean_diameter(d))
+    query, warnings = GaussianQuery("gradient", 2 * slope / n, T), (DEGENERATE,) * (m == d)
     return make_plan(query, gradient_evaluations=n * T, warnings=warnings, **schedule)
 
 
 @kj16_plan.run
-def kj16(objective, plan, mechanism):
+def kj16(objective, plan, mechanism, projected=Projected):
     """Projected steps on ``v (R, m)``; returns the shortest point over the average of the iterates, ``(R, d)``."""
-    m = plan.projection
-    small = Projected(objective, m, plan.slope / LONGEST)
-    v = objective.xp.zeros((objective.replicates, m), dtype=objective.dtype)
-    variance = plan.slope**2 + m * mechanism.scales["gradient"] ** 2
+    small = projected(objective, plan.projection, plan.slope / LONGEST)
+    v = objective.xp.zeros((objective.replicates, plan.projection), dtype=objective.dtype)
+    variance = plan.slope**2 + plan.projection * mechanism.scales["gradient"] ** 2
     step, total = plan.diameter / sqrt(plan.steps * variance), float64_zeros(v)
     for t in range(plan.steps):
         v = small.project(v - step * mechanism.release("gradient", small.mean_gradient(v), t))
@@ -226,14 +241,13 @@ def kj16(objective, plan, mechanism):
     return x
 
 
-PDA_DPMD_SOURCE = "Amid et al. 2022, as in Su, Zhao, Wang 2023, Table 1 (from memory, unverified)"
 RIDGE = 1e-3
 """Added to the public Hessian where it is singular, or nearly so."""
 
 
 @algorithm(
     "su2023.pda_dpmd",
-    source=PDA_DPMD_SOURCE,
+    source="Amid et al. 2022, as in Su, Zhao, Wang 2023, Table 1 (from memory, unverified)",
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.PUBLIC_QUADRATIC, Trait.SYMMETRIC_SET, Trait.UNREGULARISED),
     variants={"standard": ("accounted", "none")},
 )
@@ -251,24 +265,22 @@ def pda_dpmd_plan(given: Setting, *, steps: int | None = None) -> Plan:
         Replaces T.
     """
     c, n = given.constants, given.n
-    T = count_option("steps", steps, PDA_DPMD_SOURCE) or max(1, n // 4)
+    T = given.count("steps", steps) or max(1, n // 4)
     query = GaussianQuery("gradient", 2 * c.lipschitz / n, T)
     return make_plan(query, gradient_evaluations=n * T, n=n, steps=T, slope=c.lipschitz)
 
 
 @pda_dpmd_plan.run
-def pda_dpmd(objective, plan, mechanism):
+def pda_dpmd(objective, plan, mechanism, metric=None, mean_gradient=None):
     """Mirror steps on ``(R, d)``; returns the average of w_1..w_T. Without noise the step is 1/(L sqrt T)."""
+    metric, mean_gradient = metric or PublicMetric(objective), mean_gradient or objective.mean_gradient
     w, s = objective.start, mechanism.scales["gradient"]
-    metric = PublicMetric(objective)
     step = 1 / (sqrt(plan.steps) * (s * sqrt(w.shape[-1]) or plan.slope))
-    total = float64_zeros(w)
-    for t in range(plan.steps):
-        gradient = mechanism.release("gradient", objective.mean_gradient(w), t)
-        w = metric.project(w - step * gradient @ metric.inverse, w)
-        total = total + w
-        objective.observe(w)
-    return cast_like(total / plan.steps, w)
+
+    def moved(w, t):
+        return metric.project(w - step * mechanism.release("gradient", mean_gradient(w), t) @ metric.inverse, w)
+
+    return average(objective, w, plan.steps, moved)
 
 
 class PublicMetric:
@@ -283,12 +295,10 @@ class PublicMetric:
         self.matrix = objective.xp.asarray(Q, dtype=objective.dtype)
         self.inverse = objective.xp.asarray(np.linalg.inv(Q), dtype=objective.dtype)
         ratio = sqrt(float(values[0] / values[-1]))
-        self.momentum = (1 - ratio) / (1 + ratio)
+        self.momenta = [(1 - ratio) / (1 + ratio)] * INNER_STEPS
 
     def project(self, u, start):
         """Nearest point of the domain to ``u (R, d)`` in the metric: accelerated steps from ``start``."""
-        x = y = start
-        for _ in range(INNER_STEPS):
-            moved = self.domain.project(y - (y - u) @ self.matrix / self.curvature)
-            x, y = moved, moved + self.momentum * (moved - x)
-        return x
+        return accelerated(
+            lambda y: self.domain.project(y - (y - u) @ self.matrix / self.curvature), start, self.momenta
+        )

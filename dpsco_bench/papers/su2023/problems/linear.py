@@ -1,8 +1,9 @@
-"""Linear losses on a unit set: one slope for all records, or slopes that are rarely large."""
+"""Linear losses on a unit set, with one slope for all records or rarely large ones, and estimation of means."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,9 +12,15 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.geometry.ball import feasible_set
-from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
+from dpsco_bench.geometry.norms import dual_exponent
+from dpsco_bench.plain import Options, Schedule
+from dpsco_bench.problems.base import Constants, Data, Draws, Problem, Trait, option
+from dpsco_bench.problems.constants import CURVED
 from dpsco_bench.problems.families import OnUnitSet, SignalFamily, on_unit_set, sparse_vertex
+from dpsco_bench.problems.linear import ball_name
+from dpsco_bench.problems.quadratic import MEAN_TRAITS, MeanOracle, mean_constants
 from dpsco_bench.problems.registry import problem
+from dpsco_bench.problems.slopes import CoinSample, StudentSample
 
 Array = Any
 
@@ -28,16 +35,7 @@ class PointmassLinear(OnUnitSet, SignalFamily):
     name = "pointmass_linear"
     summary = "linear oracle over a unit set (l1, l2, k-support, group, subspace) with a free signal"
     source = "instance `pointmass_linear` for Su, Zhao, Wang 2023, Theorem 2"
-    traits = frozenset(
-        {
-            Trait.CONVEX,
-            Trait.SMOOTH,
-            Trait.LIPSCHITZ,
-            Trait.TWICE_DIFFERENTIABLE,
-            Trait.LINEAR_LOSS,
-            Trait.PLANE_GRADIENTS,
-        }
-    )
+    traits = CURVED | {Trait.LINEAR_LOSS, Trait.PLANE_GRADIENTS}
     shares_records: ClassVar[bool] = True
     default_dimension: ClassVar[int] = 64
     reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
@@ -137,15 +135,8 @@ class TwoPointTail(SignalFamily):
     def own_constants(self) -> Constants:
         """Sigma = 1 a coordinate; beta = 1 is declared, L is that of the mean slope only."""
         size = float(self.strengths.max())
-        return on_unit_set(
-            feasible_set("l2_ball", 1.0),
-            size,
-            1.0,
-            gradient_deviation=1.0,
-            hessian_rank=0.0,
-            initial_gap=size,
-            initial_distance=1.0,
-        )
+        known: Options = dict(gradient_deviation=1.0, hessian_rank=0.0, initial_gap=size, initial_distance=1.0)
+        return on_unit_set(feasible_set("l2_ball", 1.0), size, 1.0, **known)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -164,12 +155,10 @@ class TwoPointTail(SignalFamily):
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
         if (first, count) != (0, data.n):
             return array_namespace(x).mean(self.record_gradients(x, data, first, count), axis=1)
-        low, high = self._levels(x)
-        return low + self._shares(x, data) * (high - low)
+        return self._mean(x, data, *self._levels(x))
 
     def clipped_mean_gradient(self, x: Array, data: Any, level: float) -> Array:
-        low, high = (array_namespace(x).clip(values, -level, level) for values in self._levels(x))
-        return low + self._shares(x, data) * (high - low)
+        return self._mean(x, data, *(array_namespace(x).clip(values, -level, level) for values in self._levels(x)))
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
         indices = np.broadcast_to(np.arange(first, first + count), (x.shape[0], count))
@@ -199,11 +188,195 @@ class TwoPointTail(SignalFamily):
         low = self.by_row(-1.0 / self.height - self.strengths / math.sqrt(self.dimension), x)
         return low, low + self.height
 
-    def _shares(self, x: Array, data: Any) -> Array:
-        """Frequencies of the rare value, shape ``(rows, d)``."""
+    def _mean(self, x: Array, data: Any, low: Array, high: Array) -> Array:
+        """Mean slope ``(rows, d)`` of the usual and the rare value, by the frequencies of the latter."""
         xp = array_namespace(x)
-        return xp.tile(xp.asarray(data.counts / data.n, dtype=x.dtype), (len(self.strengths), 1))
+        shares = xp.tile(xp.asarray(data.counts / data.n, dtype=x.dtype), (len(self.strengths), 1))
+        return low + shares * (high - low)
 
     def _slopes(self, x: Array, rare: np.ndarray) -> Array:
         low, high = self._levels(x)
         return low[:, None, :] + array_namespace(x).asarray(rare, dtype=x.dtype) * (high - low)[:, None, :]
+
+
+@problem
+class CoinMean(Problem):
+    """``f(x, z) = ||x - z v||^2/2`` with fair ``z = +-1``, v the first axis; its excess is ``||x||^2/2``."""
+
+    name = "coin_mean"
+    summary = "mean estimation of fair coins on the unit l2 ball; population risk"
+    source = "instance `coin_mean` for Su, Zhao, Wang 2023, Theorem 4"
+    traits = MEAN_TRAITS
+    draws_per_replicate: ClassVar[bool] = True
+    population: ClassVar[bool] = True
+    default_dimension: ClassVar[int] = 1
+
+    @property
+    def own_constants(self) -> Constants:
+        return mean_constants(feasible_set("l2_ball", 1.0), self.dimension)
+
+    @property
+    def start(self) -> np.ndarray:
+        """Point v: the origin is the population's optimum already."""
+        return np.eye(1, self.dimension)[0]
+
+    @property
+    def isotropic_curvature(self) -> float:
+        return 1.0
+
+    def sample(self, n: int, draws: Draws) -> CoinSample:
+        """Draw the number of heads of every replicate."""
+        return CoinSample(n, draws, np.array([0.5]))
+
+    def row_size(self, n: int) -> int:
+        return self.dimension
+
+    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
+        """``x`` minus the mean coin times v."""
+        return x - data.mean(x, first, count) * self._axis(x)
+
+    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
+        indices = np.broadcast_to(np.arange(first, first + count), (x.shape[0], count))
+        coins = array_namespace(x).asarray(data.chosen(indices), dtype=x.dtype)
+        return x[:, None, :] - coins[:, :, None] * self._axis(x)
+
+    def gather(self, data: Any, indices: Array) -> Data:
+        """Coins ``indices (R, W)`` of each replicate."""
+        return Data(data.n, data.chosen(indices))
+
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        xp = array_namespace(x)
+        total = xp.sum(xp.asarray(batch.features, dtype=x.dtype) * weights, axis=-1, keepdims=True)
+        return xp.sum(weights, axis=-1, keepdims=True) * x - total * self._axis(x)
+
+    def risk(self, x: Array, data: Any) -> Array:
+        return self.excess_risk(x, data) + 0.5
+
+    def optimal_risk(self, data: Any) -> float:
+        return 0.5
+
+    def excess_risk(self, x: Array, data: Any) -> Array:
+        return 0.5 * array_namespace(x).sum(x * x, axis=-1)
+
+    def _axis(self, x: Array) -> Array:
+        return array_namespace(x).asarray(np.eye(1, self.dimension)[0], dtype=x.dtype)
+
+
+DISTANCE = 0.6
+"""Distance of the optimum from the origin, in l_p; the radius is 1."""
+
+
+class SortedRecords:
+    """Records ``(R, n, d)``, every coordinate of them sorted, and their sums from below."""
+
+    def __init__(self, records: np.ndarray) -> None:
+        self.n, self.records = records.shape[1], records
+        self.sorted = np.sort(records, axis=1)
+        self.sums = np.concatenate([np.zeros_like(records[:, :1]), np.cumsum(self.sorted, axis=1)], axis=1)
+
+    def clipped_mean(self, x: np.ndarray, level: float) -> np.ndarray:
+        """``mean_i clip(x - z_i, -level, level)`` of points ``x (R, d)``, shape ``(R, d)``."""
+        below, upto = self._ranks(x - level), self._ranks(x + level)
+        inside = np.take_along_axis(self.sums, upto[:, None], 1) - np.take_along_axis(self.sums, below[:, None], 1)
+        return (level * (below - (self.n - upto)) + x * (upto - below) - inside[:, 0]) / self.n
+
+    def _ranks(self, x: np.ndarray) -> np.ndarray:
+        rows, columns = x.shape
+        found = [np.searchsorted(self.sorted[r, :, j], x[r, j]) for r in range(rows) for j in range(columns)]
+        return np.array(found).reshape(rows, columns)
+
+
+@problem
+class HeavyMean(Problem):
+    """``f(x, z) = ||x - z||_2^2/2`` over the unit l_p ball, ``z = m +`` Student noise, ``||m||_p = 0.6``.
+
+    The mean has entries of one size and alternating signs; coordinates of the noise have variance ``d^(-2/q)``, so that
+    ``E ||noise||_q^2 <= 1``. The loss is not negative, and its gradient vanishes at the optimum.
+    """
+
+    name = "heavy_mean"
+    summary = "means of Student noise (2.1 degrees of freedom) on the unit l_p ball, p >= 2; population risk"
+    source = "instance within the assumptions of Su, Zhao, Wang 2023, Theorem 17 (ours)"
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.STRONGLY_CONVEX, Trait.COMMON_HESSIAN})
+    draws_per_replicate: ClassVar[bool] = True
+    population: ClassVar[bool] = True
+    default_dimension: ClassVar[int] = 8
+    p: float = option(2.0, "norm of the ball and of the constants", within="[2, inf]")
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of a coordinate, ``d^(-1/q)``."""
+        return float(self.dimension ** (-1.0 / dual_exponent(self.p)))
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Compute the optimum m, shape ``(d,)``."""
+        d = self.dimension
+        return DISTANCE * d ** (-1.0 / self.p) * (1.0 - 2.0 * (np.arange(d) % 2))
+
+    @property
+    def own_constants(self) -> Constants:
+        """``beta = d^(1-2/p)`` in l_p; sigma is a coordinate's. No record's gradient is bounded: L is that of F."""
+        d, q, mean = self.dimension, dual_exponent(self.p), self.mean
+        start: Options = dict(initial_gap=0.5 * float(np.sum(mean**2)), initial_distance=float(np.linalg.norm(mean)))
+        ball: Options = dict(diameter=2.0, norm=self.p, domain=ball_name(self.p))
+        known: Options = dict(strong_convexity=1.0, gradient_deviation=self.deviation, hessian_rank=0.0)
+        steepest = (1.0 + DISTANCE) * d ** (1.0 / q - 1.0 / self.p)
+        return Constants(steepest, d ** (1.0 - 2.0 / self.p), **known, **start, **ball)
+
+    @property
+    def isotropic_curvature(self) -> float:
+        return 1.0
+
+    def sample(self, n: int, draws: Draws) -> SortedRecords:
+        noise = StudentSample(n, self.dimension, draws).noise(0, n) * self.dimension**0.5  # of variance 1
+        return SortedRecords(self.mean + self.deviation * noise)
+
+    def clipped_mean_gradient(self, x: Array, data: Any, level: float) -> Array:
+        return array_namespace(x).asarray(data.clipped_mean(to_numpy(x), level), dtype=x.dtype)
+
+    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
+        rows = array_namespace(x).asarray(data.records[:, first : first + count], dtype=x.dtype)
+        return x[:, None, :] - rows
+
+    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
+        return array_namespace(x).mean(self.record_gradients(x, data, first, count), axis=1)
+
+    def gather(self, data: Any, indices: Array) -> Data:
+        i = to_numpy(indices)
+        return Data(data.n, data.records[np.arange(i.shape[0])[:, None], i])
+
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        xp = array_namespace(x)
+        rows = xp.asarray(batch.features, dtype=x.dtype)
+        return xp.sum((x[:, None, :] - rows) * weights[:, :, None], axis=1)
+
+    def risk(self, x: Array, data: Any) -> Array:
+        return self.excess_risk(x, data) + 0.5 * self.dimension * self.deviation**2
+
+    def optimal_risk(self, data: Any) -> float:
+        return 0.5 * self.dimension * self.deviation**2
+
+    def excess_risk(self, x: Array, data: Any) -> Array:
+        xp = array_namespace(x)
+        return 0.5 * xp.sum((x - xp.asarray(self.mean, dtype=x.dtype)) ** 2, axis=-1)
+
+
+@problem
+class InteriorMean(MeanOracle):
+    """``F(x) = ||x||^2/2`` over a unit set."""
+
+    name = "interior_mean"
+    summary = "mean estimation oracle whose optimum is the centre of a unit set"
+    source = "instance `interior_mean` for Su, Zhao, Wang 2023, Theorem 4 (erratum E4b)"
+    default_dimension = 256
+
+    @cached_property
+    def record(self) -> np.ndarray:
+        return np.zeros(self.dimension)
+
+    def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
+        """``d s1^2/(2 n^2)`` for Algorithm 2 with lambda = 0, as long as the noisy minimiser stays inside the set."""
+        if algorithm != "su2023.app_objp_sc":
+            return super().expected_gap(algorithm, schedule, scales)
+        return self.dimension * (scales["linear term"] / schedule["n"]) ** 2 / 2.0

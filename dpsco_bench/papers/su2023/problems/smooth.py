@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
+from dpsco_bench.problems.constants import CURVED
 from dpsco_bench.problems.data import PSEUDO_HUBER, Kinds, RecordForm, axis_kinds
 from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import problem
@@ -108,7 +109,7 @@ class CoordPseudoHuber(SignalFamily):
     name = "coord_pseudo_huber"
     summary = "pseudo-Huber medians of biased coins, one coordinate a record, on the whole space; population risk"
     source = "instance `coord_pseudo_huber` for Su, Zhao, Wang 2023, Theorem 8"
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE})
+    traits = CURVED
     draws_per_replicate: ClassVar[bool] = True
     population: ClassVar[bool] = True
     default_dimension: ClassVar[int] = 4
@@ -154,19 +155,19 @@ class CoordPseudoHuber(SignalFamily):
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
         """Sum over the records of a row, one after the other."""
-        total = self._single(x, *self._record(data, first))
+        total = self._single(x, data, first)
         for index in range(first + 1, first + count):
-            total = total + self._single(x, *self._record(data, index))
+            total = total + self._single(x, data, index)
         return total / count
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        found = [self._single(x, *self._record(data, index)) for index in range(first, first + count)]
+        found = [self._single(x, data, index) for index in range(first, first + count)]
         return array_namespace(x).stack(found, axis=1)
 
     def gather(self, data: Any, indices: Array) -> CoordinateBatch:
         """Gather records ``indices (rows, W)`` of every row."""
-        i, R = to_numpy(indices), data.places.shape[1]
-        replicate = np.arange(i.shape[0])[:, None] % R
+        i = to_numpy(indices)
+        replicate = np.arange(i.shape[0])[:, None] % data.places.shape[1]
         chance = np.repeat(0.5 + 0.5 * self.strengths, i.shape[0] // len(self.strengths))[:, None]
         signs = np.where(data.uniforms[i, replicate] < chance, self.target, -self.target)
         return CoordinateBatch(data.n, data.places[i, replicate], signs)
@@ -191,9 +192,8 @@ class CoordPseudoHuber(SignalFamily):
         return axis_kinds(data.places.T, minus, np.tile(np.eye(self.dimension), (2, 1)), targets)
 
     def batch_gradient(self, x: Array, batch: Any, weights: Array) -> Array:
-        columns = zip(batch.places.T, batch.targets.T, strict=True)
-        found = [self._single(x, places, targets) for places, targets in columns]
-        xp = array_namespace(x)
+        xp, columns = array_namespace(x), zip(batch.places.T, batch.targets.T, strict=True)
+        found = [self._at(x, places, targets) for places, targets in columns]
         return xp.sum(xp.stack(found, axis=1) * weights[:, :, None], axis=1)
 
     def risk(self, x: Array, data: Any) -> Array:
@@ -220,14 +220,13 @@ class CoordPseudoHuber(SignalFamily):
         c = self.rounding
         return (t * t + c * c) ** 0.5 - c
 
-    def _record(self, data: Any, index: int) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates and targets of one record of every row."""
-        chance = 0.5 + 0.5 * self.strengths[:, None]
-        signs = np.where(data.uniforms[index] < chance, self.target, -self.target)
-        return np.tile(data.places[index], len(self.strengths)), signs.reshape(-1)
+    def _single(self, x: Array, data: Any, index: int) -> Array:
+        """Gradient of one record in every row."""
+        signs = np.where(data.uniforms[index] < 0.5 + 0.5 * self.strengths[:, None], self.target, -self.target)
+        return self._at(x, np.tile(data.places[index], len(self.strengths)), signs.reshape(-1))
 
-    def _single(self, x: Array, places: np.ndarray, targets: np.ndarray) -> Array:
-        """Gradient of one record a row."""
+    def _at(self, x: Array, places: np.ndarray, targets: np.ndarray) -> Array:
+        """Gradient of a record a row, by its coordinate and its target."""
         xp, c = array_namespace(x), self.rounding
         t = x - xp.asarray(targets[:, None], dtype=x.dtype)
         chosen = xp.asarray(places[:, None]) == xp.arange(self.dimension)

@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil, log, sqrt
 from typing import Any
 
-from dpsco_bench.algorithms.registry import Setting, algorithm, count_option
-from dpsco_bench.errors import InputError
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, last_iterate, make_plan
 from dpsco_bench.problems.base import Trait
 
 Array = Any
 
 
-def gradient_query(given: Setting, T: int, noise_constant: float | str, source: str) -> GaussianQuery:
-    """T releases of the mean gradient: sensitivity 2G/n, ``sigma^2 = c G^2 T l/(n eps)^2`` as printed."""
-    G, n = given.constants.lipschitz, given.n
-    scale = sqrt(noise_constant_value(given, noise_constant, source) * T * given.l) * G / (n * given.epsilon)
-    return GaussianQuery("gradient", 2 * G / n, T, paper_scale=scale)
-
-
-def noise_constant_value(given: Setting, value: float | str, source: str) -> float:
-    """Read the constant c: a number > 0, or ``renyi`` for ``8 + 4 eps/l``, from the proof's constants (erratum E8).
+def named_constant(given: Setting, value: float | str, name: str, derived: float) -> float:
+    """Read the constant c of a variance: a number > 0, or ``name`` for ``derived``, from a proof's constants.
 
     Raises InputError for anything else.
     """
-    if value == "renyi":
-        return 8.0 + 4.0 * given.epsilon / given.l
+    if value == name:
+        return derived
     if isinstance(value, str) or value <= 0:
-        raise InputError("noise_constant", value, "a number > 0 or renyi", source)
+        raise given.error("noise_constant", value, f"a number > 0 or {name}")
     return float(value)
 
 
-def checked_step(step: float | None, smoothness: float, source: str) -> float:
-    """Eta: 1/L, or a smaller one as given. Raises InputError outside (0, 1/L]."""
-    eta = 1.0 / smoothness if step is None else step
-    if not 0 < eta <= (1 + 1e-12) / smoothness:
-        raise InputError("step", eta, f"in (0, 1/L] with 1/L = {1 / smoothness:.6g}", source)
-    return eta
+def noise_constant_value(given: Setting, value: float | str) -> float:
+    """Read the constant c, where ``renyi`` is ``8 + 4 eps/l`` (erratum E8)."""
+    return named_constant(given, value, "renyi", 8.0 + 4.0 * given.epsilon / given.l)
+
+
+def gradient_query(given: Setting, T: int, noise_constant: float | str) -> GaussianQuery:
+    """T releases of the mean gradient: sensitivity 2G/n, ``sigma^2 = c G^2 T l/(n eps)^2`` as printed."""
+    G, n = given.constants.lipschitz, given.n
+    scale = sqrt(noise_constant_value(given, noise_constant) * T * given.l) * G / (n * given.epsilon)
+    return GaussianQuery("gradient", 2 * G / n, T, paper_scale=scale)
+
+
+def descent_plan(given: Setting, T: int, step: float | None, noise_constant: float | str, release: str = "") -> Plan:
+    """Plan T steps of size 1/L, or as given, each with the gradient of `gradient_query`."""
+    n, limit = given.n, 1.0 / given.constants.total_smoothness
+    eta = given.step(limit if step is None else step, limit, "1/L")
+    query = gradient_query(given, T, noise_constant)
+    last = last_iterate(given.constants, eta, release, given.source) if release else None
+    return make_plan(query, gradient_evaluations=n * T, last_iterate=last, n=n, steps=T, step=eta)
 
 
 def noisy_step(objective: Any, plan: Any, mechanism: Any, x: Array, t: int) -> Array:
@@ -46,12 +52,20 @@ def noisy_step(objective: Any, plan: Any, mechanism: Any, x: Array, t: int) -> A
     return x - plan.step * gradient
 
 
-PL_SOURCE = "Wang, Ye, Xu 2017, Algorithm 4, Theorems 6.1 and 6.2"
+def random_iterate(objective: Any, plan: Any, mechanism: Any, step: Callable[[Array, int], Array]) -> Array:
+    """Make steps ``x <- step(x, t)`` on iterates ``(R, d)``; return x_M with M uniform on {0, ..., T-1}."""
+    x = output = objective.start
+    M = mechanism.choose("output", plan.steps)[:, None]
+    for t in range(plan.steps):
+        objective.observe(x)
+        output = objective.xp.where(t == M, x, output)
+        x = step(x, t)
+    return output
 
 
 @algorithm(
     "wang2017.dp_gd_pl",
-    source=PL_SOURCE,
+    source="Wang, Ye, Xu 2017, Algorithm 4, Theorems 6.1 and 6.2",
     needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.POLYAK_LOJASIEWICZ, Trait.UNCONSTRAINED),
     law="gradient_descent",
 )
@@ -82,14 +96,10 @@ def dp_gd_pl_plan(
     """
     c, n, d = given.constants, given.n, given.d
     if c.strong_convexity <= 0:
-        raise InputError("strong_convexity", c.strong_convexity, "> 0 (the PL constant)", PL_SOURCE)
-    eta = checked_step(step, c.total_smoothness, PL_SOURCE)
-    condition = c.total_smoothness / c.strong_convexity
+        raise given.error("strong_convexity", c.strong_convexity, "> 0 (the PL constant)")
     gain = 2 * log(n * given.epsilon) - log(d * c.lipschitz**2 * given.l)
-    T = count_option("steps", steps, PL_SOURCE) or max(1, ceil(condition * gain))
-    query = gradient_query(given, T, noise_constant, PL_SOURCE)
-    last = last_iterate(given.constants, eta, release, PL_SOURCE)
-    return make_plan(query, gradient_evaluations=n * T, last_iterate=last, n=n, steps=T, step=eta)
+    T = given.count("steps", steps) or max(1, ceil(c.total_smoothness / c.strong_convexity * gain))
+    return descent_plan(given, T, step, noise_constant, release)
 
 
 @dp_gd_pl_plan.run
@@ -102,13 +112,9 @@ def dp_gd_pl(objective, plan, mechanism):
     return x
 
 
-CONVEX_SOURCE = "Wang, Ye, Xu 2017, Algorithm 4 and Appendix A"
-FIGURE_2_STEPS = 1000
-
-
 @algorithm(
     "wang2017.dp_gd",
-    source=CONVEX_SOURCE,
+    source="Wang, Ye, Xu 2017, Algorithm 4 and Appendix A",
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED),
     law="gradient_descent",
 )
@@ -129,27 +135,18 @@ def dp_gd_plan(
     ----------
     steps, step : optional
         T (1000 by default) and eta (1/L by default, and at most that).
-    noise_constant : float or str
-        c in sigma^2 = c G^2 T l/(n eps)^2, equation (11); ``renyi`` is c = 8 + 4 eps/l (erratum E8).
-    release : str
-        What accounted noise is calibrated by: the ``sequence`` of all gradients, or the ``output`` alone.
+    noise_constant, release
+        As for ``wang2017.dp_gd_pl``.
     """
-    n, eta = given.n, checked_step(step, given.constants.total_smoothness, CONVEX_SOURCE)
-    T = count_option("steps", steps, CONVEX_SOURCE) or FIGURE_2_STEPS
-    query = gradient_query(given, T, noise_constant, CONVEX_SOURCE)
-    last = last_iterate(given.constants, eta, release, CONVEX_SOURCE)
-    return make_plan(query, gradient_evaluations=n * T, last_iterate=last, n=n, steps=T, step=eta)
+    return descent_plan(given, given.count("steps", steps) or 1000, step, noise_constant, release)
 
 
 dp_gd_plan.run(dp_gd_pl)
 
 
-NONCONVEX_SOURCE = "Wang, Ye, Xu 2017, Algorithm 4, Theorems 6.1 and 6.3"
-
-
 @algorithm(
     "wang2017.dp_gd_nonconvex",
-    source=NONCONVEX_SOURCE,
+    source="Wang, Ye, Xu 2017, Algorithm 4, Theorems 6.1 and 6.3",
     needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED),
     measure="mean_squared_gradient",
 )
@@ -165,27 +162,16 @@ def dp_gd_nonconvex_plan(
     ----------
     given : Setting
         D0 is the declared `initial_gap`.
-    steps, step : optional
-        Replace T and eta; eta must be at most 1/L.
-    noise_constant : float or str
-        c in sigma^2 = c G^2 T l/(n eps)^2, equation (11); ``renyi`` is c = 8 + 4 eps/l (erratum E8).
+    steps, step, noise_constant
+        As for ``wang2017.dp_gd_pl``.
     """
-    c, n, d = given.constants, given.n, given.d
-    L = c.total_smoothness
-    eta = checked_step(step, L, NONCONVEX_SOURCE)
-    balanced = sqrt(2 * L * c.initial_gap / (d * given.l)) * n * given.epsilon / c.lipschitz
-    T = count_option("steps", steps, NONCONVEX_SOURCE) or max(1, round(balanced))
-    query = gradient_query(given, T, noise_constant, NONCONVEX_SOURCE)
-    return make_plan(query, gradient_evaluations=n * T, n=n, steps=T, step=eta)
+    c = given.constants
+    signal = sqrt(2 * c.total_smoothness * c.initial_gap / (given.d * given.l)) * given.n * given.epsilon / c.lipschitz
+    T = given.count("steps", steps) or max(1, round(signal))
+    return descent_plan(given, T, step, noise_constant)
 
 
 @dp_gd_nonconvex_plan.run
 def dp_gd_nonconvex(objective, plan, mechanism):
     """Algorithm 4 on iterates ``(R, d)``; returns x_M with M uniform on {0, ..., T-1}."""
-    x = output = objective.start
-    M = mechanism.choose("output", plan.steps)[:, None]
-    for t in range(plan.steps):
-        objective.observe(x)
-        output = objective.xp.where(t == M, x, output)
-        x = noisy_step(objective, plan, mechanism, x, t)
-    return output
+    return random_iterate(objective, plan, mechanism, lambda x, t: noisy_step(objective, plan, mechanism, x, t))

@@ -1,27 +1,26 @@
-"""Noisy mirror descent on a ball: DP-AccMD (Wang, Ye, Xu 2017, Algorithm 3), and the method of its Table 3."""
+"""Noisy methods on a ball: DP-AccMD (Wang, Ye, Xu 2017, Algorithm 3), mirror descent and Frank-Wolfe of its Table 3."""
 
 from __future__ import annotations
 
 from math import log, sqrt
 
-from dpsco_bench.algorithms.registry import CALIBRATIONS, Setting, algorithm, choice_option, count_option
+from dpsco_bench.algorithms.registry import CALIBRATIONS, Setting, algorithm
 from dpsco_bench.algorithms.shared import averaged_steps, mirror_descent_plan, optimal_step
-from dpsco_bench.errors import InputError
+from dpsco_bench.backend.namespace import array_namespace, cast
 from dpsco_bench.geometry.mirror import ball_geometry
 from dpsco_bench.papers.wang2017.algorithms.gradient_descent import gradient_query, noise_constant_value
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
-from dpsco_bench.privacy.plan import Plan, make_plan
+from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, make_plan
 from dpsco_bench.problems.base import Trait
 
-SOURCE = "Wang, Ye, Xu 2017, Algorithm 3, Theorems 5.3 and 5.4"
 EXACT_STEP = "y is computed from the exact gradient (erratum E6)"
 NO_NOISE = "the printed listing uses its noise nowhere (erratum E6)"
 
 
 @algorithm(
     "wang2017.dp_accmd",
-    source=SOURCE,
+    source="Wang, Ye, Xu 2017, Algorithm 3, Theorems 5.3 and 5.4",
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.BALL, Trait.UNREGULARISED),
     variants={"acsa": CALIBRATIONS, "noisy_y": CALIBRATIONS, "proof": ("paper", "none"), "literal": ("paper", "none")},
     defaults={"paper": "proof"},
@@ -56,30 +55,25 @@ def dp_accmd_plan(
         ``literal``: K = 1. ``optimal``: K = sqrt(48/c), which minimises the bound. c is that of the noise in force:
         4 eps^2/(mu^2 l), mu the Gaussian-DP parameter of (eps, delta), under accounted noise.
     """
-    c, n, d = given.constants, given.n, given.d
-    count_option("steps", steps, SOURCE)
-    ball = c.ball
+    c, n, d, ball = given.constants, given.n, given.d, given.constants.ball
     if ball is None:
-        raise InputError("domain", c.domain, "a ball", SOURCE)
-    geometry = ball_geometry(ball)
-    B, W = geometry.bregman_radius(d), geometry.squared_width(d)
+        raise given.error("domain", c.domain, "a ball")
+    B, W = ball_geometry(ball).bregman_radius(d), ball_geometry(ball).squared_width(d)
     lengths = dict(diameter=ball.diameter, radius=ball.radius)
-    Lc = c.smoothness * lengths[choice_option("norm_smoothness", norm_smoothness, lengths, SOURCE)] ** 2
-    constant = noise_constant_value(given, noise_constant, SOURCE)
+    Lc = c.smoothness * lengths[given.choice("norm_smoothness", norm_smoothness, lengths)] ** 2
+    constant = noise_constant_value(given, noise_constant)
     if given.calibration == "accounted":
         constant = least_noise_constant(given.epsilon, given.delta)
     horizons = dict(literal=1.0, optimal=sqrt(48.0 / constant))
-    K = horizons[choice_option("horizon", horizon, horizons, SOURCE)]
+    K = horizons[given.choice("horizon", horizon, horizons)]
     gain = n * given.epsilon / (c.lipschitz * sqrt(given.l * W))
-    T = steps or max(1, round(sqrt(K * Lc * sqrt(B) * gain)))
+    T = given.count("steps", steps) or max(1, round(sqrt(K * Lc * sqrt(B) * gain)))
     schedule: Schedule = dict(n=n, steps=T, norm_smoothness=Lc, bregman_radius=B, squared_width=W, y_step=given.variant)
     if given.variant == "literal":
         return make_plan(gradient_evaluations=n * T, unprotected=NO_NOISE, **schedule)
-    query = gradient_query(given, T, noise_constant, SOURCE)
-    exact = (EXACT_STEP,) if given.variant == "proof" else ()  # at T = 1 the output holds no noise at all
-    if T == 1:
-        return make_plan(query, gradient_evaluations=n * T, unprotected=" ".join(exact), **schedule)
-    return make_plan(query, gradient_evaluations=n * T, leaks=exact, **schedule)
+    exact = (EXACT_STEP,) if given.variant == "proof" else ()
+    shown: Schedule = {"leaks": exact} if T > 1 else {"unprotected": " ".join(exact)}  # y_1 holds no noise at all
+    return make_plan(gradient_query(given, T, noise_constant), gradient_evaluations=n * T, **shown, **schedule)
 
 
 def least_noise_constant(epsilon: float, delta: float) -> float:
@@ -108,12 +102,12 @@ def dp_accmd(objective, plan, mechanism):
     return y
 
 
-TTZ14_SOURCE = (
-    "Talwar, Thakurta, Zhang 2014, as row [28] of Wang, Ye, Xu 2017, Table 3 (constants from memory, unverified)"
+@algorithm(
+    "wang2017.noisy_md_ttz14",
+    source="Talwar, Thakurta, Zhang 2014, as row [28] of Wang, Ye, Xu 2017, Table 3 (constants from memory, "
+    "unverified)",
+    needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.BALL),
 )
-
-
-@algorithm("wang2017.noisy_md_ttz14", source=TTZ14_SOURCE, needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.BALL))
 def noisy_md_plan(given: Setting, *, steps: int | None = None, most_steps: int | None = None) -> Plan:
     """Mirror descent with noisy full gradients: T = diam^2 n^2 eps^2/(W ln^2(n/delta)), average of the iterates.
 
@@ -127,10 +121,56 @@ def noisy_md_plan(given: Setting, *, steps: int | None = None, most_steps: int |
     steps, most_steps : optional
         Replace T; cap it.
     """
-    return mirror_descent_plan(given, steps, most_steps, TTZ14_SOURCE)
+    return mirror_descent_plan(given, steps, most_steps)
 
 
 @noisy_md_plan.run
 def noisy_md(objective, plan, mechanism):
     """Mirror steps on ``(R, d)``; returns the average of z_1..z_T."""
     return averaged_steps(objective, plan, mechanism, optimal_step(plan, mechanism))
+
+
+@algorithm(
+    "wang2017.frank_wolfe_ttz15",
+    source="Talwar, Thakurta, Zhang 2015, as row [29] of Wang, Ye, Xu 2017, Table 3 (constants from memory, "
+    "unverified)",
+    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.L1_BALL),
+)
+def plan(given: Setting, *, steps: int | None = None) -> Plan:
+    """Frank-Wolfe steps 2/(t+2) to the vertex of least noisy score <s, grad F>: T = (n eps/L1)^(2/3), T - 1 releases.
+
+    L1 = sup||grad f||_inf <= G. ``paper``: Laplace scale L1 R sqrt(8 T l)/(n eps). ``accounted``: a score changes by up
+    to 2 L1 R/n, so a release is 4 L1 R/(n scale)-differentially private; optimal composition of pure privacy.
+
+    Parameters
+    ----------
+    given : Setting
+        On an l1 ball.
+    steps : optional
+        Replaces T, at least 2.
+    """
+    c, n = given.constants, given.n
+    if c.ball is None or c.domain != "l1_ball":
+        raise given.error("domain", c.domain, "l1_ball")
+    slope, R, ne = c.lipschitz, c.ball.radius, n * given.epsilon
+    T = given.count("steps", steps, least=2) or max(2, round((ne / slope) ** (2 / 3)))
+    scale = slope * R * sqrt(8 * T * given.l) / ne
+    vertex = NoisyMinimumQuery("vertex", 2 * slope * R / n, T - 1, paper_scale=scale)
+    return make_plan(vertex, gradient_evaluations=n * (T - 1), n=n, steps=T, radius=R)
+
+
+@plan.run
+def frank_wolfe(objective, plan, mechanism):
+    """Step from ``(R, d)`` towards vertices ``+R e_1, -R e_1, +R e_2, ...``; return the last iterate."""
+    x = objective.start
+    xp, d = array_namespace(x), x.shape[-1]
+    vertices = xp.arange(2 * d)
+    for t in range(1, plan.steps):
+        scores = plan.radius * objective.full_gradient(x)
+        scores = xp.reshape(xp.stack([scores, -scores], axis=-1), (-1, 2 * d))
+        chosen = mechanism.release("vertex", scores, t - 1)
+        picked = cast(vertices[None, :] == chosen[:, None], x.dtype)
+        vertex = plan.radius * (picked[:, 0::2] - picked[:, 1::2])
+        x = x + 2 / (t + 2) * (vertex - x)
+        objective.observe(x)
+    return x

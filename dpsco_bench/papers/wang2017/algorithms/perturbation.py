@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from math import expm1, log, sqrt
 
-from dpsco_bench.algorithms.registry import Setting, algorithm, count_option
-from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.errors import Refusal
 from dpsco_bench.papers.wang2017.perturbed import PerturbedMinimiser
 from dpsco_bench.privacy.accountants.objective import rank_one_log_jacobian, two_rank_log_jacobian
 from dpsco_bench.privacy.plan import GammaObjectiveQuery, GaussianQuery, ObjectiveQuery, Plan, make_plan
 from dpsco_bench.problems.base import Trait
 
-KST12_SOURCE = (
-    "Kifer, Smith, Thakurta 2012, as row [21] of Wang, Ye, Xu 2017, Tables 1 and 2 (constants from memory, unverified)"
-)
-
 
 @algorithm(
     "wang2017.objective_perturbation_kst12",
-    source=KST12_SOURCE,
+    source="Kifer, Smith, Thakurta 2012, as row [21] of Wang, Ye, Xu 2017, Tables 1 and 2 (constants from memory, "
+    "unverified)",
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.PLANE_GRADIENTS),
 )
 def objective_perturbation_plan(given: Setting) -> Plan:
@@ -30,14 +27,12 @@ def objective_perturbation_plan(given: Setting) -> Plan:
     """
     c, n, eps = given.constants, given.n, given.epsilon
     if c.domain not in ("space", "l2_ball") and not c.isotropic:
-        raise Refusal(
-            f"domain {c.domain}", "its exact minimiser is computed in the whole space or an l2 ball", KST12_SOURCE
-        )
+        reason = "its exact minimiser is computed in the whole space or an l2 ball"
+        raise Refusal(f"domain {c.domain}", reason, given.source)
     weight = 2 * c.smoothness / eps
     scale = c.lipschitz * sqrt(8 * log(2 / given.delta) + 4 * eps) / eps
-    linear = ObjectiveQuery(
-        "linear term", 2 * c.lipschitz, 1, paper_scale=scale, log_jacobian=rank_one_log_jacobian(c.smoothness, weight)
-    )
+    jacobian = rank_one_log_jacobian(c.smoothness, weight)
+    linear = ObjectiveQuery("linear term", 2 * c.lipschitz, 1, paper_scale=scale, log_jacobian=jacobian)
     return make_plan(linear, gradient_evaluations=n, n=n, weight=weight)
 
 
@@ -50,14 +45,10 @@ def objective_perturbation(objective, plan, mechanism):
     return x, value.info
 
 
-TTZ14_SOURCE = (
-    "Talwar, Thakurta, Zhang 2014, as row [28] of Wang, Ye, Xu 2017, Table 3 (constants from memory, unverified)"
-)
-
-
 @algorithm(
     "wang2017.objective_perturbation_ttz14",
-    source=TTZ14_SOURCE,
+    source="Talwar, Thakurta, Zhang 2014, as row [28] of Wang, Ye, Xu 2017, Table 3 (constants from memory, "
+    "unverified)",
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR, Trait.L2_BALL),
 )
 def ttz14_plan(given: Setting) -> Plan:
@@ -68,15 +59,10 @@ def ttz14_plan(given: Setting) -> Plan:
 ttz14_plan.run(objective_perturbation)
 
 
-CMS11_SOURCE = (
-    "Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 2, as row [9][8] of Wang, Ye, Xu 2017, Table 1 (constants from "
-    "memory, unverified)"
-)
-
-
 @algorithm(
     "wang2017.objective_perturbation_cms11",
-    source=CMS11_SOURCE,
+    source="Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 2, as row [9][8] of Wang, Ye, Xu 2017, Table 1 (constants "
+    "from memory, unverified)",
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR, Trait.STRONGLY_CONVEX),
 )
 def cms11_plan(given: Setting) -> Plan:
@@ -93,9 +79,9 @@ def cms11_plan(given: Setting) -> Plan:
     """
     c, n = given.constants, given.n
     if c.lipschitz > 1:
-        raise InputError("lipschitz", c.lipschitz, "at most 1 (rows and slopes of norm at most 1)", CMS11_SOURCE)
+        raise given.error("lipschitz", c.lipschitz, "at most 1 (rows and slopes of norm at most 1)")
     if c.regularisation <= 0:
-        raise InputError("regularisation", c.regularisation, "> 0", CMS11_SOURCE)
+        raise given.error("regularisation", c.regularisation, "> 0")
     share, ridge = perturbation_parameters(given.epsilon, n, c.smoothness, c.regularisation)
     jacobian = two_rank_log_jacobian(c.smoothness, n * (c.regularisation + ridge))
     linear = GammaObjectiveQuery("linear term", 2.0, 1, paper_scale=2 / share, log_jacobian=jacobian)
@@ -108,19 +94,13 @@ cms11_plan.run(objective_perturbation)
 def perturbation_parameters(epsilon: float, n: int, curvature: float, ridge: float) -> tuple[float, float]:
     """Compute the eps' and Delta of Algorithm 2."""
     share = epsilon - two_rank_log_jacobian(curvature, n * ridge)
-    if share > 0:
-        return share, 0.0
-    return epsilon / 2, curvature / (n * expm1(epsilon / 4)) - ridge
-
-
-ZHANG17_SOURCE = (
-    "Zhang, Zheng, Mou, Wang 2017, as row [34] of Wang, Ye, Xu 2017, Tables 1 and 2 (constants from memory, unverified)"
-)
+    return (share, 0.0) if share > 0 else (epsilon / 2, curvature / (n * expm1(epsilon / 4)) - ridge)
 
 
 @algorithm(
     "wang2017.output_perturbation_zhang17",
-    source=ZHANG17_SOURCE,
+    source="Zhang, Zheng, Mou, Wang 2017, as row [34] of Wang, Ye, Xu 2017, Tables 1 and 2 (constants from memory, "
+    "unverified)",
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED),
 )
 def output_perturbation_plan(given: Setting, *, steps: int | None = None, step: float | None = None) -> Plan:
@@ -135,23 +115,19 @@ def output_perturbation_plan(given: Setting, *, steps: int | None = None, step: 
         Replace T and eta; eta must be at most 2/(L + mu) (strongly convex) or 2/L (convex).
     """
     c, n, eps = given.constants, given.n, given.epsilon
-    L, mu, G = c.total_smoothness, c.strong_convexity, c.lipschitz
-    count_option("steps", steps, ZHANG17_SOURCE)
+    L, mu, G, T = c.total_smoothness, c.strong_convexity, c.lipschitz, given.count("steps", steps)
     limit = 2.0 / (L + mu)
-    eta = (limit if mu > 0 else 1.0 / L) if step is None else step
-    if not 0 < eta <= limit * (1 + 1e-12):
-        raise InputError("step", eta, f"in (0, 2/(L + mu)] with 2/(L + mu) = {limit:.6g}", ZHANG17_SOURCE)
+    eta = given.step((limit if mu > 0 else 1.0 / L) if step is None else step, limit, "2/(L + mu)")
     if mu > 0:
-        T = steps or max(1, round(L / mu * log(n)))
+        T = T or max(1, round(L / mu * log(n)))
         sensitivity = 2 * G * (1 - (1 - eta * mu) ** T) / (n * mu)
     else:
-        T = steps or max(1, round((n * eps / sqrt(given.d * given.l)) ** (2 / 3)))
+        T = T or max(1, round((n * eps / sqrt(given.d * given.l)) ** (2 / 3)))
         sensitivity = 2 * G * eta * T / n
     scale = sqrt(2 * log(1.25 / given.delta)) * sensitivity / eps
     output = GaussianQuery("output", sensitivity, 1, paper_scale=scale)
     outside = ("eps > 1: the paper calibration's formula, Definition 3.4, is proved for eps <= 1",)
-    warnings = outside * (eps > 1)
-    return make_plan(output, gradient_evaluations=n * T, warnings=warnings, n=n, steps=T, step=eta)
+    return make_plan(output, gradient_evaluations=n * T, warnings=outside * (eps > 1), n=n, steps=T, step=eta)
 
 
 @output_perturbation_plan.run

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from math import log, log1p, sqrt
+from typing import Any
 
-from dpsco_bench.algorithms.registry import Setting, algorithm, count_option
-from dpsco_bench.errors import InputError
-from dpsco_bench.papers.wang2017.algorithms.gradient_descent import checked_step
+from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.papers.wang2017.algorithms.gradient_descent import random_iterate
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
 from dpsco_bench.privacy.records import SingleIndex
 from dpsco_bench.problems.base import Trait
 
-BST14_SOURCE = (
-    "Bassily, Smith, Thakurta 2014, as row [6] of Wang, Ye, Xu 2017, Tables 1 and 2 (constants from memory, unverified)"
-)
+
+def record_query(given: Setting, T: int) -> GaussianQuery:
+    """T releases of one uniform record's gradient; ``sigma^2 = 32 G^2 ln(n/delta) l/eps^2`` as printed."""
+    G, n = given.constants.lipschitz, given.n
+    scale = sqrt(32 * log(n / given.delta) * given.l) * G / given.epsilon
+    return GaussianQuery("gradient", 2 * G, T, SingleIndex(n), paper_scale=scale)
+
+
+def noisy_gradient(objective: Any, mechanism: Any, x: Any, t: int) -> Any:
+    """Release the gradient of step t's record at ``x (R, d)``; the regulariser's gradient needs no noise."""
+    gradient = objective.batch_gradient(x, mechanism.sample("gradient", t))
+    return mechanism.release("gradient", gradient, t) + objective.regulariser_gradient(x)
 
 
 @algorithm(
     "wang2017.noisy_sgd_bst14",
-    source=BST14_SOURCE,
+    source="Bassily, Smith, Thakurta 2014, as row [6] of Wang, Ye, Xu 2017, Tables 1 and 2 (constants from memory, "
+    "unverified)",
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, (Trait.BALL, Trait.STRONGLY_CONVEX)),
     order_invariant=False,
 )
@@ -37,21 +48,11 @@ def noisy_sgd_plan(given: Setting, *, steps: int | None = None) -> Plan:
         Replaces T.
     """
     c, n = given.constants, given.n
-    count_option("steps", steps, BST14_SOURCE)
+    T = given.count("steps", steps) or n * n
     if c.strong_convexity <= 0 and c.ball is None:
-        raise InputError("domain", c.domain, "a ball, without strong convexity", BST14_SOURCE)
-    T = steps or n * n
-    scale = sqrt(32 * log(n / given.delta) * given.l) * c.lipschitz / given.epsilon
-    query = GaussianQuery("gradient", 2 * c.lipschitz, T, SingleIndex(n), paper_scale=scale)
-    return make_plan(
-        query,
-        gradient_evaluations=T,
-        n=n,
-        steps=T,
-        curvature=c.strong_convexity,
-        lipschitz=c.lipschitz,
-        diameter=c.diameter,
-    )
+        raise given.error("domain", c.domain, "a ball, without strong convexity")
+    known: Schedule = dict(curvature=c.strong_convexity, lipschitz=c.lipschitz, diameter=c.diameter)
+    return make_plan(record_query(given, T), gradient_evaluations=T, n=n, steps=T, **known)
 
 
 @noisy_sgd_plan.run
@@ -60,22 +61,16 @@ def noisy_sgd(objective, plan, mechanism):
     x = objective.start
     spread = sqrt(plan.lipschitz**2 + x.shape[-1] * mechanism.scales["gradient"] ** 2)
     for t in range(1, plan.steps + 1):
-        gradient = objective.batch_gradient(x, mechanism.sample("gradient", t - 1))
-        gradient = mechanism.release("gradient", gradient, t - 1) + objective.regulariser_gradient(x)
         step = 1 / (plan.curvature * t) if plan.curvature > 0 else plan.diameter / (sqrt(t) * spread)
-        x = objective.project(x - step * gradient)
+        x = objective.project(x - step * noisy_gradient(objective, mechanism, x, t - 1))
         objective.observe(x)
     return x
 
 
-ZHANG17_SOURCE = (
-    "Zhang, Zheng, Mou, Wang 2017, as [34] of Wang, Ye, Xu 2017, Section 6.2 (constants from memory, unverified)"
-)
-
-
 @algorithm(
     "wang2017.dp_sgd_zhang17",
-    source=ZHANG17_SOURCE,
+    source="Zhang, Zheng, Mou, Wang 2017, as [34] of Wang, Ye, Xu 2017, Section 6.2 (constants from memory, "
+    "unverified)",
     needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED),
     order_invariant=False,
     measure="mean_squared_gradient",
@@ -95,25 +90,20 @@ def dp_sgd_plan(given: Setting, *, steps: int | None = None, step: float | None 
     steps, step : optional
         Replace T and eta; eta must be at most 1/L.
     """
-    c, n, d = given.constants, given.n, given.d
-    T, L, G = count_option("steps", steps, ZHANG17_SOURCE) or n * n, c.total_smoothness, c.lipschitz
-    scale = sqrt(32 * log(n / given.delta) * given.l) * G / given.epsilon
+    c, n = given.constants, given.n
+    T, L, G = given.count("steps", steps) or n * n, c.total_smoothness, c.lipschitz
+    query = record_query(given, T)
     limit = 2 * G / sqrt(log1p(gdp_mu(given.epsilon, given.delta) ** 2))
-    variance = G**2 + d * (scale if given.calibration == "paper" else limit) ** 2
-    eta = checked_step(step or min(1 / L, sqrt(2 * c.initial_gap / (L * T * variance))), L, ZHANG17_SOURCE)
-    query = GaussianQuery("gradient", 2 * G, T, SingleIndex(n), paper_scale=scale)
-    return make_plan(query, gradient_evaluations=T, n=n, steps=T, step=eta)
+    sigma = {"paper": query.paper_scale}.get(given.calibration) or limit
+    best = min(1 / L, sqrt(2 * c.initial_gap / (L * T * (G**2 + given.d * sigma**2))))
+    return make_plan(query, gradient_evaluations=T, n=n, steps=T, step=given.step(step or best, 1 / L, "1/L"))
 
 
 @dp_sgd_plan.run
 def dp_sgd(objective, plan, mechanism):
     """Step from iterates ``(R, d)``; return x_M with M uniform on {0, ..., T-1}."""
-    x = output = objective.start
-    M = mechanism.choose("output", plan.steps)[:, None]
-    for t in range(plan.steps):
-        objective.observe(x)
-        output = objective.xp.where(t == M, x, output)
-        gradient = objective.batch_gradient(x, mechanism.sample("gradient", t))
-        gradient = mechanism.release("gradient", gradient, t) + objective.regulariser_gradient(x)
-        x = x - plan.step * gradient
-    return output
+
+    def step(x, t):
+        return x - plan.step * noisy_gradient(objective, mechanism, x, t)
+
+    return random_iterate(objective, plan, mechanism, step)

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.algorithms.registry import Setting, algorithm, choice_option, count_option, positive_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import array_namespace, cast_like, float64_zeros
-from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.errors import Refusal
+from dpsco_bench.papers.wang2017.algorithms.gradient_descent import named_constant
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
 from dpsco_bench.privacy.queries import AnchoredQuery
 from dpsco_bench.privacy.records import Poisson, SingleIndex
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 Array = Any
 ANCHOR_SHARE = 0.3
@@ -26,15 +27,17 @@ PART = 2.0 / 3.0
 """Share of a step's variance that hides the difference d in `CHARGES` ``parts``; the rest hides v."""
 
 
+def check_choices(given: Setting, batch: int | None, charge: str) -> None:
+    """Refuse a batch size of the literal variant, and another charge of the other one."""
+    given.choice("charge", charge, CHARGES)
+    if given.variant == "literal" and batch is not None:
+        raise Refusal("batch with variant literal", "the algorithm samples one index per step", given.source)
+    if given.variant != "literal" and charge != "query":
+        raise Refusal(f"charge = {charge} with variant {given.variant}", "it is of the printed noise", given.source)
+
+
 def literal_plan(
-    given: Setting,
-    epochs: int,
-    inner: int,
-    paper_scale: float,
-    charge: str = "query",
-    leaks: tuple[str, ...] = (),
-    warnings: tuple[str, ...] = (),
-    **schedule: Any,
+    given: Setting, epochs: int, inner: int, scale: float, charge: str, leaks: tuple[str, ...] = (), **told: Any
 ) -> Plan:
     """Plan as printed: exact anchors, one uniform record and one noise vector per inner step; N = ``inner`` queries.
 
@@ -42,25 +45,17 @@ def literal_plan(
     equations (15) and (16)): the law of the iterates is the same, and whoever sees both parts sees more.
     """
     n, G = given.n, given.constants.lipschitz
-    queries: list[Any] = [AnchoredQuery("inner", 4 * G, inner, SingleIndex(n), paper_scale=paper_scale)]
+    queries: list[Any] = [AnchoredQuery("inner", 4 * G, inner, SingleIndex(n), paper_scale=scale)]
     if charge == "parts":
-        scales = sqrt(PART) * paper_scale, sqrt(1 - PART) * paper_scale
+        scales = sqrt(PART) * scale, sqrt(1 - PART) * scale
         queries = [GaussianQuery("inner", 4 * G, inner, SingleIndex(n), paper_scale=scales[0])]
         queries += [GaussianQuery("full", 2 * G / n, inner, paper_scale=scales[1])]
-    return make_plan(
-        *queries,
-        gradient_evaluations=epochs * n + 2 * inner,
-        leaks=(*((LEAK,) * (charge == "query")), *leaks),
-        warnings=warnings,
-        n=n,
-        epochs=epochs,
-        batch=1,
-        exact_anchor=True,
-        **schedule,
-    )
+    leaks, evaluations = (*((LEAK,) * (charge == "query")), *leaks), epochs * n + 2 * inner
+    schedule: Schedule = dict(n=n, epochs=epochs, batch=1, exact_anchor=True, **told)
+    return make_plan(*queries, gradient_evaluations=evaluations, leaks=leaks, **schedule)
 
 
-def output_plan(given: Setting, weights: np.ndarray, kept: float, eta: float, paper_scale: float, **told: Any) -> Plan:
+def output_plan(given: Setting, weights: np.ndarray, kept: float, scale: float, **told: Any) -> Plan:
     """Plan the law of the literal output where losses are linear: all differences vanish, and v is the same everywhere.
 
     The output is ``kept x_0 - eta sum_j w_j (v + u_j)``, hence ``kept x_0 - eta W (v + noise)``, W the sum of w_j, with
@@ -71,12 +66,12 @@ def output_plan(given: Setting, weights: np.ndarray, kept: float, eta: float, pa
     weights : array (N,), w_j > 0 of the noise vectors u_j, by the average and the proximal steps
     kept : float, in [0, 1], what is left of the start
     """
-    if given.constants.losses != "linear" or given.constants.domain != "space":
+    c, n, total = given.constants, given.n, float(weights.sum())
+    if c.losses != "linear" or c.domain != "space":
         raise Refusal("charge = output", "the output's law is known for linear losses on the whole space")
-    total = float(weights.sum())
-    scale = paper_scale * float(np.linalg.norm(weights)) / total
-    query = GaussianQuery("output", 2 * given.constants.lipschitz / given.n, 1, paper_scale=scale)
-    return make_plan(query, gradient_evaluations=given.n, n=given.n, kept=kept, reach=eta * total, **told)
+    scale = scale * float(np.linalg.norm(weights)) / total
+    query = GaussianQuery("output", 2 * c.lipschitz / n, 1, paper_scale=scale)
+    return make_plan(query, gradient_evaluations=n, n=n, kept=kept, reach=told["step"] * total, **told)
 
 
 def linear_output(objective: Any, plan: Plan, mechanism: Any) -> Array:
@@ -95,13 +90,11 @@ def shrinking_powers(given: Setting, step: float, count: int) -> np.ndarray:
 def poisson_plan(given: Setting, epochs: int, inner: int, batch: int | None, **schedule: Any) -> Plan:
     """Released anchors and Poisson batches of expected size ``b = min(n, ceil(0.5 n eps/sqrt(N l)))``."""
     n, G = given.n, given.constants.lipschitz
-    b = batch or min(n, ceil(0.5 * n * given.epsilon / sqrt(inner * given.l)))
+    b = given.count("batch", batch, n) or min(n, ceil(0.5 * n * given.epsilon / sqrt(inner * given.l)))
     anchor = GaussianQuery("anchor", 2 * G / n, epochs, share=ANCHOR_SHARE)
     query = GaussianQuery("inner", 4 * G / b, inner, Poisson(b / n))
-    evaluations = epochs * n + 2 * b * inner
-    return make_plan(
-        anchor, query, gradient_evaluations=evaluations, n=n, epochs=epochs, batch=b, exact_anchor=False, **schedule
-    )
+    schedule = dict(n=n, epochs=epochs, batch=b, exact_anchor=False, **schedule)
+    return make_plan(anchor, query, gradient_evaluations=epochs * n + 2 * b * inner, **schedule)
 
 
 def anchor_gradient(v: Array, plan: Plan, mechanism: Any, epoch: int) -> Array:
@@ -139,43 +132,8 @@ def inner_loop(
     return x, cast_like(total / len(steps), x)
 
 
-def check_choices(
-    source: str,
-    given: Setting,
-    epochs: int | None,
-    inner_steps: int | None,
-    batch: int | None,
-    step: float | None,
-    charge: str,
-) -> None:
-    """Refuse schedule options out of range. Raises InputError or Refusal, naming the option."""
-    count_option("epochs", epochs, source)
-    count_option("inner_steps", inner_steps, source)
-    count_option("batch", batch, source, given.n)
-    positive_option("step", step, source)
-    choice_option("charge", charge, CHARGES, source)
-    if given.variant == "literal" and batch is not None:
-        raise Refusal("batch with variant literal", "the algorithm samples one index per step", source)
-    if given.variant != "literal" and charge != "query":
-        raise Refusal(f"charge = {charge} with variant {given.variant}", "it is of the printed noise", source)
-
-
-def svrg_noise_constant(given: Setting, value: float | str, inner: int, source: str) -> float:
-    """Read the constant c: a number > 0, or ``advanced`` for ``576 ln(2.5 N/delta)``, from Appendix B.1's constants.
-
-    There ``sigma = sqrt(2 ln(1.25/delta')) 3 G/eps'``, ``delta' = delta/(2 N)`` and ``2 eps'/n = eps/(2 sqrt(2 N l))``.
-    """
-    if value == "advanced":
-        return 576.0 * log(2.5 * inner / given.delta)
-    if isinstance(value, str) or value <= 0:
-        raise InputError("noise_constant", value, "a number > 0 or advanced", source)
-    return float(value)
-
-
 def barzilai_borwein_step(move: Array, change: Array, step: Array, plan: Plan) -> Array:
-    """``||ds||^2 / (m |<ds, dg>|)`` per replicate.
-
-    Returns (R, 1).
+    """``||ds||^2 / (m |<ds, dg>|)`` per replicate, ``(R, 1)``.
 
     Parameters
     ----------
@@ -196,13 +154,9 @@ def barzilai_borwein_step(move: Array, change: Array, step: Array, plan: Plan) -
     return xp.where(known, candidate, xp.zeros_like(candidate) + step)
 
 
-SOURCE = "Wang, Ye, Xu 2017, Algorithm 1, Theorems 4.1 and 4.2"
-BB_LEAK = "the step size comes from exact full gradients"
-
-
 @algorithm(
     "wang2017.dp_svrg",
-    source=SOURCE,
+    source="Wang, Ye, Xu 2017, Algorithm 1, Theorems 4.1 and 4.2",
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX),
     variants=VARIANTS,
     order_invariant=False,
@@ -245,106 +199,84 @@ def dp_svrg_plan(
         third of the variance; ``output`` is the law of what is returned on linear losses, a single normal.
     """
     c, n, l, eps = given.constants, given.n, given.l, given.epsilon
-    theta, variance = _check_theta(theta, inner_bound)
-    check_choices(SOURCE, given, epochs, inner_steps, batch, step, charge)
-    _check_step_rule(given, step_rule)
-    m = inner_steps or _inner_steps(c.condition_number, theta, variance)
+    if c.strong_convexity <= 0:
+        raise given.error("strong_convexity", c.strong_convexity, "> 0")
+    bb = given.choice("step_rule", step_rule, ("constant", "bb")) == "bb"
+    if bb and given.variant == "poisson" and c.regularisation <= 0:
+        raise given.error("regularisation", c.regularisation, "> 0 for the clipped private step of Tan et al. 2016")
+    theta, variance = _theta(given, theta, inner_bound)
+    check_choices(given, batch, charge)
+    bound = (c.condition_number / theta + variance * theta) / (0.5 * (1 - variance * theta) - variance * theta)
+    m = given.count("inner_steps", inner_steps) or floor(bound) + 1  # the least with A < 1/2 in inequality (4)
     gain = log2(c.strong_convexity * c.initial_gap / (given.d * c.lipschitz**2 * l)) + 2 * log2(n * eps)
-    T = epochs or max(1, ceil(gain))
-    N, eta = T * m, step or theta / c.smoothness
-    schedule: Schedule = dict(
-        inner_steps=m,
-        step=eta,
-        contraction=_rate(c, eta * c.smoothness, variance, m),
-        bb=step_rule == "bb",
-        bb_range=(1.0 / (m * c.total_smoothness), 5.0 / (m * max(c.regularisation, 1e-300))),
-    )
-    if given.variant == "literal":
-        constant = svrg_noise_constant(given, noise_constant, N, SOURCE)
-        scale = sqrt(constant * N * l) * c.lipschitz / (n * eps)
-        limit = N / n**2
-        outside = (f"Theorem 4.1 asks for eps <= c1 T m/n^2, here {limit:.3g} c1 (erratum E1)",)
-        leaks, warnings = (step_rule == "bb") * (BB_LEAK,), (eps > limit) * outside
-        if charge == "output":
-            if step_rule == "bb":
-                raise Refusal("charge = output with step_rule bb", "its steps are random", SOURCE)
-            return _svrg_output_plan(given, T, m, eta, scale, warnings)
-        return literal_plan(given, T, N, scale, charge, leaks=leaks, warnings=warnings, **schedule)
-    return poisson_plan(given, T, N, batch, **schedule)
+    T = given.count("epochs", epochs) or max(1, ceil(gain))
+    N, eta = T * m, given.positive("step", step) or theta / c.smoothness
+    bb_range = 1.0 / (m * c.total_smoothness), 5.0 / (m * max(c.regularisation, 1e-300))
+    A = contraction(c.condition_number, eta * c.smoothness, variance, m)
+    schedule: Schedule = dict(inner_steps=m, step=eta, contraction=A, bb=bb, bb_range=bb_range)
+    if given.variant == "poisson":
+        return poisson_plan(given, T, N, batch, **schedule)
+    # sigma = sqrt(2 ln(1.25/delta')) 3 G/eps' with delta' = delta/(2 N) and 2 eps'/n = eps/(2 sqrt(2 N l))
+    constant = named_constant(given, noise_constant, "advanced", 576.0 * log(2.5 * N / given.delta))
+    scale, limit = sqrt(constant * N * l) * c.lipschitz / (n * eps), N / n**2
+    outside = (f"Theorem 4.1 asks for eps <= c1 T m/n^2, here {limit:.3g} c1 (erratum E1)",) * (eps > limit)
+    if charge != "output":
+        leaks = ("the step size comes from exact full gradients",) * bb
+        return literal_plan(given, T, N, scale, charge, leaks, warnings=outside, **schedule)
+    if bb:
+        raise Refusal("charge = output with step_rule bb", "its steps are random", given.source)
+    left = np.cumsum(shrinking_powers(given, eta, m)) / m  # an epoch returns a x - eta sum_j w_j (v + u_j)
+    weights = np.outer(left[-1] ** np.arange(T), left).ravel()
+    told: Schedule = dict(epochs=T, inner_steps=m, step=eta, warnings=outside)
+    return output_plan(given, weights, float(left[-1]) ** T, scale, **told)
 
 
 @dp_svrg_plan.run
-def dp_svrg(objective, plan, mechanism):
-    """Algorithm 1 on iterates ``(R, d)``; every epoch starts at its snapshot, and the last snapshot is returned."""
+def dp_svrg(objective, plan, mechanism, mean_gradient=None, inner=inner_loop):
+    """Algorithm 1 on iterates ``(R, d)``; every epoch starts at its snapshot, and the last snapshot is returned.
+
+    A compiled run gives a function of the point and an inner loop of its own.
+    """
     if plan.queries[0].name == "output":
         return linear_output(objective, plan, mechanism)
+    mean_gradient = mean_gradient or objective.mean_gradient
     snapshot, step, previous = objective.start, plan.step, None
     for s in range(plan.epochs):
-        v = anchor_gradient(objective.mean_gradient(snapshot), plan, mechanism, s)
+        v = anchor_gradient(mean_gradient(snapshot), plan, mechanism, s)
         if plan.bb:
             full = v + objective.regulariser_gradient(snapshot)
             if previous is not None:
                 step = barzilai_borwein_step(snapshot - previous[0], full - previous[1], step, plan)
             previous = snapshot, full
         steps = range(s * plan.inner_steps, (s + 1) * plan.inner_steps)
-        _, snapshot = inner_loop(objective, plan, mechanism, snapshot, snapshot, v, step, steps)
+        _, snapshot = inner(objective, plan, mechanism, snapshot, snapshot, v, step, steps)
     objective.observe(snapshot)
     return snapshot
 
 
-def _svrg_output_plan(given: Setting, T: int, m: int, eta: float, scale: float, warnings: tuple[str, ...]) -> Plan:
-    """Plan the output: an epoch returns ``a x - eta sum_j w_j (v + u_j)``, w_j and a means over its steps."""
-    left = np.cumsum(shrinking_powers(given, eta, m)) / m
-    a = float(left[-1])
-    weights = np.outer(a ** np.arange(T), left).ravel()
-    return output_plan(given, weights, a**T, eta, scale, epochs=T, inner_steps=m, step=eta, warnings=warnings)
-
-
-def _check_theta(theta: float | None, inner_bound: str) -> tuple[float, float]:
+def _theta(given: Setting, theta: float | None, inner_bound: str) -> tuple[float, float]:
     """Return theta and the variance constant of inequality (4): 8 as printed, 4 with independent noise."""
-    choice_option("inner_bound", inner_bound, ("printed", "corrected"), SOURCE)
+    given.choice("inner_bound", inner_bound, ("printed", "corrected"))
     variance, default = (8.0, 1 / 48) if inner_bound == "printed" else (4.0, 1 / 24)
     theta = default if theta is None else theta
-    limit = 1.0 / (3.0 * variance)
-    if not 0 < theta < limit:
-        raise InputError(
-            "theta", theta, f"in (0, 1/{3 * variance:.0f}), or inequality (4) has no m", f"{SOURCE}, erratum E4"
-        )
+    if not 0 < theta < 1.0 / (3.0 * variance):
+        allowed = f"in (0, 1/{3 * variance:.0f}), or inequality (4) has no m (erratum E4)"
+        raise given.error("theta", theta, allowed)
     return theta, variance
 
 
-def _check_step_rule(given: Setting, step_rule: str) -> None:
-    c = given.constants
-    if c.strong_convexity <= 0:
-        raise InputError("strong_convexity", c.strong_convexity, "> 0", SOURCE)
-    choice_option("step_rule", step_rule, ("constant", "bb"), SOURCE)
-    if step_rule == "bb" and given.variant == "poisson" and c.regularisation <= 0:
-        raise InputError(
-            "regularisation", c.regularisation, "> 0 for the clipped private step", "Tan et al. 2016, step rule"
-        )
-
-
-def _inner_steps(kappa: float, theta: float, variance: float) -> int:
-    """Smallest integer m with A < 1/2 in inequality (4)."""
-    bound = (kappa / theta + variance * theta) / (0.5 * (1 - variance * theta) - variance * theta)
-    return floor(bound) + 1
-
-
-def _rate(c: Constants, theta: float, variance: float, m: int) -> float:
+def contraction(kappa: float, theta: float, variance: float, m: int) -> float:
     """Contraction factor A of one epoch, inequality (4); infinite where a given step makes it void."""
     shrink = 1 - variance * theta
-    if shrink <= 0:
-        return inf
-    return c.condition_number / (theta * shrink * m) + variance * theta * (m + 1) / (m * shrink)
+    return kappa / (theta * shrink * m) + variance * theta * (m + 1) / (m * shrink) if shrink > 0 else inf
 
 
-PP_SOURCE = "Wang, Ye, Xu 2017, Algorithm 2, Theorems 4.3 and 4.4"
 MOST_EPOCHS = 200
 
 
 @algorithm(
     "wang2017.dp_svrg_pp",
-    source=PP_SOURCE,
+    source="Wang, Ye, Xu 2017, Algorithm 2, Theorems 4.3 and 4.4",
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ),
     variants=VARIANTS,
     order_invariant=False,
@@ -368,57 +300,46 @@ def dp_svrg_pp_plan(
     ----------
     given : Setting
         D0 and ||x_0 - x*|| are the declared `initial_gap` and `distance`.
-    variant : str
-        ``literal``: exact anchor gradient, one uniform record per step. ``poisson``: released anchor, Poisson batches.
-    epochs, inner_steps, batch, step : optional
-        Replace T, m, the expected batch size b = min(n, ceil(0.5 n eps/sqrt(N l))) (Poisson variant only) and eta.
+    variant, epochs, inner_steps, batch, step, charge
+        As for ``wang2017.dp_svrg``.
     noise_constant : float
         c in sigma^2 = c G^2 2^T m ln(2/delta)/(n eps)^2, equation (6).
-    charge : str
-        As of DP-SVRG.
     """
     c, n, eps = given.constants, given.n, given.epsilon
-    check_choices(PP_SOURCE, given, epochs, inner_steps, batch, step, charge)
-    positive_option("noise_constant", noise_constant, PP_SOURCE)
-    m = inner_steps or max(1, ceil(c.smoothness * c.distance**2 / c.initial_gap))
+    check_choices(given, batch, charge)
+    given.positive("noise_constant", noise_constant)
+    m = given.count("inner_steps", inner_steps) or max(1, ceil(c.smoothness * c.distance**2 / c.initial_gap))
     gain = log2(n * eps / c.lipschitz) - 0.5 * log2(given.d * given.l)
-    T = epochs or max(1, round(gain))
+    T = given.count("epochs", epochs) or max(1, round(gain))
     if T > MOST_EPOCHS:
-        raise InputError("epochs", T, f"at most {MOST_EPOCHS}: epochs double in length", PP_SOURCE)
+        raise given.error("epochs", T, f"at most {MOST_EPOCHS}: epochs double in length")
     N = (2 ** (T + 1) - 2) * m
-    schedule: Schedule = dict(inner_steps=m, step=step or 1.0 / (13.0 * c.smoothness))
-    if given.variant == "literal":
-        log_term = log(2.0) + given.l
-        scale = sqrt(noise_constant * 2**T * m * log_term) * c.lipschitz / (n * eps)
-        limit = 2**T * m / n**2
-        outside = (f"Theorem 4.3 asks for eps <= c1 2^T m/n^2, here {limit:.3g} c1 (erratum E1)",)
-        if charge == "output":
-            return _svrg_pp_output_plan(given, T, scale, warnings=(eps > limit) * outside, **schedule)
-        return literal_plan(given, T, N, scale, charge, warnings=(eps > limit) * outside, **schedule)
-    return poisson_plan(given, T, N, batch, **schedule)
+    schedule: Schedule = dict(inner_steps=m, step=given.positive("step", step) or 1.0 / (13.0 * c.smoothness))
+    if given.variant == "poisson":
+        return poisson_plan(given, T, N, batch, **schedule)
+    scale = sqrt(noise_constant * 2**T * m * (log(2.0) + given.l)) * c.lipschitz / (n * eps)
+    limit = 2**T * m / n**2
+    outside = (f"Theorem 4.3 asks for eps <= c1 2^T m/n^2, here {limit:.3g} c1 (erratum E1)",) * (eps > limit)
+    if charge != "output":
+        return literal_plan(given, T, N, scale, charge, warnings=outside, **schedule)
+    # the last epoch's average: earlier noise reaches it through the iterate that the epoch starts at
+    last = np.cumsum(shrinking_powers(given, schedule["step"], 2**T * m)) / (2**T * m)
+    earlier = float(last[-1]) * shrinking_powers(given, schedule["step"], (2**T - 2) * m)
+    kept, weights = float(earlier[-1] if earlier.size else last[-1]), np.concatenate([earlier, last])
+    return output_plan(given, weights, kept, scale, epochs=T, warnings=outside, **schedule)
 
 
 @dp_svrg_pp_plan.run
-def dp_svrg_pp(objective, plan, mechanism):
+def dp_svrg_pp(objective, plan, mechanism, mean_gradient=None, inner=inner_loop):
     """Algorithm 2 on iterates ``(R, d)``; x runs on from epoch to epoch, and the last snapshot is returned."""
     if plan.queries[0].name == "output":
         return linear_output(objective, plan, mechanism)
-    x = snapshot = objective.start
-    done = 0
+    mean_gradient = mean_gradient or objective.mean_gradient
+    x, snapshot, done = objective.start, objective.start, 0
     for s in range(plan.epochs):
-        v = anchor_gradient(objective.mean_gradient(snapshot), plan, mechanism, s)
+        v = anchor_gradient(mean_gradient(snapshot), plan, mechanism, s)
         steps = range(done, done + 2 ** (s + 1) * plan.inner_steps)
-        x, snapshot = inner_loop(objective, plan, mechanism, x, snapshot, v, plan.step, steps)
+        x, snapshot = inner(objective, plan, mechanism, x, snapshot, v, plan.step, steps)
         done = steps.stop
     objective.observe(snapshot)
     return snapshot
-
-
-def _svrg_pp_output_plan(given: Setting, T: int, scale: float, warnings: tuple[str, ...], **schedule: Any) -> Plan:
-    """Plan the last epoch's average; earlier noise reaches it through the iterate that the epoch starts at."""
-    m, eta = schedule["inner_steps"], schedule["step"]
-    last = np.cumsum(shrinking_powers(given, eta, 2**T * m)) / (2**T * m)
-    earlier = float(last[-1]) * shrinking_powers(given, eta, (2**T - 2) * m)
-    kept = float(earlier[-1] if earlier.size else last[-1])
-    weights = np.concatenate([earlier, last])
-    return output_plan(given, weights, kept, eta, scale, epochs=T, inner_steps=m, step=eta, warnings=warnings)

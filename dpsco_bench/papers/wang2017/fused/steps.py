@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import sqrt
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from dpsco_bench.fused.pieces import margin_of, scale_by, shrink_onto, slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.sparse import mean_of_records
 from dpsco_bench.fused.tiles import domain_of, on_device
-from dpsco_bench.papers.wang2017.algorithms.svrg import anchor_gradient, barzilai_borwein_step
+from dpsco_bench.papers.wang2017.algorithms import svrg
 from dpsco_bench.problems.data import NO_SLOPE
 
 
@@ -141,18 +142,18 @@ def launch_inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, s
     launch_steps(KERNELS, "inner_steps", x, (total, snapshot, v, eta), tile, scale, float(ridge), *domain[:2])
 
 
-def inner_loop(objective, mechanism, x, snapshot, v, step, first, count):
-    """Run the inner loop compiled: the last of the new iterates, and their mean; ``x`` is changed in place."""
-    steps, xp = steps_of(objective, mechanism, "inner", sampled=True, looks=2), objective.xp
+def compiled_loop(objective, plan, mechanism, x, snapshot, v, step, steps):
+    """Run `svrg.inner_loop` compiled."""
+    made, xp, x = steps_of(objective, mechanism, "inner", sampled=True, looks=2), objective.xp, x.copy()
     total, ridge, domain = xp.zeros_like(x), objective.problem.constants.regularisation, domain_of(objective)
     eta, v = xp.zeros(len(x)) + xp.reshape(xp.asarray(step, dtype=xp.float64), (-1,)), xp.ascontiguousarray(v)
-    for t, k in steps.stretches(first, count):
-        scales = steps.scales(t, k)
-        for tile in steps.tiles(t, k):
-            told = tile.rows, tile.records, steps.form, tile.noise
-            steps.run(inner_steps, x, total, snapshot, v, eta, *told, scales[tile.steps], ridge, domain)
+    for t, k in made.stretches(steps.start, len(steps)):
+        scales = made.scales(t, k)
+        for tile in made.tiles(t, k):
+            told = tile.rows, tile.records, made.form, tile.noise
+            made.run(inner_steps, x, total, snapshot, v, eta, *told, scales[tile.steps], ridge, domain)
         objective.observe(x)
-    return x, total / count
+    return x, total / len(steps)
 
 
 def ridge_alone(objective, plan, mechanism):
@@ -163,28 +164,9 @@ def ridge_alone(objective, plan, mechanism):
 
 @fused("wang2017.dp_svrg", supports=ridge_alone, device=ridge_alone)
 def dp_svrg(objective, plan, mechanism):
-    """Run compiled: every epoch starts at its snapshot, and the last snapshot is returned."""
-    snapshot, step, previous, m = objective.start, plan.step, None, plan.inner_steps
-    for s in range(plan.epochs):
-        v = anchor_gradient(mean_of_records(objective, snapshot), plan, mechanism, s)
-        full = v + objective.regulariser_gradient(snapshot)
-        if plan.bb and previous is not None:
-            step = barzilai_borwein_step(snapshot - previous[0], full - previous[1], step, plan)
-        previous = snapshot, full
-        _, snapshot = inner_loop(objective, mechanism, snapshot.copy(), snapshot, v, step, s * m, m)
-    objective.observe(snapshot)
-    return snapshot
+    return svrg.dp_svrg(objective, plan, mechanism, partial(mean_of_records, objective), compiled_loop)
 
 
 @fused("wang2017.dp_svrg_pp", supports=ridge_alone, device=ridge_alone)
 def dp_svrg_pp(objective, plan, mechanism):
-    """Run compiled: x runs on from epoch to epoch, and the last snapshot is returned."""
-    snapshot = objective.start
-    x, done = snapshot.copy(), 0
-    for s in range(plan.epochs):
-        v = anchor_gradient(mean_of_records(objective, snapshot), plan, mechanism, s)
-        count = 2 ** (s + 1) * plan.inner_steps
-        x, snapshot = inner_loop(objective, mechanism, x, snapshot, v, plan.step, done, count)
-        done += count
-    objective.observe(snapshot)
-    return snapshot
+    return svrg.dp_svrg_pp(objective, plan, mechanism, partial(mean_of_records, objective), compiled_loop)

@@ -33,14 +33,11 @@ class LogisticPlain(InBall, Logistic):
     @property
     def own_constants(self) -> Constants:
         """G = 1, L = 1/4 (rows of norm 1); a-priori gap ln 2 and the distance of the labels' true parameter."""
-        distance = 2.0 * math.sqrt(self.dimension)
-        common: Options = dict(initial_gap=math.log(2.0))
-        if self.ball is None:
-            return Constants(1.0, 0.25, **common, initial_distance=distance)
-        distance = min(distance, self.ball.radius)
-        return Constants(
-            1.0, 0.25, **common, initial_distance=distance, diameter=self.ball.diameter, domain=self.ball.name
-        )
+        found = Constants(1.0, 0.25, initial_gap=math.log(2.0), initial_distance=2.0 * math.sqrt(self.dimension))
+        if (ball := self.ball) is None:
+            return found
+        distance = min(found.initial_distance, ball.radius)
+        return found.but(initial_distance=distance, diameter=ball.diameter, domain=ball.name)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         return draw_sphere_logistic(n, self.dimension, streams)
@@ -68,14 +65,8 @@ class Rank8LeastSquares(LeastSquares):
     @property
     def own_constants(self) -> Constants:
         """G = 1 declared (nominal); L = mu = 1/8, the design's expected eigenvalues."""
-        return Constants(
-            1.0,
-            1.0 / RANK,
-            strong_convexity=1.0 / RANK,
-            initial_gap=0.5,
-            initial_distance=0.5 * RANK**0.5,
-            status="nominal",
-        )
+        start: Options = dict(initial_gap=0.5, initial_distance=0.5 * RANK**0.5)
+        return Constants(1.0, 1.0 / RANK, strong_convexity=1.0 / RANK, **start, status="nominal")
 
     def constants_of(self, data: Data) -> Constants:
         """Constants with the extreme nonzero eigenvalues of ``A'A/n``."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from math import ceil, floor, sqrt
-from typing import Any
+from math import ceil, floor, inf, sqrt
 
 from dpsco_bench.algorithms.registry import Setting, algorithm
-from dpsco_bench.algorithms.shared import phased_plan, run_phases
-from dpsco_bench.backend.namespace import cast_like, float64_zeros
-from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.algorithms.shared import phased_plan, projected_sgd, run_phases
+from dpsco_bench.errors import checked_count
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
 from dpsco_bench.privacy.records import WithoutReplacement, WithReplacement
 from dpsco_bench.problems.base import Trait
@@ -16,35 +14,19 @@ from dpsco_bench.problems.base import Trait
 NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.UNREGULARISED, Trait.L2_BALL)
 
 
-def checked_steps(steps: int | None, planned: int, rule: str, source: str) -> int:
+def checked_steps(given: Setting, steps: int | None, planned: int, rule: str) -> int:
     """Return the number of steps: as given, else as planned. Raises InputError below one."""
     if steps is not None:
         return checked_count("steps", steps)
     if planned < 1:
-        raise InputError("steps", planned, f"at least 1; the schedule takes the integer part of {rule}", source)
+        raise given.error("steps", planned, f"at least 1; the schedule takes the integer part of {rule}")
     return planned
-
-
-def projected_sgd(objective: Any, plan: Any, mechanism: Any, step: float) -> Any:
-    """Projected steps of one size on noisy batch gradients, on iterates ``(R, d)``; returns the mean of x^1..x^J."""
-    x = objective.start
-    total = float64_zeros(x)
-    for t in range(plan.steps):
-        total = total + x
-        gradient = objective.batch_gradient(x, mechanism.sample("gradient", t))
-        x = objective.project(x - step * mechanism.release("gradient", gradient, t))
-        objective.observe(x)
-    return cast_like(total / plan.steps, x)
-
-
-BFTT19_SOURCE = "Bassily, Feldman, Talwar, Thakurta 2019, Algorithm 1 (constants from memory, unverified)"
 
 
 @algorithm(
     "zhang2022.bftt19_noisy_sgd",
-    source=BFTT19_SOURCE,
+    source="Bassily, Feldman, Talwar, Thakurta 2019, Algorithm 1 (constants from memory, unverified)",
     needs=NEEDS,
-    variants={"standard": ("paper", "accounted", "none")},
     order_invariant=False,
 )
 def bftt19_noisy_sgd_plan(given: Setting, *, steps: int | None = None) -> Plan:
@@ -60,17 +42,15 @@ def bftt19_noisy_sgd_plan(given: Setting, *, steps: int | None = None) -> Plan:
     steps : optional
         Replaces J.
     """
-    c, n, d = given.constants, given.n, given.d
-    L, l, eps = c.lipschitz, given.l, given.epsilon
-    J = checked_steps(
-        steps, floor(min(n / 8, (eps * n) ** 2 / (32 * d * l))), "n/8 and (eps n)^2/(32 d l)", BFTT19_SOURCE
-    )
+    n, L, l, eps = given.n, given.constants.lipschitz, given.l, given.epsilon
+    planned = floor(min(n / 8, (eps * n) ** 2 / (32 * given.d * l)))
+    J = checked_steps(given, steps, planned, "n/8 and (eps n)^2/(32 d l)")
     batch = ceil(n * sqrt(eps / (4 * J)))
     if batch > n:
-        raise InputError("batch", batch, f"at most n = {n}: eps is above 4 J = {4 * J}", BFTT19_SOURCE)
+        raise given.error("batch", batch, f"at most n = {n}: eps is above 4 J = {4 * J}")
     scale = sqrt(8 * J * l) * L / (n * eps)
     query = GaussianQuery("gradient", 2 * L / batch, J, WithReplacement(n, batch), paper_scale=scale)
-    step = 0.5 * c.diameter / (L * sqrt(J))
+    step = 0.5 * given.constants.diameter / (L * sqrt(J))
     return make_plan(query, gradient_evaluations=J * batch, n=n, steps=J, batch=batch, step=step)
 
 
@@ -80,12 +60,9 @@ def bftt19_noisy_sgd(objective, plan, mechanism):
     return projected_sgd(objective, plan, mechanism, plan.step)
 
 
-DP_SGD_SOURCE = "Abadi et al. 2016, with subsets without replacement; schedule of this project, tuned once"
-
-
 @algorithm(
     "zhang2022.dp_sgd",
-    source=DP_SGD_SOURCE,
+    source="Abadi et al. 2016, with subsets without replacement; schedule of this project, tuned once",
     needs=NEEDS,
     variants={"standard": ("accounted", "none")},
     order_invariant=False,
@@ -100,13 +77,11 @@ def dp_sgd_plan(given: Setting, *, steps: int | None = None, batch: int | None =
     steps, batch : optional
         Replace J and the size of the subsets.
     """
-    c, n = given.constants, given.n
-    J = checked_steps(steps, n // 8, "n/8", DP_SGD_SOURCE)
+    n, L, D = given.n, given.constants.lipschitz, given.constants.diameter
+    J = checked_steps(given, steps, n // 8, "n/8")
     m = max(1, n // 32) if batch is None else checked_count("batch", batch)
-    query = GaussianQuery("gradient", 2 * c.lipschitz / m, J, WithoutReplacement(n, m))
-    return make_plan(
-        query, gradient_evaluations=J * m, n=n, steps=J, batch=m, lipschitz=c.lipschitz, diameter=c.diameter
-    )
+    query = GaussianQuery("gradient", 2 * L / m, J, WithoutReplacement(n, m))
+    return make_plan(query, gradient_evaluations=J * m, n=n, steps=J, batch=m, lipschitz=L, diameter=D)
 
 
 @dp_sgd_plan.run
@@ -116,12 +91,9 @@ def dp_sgd(objective, plan, mechanism):
     return projected_sgd(objective, plan, mechanism, plan.diameter / sqrt(plan.steps * variance))
 
 
-FKT20_SOURCE = "Feldman, Koren, Talwar 2020, Algorithm 2 (constants from memory, unverified)"
-
-
 @algorithm(
     "zhang2022.fkt20_phased_sgd",
-    source=FKT20_SOURCE,
+    source="Feldman, Koren, Talwar 2020, Algorithm 2 (constants from memory, unverified)",
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, (Trait.SMOOTH, Trait.LINEAR_LOSS), Trait.UNREGULARISED, Trait.L2_BALL),
     order_invariant=False,
 )
@@ -139,18 +111,12 @@ def fkt20_phased_sgd_plan(given: Setting, *, step: float | None = None) -> Plan:
     step : optional
         Replaces eta; at most 2/H.
     """
-    c, n, d = given.constants, given.n, given.d
+    c, n = given.constants, given.n
     if n < 2:
-        raise InputError("n", n, "an integer >= 2", FKT20_SOURCE)
-    eta = c.diameter * min(4 / sqrt(n), given.epsilon / (2 * sqrt(d * given.l))) / c.lipschitz
-    eta = eta if step is None else step
-    if not eta > 0 or eta * c.smoothness > 2 * (1 + 1e-12):
-        allowed = f"in (0, 2/H] with 2/H = {2 / c.smoothness:.6g}" if c.smoothness > 0 else "a finite number > 0"
-        raise InputError("step", eta, allowed, FKT20_SOURCE)
-    return phased_plan(given, eta)
+        raise given.error("n", n, "an integer >= 2")
+    eta = c.diameter * min(4 / sqrt(n), given.epsilon / (2 * sqrt(given.d * given.l))) / c.lipschitz
+    limit = 2 / c.smoothness if c.smoothness > 0 else inf
+    return phased_plan(given, given.step(eta if step is None else step, limit, "2/H"))
 
 
-@fkt20_phased_sgd_plan.run
-def fkt20_phased_sgd(objective, plan, mechanism):
-    """Phases on iterates ``(R, d)``; returns the last phase's release, projected."""
-    return run_phases(objective, plan, mechanism)
+fkt20_phased_sgd_plan.run(run_phases)

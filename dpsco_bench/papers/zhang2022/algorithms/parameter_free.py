@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import inf, log, sqrt
 from typing import Any
 
 from dpsco_bench.algorithms.info import Info
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import row_norm
-from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.errors import Refusal
 from dpsco_bench.geometry.norms import nonzero
-from dpsco_bench.papers.zhang2022.algorithms.dp_otb import NEEDS, VARIANTS, Reduction, printed_rho, tree_plan
-from dpsco_bench.papers.zhang2022.algorithms.reduction import learner_setting, loss_regularisers, online_to_batch
+from dpsco_bench.papers.zhang2022.algorithms.reduction import (
+    NEEDS,
+    VARIANTS,
+    Reduction,
+    learner_setting,
+    loss_regularisers,
+    online_to_batch,
+    printed_rho,
+    tree_plan,
+)
 from dpsco_bench.papers.zhang2022.learners import ParameterFree
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Constants, Trait
-
-SOURCE = "Zhang, Tran, Cutkosky 2022, Theorems 10 and 11"
-K = 3.0
-MODES = ("paper", "certified", "rate")
-REGULARISERS = ("adaptive", "none")
-LEARNER = "parameter_free"
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,6 @@ class Confidence:
     lipschitz: float
     smoothness: float
     diameter: float
-    rounds: int
 
     def xi(self, t: float) -> float:
         """Compute ``A G Phi t^2.5 + private t^2``."""
@@ -58,6 +60,10 @@ class Confidence:
         """Lip at t: with probability ``1 - delta_f`` no regularised loss has a larger norm."""
         G, H, D = self.lipschitz, self.smoothness, self.diameter
         return G * t**3 + self.A * (2.0 * G + 57.0 * D * H) * self.Phi * t**2.5 + 2.0 * self.private * t**2
+
+
+QUANTITIES = ("kappa_pf", "Phi", "A", "A_noise", "private")
+"""Those of `Confidence` that a plan notes beside the problem's constants."""
 
 
 def confidence(
@@ -82,12 +88,12 @@ def confidence(
         deviation, noise = factors
     A, A_noise = 8.0 * sqrt(2.0) * deviation, 8.0 * sqrt(d) * noise
     private = A_noise * (G + D * H) * phi * log(2 * n, 2) / rho
-    return Confidence(kappa_pf, phi, A, A_noise, private, G, H, D, n)
+    return Confidence(kappa_pf, phi, A, A_noise, private, G, H, D)
 
 
 @algorithm(
     "zhang2022.parameter_free",
-    source=SOURCE,
+    source="Zhang, Tran, Cutkosky 2022, Theorems 10 and 11",
     needs=(*NEEDS, Trait.L2_BALL),
     variants=VARIANTS,
     order_invariant=False,
@@ -129,24 +135,17 @@ def plan(
     initial_wealth : float
         eps0 of the learner.
     """
-    if regulariser not in REGULARISERS:
-        raise InputError("regulariser", regulariser, "one of " + ", ".join(REGULARISERS), SOURCE)
+    given.choice("regulariser", regulariser, ("adaptive", "none"))
     if not 0 < failure < 1:
-        raise InputError("failure", failure, "in (0, 1)", SOURCE)
-    if not initial_wealth > 0:
-        raise InputError("initial_wealth", initial_wealth, "a finite number > 0", SOURCE)
-    c = given.constants
-    factors = _factors(c, confidence_constants, deviation_factor, noise_factor, radius)
-    chosen = printed_rho(given, rho, SOURCE)
-    level = {"printed": chosen, "accounted": gdp_mu(given.epsilon, given.delta), "noise_off": inf}[given.variant]
-    made = confidence(c, given.n, given.d, level, failure, factors)
-    options = Reduction(LEARNER, K, sensitivity, radius, rho, run_last_round, clip_differences)
-    return tree_plan(
-        given, options, SOURCE,
-        regulariser=regulariser, initial_wealth=initial_wealth,
-        kappa_pf=made.kappa_pf, Phi=made.Phi, A=made.A, A_noise=made.A_noise, private=made.private,
-        loss_bound=made.loss_bound(given.n),
-    )  # fmt: skip
+        raise given.error("failure", failure, "in (0, 1)")
+    given.positive("initial_wealth", initial_wealth)
+    factors = _factors(given, confidence_constants, deviation_factor, noise_factor, radius)
+    m = {"printed": printed_rho(given, rho), "accounted": gdp_mu(given.epsilon, given.delta), "noise_off": inf}
+    made = confidence(given.constants, given.n, given.d, m[given.variant], failure, factors)
+    options = Reduction("parameter_free", 3.0, sensitivity, radius, rho, run_last_round, clip_differences)
+    told: Schedule = dict(regulariser=regulariser, initial_wealth=initial_wealth)
+    told = {**told, **{name: getattr(made, name) for name in QUANTITIES}, "loss_bound": made.loss_bound(given.n)}
+    return tree_plan(given, options, **told)
 
 
 @plan.run
@@ -163,10 +162,7 @@ def parameter_free(objective, plan, mechanism):
 
 def confidence_of(plan: Any) -> Confidence:
     """Read the quantities that a plan was made with."""
-    return Confidence(
-        plan.kappa_pf, plan.Phi, plan.A, plan.A_noise, plan.private,
-        plan.lipschitz, plan.smoothness, plan.diameter, plan.n,
-    )  # fmt: skip
+    return Confidence(**{field.name: getattr(plan, field.name) for field in fields(Confidence)})
 
 
 @dataclass(frozen=True)
@@ -193,21 +189,19 @@ class DistanceRegulariser:
 
 
 def _factors(
-    c: Constants, mode: str, deviation: float | None, noise: float | None, radius: str
+    given: Setting, mode: str, deviation: float | None, noise: float | None, radius: str
 ) -> tuple[float, float] | None:
     """C2d and C2p of a mode; None for the certified ones."""
-    given = deviation is not None or noise is not None
-    if mode not in MODES:
-        raise InputError("confidence_constants", mode, "one of " + ", ".join(MODES), SOURCE)
-    if given != (mode == "rate"):
-        raise Refusal(f"confidence_constants {mode}", "rate needs its two factors, the other modes have none", SOURCE)
+    c = given.constants
+    given.choice("confidence_constants", mode, ("paper", "certified", "rate"))
+    if (deviation is not None or noise is not None) != (mode == "rate"):
+        reason = "rate needs its two factors, the other modes have none"
+        raise Refusal(f"confidence_constants {mode}", reason, given.source)
     if mode == "certified" and c.smoothness > 0 and not (c.hessian_rank == 0 and radius == "D"):
         reason = "proven only for H = 0, or for gradient noise that does not depend on x together with radius = D"
-        raise Refusal("confidence_constants certified", reason, SOURCE)
-    if mode != "rate":
-        return None if mode == "certified" else (1.0, 1.0)
+        raise Refusal("confidence_constants certified", reason, given.source)
     for key, value in (("deviation_factor", deviation), ("noise_factor", noise)):
-        if value is None or not 0 < value <= 1:
-            raise InputError(key, value, "in (0, 1] with confidence_constants rate", SOURCE)
-    assert deviation is not None and noise is not None
-    return deviation, noise
+        if mode == "rate" and (value is None or not 0 < value <= 1):
+            raise given.error(key, value, "in (0, 1] with confidence_constants rate")
+    chosen = {"paper": (1.0, 1.0), "certified": None, "rate": (deviation or 1.0, noise or 1.0)}
+    return chosen[mode]

@@ -7,8 +7,7 @@ import pytest
 from scipy.integrate import dblquad
 from scipy.optimize import brentq
 
-from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw, pair_epsilon
-from dpsco_bench.papers.gopi2022.laws.neighbours import AxisNeighbours, PlanarPair, PlaneDensity
+from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw, AxisNeighbours, PlanarPair, PlaneDensity, pair_epsilon
 
 
 def test_the_pair_next_to_it_by_a_plain_double_integral():

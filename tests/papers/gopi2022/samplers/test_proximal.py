@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.papers.gopi2022.laws.quadrature import tilted_gap
-from dpsco_bench.papers.gopi2022.samplers.proximal import (
+from dpsco_bench.papers.gopi2022.samplers.chains import (
     ProximalRate,
     ProximalSampler,
     ProximalSchedule,

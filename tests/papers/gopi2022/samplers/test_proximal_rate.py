@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from dpsco_bench.papers.gopi2022.samplers.proximal import LARGEST_CLIP, ProximalRate, ProximalSampler, step_size
+from dpsco_bench.papers.gopi2022.samplers.chains import LARGEST_CLIP, ProximalRate, ProximalSampler, step_size
 from tests.marks import rest_at_night
 
 STEPS = 12

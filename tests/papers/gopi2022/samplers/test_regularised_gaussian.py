@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
+from dpsco_bench.papers.gopi2022.samplers.chains import ProximalSampler, regularised_gaussian, step_size
 from dpsco_bench.papers.gopi2022.samplers.lp import sample_lp
-from dpsco_bench.papers.gopi2022.samplers.proximal import ProximalSampler, regularised_gaussian, step_size
 
 ROWS = 200_000
 
