@@ -153,8 +153,3 @@ def test_what_a_plan_prints_follows_the_constants(monkeypatch):
         assert job.seconds == pytest.approx([10 * s for s in before[job.name].seconds])
         assert Predictor()("run", job) == pytest.approx(min(sum(job.seconds), predict.MODEL_LIMIT))
         assert job.key == before[job.name].key
-
-
-def test_who_is_compiling_is_told_while_one_does():
-    idle, busy = (5.0, float("nan")), (0.0, 3.0)
-    assert [bool(worker._Pool(None, noted).note) for noted in ([idle, idle], [idle, busy])] == [False, True]

@@ -305,11 +305,3 @@ def test_a_summary_has_the_error_of_data_sets_where_there_are_several(data_sets)
 def test_blocks_are_as_large_as_memory_allows_in_multiples_of_a_pass():
     for most, counts in ((100, [96, 96, 8]), (30, [30]), (25, [24, 6]), (24, [24, 6]), (23, [23, 7]), (0.5, [1, 1])):
         assert [count for _, count in replicate_blocks(int(BLOCK_SCORES / most), sum(counts))] == counts
-
-
-@pytest.mark.parametrize("fused", [True, False])
-def test_compiled_steps_are_asked_for_as_the_caller_says(monkeypatch, fused):
-    asked = []
-    monkeypatch.setattr(run, "run_of", lambda own, *given: asked.append(given[-1]) or own.run_function)
-    dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, replicates=2, fused=fused)
-    assert asked == [fused]

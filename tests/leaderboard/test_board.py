@@ -1,6 +1,7 @@
 """Leaderboards: what a file may say, and what becomes of it: jobs, and cells left out with their reason."""
 
 import copy
+import json
 import math
 from dataclasses import replace
 
@@ -315,3 +316,21 @@ def test_what_is_too_long_says_the_seconds_of_all_its_signals(monkeypatch):
 
     assert (told([1], 1.99), told([1, 2, 4], 1.99)) == (["about 2.0 s"] * 3, ["about 6.0 s"] * 3)
     assert told([1, 2, 4], 2.0) == [], "the limit is of one signal"
+
+
+def test_records_of_ones_own_board_are_found_beside_its_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "own" / "b.yaml"
+    own = {"id": "own", "problem": "data_file", "problem_options": {"path": "a.csv", "label": "y"}}
+    file.parent.mkdir()
+    file.write_text(json.dumps({**BOARD, "id": "b", "instances": [own]}))
+    for place, found in (
+        (tmp_path / "no.csv", "a.csv"),
+        (file.with_name("a.csv"), None),
+        (tmp_path / "a.csv", "a.csv"),
+    ):
+        place.write_text("x,y")
+        (board,) = boards.own_boards([file]).values()
+        assert board.instances[0].problem_options["path"] == (found or str(place))
+    with pytest.raises(InputError, match="id in .*b.yaml = 'leaderboard.b'"):
+        boards.own_boards([file, file])

@@ -262,14 +262,6 @@ def test_a_tile_is_as_dark_as_its_margin_and_that_of_a_tie_never_dark():
         assert kept(ROWS[0], margin) == pytest.approx(expected)
         assert kept(ROWS[2], margin) == pytest.approx(min(expected, phases.TIED))
     assert not any(phases.tile_text(replace(ROWS[0], **own)) for own in ({"margin": math.nan}, {"runner_up": None}))
-    assert phases.tile_colour(ROWS[3]) != phases.tile_colour(replace(ROWS[0], margin=ROWS[3].margin))
-
-
-@pytest.mark.parametrize(("factor", "compared"), [(1.49, True), (1.51, False), (1 / 1.49, True), (1 / 1.51, False)])
-def test_risks_are_compared_at_ratios_within_a_factor_alone(factor, compared):
-    rows = [at_ratio(1024, 16, 1.0, 0.1), at_ratio(1024, 16, 64.0, 0.1), at_ratio(512, 16, 2.0 * factor, 0.4)]
-    assert spread([rows[0], rows[2]]) == (pytest.approx(1.0) if compared else None), "a line through two points"
-    assert (spread(rows) is not None) == compared
 
 
 def test_a_board_counts_its_winners_and_who_competes(board):
