@@ -44,8 +44,8 @@ def test_a_job_is_of_an_instance_a_group_or_its_own_part():
 
 def test_the_answer_says_how_near_the_start_is_and_who_had_no_time():
     def answer(risk=0.5, tied=("a",), late=0, ranked=True):
-        methods = [SimpleNamespace(method=name, algorithm=f"p.{name}", risk=risk, ranked=ranked) for name in "ab"]
-        told = {"trivial": 1.0, "margin": 0.5, "margin_ci": (0.4, 0.6), "late": [None] * late, "warnings": ()}
+        methods = [SimpleNamespace(method=name, algorithm=f"p.{name}", risk=2 * risk, ranked=ranked) for name in "ab"]
+        told = {"trivial": 2.0, "margin": 0.5, "margin_ci": (0.4, 0.6), "late": [None] * late, "warnings": ()}
         point = SimpleNamespace(problem="logistic_glm", options={"domain": "l2_ball"})
         return choose.Choice.answer.fget(SimpleNamespace(methods=methods, tied=tied, point=point, **told))
 
