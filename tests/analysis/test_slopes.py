@@ -12,7 +12,7 @@ from dpsco_bench.analysis.bootstrap import student_factor
 from dpsco_bench.analysis.looks import FIXED
 from dpsco_bench.analysis.ordering import MedianRatio, common_budget, compare_medians, risk_at
 from dpsco_bench.analysis.rates import LackOfFit, lack_of_fit, local_slopes
-from dpsco_bench.analysis.sharing import Replicates, Sharing
+from dpsco_bench.analysis.sharing import Replicates, Sharing, residual_noise
 from dpsco_bench.analysis.slopes import LEAST_ERROR, LOG_ERROR_FLOOR, bound_slope, bounded_errors, fit_rate, log_weights
 from dpsco_bench.claims.model import AT_END, AT_EQUAL_EVALUATIONS
 from dpsco_bench.errors import InputError
@@ -124,6 +124,16 @@ def test_two_level_interval_covers_where_data_sets_differ(data_sets):
     source = np.random.default_rng(20)
     make = lambda: noisy(source, -1.0, 8, data_effect=0.3, data_sets=data_sets)  # noqa: E731
     assert 0.91 <= coverage(make, 400) <= 0.985
+
+
+@pytest.mark.parametrize(("shared", "directions"), [((0, 0), 1.0), ((0, 1), 1.0 / (0.2**2 + 0.8**2))])
+def test_residuals_have_the_noise_and_as_many_directions_as_cells_do_not_share(shared, directions):
+    """Two cells of weights 1 and 2, of one error each: in all (1 + 4) errors, along one direction or two."""
+    risks = [1.0 + 0.1 * np.random.default_rng(seed).standard_normal(64) for seed in (1, 1)]
+    replicates = Replicates(risks, [None, None], Sharing(shared, shared))
+    error = risks[0].std(ddof=1) / 8 / risks[0].mean()
+    noise, rank, known = residual_noise(replicates, np.diag([1.0, 2.0]), np.full(2, error), [63, 63], 1e-12)
+    assert noise == pytest.approx(5 * error**2) and rank == pytest.approx(directions) and 0 < known <= 126
 
 
 def test_what_cells_share_widens_no_interval():

@@ -4,9 +4,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.cell import AlgorithmError, Cell, check_records, located
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import GaussianQuery, make_plan
+from dpsco_bench.privacy.records import Disjoint, Full, Nodes, Poisson, RandomAllocation, SingleIndex
 
 CELL = Cell("wang2017.dp_gd_pl", "diag_quadratic", n=64, d=4, epsilon=1.0, delta=1e-5, options={"steps": 3})
 
@@ -110,3 +112,23 @@ def test_the_order_of_options_names_no_other_stream():
     one, other = (replace(CELL, problem_options=dict(items)) for items in (given, given[::-1]))
     keys = [(cell.data_key(), cell.objective_key(0), cell.run_key(0)) for cell in (one, other)]
     assert keys[0] == keys[1]
+
+
+@pytest.mark.parametrize(
+    ("records", "releases", "n", "fault"),
+    [
+        *((Full(), 9, None, ""), (Full(), 1, 65, "n of its plan = 65")),
+        *((Poisson(0.5), 9, 64, ""), (Poisson(0.5), 9, None, "n of its plan = missing")),
+        *((SingleIndex(64), 99, None, ""), (SingleIndex(63), 1, None, "population of q = 63")),
+        *((Nodes(64), 1, None, ""), (Nodes(65), 1, None, "count of q = 65")),
+        *((Disjoint(16), 4, None, ""), (Disjoint(13), 5, None, "sizes of its blocks = 65")),
+        *((RandomAllocation(64, 16), 4, None, ""), (RandomAllocation(64, 16), 5, None, "sizes of its blocks = 80")),
+    ],
+)
+def test_a_plan_samples_from_the_records_of_its_run_and_no_more(records, releases, n, fault):
+    query = GaussianQuery("q", sensitivity=1.0, releases=releases, records=records)
+    plan = make_plan(query, gradient_evaluations=1, **({} if n is None else {"n": n}))
+    if not fault:
+        return check_records("a.b", plan, 64)
+    with pytest.raises(AlgorithmError, match=f"a.b: {fault}.*: must be .*64"):
+        check_records("a.b", plan, 64)

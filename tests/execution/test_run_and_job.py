@@ -17,6 +17,7 @@ from dpsco_bench.execution import run
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import Calibrated, Cell
 from dpsco_bench.execution.job import execute
+from dpsco_bench.execution.job_results import summarise
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.request import place_of
 from dpsco_bench.execution.results import DEMOTED, FINAL, RESULT_SCHEMA, ROUNDED, read_table, write_table
@@ -288,3 +289,19 @@ def test_other_objectives_have_minima_of_their_own() -> None:
         shared = run_block(cell, plan, scales, reuse.data(cell, data_set), root_seed=0, data_set=data_set, reuse=reuse)
         alone = run_block(cell, plan, scales, cell.draw_data(0, data_set), root_seed=0, data_set=data_set)
         np.testing.assert_array_equal(shared.risk, alone.risk)
+
+
+@pytest.mark.parametrize("data_sets", [1, 2])
+def test_a_summary_has_the_error_of_data_sets_where_there_are_several(data_sets):
+    one = job(cells=CELLS[:1], data_sets=data_sets)
+    rows = execute(one, calibrations(one))
+    risks = rows["risk"].to_numpy().reshape(data_sets, 6)
+    units, found = (risks.mean(axis=1) if data_sets > 1 else risks[0]), summarise(one, rows)
+    assert (found.risk, found.stderr) == pytest.approx((risks.mean(), units.std(ddof=1) / np.sqrt(units.size)))
+    assert (found.replicates, found.data_sets, found.gradient_evaluations) == (6, data_sets, 128.0)
+    assert found.start_risk == rows["start_risk"][0].as_py() and found.risk_kind == "excess empirical"
+
+
+def test_blocks_are_as_large_as_memory_allows_in_multiples_of_a_pass():
+    for most, counts in ((100, [96, 96, 8]), (30, [30]), (25, [24, 6]), (24, [24, 6]), (23, [23, 7]), (0.5, [1, 1])):
+        assert [count for _, count in replicate_blocks(int(BLOCK_SCORES / most), sum(counts))] == counts

@@ -122,3 +122,11 @@ def test_a_word_on_cells_one_by_one_is_decided_group_by_group(tmp_path):
     ends = {part: measured.decided(job).up_to(job)[-1].end for part, job in jobs.items()}
     assert ends == {"gd": rows["gd"].replicates, "long": 64} and ends["gd"] < 64
     assert rows["within"].word in Explicit.early and rows["within"].look < rows["most"].look == 4
+
+
+def test_a_part_that_is_run_to_its_end_takes_those_along_that_it_is_compared_with():
+    band = {"id": "both", "kind": "band", "calibrations": ["paper"], "uses": ["gd", "long"], "band": [0.1, 9]}
+    for more, ends_early in (({}, True), ({"stages": {"none": "few have them"}}, False)):
+        own = staged(entry_of("own.staged", PARTS[0], {**PARTS[0], "id": "long", **more}, band))
+        paper = [job for job in own.jobs if job.calibration == "paper"]
+        assert [bool(job.decisions) for job in paper] == [ends_early] * 2 and len({job.decisions for job in paper}) == 1

@@ -35,6 +35,7 @@ FUNCTIONS = [
 PROBLEMS = [
     ('"flipped_labels", "logistic', '"ridge_logistic", "logistic', "name = 'ridge_logistic'", "no other problem"),
     ("Logistic.traits | {Trait.STRONGLY_CONVEX}", '{"smooth"}', "traits = ['smooth']", "Trait"),
+    ("class FlippedLabels(Logistic)", "class FlippedLabels", "FlippedLabels", "a subclass of Problem"),
     (CONSTANTS, CONSTANTS.replace("=1", "=-1"), f"{FILE}, line 34: lipschitz = -1", "> 0"),
     ("own_constants = ", "constants_of_it = ", "own_constants is missing", "lipschitz=1"),
     ("def draw(self, n, streams)", "def draw(self, n)", "draw = 'takes (self, n)'", "(self, n, streams)"),

@@ -1,6 +1,7 @@
 """Leaderboards: what a file may say, and what becomes of it: jobs, and cells left out with their reason."""
 
 import copy
+import json
 import math
 from dataclasses import replace
 
@@ -265,3 +266,71 @@ def test_searches_try_their_grid_and_values_that_a_method_does_not_take_are_said
     said = capfd.readouterr().err
     assert "left out: ridge/zero: steps = 0" in said and "left out: ridge/dp_gd#0: steps = 0" in said
     assert {cell.method for job in entry.jobs for cell in job.cells} >= {"ridge/dp_gd", "ridge/dp_gd#1"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"delta": delta} for delta in (0, 1, -1e-6)),
+        *({"replicates": {"smoke": count}} for count in (0, 1.5)),
+        *({key: {"smoke": 0}} for key in ("most_seconds", "most_seconds_at_smallest_n")),
+        *({"grids": {"smoke": [{"n": n, "epsilon": [1]}]}} for n in ([], [0], [64, 32], [64, 64], [1.5], [True], 64)),
+        *({"grids": {"smoke": [{"n": [64], "epsilon": [value]}]}} for value in (0, math.inf, "1")),
+        {"grids": {"smoke": [{"n": [64], "d": [0], "epsilon": [1]}]}},
+        *({"instances": instances} for instances in ([], [BOARD["instances"][0]] * 2)),
+        *({"methods": [{**GD, **more}]} for more in ({"profiles": ["quick"], "why": "slow"}, {"options": [3]})),
+        ridge(signals=[1, 1]),
+        ridge(searches=[{**SEARCH, "grid": {"steps": 3}}]),
+    ],
+)
+def test_numbers_of_a_board_are_refused_at_the_ends_of_their_ranges(changes):
+    with pytest.raises(InputError):
+        parse_board({**copy.deepcopy(BOARD), **changes})
+
+
+def test_least_numbers_are_taken_and_what_is_left_out_is_usual():
+    file = {key: BOARD[key] for key in ("instances", "grids")} | {"delta": 1 - 1e-9, "most_seconds": 1e-9}
+    board = parse_board({**file, "methods": ["wang2017.dp_gd"], "replicates": 1, "data_sets": 1, "id": "a_b"})
+    assert board.id == "leaderboard.a_b" and "a b" in board.title and board.most_seconds_at_smallest_n["ci"] == 1e-9
+    usual = parse_board({**file, "methods": [GD]}, "x")
+    assert (usual.replicates["full"], usual.data_sets["full"], usual.quadratic_to) == (16, 1, {})
+
+
+def test_settings_of_a_search_are_all_combinations_and_further_ones_with_whole_steps():
+    search = {**GD, "grid": {"steps": [2.0, 4], "step": [1.0, 2]}, "beside": [{"steps": 5}]}
+    jobs = plan(methods=["wang2017.dp_gd_pl"], **ridge(searches=[search])).jobs
+    (found,) = [job.cells for job in jobs if job.part == "ridge+dp_gd+search"]
+    own = [dict(cell.options) for cell in found if cell.value == 0]
+    assert own == [{"steps": s, "step": t} for s in (2, 4) for t in (1.0, 2)] + [{"steps": 5}]
+    assert all(type(one["steps"]) is int for one in own) and type(own[0]["step"]) is float
+
+
+def test_what_is_too_long_says_the_seconds_of_all_its_signals(monkeypatch):
+    monkeypatch.setattr(jobs, "costs", lambda: Costs({"bassily2021.noisy_smd": {"cell": 2.0}}))
+
+    def told(signals, most):
+        linear = {**BOARD["instances"][1], "signals": signals}
+        limits = {key: {"smoke": most} for key in ("most_seconds", "most_seconds_at_smallest_n")}
+        left = plan(instances=[linear], methods=["bassily2021.noisy_smd"], **limits).left_out
+        return [item.reason.partition(" on ")[0] for item in left if item.method == "noisy_smd"]
+
+    assert (told([1], 1.99), told([1, 2, 4], 1.99)) == (["about 2.0 s"] * 3, ["about 6.0 s"] * 3)
+    assert told([1, 2, 4], 2.0) == [], "the limit is of one signal"
+
+
+def test_records_of_ones_own_board_are_found_beside_its_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "own" / "b.yaml"
+    own = {"id": "own", "problem": "data_file", "problem_options": {"path": "a.csv", "label": "y"}}
+    file.parent.mkdir()
+    file.write_text(json.dumps({**BOARD, "id": "b", "instances": [own]}))
+    for place, found in (
+        (tmp_path / "no.csv", "a.csv"),
+        (file.with_name("a.csv"), None),
+        (tmp_path / "a.csv", "a.csv"),
+    ):
+        place.write_text("x,y")
+        (board,) = boards.own_boards([file]).values()
+        assert board.instances[0].problem_options["path"] == (found or str(place))
+    with pytest.raises(InputError, match="id in .*b.yaml = 'leaderboard.b'"):
+        boards.own_boards([file, file])

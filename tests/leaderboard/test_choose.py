@@ -140,3 +140,18 @@ def test_a_store_that_cannot_be_written_is_refused_before_the_work(tmp_path):
     (tmp_path / "locks").write_text("a file in a folder's place")
     with pytest.raises(InputError, match="store = .*locks/item'"):
         choose("logistic_glm", store=tmp_path, limit=1, **POINT)
+
+
+def test_so_many_processes_work_for_twice_the_limit_as_there_are_cores_and_two_at_most(monkeypatch):
+    def makers(jobs, measured, cores, seconds, *told):
+        raise InterruptedError(cores, seconds)
+
+    monkeypatch.setattr(planning, "Makers", makers)
+    for there, asked, used in ((8, None, 2), (1, None, 1), (None, None, 1), (1, 3, 3)):
+        monkeypatch.setattr(planning.os, "cpu_count", lambda there=there: there)
+        with pytest.raises(InterruptedError) as caught:
+            choose("logistic_glm", limit=5, cores=asked, **POINT)
+        assert caught.value.args == (used, 10.0)
+    for limit in (0, -1, math.inf, math.nan, True, "5"):
+        with pytest.raises(InputError, match="limit = "):
+            choose("logistic_glm", limit=limit, **POINT)

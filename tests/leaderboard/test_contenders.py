@@ -145,3 +145,37 @@ def test_a_setting_without_a_proof_is_not_searched(status):
     found = best_search([run(status, 0, (0.1, 0.1)), run("proven", 1, (2.0, 3.0))])
     assert (found.method, found.settings) == ("m1", 1)
     assert best_search([run(status, 0)]) is None
+
+
+@pytest.mark.parametrize(
+    ("others", "near"),
+    [
+        ([(96, 8, 1), (192, 8, 1), (384, 8, 1.1)], (192, 8, 1)),  # the next smaller n of the same d and epsilon
+        ([(3072, 8, 1), (768, 8, 1), (384, 8, 3)], (768, 8, 1)),
+        ([(384, 2, 1), (384, 16, 1)], (384, 16, 1)),
+        ([(24, 9, 1), (384, 9, 1)], (384, 9, 1)),
+        ([(768, 16, 1), (1152, 8, 1)], (1152, 8, 1)),
+        ([(384, 8, 1 / 3), (384, 8, 3.5)], (384, 8, 1 / 3)),
+        ([(768, 8, 1), (384, 16, 1)], (384, 16, 1)),  # of equal distances the smaller n
+    ],
+)
+def test_a_contender_is_held_against_the_nearest_point_where_it_ran(others, near):
+    point = row(384, {"a": 0.1}, [("d", "too_long")])
+    for order in (others, others[::-1]):
+        ran = [row(n, {"a": 0.1, "d": 0.1}, d=d, epsilon=epsilon) for n, d, epsilon in order]
+        (found,) = contenders(point, ran)
+        assert (found.n, found.d, found.epsilon, found.place) == (*near, 2)
+
+
+def test_what_is_behind_by_no_more_than_n_has_grown_contends():
+    point = row(384, {"a": 0.1}, [("d", "too_long")])
+    for n, times, contends in ((96, 4.0, True), (96, 4.01, False), (1536, 1.0, True), (1536, 1.01, False)):
+        assert bool(contenders(point, [row(n, {"a": 0.125, "d": 0.125 * times})])) == contends
+
+
+def test_a_search_is_chosen_on_the_first_half_of_the_data_sets_by_its_worst_signal():
+    rows = [[1.0, 9.0]], [[0.5, 3.0], [2.0, 3.0]]  # signals, data sets
+    tried = [run(setting=number) for number in range(2)]
+    for one, risks in zip(tried, rows, strict=True):
+        one.cell.risks = np.repeat(np.array(risks)[:, :, None], 4, axis=2)
+    assert (best_search(tried).method, best_search(tried).risk) == ("m0", 9.0)

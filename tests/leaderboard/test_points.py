@@ -1,6 +1,7 @@
 """One point for all methods: what its keys may be, who runs, and which lower bound stands beside it."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +12,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.jobs import Settings
 from dpsco_bench.leaderboard.board import Board, load_board
 from dpsco_bench.leaderboard.choose import candidates, choice_entry, contestants, make_point
+from dpsco_bench.problems.base import Trait
 from dpsco_bench.problems.registry import get_problem, problem_class
 
 SETTINGS = Settings(seed=1)
@@ -52,6 +54,8 @@ def test_a_risk_of_the_population_gets_a_run_without_noise():
         ({"n": 0}, "n = 0"),
         ({"epsilon": -1.0}, "epsilon = -1"),
         ({"domain": "cube"}, "domain = 'cube'"),
+        *(({"eps": 2.0}, "written epsilon"), ({"random_state": 2}, "written seed")),
+        *(({"constants.domain": "l2_ball"}, "constants.domain"), ({"replicates": 0}, "replicates = 0")),
     ],
 )
 def test_a_wrong_key_is_one_line(changes, text):
@@ -87,3 +91,37 @@ def test_one_mechanism_under_two_names_is_run_once():
     ball = make_point({"problem": "cube_iid", "p": 2.0, "n": 512, "d": 8, "epsilon": 1.0, "delta": 1e-6}, "data")
     names = [one.job.part for one in candidates(ball.board, Settings())[0]]
     assert len(names) == len({*names}), "other plans, or other runs, are other mechanisms"
+
+
+def test_the_limit_is_of_all_methods_together_and_reached_by_none():
+    point = make_point(BALL)
+    every = [job.seconds[0] for job in choice_entry(point, SETTINGS, math.inf).jobs]
+    limit = every[0] + every[1] + every[2]
+    for seconds, left in ((limit, 3), (limit * (1 - 1e-9), 2)):
+        entry = choice_entry(point, SETTINGS, seconds)
+        assert len(entry.jobs) == left and sum(sum(job.seconds) for job in entry.jobs) <= seconds
+        assert sum(item.status == "too_long" for item in entry.left_out) == len(every) - left
+
+
+@pytest.mark.parametrize(
+    ("traits", "population", "numbers", "name"),
+    [
+        ("", False, (2.0, "l2_ball", 3.0, 5.0, 0.0), "erm_l2"),
+        *(("", False, own, "") for own in ((2.0, "space", 1.0, 0.0, 0.0), (1.0, "l2_ball", 1.0, 2.0, 0.0))),
+        ("STRONGLY_CONVEX", False, (2.0, "space", 1.0, 0.0, 0.1), "erm_strongly_convex"),
+        ("STRONGLY_CONVEX", True, (2.0, "l2_ball", 3.0, 5.0, 0.1), "sco_strongly_convex"),
+        ("STRONGLY_CONVEX", True, (1.0, "l1_ball", 1.0, 2.0, 0.1), ""),
+        ("STRONGLY_CONVEX", True, (2.0, "l2_ball", 1.0, 2.0, 0.0), "sco_l2"),
+        *(("", True, (p, "lp_ball", 1.0, 2.0, 0.0), name) for p, name in ((1.0, "sco_l1"), (1.5, "sco_p_below_2"))),
+        *(("", True, (p, "lp_ball", 1.0, 2.0, 0.0), name) for p, name in ((math.inf, "sco_linf"), (3.0, ""))),
+        *(("", True, (2.0, *own, 0.0), "") for own in (("l2_ball", 2, 2), ("l2_ball", 1, 1), ("space", 1, 2))),
+    ],
+)
+def test_lower_bounds_are_named_for_their_class_alone(traits, population, numbers, name):
+    keys = ("norm", "domain", "lipschitz", "diameter", "strong_convexity")
+    constants = SimpleNamespace(**dict(zip(keys, numbers, strict=True)))
+    own = {Trait.CONVEX, Trait.LIPSCHITZ, *([Trait[traits]] if traits else [])}
+    problem = SimpleNamespace(constants=constants, properties=own, population=population)
+    assert lower_bound_name(problem) == (name and f"leaderboard.{name}")
+    for lost in (Trait.CONVEX, Trait.LIPSCHITZ):
+        assert lower_bound_name(SimpleNamespace(**{**vars(problem), "properties": own - {lost}})) == ""

@@ -100,6 +100,28 @@ def test_methods_that_do_the_same_are_tied_and_one_that_does_nothing_neither_win
     assert sorted(outcome.tied) == ["c", TRIVIAL], "shared with the starting point, which it is"
 
 
+@pytest.mark.parametrize(("shape", "copies"), [((2, 2, 1), 1), ((2, 2, 1), 5), ((2, 1, 2), 1)])
+def test_units_are_resampled_whole_and_the_worst_signal_of_each_resample_counts(shape, copies):
+    """Two units have 4 resamples: risks of 3, 3 and twice 2, beside one that is always 4."""
+    risks = np.array([[1.0, 3.0], [3.0, 1.0]]).reshape(shape).repeat(copies, axis=2)
+    outcome = compare({"a": risks, "b": np.full((1, *risks.shape[1:]), 4.0)}, 9.0)
+    low = 0.5 - math.sqrt(2) * student_factor(1) * 0.25
+    assert outcome.margin == 0.5 and outcome.margin_ci == pytest.approx((low, 0.5))
+
+
+def test_neither_a_unit_nor_the_order_of_names_changes_an_outcome_and_margins_are_shares():
+    risks = {"a": noisy(1.0, 1, 0.5), "b": noisy(1.02, 2, 0.5), "c": noisy(3.0, 3)}
+    found = compare(risks, 5.0)
+    other = compare({name: 1024 * risks[name] for name in "cba"}, 5120.0)
+    assert sorted(found.tied) == ["a", "b"] and found[:2] == other[:2] and found.tied == other.tied
+    assert (other.margin, *other.margin_ci) == pytest.approx((found.margin, *found.margin_ci), rel=1e-9)
+    full = {name: np.full((1, 1, 3), risk) for name, risk in (("a", 1.0), ("b", 4.0), ("c", 5.0))}
+    assert compare(full, 2.0)[:4] == ("a", TRIVIAL, 0.5, (0.5, 0.5))
+    assert compare(full, 0.25)[:4] == (TRIVIAL, "a", 0.75, (0.75, 0.75))
+    none = {"a": np.zeros((1, 1, 3)), "b": np.zeros((1, 1, 3)), "c": np.ones((1, 1, 3))}
+    assert compare(none, 9.0) == ("a", "b", 0.0, (0.0, 0.0), ("a", "b"))
+
+
 BOARD = {
     **FILE,
     "methods": [

@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -234,6 +235,8 @@ def test_a_statistical_term_is_seen():
 def test_the_share_is_of_the_start_and_of_methods_of_proven_privacy():
     assert share(ROWS[0]) == pytest.approx(0.1 / 0.5) and ratio(ROWS[0]) == pytest.approx(128 / 2)
     assert math.isnan(share(replace(ROWS[0], trivial=0.0)))
+    first, last, law = ROWS[0].methods
+    assert share(replace(ROWS[0], methods=(replace(first, dropped=3), last, law))) == pytest.approx(0.3 / 0.5)
 
 
 def test_zeros_are_drawn_at_the_foot_and_undecided_points_hollow():
@@ -247,3 +250,89 @@ def test_zeros_are_drawn_at_the_foot_and_undecided_points_hollow():
         assert any(line.get_marker() == "v" and line.get_ydata()[0] > low for line in points)
         assert any(line.get_markerfacecolor() == "white" for line in points)
         assert faults(figure) == []
+
+
+def test_a_tile_is_as_dark_as_its_margin_and_that_of_a_tie_never_dark():
+    def kept(row, margin):
+        return (1 - phases.tile_colour(replace(row, margin=margin))[2]) / full
+
+    full = 1 - phases.tile_colour(replace(ROWS[0], margin=1.0))[2]
+    for margin, part in ((math.nan, 0), (-3.0, 0), (0.0, 0), (0.5, 0.5), (1.0, 1), (7.0, 1)):
+        expected = phases.PALEST + part * (1 - phases.PALEST)
+        assert kept(ROWS[0], margin) == pytest.approx(expected)
+        assert kept(ROWS[2], margin) == pytest.approx(min(expected, phases.TIED))
+    assert not any(phases.tile_text(replace(ROWS[0], **own)) for own in ({"margin": math.nan}, {"runner_up": None}))
+
+
+def test_a_board_counts_its_winners_and_who_competes(board):
+    told = [phases.board_message(results(rows)) for rows in (ROWS, ROWS[:2], [*ROWS[:2], UNDECIDED])]
+    assert "2 methods" in told[0] and "4 decided" in told[0] and "One method" in told[1] and "2 decided" in told[2]
+    assert phases.competing_text(ROWS[:4]).startswith("1 to 3 ") and phases.competing_text(ROWS[:2]).startswith("2 ")
+    assert "to" not in phases.competing_text(ROWS[:2]).split() and "one method" in phases.competing_text([ROWS[3]])
+    tied = (["b"], ["a"], ["a", "c", "d"], ["e", "d"], ["z"], ["z"])
+    assert [name for name, *_ in wins(results([row(128, 1, own) for own in tied]))] == ["z", "a", "b", "d", "c", "e"]
+    assert "1 of 1 point" in phases.winners_text([ROWS[3]]) and "of 1 " in phases.winners_text([UNDECIDED])
+
+
+def test_what_is_left_out_is_told_once_for_alike_points_and_the_hardest_reason_of_what_never_ran():
+    def out(*items):
+        return tuple(Unrun(name, f"p.{name}", status, reason) for name, status, reason in items)
+
+    first = out(("no", "refused", "lacks a"), ("m", "refused", "r"), ("dp_gd", "refused", "r"))
+    second = out(("no", "refused", "lacks b"), ("m", "too_long", "long"), ("s", "incomparable", "i"))
+    third = out(("no", "refused", "lacks b"), ("s", "refused", "r"))
+    board = results([replace(row, left_out=left) for row, left in zip(ROWS, (first, second, third), strict=False)])
+    assert nowhere_run(board) == [("m", "too long here: long"), ("no", "lacks b"), ("s", "bounds another quantity: i")]
+    lines = list(csv.DictReader(io.StringIO(to_csv(board_tables(board)[-1]))))
+    told = {(line["algorithm"], line["status"]): (line["points"], line["reason"]) for line in lines}
+    assert told["p.no", "refused"] == ("all", "lacks a, and alike at 2 more")
+    assert told["p.m", "too_long"] == ("1 of 3", "long") and len(told) == 6
+    alike = results([replace(row, left_out=third) for row in ROWS[:2]])
+    assert "alike" not in to_csv(board_tables(alike)[-1])
+
+
+def test_files_have_each_number_of_a_point_and_numbers_stand_to_the_right(board):
+    held = replace(ROWS[0].methods[0], held_out_loss=0.572, held_out_accuracy=0.7)
+    board.__dict__["rows"] = [replace(ROWS[0], methods=(held, *ROWS[0].methods[1:]), lower_bound_cut=True), *ROWS[1:4]]
+    tables = {table.id: table for table in board_tables(board)}
+    points, methods = tables[board.id], tables[f"{board.id}.methods"]
+    told = "i,128,4,1,dp_gd,dp_gd,,,2,0.1,excess empirical,0.5,0.1,0.6,1000.0,0.572,,,0.05,0.0,0.5,0.001,True"
+    assert to_csv(points).splitlines()[1] == told
+    told = "i,128,4,1,wang2017.dp_gd,dp_gd,0.1,excess empirical,0.05,0.2,1000.0,1.0,"
+    assert to_csv(methods).splitlines()[1].startswith(told)
+    assert "0.572 (70 %)" in to_markdown(points) and "(70 %)" in to_markdown(methods)
+    for table in (points, methods, tables[f"{board.id}.wins"]):
+        for (title, column), cells in zip(table.columns.items(), zip(*table.shown, strict=True), strict=True):
+            text = "".join(cells).replace("(cut)", "")
+            number = bool(text) and not any(letter.isalpha() and letter not in "ε" for letter in text)
+            assert column.numeric == number, title
+    winner = points.columns["Winner"]
+    assert [bool(winner.link(row)) for row in (*ROWS[:4], UNDECIDED)] == [True, True, False, False, False]
+    none = [winner.text(replace(ROWS[3], runner_up=None, **own)) for own in ({}, {"methods": ()})]
+    assert "proven" in none[0] and none[1] == "no method was run"
+
+
+def test_tiles_stand_at_their_sizes_and_a_line_runs_round_each_region(board):
+    """An edge is drawn where one tile of a region has it: two that touch have it in common."""
+    with style():
+        axes = board_figure(board).axes[0]
+    at = phases.places_of(ROWS[:4])
+    assert [at[place].n for place in sorted(at)] == [128, 128, 512, 512]
+    ticks = [
+        (axis.get_ticklocs().tolist(), [label.get_text() for label in axis.get_ticklabels()])
+        for axis in (axes.xaxis, axes.yaxis)
+    ]
+    assert ticks == [([0.5, 1.5], ["128", "512"]), ([0.5, 1.5], ["1", "4"])]
+    assert (*axes.get_xlim(), *axes.get_ylim()) == (0, 2, 0, 2)
+    faces = {patch.get_xy(): patch.get_facecolor()[:3] for patch in axes.patches if patch.get_width() == 1}
+    assert faces == {place: pytest.approx(phases.tile_colour(row)) for place, row in at.items()}
+    hatched = [
+        (int(patch.get_x()), int(patch.get_y()), patch.get_hatch()) for patch in axes.patches if patch.get_hatch()
+    ]
+    assert hatched == [(0, 1, phases.STRIPES[0])]
+    expected = set()
+    for region in phases.regions(at):
+        corners = [((x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)) for x, y in region]
+        edges = Counter(frozenset(pair) for four in corners for pair in zip(four, four[1:] + four[:1], strict=True))
+        expected |= {edge for edge, count in edges.items() if count == 1}
+    assert {frozenset(map(tuple, line.get_xydata().astype(int))) for line in axes.get_lines()} == expected
