@@ -149,12 +149,15 @@ def _parse_part(claim: str, entry: Any, slips: Slips) -> Part | None:
     own.extend(told)
     wrong |= named(own, where) & set(kind.keys)
     wrong |= {"axis"} if "bound" in wrong else set()
+    wrong |= {"tolerance"} if "exponent" in wrong else set()
+    misnamed = "uses" in wrong or "key" in named(own, where)  # then nothing is told that is missing
     part = build_sound(kind.part, values, own, where)
     if part is not None:
         later = Slips(_slips_of_part(part, where))
         later.extend(() if "sweep" in wrong else _profile_slips(part, where))
         later.tried(kind.check, part, where)
-        own.extend(slip for slip in later if not named([slip], where) & wrong)
+        later = Slips(slip for slip in later if not named([slip], where) & wrong)
+        own.extend(slip for slip in later if not (misnamed and slip.value in ("missing", [])))
     slips.extend(own)
     return part
 
@@ -208,8 +211,9 @@ def _slips_of_part(part: Part, where: str) -> Iterator[InputError]:
         yield InputError(f"{where}: bound", "missing", f"given for kind {part.kind}")
     if rules.judged_only and not part.uses:
         yield InputError(f"{where}: uses", part.uses, "at least one part whose rows are judged")
-    if part.plans and (part.sweep is None or not part.methods or not part.problem):
-        yield InputError(f"{where}: sweep, algorithm, problem", "missing", "given")
+    needed = {"sweep": part.sweep, "algorithm": part.methods, "problem": part.problem} if part.plans else {}
+    if missing := [key for key, value in needed.items() if not value]:
+        yield InputError(f"{where}: {', '.join(missing)}", "missing", "given")
     if not part.quantity:
         yield InputError(f"{where}: quantity", part.quantity, f"{RISK}, or the name of an extra")
     if part.quantity == THRESHOLD and (len(part.requires) != 1 or not part.signals):

@@ -293,7 +293,7 @@ class CalibratedCell(Record):
     constants : Constants, what the schedule saw of the problem
     dimension : int, the one that schedules and bounds use
     warnings : tuple of str, of the plan, then of the problem
-    epsilon_law, tau, sampler_status : float, float, str, as in `privacy.charge.Charge`
+    epsilon_law, tau, sampler_status : float, float, str, as in `privacy.plan.Charge`
     attained : bool, whether records of this problem are known to attain that value (`privacy.attained.attains`)
     plan : Plan or None, the charged plan itself, where this was not read from data
     """

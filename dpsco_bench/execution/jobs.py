@@ -73,7 +73,7 @@ class Job(Record):
     calibration_key, run_key, key : str
         Digests of all that affects its calibrations, a replicate of it, and its numbers; code is included.
     group, decisions : str
-        Name of the jobs that are at one stage together, and the key of what is decided on them (`stages.Decided`);
+        Name of the jobs that are at one stage together, and the key of what is decided on them (`Decided`);
         empty where all replicates are run.
     pilot : bool, whether the signals of its grid that go on are chosen after a few replicates
     """

@@ -53,7 +53,7 @@ class LastIterate:
 
     The run is ``x <- P(x - step (grad F(x) + Z))``, F convex, a regulariser's gradient included, and returns the last
     x alone: no average, no momentum, no uniformly drawn iterate. Constants hold for every data set of the domain. See
-    `accountants.last_iterate`.
+    `accountants.gaussian`.
 
     Attributes
     ----------

@@ -92,7 +92,7 @@ class Column:
     raw : str or mapping of str to path, optional
         Name in the files, or several names with their values; by default the end of the path. Empty: not in the files.
     kind : str, ``text``, ``verdict`` (a badge in HTML), ``code``, or ``prose``, which has code between backticks
-    link : callable or None, row -> address (`report.address`) of what the cell names; empty for none
+    link : callable or None, row -> address (`address`) of what the cell names; empty for none
     """
 
     value: Path  # dotted path into a row (`at`), or a function of the row

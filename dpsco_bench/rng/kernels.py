@@ -430,7 +430,7 @@ def _rescued(shapes, powers, rows, blocks, totals, scales, r):
 
 @_inlined
 def _write_rows(out, position, shapes, factors, rows, blocks, dim):
-    """Append scaled rows; what lies beyond ``dim`` is overwritten by the next row, as in `_pack4`."""
+    """Append scaled rows; what lies beyond ``dim`` is overwritten by the next row."""
     for row in range(u64(rows)):
         factor = factors[row]
         for block in range(u64(blocks)):

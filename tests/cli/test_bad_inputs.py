@@ -22,7 +22,7 @@ BAD = [
     ("show wang2017.dp_svgr", "id = 'wang2017.dp_svgr'", "such as wang2017.dp_svrg, "),
     ("bench --only G99", "G99", "one of G1"),
     # account: keys
-    ("account wang2017.dp_svrg", "n is missing", "an integer >= 1"),
+    ("account wang2017.dp_svrg", "problem is missing", "dpsco list problems"),
     (SVRG, "n is missing", "integer >= 1"),
     (f"{SVRG} n=0", "n = 0", "integer >= 1"),
     (f"{SVRG} n=9 n=10", "n = '10'", "once"),

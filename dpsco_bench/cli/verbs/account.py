@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from dpsco_bench.cli.console import add_algorithm, add_shared, algorithm_keys, answer
-from dpsco_bench.errors import Refusal, integral
+from dpsco_bench.errors import InputError, Refusal, integral
 
 SUMMARY = "noise, real epsilon and gradient evaluations of an algorithm; nothing is run"
-EPILOG = """keys: n (required), problem (ridge_logistic), d, epsilon (1), delta (1e-5), variant, seed (2017),
+EPILOG = """keys: problem, n (both required), d, epsilon (1), delta (1e-5), variant, seed (2017),
 and every schedule option, problem option and problem constant by name. Example:
   dpsco account {algorithm} problem={problem} n=16384 d=10 epsilon=1 delta=1e-5"""
 
@@ -20,12 +20,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.cli.accounting import account, screen
-    from dpsco_bench.cli.overrides import default_name
     from dpsco_bench.execution.request import check_run, make_cell
     from dpsco_bench.problems.registry import problem_class
 
     algorithm, keys = algorithm_keys(args.algorithm, args.keys)
-    seed, problem = integral(keys.pop("seed", 2017)), str(keys.pop("problem", "") or default_name("problem"))
+    if "problem" not in keys:
+        raise InputError("problem", "missing", "given: `dpsco list problems` lists them")
+    seed, problem = integral(keys.pop("seed", 2017)), str(keys.pop("problem"))
     try:
         cell = make_cell(algorithm, problem, keys)
         check_run("none", 1, seed)

@@ -58,7 +58,7 @@ class NormRegulariser:
 
     @property
     def dual(self) -> float:
-        """Same exponent, as `mirror.MirrorNorm` names it."""
+        """Same exponent, as `geometry.mirror` names it."""
         return self.q
 
     @property

@@ -255,7 +255,7 @@ def app_objp_plan(given: Setting, *, output_noise: bool | None = None) -> Plan:
     lam = max{L/(sqrt n diam2), r beta/(eps n)} and alpha = min{L diam2/n^1.5, eps^2 L diam2^3/(G^2 l n^2.5)} with G the
     Gaussian width, and r = min(d, 2 rank) of the Hessian's part that depends on the data. ``paper``: s1^2 = 128 L^2
     ln(2.5/delta)/eps^2 and s2^2 = 64 alpha ln(2.5/delta)/(lam eps^2). ``accounted``: by the class of the loss, see
-    `privacy.composition.perturbation`.
+    `privacy.composition.shifts`.
 
     Parameters
     ----------
