@@ -74,6 +74,11 @@ IF_HELD = "not shown to be private, as the constants are nominal (if they held, 
             f"{NOTHING_PROVES} (of the target law it is at most 19.1, 8 is claimed)",
             "not shown to be private, nor is its target law (eps <= 19.1, claimed 8)",
         ),
+        (
+            [cell("target_law_only", law=8.0, claimed=8.0)],
+            f"{NOTHING_PROVES} (target law only)",
+            "proven of the target law only (eps <= 8, claimed 8)",
+        ),
     ],
 )
 def test_what_is_said_of_the_worst_cell(cells, reservation, shortfall):

@@ -10,6 +10,7 @@ from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 from dpsco_bench.privacy.accountants.generalised import (
     CoordinateSurvival,
+    _log_tails,
     composed_epsilon,
     coordinate_epsilon,
     counting_epsilon,
@@ -123,3 +124,11 @@ def test_tails_far_below_the_smallest_float():
 
 def test_no_change():
     assert counting_epsilon(0.0, 3, 3.0, 2, 1e-6) == counting_epsilon(1e-3, 1, 3.0, 2, 1e-2) == 0.0
+
+
+@pytest.mark.parametrize("most", [12, 20, 60])
+def test_tails_of_a_binomial_are_bounded_from_above_by_few_counts(most):
+    counts = np.arange(8.0, most + 1.0)
+    above, exact = _log_tails(0.01, 1000, counts, True), stats.binom(1000, 0.01).logsf(counts - 1.0)
+    assert (above >= exact - 1e-9).all() and (_log_tails(0.01, 1000, counts, False) <= exact + 1e-9).all()
+    assert above[0] == pytest.approx(exact[0], abs=0.2 if most == 12 else 1e-3)
