@@ -242,7 +242,7 @@ def test_choices_of_records_that_are_charged_and_never_made_are_told():
 
 @pytest.mark.parametrize("most", [1, 70, 1 << 17])
 def test_a_mean_of_draws_is_that_of_following_steps(monkeypatch, most):
-    monkeypatch.setattr(module, "_MOST_VALUES", most)
+    monkeypatch.setattr(module, "BLOCK_VALUES", most)
     stream, law = Stream(stream_key(1, "mean", "draws")), NOISE_LAWS["generalised_gaussian_mean"]
     drawn = np.asarray(stream.generalised_gaussian(6, 12, 2, 4, 5, 3.0), dtype=float).reshape(4, 3, 4, 5)
     np.testing.assert_allclose(law(stream, 2, 4, 2, 4, 5, 3.0, 3), drawn.mean(axis=1), rtol=1e-6)
