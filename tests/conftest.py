@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
 
     @property
     def said(self) -> str:
-        """What a call printed that ended well."""
+        """Text printed by a call that ended well."""
         assert self.code == 0, self.err
         return self.out
 

@@ -212,7 +212,7 @@ def read_record(path: str | os.PathLike[str], paper: str = "") -> list[Verdict]:
 
 
 _point = itemgetter("board", "instance", "n", "d", "epsilon")
-"""What no two recorded points of leaderboards share."""
+"""Fields that tell one recorded point of a leaderboard from all others."""
 
 
 def record_points(path: Path, board: str, fresh: Iterable[Plain], absent: Collection[str]) -> None:

@@ -192,7 +192,9 @@ class Checks:
             except DpscoError as error:
                 passed, detail, broken = False, str(error), broken or str(error) in errors
                 errors.add(detail)
-            found.append(CheckResult(name, None, AGAIN) if broken and not passed else CheckResult(name, passed, detail))
+            if broken and passed is False:
+                passed, detail = None, AGAIN
+            found.append(CheckResult(name, passed, detail))
         return found
 
     @cached_property

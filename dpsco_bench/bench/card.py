@@ -27,7 +27,7 @@ NO_DEVICE = "no device: emulated"
 """Remark of rows made over an emulation, whose times say nothing of a card."""
 TITLES = {"G8": "a sequential step on the card", "crossover": "the card against one core, by R d"}
 PROBES: Registry[CardProbe] = Registry("card probe", "bench", core="bench")
-"""What `dpsco bench --gpu` times, as ``<paper>.<name>``; papers add theirs in their ``bench``."""
+"""Cases that `dpsco bench --gpu` times, as ``<paper>.<name>``; papers add theirs in their ``bench``."""
 SIZES = ((1, 8), (12, 8), (64, 8), (512, 8), (12, 128), (64, 128), (512, 128), (64, 1024), (512, 1024))
 
 

@@ -43,7 +43,7 @@ class Outlined(Record):
 
 @dataclass(frozen=True)
 class Outline(Record):
-    """A profile: claims and leaderboards by id, and figures of papers that belong to no claim, the chapters.
+    """A profile: its claims and leaderboards by id, and the figures of papers that belong to no claim (``chapters``).
 
     ``made_from`` is the state of the files that it was made from, of which ``watched`` are the user's.
     """

@@ -155,7 +155,7 @@ class Request:
 
 
 Failure = tuple[str, bool]
-"""What ended a run of a sweep: why, and whether the pair is refused."""
+"""Why a run of a sweep ended without rows, and whether its pair is refused."""
 
 
 class Requests(NamedTuple):

@@ -25,7 +25,7 @@ FEW, MOST = 3.0, 0.5
 Terms = Mapping[str, float]
 """Seconds of one unit of what a cell does, by the names of `amounts`."""
 WORK = ("cell", "row", "row n", "step", "row step", "row step d", "row seen", "row seen d")
-"""What the model prices, of `amounts`."""
+"""Names of `amounts` to which the model gives a price."""
 COSTS = {
     (True, ONE): (2.3e-03, 6.6e-06, 1.2e-07, 0.0, 1.9e-08, 3.1e-10, 7.8e-09, 1.6e-09),
     (True, BATCH): (4.7e-03, 0.0, 3.2e-08, 0.0, 7.0e-07, 5.7e-09, 5.4e-09, 0.0),

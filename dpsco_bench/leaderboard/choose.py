@@ -82,7 +82,7 @@ WRITTEN = (
     *("point", "risk_kind", "methods", "refused", "trivial", "without_privacy", "lower_bound", "held_out"),
     *("tied", "margin", "margin_ci", "warnings"),
 )
-"""What JSON has of a choice."""
+"""Fields of a choice in its JSON."""
 
 
 @dataclass(frozen=True, kw_only=True)

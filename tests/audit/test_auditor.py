@@ -205,7 +205,7 @@ def test_being_seen_changes_no_number():
 
 
 def test_further_events_are_likelier_on_their_own_side(monkeypatch):
-    """What the pilot chose is tested in either direction: as large scores of the first, and as small of the second."""
+    """Both directions are tested: large scores of the first data set, and small ones of the second."""
     seen, honest = {}, bounds.lower_bound
 
     def recorded(p, q, *target, thresholds):

@@ -194,7 +194,7 @@ def test_further_events_alone_can_decide_and_are_named():
 
 
 def test_the_confidence_is_kept_with_further_events():
-    """Of events at the truth's own level, joint limits exceed it in at most a fifth of the audits."""
+    """Joint limits exceed the truth in at most a fifth of the audits, for events at its own level."""
     rng, above = np.random.default_rng(8), []
     for _ in range(400):
         p, q = response_scores(rng, 0.5, 500)
@@ -203,7 +203,7 @@ def test_the_confidence_is_kept_with_further_events():
 
 
 def test_a_gaussian_dp_bound_in_closed_form():
-    """Of scores that separate the data sets each limit is a power of the error, and the bound their difference."""
+    """Scores that separate the data sets: each limit is a power of the error, the bound their difference."""
     a, p, q = 0.05 / 4, np.ones(1000), np.zeros(1000)
     exact = norm.ppf(a ** (1 / 700)) - norm.ppf(1 - a ** (1 / 700))
     assert gdp_lower_bound(p, q, 0.95) == gdp_lower_bound(q, p, 0.95) == pytest.approx(exact)

@@ -263,7 +263,7 @@ def test_the_worst_place_is_that_of_the_largest_sum_in_units_of_the_noise():
 
 
 def test_the_two_records_that_differ_most_by_trying_all_pairs(monkeypatch):
-    """Of drawn batches those with the record count, and squares are in units of each query's noise."""
+    """Only drawn batches that hold the record count, and squares are in units of each query's noise."""
     monkeypatch.setattr("dpsco_bench.audit.canaries.MOST_TRIED", 1.0)  # eight records
     cell = make_audit_cell("wang2017.dp_svrg", "ridge_logistic", {"n": 12, "d": 3, "epochs": 2, "inner_steps": 3})
     plan = cell.plan("accounted", SEED)[1]

@@ -333,7 +333,7 @@ def once(objective, plan, mechanism):
     ids=["exception", "release", "shape", "nan"],
 )
 def test_one_cause_is_told_once(mutant, run, said):
-    """What does not ask for a run is judged all the same."""
+    """Checks that need no run are made all the same."""
     findings = mutant(run=run)
     assert failed(findings) == {OUTPUT} and said in findings[OUTPUT].detail and len(findings) == 14
     assert findings[CLASS].passed and findings[CONSTANTS].passed

@@ -1,4 +1,4 @@
-"""What the search finds in values made by hand: the largest changes, and records that a query must not look at."""
+"""The search, on values made by hand: the largest changes, and records that a query must not look at."""
 
 from dataclasses import replace
 from functools import partial
@@ -34,7 +34,7 @@ def values_of(changes, offset=0.0):
 
 
 def named(query, changes, batches=(), place=0, offset=0.0):
-    """What is said of one query."""
+    """Messages about one query."""
     own, other = values_of(np.array(changes), offset)
     recorded = SimpleNamespace(batches={query.name: dict(enumerate(batches))})
     return misplaced(plan_of(query), recorded, place, {query.name: own}, {query.name: other}).get(query.name, "")

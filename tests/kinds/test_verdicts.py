@@ -247,7 +247,7 @@ def test_controls_have_the_slope_that_is_stated(slope, low, high, word):
     ],
 )
 def test_a_control_with_a_band_has_to_stay_in_it(slope, largest, word):
-    """Of a ratio up to 2, with a standard error of 0.1."""
+    """A ratio of at most 2, with a standard error of 0.1."""
     columns = (AT, [1.0, 1.0, largest, 1.0], [0.1] * 4, [1.0] * 4)
     verdict = control(fit(slope, slope - 0.01, slope + 0.01), 0.05, columns, band=[0.5, 2.0])
     assert (verdict.verdict, verdict.worst_ratio, verdict.bound) == (word, largest, (1.0,) * 4)

