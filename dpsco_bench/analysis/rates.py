@@ -43,7 +43,10 @@ class Regime:
 
     Attributes
     ----------
-    limits : largest share of it that counts (`MOVED` or `HARDLY_MOVED`)
+    swept, means : the swept parameter, and the mean risks
+    named, full : the claimed term of the bound, and the whole bound
+    starts : risks of the starting point, NaN where there are none
+    limits : largest share of the start's risk that counts as having left it (`MOVED` or `HARDLY_MOVED`)
     """
 
     swept: FloatArray

@@ -1,8 +1,8 @@
 """Lower bounds on epsilon where every step looks at one uniform record, drawn with replacement.
 
 All other records contribute zero, one admissible case, and the differing record is drawn with probability ``q = 1/n``
-in each of ``N`` independent steps. With ``s`` the norm of its contribution over the noise standard deviation, two
-pairs of neighbours are tested; the larger bound is returned.
+in each of ``N`` independent steps. With ``s`` the norm of its contribution over the noise standard deviation,
+`single_index_tests` tests the first two pairs of neighbours below, and `opposed_epsilon` the last one.
 
 *Reversed contribution.* The coordinates of the transcript are independent,
 
@@ -22,6 +22,7 @@ least
     Normal(k (s^2/2 + ln q) + (N-k) ln(1-q), k s^2),
 
 and the divergence, an expectation of a function that grows with the loss, is at least that of the mixture over ``k``.
+
 *Anchored contribution.* Steps of variance reduction add the mean gradient v at an anchor. Where a record's gradient has
 norm G, and turns round between anchor and iterate, v moves every answer by ``a = G/(n sigma)`` against its contribution
 of ``s = 2G/sigma``. The first pair is then ``(1-q) N(-a,1) + q N(s-a,1)`` against its mirror image; against a record
