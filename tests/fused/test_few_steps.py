@@ -8,7 +8,7 @@ import pytest
 
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
-from dpsco_bench.fused import compiled
+from dpsco_bench.fused import compiled, tiles
 
 if not compiled.available():
     pytest.skip("Numba is missing or switched off: reference implementations run", allow_module_level=True)
@@ -59,3 +59,38 @@ def test_poisson_batches_count_what_they_have(replicates, record):
     )
     np.testing.assert_array_equal(got.evaluations, expected.evaluations)
     np.testing.assert_allclose(got.output, expected.output, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("id", "problem", "options", "problem_options", "scale"),
+    [(SGD, "ridge_logistic", {"steps": 13}, {}, 0.3), (SFW, "logistic_glm", {}, {"domain": "l1_ball"}, 1e-3)],
+)
+def test_tiles_of_two_steps(id, problem, options, problem_options, scale, monkeypatch):
+    """Batches of rows of 16 numbers are drawn ahead of two tiles; a step's slope is found in the step before."""
+    cell = Cell(id, problem, 40, 0.9, 1e-5, 16, options=options, problem_options=problem_options)
+    plan = cell.plan("none", 1)[1]
+    scales, data = {query.name: scale for query in plan.queries}, cell.draw_data(1, 0)
+    given = dict(root_seed=1, replicates=3)
+    expected = run_block(cell, plan, scales, data, fused=False, **given).output
+    monkeypatch.setattr(tiles, "NUMBERS", 32)
+    monkeypatch.setattr(tiles, "LEAST_STEPS", 1)
+    np.testing.assert_allclose(run_block(cell, plan, scales, data, **given).output, expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("id", "problem", "options"),
+    [
+        ("zhang2022.dp_sgd", "linear_ball", {"steps": 7}),
+        ("wang2017.dp_svrg_pp", "anchored_ball", {"epochs": 1, "inner_steps": 9}),
+    ],
+)
+def test_several_signals_of_own_samples(id, problem, options):
+    """In batches of one size and, by Poisson sampling, of several."""
+    cell = Cell(id, problem, 64, 0.9, 1e-5, 4, options=options)
+    plan = cell.plan("accounted", 1)[1]
+    scales, data = {query.name: 0.3 for query in plan.queries}, cell.draw_data(1, 0)
+    given = dict(root_seed=1, replicates=3, signals=(0.2, 1.0))
+    got, expected = (run_block(cell, plan, scales, data, fused=fused, **given) for fused in (True, False))
+    assert len(got.output) == 6
+    np.testing.assert_allclose(got.output, expected.output, rtol=1e-10, atol=1e-10 * np.abs(expected.output).max())
+    np.testing.assert_array_equal(got.evaluations, expected.evaluations)
