@@ -386,3 +386,12 @@ def test_a_cell_on_either_limit_counts_as_asymptotic():
     assert regime.hidden.tolist() == [False, True, False, False, False]
     assert regime.saturated.tolist() == [False, False, False, True, True]
     assert regime.fitted.tolist() == [True, False, True, False, False]
+
+
+@pytest.mark.parametrize("share", [0.9, 1.1])
+def test_no_size_beyond_a_thousand_times_what_was_run_is_told(share):
+    """On either side; the terms of the bound are equal at the ends named."""
+    up, down = share * 1000 * N[-1], N[0] / (share * 1000) * 4
+    for full, named, swept in ((1 / N + up / N**2, 1 / N, "n"), (N + N**2 / down, N, "epsilon")):
+        reason = judged(full, named=named, full=full, more={"parameter": swept}).reason
+        assert (f"it takes {swept} from" in reason) == (share < 1) != ("no " + swept + " within" in reason)

@@ -3,12 +3,13 @@
 import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from dpsco_bench.audit import bounds
+from dpsco_bench.audit import auditor, bounds
 from dpsco_bench.audit.auditor import (
     INSTANCES,
     Audit,
@@ -275,3 +276,17 @@ def test_covariances_are_learned_from_ten_outputs_a_dimension():
     assert normal_sides(few, enough) is normal_sides(enough, few) is normal_sides(wide, wide) is None
     for mean, inverse in normal_sides(enough, 2.0 * enough + 1.0):
         assert mean.shape == (3,) and inverse.shape == (3, 3)
+
+
+def test_the_score_that_was_chosen_is_learned_anew_with_less_noise(monkeypatch):
+    monkeypatch.setattr(auditor, "_weaker", lambda setting, fault: (setting, fault))
+    given = []
+
+    def learned(setting, stream, size):
+        given.append((setting, size))
+        return (SimpleNamespace(label=label) for label in "abc")
+
+    for label, found in (("b", "b"), ("c", "c"), ("other", "a")):
+        choice = SimpleNamespace(setting="s", label=label, scores=(np.zeros(7), np.zeros(7)))
+        assert auditor.Audit.weakened(SimpleNamespace(learned=learned), choice).label == found
+    assert given == [(("s", auditor.FAULT), 14)] * 3
