@@ -290,3 +290,21 @@ def test_the_score_that_was_chosen_is_learned_anew_with_less_noise(monkeypatch):
         choice = SimpleNamespace(setting="s", label=label, scores=(np.zeros(7), np.zeros(7)))
         assert auditor.Audit.weakened(SimpleNamespace(learned=learned), choice).label == found
     assert given == [(("s", auditor.FAULT), 14)] * 3
+
+
+@pytest.mark.parametrize(
+    ("promised", "chosen"),
+    [("5", 0), ("5 5.9", 0), ("5 6.1", 1), ("5 6.1 7 7.2", 3), ("9 7 99!", 0), ("9! 1", 1), ("3 4.5 5 5.6 1", 3)],
+)
+def test_another_instance_is_audited_only_if_it_promises_clearly_more_and_is_short(monkeypatch, promised, chosen):
+    """By the better one of its two pairs of data sets; promises are in steps that count as equal."""
+    cells = [SimpleNamespace(word=word, plan=lambda *given, word=word, **keys: (0, word)) for word in promised.split()]
+    monkeypatch.setattr(auditor, "_instances", lambda *given: cells)
+    monkeypatch.setattr(auditor, "work_of", lambda word: auditor.SHORT_WORK + word.endswith("!"))
+    monkeypatch.setattr(auditor, "calibrate_cell", lambda *given: SimpleNamespace(scales=(), calibration="paper"))
+    monkeypatch.setattr(
+        auditor, "candidate_pairs", lambda cell, *given: [0.0, float(cell.word), 0.0][len(cells) % 2 :][:2]
+    )
+    monkeypatch.setattr(auditor.Audit, "__post_init__", lambda audit: vars(audit).update(plan=None, promise=float))
+    monkeypatch.setattr(auditor.Audit, "learned", lambda audit, pair, *given: [pair * auditor.STEP])
+    assert auditor.Audit(cells[0], auditor.calibrate_cell(), 100, 0.95).telling(()).cell is cells[chosen]
