@@ -8,7 +8,7 @@ import pytest
 
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
-from dpsco_bench.fused import compiled
+from dpsco_bench.fused import compiled, tiles
 
 if not compiled.available():
     pytest.skip("Numba is missing or switched off: reference implementations run", allow_module_level=True)
@@ -16,6 +16,8 @@ if not compiled.available():
 SGD, SFW = "wang2017.noisy_sgd_bst14", "bassily2021.poly_sfw"
 HUBER = {"loss": "huber", "width": 0.4, "domain": "l2_ball"}
 LEADERS = {"learner": "ftrl_adagrad"}
+WIDE = {"loss": "logistic", "domain": "l2_ball", "radius": 1.5}
+LEARNERS = ("ogd_fixed", "ogd_adagrad", "ftrl_adagrad", "optimistic_ftrl", "optimistic_omd")
 CASES = {
     "single records and a ridge": (SGD, "ridge_logistic", 20, 5, {"steps": 60}, {}, 0.3),
     "the l2 ball": (SGD, "logistic_glm", 20, 5, {"steps": 60}, {"domain": "l2_ball"}, 0.3),
@@ -32,11 +34,15 @@ CASES = {
     "eight numbers at once and three more": ("zhang2022.dp_otb", "logistic_glm", 40, 11, {}, {}, 0.3),
     "sixteen numbers and three more, leaders": ("zhang2022.dp_otb", "quad", 40, 19, LEADERS, {}, 0.3),
     "an inner solver": ("su2023.kj16", "logistic_glm", 20, 5, {"steps": 6, "projection": 3}, {}, 0.3),
+    "vertices and a slope": (SFW, "data_twin", 60, 5, {}, {**WIDE, "domain": "l1_ball"}, 0.02),
+    **{name: ("zhang2022.dp_otb", "data_twin", 40, 5, {"learner": name}, WIDE, 0.3) for name in LEARNERS},
 }
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_few_steps_are_those_of_the_listing(name):
+def test_a_few_steps_are_those_of_the_listing(name, monkeypatch):
+    """In tiles of a few of them, where the next tile goes on."""
+    monkeypatch.setattr(tiles, "NUMBERS", 20)
     id, problem, n, d, options, problem_options, scale = CASES[name]
     cell = Cell(id, problem, n, 0.9, 1e-5, d, options=options, problem_options=problem_options)
     plan = cell.plan("none", 1)[1]

@@ -324,6 +324,8 @@ def test_tiles_stand_at_their_sizes_and_a_line_runs_round_each_region(board):
     ]
     assert ticks == [([0.5, 1.5], ["128", "512"]), ([0.5, 1.5], ["1", "4"])]
     assert (*axes.get_xlim(), *axes.get_ylim()) == (0, 2, 0, 2)
+    assert not any(line.get_visible() for line in (*axes.get_xgridlines(), *axes.get_ygridlines()))
+    assert not any(spine.get_visible() for spine in axes.spines.values())
     faces = {patch.get_xy(): patch.get_facecolor()[:3] for patch in axes.patches if patch.get_width() == 1}
     assert faces == {place: pytest.approx(phases.tile_colour(row)) for place, row in at.items()}
     hatched = [
