@@ -82,8 +82,9 @@ def test_bound_slope_ignores_the_scale_of_weights_and_bounds(scale):
 def test_units_and_the_order_of_cells_do_not_matter():
     risks = noisy(np.random.default_rng(1), -1.0, 8)
     fit, turned = fit_rate(N, risks, NAMES), fit_rate(N[::-1], risks[::-1], NAMES)
-    other = fit_rate(10 * N, [1e-6 * cell for cell in risks], NAMES)
-    assert (other.ci_low, other.ci_high) == pytest.approx((fit.ci_low, fit.ci_high), rel=1e-10)
+    other, large = (fit_rate(10 * N, [unit * cell for cell in risks], NAMES) for unit in (1e-6, 1e6))
+    for scaled in (other, large):
+        assert (scaled.ci_low, scaled.ci_high) == pytest.approx((fit.ci_low, fit.ci_high), rel=1e-10)
     assert [other.slope, turned.slope] == pytest.approx([fit.slope] * 2, rel=1e-12)
     assert other.weights == pytest.approx(fit.weights, rel=1e-12)
     assert turned.weights == pytest.approx(fit.weights[::-1], rel=1e-12)
