@@ -6,19 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_bench.analysis.answer import (
-    NO,
-    OPEN,
-    UNTESTED,
-    YES,
-    Answer,
-    AnswerCell,
-    answer,
-    answers,
-    brief,
-    headline,
-    says,
-)
+from dpsco_bench.analysis import answer as answering
+from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES, AnswerCell, answer, answers, headline, says
 from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.analysis.verdict import Verdict
@@ -227,11 +216,11 @@ def test_both_summaries_count_every_statement_once():
     table = [(YES, "s", YES, {}, YES), (YES, "", YES, {"c": ">= 2"}, YES), (YES, "", YES, {"c": ">= 1"}, NO)]
     table += [(YES, "", NO, {}, OPEN), (YES, "", OPEN, {"q": ""}, NO), (YES, "", UNTESTED, {}, YES)]
     table += [(NO, "s", YES, {}, NO), *[(OPEN, "", OPEN, {}, NO)] * 2, (UNTESTED, "", NO, {}, NO)]
-    found = [Answer("privacy", {"printed": AnswerCell(word)}) for word in (YES, YES, YES, NO)]
+    found = [answering.Answer("privacy", {"printed": AnswerCell(word)}) for word in (YES, YES, YES, NO)]
     for place, (printed, mark, noise, marks, private) in enumerate(table):
         ours = AnswerCell(private, {"*": ""} if place == 5 else {})
         cells = {"printed": AnswerCell(printed, {mark: ""}), "noise": AnswerCell(noise, marks), "private": ours}
-        found.append(Answer("risk", cells))
+        found.append(answering.Answer("risk", cells))
     numbers = [int(number) for number in re.findall(r"\d+", headline(found))]
     assert numbers == [10, 6, 1, 1, 2, 1, 6, 2, 1, 1, 1, 1, 3, 10, 1, 4, 3, 1, 0, 0]
-    assert [int(number) for number in re.findall(r"\d+", brief(found))] == [6, 10, 2]
+    assert [int(number) for number in re.findall(r"\d+", answering.brief(found))] == [6, 10, 2]

@@ -146,7 +146,5 @@ def test_settings_that_a_configuration_leaves_out_are_as_by_default():
     assert Settings.of(config) == given
     full = {**config, "backend": {**backend, "fused": False}, "data": {"root": "d"}, "stages": False}
     files = {key: [f"{key}.x"] for key in ("plugins", "claims", "boards")}
-    changed = replace(
-        given, fused=False, data_root="d", stages=False, **{key: tuple(own) for key, own in files.items()}
-    )
-    assert Settings.of({**full, **files}) == changed
+    named = {key: tuple(own) for key, own in files.items()}
+    assert Settings.of({**full, **files}) == replace(given, fused=False, data_root="d", stages=False, **named)

@@ -227,15 +227,10 @@ def test_progress_counts_every_cell_once_and_ends_at_all(files, monkeypatch):
     assert counts == sorted(counts) and min(counts) <= 1 and reached[-1][0] == reached[-1][1] > 2
 
 
-@pytest.mark.parametrize(
-    ("totals", "kept", "repeats"),
-    [
-        ([6.0], 6.0, 1),
-        ([0.1, 0.4, 0.3, 0.29, 0.01], 0.29, 3),
-        ([4.9, 0.6, 0.5, 0.1], 0.5, 2),
-        ([0.1, 1.0, 0.5], 1.0, 1),
-    ],
-)
+RUNS = [([6.0], 6.0, 1), ([0.1, 0.4, 0.3, 0.29, 0.01], 0.29, 3), ([4.9, 0.6, 0.5, 0.1], 0.5, 2), ([0.1, 1.0], 1.0, 1)]
+
+
+@pytest.mark.parametrize(("totals", "kept", "repeats"), RUNS)
 def test_the_fastest_of_a_few_runs_is_kept_or_the_first_where_that_is_long(totals, kept, repeats, monkeypatch):
     """Three of them, fewer once they took a second together; the first one warms up, unless it took five."""
     runs = iter([timing.Stopwatch(1.0, 0.0, [1.0, 2.0, 3.0], [t / 4, t / 2, t]) for t in totals])

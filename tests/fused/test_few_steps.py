@@ -15,7 +15,7 @@ if not compiled.available():
 
 SGD, SFW = "wang2017.noisy_sgd_bst14", "bassily2021.poly_sfw"
 HUBER = {"loss": "huber", "width": 0.4, "domain": "l2_ball"}
-LEADERS = {"learner": "ftrl_adagrad"}
+LEADERS, EPOCHS = {"learner": "ftrl_adagrad"}, {"epochs": 2, "inner_steps": 20}
 WIDE = {"loss": "logistic", "domain": "l2_ball", "radius": 1.5}
 LEARNERS = ("ogd_fixed", "ogd_adagrad", "ftrl_adagrad", "optimistic_ftrl", "optimistic_omd")
 CASES = {
@@ -28,7 +28,8 @@ CASES = {
     "few vertices": (SFW, "gaps_l1", 60, 5, {}, {}, 0.3),
     "many vertices, little noise drawn": (SFW, "gaps_l1", 60, 150, {}, {}, 0.3),
     "many vertices, all noise drawn": (SFW, "gaps_l1", 60, 150, {}, {}, 0.005),
-    "variance reduction": ("wang2017.dp_svrg", "ridge_logistic", 20, 5, {"epochs": 2, "inner_steps": 20}, {}, 0.3),
+    "variance reduction": ("wang2017.dp_svrg", "ridge_logistic", 20, 5, EPOCHS, {}, 0.3),
+    "variance reduction in a ball": ("wang2017.dp_svrg", "ridge_logistic", 20, 5, EPOCHS, {"radius": 1.0}, 0.1),
     "a bettor": ("zhang2022.parameter_free", "quad", 40, 5, {}, {}, 0.3),
     "eight numbers at once and three more, a bettor": ("zhang2022.parameter_free", "logistic_glm", 40, 11, {}, {}, 0.3),
     "eight numbers at once and three more": ("zhang2022.dp_otb", "logistic_glm", 40, 11, {}, {}, 0.3),

@@ -129,15 +129,9 @@ def test_lower_bounds_are_named_for_their_class_alone(traits, population, number
 
 
 def test_constants_and_options_of_a_problem_have_a_prefix_or_none():
-    bare = make_point({**BALL, "smoothness": 0.5}).options
-    assert (
-        bare
-        == make_point({**BALL, f"{CONSTANT}.smoothness": 0.5}).options
-        == {"domain": "l2_ball", "constants": {"smoothness": 0.5}}
-    )
-    del bare["constants"]
-    assert (
-        make_point({**{k: v for k, v in BALL.items() if k != "domain"}, f"{PROBLEM}.domain": "l2_ball"}).options == bare
-    )
+    keys = {key: value for key, value in BALL.items() if key != "domain"}
+    for constant in ("smoothness", f"{CONSTANT}.smoothness"):
+        options = make_point({**keys, f"{PROBLEM}.domain": "l2_ball", constant: 0.5}).options
+        assert options == {"domain": "l2_ball", "constants": {"smoothness": 0.5}}
     with pytest.raises(InputError, match="^twin = 'logistic_glm'"):
         twin_of(make_point(BALL))

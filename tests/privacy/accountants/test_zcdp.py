@@ -214,9 +214,3 @@ def test_the_least_factor_meets_its_target_and_is_infinite_below_what_the_orders
     assert least_factor(1.0, 2.0, rate, 20, DELTA) == pytest.approx(
         2 * least_factor(1.0, 0.5, rate, 20, DELTA), rel=1e-5
     )
-
-
-def test_without_a_delta_that_counts_the_parts_of_pure_losses_are_equal():
-    for epsilon in (0.3, 0.7, 1.1, 4.9):
-        for steps in (3, 7, 11):
-            assert epsilon_each_for(epsilon, 1e-300, steps) == pytest.approx(epsilon / steps, rel=2e-9)
