@@ -162,7 +162,7 @@ def _rows_of(table: pa.Table) -> dict[int, _CellRows]:
     values = {name: table[name].to_numpy() for name in _NUMBERS}
     words = {name: _coded(table[name]) for name in _WORDS}
     found = {}
-    for number, rows in zip(numbers, np.split(order, starts[1:]), strict=True):
+    for number, rows in zip(numbers, np.split(order, starts)[1:], strict=True):
         said = {name: {texts[code] for code in np.unique(codes[rows])} for name, (codes, texts) in words.items()}
         found[int(number)] = {name: column[rows] for name, column in values.items()}, said
     return found

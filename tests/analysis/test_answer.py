@@ -1,11 +1,13 @@
 """The rules of the two questions, one synthetic row or sweep each, and that they can still say no."""
 
 import math
+import re
 from dataclasses import replace
 
 import pytest
 
-from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES, answer, answers, headline, says
+from dpsco_bench.analysis import answer as answering
+from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES, AnswerCell, answer, answers, headline, says
 from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.analysis.verdict import Verdict
@@ -207,3 +209,18 @@ def test_recorded_rows_without_their_role_are_answered_by_no(claim, part, key):
     assert answer(rows).cells[key].word != NO
     bare = [replace(row, beside=None, control=None) if row.part == part else row for row in rows]
     assert answer(bare).cells[key].word == NO
+
+
+def test_both_summaries_count_every_statement_once():
+    """Ten by hand: where the risk shows, why, and whether its noise and ours are private."""
+    table = [(YES, "s", YES, {}, YES), (YES, "", YES, {"c": ">= 2"}, YES), (YES, "", YES, {"c": ">= 1"}, NO)]
+    table += [(YES, "", NO, {}, OPEN), (YES, "", OPEN, {"q": ""}, NO), (YES, "", UNTESTED, {}, YES)]
+    table += [(NO, "s", YES, {}, NO), *[(OPEN, "", OPEN, {}, NO)] * 2, (UNTESTED, "", NO, {}, NO)]
+    found = [answering.Answer("privacy", {"printed": AnswerCell(word)}) for word in (YES, YES, YES, NO)]
+    for place, (printed, mark, noise, marks, private) in enumerate(table):
+        ours = AnswerCell(private, {"*": ""} if place == 5 else {})
+        cells = {"printed": AnswerCell(printed, {mark: ""}), "noise": AnswerCell(noise, marks), "private": ours}
+        found.append(answering.Answer("risk", cells))
+    numbers = [int(number) for number in re.findall(r"\d+", headline(found))]
+    assert numbers == [10, 6, 1, 1, 2, 1, 6, 2, 1, 1, 1, 1, 3, 10, 1, 4, 3, 1, 0, 0]
+    assert [int(number) for number in re.findall(r"\d+", answering.brief(found))] == [6, 10, 2]

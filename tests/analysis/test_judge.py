@@ -283,3 +283,15 @@ def test_kinds_that_run_judge_the_rows_of_other_parts_too():
     assert [row["verdict"] for row in rows] == ["match", "holds", "match"]
     assert rows[2]["slope"] == rows[0]["slope"] and rows[2]["noise_off_slope"] == rows[0]["noise_off_slope"]
     assert [row["replicates"] for row in rows] == [8, 0, 0]
+
+
+def test_notes_on_results_that_are_present_come_in_one_order():
+    """Whatever hash their texts have in this process, since rows are compared by their bytes."""
+    for number in range(8):
+        made = [
+            (replace(own, present=f"{name}{number}"), *rest)
+            for name, (own, *rest) in zip("ba", rate_jobs(-2), strict=True)
+        ]
+        (row,) = judge([RATE], made)
+        notes = [note for note in row["notes"] if note.endswith(str(number))]
+        assert notes == sorted(notes) and len(notes) == 2

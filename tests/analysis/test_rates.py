@@ -377,3 +377,21 @@ def test_the_size_at_which_a_hidden_term_would_dominate():
     """1/n beside 8192/n^2: equal at 8192."""
     verdict = judged(1 / N + 8192 / N**2, full=1 / N + 8192 / N**2)
     assert verdict.verdict == "not_observable" and "it takes n from 8,200 to 33,000" in verdict.reason
+
+
+def test_a_cell_on_either_limit_counts_as_asymptotic():
+    """Half of the bound is no smaller share, and half of the start's risk no larger one."""
+    full, means = [2.0, 2.001, 1.0, 1.0, 1.0], [0.1, 0.1, 0.5, 0.501, 0.9]
+    regime = Regime.of(N, means, np.ones(5), full=full, starts=np.ones(5))
+    assert regime.hidden.tolist() == [False, True, False, False, False]
+    assert regime.saturated.tolist() == [False, False, False, True, True]
+    assert regime.fitted.tolist() == [True, False, True, False, False]
+
+
+@pytest.mark.parametrize("share", [0.9, 1.1])
+def test_no_size_beyond_a_thousand_times_what_was_run_is_told(share):
+    """On either side; the terms of the bound are equal at the ends named."""
+    up, down = share * 1000 * N[-1], N[0] / (share * 1000) * 4
+    for full, named, swept in ((1 / N + up / N**2, 1 / N, "n"), (N + N**2 / down, N, "epsilon")):
+        reason = judged(full, named=named, full=full, more={"parameter": swept}).reason
+        assert (f"it takes {swept} from" in reason) == (share < 1) != ("no " + swept + " within" in reason)

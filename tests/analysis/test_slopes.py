@@ -82,8 +82,9 @@ def test_bound_slope_ignores_the_scale_of_weights_and_bounds(scale):
 def test_units_and_the_order_of_cells_do_not_matter():
     risks = noisy(np.random.default_rng(1), -1.0, 8)
     fit, turned = fit_rate(N, risks, NAMES), fit_rate(N[::-1], risks[::-1], NAMES)
-    other = fit_rate(10 * N, [1e-6 * cell for cell in risks], NAMES)
-    assert (other.ci_low, other.ci_high) == pytest.approx((fit.ci_low, fit.ci_high), rel=1e-10)
+    other, large = (fit_rate(10 * N, [unit * cell for cell in risks], NAMES) for unit in (1e-6, 1e6))
+    for scaled in (other, large):
+        assert (scaled.ci_low, scaled.ci_high) == pytest.approx((fit.ci_low, fit.ci_high), rel=1e-10)
     assert [other.slope, turned.slope] == pytest.approx([fit.slope] * 2, rel=1e-12)
     assert other.weights == pytest.approx(fit.weights, rel=1e-12)
     assert turned.weights == pytest.approx(fit.weights[::-1], rel=1e-12)
@@ -455,3 +456,25 @@ def test_both_comparisons_must_agree(end, equal, word, monkeypatch):
     assert verdict.verdict == word
     assert verdict.reason == f"end, n 8: {end.word}, equal evaluations, n 8: {equal.word}"
     assert verdict.ratio_ci[f"{AT_END}, n 8"] == pytest.approx((np.exp(end.ci_low), np.exp(end.ci_high)))
+
+
+def test_a_second_signal_that_is_as_good_takes_the_bias_off_twice():
+    risks = noisy(np.random.default_rng(1), -1.0, 8)
+    one, two = fit_rate(N, risks, NAMES), fit_rate(N, [np.stack([cell] * 2) for cell in risks], NAMES)
+    assert two.slope == one.slope and half_width(two) == pytest.approx(half_width(one), rel=1e-12)
+    assert moved(two) == pytest.approx(2 * moved(one), rel=1e-9) and abs(moved(one)) > 1e-4
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3])
+@pytest.mark.parametrize("data_sets", [1, 4])
+@pytest.mark.parametrize("tail", [0.0, 2.0])
+def test_what_is_known_of_shared_noise(scale, data_sets, tail):
+    """Deviations of one size leave half of the degrees of freedom, and few large ones fewer, whatever the weights."""
+    own = np.random.default_rng(1).lognormal(0.0, tail, 16) if tail else np.tile([0.9, 1.1], 8)
+    risks = [np.stack([np.roll(own, k) for k in range(data_sets)])] * 2
+    replicates = Replicates(risks, [None, None], Sharing.everything(2))
+    noise, rank, known = residual_noise(replicates, scale * np.diag([1.0, 2.0]), np.zeros(2), [1, 1], 0.0)
+    squares, free = (own - own.mean()) ** 2, 15 * data_sets
+    heavy = (squares / squares.mean()).var() / (2 * 16 * data_sets)
+    assert noise == pytest.approx(5 * scale**2 * own.var(ddof=1) / own.mean() ** 2 / (16 * data_sets))
+    assert rank == pytest.approx(1.0) and known == pytest.approx(1 / (max(1 / free, heavy) + 1 / free))

@@ -3,12 +3,13 @@
 import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from dpsco_bench.audit import bounds
+from dpsco_bench.audit import auditor, bounds
 from dpsco_bench.audit.auditor import (
     INSTANCES,
     Audit,
@@ -275,3 +276,35 @@ def test_covariances_are_learned_from_ten_outputs_a_dimension():
     assert normal_sides(few, enough) is normal_sides(enough, few) is normal_sides(wide, wide) is None
     for mean, inverse in normal_sides(enough, 2.0 * enough + 1.0):
         assert mean.shape == (3,) and inverse.shape == (3, 3)
+
+
+def test_the_score_that_was_chosen_is_learned_anew_with_less_noise(monkeypatch):
+    monkeypatch.setattr(auditor, "_weaker", lambda setting, fault: (setting, fault))
+    given = []
+
+    def learned(setting, stream, size):
+        given.append((setting, size))
+        return (SimpleNamespace(label=label) for label in "abc")
+
+    for label, found in (("b", "b"), ("c", "c"), ("other", "a")):
+        choice = SimpleNamespace(setting="s", label=label, scores=(np.zeros(7), np.zeros(7)))
+        assert auditor.Audit.weakened(SimpleNamespace(learned=learned), choice).label == found
+    assert given == [(("s", auditor.FAULT), 14)] * 3
+
+
+@pytest.mark.parametrize(
+    ("promised", "chosen"),
+    [("5", 0), ("5 5.9", 0), ("5 6.1", 1), ("5 6.1 7 7.2", 3), ("9 7 99!", 0), ("9! 1", 1), ("3 4.5 5 5.6 1", 3)],
+)
+def test_another_instance_is_audited_only_if_it_promises_clearly_more_and_is_short(monkeypatch, promised, chosen):
+    """By the better one of its two pairs of data sets; promises are in steps that count as equal."""
+    cells = [SimpleNamespace(word=word, plan=lambda *given, word=word, **keys: (0, word)) for word in promised.split()]
+    monkeypatch.setattr(auditor, "_instances", lambda *given: cells)
+    monkeypatch.setattr(auditor, "work_of", lambda word: auditor.SHORT_WORK + word.endswith("!"))
+    monkeypatch.setattr(auditor, "calibrate_cell", lambda *given: SimpleNamespace(scales=(), calibration="paper"))
+    monkeypatch.setattr(
+        auditor, "candidate_pairs", lambda cell, *given: [0.0, float(cell.word), 0.0][len(cells) % 2 :][:2]
+    )
+    monkeypatch.setattr(auditor.Audit, "__post_init__", lambda audit: vars(audit).update(plan=None, promise=float))
+    monkeypatch.setattr(auditor.Audit, "learned", lambda audit, pair, *given: [pair * auditor.STEP])
+    assert auditor.Audit(cells[0], auditor.calibrate_cell(), 100, 0.95).telling(()).cell is cells[chosen]

@@ -243,3 +243,23 @@ def test_counted_events_are_limits_of_the_shares():
     assert found.thresholds[0] == 0.0 and hits[-1] == 10  # no event that fewer runs have met
     drawn = found.possible(found.thresholds[0], 4000, np.random.default_rng(0))
     assert drawn[0].mean() == pytest.approx(100.5 / 101, abs=1e-3) and drawn[1].mean() == pytest.approx(0.5, abs=0.01)
+
+
+def test_shares_of_exact_scores_are_sums_of_likelihoods_and_never_above_one():
+    """Whatever the sums round to, over 200 numbers of runs."""
+    for size in range(12, 212):
+        p, q = gaussian_scores(np.random.default_rng(size), 0.1, size)
+        found, pooled = events(p, q, exact=True), np.concatenate([p, q])
+        assert max(found.likely.max(), found.unlikely.max()) <= 1.0
+        for shares, sign in ((found.likely, 1), (found.unlikely, -1)):
+            weights = 1 / (1 + np.exp(-sign * pooled))
+            by_hand = [weights[pooled >= t].sum() / weights.sum() for t in found.thresholds]
+            np.testing.assert_allclose(shares, by_hand, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("factor", "exact"), [(1.99, True), (0.51, True), (2.01, False), (0.49, False)])
+def test_scores_pass_as_log_density_ratios_if_their_mean_likelihood_is_one_within_a_factor_two(factor, exact):
+    p, q = gaussian_scores(np.random.default_rng(2), 1.0, 500)
+    p += np.log(np.mean(np.exp(-p)) / factor)
+    found, counted = (events(p, q, exact=told) for told in (True, False))
+    assert np.array_equal(found.likely, counted.likely) == (not exact)

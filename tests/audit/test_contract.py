@@ -23,6 +23,7 @@ from dpsco_bench.execution.request import make_cell
 from dpsco_bench.privacy.mechanism import NOISE_LAWS
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery
 from dpsco_bench.privacy.queries import DrawQuery, GeneralisedGaussianQuery, PerturbedObjectiveQuery
+from dpsco_bench.privacy.records import Disjoint, Full
 from dpsco_bench.privacy.tree import TreeQuery
 from dpsco_bench.problems.registry import PROBLEMS, problem_class
 from dpsco_bench.rng.streams import Stream, stream_key
@@ -378,3 +379,39 @@ def test_what_a_long_run_says(monkeypatch, long, short, passed, steep):
     near = steep < 0.01 and not long.rises
     assert found is (None if near else passed), detail
     assert tried == ([(16, 10)] if short and not near else []) and ("next to a minimiser" in detail) == near
+
+
+ATTAINED_BY = [  # contributions at two points, the change of a release, and what differs from a sound case
+    *(((0.5, 0.5), 1.0, {}, True), ((0.5 + 4e-7, 0.5 - 4e-7), 1.0, {}, True), ((0.5, 0.5), 1.0, {"block": 5}, True)),
+    *(((0.5, 0.5), ratio, {}, abs(ratio - 1) < 1e-6) for ratio in (0.9, 1.1, 1 - 9e-7, 1 + 9e-7, 1 - 2e-6, 1 + 2e-6)),
+    *(((0.5, other), 1.0, {}, False) for other in (0.4, 0.6, 0.5 - 4e-6, 0.5 + 4e-6)),
+    *(((0.5, 0.5), 1.0, {"lipschitz": own}, own > 0.5) for own in (0.499, 0.501)),
+    *(((0.5, 0.5), 1.0, {"lipschitz": 0.4, "status": "nominal"}, True), ((0.5, 0.5), 0.9, {"unsearched": "no"}, True)),
+    *(((0.5, 0.5), 1.0, {"kind": "upper"}, None), ((0.5, 0.5), 1.0, {"asked": False}, None)),
+    ((), 1.0, {}, False),
+]
+
+
+@pytest.mark.parametrize(("sizes", "ratio", "other", "passed"), ATTAINED_BY)
+def test_an_exact_epsilon_takes_two_admissible_records_that_change_a_release_by_what_is_declared(
+    monkeypatch, sizes, ratio, other, passed
+):
+    given = {
+        "lipschitz": 1.0,
+        "status": "global",
+        "kind": "exact",
+        "unsearched": "",
+        "block": 10,
+        "asked": True,
+    } | other
+    records = Disjoint(given["block"]) if "block" in other else Full()
+    query = SimpleNamespace(name="q", records=records, norm=2.0, sensitivity=1.0 / given["block"])
+    constants = SimpleNamespace(norm=2.0, lipschitz=given["lipschitz"], status=given["status"])
+    subject = SimpleNamespace(charge=SimpleNamespace(epsilon=1.0, kind=given["kind"]), data=SimpleNamespace(n=10))
+    subject.plan, subject.no_neighbours = SimpleNamespace(queries=(query,)), given["unsearched"]
+    subject.problem = SimpleNamespace(name="p", constants=constants)
+    gradients = np.array([[[size, 0.0] for size in sizes], [[-0.5, 0.0] for _ in sizes]])
+    patch = {"rests_on_sensitivities": given["asked"], "attaining_pair": ("", "", 0.0) if sizes else None}
+    for name, value in (patch | {"_gradients": gradients, "_least_ratio": ratio}).items():
+        monkeypatch.setattr(contract, name, lambda *arguments, value=value: value)
+    assert contract.attained_epsilon(subject)[0] is passed

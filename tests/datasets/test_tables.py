@@ -189,6 +189,10 @@ BAD = [
     ("t.svm", "1 1.5:2\n", {}, "index in t.svm = '1.5:2' .record 1.: must be an integer >= 1"),
     ("t.svm", "1 1:2\n1 0:2\n", {}, "index in t.svm = '0' .record 2"),
     ("t.svm", "1 1:2\n1 1e30:2\n", {}, "index in t.svm = 'beyond 2.63' .record 2"),
+    ("t.svm", "1 1:2\n1 3:1 2:4 3:5\n", {}, "index in t.svm = 3: must be given once in record 2"),
+    ("t.svm", "1 1:2\n1 2:-1e200\n", {}, "column features of t.svm = '1e.200' .record 2.: must be at most"),
+    ("t.svm", "1 1:2\n2 1:3\n-1e200 2:1\n", {}, "column label of t.svm = '1e.200' .record 3"),
+    ("t.csv", "a,b\n1,2\n3,-1e200\n5,1e201\n", {"label": "a"}, "column b of t.csv = '1e.200' .record 2.: .* at most"),
     # contents of another format than the name says
     ("t.csv", gzip.compress(b"a,y\n1,2\n", mtime=0), {"label": 0}, "its content is gzip: call it t.csv.gz"),
     ("t.csv", lzma.compress(b"a,y\n1,2\n"), {"label": 0}, "its content is xz: call it t.csv.xz"),
@@ -301,6 +305,13 @@ def test_all_columns_that_are_wrong_are_told_at_once(tmp_path):
     for told in ("column id ", "column a ", "column c ", "column y of", "drop=a\n"):
         assert told in str(caught.value)
     assert "column b " not in str(caught.value) and str(caught.value).count("\n  ") == 3
+    for more in (0, 1, 3):
+        names = [f"c{i}" for i in range(tables.MOST + more)]
+        (tmp_path / "t.csv").write_text(",".join([*names, "y\n"]) + "x," * len(names) + "1\n")
+        with pytest.raises(InputError) as caught:
+            tables.read(tmp_path / "t.csv", "y")
+        assert str(caught.value).count("\n  ") == tables.MOST - 1
+        assert (f"and so on, {more} more columns" in str(caught.value)) == (more > 0)
 
 
 @pytest.mark.parametrize("name", ["Unnamed: 0", "__index_level_0__", "rownames", "row.names", "level_1", "...1"])

@@ -138,3 +138,13 @@ def test_reading_starts_no_thread(tmp_path):
     assert parquet_table(tmp_path / "a.parquet").schema.equals(table.schema, check_metadata=True)
     command = [sys.executable, "-c", COUNT, tmp_path / "a.parquet"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == ["0"]
+
+
+def test_settings_that_a_configuration_leaves_out_are_as_by_default():
+    backend, given = {"name": "cupy", "dtype": "float32"}, Settings(seed=3, backend="cupy", dtype="float32")
+    config = {"seed": 3, "backend": backend, "data": {"root": "data"}}
+    assert Settings.of(config) == given
+    full = {**config, "backend": {**backend, "fused": False}, "data": {"root": "d"}, "stages": False}
+    files = {key: [f"{key}.x"] for key in ("plugins", "claims", "boards")}
+    named = {key: tuple(own) for key, own in files.items()}
+    assert Settings.of({**full, **files}) == replace(given, fused=False, data_root="d", stages=False, **named)

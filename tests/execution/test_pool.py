@@ -14,7 +14,7 @@ from dpsco_bench.execution import predict, worker
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.predict import ALL, BATCH, COSTS, MEAN, ONE, WORK, Predictor, kind_of
-from dpsco_bench.execution.progress import Pace
+from dpsco_bench.execution.progress import Pace, duration
 
 LONG = 300.0
 
@@ -153,3 +153,13 @@ def test_what_a_plan_prints_follows_the_constants(monkeypatch):
         assert job.seconds == pytest.approx([10 * s for s in before[job.name].seconds])
         assert Predictor()("run", job) == pytest.approx(min(sum(job.seconds), predict.MODEL_LIMIT))
         assert job.key == before[job.name].key
+
+
+TIMES = [(0.04, "0.0 s"), (9.94, "9.9 s"), (10.0, "10 s"), (59.4, "59 s"), (60.0, "1 min 00 s"), (200.0, "3 min 20 s")]
+TIMES += [(3599.4, "59 min 59 s"), (3600.0, "1 h 00 min"), (3900.0, "1 h 05 min"), (172_799.0, "47 h 59 min")]
+TIMES += [(2 * 86_400.0, "2 days"), (1.4e6, "16 days"), (1e9, "11,574 days")]
+
+
+@pytest.mark.parametrize(("seconds", "said"), TIMES)
+def test_times_for_people(seconds, said):
+    assert duration(seconds) == said

@@ -3,6 +3,7 @@
 import math
 import multiprocessing
 import os
+import shutil
 import signal
 import time
 from types import SimpleNamespace
@@ -143,3 +144,10 @@ def test_a_cell_is_not_charged_for_what_is_compiled(monkeypatch):
     with meter.measure([0, 1]):
         pass
     assert [cost.cpu_s for cost in meter.costs] == [1.0, 1.0]
+
+
+def test_a_store_may_be_deleted_while_an_item_is_made(store):
+    with store.lock("runs", "k"):
+        shutil.rmtree(store.root)
+    store.write("runs", "k", b"rows")
+    assert store.read("runs", "k") == b"rows"

@@ -54,7 +54,7 @@ def listed(x, total, rows, records, form, noise, scale, eta, weights, ridge, dom
 
 
 @pytest.mark.parametrize("ball", [SPACE, L2_BALL, L1_BALL, LINF_BALL, LP_BALL])
-@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize("width", [1, 3, 2 * TOGETHER])
 @pytest.mark.parametrize(
     ("rows", "d", "copies", "shared", "noise"),
     [(1, 3, 1, False, True), (TOGETHER + 5, 8, 1, True, True), (4, 11, 2, False, True), (5, 16, 1, False, False)],

@@ -15,7 +15,9 @@ if not compiled.available():
 
 SGD, SFW = "wang2017.noisy_sgd_bst14", "bassily2021.poly_sfw"
 HUBER = {"loss": "huber", "width": 0.4, "domain": "l2_ball"}
-LEADERS = {"learner": "ftrl_adagrad"}
+LEADERS, EPOCHS = {"learner": "ftrl_adagrad"}, {"epochs": 2, "inner_steps": 20}
+WIDE = {"loss": "logistic", "domain": "l2_ball", "radius": 1.5}
+LEARNERS = ("ogd_fixed", "ogd_adagrad", "ftrl_adagrad", "optimistic_ftrl", "optimistic_omd")
 CASES = {
     "single records and a ridge": (SGD, "ridge_logistic", 20, 5, {"steps": 60}, {}, 0.3),
     "the l2 ball": (SGD, "logistic_glm", 20, 5, {"steps": 60}, {"domain": "l2_ball"}, 0.3),
@@ -26,17 +28,22 @@ CASES = {
     "few vertices": (SFW, "gaps_l1", 60, 5, {}, {}, 0.3),
     "many vertices, little noise drawn": (SFW, "gaps_l1", 60, 150, {}, {}, 0.3),
     "many vertices, all noise drawn": (SFW, "gaps_l1", 60, 150, {}, {}, 0.005),
-    "variance reduction": ("wang2017.dp_svrg", "ridge_logistic", 20, 5, {"epochs": 2, "inner_steps": 20}, {}, 0.3),
+    "variance reduction": ("wang2017.dp_svrg", "ridge_logistic", 20, 5, EPOCHS, {}, 0.3),
+    "variance reduction in a ball": ("wang2017.dp_svrg", "ridge_logistic", 20, 5, EPOCHS, {"radius": 1.0}, 0.1),
     "a bettor": ("zhang2022.parameter_free", "quad", 40, 5, {}, {}, 0.3),
     "eight numbers at once and three more, a bettor": ("zhang2022.parameter_free", "logistic_glm", 40, 11, {}, {}, 0.3),
     "eight numbers at once and three more": ("zhang2022.dp_otb", "logistic_glm", 40, 11, {}, {}, 0.3),
     "sixteen numbers and three more, leaders": ("zhang2022.dp_otb", "quad", 40, 19, LEADERS, {}, 0.3),
     "an inner solver": ("su2023.kj16", "logistic_glm", 20, 5, {"steps": 6, "projection": 3}, {}, 0.3),
+    "vertices and a slope": (SFW, "data_twin", 60, 5, {}, {**WIDE, "domain": "l1_ball"}, 0.02),
+    **{name: ("zhang2022.dp_otb", "data_twin", 40, 5, {"learner": name}, WIDE, 0.3) for name in LEARNERS},
 }
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_few_steps_are_those_of_the_listing(name):
+def test_a_few_steps_are_those_of_the_listing(name, monkeypatch):
+    """In tiles of a few of them, where the next tile goes on."""
+    monkeypatch.setattr(tiles, "NUMBERS", 20)
     id, problem, n, d, options, problem_options, scale = CASES[name]
     cell = Cell(id, problem, n, 0.9, 1e-5, d, options=options, problem_options=problem_options)
     plan = cell.plan("none", 1)[1]

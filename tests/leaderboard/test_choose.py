@@ -122,6 +122,7 @@ def test_what_is_not_done_at_the_limit_is_ended_and_told(store, tmp_path):
     said = {item.method: (item.status, item.reason) for item in found.refused}
     assert said["waits"][0] == "stopped" and "ended after" in said["waits"][1]
     assert said["noisy_sgd"][0] == "too_long" and of(found, "dp_accmd")
+    assert found.warnings[-1].endswith("2 of 6 replicates"), "the race waits for all after a stage"
 
 
 def test_what_no_method_accepts_says_why_and_speaks_of_no_limit(monkeypatch):

@@ -8,7 +8,7 @@ import numpy as np
 from dpsco_bench.execution.jobs import part_of
 from dpsco_bench.leaderboard import choose
 from dpsco_bench.leaderboard.phases import _middle
-from dpsco_bench.leaderboard.standings import compare
+from dpsco_bench.leaderboard.standings import Unrun, compare
 
 
 def test_one_replicate_bounds_a_margin_from_above_alone():
@@ -34,6 +34,19 @@ def test_ones_own_method_is_held_against_the_best(monkeypatch):
 
     assert own(0.2, "a").endswith(", 3 times the least risk.") and "times" not in own(0.0, "a")
     assert own(0.5, "ab").endswith(", tied for the least risk.")
+
+
+def test_ones_own_method_that_cannot_win_or_did_not_end_says_so(monkeypatch):
+    monkeypatch.setattr(choose, "get_algorithm", lambda id: SimpleNamespace(module=choose.PLUGIN + "own"))
+    rows = [(1.0, True, 0), (0.5, False, 0), (4.0, True, 3)]
+    methods = [
+        SimpleNamespace(method=name, algorithm=name, risk=risk, ranked=ranked, dropped=dropped, tied=name == "a")
+        for name, (risk, ranked, dropped) in zip("abc", rows, strict=True)
+    ]
+    order, refused = [method for method in methods if method.ranked], [Unrun("d", "d", "failed", "slipped")]
+    own = choose.Choice.own.fget(SimpleNamespace(methods=methods, order=order, refused=refused, tied=("a",)))
+    assert own[0].startswith("a: place 1 of 2 ") and own[0].endswith(", the best.") and "not proven" in own[1]
+    assert "after 3 replicates" in own[2] and "4 times" in own[2] and own[3].endswith(": slipped.")
 
 
 def test_a_job_is_of_an_instance_a_group_or_its_own_part():

@@ -14,7 +14,7 @@ from dpsco_bench.analysis.races import Ran, race, raced, so_far, survivors
 from dpsco_bench.claims.bounds.registry import BoundContext
 from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.execution.calibration import calibrate_job
-from dpsco_bench.execution.cell import EPSILONS
+from dpsco_bench.execution.cell import EPSILONS, RefusedCell
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import race_ends, stage_ends
@@ -332,3 +332,28 @@ def test_who_is_dropped_stays_in_the_ranking_and_wins_nothing(entry, tmp_path):
         assert "dp_gd" not in names, "a search tries it too"
     (searched,) = [job for job in whole.jobs if not job.races]
     assert so_far(searched, measured)[2] == 12, "what does not race is summarised too"
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_a_point_where_every_method_is_refused_names_each_reason_once(count):
+    """With its methods, or how many they are where those are more than three."""
+    grids = {"smoke": [{"n": [128], "d": [3], "epsilon": [1]}]}
+    board = {**BOARD, "methods": BOARD["methods"][:3], "grids": grids, "instances": [RIDGE]}
+    board["methods"] = [*board["methods"], *["wang2017.dp_gd"] * (count - 3)]
+    entry = board_plan(parse_board(board), "smoke", SETTINGS)
+
+    def load(job):
+        refused = tuple(RefusedCell("no noise") for _ in job.cells)
+        return execute(job, refused), refused
+
+    (row,) = standings(entry, load)
+    assert row.skipped.startswith("n = 128, d = 3, epsilon = 1: ") and row.skipped.count("no noise") == 1
+    assert ("4 methods: no noise" in row.skipped) == (count == 4)
+    assert all((name.partition(".")[2] in row.skipped) == (count == 3) for name in BOARD["methods"][:3])
+
+
+def test_a_reference_without_privacy_is_its_mean_with_an_interval():
+    reference = Ran("i", "m", None, 0, SimpleNamespace(risks=np.array([[[1.0, 3.0]]])))
+    found = ranking._without_privacy(Instance(*"abc"), reference)
+    half = t.ppf(0.975, 1) * 1.0
+    assert found.risk == 2.0 and found.ci == pytest.approx((2.0 - half, 2.0 + half), rel=1e-6)

@@ -219,6 +219,9 @@ LAW = [at_ratio(n, d, epsilon, 3.0 * (n * epsilon / math.sqrt(d)) ** -1.5) for n
 
 def test_a_law_of_the_ratio_is_one_curve_and_undecided_points_say_nothing():
     assert spread(LAW) == pytest.approx(1.0) and spread_text(LAW).startswith("One curve")
+    near = [at_ratio(n, 8, epsilon, 3 * (n * epsilon / 8**0.5) ** -1.5) for n, epsilon in ((512, 0.6), (64, 1.4))]
+    assert spread([*LAW, *near]) == pytest.approx(1.0), "within a factor of each other, the slope taken out"
+    assert spread([at_ratio(256, 8, 1.0, 0.2), at_ratio(1024, 8, 0.25, 0.3)]) == pytest.approx(1.5)
     assert spread([at_ratio(256, 8, epsilon, 0.1) for epsilon in (1, 1.2, 1.4)]) is None and spread_text([])
     rows = [at_ratio(row.n, row.d, row.epsilon, 0.0) if row.n == 256 else row for row in LAW]
     assert share(rows[0]) == 0.0 and len(known(rows)) == len(rows) and math.isinf(spread(rows))
@@ -324,6 +327,7 @@ def test_tiles_stand_at_their_sizes_and_a_line_runs_round_each_region(board):
     ]
     assert ticks == [([0.5, 1.5], ["128", "512"]), ([0.5, 1.5], ["1", "4"])]
     assert (*axes.get_xlim(), *axes.get_ylim()) == (0, 2, 0, 2)
+    assert not any(line.get_visible() for line in (*axes.get_xgridlines(), *axes.get_ygridlines()))
     faces = {patch.get_xy(): patch.get_facecolor()[:3] for patch in axes.patches if patch.get_width() == 1}
     assert faces == {place: pytest.approx(phases.tile_colour(row)) for place, row in at.items()}
     hatched = [

@@ -131,3 +131,13 @@ def test_an_anchor_that_moves_against_the_contribution_hides_it(constant, whole)
     shift = 2.0 * n / math.sqrt(constant * steps * math.log(1e5))
     found = single_index_epsilon(shift, steps, n, DELTA, 0.5 * shift / n)
     assert found == pytest.approx(whole, abs=6e-3) and found < 0.5 * single_index_epsilon(shift, steps, n, DELTA)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.5, 0.99, 2.0])
+def test_one_draw_at_most_in_closed_form(epsilon):
+    """The loss is normal where the record is drawn, and too small to count elsewhere."""
+    shift, rate = 3.0, 0.02
+    mean = shift**2 / 2 + math.log(rate)
+    upper = norm.cdf((mean - epsilon) / shift)
+    delta = rate * (upper - math.exp(epsilon) / rate * norm.cdf((mean - epsilon) / shift - shift))
+    assert _vanishing_epsilon(shift, 1, rate, delta) == pytest.approx(epsilon, rel=1e-6)

@@ -16,6 +16,7 @@ from dpsco_bench.privacy.accountants.zcdp import (
     ORDERS,
     composed_epsilon,
     epsilon_each_for,
+    least_factor,
     subsampled_epsilon,
     zcdp_epsilon,
     zcdp_rho,
@@ -201,3 +202,15 @@ def test_generalised_gaussians_in_space_are_dominated(p, d):
         for epsilon in (0.0, 0.5, 1.0):
             gain = np.maximum(0.0, -np.expm1(epsilon - loss))  # E_P (1 - e^epsilon q/p)_+
             assert gain.mean() <= gdp_delta(mu, epsilon) + 4.0 * gain.std() / math.sqrt(runs)
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.5])
+def test_the_least_factor_meets_its_target_and_is_infinite_below_what_the_orders_show(rate):
+    lowest = min(math.log1p(-1 / a) - (math.log(DELTA) + math.log(a)) / (a - 1) for a in ORDERS)
+    for epsilon in (1.1 * lowest, 1.0, 10.0):
+        factor = least_factor(epsilon, 0.5, rate, 20, DELTA)
+        assert subsampled_epsilon(0.5 / factor**2, rate, 20, DELTA) == pytest.approx(epsilon, rel=1e-4)
+    assert least_factor(0.99 * lowest, 0.5, rate, 20, DELTA) == math.inf
+    assert least_factor(1.0, 2.0, rate, 20, DELTA) == pytest.approx(
+        2 * least_factor(1.0, 0.5, rate, 20, DELTA), rel=1e-5
+    )
