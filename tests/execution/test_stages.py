@@ -93,6 +93,7 @@ def test_a_word_has_the_numbers_of_the_look_that_decides_it_and_of_no_later_one(
     rows = {row.part: row for row in run_claim(entry, measured)}
     gd, grid = rows["gd"], rows["grid"]
     assert gd.stages == (8, 16, 32, 64) and gd.word in Rate.early and gd.replicates == gd.stages[gd.look - 1] < 64
+    assert 0.95 <= gd.level < 1.0
     [job] = [job for job in entry.jobs if job.name == "grid.paper"]
     found = measured.decided(job)
     dropped = set(range(len(job.cells))) - set(found.kept[job.name])
