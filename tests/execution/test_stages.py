@@ -135,7 +135,6 @@ def test_a_part_that_is_run_to_its_end_takes_those_along_that_it_is_compared_wit
 
 
 def test_a_look_waits_for_the_last_job_of_its_group(monkeypatch):
-    """Of two that begin with a pilot and with a stage."""
     judge, measured = SimpleNamespace(job_cells=lambda job: ()), SimpleNamespace(load=len)
     given = {"stage_end": lambda job, number: 100 * number, "ClaimJudge": lambda *given: judge}
     given |= {"_kept": lambda cells: (), "_looked": lambda *given: SimpleNamespace(done="looked")}

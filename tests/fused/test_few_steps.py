@@ -42,8 +42,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_few_steps_are_those_of_the_listing(name, monkeypatch):
-    """In tiles of a few of them, where the next tile goes on."""
-    monkeypatch.setattr(tiles, "NUMBERS", 20)
+    monkeypatch.setattr(tiles, "NUMBERS", 20)  # tiles of a few steps
     id, problem, n, d, options, problem_options, scale = CASES[name]
     cell = Cell(id, problem, n, 0.9, 1e-5, d, options=options, problem_options=problem_options)
     plan = cell.plan("none", 1)[1]
