@@ -23,7 +23,7 @@ CASES = {
     "the l2 ball": (SGD, "logistic_glm", 20, 5, {"steps": 60}, {"domain": "l2_ball"}, 0.3),
     "the l1 ball": (SGD, "logistic_glm", 20, 5, {"steps": 60}, {"domain": "l1_ball"}, 0.3),
     "the slope of huber": (SGD, "data_twin", 20, 5, {"steps": 60}, HUBER, 0.3),
-    "batches with replacement": ("bassily2021.noisy_sgd", "logistic_glm", 20, 5, {"steps": 30}, {}, 0.3),
+    "batches with replacement": ("bassily2021.noisy_sgd", "logistic_glm", 20, 16, {"steps": 30}, {}, 0.3),
     "a mean that begins at the start": ("bassily2021.noisy_sgd", "anchored_ball", 20, 5, {"steps": 30}, {}, 0.3),
     "few vertices": (SFW, "gaps_l1", 60, 5, {}, {}, 0.3),
     "many vertices, little noise drawn": (SFW, "gaps_l1", 60, 150, {}, {}, 0.3),
