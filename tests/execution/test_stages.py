@@ -94,7 +94,8 @@ def test_a_word_has_the_numbers_of_the_look_that_decides_it_and_of_no_later_one(
     measured = Measured(Store(tmp_path))
     rows = {row.part: row for row in run_claim(entry, measured)}
     gd, grid = rows["gd"], rows["grid"]
-    assert gd.stages == (8, 16, 32, 64) and gd.word in Rate.early and gd.replicates == gd.stages[gd.look - 1] < 64
+    assert gd.stages == (8, 16, 32, 64) and gd.word in Rate.early and 0.95 < gd.level < 1
+    assert gd.replicates == gd.stages[gd.look - 1] < 64
     [job] = [job for job in entry.jobs if job.name == "grid.paper"]
     found = measured.decided(job)
     dropped = set(range(len(job.cells))) - set(found.kept[job.name])
