@@ -286,7 +286,6 @@ def test_kinds_that_run_judge_the_rows_of_other_parts_too():
 
 
 def test_notes_on_results_that_are_present_come_in_one_order():
-    """Whatever hash their texts have in this process, since rows are compared by their bytes."""
     for number in range(8):
         made = [
             (replace(own, present=f"{name}{number}"), *rest)

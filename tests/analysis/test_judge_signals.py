@@ -9,7 +9,7 @@ import pytest
 
 from dpsco_bench.analysis import evidence
 from dpsco_bench.analysis.evidence import CellEvidence, evidence_of, thresholds
-from dpsco_bench.analysis.judge import gated, settled, uncertified, unchecked
+from dpsco_bench.analysis.judge import gated, settled, signal_notes, uncertified, unchecked
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.execution.results import FINAL
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
@@ -243,3 +243,8 @@ def test_a_checkpoint_that_some_replicates_lack_is_left_out_of_the_curve():
     last = FINAL + 10.0 * np.arange(3)
     np.testing.assert_array_equal(cell.curve_risks[:, 0], [[0, 10, 20], [1, 11, 21], last])
     np.testing.assert_array_equal(cell.risks, [last])
+
+
+def test_signals_are_told_from_the_least_to_the_largest():
+    cells = [SimpleNamespace(signal=own, grid=(), risks=[[1.0]], at_edge=False) for own in (0.4, 0.1, 0.3, 0.8, 0.2)]
+    assert signal_notes(cells)[0].endswith("signal 0.1 to 0.8") and signal_notes(cells[:1])[0].endswith("signal 0.4")

@@ -125,6 +125,7 @@ def test_pairs_are_replacement_removal_and_replacement_among_copies(algorithm, n
         assert pair.pair[0].n == pair.pair[1].n == 12 and np.flatnonzero(differ).tolist() == [0]
         order = dual_exponent(cell.problem_entry.constants.norm)
         assert np.linalg.norm(pair.pair[0].features, ord=order, axis=-1).max() <= 1 + 1e-12
+        assert max(np.linalg.norm(own.features[0], ord=order) for own in pair.pair) == pytest.approx(1.0)
 
 
 def test_a_record_just_below_the_level_is_found_for_methods_that_cut():

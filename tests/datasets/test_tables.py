@@ -408,3 +408,9 @@ def test_a_matrix_of_columns_by_columns_that_does_not_fit_is_refused(tmp_path, m
     monkeypatch.setattr(tables, "available_memory", lambda: 8.0 * tables.SQUARES * 29**2)
     with pytest.raises(InputError, match="columns of square.csv = 30: must be at most 29: the minimum needs 8 m"):
         problem.draw(20, None)
+
+
+def test_labels_of_arrays_may_be_a_column(tmp_path):
+    x, y = np.arange(6.0).reshape(3, 2) / 7, np.array([1.0, 0.0, 1.0])
+    for labels in (y, y[:, None]):
+        assert tables.read(tables.write_records(x, labels, tmp_path), tables.LABEL).labels.tolist() == y.tolist()

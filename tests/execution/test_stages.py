@@ -94,7 +94,8 @@ def test_a_word_has_the_numbers_of_the_look_that_decides_it_and_of_no_later_one(
     measured = Measured(Store(tmp_path))
     rows = {row.part: row for row in run_claim(entry, measured)}
     gd, grid = rows["gd"], rows["grid"]
-    assert gd.stages == (8, 16, 32, 64) and gd.word in Rate.early and gd.replicates == gd.stages[gd.look - 1] < 64
+    assert gd.stages == (8, 16, 32, 64) and gd.word in Rate.early and 0.95 < gd.level < 1
+    assert gd.replicates == gd.stages[gd.look - 1] < 64
     [job] = [job for job in entry.jobs if job.name == "grid.paper"]
     found = measured.decided(job)
     dropped = set(range(len(job.cells))) - set(found.kept[job.name])
@@ -135,7 +136,6 @@ def test_a_part_that_is_run_to_its_end_takes_those_along_that_it_is_compared_wit
 
 
 def test_a_look_waits_for_the_last_job_of_its_group(monkeypatch):
-    """Of two that begin with a pilot and with a stage."""
     judge, measured = SimpleNamespace(job_cells=lambda job: ()), SimpleNamespace(load=len)
     given = {"stage_end": lambda job, number: 100 * number, "ClaimJudge": lambda *given: judge}
     given |= {"_kept": lambda cells: (), "_looked": lambda *given: SimpleNamespace(done="looked")}

@@ -23,7 +23,7 @@ CASES = {
     "the l2 ball": (SGD, "logistic_glm", 20, 5, {"steps": 60}, {"domain": "l2_ball"}, 0.3),
     "the l1 ball": (SGD, "logistic_glm", 20, 5, {"steps": 60}, {"domain": "l1_ball"}, 0.3),
     "the slope of huber": (SGD, "data_twin", 20, 5, {"steps": 60}, HUBER, 0.3),
-    "batches with replacement": ("bassily2021.noisy_sgd", "logistic_glm", 20, 5, {"steps": 30}, {}, 0.3),
+    "batches with replacement": ("bassily2021.noisy_sgd", "logistic_glm", 20, 16, {"steps": 30}, {}, 0.3),
     "a mean that begins at the start": ("bassily2021.noisy_sgd", "anchored_ball", 20, 5, {"steps": 30}, {}, 0.3),
     "few vertices": (SFW, "gaps_l1", 60, 5, {}, {}, 0.3),
     "many vertices, little noise drawn": (SFW, "gaps_l1", 60, 150, {}, {}, 0.3),
@@ -42,8 +42,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_few_steps_are_those_of_the_listing(name, monkeypatch):
-    """In tiles of a few of them, where the next tile goes on."""
-    monkeypatch.setattr(tiles, "NUMBERS", 20)
+    monkeypatch.setattr(tiles, "NUMBERS", 20)  # tiles of a few steps
     id, problem, n, d, options, problem_options, scale = CASES[name]
     cell = Cell(id, problem, n, 0.9, 1e-5, d, options=options, problem_options=problem_options)
     plan = cell.plan("none", 1)[1]

@@ -147,6 +147,12 @@ def test_band_of_the_ratio(mean, stderr, word, worst):
     assert verdict.worst_ratio == pytest.approx(mean[worst])
 
 
+def test_cells_whose_interval_crosses_an_end_of_the_band_are_counted():
+    inside, crossing = (band_verdict(X, mean, [0.1] * 3, [1.0] * 3, 0.2, 2.0) for mean in ([1, 1, 1], [1, 1.9, 1]))
+    assert (inside.verdict, crossing.verdict) == ("holds", "holds")
+    assert "cross" not in inside.reason and "in 1 of 3 cells" in crossing.reason
+
+
 def test_a_measured_reference_adds_its_error_to_the_ratio():
     known = band_verdict([1], [2.3], [0.1], [1.0], 0.5, 2.0)
     measured = band_verdict([1], [2.3], [0.1], [1.0], 0.5, 2.0, reference_stderr=[0.1])

@@ -58,7 +58,7 @@ def test_what_contends_at_other_sizes():
     point = row(1536, {"a": 0.1}, [("d", "too_long")])
     assert names(point, near, far) == ["d"]
     assert names(point, replace(near, d=1024), far) == []
-    gone = [("b", "too_long"), ("never", "too_long"), ("nor", "refused"), ("x", "too_long")]
+    gone = [("x", "too_long"), ("never", "too_long"), ("nor", "refused"), ("b", "too_long")]
     point = row(384, {"a": 0.1}, gone)
     assert uncompared(point, [SMALL, point]) == ("never",)
     assert uncompared(point, [point]) == ("b", "never", "x")

@@ -12,7 +12,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.jobs import Settings
 from dpsco_bench.execution.request import CONSTANT, PROBLEM
 from dpsco_bench.leaderboard.board import Board, load_board
-from dpsco_bench.leaderboard.choose import candidates, choice_entry, contestants, make_point, twin_of
+from dpsco_bench.leaderboard.choose import candidates, choice_entry, contestants, make_point
 from dpsco_bench.problems.base import Trait
 from dpsco_bench.problems.registry import get_problem, problem_class
 
@@ -133,5 +133,3 @@ def test_constants_and_options_of_a_problem_have_a_prefix_or_none():
     for constant in ("smoothness", f"{CONSTANT}.smoothness"):
         options = make_point({**keys, f"{PROBLEM}.domain": "l2_ball", constant: 0.5}).options
         assert options == {"domain": "l2_ball", "constants": {"smoothness": 0.5}}
-    with pytest.raises(InputError, match="^twin = 'logistic_glm'"):
-        twin_of(make_point(BALL))

@@ -336,7 +336,6 @@ def test_who_is_dropped_stays_in_the_ranking_and_wins_nothing(entry, tmp_path):
 
 @pytest.mark.parametrize("count", [3, 4])
 def test_a_point_where_every_method_is_refused_names_each_reason_once(count):
-    """With its methods, or how many they are where those are more than three."""
     grids = {"smoke": [{"n": [128], "d": [3], "epsilon": [1]}]}
     board = {**BOARD, "methods": BOARD["methods"][:3], "grids": grids, "instances": [RIDGE]}
     board["methods"] = [*board["methods"], *["wang2017.dp_gd"] * (count - 3)]
@@ -350,10 +349,3 @@ def test_a_point_where_every_method_is_refused_names_each_reason_once(count):
     assert row.skipped.startswith("n = 128, d = 3, epsilon = 1: ") and row.skipped.count("no noise") == 1
     assert ("4 methods: no noise" in row.skipped) == (count == 4)
     assert all((name.partition(".")[2] in row.skipped) == (count == 3) for name in BOARD["methods"][:3])
-
-
-def test_a_reference_without_privacy_is_its_mean_with_an_interval():
-    reference = Ran("i", "m", None, 0, SimpleNamespace(risks=np.array([[[1.0, 3.0]]])))
-    found = ranking._without_privacy(Instance(*"abc"), reference)
-    half = t.ppf(0.975, 1) * 1.0
-    assert found.risk == 2.0 and found.ci == pytest.approx((2.0 - half, 2.0 + half), rel=1e-6)

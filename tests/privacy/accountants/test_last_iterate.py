@@ -1,12 +1,17 @@
 """The last iterate alone: closed forms, a quadratic programme, runs that attain it, numbers of the chapter."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, minimize
 
+from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import constant_mu, varying_mu
+from dpsco_bench.privacy.plan import LastIterate
+from dpsco_bench.privacy.queries import DecayingNoisyMinimumQuery
+from dpsco_bench.privacy.records import WithoutReplacement, WithReplacement
 
 DELTA = 1e-5
 
@@ -92,3 +97,22 @@ def test_numbers_of_the_chapter(claim, output):
     if claim == 1.0:
         assert found.epsilon_sequence == pytest.approx(2.397, abs=1e-3)
         assert witness.epsilon_real == pytest.approx(2.396, abs=1e-3)
+
+
+DECAYING = DecayingNoisyMinimumQuery("q", 1.0, 3, decay=0.5, first=1.0, later=1.0, start=1.0, floor=1.0)
+ITERATE, BATCH = LastIterate(1.0, 1.0), WithoutReplacement(10, 3)
+RANGES = [(DECAYING, key, (1e-9, 1e9), (0.0, math.inf)) for key in ("first", "later", "start", "floor")]
+RANGES += [(DECAYING, "decay", (1e-9, 0.99), (0.0, 1.0)), (BATCH, "size", (1, 10), (0, 11))]
+RANGES += [(BATCH, "population", (3,), (2,)), (WithReplacement(10, 3), "size", (1, 11), (0,))]
+RANGES += [(ITERATE, "step", (2.0, (1.0, 2.0)), (0.0, (1.0, 2.1), ())), (ITERATE, "smoothness", (2.0,), (0.0, 2.1))]
+RANGES += [(ITERATE, "strong_convexity", (0.0, 1.0), (-0.1, 1.001)), (ITERATE, "lipschitz", (0.1, 1.0), (0.0, 1.001))]
+RANGES += [(ITERATE, "diameter", (0.1, math.inf), (0.0,)), (LastIterate((1.0, 0.5), 1.0), "diameter", (), (9.0,))]
+
+
+@pytest.mark.parametrize(("made", "key", "within", "outside"), RANGES)
+def test_a_value_is_taken_within_its_range_and_refused_outside(made, key, within, outside):
+    for value in within:
+        assert getattr(replace(made, **{key: value}), key) == value
+    for value in outside:
+        with pytest.raises(InputError):
+            replace(made, **{key: value})

@@ -115,3 +115,12 @@ def test_our_discretisation_agrees_with_the_library(multiplier, rate, steps):
     for relation, ours in zip(relations, (pld.poisson_gaussian_epsilon, pld.add_remove_epsilon), strict=True):
         expected = PLDAccountant(neighboring_relation=relation).compose(what).get_epsilon(1e-5)
         assert ours(multiplier, rate, steps, 1e-5) == pytest.approx(expected, rel=2e-3)
+
+
+@pytest.mark.parametrize("mu", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("delta", [1e-30, 1e-100])
+def test_bounds_at_a_delta_below_the_rounding_of_transforms_are_above_the_exact_value(mu, delta):
+    """Rare records under much noise add next to nothing to the Gaussian."""
+    known = gaussian.gdp_epsilon(mu, delta)
+    for bound in (pld.poisson_gaussian_epsilon, pld.add_remove_epsilon):
+        assert known <= bound(100.0, 1e-6, 1, delta, mu) <= 1.1 * known
