@@ -16,10 +16,10 @@ from dpsco_bench.claims.catalogue import conf_files
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.kinds import KINDS
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan
-from dpsco_bench.cli.outlined import Outline, Outlined, state
 from dpsco_bench.cli.overrides import listed_by
 from dpsco_bench.cli.verbs.gate import predictor
 from dpsco_bench.cli.verbs.plan import composed, keep
+from dpsco_bench.cli.workflow import Outline, Outlined, state
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
@@ -41,9 +41,6 @@ DRAWN_IN = ("figures", "tables")
 """Modules or folders of a paper that say how its claims are shown."""
 SHOWN_IN = (*DRAWN_IN, "findings", "algorithms", "bounds")
 """Modules that pages show besides: findings, listings, formulas, and the words of letters."""
-PANELS, OF_A_PAPER = "claim with further panels", ("style of method", "label")
-OF_THE_SITE = ("figure", "computed table", "finding")
-"""Kinds of entries that are of one claim, of the claims of a paper, and of the site."""
 LONGEST_CLAIMS, LEAST_SECONDS = 6, 10.0
 """How many claims are split, and the predicted seconds from which a part of one is a job of its own."""
 
@@ -129,19 +126,13 @@ def _of_parts(
 
 
 def figure_digest(id: str, kinds: Sequence[str] = ()) -> str:
-    """Digest the code and style that draw the figures of a claim, by the modules of its kinds, or of a leaderboard.
-
-    The user's code is included.
-    """
+    """Digest the code and style that draw the figures of a claim, by the modules of its kinds, or of a leaderboard."""
     paper = id.partition(".")[0]
-    return digest([verb_digest("figure"), drawing_digest(paper), code_digest([*kinds, *own_drawing(id)])])
+    return digest([verb_digest("figure"), drawing_digest(paper), code_digest([*kinds, *own_drawing()])])
 
 
 def site_digest(profile: str) -> str:
-    """Digest of what pages show besides results.
-
-    That is configuration, documentation with its pictures, recorded verdicts, the lock, and the code of the site.
-    """
+    """Digest what pages show besides results: configuration, documents, recorded verdicts, the lock, and the code."""
     groups = ("claim/*/*", "table/*/*", "errata/*", "paper/*")
     files = [(path.name, digest(read_shipped(path))) for group in groups for path in conf_files(f"{group}.yaml")]
     pages = documents().values()
@@ -156,16 +147,13 @@ def site_digest(profile: str) -> str:
 
 
 def claim_digest(entry: ClaimEntry) -> str:
-    """Digest of what a claim's verdicts depend on: its entry in the plan, its jobs, and the code that judges.
-
-    Raises InputError for plugins that this process was not given.
-    """
+    """Digest a claim's entry, its jobs and the code that judges. Raises InputError for plugins that are not given."""
     check_given(path for job in entry.jobs for path in job.plugins)
     return digest([entry.digest, [(*_keys(job), job.present) for job in entry.jobs], judge_digest(entry)])
 
 
 def board_digest(entry: BoardEntry) -> str:
-    """Digest of what a leaderboard's standings depend on: its entry in the plan, its jobs, and the code that ranks."""
+    """Digest a leaderboard's entry in the plan, its jobs, and the code that ranks."""
     names = {instance.lower_bound for instance in Board.of(entry).instances} - {""}
     bounds = {module for name in names for module in bound_modules(name)}
     code = code_digest(["dpsco_bench.leaderboard.standings", *sorted(bounds)])
@@ -186,23 +174,11 @@ def drawing_digest(paper: str, places: Sequence[str] = DRAWN_IN) -> str:
     return code_digest([*own, *(name for kept in places for name in modules_in(f"{package}.{kept}"))])
 
 
-def own_drawing(claim: str = "") -> list[str]:
-    """Modules of plugins and of helpers that say how a claim, or a leaderboard, is shown; by default all of the site.
-
-    Those of papers are found by their places (`drawing_digest`), since not all are loaded here.
-    """
-    found, of_papers = set[str](), roots()
-    for registry in (registry for registry in REGISTRIES if registry.folder in (*DRAWN_IN, FINDINGS.folder)):
-        own = [name for name, home in registry.registered().items() if home.split(".")[0] not in of_papers]
-        found |= {registry.module(name) for name in own if not claim or _is_of(registry.kind, name, claim)}
-    return sorted(found)
-
-
-def _is_of(kind: str, name: str, claim: str) -> bool:
-    """Check whether an entry may appear in a claim's figure."""
-    if kind == PANELS:
-        return name == claim
-    return name.split(".")[0] == claim.split(".")[0] if kind in OF_A_PAPER else kind not in OF_THE_SITE
+def own_drawing() -> list[str]:
+    """Modules of plugins and of helpers that say how something is shown; papers' are found by their places."""
+    shown = (registry for registry in REGISTRIES if registry.folder in (*DRAWN_IN, FINDINGS.folder))
+    homes, of_papers = {home for registry in shown for home in registry.registered().values()}, roots()
+    return sorted(home for home in homes if home.split(".")[0] not in of_papers)
 
 
 @cache

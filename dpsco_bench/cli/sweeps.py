@@ -46,6 +46,8 @@ from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import OF, STATUS_WORDS, draw_statement
 
+Failure = tuple[str, bool]
+"""Why a run of a sweep ended without rows, and whether its pair is refused."""
 RUNS = Path("results/runs")
 LAUNCHERS = ("joblib", "submitit_local", "submitit_slurm")
 LAUNCHERS_FROM = "it comes with the extra cluster (in a checkout: make cluster)"
@@ -91,11 +93,10 @@ class Request:
 
     @property
     def label(self) -> str:
-        """Label that tells it from the others of a sweep."""
         return " ".join(f"{key}={value}" for key, value in self.swept.items())
 
     def ended(self, failures: Mapping[str, Failure]) -> Request:
-        """Say why it has no rows, where it has none."""
+        """Note why it has no rows, where it has none."""
         reason = self.refused or (failures.get(self.job.key, ("",))[0] if self.job else "")
         if not reason and not self.out.is_file():
             reason = "it left no rows: its launcher says why"
@@ -126,13 +127,10 @@ class Request:
         found = self.summary
         plain = {key: value for key, value in found.to_json().items() if key != "held_out"}
         row = {**swept, **plain, "ci_half": found.half_interval, REFUSED: None, "out": str(self.out)}
-        if held := found.held_out:
-            for of, values in {
-                "": held.own,
-                "trivial.": held.trivial,
-                "without_privacy.": held.without_privacy,
-            }.items():
-                row |= {f"held_out.{of}{name}": value for name, value in values.to_json().items()}
+        held = found.held_out
+        for of in ("own", "trivial", "without_privacy") if held else ():
+            place = "held_out" if of == "own" else f"held_out.{of}"
+            row |= {f"{place}.{name}": value for name, value in getattr(held, of).to_json().items()}
         return row
 
     def line(self) -> ui.Row:
@@ -152,10 +150,6 @@ class Request:
             "privacy": STATUS_WORDS[found.privacy_status],
             "gradients": ui.number(found.gradient_evaluations, 3),
         }
-
-
-Failure = tuple[str, bool]
-"""Why a run of a sweep ended without rows, and whether its pair is refused."""
 
 
 class Requests(NamedTuple):
@@ -322,7 +316,8 @@ def run_sweep(asked: Requests, as_json: bool) -> None:
             launch([*asked.overrides, f"hydra.sweep.dir={ui.quoted(place)}", "--multirun"], task)
     failures = _noted(notes)
     shutil.rmtree(notes, ignore_errors=True)
-    _end_sweep(asked.runs, failures, files, as_json)
+    failed = next((DpscoError(reason) for reason, refused in failures.values() if not refused), None)
+    _end_sweep([entry.ended(failures) for entry in asked.runs], failed, files, as_json)
 
 
 def _noted(notes: Path) -> dict[str, Failure]:
@@ -361,9 +356,8 @@ def launch(arguments: list[str], task: Callable[[Any], None]) -> None:
         named = [text.partition("=")[2] for text in arguments if text.startswith("hydra/launcher=")]
         if isinstance(error, DpscoError) or not named:
             raise
-        raise DpscoError(
-            " ".join(f"hydra/launcher = {named[-1]!r}: {type(error).__name__}: {error}".split())
-        ) from error
+        why = f"hydra/launcher = {named[-1]!r}: {type(error).__name__}: {error}"
+        raise DpscoError(" ".join(why.split())) from error
     finally:
         sys.argv = saved
         logger.handlers[:] = handlers
@@ -371,16 +365,12 @@ def launch(arguments: list[str], task: Callable[[Any], None]) -> None:
         del os.environ[FULL_ERROR]
 
 
-def _end_sweep(
-    made: Sequence[Request], failures: Mapping[str, Failure], files: Mapping[str, Path], as_json: bool
-) -> None:
+def _end_sweep(rows: Sequence[Request], failed: DpscoError | None, files: Mapping[str, Path], as_json: bool) -> None:
     """Print the table (or JSON), and write file and plot, of what a sweep left.
 
-    Raises the first failure of a run that was no refusal, and a DpscoError where all runs are refused. Where none has a
-    result since one failed, nothing is written.
+    Raises ``failed``, the first failure of a run that was no refusal, and a DpscoError where all runs are refused.
+    Where none has a result since one failed, nothing is written.
     """
-    rows = [entry.ended(failures) for entry in made]
-    failed = next((DpscoError(reason) for reason, refused in failures.values() if not refused), None)
     some = not all(row.refused for row in rows)
     if failed and not some:
         raise failed

@@ -6,12 +6,14 @@ and read otherwise. Nothing here loads a numerical library, so that a dry run is
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from logging import LogRecord
 from pathlib import Path
@@ -23,12 +25,15 @@ from dpsco_bench.claims.catalogue import find_claim_id
 from dpsco_bench.claims.model import check_profile
 from dpsco_bench.cli.console import quoted
 from dpsco_bench.cli.forking import Forks
-from dpsco_bench.cli.outlined import Outlined, read_outline, shared, state
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.progress import duration
-from dpsco_bench.plain import Plain
+from dpsco_bench.jsonio import dumps_canonical, loads
+from dpsco_bench.paths import conf_dir, shared_dir
+from dpsco_bench.plain import Plain, Record
+from dpsco_bench.registry import paper_folders
 
+PACKAGE = Path(__file__).resolve().parents[1]
 PREFIX = "leaderboard."
 PREDICTED: dict[str, dict[str, float]] = {}
 """Rule -> job -> predicted seconds, of the profile that this process runs."""
@@ -45,6 +50,74 @@ OTHER_SECONDS = {"write_site": 30.0}
 """Seconds of jobs without a prediction; others take a second."""
 PRIOR_SECONDS = 5.0
 """Predicted seconds that count as done at the predicted pace."""
+
+
+@dataclass(frozen=True)
+class Outlined(Record):
+    """A claim or leaderboard.
+
+    Attributes
+    ----------
+    digest, figure : str, digests of what its verdicts or standings, and its figures, are made from
+    parts : mapping, parts that are jobs of their own -> digests of what they are measured by
+    timed : str, digest of what is timed; empty if nothing is
+    seconds : mapping, predicted CPU seconds by part; "" stands for the rest
+    """
+
+    title: str
+    digest: str
+    figure: str
+    parts: Mapping[str, str] = field(default_factory=dict)
+    timed: str = ""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outline(Record):
+    """A profile: its claims and leaderboards by id, and the figures of papers that belong to no claim (``chapters``).
+
+    ``made_from`` is the state of the files that it was made from, of which ``watched`` are the user's.
+    """
+
+    made_from: str
+    watched: tuple[str, ...]
+    claims: Mapping[str, Outlined]
+    boards: Mapping[str, Outlined]
+    chapters: tuple[str, ...]
+    site: str
+
+
+def state(config: Plain, watched: Iterable[str]) -> str:
+    """Digest of the configuration, and of names, sizes and times of all files that a plan is made from."""
+    folders = [conf_dir(), PACKAGE, *paper_folders().values(), Path(config.get("data_root", "data"))]
+    folders += [folder for name in ("docs", "workflows", "requirements") for folder in shared(name)]
+    files = [*config.get("plugins", ()), *config.get("claims", ()), *config.get("boards", ()), *watched]
+    found = sorted({line for place in (*folders, *map(Path, files)) for line in _stats(place)})
+    return hashlib.sha256(dumps_canonical([config, found]).encode()).hexdigest()
+
+
+def shared(name: str) -> Iterator[Path]:
+    """Find a folder beside the package, if it exists."""
+    with suppress(InputError):  # a package without it
+        yield shared_dir(name)
+
+
+def _stats(place: Path) -> Iterator[str]:
+    files = [str(place)] if place.is_file() else []
+    for folder, folders, names in os.walk(place):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        files += [f"{folder}/{name}" for name in names]
+    for file in files:
+        found = os.stat(file)
+        yield f"{file} {found.st_size} {found.st_mtime_ns}"
+
+
+def read_outline(path: Path) -> Outline | None:
+    """Read an outline; None where it is absent or of another form."""
+    try:
+        return Outline.from_json(loads(path.read_text(encoding="utf-8")))
+    except (FileNotFoundError, InputError, UnicodeDecodeError, TypeError):
+        return None
 
 
 @contextmanager
@@ -124,6 +197,9 @@ class Flow:
         self.outline = known
         plugins = (f" --plugin {shlex.quote(file)}" for file in checked.get("plugins", ()))
         self.options = f"--profile {self.profile}{''.join(plugins)}"
+        self.chapters = [*map(self.files.figure, known.chapters)]
+        self.verdicts = [*map(self.files.verdicts, known.claims)]
+        self.recorded = [*(path for at in shared("workflows") for path in at.glob(f"recorded/{self.profile}.json"))]
         self.targets = dict(self._targets(arguments))
         self._forks: Forks | None = None
         PREDICTED.update(self._predicted())
@@ -151,26 +227,13 @@ class Flow:
                 id = find_claim_id(text, claims)
                 yield word, (claims[id].title, self.made([id]))
 
-    @property
-    def verdicts(self) -> list[Path]:
-        return [self.files.verdicts(id) for id in self.outline.claims]
-
     def made(self, ids: Iterable[str]) -> list[Path]:
         ids, boards = list(ids), self.outline.boards
         verdicts = [self.files.standings(id) if id in boards else self.files.verdicts(id) for id in ids]
         return [*verdicts, *map(self.files.figure, ids)]
 
-    @property
-    def chapters(self) -> list[Path]:
-        """Figures of papers that belong to no claim."""
-        return [self.files.figure(name) for name in self.outline.chapters]
-
-    @property
-    def recorded(self) -> list[Path]:
-        return [path for folder in shared("workflows") for path in folder.glob(f"recorded/{self.profile}.json")]
-
     def measured(self, wildcards: Any) -> list[Path]:
-        """Return what a claim or leaderboard still has to run beside jobs of their own."""
+        """List what jobs of their own run of a claim or leaderboard."""
         (id,) = wildcards
         timed = [self.files.timed(id)] if self[id].timed else []
         return [*(self.files.part(id, part) for part in self[id].parts), *timed]
@@ -230,17 +293,13 @@ class TimeLeft:
         waiting = sum(count * self._usual(rule) for rule, count in self._waiting.items())
         return waiting + sum(self._running.values())
 
-    @property
-    def seconds(self) -> float:
-        prior = PRIOR_SECONDS / (os.cpu_count() or 1)
-        return self._rest * (prior + time.monotonic() - self._start) / (PRIOR_SECONDS + self._done)
-
     def __str__(self) -> str:
         """``24 %, about 5 min 10 s left``."""
-        rest = self._rest
+        rest, elapsed = self._rest, time.monotonic() - self._start
         if not rest:
-            return f"100 %, {duration(time.monotonic() - self._start)}"
-        return f"{100 * self._done / (self._done + rest):.0f} %, about {duration(self.seconds)} left"
+            return f"100 %, {duration(elapsed)}"
+        left = rest * (PRIOR_SECONDS / (os.cpu_count() or 1) + elapsed) / (PRIOR_SECONDS + self._done)
+        return f"{100 * self._done / (self._done + rest):.0f} %, about {duration(left)} left"
 
 
 class LogHandler(LogHandlerBase):
@@ -301,8 +360,7 @@ class LogHandler(LogHandlerBase):
 
 def _last_line(path: str) -> str:
     """Last line of a log; the reason of what failed where one is told."""
-    if not Path(path).is_file():
-        return "no log"
-    lines = [line for line in Path(path).read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    told = [line.removeprefix("dpsco: ") for line in lines if line.startswith("dpsco: ")]
-    return (told or lines or ["its process was ended, as when memory runs out"])[-1]
+    log = Path(path)
+    lines = log.read_text(encoding="utf-8", errors="replace").split("\n") if log.is_file() else ["no log"]
+    told = [line for line in lines if line.startswith("dpsco: ")] or [line for line in lines if line.strip()]
+    return told[-1].removeprefix("dpsco: ") if told else "its process was ended, as when memory runs out"

@@ -51,12 +51,8 @@ STATUSES = {
 }
 """Statuses of methods without a risk, in the order in which they are told, and what stands before the reason."""
 COLUMNS = (
-    ui.Heading("method"),
-    *ui.numbers("risk", ci="+- (95 %)"),
-    *ui.HELD_OUT,
-    ui.Heading("says", ""),
-    ui.Heading("privacy"),
-    *ui.numbers("gradients", "seconds"),
+    *(ui.Heading("method"), *ui.numbers("risk", ci="+- (95 %)"), *ui.HELD_OUT),
+    *(ui.Heading("says", ""), ui.Heading("privacy"), *ui.numbers("gradients", "seconds")),
 )
 _LONG = re.compile(r"\b\d+\.\d{5,}(?:e[-+]?\d+)?")
 """A number with more digits than a reader wants."""
@@ -196,6 +192,8 @@ def _line(found: Choice, method: Chosen) -> ui.Row:
     if not (method.ranked and method.tied):
         says = "cannot win" if not method.ranked else "as the start" if method.at_start else ""
         says = f"dropped after {method.dropped}" if method.dropped else says
+    whole = method.epsilon_sequence or 0.0  # the output alone may be as private as claimed
+    by_output = method.privacy_status == "proven" and whole > found.point.epsilon * (1.0 + ROUNDING)
     return {
         "method": method.method,
         "risk": ui.number(method.risk, 3),
@@ -203,15 +201,10 @@ def _line(found: Choice, method: Chosen) -> ui.Row:
         "loss": ui.number(held and held.loss, 3),
         "accuracy": ui.number(held and held.accuracy, 3),
         "says": says,
-        "privacy": STATUS_WORDS[method.privacy_status] + f" {OF[OUTPUT]}" * _by_output(method, found.point.epsilon),
+        "privacy": STATUS_WORDS[method.privacy_status] + f" {OF[OUTPUT]}" * by_output,
         "gradients": ui.number(method.gradient_evaluations, 3),
         "seconds": ui.number(method.seconds, 2),
     }
-
-
-def _by_output(method: Chosen, epsilon: float) -> bool:
-    """Tell whether the output alone is as private as claimed, and the query sequence is not."""
-    return method.privacy_status == "proven" and (method.epsilon_sequence or 0.0) > epsilon * (1.0 + ROUNDING)
 
 
 def _references(found: Choice) -> Iterator[str]:
@@ -220,8 +213,7 @@ def _references(found: Choice) -> Iterator[str]:
     risk, own = ui.number(found.without_privacy.risk, 3), found.risk_kind == "excess empirical"
     spread = "the minimum of the sample's risk" if own else f"[{ui.number(low, 3)}, {ui.number(high, 3)}]"
     known = "not known: no method without noise has run here" if risk == "-" else f"{risk}, {spread}"
-    told = {"trivial": f"{ui.number(found.trivial, 3)}, the starting point", "without_privacy": known}
-    for key, text in told.items():
+    for key, text in (("trivial", f"{ui.number(found.trivial, 3)}, the starting point"), ("without_privacy", known)):
         held = f"; held out: {ui.held_text(found.held_out[key])}" if key in found.held_out else ""
         yield ui.labelled("trivial solution" if key == "trivial" else "without privacy", text + held, 18)
     bound = found.lower_bound
@@ -232,19 +224,18 @@ def _references(found: Choice) -> Iterator[str]:
 
 def not_run(refused: Sequence[Unrun]) -> Iterator[str]:
     """Print a line for each method that has no risk here."""
-    room = 2 + max((len(item.method) for item in refused), default=0)
-    for status, before in STATUSES.items():
-        for item in (item for item in refused if item.status == status):
-            reason = _LONG.sub(lambda found: f"{float(found[0]):.4g}", item.reason)
-            yield ui.labelled(item.method, before + reason, room)
+    room, order = 2 + max((len(item.method) for item in refused), default=0), list(STATUSES)
+    for item in sorted(refused, key=lambda item: order.index(item.status)):
+        reason = _LONG.sub(lambda found: f"{float(found[0]):.4g}", item.reason)
+        yield ui.labelled(item.method, STATUSES[item.status] + reason, room)
 
 
 def _notes(found: Choice) -> Iterator[str]:
     point, cls = found.point, problem_class(found.point.problem)
     if not cls.draws_per_replicate:
-        data = f"{point.data_sets} data sets: they speak of data and noise"
-        data = "this one data set: they speak of the noise alone" if point.data_sets == 1 else data
         count = int(max(found.rows["replicate"].to_pylist())) + 1
+        alone, several = "this one data set: they speak of the noise alone", "data sets: they speak of data and noise"
+        data = alone if point.data_sets == 1 else f"{point.data_sets} {several}"
         yield f"Intervals are of {count} replicates on {data}."
     if point.delta >= 1 / point.n:
         yield f"delta = {point.delta:g} is not below 1/n: publishing a record at random would be as private."

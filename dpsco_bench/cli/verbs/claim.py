@@ -57,14 +57,16 @@ def execute(args: argparse.Namespace) -> int:
     entries = [staged(claim_plan(id, args.profile, settings)) for id in ids]
     if not any(entry.claim.parts for entry in entries):
         raise unmeasured(args.profile, [entry.id for entry in entries])
-    rows: list[Verdict] = []
-    drawn: list[Path] = []
+    rows, drawn = list[Verdict](), list[Path]()
     for entry in entries:
         found = run_claim(entry, files.measured) if entry.claim.parts else []
         if not found:
             say_once(unmeasured(args.profile, [entry.id]))
         elif args.figures:
-            drawn += _drawn(entry, found, files, args.figures)
+            from dpsco_bench.report.figures import write_claim_figures
+            from dpsco_bench.report.inputs import ClaimResults
+
+            drawn += write_claim_figures(ClaimResults(files.measured.present(entry), files, found), args.figures)
         rows += found
     beside = recorded_rows(args.profile)
     return answer(args.json, told(rows, beside), _screen(rows, beside, args.profile, settings, drawn))
@@ -73,8 +75,7 @@ def execute(args: argparse.Namespace) -> int:
 def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """Sort the arguments of a verb into ids of claims and settings, overrides of ``conf/plan.yaml``, each once.
 
-    They are ids, papers (all their claims), patterns such as ``paper.thm*``, files of one's own claims (``.yaml``), and
-    settings ``key=value``. Raises InputError for an unknown claim or setting, or no claim at all.
+    Raises InputError for an unknown claim or setting, or no claim at all.
     """
     names, files, settings = asked_files(arguments, plugins, "claims")
     known = [*claim_ids(), *own_claims(listed_by(settings, "claims"))]
@@ -98,8 +99,7 @@ def run_claim(entry: ClaimEntry, measured: Measured) -> list[Verdict]:
     make_all(entry.jobs, measured, say, weigh, decide=decider([entry], measured))
     costs = {(job.part, job.calibration): measured.cost("run", job) for job in entry.jobs if job.has_run}
     rows = judge_claim(entry, measured.load, measured.decided)
-    seconds = {place: cost[0] for place, cost in costs.items() if cost}
-    return [replace(row, runtime_s=seconds.get((row.part, row.calibration), math.nan)) for row in rows]
+    return [replace(row, runtime_s=(costs.get((row.part, row.calibration)) or (math.nan,))[0]) for row in rows]
 
 
 def weigh(step: str, job: Job) -> list[float]:
@@ -107,13 +107,6 @@ def weigh(step: str, job: Job) -> list[float]:
     own = [LEAST_SECONDS + one for one in job.seconds] if step == "run" and any(job.seconds) else []
     own = own or [1.0] * len(job.cells)
     return [max(predictor(job.profile)(step, job), LEAST_SECONDS) * one / sum(own) for one in own]
-
-
-def _drawn(entry: ClaimEntry, rows: list[Verdict], files: Layout, folder: Path) -> list[Path]:
-    from dpsco_bench.report.figures import write_claim_figures
-    from dpsco_bench.report.inputs import ClaimResults
-
-    return write_claim_figures(ClaimResults(files.measured.present(entry), files, rows), folder)
 
 
 def _screen(
@@ -131,11 +124,9 @@ def _screen(
         if note
     ]
     yield from [""] if remarks else []
-    for place, note in remarks:
-        yield labelled(f"{place}:", note, 2 + len(place))
-    for id in ids:
-        if others := left_out(id, profile, settings):
-            yield labelled(f"{id}:", f"profile {profile} has no values for {', '.join(others)}", 2 + len(id))
+    without = ((id, left_out(id, profile, settings)) for id in ids)
+    remarks += [(id, f"profile {profile} has no values for {', '.join(others)}") for id, others in without if others]
+    yield from (labelled(f"{place}:", note, 2 + len(place)) for place, note in remarks)
     yield from (f"figure: {path}" for path in drawn)
 
 

@@ -27,19 +27,10 @@ A board of one's own is given by its file: dpsco leaderboard my_board.yaml --plu
 One line per instance and point (n, d, epsilon): the winner and the margin. Those that cannot be told apart stand below.
 --all shows every method. Finished jobs are kept in results/store, so an interrupted run resumes."""
 POINT = (ui.Heading("instance"), *ui.numbers("n", "d", "epsilon"))
-COLUMNS = (
-    *POINT,
-    ui.Heading("first", "winner"),
-    *ui.numbers("risk", margin="margin [95 %]", search="search", trivial="trivial"),
-)
-ALL_COLUMNS = (
-    *POINT,
-    ui.Heading("method"),
-    *ui.numbers(risk="risk [95 %]"),
-    *ui.HELD_OUT,
-    *ui.numbers("gradients"),
-    ui.Heading("says", ""),
-)
+NUMBERS = ui.numbers("risk", margin="margin [95 %]", search="search", trivial="trivial")
+COLUMNS = (*POINT, ui.Heading("first", "winner"), *NUMBERS)
+ALL_NUMBERS = (*ui.numbers(risk="risk [95 %]"), *ui.HELD_OUT, *ui.numbers("gradients"))
+ALL_COLUMNS = (*POINT, ui.Heading("method"), *ALL_NUMBERS, ui.Heading("says", ""))
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -87,13 +78,11 @@ def _run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped
         ui.say(f"{job.title}: failed: {error}")
         failed.setdefault(job.key, error)  # jobs with one key are made once
 
-    entry = raced(entry, measured)
-
     def make(jobs: Sequence[Job]) -> None:
         here = [job for job in jobs if not job.skipped]  # what is skipped is told below the standings
         make_all(here, measured, ui.say, weigh, lost)
 
-    entry = race(entry, measured, make)
+    entry = race(raced(entry, measured), measured, make)
     jobs = tuple(job for job in entry.jobs if job.key not in failed)
     if failed and not jobs:
         raise next(iter(failed.values()))

@@ -66,7 +66,10 @@ def execute(args: argparse.Namespace) -> int:
     if args.work == "time":
         entry = replace(entry, jobs=tuple(job for job in entry.jobs if job.timing))
     elif args.work == "part":
-        entry = replace(entry, jobs=_of_part(entry.jobs, args.part))
+        parts = [*map(part_of, entry.jobs)]
+        if args.part not in parts:
+            raise InputError("part", args.part, nearest(args.part, parts))
+        entry = replace(entry, jobs=tuple(job for job in entry.jobs if part_of(job) == args.part))
     _make(files, [entry], ["calibrate", "time" if args.work == "time" else "run"], plan)
     if args.work == "claim":
         judge(files, entry, args.digest)
@@ -75,13 +78,6 @@ def execute(args: argparse.Namespace) -> int:
     elif args.out:
         write_atomic(args.out, "".join(f"{job.name} {job.key}\n" for job in entry.jobs))
     return 0
-
-
-def _of_part(jobs: Sequence[Job], part: str) -> tuple[Job, ...]:
-    found = tuple(job for job in jobs if part_of(job) == part)
-    if not found:
-        raise InputError("part", part, nearest(part, dict.fromkeys(map(part_of, jobs))))
-    return found
 
 
 def _make(files: Layout, entries: Sequence[Entry], steps: Sequence[str], plan: WorkPlan) -> None:
