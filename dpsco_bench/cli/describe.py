@@ -334,11 +334,6 @@ def _errata_titles(entries: Sequence[catalogue.Erratum]) -> Iterator[str]:
         yield labelled(f"{erratum.paper}.{erratum.id}", f"{erratum.title} ({erratum.changes})", 17)
 
 
-PRINTERS: dict[str, Callable[[Plain], Iterator[str]]] = {
-    "algorithm": shown_entry,
-    "problem": shown_entry,
-    "claim": shown_claim,
-    "table": shown_table,
-    "errata": shown_errata,
-}
+PRINTERS: dict[str, Callable[[Plain], Iterator[str]]] = dict.fromkeys(("algorithm", "problem"), shown_entry)
+PRINTERS |= {"claim": shown_claim, "table": shown_table, "errata": shown_errata}
 """Kind of what is described -> the lines that ``show`` prints of it."""

@@ -73,9 +73,8 @@ def make_outline(files: Layout, config: Plain, overrides: Sequence[str]) -> Outl
 def _outlined(files: Layout, plan: WorkPlan, made_from: str, watched: tuple[str, ...]) -> Outline:
     predict, measured = predictor(files.profile), files.measured
     claims = {entry.id: measured.present(entry) for entry in plan.claims}
-    boards = {
-        entry.id: raced(entry, measured) if any(job.skipped for job in entry.jobs) else entry for entry in plan.boards
-    }
+    skipping = [entry for entry in plan.boards if any(job.skipped for job in entry.jobs)]
+    boards = {entry.id: entry for entry in (*plan.boards, *(raced(entry, measured) for entry in skipping))}
     seconds = {entry.id: _seconds(entry, predict) for entry in plan.entries}
     longest = sorted(claims, key=lambda id: -sum(seconds[id].values()))[:LONGEST_CLAIMS]
     return Outline(
@@ -97,38 +96,45 @@ def _seconds(entry: Entry, predict: Predictor) -> dict[str, float]:
 
 
 def _claim(entry: ClaimEntry, seconds: Mapping[str, float], split: bool) -> Outlined:
+    """Outline a claim by its entry, its jobs and the code that judges. Raises InputError for plugins not given here."""
+    check_given(path for job in entry.jobs for path in job.plugins)
+    jobs = [(*_keys(job), job.present) for job in entry.jobs]
     parts = [part for part, spent in seconds.items() if split and spent > LEAST_SECONDS and len(seconds) > 1]
     timed = [job.key for job in entry.jobs if is_wanted("time", job)]
-    key = digest(timed) if timed else ""
     kinds = sorted({KINDS.module(part.kind) for part in entry.claim.parts})
-    return Outlined(entry.claim.title, claim_digest(entry), timed=key, **_of_parts(entry, seconds, parts, kinds))
+    made_from, of_parts = digest([entry.digest, jobs, judge_digest(entry)]), _of_parts(entry, seconds, parts, kinds)
+    return Outlined(entry.claim.title, made_from, timed=digest(timed) if timed else "", **of_parts)
 
 
 def _board(entry: BoardEntry, seconds: Mapping[str, float]) -> Outlined:
+    """Outline a leaderboard by its entry, its jobs, and the code that ranks."""
+    names = {instance.lower_bound for instance in Board.of(entry).instances} - {""}
+    bounds = {module for name in names for module in bound_modules(name)}
+    code = code_digest(["dpsco_bench.leaderboard.standings", *sorted(bounds)])
     title = f"{entry.board['title']} Standings and phase diagrams of {entry.id}."
-    return Outlined(title, board_digest(entry), **_of_parts(entry, seconds, list(seconds)))
+    made_from = digest([entry.digest, [_keys(job) for job in entry.jobs], code])
+    return Outlined(title, made_from, **_of_parts(entry, seconds, list(seconds)))
+
+
+def _keys(job: Job) -> tuple[str, ...]:
+    return job.name, job.key, job.calibration_key, job.skipped
 
 
 def _of_parts(
     entry: Entry, seconds: Mapping[str, float], parts: Sequence[str], kinds: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Digest figures and the parts that are jobs of their own, each with its predicted seconds."""
+    """Digest what draws the figures, and the parts that are jobs of their own, each with its predicted seconds."""
     keys: dict[str, list[Any]] = {part: [] for part in parts}
     for job in entry.jobs:
         if (part := part_of(job)) in keys:
-            keys[part].append((job.name, job.key, job.calibration_key, job.decisions, job.skipped))
+            keys[part].append((*_keys(job), job.decisions))
     rest = sum(spent for part, spent in seconds.items() if part not in parts)
+    drawn = [verb_digest("figure"), drawing_digest(entry.paper), code_digest([*kinds, *own_drawing()])]
     return {
-        "figure": figure_digest(entry.id, kinds),
+        "figure": digest(drawn),
         "parts": {part: digest(own) for part, own in keys.items()},
         "seconds": {"": round(rest, 1), **{part: round(seconds[part], 1) for part in parts}},
     }
-
-
-def figure_digest(id: str, kinds: Sequence[str] = ()) -> str:
-    """Digest the code and style that draw the figures of a claim, by the modules of its kinds, or of a leaderboard."""
-    paper = id.partition(".")[0]
-    return digest([verb_digest("figure"), drawing_digest(paper), code_digest([*kinds, *own_drawing()])])
 
 
 def site_digest(profile: str) -> str:
@@ -144,24 +150,6 @@ def site_digest(profile: str) -> str:
     drawn = [*(drawing_digest(paper, SHOWN_IN) for paper in sorted(papers())), code_digest(own_drawing())]
     found = code_digest([f"dpsco_bench.{FINDINGS.core}"])
     return digest([verb_digest("site"), drawn, found, files])
-
-
-def claim_digest(entry: ClaimEntry) -> str:
-    """Digest a claim's entry, its jobs and the code that judges. Raises InputError for plugins that are not given."""
-    check_given(path for job in entry.jobs for path in job.plugins)
-    return digest([entry.digest, [(*_keys(job), job.present) for job in entry.jobs], judge_digest(entry)])
-
-
-def board_digest(entry: BoardEntry) -> str:
-    """Digest a leaderboard's entry in the plan, its jobs, and the code that ranks."""
-    names = {instance.lower_bound for instance in Board.of(entry).instances} - {""}
-    bounds = {module for name in names for module in bound_modules(name)}
-    code = code_digest(["dpsco_bench.leaderboard.standings", *sorted(bounds)])
-    return digest([entry.digest, [_keys(job) for job in entry.jobs], code])
-
-
-def _keys(job: Job) -> tuple[str, ...]:
-    return job.name, job.key, job.calibration_key, job.skipped
 
 
 @cache

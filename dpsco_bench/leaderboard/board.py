@@ -38,7 +38,6 @@ from dpsco_bench.problems.registry import get_problem, problem_class
 from dpsco_bench.registry import absent_paper, say_once
 
 PREFIX = "leaderboard."
-GRID_KEYS = ("n", "d", "epsilon")
 COUNTS, LIMITS = ("replicates", "data_sets"), ("most_seconds", "most_seconds_at_smallest_n")
 INTEGERS = (*COUNTS, "quadratic_to")
 BY_PROFILE = ("grids", *INTEGERS, *LIMITS)  # keys with a value for each profile; a value alone is that of all profiles
@@ -348,7 +347,7 @@ def _check(board: Board) -> None:
 
 
 def _check_block(block: Any, where: str) -> None:
-    if not isinstance(block, Mapping) or not {"n", "epsilon"} <= set(block) <= set(GRID_KEYS):
+    if not isinstance(block, Mapping) or not {"n", "epsilon"} <= set(block) <= {"n", "d", "epsilon"}:
         raise InputError(where, block, "a mapping with lists n, epsilon and, where it is free, d")
     for key, values in block.items():
         numbers = isinstance(values, list) and all(isinstance(v, int | float) and v is not True for v in values)

@@ -118,14 +118,13 @@ class Watched:
 
     def made(self, job: Job) -> None:
         """Show the risk of a method so far; in lines only the first one."""
-        if job.calibration == "none" or (job.part in self.risks and not self.live):
-            return
-        if (found := so_far(job, self.measured)) is None:
+        told = job.calibration == "none" or (job.part in self.risks and not self.live)
+        if told or not (found := so_far(job, self.measured)):
             return
         self.risks[job.part] = risk, half, count = found
         if not self._refresh():
-            told = f"risk {ui.number(risk, 3)} +- {ui.number(half, 2)} after {count} of {job.replicates} replicates"
-            ui.say(f"{job.part}: {told}")
+            risks = f"{ui.number(risk, 3)} +- {ui.number(half, 2)}"
+            ui.say(f"{job.part}: risk {risks} after {count} of {job.replicates} replicates")
 
     def tell(self, pace: Pace) -> None:
         self.pace = str(pace)

@@ -77,13 +77,10 @@ def unnamed_items(files: Layout) -> Iterator[Path]:
                 named |= {*files.measured.items(step, job)} if is_wanted(step, job) or job.skipped else set()
             named |= {("runs", block.key) for block in job.blocks} if job.has_run else set()
     for kind, key, path in files.measured.store.files():
-        if is_draft(path):
-            continue
-        if kind in ("locks", "pieces"):
+        unused = (kind, key) not in named
+        if kind in ("locks", "pieces"):  # which no plan names
             unused = time.time() - path.stat().st_mtime > FRESH_SECONDS
-        else:
-            unused = (kind, key) not in named
-        if unused:
+        if unused and not is_draft(path):
             yield path
 
 

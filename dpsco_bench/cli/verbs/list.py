@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dpsco_bench.claims.kinds import KINDS, Kind, all_kinds
+from dpsco_bench.claims.kinds import KINDS, all_kinds
 from dpsco_bench.cli.console import Heading, add_shared, answer, labelled, number, numbers, table
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.plain import Plain
@@ -143,7 +143,7 @@ def kinds() -> list[Plain]:
             f"{kind.title}: {', '.join(kind.words)}",
             words=list(kind.words),
             fields=kind.fields,
-            own_fields=own_schema(kind)["properties"],
+            own_fields={name: field.schema for name, field in kind.own_fields.items()},
             keys=kind.keys,
         )
         for kind in all_kinds()
@@ -220,8 +220,3 @@ def _canary(trial: Plain) -> str:
 _LISTS: dict[str, Callable[[], list[Plain]]] = {
     made.__name__: made for made in (algorithms, audits, claims, errata, kinds, papers, problems, tables)
 }
-
-
-def own_schema(kind: Kind) -> Plain:
-    own = {name: field.schema for name, field in kind.own_fields.items()}
-    return {"properties": own, "required": list(own)}
