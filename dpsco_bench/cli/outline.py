@@ -18,7 +18,7 @@ from dpsco_bench.claims.kinds import KINDS
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan
 from dpsco_bench.cli.overrides import listed_by
 from dpsco_bench.cli.verbs.gate import predictor
-from dpsco_bench.cli.verbs.plan import composed, keep
+from dpsco_bench.cli.verbs.plan import keep, make_plan
 from dpsco_bench.cli.workflow import Outline, Outlined, state
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
@@ -26,7 +26,7 @@ from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.job_results import is_wanted
 from dpsco_bench.execution.jobs import Entry, Job, part_of
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.plugins import check_given, load_plugins, plugin_files
+from dpsco_bench.execution.plugins import check_given, plugin_files
 from dpsco_bench.execution.predict import Predictor
 from dpsco_bench.execution.store import take
 from dpsco_bench.jsonio import digest, dumps_pretty, write_atomic
@@ -46,7 +46,7 @@ LONGEST_CLAIMS, LEAST_SECONDS = 6, 10.0
 
 
 def make_outline(files: Layout, config: Plain, overrides: Sequence[str]) -> Outline:
-    """Compose the plan where it is stale, and write plan and outline where the results can be written.
+    """Make the plan, and write it and its outline where the results can be written.
 
     Raises ResultsInUse if another run works on them.
     """
@@ -54,12 +54,10 @@ def make_outline(files: Layout, config: Plain, overrides: Sequence[str]) -> Outl
     with suppress(OSError):  # a dry run over results that cannot be written
         lock = take(files.lock)
     try:
-        plugins = listed_by(overrides, "plugins")
-        load_plugins(plugins)
-        plan = composed(files.plan, files.profile, overrides)
+        plan = make_plan(files.profile, overrides)
         problems = (cell.problem_options for job in plan.jobs() for cell in job.cells)
         own_data = {str(options["path"]) for options in problems if "path" in options}
-        watched = tuple(sorted({*map(str, plugin_files(plugins)), *own_data}))
+        watched = tuple(sorted({*map(str, plugin_files(listed_by(overrides, "plugins"))), *own_data}))
         outline = _outlined(files, plan, state(config, watched), watched)
         if lock:
             keep(plan, files)
