@@ -273,29 +273,21 @@ class TimeLeft:
     def __init__(self, counts: Mapping[str, int]) -> None:
         self._waiting = {rule: count for rule, count in counts.items() if rule != "total"}
         self._known = {rule: dict(PREDICTED.get(rule, {})) for rule in self._waiting}
-        self._running: dict[Any, float] = {}
         self._done, self._start = 0.0, time.monotonic()
 
-    def begin(self, jobid: Any, rule: str, name: str) -> None:
-        if jobid not in self._running and self._waiting.get(rule):
-            self._running[jobid] = self._known[rule].pop(name, 0.0) or self._usual(rule)
+    def end(self, rule: str, name: str) -> None:
+        if self._waiting.get(rule):
+            self._done += self._known[rule].pop(name, 0.0) or self._usual(rule)
             self._waiting[rule] -= 1
 
-    def end(self, jobid: Any) -> None:
-        self._done += self._running.pop(jobid, 0.0)
-
     def _usual(self, rule: str) -> float:
-        known = self._known.get(rule)
+        known = self._known[rule]
         return sum(known.values()) / len(known) if known else OTHER_SECONDS.get(rule, 1.0)
-
-    @property
-    def _rest(self) -> float:
-        waiting = sum(count * self._usual(rule) for rule, count in self._waiting.items())
-        return waiting + sum(self._running.values())
 
     def __str__(self) -> str:
         """``24 %, about 5 min 10 s left``."""
-        rest, elapsed = self._rest, time.monotonic() - self._start
+        rest = sum(count * self._usual(rule) for rule, count in self._waiting.items())
+        elapsed = time.monotonic() - self._start
         if not rest:
             return f"100 %, {duration(elapsed)}"
         left = rest * (PRIOR_SECONDS / (os.cpu_count() or 1) + elapsed) / (PRIOR_SECONDS + self._done)
@@ -307,7 +299,7 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         self._left = TimeLeft({})
-        self._names: dict[Any, str] = {}
+        self._jobs: dict[Any, tuple[str, str, str]] = {}  # that run: rule, name, and how they are told
         self._done, self._all = 0, 0
         self._failed: dict[Any, str] = {}
 
@@ -325,24 +317,24 @@ class LogHandler(LogHandlerBase):
         self._left, self._done, self._all = TimeLeft(told["stats"]), 0, told["stats"].get("total", 0)
 
     def _job_info(self, told: Mapping[str, Any]) -> None:
-        name = ".".join(map(str, told["wildcards"].values()))
-        self._names[told["jobid"]] = told["rule_msg"] or f"{told['rule_name']} {name}".strip()
-        self._left.begin(told["jobid"], told["rule_name"], name)
+        rule, name = told["rule_name"], ".".join(map(str, told["wildcards"].values()))
+        self._jobs[told["jobid"]] = rule, name, told["rule_msg"] or f"{rule} {name}".strip()
 
     def _job_finished(self, told: Mapping[str, Any]) -> None:
-        if name := self._names.pop(told["job_id"], ""):
-            self._left.end(told["job_id"])
+        if job := self._jobs.pop(told["job_id"], None):
+            rule, name, said = job
+            self._left.end(rule, name)
             self._done += 1
-            self._print(f"[{self._done} of {self._all}, {self._left}] {name}")
+            self._print(f"[{self._done} of {self._all}, {self._left}] {said}")
 
     def _job_error(self, told: Mapping[str, Any]) -> None:
         if told["jobid"] not in self._failed:
-            name = self._names.get(told["jobid"], told["rule_name"])
+            rule, name, said = self._jobs.get(told["jobid"], (told["rule_name"], "", told["rule_name"]))
             logs = [path.split(" ")[0] for path in told["log"]]
             why = f": {_last_line(logs[0])} (see {logs[0]})" if logs else ""
-            self._failed[told["jobid"]] = f"failed: {name}{why}"
-            self._print(f"failed: {name}; the others go on")
-            self._left.end(told["jobid"])
+            self._failed[told["jobid"]] = f"failed: {said}{why}"
+            self._print(f"failed: {said}; the others go on")
+            self._left.end(rule, name)
 
     def _print(self, text: str) -> None:
         print(text, file=sys.stdout if self.common_settings.stdout else sys.stderr, flush=True)

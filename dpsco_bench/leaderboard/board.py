@@ -20,7 +20,7 @@ from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
 from dpsco_bench.claims.catalogue import naming, read_own
 from dpsco_bench.claims.files import build_checked, check_names, listed, read_shipped
 from dpsco_bench.claims.jobs import expected_seconds, finished
-from dpsco_bench.claims.model import PROFILES, by_profile, check_profile
+from dpsco_bench.claims.model import by_profile, check_profile
 from dpsco_bench.claims.plan import SEARCH_MARK, BoardEntry, LeftOut
 from dpsco_bench.errors import DpscoError, InputError, Refusal, checked_count, nearest
 from dpsco_bench.execution.cell import Cell, located, pinned
@@ -63,8 +63,7 @@ class Entrant(Record):
     label: str = ""
     variant: str | None = None
     options: Options = field(default_factory=dict)  # constants that the paper leaves to the user, and nothing else
-    profiles: list[str] = field(default_factory=lambda: list(PROFILES))
-    why: str = ""  # it does not run in the other profiles
+    why: str = ""  # it is not run; the reason
 
     @property
     def name(self) -> str:
@@ -157,9 +156,9 @@ class Board(Record):
     def of(cls, entry: BoardEntry) -> Board:
         return cls.from_json(restore(entry.board))
 
-    def shared(self, instance: Instance, profile: str) -> list[tuple[str, str, int, str]]:
+    def shared(self, instance: Instance) -> list[tuple[str, str, int, str]]:
         """List (instance, search, number of a setting, method) of the settings that a method's own run serves."""
-        methods = [one for one in self.methods if profile in one.profiles and one.name not in instance.excluded]
+        methods = [one for one in self.methods if not one.why and one.name not in instance.excluded]
         return [
             (instance.id, search.name, number, alike[0])
             for search in instance.searches
@@ -167,13 +166,13 @@ class Board(Record):
             if (alike := [one.name for one in methods if one.runs_as(setting)])
         ]
 
-    def entrants(self, instance: Instance, profile: str) -> list[tuple[str, str, Entrant]]:
+    def entrants(self, instance: Instance) -> list[tuple[str, str, Entrant]]:
         """List (calibration, name, method) of all that an instance runs at each of its points."""
-        shared = {(search, number) for _, search, number, _ in self.shared(instance, profile)}
+        shared = {(search, number) for _, search, number, _ in self.shared(instance)}
         searched = [
             (CALIBRATION, f"{search.name}{SEARCH_MARK}{number}", setting)
             for search in instance.searches
-            for number, setting in enumerate(search.settings if profile in search.profiles else ())
+            for number, setting in enumerate(search.settings)
             if (search.name, number) not in shared
         ]
         silent = [(SILENT, REFERENCE, instance.without_privacy)] if instance.without_privacy else []
@@ -288,10 +287,6 @@ def _by_profile(values: Any, where: str) -> Plain:
 def _entrant(cls: type[Entrant], entry: Any, where: str) -> Any:
     """Build a method; its algorithm alone may stand for it."""
     made = build_checked(cls, {"algorithm": entry} if isinstance(entry, str) else entry, where)
-    if not set(made.profiles) <= set(PROFILES):
-        raise InputError(f"{where} {made.name}: profiles", made.profiles, "some of " + ", ".join(PROFILES))
-    if set(made.profiles) != set(PROFILES) and not made.why:
-        raise InputError(f"{where} {made.name}: why", "missing", "given where profiles are left out")
     for options in (made.grid, *made.beside) if isinstance(made, Search) else ():
         check_names("options", options, where)
     return made
@@ -381,7 +376,7 @@ def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
     for instance in board.instances:
         points = board.points(instance, profile)
         _check_instance(board, instance, points, settings)
-        for place, (calibration, name, one) in product(enumerate(points), board.entrants(instance, profile)):
+        for place, (calibration, name, one) in product(enumerate(points), board.entrants(instance)):
             draft, part = draft_at(board, instance, name, one, *place), _part(instance, name)
             job = ranking_job(board, profile, settings, part, calibration)
             job, drafts = found.setdefault((part, calibration), (job, []))
@@ -392,7 +387,7 @@ def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
             else:
                 drafts += [(at, seconds) for at in [draft.at_signal(one) for one in instance.signals] or [draft]]
     jobs = tuple(with_cells(job, drafts) for job, drafts in found.values() if drafts)
-    shared = tuple(one for instance in board.instances for one in board.shared(instance, profile))
+    shared = tuple(one for instance in board.instances for one in board.shared(instance))
     return BoardEntry(board.id, jobs, digest([board, profile, left_out]), to_jsonable(board), tuple(left_out), shared)
 
 
@@ -496,7 +491,7 @@ def _seconds(board: Board, instance: Instance, draft: Cell, job: Job) -> float:
         if seconds > most or (beyond and is_quadratic(draft, job, plan)):
             total = max(1, len(instance.signals)) * seconds
             raise Unfit("too_long", f"about {duration(total)} on one core: {steps_text(plan)}", seconds=total)
-    if unwanted := next((m.why for m in board.methods if m.name == name and profile not in m.profiles), ""):
+    if unwanted := next((method.why for method in board.methods if method.name == name), ""):
         raise Unfit("not_run", unwanted)
     return seconds
 

@@ -163,7 +163,7 @@ def candidates(board: Board, settings: Settings) -> tuple[list[Candidate], list[
         draft, job = _cell(board, settings, method.name, method, CALIBRATION)
         try:
             plan, seconds = boards.fitted(board.instances[0], draft, job)
-            if not method.profiles:
+            if method.why:
                 raise Unfit("not_run", method.why)
         except Unfit as unfit:
             left_out.append(LeftOut.of(draft, unfit.status, unfit.brief))
