@@ -292,7 +292,7 @@ def claim(
     from dpsco_bench.execution.layout import Layout
 
     check_profile(profile)
-    ids, settings = asked_claims([str(id), *_settings(seed, data_root, others)], [str(file) for file in plugins])
+    ids, settings = asked_claims([str(id), *_settings(seed, data_root, others)], [*map(str, plugins)])
     measured = Layout(profile).measured
     return [row for one in ids for row in run_claim(claim_plan(one, profile, settings), measured)]
 
@@ -310,14 +310,11 @@ def leaderboard(
 
     Returns a standing for each instance and point, of all boards where none is named.
     """
-    from dpsco_bench.claims.jobs import check_profile
     from dpsco_bench.cli.verbs.leaderboard import asked_boards, run_boards
 
-    check_profile(profile)
-    named = [] if id is None else [str(id)]
-    return run_boards(
-        profile, *asked_boards([*named, *_settings(seed, data_root, others)], [str(file) for file in plugins])
-    )
+    named = [str(id)] * (id is not None)
+    ids, settings = asked_boards([*named, *_settings(seed, data_root, others)], [*map(str, plugins)])
+    return run_boards(profile, ids, settings)
 
 
 def _settings(seed: int, data_root: str | Path, others: Mapping[str, Any]) -> list[str]:

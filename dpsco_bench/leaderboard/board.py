@@ -22,7 +22,7 @@ from dpsco_bench.claims.files import build_checked, check_names, listed, read_sh
 from dpsco_bench.claims.jobs import expected_seconds, finished
 from dpsco_bench.claims.model import by_profile, check_profile
 from dpsco_bench.claims.plan import SEARCH_MARK, BoardEntry, LeftOut
-from dpsco_bench.errors import DpscoError, InputError, Refusal, checked_count, nearest
+from dpsco_bench.errors import DpscoError, InputError, Refusal, checked_count
 from dpsco_bench.execution.cell import Cell, located, pinned
 from dpsco_bench.execution.jobs import OF, RANKING, SEARCHED, Job, Settings
 from dpsco_bench.execution.predict import rounds_of
@@ -194,14 +194,11 @@ def board_ids() -> list[str]:
 
 
 def load_board(id: str) -> Board:
-    """Read a board that ships, without what names methods or bounds of papers that are not installed."""
-    if id not in board_ids():
-        raise InputError("leaderboard", id, nearest(id, board_ids()))
+    """Read a board that ships, without methods and bounds of papers that are not installed."""
     name = id.removeprefix(PREFIX)
     board = parse_board(read_shipped(conf_dir() / "leaderboard" / f"{name}.yaml"), name)
-    lost = {one.name for one in board.methods if _is_absent(one)}
-    kept = [one for one in board.methods if one.name not in lost]
-    return replace(board, methods=kept, instances=[_but_for(lost, one) for one in board.instances])
+    kept = [one for one in board.methods if not _is_absent(one)]
+    return replace(board, methods=kept, instances=[_but_for_absent(one) for one in board.instances])
 
 
 def shipped_instances(problem: str = "") -> list[Instance]:
@@ -210,15 +207,13 @@ def shipped_instances(problem: str = "") -> list[Instance]:
     return [one for one in found if problem in ("", one.problem)]
 
 
-def _but_for(lost: set[str], one: Instance) -> Instance:
+def _but_for_absent(one: Instance) -> Instance:
     unbounded = absent_paper(one.lower_bound, of=BOUNDS, left_out="a lower bound of the board")
     return replace(
         one,
         searches=[search for search in one.searches if not _is_absent(search)],
-        excluded={name: why for name, why in one.excluded.items() if name not in lost},
         without_privacy=None if one.without_privacy and _is_absent(one.without_privacy) else one.without_privacy,
         lower_bound="" if unbounded else one.lower_bound,
-        runs_to={profile: {k: n for k, n in to.items() if k not in lost} for profile, to in one.runs_to.items()},
     )
 
 
@@ -358,7 +353,7 @@ def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = No
     own = own_boards(settings.boards)
     boards, files = {id: load_board(id) for id in board_ids()} | own, dict(zip(own, settings.boards, strict=True))
     for id in ids or ():
-        if not any(boards[id].points(instance, check_profile(profile)) for instance in boards[id].instances):
+        if not any(boards[id].points(instance, profile) for instance in boards[id].instances):
             raise InputError("profile", profile, f"one in whose grids {id} has points: {', '.join(boards[id].grids)}")
     entries = []
     for id in boards if ids is None else ids:

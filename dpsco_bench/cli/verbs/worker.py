@@ -11,7 +11,6 @@ from typing import Any
 from dpsco_bench.analysis.races import race, raced
 from dpsco_bench.analysis.stages import decider
 from dpsco_bench.analysis.verdict import JudgedClaim
-from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan, read_plan
 from dpsco_bench.cli.console import add_shared, say
 from dpsco_bench.cli.verbs.claim import weigh
@@ -42,8 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(dest="work", required=True, metavar="|".join(words))
     for name, text in words.items():
         kind = kinds.add_parser(name, help=text, description=text, allow_abbrev=False)
-        kind.add_argument("--profile", default="ci", choices=PROFILES, help="default: ci")
-        add_shared(kind, "plugin")
+        add_shared(kind, "profile", "plugin")
         if name in OF_ONE:
             kind.add_argument("id", help="claim or leaderboard")
         if name == "part":
