@@ -19,10 +19,8 @@ from dpsco_bench.registry import PLUGIN
 
 BAD_INPUT = 2
 INTERRUPTED = 130
-LONGEST = 2000
-"""Characters of an error: a value that a file of megabytes gives is not told in full."""
-DEBUG = "DPSCO_DEBUG"
-"""Environment variable; where it is set, errors come with their traceback."""
+LONGEST = 2000  # characters of an error: a value that a file of megabytes gives is not told in full
+DEBUG = "DPSCO_DEBUG"  # environment variable; where it is set, errors come with their traceback
 _VERBS = Path(__file__).parent / "verbs"
 
 

@@ -37,8 +37,7 @@ from dpsco_bench.registry import REGISTRIES, modules_in, papers, roots
 from dpsco_bench.report.findings import FINDINGS
 from dpsco_bench.report.own_figures import figure_names
 
-DRAWN_IN = ("figures", "tables")
-"""Modules or folders of a paper that say how its claims are shown."""
+DRAWN_IN = ("figures", "tables")  # modules or folders of a paper that say how its claims are shown
 SHOWN_IN = (*DRAWN_IN, "findings", "algorithms", "bounds")
 """Modules that pages show besides: findings, listings, formulas, and the words of letters."""
 LONGEST_CLAIMS, LEAST_SECONDS = 6, 10.0

@@ -62,12 +62,10 @@ COLUMNS = (
     *ui.numbers("gradients"),
 )
 REFUSED = "refused"
-CLOCK_SECONDS = 2.0
-"""How far clocks of other machines, which may write the files, may be behind."""
+CLOCK_SECONDS = 2.0  # how far clocks of other machines, which may write the files, may be behind
 NOTES = ".dpsco-failures"
 """Folder of the failures of a sweep: its own folder may be one of the user's, with files of any name in it."""
-TICKS = 100
-"""Steps in which a single run tells how far it is."""
+TICKS = 100  # steps in which a single run tells how far it is
 FULL_ERROR = "HYDRA_FULL_ERROR"
 
 

@@ -39,17 +39,14 @@ PREDICTED: dict[str, dict[str, float]] = {}
 """Rule -> job -> predicted seconds, of the profile that this process runs."""
 START_SECONDS, CLAIM_SECONDS = 0.1, 2.0
 """Seconds of a job besides its runs: to start, and to judge and draw a claim."""
-FILES = ("plugins", "claims", "boards")
-"""Keys that take a file or a list of files."""
+FILES = ("plugins", "claims", "boards")  # keys that take a file or a list of files
 KEYS = ("profile", "data_root", "backend", "overrides", *FILES)
 """Keys of ``snakemake --config KEY=VALUE``."""
 HIDDEN = ("job_info", "job_started", "job_finished", "job_error", "progress", "shellcmd", "resources_info")
 """Snakemake's own messages of a run that lines here stand for."""
 CHATTER = ("Select jobs to execute", "At least one job did not complete", "Assuming unrestricted", "Complete log")
-OTHER_SECONDS = {"write_site": 30.0}
-"""Seconds of jobs without a prediction; others take a second."""
-PRIOR_SECONDS = 5.0
-"""Predicted seconds that count as done at the predicted pace."""
+OTHER_SECONDS = {"write_site": 30.0}  # seconds of jobs without a prediction; others take a second
+PRIOR_SECONDS = 5.0  # predicted seconds that count as done at the predicted pace
 
 
 @dataclass(frozen=True)

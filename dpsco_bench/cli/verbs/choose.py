@@ -37,10 +37,8 @@ Every method has the parameters of its theorem, and the noise that its accountan
 Finished methods are kept in results/store: a second call, with another --limit too, runs only what is missing."""
 RESULTS = Path("results/choose")
 ENDINGS = (".parquet", ".pq")
-SPACING = 5.0
-"""Least seconds between two lines of progress."""
-MUCH = 0.5
-"""Where more of the rows are clipped, little but their directions is left of them."""
+SPACING = 5.0  # least seconds between two lines of progress
+MUCH = 0.5  # where more of the rows are clipped, little but their directions is left of them
 STATUSES = {
     "too_long": "no time left: needs ",
     "stopped": "",

@@ -36,8 +36,7 @@ EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fuse
 A claim of one's own is given by its file: dpsco claim my_claim.yaml --plugin my_method.py
 Finished jobs are kept in results/store, where the workflow finds them too, so an interrupted claim resumes.
 A claim that does not hold is a result: the exit code is 0 whatever the verdict."""
-LEAST_SECONDS = 0.02
-"""Least seconds of a cell, beside its steps."""
+LEAST_SECONDS = 0.02  # least seconds of a cell, beside its steps
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

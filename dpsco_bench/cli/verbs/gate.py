@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "print the verdict table and compare it with the recorded verdicts"
 EPILOG = "A claim that does not hold is a result. Exit code 1 only where a verdict is not the recorded one."
-MOST_NAMES = 8
-"""Claims that a line names."""
+MOST_NAMES = 8  # claims that a line names
 ASKED = ("printed", "noise", "private")
 PAPERS = (Heading("paper"), *numbers(**{key: QUESTIONS[key].lower() for key in ASKED}, others="other claims"))
 

@@ -21,8 +21,7 @@ EPILOG = """What `claim` and `leaderboard` measured at settings that no plan has
 writes, if nothing was written to them for an hour and their process no longer runs."""
 FOLDERS = ("plan", "parts", "timed", "verdicts", "standings", "logs")
 FIGURE_SUFFIXES = ("", ".curves", ".time", ".shown", ".collapse")
-FRESH_SECONDS = 3600.0
-"""Files younger than this that are half written, or locks, may be in use."""
+FRESH_SECONDS = 3600.0  # files younger than this that are half written, or locks, may be in use
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

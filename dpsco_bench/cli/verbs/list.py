@@ -20,8 +20,7 @@ from dpsco_bench.registry import PLUGIN
 SUMMARY = "what exists: algorithms, audits, claims, errata, kinds of parts, papers, problems or tables, one line each"
 
 _ID, _SUMMARY = Heading("id"), Heading("summary", shrink=30)
-SCREEN = 24
-"""Entries that a screen has room for; below more of them stands how to get fewer."""
+SCREEN = 24  # entries that a screen has room for; below more of them stands how to get fewer
 _AUDITS = (Heading("audit"), Heading("canary", shrink=18), Heading("claim"), *numbers("n", "d"), Heading("statistic"))
 _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 """Authors and year, which the id already tells; kept in JSON."""
