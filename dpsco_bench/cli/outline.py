@@ -16,10 +16,10 @@ from dpsco_bench.claims.catalogue import conf_files
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.kinds import KINDS
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan
+from dpsco_bench.cli.outlined import Outline, Outlined, state
 from dpsco_bench.cli.overrides import listed_by
 from dpsco_bench.cli.verbs.gate import predictor
 from dpsco_bench.cli.verbs.plan import keep, make_plan
-from dpsco_bench.cli.workflow import Outline, Outlined, state
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest

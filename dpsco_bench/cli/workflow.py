@@ -6,14 +6,12 @@ and read otherwise. Nothing here loads a numerical library, so that a dry run is
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shlex
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager
 from importlib.util import find_spec
 from logging import LogRecord
 from pathlib import Path
@@ -25,15 +23,12 @@ from dpsco_bench.claims.catalogue import find_claim_id
 from dpsco_bench.claims.model import check_profile
 from dpsco_bench.cli.console import quoted
 from dpsco_bench.cli.forking import Forks
+from dpsco_bench.cli.outlined import Outlined, read_outline, shared, state
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.progress import duration
-from dpsco_bench.jsonio import dumps_canonical, loads
-from dpsco_bench.paths import conf_dir, shared_dir
-from dpsco_bench.plain import Plain, Record
-from dpsco_bench.registry import paper_folders
+from dpsco_bench.plain import Plain
 
-PACKAGE = Path(__file__).resolve().parents[1]
 PREFIX = "leaderboard."
 PREDICTED: dict[str, dict[str, float]] = {}
 """Rule -> job -> predicted seconds, of the profile that this process runs."""
@@ -47,74 +42,6 @@ HIDDEN = ("job_info", "job_started", "job_finished", "job_error", "progress", "s
 CHATTER = ("Select jobs to execute", "At least one job did not complete", "Assuming unrestricted", "Complete log")
 OTHER_SECONDS = {"write_site": 30.0}  # seconds of jobs without a prediction; others take a second
 PRIOR_SECONDS = 5.0  # predicted seconds that count as done at the predicted pace
-
-
-@dataclass(frozen=True)
-class Outlined(Record):
-    """A claim or leaderboard.
-
-    Attributes
-    ----------
-    digest, figure : str, digests of what its verdicts or standings, and its figures, are made from
-    parts : mapping, parts that are jobs of their own -> digests of what they are measured by
-    timed : str, digest of what is timed; empty if nothing is
-    seconds : mapping, predicted CPU seconds by part; "" stands for the rest
-    """
-
-    title: str
-    digest: str
-    figure: str
-    parts: Mapping[str, str] = field(default_factory=dict)
-    timed: str = ""
-    seconds: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Outline(Record):
-    """A profile: its claims and leaderboards by id, and the figures of papers that belong to no claim (``chapters``).
-
-    ``made_from`` is the state of the files that it was made from, of which ``watched`` are the user's.
-    """
-
-    made_from: str
-    watched: tuple[str, ...]
-    claims: Mapping[str, Outlined]
-    boards: Mapping[str, Outlined]
-    chapters: tuple[str, ...]
-    site: str
-
-
-def state(config: Plain, watched: Iterable[str]) -> str:
-    """Digest of the configuration, and of names, sizes and times of all files that a plan is made from."""
-    folders = [conf_dir(), PACKAGE, *paper_folders().values(), Path(config.get("data_root", "data"))]
-    folders += [folder for name in ("docs", "workflows", "requirements") for folder in shared(name)]
-    files = [*config.get("plugins", ()), *config.get("claims", ()), *config.get("boards", ()), *watched]
-    found = sorted({line for place in (*folders, *map(Path, files)) for line in _stats(place)})
-    return hashlib.sha256(dumps_canonical([config, found]).encode()).hexdigest()
-
-
-def shared(name: str) -> Iterator[Path]:
-    """Find a folder beside the package, if it exists."""
-    with suppress(InputError):  # a package without it
-        yield shared_dir(name)
-
-
-def _stats(place: Path) -> Iterator[str]:
-    files = [str(place)] if place.is_file() else []
-    for folder, folders, names in os.walk(place):
-        folders[:] = [name for name in folders if name != "__pycache__"]
-        files += [f"{folder}/{name}" for name in names]
-    for file in files:
-        found = os.stat(file)
-        yield f"{file} {found.st_size} {found.st_mtime_ns}"
-
-
-def read_outline(path: Path) -> Outline | None:
-    """Read an outline; None where it is absent or of another form."""
-    try:
-        return Outline.from_json(loads(path.read_text(encoding="utf-8")))
-    except (FileNotFoundError, InputError, UnicodeDecodeError, TypeError):
-        return None
 
 
 @contextmanager

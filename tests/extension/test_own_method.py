@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import dpsco_bench
+from dpsco_bench.cli.outlined import state
 from dpsco_bench.cli.verbs import plan as planning
-from dpsco_bench.cli.workflow import state
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins, plugin_files
 from dpsco_bench.execution.results import read_table
