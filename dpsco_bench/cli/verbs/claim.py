@@ -98,7 +98,8 @@ def run_claim(entry: ClaimEntry, measured: Measured) -> list[Verdict]:
     make_all(entry.jobs, measured, say, weigh, decide=decider([entry], measured))
     costs = {(job.part, job.calibration): measured.cost("run", job) for job in entry.jobs if job.has_run}
     rows = judge_claim(entry, measured.load, measured.decided)
-    return [replace(row, runtime_s=(costs.get((row.part, row.calibration)) or (math.nan,))[0]) for row in rows]
+    seconds = {place: cost[0] for place, cost in costs.items() if cost}
+    return [replace(row, runtime_s=seconds.get((row.part, row.calibration), math.nan)) for row in rows]
 
 
 def weigh(step: str, job: Job) -> list[float]:
