@@ -70,8 +70,8 @@ def make_outline(files: Layout, config: Plain, overrides: Sequence[str]) -> Outl
 def _outlined(files: Layout, plan: WorkPlan, made_from: str, watched: tuple[str, ...]) -> Outline:
     predict, measured = predictor(files.profile), files.measured
     claims = {entry.id: measured.present(entry) for entry in plan.claims}
-    skipping = [entry for entry in plan.boards if any(job.skipped for job in entry.jobs)]
-    boards = {entry.id: entry for entry in (*plan.boards, *(raced(entry, measured) for entry in skipping))}
+    boards = {entry.id: entry for entry in plan.boards}
+    boards |= {id: raced(entry, measured) for id, entry in boards.items() if any(job.skipped for job in entry.jobs)}
     seconds = {entry.id: _seconds(entry, predict) for entry in plan.entries}
     longest = sorted(claims, key=lambda id: -sum(seconds[id].values()))[:LONGEST_CLAIMS]
     return Outline(
