@@ -81,10 +81,7 @@ def _algorithm(id: str) -> Plain | None:
 
 
 def _option(parameter: inspect.Parameter, **said: str) -> Plain:
-    """Describe an option: its name, types, default and meaning.
-
-    ``allowed`` has the values that a problem declares, ``told_by`` the algorithm whose docstring tells the meaning.
-    """
+    """Describe an option; of an algorithm ``told_by`` is another whose docstring tells the meaning."""
     kinds = get_args(parameter.annotation) or (parameter.annotation,)
     names = ["null" if k is type(None) else getattr(k, "__name__", str(k)) for k in kinds]
     if parameter.annotation is parameter.empty:

@@ -156,10 +156,7 @@ def _fits(key: str, text: str) -> bool:
 
 
 def _written_out(argument: str) -> str:
-    """List the names that ``GROUP=glob(PATTERN)`` stands for: Hydra's own looks for files, and names are registered.
-
-    Raises InputError for a pattern that no name matches.
-    """
+    """List the names that ``GROUP=glob(PATTERN)`` stands for: Hydra's own looks for files, and names are registered."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 

@@ -115,10 +115,7 @@ class Request:
         }
 
     def columns(self) -> Plain:
-        """Its row of the Parquet file: swept keys as ``swept.<key>``, held-out numbers as ``held_out.<name>``.
-
-        Those of the starting point and of the minimiser are ``held_out.trivial.<name>`` and so on.
-        """
+        """Its row of the Parquet file, in which keys and held-out numbers have the prefixes ``swept`` and ``held_out``."""
         swept = {f"swept.{key}": value for key, value in self.swept.items()}
         if self.refused:
             return {**swept, **self.to_json(), "out": ""}
@@ -198,15 +195,11 @@ def _composed(overrides: Sequence[ui.Override], sweep: bool, folder: Path) -> It
             reason = " ".join(str(error).split("\n\n")[0].split())
             hint = f"; {LAUNCHERS_FROM}" * any(f"hydra/launcher/{name}'" in reason for name in LAUNCHERS)
             raise DpscoError(f"configuration {' '.join(choice)}: {reason}{hint}") from None
-        yield request(config, swept, sweep, folder)
+        yield _request(config, swept, sweep, folder)
 
 
-def request(config: Any, swept: Mapping[str, str], sweep: bool, folder: Path) -> Request:
-    """Check one resolved configuration. Raises DpscoError naming the key that is wrong.
-
-    In a ``sweep``, an algorithm that does not take the problem is no error. The rows go to ``out`` of the
-    configuration, else to a file in the ``folder`` that is named by their digest.
-    """
+def _request(config: Any, swept: Mapping[str, str], sweep: bool, folder: Path) -> Request:
+    """Check a resolved configuration, whose rows go to ``out`` or into a folder; a sweep may have refused pairs."""
     asked = read_config(config)
     cell, out = config_cell(asked), asked["out"]
     if out is not None:
@@ -301,7 +294,7 @@ def run_sweep(asked: Requests, as_json: bool) -> None:
 
     def task(config: Any) -> None:
         load_plugins(config.plugins)
-        entry = request(OmegaConf.to_container(config, resolve=True), {}, sweep=True, folder=asked.folder or RUNS)
+        entry = _request(OmegaConf.to_container(config, resolve=True), {}, sweep=True, folder=asked.folder or RUNS)
         if entry.job is None:
             return
         try:

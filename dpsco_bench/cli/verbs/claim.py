@@ -72,10 +72,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """Sort the arguments of a verb into ids of claims and settings, overrides of ``conf/plan.yaml``, each once.
-
-    Raises InputError for an unknown claim or setting, or no claim at all.
-    """
+    """Sort arguments into ids of claims and settings, each once. Raises InputError for an unknown one, or no claim."""
     names, files, settings = asked_files(arguments, plugins, "claims")
     known = [*claim_ids(), *own_claims(listed_by(settings, "claims"))]
     ids: list[str] = []
