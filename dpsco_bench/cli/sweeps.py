@@ -115,7 +115,7 @@ class Request:
         }
 
     def columns(self) -> Plain:
-        """Its row of the Parquet file: swept keys as ``swept.<key>``, held-out numbers as ``held_out.[<of>.]<name>``."""
+        """Make its row of the file: swept keys as ``swept.<key>``, held-out numbers as ``held_out.[<of>.]<name>``."""
         swept = {f"swept.{key}": value for key, value in self.swept.items()}
         if self.refused:
             return {**swept, **self.to_json(), "out": ""}
