@@ -357,10 +357,9 @@ def launch(arguments: list[str], task: Callable[[Any], None]) -> None:
 
 
 def _end_sweep(rows: Sequence[Request], failed: DpscoError | None, files: Mapping[str, Path], as_json: bool) -> None:
-    """Print the table (or JSON), and write file and plot, of what a sweep left.
+    """Print and write what a sweep left; nothing where no run has a result since one failed.
 
-    Raises ``failed``, the first failure of a run that was no refusal, and a DpscoError where all runs are refused.
-    Where none has a result since one failed, nothing is written.
+    Raises ``failed``, the first failure that was no refusal, and a DpscoError where all runs are refused.
     """
     some = not all(row.refused for row in rows)
     if failed and not some:

@@ -471,10 +471,7 @@ class Unfit(DpscoError):
 
 
 def _seconds(board: Board, instance: Instance, draft: Cell, job: Job) -> float:
-    """Predict the seconds of a cell, 0 where its data are absent. Raises Unfit for one that is not run.
-
-    Limits are of one signal; the reason has the time of all.
-    """
+    """Predict the seconds of a cell, 0 where its data are absent. Raises Unfit for one that is not run."""
     name, profile = draft.method.partition("/")[2], job.profile
     if name not in instance.excluded and problem_class(instance.problem).unavailable(Path(job.data_root)):
         return 0.0
@@ -484,7 +481,7 @@ def _seconds(board: Board, instance: Instance, draft: Cell, job: Job) -> float:
         most = (board.most_seconds_at_smallest_n if here == smallest else board.most_seconds)[profile]
         beyond = here > board.quadratic_to.get(profile, math.inf) and seconds > QUICK
         if seconds > most or (beyond and is_quadratic(draft, job, plan)):
-            total = max(1, len(instance.signals)) * seconds
+            total = max(1, len(instance.signals)) * seconds  # the limits are of one signal
             raise Unfit("too_long", f"about {duration(total)} on one core: {steps_text(plan)}", seconds=total)
     if unwanted := next((method.why for method in board.methods if method.name == name), ""):
         raise Unfit("not_run", unwanted)

@@ -144,10 +144,7 @@ class Watched:
 
 
 def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: bool = False) -> tuple[Contest, Settings]:
-    """Sort arguments into a point (or its public twin) and settings, checked, their plugins loaded.
-
-    Raises InputError for an unknown key, or a value out of range.
-    """
+    """Sort arguments into a point, or its twin, and settings. Raises InputError for a wrong key or value."""
     kept = PLAN_SETTINGS.keys() - {"claims", "boards", "stages"}
     mine = [text for text in arguments if text.partition("=")[0] in kept]
     settings = plan_settings("ci", check_settings(extended(mine, "plugins", plugins)))

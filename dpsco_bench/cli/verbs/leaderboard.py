@@ -47,10 +47,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """Sort ids of boards, the user's files (``.yaml``) and settings ``key=value`` into ids and settings.
-
-    Returns all ids where none is asked for. Raises InputError for an unknown board or setting.
-    """
+    """Sort arguments into ids of boards, by default all, and settings. Raises InputError for an unknown one."""
     names, files, settings = asked_files(arguments, plugins, "boards")
     known = [*board_ids(), *own_boards(listed_by(settings, "boards"))]
     ids: list[str] = []
@@ -68,10 +65,7 @@ def run_boards(profile: str, ids: Sequence[str], settings: Sequence[str]) -> lis
 
 
 def _run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]:
-    """Calibrate, run and rank one board; a method that fails is told on stderr, left out, and ends no other.
-
-    Raises DpscoError as the first method fails, where all do.
-    """
+    """Calibrate, run and rank a board; a method that fails is told and left out. Raises its error where all fail."""
     failed: dict[str, DpscoError] = {}
 
     def lost(job: Job, error: DpscoError) -> None:

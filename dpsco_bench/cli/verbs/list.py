@@ -64,10 +64,7 @@ def _lines(what: str, entries: Sequence[Plain]) -> Iterator[str]:
 
 
 def _accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Plain]:
-    """List every method, those that accept a point first; n is 4096 where neither keys nor a file tell it.
-
-    A ``label`` is what a leaderboard calls an algorithm of which it has several settings.
-    """
+    """List every method, those that accept a point first; n is 4096 where neither keys nor a file tell it."""
     from dpsco_bench.algorithms.registry import get_algorithm
     from dpsco_bench.cli.verbs.choose import asked_point
     from dpsco_bench.execution.request import DEFAULT_RECORDS
