@@ -120,27 +120,25 @@ class Watched:
         if told or not (found := so_far(job, self.measured)):
             return
         self.risks[job.part] = risk, half, count = found
-        if not self._refresh():
-            risks = f"{ui.number(risk, 3)} +- {ui.number(half, 2)}"
-            ui.say(f"{job.part}: risk {risks} after {count} of {job.replicates} replicates")
+        risks = f"{ui.number(risk, 3)} +- {ui.number(half, 2)}"
+        self._show(f"{job.part}: risk {risks} after {count} of {job.replicates} replicates")
 
     def tell(self, pace: Pace) -> None:
         self.pace = str(pace)
-        if not self._refresh() and pace.done < pace.all and time.monotonic() - self.last >= SPACING:
+        if self.live or (pace.done < pace.all and time.monotonic() - self.last >= SPACING):
             self.last = time.monotonic()
-            ui.say(self.pace)
+            self._show(self.pace)
 
-    def _refresh(self) -> bool:
-        """Show the table anew; False where there is no terminal for it."""
+    def _show(self, line: str) -> None:
+        """Show the table anew on a terminal, else a line."""
         from rich.table import Table
 
         if not self.live:
-            return False
+            return ui.say(line)
         rows = Table("method", "risk", "+- (95 %)", "replicates", box=None, caption=self.pace)
         for name, (risk, half, count) in sorted(self.risks.items(), key=lambda item: item[1]):
             rows.add_row(name, ui.number(risk, 3), ui.number(half, 2), str(count))
         self.live.update(rows, refresh=True)
-        return True
 
 
 def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: bool = False) -> tuple[Contest, Settings]:
