@@ -83,10 +83,6 @@ def held_out_text(found: HeldOut | None) -> str:
     return number(found.loss) + ("" if found.accuracy is None else f" ({number(100 * found.accuracy)} %)")
 
 
-def _margin_text(row: Standing) -> str:
-    return NOTHING if row.contenders else f"{number(row.margin, 2)} {interval(row.margin_ci, show=number)}".strip()
-
-
 def _search_text(found: Searched | None) -> str:
     return f"{number(found.risk)} ({found.method}, {options_text(found.options) or STATED})" if found else NOTHING
 
@@ -99,10 +95,6 @@ def algorithms(board: BoardResults) -> dict[str, str]:
 def _page(algorithm: str) -> str:
     """Address the page of a method; empty for one that is not registered here."""
     return address("method", algorithm) if algorithm in ALGORITHMS.names() else ""
-
-
-def _winner_page(row: Standing) -> str:
-    return _page(row.best.algorithm) if row.best and len(row.tied) == 1 and not row.contenders else ""
 
 
 def _place(path: str = "") -> Columns:
@@ -126,13 +118,15 @@ POINTS: Columns = {
             "contenders": lambda row: [one.method for one in row.contenders],
             "uncompared": "uncompared",
         },
-        link=_winner_page,
+        link=lambda row: _page(row.best.algorithm) if row.best and len(row.tied) == 1 and not row.contenders else "",
     ),
     "Competing": Column(lambda row: len(row.order), raw="competing", numeric=True),
     "Risk": Column("least", number, "risk", numeric=True),
     "Kind": Column("risk_kind", kind_text),
     "Margin [95 %]": Column(
-        _margin_text,
+        lambda row: (
+            NOTHING if row.contenders else f"{number(row.margin, 2)} {interval(row.margin_ci, show=number)}".strip()
+        ),
         raw={"margin": "told_margin.0", "margin_low": "told_margin.1", "margin_high": "told_margin.2"},
         numeric=True,
     ),
