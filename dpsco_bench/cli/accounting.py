@@ -133,7 +133,10 @@ class Account(Tabled):
         said, nominal = [*_about_paper(self), *_about_price(self)], self.constants.status == "nominal"
         for calibration, entry in self.calibrations.items():
             said += [f"{calibration}: {remark}." for remark in _about_calibration(self, entry, nominal)]
-        said += _without_add_remove(self)
+        reasons = {name: entry.epsilon_add_remove_reason for name, entry in self.charged.items()}
+        for reason in dict.fromkeys(filter(None, reasons.values())):  # once where it is that of both
+            who = ", ".join(name for name, why in reasons.items() if why == reason)
+            said.append(f"{who}: no add/remove epsilon, as {reason}.")
         if nominal:
             proven = any(entry.privacy_status == "proven" for entry in self.charged.values())
             clipped = "the run clips what a record may change, so that its privacy needs no true ones"
@@ -329,11 +332,3 @@ def _about_calibration(report: Account, entry: CalibrationAccount | Declined, no
             "for comparison, a generic bound for zCDP on batches without replacement gives "
             f"{entry.epsilon_generic:.3g}; by it the claim would take {needed}"
         )
-
-
-def _without_add_remove(report: Account) -> list[str]:
-    """Why a calibration has no add/remove epsilon, once where the reason is that of both."""
-    reasons = {name: entry.epsilon_add_remove_reason for name, entry in report.charged.items()}
-    said = dict.fromkeys(reason for reason in reasons.values() if reason)
-    who = {reason: ", ".join(name for name, why in reasons.items() if why == reason) for reason in said}
-    return [f"{who[reason]}: no add/remove epsilon, as {reason}." for reason in said]
