@@ -130,7 +130,28 @@ class Account(Tabled):
     @property
     def remarks(self) -> list[str]:
         """Sentences on what the numbers mean, and warnings."""
-        return sentences(self)
+        said, nominal = [*_about_paper(self), *_about_price(self)], self.constants.status == "nominal"
+        for calibration, entry in self.calibrations.items():
+            said += [f"{calibration}: {remark}." for remark in _about_calibration(self, entry, nominal)]
+        reasons = {name: entry.epsilon_add_remove_reason for name, entry in self.charged.items()}
+        for reason in dict.fromkeys(filter(None, reasons.values())):  # once where it is that of both
+            who = ", ".join(name for name, why in reasons.items() if why == reason)
+            said.append(f"{who}: no add/remove epsilon, as {reason}.")
+        if nominal:
+            proven = any(entry.privacy_status == "proven" for entry in self.charged.values())
+            clipped = "the run clips what a record may change, so that its privacy needs no true ones"
+            what = clipped if proven else "nothing on it is proven"
+            said.append(f"The problem's constants are nominal (declared, not true everywhere): {what}.")
+        if self.data_dependent_constants:
+            said.append("The constants shown are those of data set 0; computing them from the data is not private.")
+        if self.epsilon > WEAK:
+            odds = f"two neighbouring data sets may be told apart at odds of exp({self.epsilon:g}) to 1"
+            said.append(f"epsilon = {self.epsilon:g} protects nobody: {odds}.")
+        if self.n == 1:
+            said.append("n = 1: there is no other record to hide among, so that the whole release is about one person.")
+        if self.delta_large:
+            said.append(f"delta >= 1/n = {1 / self.n:.3g}: releasing one record outright would satisfy such a delta.")
+        return said
 
     @property
     def table(self) -> pa.Table:
@@ -193,7 +214,7 @@ def screen(report: Account) -> Iterator[str]:
     yield labelled("source", report.source, 11)
     yield labelled("constants", f"{constants_text(report.constants)} ({report.constants.status})", 11)
     yield "\n" + table(COLUMNS, list(_rows(report))) + "\n"
-    yield from (labelled("*", sentence, 2) for sentence in sentences(report))
+    yield from (labelled("*", sentence, 2) for sentence in report.remarks)
 
 
 def _rows(report: Account) -> Iterator[dict[str, str]]:
@@ -232,93 +253,37 @@ def _schedule_value(value: Any) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else number(value)
 
 
-def sentences(report: Account) -> list[str]:
-    said = _about_paper(report)
-    if isinstance(report.paper, CalibrationAccount) and (others := _other_variants(report)):
-        given = " or ".join(f"variant={name}" for name in others)  # the one in use may be a correction
-        what = f"paper: the noise of variant `{report.paper.variant}`; for another reading give {given}"
-        said.append(f"{what}; `dpsco show {report.algorithm}` says which is printed.")
-    said += _about_price(report)
-    nominal = report.constants.status == "nominal"
-    for calibration, entry in report.calibrations.items():
-        if isinstance(entry, Declined):
-            said.append(f"{calibration}: {entry.refused}.")
-            continue
-        said.append(f"{calibration}: accountant {entry.accountant}.")
-        if entry.sampler_status:
-            known = (entry.epsilon_real, entry.epsilon_law, entry.tau)
-            drawn = ledger.draw_statement(entry.sampler_status, *known, report.delta, nominal, entry.epsilon_real_kind)
-            exact = entry.epsilon_real_kind == "exact"
-            pair = f", by the {entry.accountant.partition(', ')[0]}; nothing is said of other data sets" * exact
-            said.append(f"{calibration}: {drawn}{pair}.")
-        said += [f"{calibration}: {remark}." for remark in (*entry.leaks, *entry.warnings)]
-        if not math.isnan(entry.epsilon_generic):
-            said.append(_about_generic(calibration, entry))
-    said += _without_add_remove(report)
-    if nominal:
-        proven = any(entry.privacy_status == "proven" for entry in report.charged.values())
-        clipped = "the run clips what a record may change, so that its privacy needs no true ones"
-        what = clipped if proven else "nothing on it is proven"
-        said.append(f"The problem's constants are nominal (declared, not true everywhere): {what}.")
-    if report.data_dependent_constants:
-        said.append("The constants shown are those of data set 0; computing them from the data is not private.")
-    if report.epsilon > WEAK:
-        odds = f"two neighbouring data sets may be told apart at odds of exp({report.epsilon:g}) to 1"
-        said.append(f"epsilon = {report.epsilon:g} protects nobody: {odds}.")
-    if report.n == 1:
-        said.append("n = 1: there is no other record to hide among, so that the whole release is about one person.")
-    if report.delta_large:
-        said.append(f"delta >= 1/n = {1 / report.n:.3g}: releasing one record outright would satisfy such a delta.")
-    return said
-
-
-def _about_generic(calibration: str, entry: CalibrationAccount) -> str:
-    factor = entry.generic_factor
-    needed = f"{factor:.2g} times this noise" if math.isfinite(factor) else "more noise than any"
-    return (
-        f"{calibration}: for comparison, a generic bound for zCDP on batches without replacement gives "
-        f"{entry.epsilon_generic:.3g}; by it the claim would take {needed}."
-    )
-
-
-def _without_add_remove(report: Account) -> list[str]:
-    """Why a calibration has no add/remove epsilon, once where the reason is that of both."""
-    reasons = {name: entry.epsilon_add_remove_reason for name, entry in report.charged.items()}
-    said = dict.fromkeys(reason for reason in reasons.values() if reason)
-    who = {reason: ", ".join(name for name, why in reasons.items() if why == reason) for reason in said}
-    return [f"{who[reason]}: no add/remove epsilon, as {reason}." for reason in said]
-
-
-def _about_paper(report: Account) -> list[str]:
+def _about_paper(report: Account) -> Iterator[str]:
     paper = report.paper
-    if isinstance(paper, Declined) or math.isnan(paper.epsilon_real):
-        return []
+    if isinstance(paper, Declined):
+        return
+    variants = get_algorithm(report.algorithm).variants.items()
+    others = [name for name, allowed in variants if "paper" in allowed and name != paper.variant]
+    whose = "the paper's noise" + f" in variant `{paper.variant}`" * bool(others)
+    if math.isinf(paper.epsilon_real):
+        yield f"With {whose} the run is not private at all: something is released without noise."
+    elif not math.isnan(paper.epsilon_real):
+        yield from _about_epsilon(report, paper, whose)
+    if others:
+        given = " or ".join(f"variant={name}" for name in others)  # the one in use may be a correction
+        what = f"paper: the noise of variant `{paper.variant}`; for another reading give {given}"
+        yield f"{what}; `dpsco show {report.algorithm}` says which is printed."
+
+
+def _about_epsilon(report: Account, paper: CalibrationAccount, whose: str) -> Iterator[str]:
     kind = paper.epsilon_real_kind
     value, phrase = outward(paper.epsilon_real, kind, 4), ledger.PHRASES[kind]
-    whose = "the paper's noise" + f" in variant `{paper.variant}`" * bool(_other_variants(report))
-    if math.isinf(value):
-        return [f"With {whose} the run is not private at all: something is released without noise."]
     above = kind != "upper" and paper.epsilon_real > report.epsilon
     relation = "not the claimed" if above and paper.privacy_status != "proven" else "for a claim of"
     where = f", {ledger.SOME_RECORDS}" if above and not paper.attained else ""
     of, claim = ledger.OF[paper.epsilon_of], f"{relation} {report.epsilon:g}"
     said = f"With {whose} the real epsilon {of} is {phrase}{value:.4g}{where}, {claim}."
-    if paper.epsilon_of == ledger.SEQUENCE:
-        return [said, "What the output alone reveals is not known; it may be less."] if above else [said]
     if paper.more_by_sequence:
         whole = outward(paper.epsilon_sequence, paper.epsilon_sequence_kind, 4)
         said += f" Whoever saw all answers would have {ledger.PHRASES[paper.epsilon_sequence_kind]}{whole:.4g}."
-    return [said]
-
-
-def _other_variants(report: Account) -> list[str]:
-    """Name the other variants that can have the paper's noise."""
-    variants = get_algorithm(report.algorithm).variants
-    return [
-        name
-        for name, allowed in variants.items()
-        if "paper" in allowed and name != getattr(report.paper, "variant", "")
-    ]
+    yield said
+    if above and paper.epsilon_of == ledger.SEQUENCE:
+        yield "What the output alone reveals is not known; it may be less."
 
 
 def _about_price(report: Account) -> list[str]:
@@ -347,3 +312,23 @@ def _about_price(report: Account) -> list[str]:
     if evaluations == by_paper:
         cost = "as many gradient evaluations" if by_paper else "no gradients"
     return [f"{goal} {', '.join([*ratios, *extra])}, and {cost}."]
+
+
+def _about_calibration(report: Account, entry: CalibrationAccount | Declined, nominal: bool) -> Iterator[str]:
+    if isinstance(entry, Declined):
+        yield entry.refused
+        return
+    yield f"accountant {entry.accountant}"
+    if entry.sampler_status:
+        known = (entry.epsilon_real, entry.epsilon_law, entry.tau)
+        drawn = ledger.draw_statement(entry.sampler_status, *known, report.delta, nominal, entry.epsilon_real_kind)
+        by = f", by the {entry.accountant.partition(', ')[0]}; nothing is said of other data sets"
+        yield drawn + by * (entry.epsilon_real_kind == "exact")
+    yield from (*entry.leaks, *entry.warnings)
+    if not math.isnan(entry.epsilon_generic):
+        factor = entry.generic_factor
+        needed = f"{factor:.2g} times this noise" if math.isfinite(factor) else "more noise than any"
+        yield (
+            "for comparison, a generic bound for zCDP on batches without replacement gives "
+            f"{entry.epsilon_generic:.3g}; by it the claim would take {needed}"
+        )

@@ -35,7 +35,6 @@ SHARED: dict[str, dict[str, Any]] = {
 Row = Mapping[str, object]
 """A row of a terminal table: column -> value."""
 LEAST_WIDTH, MOST_WIDTH = 100, 220
-_GAP = "  "
 
 
 def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -44,7 +43,6 @@ def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def add_algorithm(parser: argparse.ArgumentParser, keys: str) -> None:
-    """Add the algorithm and its keys, for `algorithm_keys`."""
     parser.add_argument("algorithm", help="paper.name, or algorithm=paper/name as `dpsco run` takes it")
     parser.add_argument("keys", nargs="*", metavar="key=value", help=keys)
 
@@ -263,20 +261,21 @@ def held_text(values: HeldOut) -> str:
     return f"loss {number(values.loss, 3)}{accuracy}"
 
 
-def table(columns: Sequence[Heading], rows: Iterable[Row], width: int | None = None) -> str:
-    """Lay rows out under their headings; columns that may shrink are cut with ``...`` until the table fits.
-
-    Its lines have no trailing blanks, and at most ``width`` columns (default: `line_width`).
-    """
+def table(columns: Sequence[Heading], rows: Iterable[Row]) -> str:
+    """Lay rows out under their headings; columns that may shrink are cut with ``...`` until they fit `line_width`."""
     told = list(rows)
     columns = [one for one in columns if not one.rare or any(row.get(one.key, "-") != "-" for row in told)]
-    values = [[row.get(column.key) for column in columns] for row in told]
+    values = ([row.get(column.key) for column in columns] for row in told)
     cells = [["" if v is None else number(v) if isinstance(v, float) else str(v) for v in row] for row in values]
     titles = [column.key if column.title is None else column.title for column in columns]
     widths = [max(map(len, values)) for values in zip(titles, *cells, strict=True)]
-    _shrink(widths, columns, width or line_width())
+    excess = sum(widths) + 2 * (len(widths) - 1) - line_width()
+    for i in reversed(range(len(columns))):  # the last one first, until the line fits or nothing is left to take
+        if excess > 0 and columns[i].shrink:
+            taken = max(0, min(excess, widths[i] - columns[i].shrink))
+            widths[i], excess = widths[i] - taken, excess - taken
     lines = [titles, ["-" * w for w in widths], *cells]
-    return "\n".join(_line(line, widths, columns) for line in lines)
+    return "\n".join("  ".join(map(_cell, line, widths, columns)).rstrip() for line in lines)
 
 
 def labelled(label: str, text: str, room: int = 14) -> str:
@@ -291,19 +290,7 @@ def labelled(label: str, text: str, room: int = 14) -> str:
     )
 
 
-def _shrink(widths: list[int], columns: Sequence[Heading], width: int) -> None:
-    """Shorten the columns that may shrink, the last one first, until the line fits or nothing is left to take."""
-    excess = sum(widths) + len(_GAP) * (len(widths) - 1) - width
-    for i in reversed(range(len(columns))):
-        if excess > 0 and columns[i].shrink:
-            taken = max(0, min(excess, widths[i] - columns[i].shrink))
-            widths[i], excess = widths[i] - taken, excess - taken
-
-
-def _line(cells: Sequence[str], widths: Sequence[int], columns: Sequence[Heading]) -> str:
-    parts = []
-    for cell, width, column in zip(cells, widths, columns, strict=True):
-        tail = (width - 3) - (width - 3) // 2 if column.middle else 0
-        shown = cell if len(cell) <= width else cell[: width - 3 - tail] + "..." + cell[len(cell) - tail :]
-        parts.append(shown.rjust(width) if column.numeric else shown.ljust(width))
-    return _GAP.join(parts).rstrip()
+def _cell(cell: str, width: int, column: Heading) -> str:
+    tail = (width - 3) - (width - 3) // 2 if column.middle else 0
+    shown = cell if len(cell) <= width else cell[: width - 3 - tail] + "..." + cell[len(cell) - tail :]
+    return shown.rjust(width) if column.numeric else shown.ljust(width)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import get_args
 
@@ -81,10 +81,7 @@ def _algorithm(id: str) -> Plain | None:
 
 
 def _option(parameter: inspect.Parameter, **said: str) -> Plain:
-    """Describe an option: its name, types, default and meaning.
-
-    ``allowed`` has the values that a problem declares, ``told_by`` the algorithm whose docstring tells the meaning.
-    """
+    """Describe an option; of an algorithm ``told_by`` is another whose docstring tells the meaning."""
     kinds = get_args(parameter.annotation) or (parameter.annotation,)
     names = ["null" if k is type(None) else getattr(k, "__name__", str(k)) for k in kinds]
     if parameter.annotation is parameter.empty:
@@ -117,11 +114,11 @@ def paragraphs(doc: str) -> list[str]:
     return [piece.strip("\n") for piece in pieces if piece.strip()]
 
 
-def on_others(doc: str, options: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Find the entries that speak of more than options, such as ``given`` and ``variant``, and what they say."""
-    for names, text in _entries(doc).items():
-        if not set(names.split(", ")) <= set(options):
-            yield names, text
+def on_others(page: Plain) -> Iterator[str]:
+    """Tell what a docstring says of more than options: of ``given`` and ``variant``, say."""
+    options = {option["name"] for option in page["options"]}
+    said = _entries(page["doc"]).items()
+    return (f"{names.capitalize()}: {text}" for names, text in said if not {*names.split(", ")} <= options)
 
 
 def _problem(id: str) -> Plain | None:
@@ -241,8 +238,7 @@ def shown_entry(page: Plain) -> Iterator[str]:
     for text in paragraphs(page["doc"]):
         if " ".join(text.split()) != page["summary"]:
             yield "\n" + text.replace("``", "")
-    for names, text in on_others(page["doc"], [option["name"] for option in page["options"]]):
-        yield "\n" + labelled("", f"{names.capitalize()}: {text}", 0)
+    yield from ("\n" + labelled("", text, 0) for text in on_others(page))
     users = "measured by" if page["kind"] == "algorithm" else "used by"
     yield "\n" + labelled(users, ", ".join(page["claims"]) or "no claim yet")
     yield from _errata_titles(page.get("errata", ()))
@@ -335,11 +331,6 @@ def _errata_titles(entries: Sequence[catalogue.Erratum]) -> Iterator[str]:
         yield labelled(f"{erratum.paper}.{erratum.id}", f"{erratum.title} ({erratum.changes})", 17)
 
 
-PRINTERS: dict[str, Callable[[Plain], Iterator[str]]] = {
-    "algorithm": shown_entry,
-    "problem": shown_entry,
-    "claim": shown_claim,
-    "table": shown_table,
-    "errata": shown_errata,
-}
+PRINTERS: dict[str, Callable[[Plain], Iterator[str]]] = dict.fromkeys(("algorithm", "problem"), shown_entry)
+PRINTERS |= {"claim": shown_claim, "table": shown_table, "errata": shown_errata}
 """Kind of what is described -> the lines that ``show`` prints of it."""

@@ -11,7 +11,6 @@ import importlib
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import socketserver
@@ -20,7 +19,7 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory
 
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.registry import REGISTRIES
@@ -112,14 +111,7 @@ class Forks:
     """The process, started, where jobs find it; it ends with this one, or when it is stopped."""
 
     def __init__(self) -> None:
-        for left in Path(gettempdir()).glob("dpsco-*-*"):
-            with suppress(ValueError, PermissionError):  # of another program, or of somebody else
-                try:
-                    os.kill(int(left.name.split("-")[1]), 0)
-                except ProcessLookupError:  # of a workflow that was killed
-                    shutil.rmtree(left, ignore_errors=True)
-        prefix = f"dpsco-{os.getpid()}-"  # short: a socket's path has at most 107 characters
-        self._folder = TemporaryDirectory(prefix=prefix)
+        self._folder = TemporaryDirectory(prefix="dpsco-")  # short: a socket's path has at most 107 characters
         os.environ[SOCKET] = self._folder.name
         with socket.socket(socket.AF_UNIX) as listening:
             listening.bind(_path())

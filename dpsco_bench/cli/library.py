@@ -167,26 +167,17 @@ def run(
     **options
         ``variant``, schedule options, problem options and problem constants by plain name.
     """
-    counts = unboxed({"replicates": replicates, "seed": seed, "data_set": data_set})
+    given = {"replicates": replicates, "seed": seed, "data_set": data_set}
+    replicates, seed, data_set = unboxed(given).values()
     cell = _cell(algorithm, problem, plugins, n=n, d=d, epsilon=epsilon, delta=delta, **options)
-    check_run(calibration, **counts)
+    check_run(calibration, replicates, seed, data_set)
     check_sampled(cell)
-    check_data_sets(cell.problem, counts["data_set"] + 1)
+    check_data_sets(cell.problem, data_set + 1)
     if not isinstance(fused, bool):
         raise InputError("fused", fused, "true or false")
-    calibrated = calibrate_cell(cell, calibration, counts["seed"])
-    return _run(cell, calibrated, **counts, backend=backend, dtype=dtype, fused=fused)
-
-
-def _cell(algorithm: Any, problem: Any, plugins: Sequence[str | Path], **keys: Any) -> Cell:
-    load_plugins(plugins)
-    given = {key: value for key, value in keys.items() if value is not None}
-    return make_cell(full_id(_name(algorithm, "id")), _name(problem, "name"), given)
-
-
-def _run(cell: Cell, calibrated: CalibratedCell, replicates: int, seed: int, data_set: int, **how: Any) -> Result:
+    calibrated = calibrate_cell(cell, calibration, seed)
     data, plan = cell.draw_data(seed, data_set), calibrated.plan_for(cell)
-    how |= {"root_seed": seed, "data_set": data_set}
+    how: Any = {"root_seed": seed, "data_set": data_set, "backend": backend, "dtype": dtype, "fused": fused}
     blocks = [
         run_block(cell, plan, calibrated.scales, data, first_replicate=first, replicates=count, **how)
         for first, count in replicate_blocks(cell.problem_entry.row_size(cell.n), replicates)
@@ -201,6 +192,12 @@ def _run(cell: Cell, calibrated: CalibratedCell, replicates: int, seed: int, dat
         cell,
         seed,
     )
+
+
+def _cell(algorithm: Any, problem: Any, plugins: Sequence[str | Path], **keys: Any) -> Cell:
+    load_plugins(plugins)
+    given = {key: value for key, value in keys.items() if value is not None}
+    return make_cell(full_id(_name(algorithm, "id")), _name(problem, "name"), given)
 
 
 def _name(entry: Any, attribute: str) -> str:
@@ -292,7 +289,7 @@ def claim(
     from dpsco_bench.execution.layout import Layout
 
     check_profile(profile)
-    ids, settings = asked_claims([str(id), *_settings(seed, data_root, others)], [str(file) for file in plugins])
+    ids, settings = asked_claims([str(id), *_settings(seed, data_root, others)], [*map(str, plugins)])
     measured = Layout(profile).measured
     return [row for one in ids for row in run_claim(claim_plan(one, profile, settings), measured)]
 
@@ -310,14 +307,11 @@ def leaderboard(
 
     Returns a standing for each instance and point, of all boards where none is named.
     """
-    from dpsco_bench.claims.jobs import check_profile
     from dpsco_bench.cli.verbs.leaderboard import asked_boards, run_boards
 
-    check_profile(profile)
-    named = [] if id is None else [str(id)]
-    return run_boards(
-        profile, *asked_boards([*named, *_settings(seed, data_root, others)], [str(file) for file in plugins])
-    )
+    named = [str(id)] * (id is not None)
+    ids, settings = asked_boards([*named, *_settings(seed, data_root, others)], [*map(str, plugins)])
+    return run_boards(profile, ids, settings)
 
 
 def _settings(seed: int, data_root: str | Path, others: Mapping[str, Any]) -> list[str]:

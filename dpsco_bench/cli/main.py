@@ -19,22 +19,16 @@ from dpsco_bench.registry import PLUGIN
 
 BAD_INPUT = 2
 INTERRUPTED = 130
-LONGEST = 2000
-"""Characters of an error: a value that a file of megabytes gives is not told in full."""
-DEBUG = "DPSCO_DEBUG"
-"""Environment variable; where it is set, errors come with their traceback."""
+LONGEST = 2000  # characters of an error: a value that a file of megabytes gives is not told in full
+DEBUG = "DPSCO_DEBUG"  # environment variable; where it is set, errors come with their traceback
 _VERBS = Path(__file__).parent / "verbs"
-
-
-class UsageError(DpscoError):
-    """Arguments that a verb does not take."""
 
 
 class OneLineParser(argparse.ArgumentParser):
     """An argument parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{self.prog.removeprefix('dpsco').strip()}: {' '.join(message.split())}; see {self.prog} -h")
+        raise DpscoError(f"{self.prog.removeprefix('dpsco').strip()}: {' '.join(message.split())}; see {self.prog} -h")
 
 
 def verb_names() -> list[str]:
@@ -44,11 +38,11 @@ def verb_names() -> list[str]:
 def load_verb(name: str) -> ModuleType:
     """Import the module of a verb: ``SUMMARY``, ``configure(parser)`` and ``execute(args) -> int``.
 
-    Raises UsageError for an unknown verb.
+    Raises DpscoError for an unknown verb.
     """
     known = verb_names()
     if name not in known:
-        raise UsageError(f"verb = {name}: must be {nearest(name, known, 'dpsco help')}")
+        raise DpscoError(f"verb = {name}: must be {nearest(name, known, 'dpsco help')}")
     return importlib.import_module(f"dpsco_bench.cli.verbs.{name}")
 
 

@@ -19,14 +19,14 @@ from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan
 from dpsco_bench.cli.outlined import Outline, Outlined, state
 from dpsco_bench.cli.overrides import listed_by
 from dpsco_bench.cli.verbs.gate import predictor
-from dpsco_bench.cli.verbs.plan import composed, keep
+from dpsco_bench.cli.verbs.plan import keep, make_plan
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.job_results import is_wanted
 from dpsco_bench.execution.jobs import Entry, Job, part_of
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.plugins import check_given, load_plugins, plugin_files
+from dpsco_bench.execution.plugins import check_given, plugin_files
 from dpsco_bench.execution.predict import Predictor
 from dpsco_bench.execution.store import take
 from dpsco_bench.jsonio import digest, dumps_pretty, write_atomic
@@ -37,19 +37,15 @@ from dpsco_bench.registry import REGISTRIES, modules_in, papers, roots
 from dpsco_bench.report.findings import FINDINGS
 from dpsco_bench.report.own_figures import figure_names
 
-DRAWN_IN = ("figures", "tables")
-"""Modules or folders of a paper that say how its claims are shown."""
+DRAWN_IN = ("figures", "tables")  # modules or folders of a paper that say how its claims are shown
 SHOWN_IN = (*DRAWN_IN, "findings", "algorithms", "bounds")
 """Modules that pages show besides: findings, listings, formulas, and the words of letters."""
-PANELS, OF_A_PAPER = "claim with further panels", ("style of method", "label")
-OF_THE_SITE = ("figure", "computed table", "finding")
-"""Kinds of entries that are of one claim, of the claims of a paper, and of the site."""
 LONGEST_CLAIMS, LEAST_SECONDS = 6, 10.0
 """How many claims are split, and the predicted seconds from which a part of one is a job of its own."""
 
 
 def make_outline(files: Layout, config: Plain, overrides: Sequence[str]) -> Outline:
-    """Compose the plan where it is stale, and write plan and outline where the results can be written.
+    """Make the plan, and write it and its outline where the results can be written.
 
     Raises ResultsInUse if another run works on them.
     """
@@ -57,12 +53,10 @@ def make_outline(files: Layout, config: Plain, overrides: Sequence[str]) -> Outl
     with suppress(OSError):  # a dry run over results that cannot be written
         lock = take(files.lock)
     try:
-        plugins = listed_by(overrides, "plugins")
-        load_plugins(plugins)
-        plan = composed(files.plan, files.profile, overrides)
+        plan = make_plan(files.profile, overrides)
         problems = (cell.problem_options for job in plan.jobs() for cell in job.cells)
         own_data = {str(options["path"]) for options in problems if "path" in options}
-        watched = tuple(sorted({*map(str, plugin_files(plugins)), *own_data}))
+        watched = tuple(sorted({*map(str, plugin_files(listed_by(overrides, "plugins"))), *own_data}))
         outline = _outlined(files, plan, state(config, watched), watched)
         if lock:
             keep(plan, files)
@@ -76,9 +70,8 @@ def make_outline(files: Layout, config: Plain, overrides: Sequence[str]) -> Outl
 def _outlined(files: Layout, plan: WorkPlan, made_from: str, watched: tuple[str, ...]) -> Outline:
     predict, measured = predictor(files.profile), files.measured
     claims = {entry.id: measured.present(entry) for entry in plan.claims}
-    boards = {
-        entry.id: raced(entry, measured) if any(job.skipped for job in entry.jobs) else entry for entry in plan.boards
-    }
+    boards = {entry.id: entry for entry in plan.boards}
+    boards |= {id: raced(entry, measured) for id, entry in boards.items() if any(job.skipped for job in entry.jobs)}
     seconds = {entry.id: _seconds(entry, predict) for entry in plan.entries}
     longest = sorted(claims, key=lambda id: -sum(seconds[id].values()))[:LONGEST_CLAIMS]
     return Outline(
@@ -100,48 +93,49 @@ def _seconds(entry: Entry, predict: Predictor) -> dict[str, float]:
 
 
 def _claim(entry: ClaimEntry, seconds: Mapping[str, float], split: bool) -> Outlined:
+    """Outline a claim by its entry, its jobs and the code that judges. Raises InputError for plugins not given here."""
+    check_given(path for job in entry.jobs for path in job.plugins)
+    jobs = [(*_keys(job), job.present) for job in entry.jobs]
     parts = [part for part, spent in seconds.items() if split and spent > LEAST_SECONDS and len(seconds) > 1]
     timed = [job.key for job in entry.jobs if is_wanted("time", job)]
-    key = digest(timed) if timed else ""
     kinds = sorted({KINDS.module(part.kind) for part in entry.claim.parts})
-    return Outlined(entry.claim.title, claim_digest(entry), timed=key, **_of_parts(entry, seconds, parts, kinds))
+    made_from, of_parts = digest([entry.digest, jobs, judge_digest(entry)]), _of_parts(entry, seconds, parts, kinds)
+    return Outlined(entry.claim.title, made_from, timed=digest(timed) if timed else "", **of_parts)
 
 
 def _board(entry: BoardEntry, seconds: Mapping[str, float]) -> Outlined:
+    """Outline a leaderboard by its entry, its jobs, and the code that ranks."""
+    names = {instance.lower_bound for instance in Board.of(entry).instances} - {""}
+    bounds = {module for name in names for module in bound_modules(name)}
+    code = code_digest(["dpsco_bench.leaderboard.standings", *sorted(bounds)])
     title = f"{entry.board['title']} Standings and phase diagrams of {entry.id}."
-    return Outlined(title, board_digest(entry), **_of_parts(entry, seconds, list(seconds)))
+    made_from = digest([entry.digest, [_keys(job) for job in entry.jobs], code])
+    return Outlined(title, made_from, **_of_parts(entry, seconds, list(seconds)))
+
+
+def _keys(job: Job) -> tuple[str, ...]:
+    return job.name, job.key, job.calibration_key, job.skipped
 
 
 def _of_parts(
     entry: Entry, seconds: Mapping[str, float], parts: Sequence[str], kinds: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Digest figures and the parts that are jobs of their own, each with its predicted seconds."""
+    """Digest what draws the figures, and the parts that are jobs of their own, each with its predicted seconds."""
     keys: dict[str, list[Any]] = {part: [] for part in parts}
     for job in entry.jobs:
         if (part := part_of(job)) in keys:
-            keys[part].append((job.name, job.key, job.calibration_key, job.decisions, job.skipped))
+            keys[part].append((*_keys(job), job.decisions))
     rest = sum(spent for part, spent in seconds.items() if part not in parts)
+    drawn = [verb_digest("figure"), drawing_digest(entry.paper), code_digest([*kinds, *own_drawing()])]
     return {
-        "figure": figure_digest(entry.id, kinds),
+        "figure": digest(drawn),
         "parts": {part: digest(own) for part, own in keys.items()},
         "seconds": {"": round(rest, 1), **{part: round(seconds[part], 1) for part in parts}},
     }
 
 
-def figure_digest(id: str, kinds: Sequence[str] = ()) -> str:
-    """Digest the code and style that draw the figures of a claim, by the modules of its kinds, or of a leaderboard.
-
-    The user's code is included.
-    """
-    paper = id.partition(".")[0]
-    return digest([verb_digest("figure"), drawing_digest(paper), code_digest([*kinds, *own_drawing(id)])])
-
-
 def site_digest(profile: str) -> str:
-    """Digest of what pages show besides results.
-
-    That is configuration, documentation with its pictures, recorded verdicts, the lock, and the code of the site.
-    """
+    """Digest what pages show besides results: configuration, documents, recorded verdicts, the lock, and the code."""
     groups = ("claim/*/*", "table/*/*", "errata/*", "paper/*")
     files = [(path.name, digest(read_shipped(path))) for group in groups for path in conf_files(f"{group}.yaml")]
     pages = documents().values()
@@ -155,27 +149,6 @@ def site_digest(profile: str) -> str:
     return digest([verb_digest("site"), drawn, found, files])
 
 
-def claim_digest(entry: ClaimEntry) -> str:
-    """Digest of what a claim's verdicts depend on: its entry in the plan, its jobs, and the code that judges.
-
-    Raises InputError for plugins that this process was not given.
-    """
-    check_given(path for job in entry.jobs for path in job.plugins)
-    return digest([entry.digest, [(*_keys(job), job.present) for job in entry.jobs], judge_digest(entry)])
-
-
-def board_digest(entry: BoardEntry) -> str:
-    """Digest of what a leaderboard's standings depend on: its entry in the plan, its jobs, and the code that ranks."""
-    names = {instance.lower_bound for instance in Board.of(entry).instances} - {""}
-    bounds = {module for name in names for module in bound_modules(name)}
-    code = code_digest(["dpsco_bench.leaderboard.standings", *sorted(bounds)])
-    return digest([entry.digest, [_keys(job) for job in entry.jobs], code])
-
-
-def _keys(job: Job) -> tuple[str, ...]:
-    return job.name, job.key, job.calibration_key, job.skipped
-
-
 @cache
 def drawing_digest(paper: str, places: Sequence[str] = DRAWN_IN) -> str:
     """Digest of the modules in which a paper keeps figures, labels, styles and computed tables; it may have none."""
@@ -186,23 +159,11 @@ def drawing_digest(paper: str, places: Sequence[str] = DRAWN_IN) -> str:
     return code_digest([*own, *(name for kept in places for name in modules_in(f"{package}.{kept}"))])
 
 
-def own_drawing(claim: str = "") -> list[str]:
-    """Modules of plugins and of helpers that say how a claim, or a leaderboard, is shown; by default all of the site.
-
-    Those of papers are found by their places (`drawing_digest`), since not all are loaded here.
-    """
-    found, of_papers = set[str](), roots()
-    for registry in (registry for registry in REGISTRIES if registry.folder in (*DRAWN_IN, FINDINGS.folder)):
-        own = [name for name, home in registry.registered().items() if home.split(".")[0] not in of_papers]
-        found |= {registry.module(name) for name in own if not claim or _is_of(registry.kind, name, claim)}
-    return sorted(found)
-
-
-def _is_of(kind: str, name: str, claim: str) -> bool:
-    """Check whether an entry may appear in a claim's figure."""
-    if kind == PANELS:
-        return name == claim
-    return name.split(".")[0] == claim.split(".")[0] if kind in OF_A_PAPER else kind not in OF_THE_SITE
+def own_drawing() -> list[str]:
+    """Modules of plugins and of helpers that say how something is shown; papers' are found by their places."""
+    shown = (registry for registry in REGISTRIES if registry.folder in (*DRAWN_IN, FINDINGS.folder))
+    homes, of_papers = {home for registry in shown for home in registry.registered().values()}, roots()
+    return sorted(home for home in homes if home.split(".")[0] not in of_papers)
 
 
 @cache

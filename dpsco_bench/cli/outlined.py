@@ -56,7 +56,7 @@ class Outline(Record):
     site: str
 
 
-def state(config: Plain, watched: Iterable[str] = ()) -> str:
+def state(config: Plain, watched: Iterable[str]) -> str:
     """Digest of the configuration, and of names, sizes and times of all files that a plan is made from."""
     folders = [conf_dir(), PACKAGE, *paper_folders().values(), Path(config.get("data_root", "data"))]
     folders += [folder for name in ("docs", "workflows", "requirements") for folder in shared(name)]

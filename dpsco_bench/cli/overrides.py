@@ -11,7 +11,7 @@ from dpsco_bench.algorithms.registry import Algorithm, get_algorithm, list_algor
 from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES, claim_ids, load_errata, own_claims
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.cli.console import Override, full_id, parse_override, parse_value, quoted, single_values
-from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution import request
 from dpsco_bench.execution.plugins import OPTION_TYPES, load_plugins
 from dpsco_bench.paths import conf_dir
@@ -156,10 +156,7 @@ def _fits(key: str, text: str) -> bool:
 
 
 def _written_out(argument: str) -> str:
-    """List the names that ``GROUP=glob(PATTERN)`` stands for: Hydra's own looks for files, and names are registered.
-
-    Raises InputError for a pattern that no name matches.
-    """
+    """List the names that ``GROUP=glob(PATTERN)`` stands for: Hydra's own looks for files, and names are registered."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 
@@ -234,23 +231,18 @@ def _placed(override: Override, algorithms: Sequence[Algorithm], problems: Seque
     pairs = [(algorithm, problem) for algorithm in algorithms for problem in problems]
     places = set[str]()
     for algorithm, problem in pairs:
-        known: Mapping[str, Collection[str]] = {
+        options: Mapping[str, Collection[str]] = {
             request.SCHEDULE: algorithm.options,
             request.PROBLEM: {*request.problem_options(problem), "constants"},
             request.CONSTANT: request.CONSTANTS,
         }
-        place = prefix if name in known.get(prefix, ()) else ""
+        place = prefix if name in options.get(prefix, ()) else ""
         places.add(place if prefix else request.place_of(name, algorithm, problem))
     places.discard("")
     if not places:
-        raise _unknown(override, pairs)
+        known = [*SETTINGS, *GROUPS, *NESTED, *(key for a, p in pairs for key in request.known_keys(a, p))]
+        value = override.text if override.sweep else override.value
+        raise request.unknown_key(key, value, known, algorithms[0].id, problems[0].name)
     if len(places) > 1:
         raise InputError(key, override.text, "written " + " or ".join(f"{place}.{name}" for place in sorted(places)))
     return Override("++", f"{places.pop()}.{name}", override.text, override.values, override.sweep)
-
-
-def _unknown(override: Override, pairs: Sequence[tuple[Algorithm, type[Problem]]]) -> DpscoError:
-    known = [*SETTINGS, *GROUPS, *NESTED, *(key for a, p in pairs for key in request.known_keys(a, p))]
-    algorithm, problem = pairs[0]
-    value = override.text if override.sweep else override.value
-    return request.unknown_key(override.key, value, known, algorithm.id, problem.name)

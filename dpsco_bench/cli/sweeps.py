@@ -46,6 +46,8 @@ from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import OF, STATUS_WORDS, draw_statement
 
+Failure = tuple[str, bool]
+"""Why a run of a sweep ended without rows, and whether its pair is refused."""
 RUNS = Path("results/runs")
 LAUNCHERS = ("joblib", "submitit_local", "submitit_slurm")
 LAUNCHERS_FROM = "it comes with the extra cluster (in a checkout: make cluster)"
@@ -60,12 +62,10 @@ COLUMNS = (
     *ui.numbers("gradients"),
 )
 REFUSED = "refused"
-CLOCK_SECONDS = 2.0
-"""How far clocks of other machines, which may write the files, may be behind."""
+CLOCK_SECONDS = 2.0  # how far clocks of other machines, which may write the files, may be behind
 NOTES = ".dpsco-failures"
 """Folder of the failures of a sweep: its own folder may be one of the user's, with files of any name in it."""
-TICKS = 100
-"""Steps in which a single run tells how far it is."""
+TICKS = 100  # steps in which a single run tells how far it is
 FULL_ERROR = "HYDRA_FULL_ERROR"
 
 
@@ -91,11 +91,10 @@ class Request:
 
     @property
     def label(self) -> str:
-        """Label that tells it from the others of a sweep."""
         return " ".join(f"{key}={value}" for key, value in self.swept.items())
 
     def ended(self, failures: Mapping[str, Failure]) -> Request:
-        """Say why it has no rows, where it has none."""
+        """Note why it has no rows, where it has none."""
         reason = self.refused or (failures.get(self.job.key, ("",))[0] if self.job else "")
         if not reason and not self.out.is_file():
             reason = "it left no rows: its launcher says why"
@@ -116,23 +115,17 @@ class Request:
         }
 
     def columns(self) -> Plain:
-        """Its row of the Parquet file: swept keys as ``swept.<key>``, held-out numbers as ``held_out.<name>``.
-
-        Those of the starting point and of the minimiser are ``held_out.trivial.<name>`` and so on.
-        """
+        """Make its row of the file: swept keys as ``swept.<key>``, held-out numbers as ``held_out.[<of>.]<name>``."""
         swept = {f"swept.{key}": value for key, value in self.swept.items()}
         if self.refused:
             return {**swept, **self.to_json(), "out": ""}
         found = self.summary
         plain = {key: value for key, value in found.to_json().items() if key != "held_out"}
         row = {**swept, **plain, "ci_half": found.half_interval, REFUSED: None, "out": str(self.out)}
-        if held := found.held_out:
-            for of, values in {
-                "": held.own,
-                "trivial.": held.trivial,
-                "without_privacy.": held.without_privacy,
-            }.items():
-                row |= {f"held_out.{of}{name}": value for name, value in values.to_json().items()}
+        held = found.held_out
+        for of in ("own", "trivial", "without_privacy") if held else ():
+            place = "held_out" if of == "own" else f"held_out.{of}"
+            row |= {f"{place}.{name}": value for name, value in getattr(held, of).to_json().items()}
         return row
 
     def line(self) -> ui.Row:
@@ -152,10 +145,6 @@ class Request:
             "privacy": STATUS_WORDS[found.privacy_status],
             "gradients": ui.number(found.gradient_evaluations, 3),
         }
-
-
-Failure = tuple[str, bool]
-"""Why a run of a sweep ended without rows, and whether its pair is refused."""
 
 
 class Requests(NamedTuple):
@@ -206,15 +195,11 @@ def _composed(overrides: Sequence[ui.Override], sweep: bool, folder: Path) -> It
             reason = " ".join(str(error).split("\n\n")[0].split())
             hint = f"; {LAUNCHERS_FROM}" * any(f"hydra/launcher/{name}'" in reason for name in LAUNCHERS)
             raise DpscoError(f"configuration {' '.join(choice)}: {reason}{hint}") from None
-        yield request(config, swept, sweep, folder)
+        yield _request(config, swept, sweep, folder)
 
 
-def request(config: Any, swept: Mapping[str, str], sweep: bool, folder: Path) -> Request:
-    """Check one resolved configuration. Raises DpscoError naming the key that is wrong.
-
-    In a ``sweep``, an algorithm that does not take the problem is no error. The rows go to ``out`` of the
-    configuration, else to a file in the ``folder`` that is named by their digest.
-    """
+def _request(config: Any, swept: Mapping[str, str], sweep: bool, folder: Path) -> Request:
+    """Check a resolved configuration, whose rows go to ``out`` or into a folder; a sweep may have refused pairs."""
     asked = read_config(config)
     cell, out = config_cell(asked), asked["out"]
     if out is not None:
@@ -309,7 +294,7 @@ def run_sweep(asked: Requests, as_json: bool) -> None:
 
     def task(config: Any) -> None:
         load_plugins(config.plugins)
-        entry = request(OmegaConf.to_container(config, resolve=True), {}, sweep=True, folder=asked.folder or RUNS)
+        entry = _request(OmegaConf.to_container(config, resolve=True), {}, sweep=True, folder=asked.folder or RUNS)
         if entry.job is None:
             return
         try:
@@ -322,7 +307,8 @@ def run_sweep(asked: Requests, as_json: bool) -> None:
             launch([*asked.overrides, f"hydra.sweep.dir={ui.quoted(place)}", "--multirun"], task)
     failures = _noted(notes)
     shutil.rmtree(notes, ignore_errors=True)
-    _end_sweep(asked.runs, failures, files, as_json)
+    failed = next((DpscoError(reason) for reason, refused in failures.values() if not refused), None)
+    _end_sweep([entry.ended(failures) for entry in asked.runs], failed, files, as_json)
 
 
 def _noted(notes: Path) -> dict[str, Failure]:
@@ -361,9 +347,8 @@ def launch(arguments: list[str], task: Callable[[Any], None]) -> None:
         named = [text.partition("=")[2] for text in arguments if text.startswith("hydra/launcher=")]
         if isinstance(error, DpscoError) or not named:
             raise
-        raise DpscoError(
-            " ".join(f"hydra/launcher = {named[-1]!r}: {type(error).__name__}: {error}".split())
-        ) from error
+        why = f"hydra/launcher = {named[-1]!r}: {type(error).__name__}: {error}"
+        raise DpscoError(" ".join(why.split())) from error
     finally:
         sys.argv = saved
         logger.handlers[:] = handlers
@@ -371,16 +356,11 @@ def launch(arguments: list[str], task: Callable[[Any], None]) -> None:
         del os.environ[FULL_ERROR]
 
 
-def _end_sweep(
-    made: Sequence[Request], failures: Mapping[str, Failure], files: Mapping[str, Path], as_json: bool
-) -> None:
-    """Print the table (or JSON), and write file and plot, of what a sweep left.
+def _end_sweep(rows: Sequence[Request], failed: DpscoError | None, files: Mapping[str, Path], as_json: bool) -> None:
+    """Print and write what a sweep left; nothing where no run has a result since one failed.
 
-    Raises the first failure of a run that was no refusal, and a DpscoError where all runs are refused. Where none has a
-    result since one failed, nothing is written.
+    Raises ``failed``, the first failure that was no refusal, and a DpscoError where all runs are refused.
     """
-    rows = [entry.ended(failures) for entry in made]
-    failed = next((DpscoError(reason) for reason, refused in failures.values() if not refused), None)
     some = not all(row.refused for row in rows)
     if failed and not some:
         raise failed

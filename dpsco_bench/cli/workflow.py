@@ -34,17 +34,14 @@ PREDICTED: dict[str, dict[str, float]] = {}
 """Rule -> job -> predicted seconds, of the profile that this process runs."""
 START_SECONDS, CLAIM_SECONDS = 0.1, 2.0
 """Seconds of a job besides its runs: to start, and to judge and draw a claim."""
-FILES = ("plugins", "claims", "boards")
-"""Keys that take a file or a list of files."""
+FILES = ("plugins", "claims", "boards")  # keys that take a file or a list of files
 KEYS = ("profile", "data_root", "backend", "overrides", *FILES)
 """Keys of ``snakemake --config KEY=VALUE``."""
 HIDDEN = ("job_info", "job_started", "job_finished", "job_error", "progress", "shellcmd", "resources_info")
 """Snakemake's own messages of a run that lines here stand for."""
 CHATTER = ("Select jobs to execute", "At least one job did not complete", "Assuming unrestricted", "Complete log")
-OTHER_SECONDS = {"write_site": 30.0}
-"""Seconds of jobs without a prediction; others take a second."""
-PRIOR_SECONDS = 5.0
-"""Predicted seconds that count as done at the predicted pace."""
+OTHER_SECONDS = {"write_site": 30.0}  # seconds of jobs without a prediction; others take a second
+PRIOR_SECONDS = 5.0  # predicted seconds that count as done at the predicted pace
 
 
 @contextmanager
@@ -124,6 +121,9 @@ class Flow:
         self.outline = known
         plugins = (f" --plugin {shlex.quote(file)}" for file in checked.get("plugins", ()))
         self.options = f"--profile {self.profile}{''.join(plugins)}"
+        self.chapters = [*map(self.files.figure, known.chapters)]
+        self.verdicts = [*map(self.files.verdicts, known.claims)]
+        self.recorded = [*(path for at in shared("workflows") for path in at.glob(f"recorded/{self.profile}.json"))]
         self.targets = dict(self._targets(arguments))
         self._forks: Forks | None = None
         PREDICTED.update(self._predicted())
@@ -151,26 +151,13 @@ class Flow:
                 id = find_claim_id(text, claims)
                 yield word, (claims[id].title, self.made([id]))
 
-    @property
-    def verdicts(self) -> list[Path]:
-        return [self.files.verdicts(id) for id in self.outline.claims]
-
     def made(self, ids: Iterable[str]) -> list[Path]:
         ids, boards = list(ids), self.outline.boards
         verdicts = [self.files.standings(id) if id in boards else self.files.verdicts(id) for id in ids]
         return [*verdicts, *map(self.files.figure, ids)]
 
-    @property
-    def chapters(self) -> list[Path]:
-        """Figures of papers that belong to no claim."""
-        return [self.files.figure(name) for name in self.outline.chapters]
-
-    @property
-    def recorded(self) -> list[Path]:
-        return [path for folder in shared("workflows") for path in folder.glob(f"recorded/{self.profile}.json")]
-
     def measured(self, wildcards: Any) -> list[Path]:
-        """Return what a claim or leaderboard still has to run beside jobs of their own."""
+        """List what jobs of their own run of a claim or leaderboard."""
         (id,) = wildcards
         timed = [self.files.timed(id)] if self[id].timed else []
         return [*(self.files.part(id, part) for part in self[id].parts), *timed]
@@ -210,37 +197,25 @@ class TimeLeft:
     def __init__(self, counts: Mapping[str, int]) -> None:
         self._waiting = {rule: count for rule, count in counts.items() if rule != "total"}
         self._known = {rule: dict(PREDICTED.get(rule, {})) for rule in self._waiting}
-        self._running: dict[Any, float] = {}
         self._done, self._start = 0.0, time.monotonic()
 
-    def begin(self, jobid: Any, rule: str, name: str) -> None:
-        if jobid not in self._running and self._waiting.get(rule):
-            self._running[jobid] = self._known[rule].pop(name, 0.0) or self._usual(rule)
+    def end(self, rule: str, name: str) -> None:
+        if self._waiting.get(rule):
+            self._done += self._known[rule].pop(name, 0.0) or self._usual(rule)
             self._waiting[rule] -= 1
 
-    def end(self, jobid: Any) -> None:
-        self._done += self._running.pop(jobid, 0.0)
-
     def _usual(self, rule: str) -> float:
-        known = self._known.get(rule)
+        known = self._known[rule]
         return sum(known.values()) / len(known) if known else OTHER_SECONDS.get(rule, 1.0)
-
-    @property
-    def _rest(self) -> float:
-        waiting = sum(count * self._usual(rule) for rule, count in self._waiting.items())
-        return waiting + sum(self._running.values())
-
-    @property
-    def seconds(self) -> float:
-        prior = PRIOR_SECONDS / (os.cpu_count() or 1)
-        return self._rest * (prior + time.monotonic() - self._start) / (PRIOR_SECONDS + self._done)
 
     def __str__(self) -> str:
         """``24 %, about 5 min 10 s left``."""
-        rest = self._rest
+        rest = sum(count * self._usual(rule) for rule, count in self._waiting.items())
+        elapsed = time.monotonic() - self._start
         if not rest:
-            return f"100 %, {duration(time.monotonic() - self._start)}"
-        return f"{100 * self._done / (self._done + rest):.0f} %, about {duration(self.seconds)} left"
+            return f"100 %, {duration(elapsed)}"
+        left = rest * (PRIOR_SECONDS / (os.cpu_count() or 1) + elapsed) / (PRIOR_SECONDS + self._done)
+        return f"{100 * self._done / (self._done + rest):.0f} %, about {duration(left)} left"
 
 
 class LogHandler(LogHandlerBase):
@@ -248,7 +223,7 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         self._left = TimeLeft({})
-        self._names: dict[Any, str] = {}
+        self._jobs: dict[Any, tuple[str, str, str]] = {}  # that run: rule, name, and how they are told
         self._done, self._all = 0, 0
         self._failed: dict[Any, str] = {}
 
@@ -266,24 +241,24 @@ class LogHandler(LogHandlerBase):
         self._left, self._done, self._all = TimeLeft(told["stats"]), 0, told["stats"].get("total", 0)
 
     def _job_info(self, told: Mapping[str, Any]) -> None:
-        name = ".".join(map(str, told["wildcards"].values()))
-        self._names[told["jobid"]] = told["rule_msg"] or f"{told['rule_name']} {name}".strip()
-        self._left.begin(told["jobid"], told["rule_name"], name)
+        rule, name = told["rule_name"], ".".join(map(str, told["wildcards"].values()))
+        self._jobs[told["jobid"]] = rule, name, told["rule_msg"] or f"{rule} {name}".strip()
 
     def _job_finished(self, told: Mapping[str, Any]) -> None:
-        if name := self._names.pop(told["job_id"], ""):
-            self._left.end(told["job_id"])
+        if job := self._jobs.pop(told["job_id"], None):
+            rule, name, said = job
+            self._left.end(rule, name)
             self._done += 1
-            self._print(f"[{self._done} of {self._all}, {self._left}] {name}")
+            self._print(f"[{self._done} of {self._all}, {self._left}] {said}")
 
     def _job_error(self, told: Mapping[str, Any]) -> None:
         if told["jobid"] not in self._failed:
-            name = self._names.get(told["jobid"], told["rule_name"])
+            rule, name, said = self._jobs.get(told["jobid"], (told["rule_name"], "", told["rule_name"]))
             logs = [path.split(" ")[0] for path in told["log"]]
             why = f": {_last_line(logs[0])} (see {logs[0]})" if logs else ""
-            self._failed[told["jobid"]] = f"failed: {name}{why}"
-            self._print(f"failed: {name}; the others go on")
-            self._left.end(told["jobid"])
+            self._failed[told["jobid"]] = f"failed: {said}{why}"
+            self._print(f"failed: {said}; the others go on")
+            self._left.end(rule, name)
 
     def _print(self, text: str) -> None:
         print(text, file=sys.stdout if self.common_settings.stdout else sys.stderr, flush=True)
@@ -301,8 +276,7 @@ class LogHandler(LogHandlerBase):
 
 def _last_line(path: str) -> str:
     """Last line of a log; the reason of what failed where one is told."""
-    if not Path(path).is_file():
-        return "no log"
-    lines = [line for line in Path(path).read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    told = [line.removeprefix("dpsco: ") for line in lines if line.startswith("dpsco: ")]
-    return (told or lines or ["its process was ended, as when memory runs out"])[-1]
+    log = Path(path)
+    lines = log.read_text(encoding="utf-8", errors="replace").split("\n") if log.is_file() else ["no log"]
+    told = [line for line in lines if line.startswith("dpsco: ")] or [line for line in lines if line.strip()]
+    return told[-1].removeprefix("dpsco: ") if told else "its process was ended, as when memory runs out"

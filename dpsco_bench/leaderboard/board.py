@@ -20,9 +20,9 @@ from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
 from dpsco_bench.claims.catalogue import naming, read_own
 from dpsco_bench.claims.files import build_checked, check_names, listed, read_shipped
 from dpsco_bench.claims.jobs import expected_seconds, finished
-from dpsco_bench.claims.model import PROFILES, by_profile, check_profile
+from dpsco_bench.claims.model import by_profile, check_profile
 from dpsco_bench.claims.plan import SEARCH_MARK, BoardEntry, LeftOut
-from dpsco_bench.errors import DpscoError, InputError, Refusal, checked_count, nearest
+from dpsco_bench.errors import DpscoError, InputError, Refusal, checked_count
 from dpsco_bench.execution.cell import Cell, located, pinned
 from dpsco_bench.execution.jobs import OF, RANKING, SEARCHED, Job, Settings
 from dpsco_bench.execution.predict import rounds_of
@@ -38,7 +38,6 @@ from dpsco_bench.problems.registry import get_problem, problem_class
 from dpsco_bench.registry import absent_paper, say_once
 
 PREFIX = "leaderboard."
-GRID_KEYS = ("n", "d", "epsilon")
 COUNTS, LIMITS = ("replicates", "data_sets"), ("most_seconds", "most_seconds_at_smallest_n")
 INTEGERS = (*COUNTS, "quadratic_to")
 BY_PROFILE = ("grids", *INTEGERS, *LIMITS)  # keys with a value for each profile; a value alone is that of all profiles
@@ -64,8 +63,7 @@ class Entrant(Record):
     label: str = ""
     variant: str | None = None
     options: Options = field(default_factory=dict)  # constants that the paper leaves to the user, and nothing else
-    profiles: list[str] = field(default_factory=lambda: list(PROFILES))
-    why: str = ""  # it does not run in the other profiles
+    why: str = ""  # it is not run; the reason
 
     @property
     def name(self) -> str:
@@ -158,9 +156,9 @@ class Board(Record):
     def of(cls, entry: BoardEntry) -> Board:
         return cls.from_json(restore(entry.board))
 
-    def shared(self, instance: Instance, profile: str) -> list[tuple[str, str, int, str]]:
+    def shared(self, instance: Instance) -> list[tuple[str, str, int, str]]:
         """List (instance, search, number of a setting, method) of the settings that a method's own run serves."""
-        methods = [one for one in self.methods if profile in one.profiles and one.name not in instance.excluded]
+        methods = [one for one in self.methods if not one.why and one.name not in instance.excluded]
         return [
             (instance.id, search.name, number, alike[0])
             for search in instance.searches
@@ -168,13 +166,13 @@ class Board(Record):
             if (alike := [one.name for one in methods if one.runs_as(setting)])
         ]
 
-    def entrants(self, instance: Instance, profile: str) -> list[tuple[str, str, Entrant]]:
+    def entrants(self, instance: Instance) -> list[tuple[str, str, Entrant]]:
         """List (calibration, name, method) of all that an instance runs at each of its points."""
-        shared = {(search, number) for _, search, number, _ in self.shared(instance, profile)}
+        shared = {(search, number) for _, search, number, _ in self.shared(instance)}
         searched = [
             (CALIBRATION, f"{search.name}{SEARCH_MARK}{number}", setting)
             for search in instance.searches
-            for number, setting in enumerate(search.settings if profile in search.profiles else ())
+            for number, setting in enumerate(search.settings)
             if (search.name, number) not in shared
         ]
         silent = [(SILENT, REFERENCE, instance.without_privacy)] if instance.without_privacy else []
@@ -196,14 +194,11 @@ def board_ids() -> list[str]:
 
 
 def load_board(id: str) -> Board:
-    """Read a board that ships, without what names methods or bounds of papers that are not installed."""
-    if id not in board_ids():
-        raise InputError("leaderboard", id, nearest(id, board_ids()))
+    """Read a board that ships, without methods and bounds of papers that are not installed."""
     name = id.removeprefix(PREFIX)
     board = parse_board(read_shipped(conf_dir() / "leaderboard" / f"{name}.yaml"), name)
-    lost = {one.name for one in board.methods if _is_absent(one)}
-    kept = [one for one in board.methods if one.name not in lost]
-    return replace(board, methods=kept, instances=[_but_for(lost, one) for one in board.instances])
+    kept = [one for one in board.methods if not _is_absent(one)]
+    return replace(board, methods=kept, instances=[_but_for_absent(one) for one in board.instances])
 
 
 def shipped_instances(problem: str = "") -> list[Instance]:
@@ -212,15 +207,13 @@ def shipped_instances(problem: str = "") -> list[Instance]:
     return [one for one in found if problem in ("", one.problem)]
 
 
-def _but_for(lost: set[str], one: Instance) -> Instance:
+def _but_for_absent(one: Instance) -> Instance:
     unbounded = absent_paper(one.lower_bound, of=BOUNDS, left_out="a lower bound of the board")
     return replace(
         one,
         searches=[search for search in one.searches if not _is_absent(search)],
-        excluded={name: why for name, why in one.excluded.items() if name not in lost},
         without_privacy=None if one.without_privacy and _is_absent(one.without_privacy) else one.without_privacy,
         lower_bound="" if unbounded else one.lower_bound,
-        runs_to={profile: {k: n for k, n in to.items() if k not in lost} for profile, to in one.runs_to.items()},
     )
 
 
@@ -289,10 +282,6 @@ def _by_profile(values: Any, where: str) -> Plain:
 def _entrant(cls: type[Entrant], entry: Any, where: str) -> Any:
     """Build a method; its algorithm alone may stand for it."""
     made = build_checked(cls, {"algorithm": entry} if isinstance(entry, str) else entry, where)
-    if not set(made.profiles) <= set(PROFILES):
-        raise InputError(f"{where} {made.name}: profiles", made.profiles, "some of " + ", ".join(PROFILES))
-    if set(made.profiles) != set(PROFILES) and not made.why:
-        raise InputError(f"{where} {made.name}: why", "missing", "given where profiles are left out")
     for options in (made.grid, *made.beside) if isinstance(made, Search) else ():
         check_names("options", options, where)
     return made
@@ -348,7 +337,7 @@ def _check(board: Board) -> None:
 
 
 def _check_block(block: Any, where: str) -> None:
-    if not isinstance(block, Mapping) or not {"n", "epsilon"} <= set(block) <= set(GRID_KEYS):
+    if not isinstance(block, Mapping) or not {"n", "epsilon"} <= set(block) <= {"n", "d", "epsilon"}:
         raise InputError(where, block, "a mapping with lists n, epsilon and, where it is free, d")
     for key, values in block.items():
         numbers = isinstance(values, list) and all(isinstance(v, int | float) and v is not True for v in values)
@@ -364,7 +353,7 @@ def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = No
     own = own_boards(settings.boards)
     boards, files = {id: load_board(id) for id in board_ids()} | own, dict(zip(own, settings.boards, strict=True))
     for id in ids or ():
-        if not any(boards[id].points(instance, check_profile(profile)) for instance in boards[id].instances):
+        if not any(boards[id].points(instance, profile) for instance in boards[id].instances):
             raise InputError("profile", profile, f"one in whose grids {id} has points: {', '.join(boards[id].grids)}")
     entries = []
     for id in boards if ids is None else ids:
@@ -382,7 +371,7 @@ def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
     for instance in board.instances:
         points = board.points(instance, profile)
         _check_instance(board, instance, points, settings)
-        for place, (calibration, name, one) in product(enumerate(points), board.entrants(instance, profile)):
+        for place, (calibration, name, one) in product(enumerate(points), board.entrants(instance)):
             draft, part = draft_at(board, instance, name, one, *place), _part(instance, name)
             job = ranking_job(board, profile, settings, part, calibration)
             job, drafts = found.setdefault((part, calibration), (job, []))
@@ -393,7 +382,7 @@ def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
             else:
                 drafts += [(at, seconds) for at in [draft.at_signal(one) for one in instance.signals] or [draft]]
     jobs = tuple(with_cells(job, drafts) for job, drafts in found.values() if drafts)
-    shared = tuple(one for instance in board.instances for one in board.shared(instance, profile))
+    shared = tuple(one for instance in board.instances for one in board.shared(instance))
     return BoardEntry(board.id, jobs, digest([board, profile, left_out]), to_jsonable(board), tuple(left_out), shared)
 
 
@@ -482,10 +471,7 @@ class Unfit(DpscoError):
 
 
 def _seconds(board: Board, instance: Instance, draft: Cell, job: Job) -> float:
-    """Predict the seconds of a cell, 0 where its data are absent. Raises Unfit for one that is not run.
-
-    Limits are of one signal; the reason has the time of all.
-    """
+    """Predict the seconds of a cell, 0 where its data are absent. Raises Unfit for one that is not run."""
     name, profile = draft.method.partition("/")[2], job.profile
     if name not in instance.excluded and problem_class(instance.problem).unavailable(Path(job.data_root)):
         return 0.0
@@ -495,9 +481,9 @@ def _seconds(board: Board, instance: Instance, draft: Cell, job: Job) -> float:
         most = (board.most_seconds_at_smallest_n if here == smallest else board.most_seconds)[profile]
         beyond = here > board.quadratic_to.get(profile, math.inf) and seconds > QUICK
         if seconds > most or (beyond and is_quadratic(draft, job, plan)):
-            total = max(1, len(instance.signals)) * seconds
+            total = max(1, len(instance.signals)) * seconds  # the limits are of one signal
             raise Unfit("too_long", f"about {duration(total)} on one core: {steps_text(plan)}", seconds=total)
-    if unwanted := next((m.why for m in board.methods if m.name == name and profile not in m.profiles), ""):
+    if unwanted := next((method.why for method in board.methods if method.name == name), ""):
         raise Unfit("not_run", unwanted)
     return seconds
 

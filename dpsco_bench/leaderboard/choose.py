@@ -23,45 +23,18 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.plan import BoardEntry, LeftOut, Unrun
 from dpsco_bench.datasets.tables import LABEL, write_records
 from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
+from dpsco_bench.execution import request
 from dpsco_bench.execution.cell import CalibratedCell, Cell, check_data_sets, without_places
 from dpsco_bench.execution.job_results import HELD_OUT, Measured
 from dpsco_bench.execution.jobs import Job, Settings
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import duration
-from dpsco_bench.execution.request import (
-    CELL_KEYS,
-    CONSTANT,
-    CONSTANTS,
-    OTHER_NAMES,
-    PROBLEM,
-    as_declared,
-    check_run,
-    check_sampled,
-    problem_options,
-)
 from dpsco_bench.execution.results import check_writable, join_blocks
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.worker import Makers, Tell, Unfinished
 from dpsco_bench.jsonio import digest, to_jsonable
-from dpsco_bench.leaderboard.board import (
-    CALIBRATION,
-    COUNTS,
-    LIMITS,
-    REFERENCE,
-    SILENT,
-    Board,
-    Entrant,
-    Instance,
-    Unfit,
-    contestants,
-    draft_at,
-    fitted,
-    problem_at,
-    ranking_job,
-    shipped_instances,
-    steps_text,
-    with_cells,
-)
+from dpsco_bench.leaderboard import board as boards
+from dpsco_bench.leaderboard.board import CALIBRATION, COUNTS, SILENT, Board, Entrant, Instance, Unfit, contestants
 from dpsco_bench.leaderboard.standings import TRIVIAL, Ranked, Standing, standings
 from dpsco_bench.plain import Options, Plain, Record, Tabled, unboxed
 from dpsco_bench.privacy.plan import Plan
@@ -101,17 +74,17 @@ class Contest(Record):
     seed: int = 2017
 
     def entry(self, data_root: str) -> Problem:
-        return problem_at(self.problem, self.d, self.options, data_root)
+        return boards.problem_at(self.problem, self.d, self.options, data_root)
 
     @property
     def board(self) -> Board:
         """A board of all methods with this point alone; its profile has no name."""
         title = problem_class(self.problem).summary
-        excluded = {name: why for one in shipped_instances(self.problem) for name, why in one.excluded.items()}
+        excluded = {name: why for one in boards.shipped_instances(self.problem) for name, why in one.excluded.items()}
         instance = Instance(self.problem, title, self.problem, self.options, excluded=excluded)
         grid = {"n": [self.n], "d": [self.d], "epsilon": [self.epsilon]}
         every: dict[str, Any] = {"grids": [grid], "replicates": self.replicates, "data_sets": self.data_sets}
-        every |= dict.fromkeys(LIMITS, math.inf)
+        every |= dict.fromkeys(boards.LIMITS, math.inf)
         by_profile: dict[str, Any] = {key: {PROFILE: value} for key, value in every.items()}
         return Board(ID, "Which method?", self.delta, contestants(), [instance], **by_profile)
 
@@ -125,7 +98,7 @@ def make_point(keys: Options, data_root: str = "data") -> Contest:
         raise InputError("problem", "missing", "given: `dpsco list problems` shows all")
     cls = problem_class(str(keys["problem"]))
     found, options = _sorted(cls, keys)
-    entry = problem_at(cls.name, found.get("d"), options, data_root)
+    entry = boards.problem_at(cls.name, found.get("d"), options, data_root)
     found.setdefault("n", entry.records if cls.file_options else None)
     if found["n"] is None and cls.file_options:
         raise InputError("path", "missing", "given: a CSV, TSV, Parquet or LIBSVM file; or n and d, with --twin")
@@ -135,30 +108,32 @@ def make_point(keys: Options, data_root: str = "data") -> Contest:
     point = Contest(problem=cls.name, options=options, **found)
     check_data_sets(cls.name, point.data_sets)
     entry.check_records(point.n)
-    check_sampled(Cell("", point.problem, point.n, point.epsilon, point.delta, d=point.d, problem_options=options))
+    numbers = (point.n, point.epsilon, point.delta, point.d)
+    request.check_sampled(Cell("", point.problem, *numbers, problem_options=options))
     return replace(point, d=entry.dimension, epsilon=float(point.epsilon), delta=float(point.delta))
 
 
 def _sorted(cls: type[Problem], keys: Options) -> tuple[dict[str, Any], dict[str, Any]]:
     """Sort keys into those of a point, and options of its problem, with its constants among them."""
+    own, declared = (*request.CELL_KEYS, *COUNTS), request.problem_options(cls)
     found, options, constants = dict[str, Any](), dict[str, Any](), dict[str, Any]()
     for key, value in keys.items():
         prefix, _, name = key.rpartition(".")
-        if key in (*CELL_KEYS, *COUNTS):
+        if key in own:
             found[key] = value
-        elif name in problem_options(cls) and prefix in ("", PROBLEM):
+        elif name in declared and prefix in ("", request.PROBLEM):
             options[name] = value
-        elif name in CONSTANTS and prefix in ("", CONSTANT):
+        elif name in request.CONSTANTS and prefix in ("", request.CONSTANT):
             constants[name] = value
         elif key != "problem":
-            known, here = (*CELL_KEYS, *COUNTS, *problem_options(cls), *CONSTANTS), OTHER_NAMES.get(name, "")
+            known, here = (*own, *declared, *request.CONSTANTS), request.OTHER_NAMES.get(name, "")
             unknown = nearest(name, known, f"dpsco show {cls.name}", "key of the problem")
             allowed = f"written {here}" if here in (*known, "seed") else unknown
             have = [method.name for method in contestants() if str(method.options.get(name)) == str(value)]
             told = f"; {', '.join(have)}: ranked with it anyway" if have else ""
             raise InputError(key, value, allowed, f"methods run with the parameters of their theorems{told}")
-    options = {k: v for k, v in as_declared(options, problem_options(cls)).items() if v is not None}
-    return found, {**options, **({"constants": constants} if constants else {})}
+    options = {k: v for k, v in request.as_declared(options, declared).items() if v is not None}
+    return found, options | ({"constants": constants} if constants else {})
 
 
 def twin_of(point: Contest, data_root: str = "data") -> Contest:
@@ -166,7 +141,7 @@ def twin_of(point: Contest, data_root: str = "data") -> Contest:
     cls = problem_class(point.problem)
     if not cls.twin:
         raise InputError("twin", point.problem, "a problem on one's own data; on others choosing costs no privacy")
-    known = problem_options(problem_class(cls.twin))
+    known = request.problem_options(problem_class(cls.twin))
     options = {key: value for key, value in point.options.items() if key in known or key == "constants"}
     return replace(point, problem=cls.twin, options={**options, **point.entry(data_root).twin_options})
 
@@ -187,8 +162,8 @@ def candidates(board: Board, settings: Settings) -> tuple[list[Candidate], list[
     for method in board.methods:
         draft, job = _cell(board, settings, method.name, method, CALIBRATION)
         try:
-            plan, seconds = fitted(board.instances[0], draft, job)
-            if not method.profiles:
+            plan, seconds = boards.fitted(board.instances[0], draft, job)
+            if method.why:
                 raise Unfit("not_run", method.why)
         except Unfit as unfit:
             left_out.append(LeftOut.of(draft, unfit.status, unfit.brief))
@@ -209,8 +184,8 @@ def _cell(board: Board, settings: Settings, name: str, method: Entrant, calibrat
     """Make the cell of a method at the point of a board of one, and its job, still without it."""
     (instance,) = board.instances
     (point,) = board.points(instance, PROFILE)
-    draft = draft_at(board, instance, name, method, 0, point)
-    return draft, ranking_job(board, PROFILE, settings, name, calibration)
+    draft = boards.draft_at(board, instance, name, method, 0, point)
+    return draft, boards.ranking_job(board, PROFILE, settings, name, calibration)
 
 
 def choice_entry(point: Contest, settings: Settings, limit: float = LIMIT) -> BoardEntry:
@@ -226,11 +201,11 @@ def choice_entry(point: Contest, settings: Settings, limit: float = LIMIT) -> Bo
     spent = 0.0
     for one in found:
         if spent + one.seconds > limit:
-            reason = f"about {duration(one.seconds)}: {steps_text(one.plan)}"
+            reason = f"about {duration(one.seconds)}: {boards.steps_text(one.plan)}"
             left_out.append(LeftOut.of(one.draft, "too_long", reason))
         else:
             spent += one.seconds
-            jobs.append(with_cells(one.job, [(one.draft, one.seconds)]))
+            jobs.append(boards.with_cells(one.job, [(one.draft, one.seconds)]))
     instance = replace(board.instances[0], without_privacy=reference, lower_bound=lower_bound_name(problem))
     made_from = digest([point, [job.key for job in jobs]])
     return BoardEntry(ID, tuple(jobs), made_from, to_jsonable(replace(board, instances=[instance])), tuple(left_out))
@@ -238,13 +213,13 @@ def choice_entry(point: Contest, settings: Settings, limit: float = LIMIT) -> Bo
 
 def _without_privacy(board: Board, settings: Settings) -> tuple[Entrant | None, list[Job]]:
     """Find the method whose run without noise stands for the optimum, as on a board that ships, and its job."""
-    instances = [*shipped_instances(board.instances[0].problem), *shipped_instances()]
+    instances = [*boards.shipped_instances(board.instances[0].problem), *boards.shipped_instances()]
     for id in dict.fromkeys(one.without_privacy.algorithm for one in instances if one.without_privacy):
         method = Entrant(algorithm=id)
-        draft, job = _cell(board, settings, REFERENCE, method, SILENT)
+        draft, job = _cell(board, settings, boards.REFERENCE, method, SILENT)
         with suppress(Unfit):
-            fitted(board.instances[0], draft, job)
-            return method, [with_cells(job, [(draft, OVERHEAD)])]
+            boards.fitted(board.instances[0], draft, job)
+            return method, [boards.with_cells(job, [(draft, OVERHEAD)])]
     return None, []
 
 
@@ -479,7 +454,7 @@ def choose_at(
     """Choose at a checked point; ``begin`` is shown what is to be run, ``made`` each job whenever a block is done."""
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < math.inf:
         raise InputError("limit", limit, "a finite number of seconds > 0")
-    check_run(CALIBRATION, point.replicates, settings.seed)
+    request.check_run(CALIBRATION, point.replicates, settings.seed)
     cls, problem = problem_class(point.problem), point.entry(settings.data_root)
     for key in (key for key in cls.file_options if getattr(problem, key) is None):
         twin = ", or left out with --twin (twin=True), for synthetic records" if cls.twin else ""
@@ -554,7 +529,7 @@ def _rows(jobs: Sequence[Job], measured: Measured, found: Choice) -> pa.Table:
 def _lost(jobs: Sequence[Job], measured: Measured, outcome: Unfinished) -> list[Unrun]:
     """List the methods whose jobs were begun, or should have been, and gave nothing."""
     found = []
-    for job in (job for job in jobs if job.part != REFERENCE):
+    for job in (job for job in jobs if job.part != boards.REFERENCE):
         algorithm = job.cells[0].algorithm
         if job.part in outcome.failed:
             found.append(Unrun(job.part, algorithm, "failed", outcome.failed[job.part]))

@@ -16,15 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpsco_bench.analysis.bootstrap import (
-    FloatArray,
-    as_cell,
-    bootstrap_rng,
-    percentile_interval,
-    resampled_counts,
-    student_factor,
-    summarise,
-)
+from dpsco_bench.analysis import bootstrap
+from dpsco_bench.analysis.bootstrap import FloatArray, as_cell, summarise
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.judge import Load
 from dpsco_bench.analysis.races import Place, Ran
@@ -264,13 +257,10 @@ def _held_out_beside(cell: CellEvidence, job: Job) -> Mapping[str, HeldOut]:
 
 def _why_empty(items: Sequence[LeftOut]) -> str:
     """Say why nothing ran at a point: each reason once, with the methods that have it, or how many they are."""
-    methods: dict[str, dict[str, None]] = {}
-    for item in items:
-        methods.setdefault(item.reason, {})[item.method] = None
-    told = (
-        f"{', '.join(names) if len(names) <= MOST_NAMED else f'{len(names)} methods'}: {reason}"
-        for reason, names in methods.items()
-    )
+    told = []
+    for reason in dict.fromkeys(item.reason for item in items):
+        names = [*dict.fromkeys(item.method for item in items if item.reason == reason)]
+        told.append(f"{', '.join(names) if len(names) <= MOST_NAMED else f'{len(names)} methods'}: {reason}")
     place = ((key, getattr(items[0], key)) for key in ("n", "d", "epsilon"))
     point = ", ".join(f"{key} = {value:g}" for key, value in place if value)
     return f"{point}: no method runs: {'; '.join(told)}"
@@ -292,7 +282,7 @@ def _row(
     context = replace(first.context, start_risk=trivial)
     unrun = {item.method: item.unrun for item in left_out if SEARCH_MARK not in item.method}
     lower_bound, cut = _lower_bound(instance.lower_bound, context)
-    methods = sorted((_method(run, outcome.tied, trivial, most) for run in plain), key=lambda row: row.place)
+    methods = [_method(run, outcome.tied, trivial, most) for run in plain]
     return Standing(
         instance=instance.id,
         title=instance.title,
@@ -301,7 +291,7 @@ def _row(
         epsilon=first.entry.epsilon,
         delta=first.entry.delta,
         p=context.constants.norm,
-        methods=tuple(methods),
+        methods=tuple(sorted(methods, key=lambda row: row.place)),
         left_out=tuple(unrun.values()),
         trivial=trivial,
         without_privacy=_without_privacy(instance, reference),
@@ -318,9 +308,8 @@ def _lower_bound(name: str, context: BoundContext) -> tuple[float | None, bool]:
     """Compute the order of a lower bound, and whether it is cut at the starting point's risk, which needs no data."""
     if not name:
         return None, False
-    value = get_bound(name).value(context)
-    cut = value > context.start_risk * (1 + IDLE)
-    return (context.start_risk if cut else value), cut
+    value, start = get_bound(name).value(context), context.start_risk
+    return (start, True) if value > start * (1 + IDLE) else (value, False)
 
 
 def _without_privacy(instance: Instance, reference: Ran | None) -> Reference:
@@ -333,8 +322,7 @@ def _without_privacy(instance: Instance, reference: Ran | None) -> Reference:
 
 
 def _method(run: Ran, tied: Sequence[str], trivial: float, most: int) -> Ranked:
-    replicates = run.cell.risks.shape[-1]
-    calibrated, found = run.cell.calibrated, summarise(run.cell.risks)
+    calibrated, found, replicates = run.cell.calibrated, summarise(run.cell.risks), run.cell.risks.shape[-1]
     held: dict[str, Any] = {k: float(np.mean(run.cell.extras[k])) for k in HELD_OUT if k in run.cell.extras}
     return Ranked(
         method=run.method,
@@ -385,7 +373,9 @@ def compare(risks: Mapping[str, FloatArray], trivial: float) -> Outcome:
 def _resampled(cells: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
     """Compute the largest mean over the signals on every resample, by method; the methods are resampled together."""
     rows = np.concatenate([cell.reshape(len(cell), -1) for cell in cells.values()])
-    drawn = resampled_counts(bootstrap_rng("margin"), RESAMPLES, *next(iter(cells.values())).shape[1:])
+    drawn = bootstrap.resampled_counts(
+        bootstrap.bootstrap_rng("margin"), RESAMPLES, *next(iter(cells.values())).shape[1:]
+    )
     means = np.concatenate([counts @ rows.T / rows.shape[1] for _, counts in drawn])
     ends = np.cumsum([len(cell) for cell in cells.values()])[:-1]
     return {name: own.max(axis=1) for name, own in zip(cells, np.split(means, ends, axis=1), strict=True)}
@@ -403,7 +393,8 @@ def _interval(share: float, spread: FloatArray, shape: tuple[int, ...]) -> tuple
     units = shape[0] if shape[0] > 1 else shape[1]
     if units == 1:
         return -math.inf, 1.0
-    low, high = percentile_interval(share, spread, math.sqrt(units / (units - 1)) * student_factor(units - 1))
+    wider = math.sqrt(units / (units - 1)) * bootstrap.student_factor(units - 1)
+    low, high = bootstrap.percentile_interval(share, spread, wider)
     return low, max(share, min(1.0, high))
 
 
@@ -455,7 +446,7 @@ def uncompared(row: Standing, rows: Sequence[Standing]) -> tuple[str, ...]:
 
 def to_decide(row: Standing) -> float:
     """Sum the seconds on one core that all contenders of a point take there."""
-    names = {one.method for one in row.contenders}
+    names = [one.method for one in row.contenders]
     return sum(item.seconds for item in row.left_out if item.method in names)
 
 

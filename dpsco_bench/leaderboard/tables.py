@@ -11,7 +11,7 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.plan import Unrun
 from dpsco_bench.execution.cell import EPSILONS
 from dpsco_bench.execution.job_results import HeldOut
-from dpsco_bench.leaderboard.board import REFERENCE, Instance
+from dpsco_bench.leaderboard.board import REFERENCE
 from dpsco_bench.leaderboard.standings import TRIVIAL, Ranked, Searched, Standing
 from dpsco_bench.privacy.ledger import OF, STATUS_WORDS
 from dpsco_bench.report.inputs import BoardResults
@@ -83,14 +83,8 @@ def held_out_text(found: HeldOut | None) -> str:
     return number(found.loss) + ("" if found.accuracy is None else f" ({number(100 * found.accuracy)} %)")
 
 
-def _margin_text(row: Standing) -> str:
-    return NOTHING if row.contenders else f"{number(row.margin, 2)} {interval(row.margin_ci, show=number)}".strip()
-
-
 def _search_text(found: Searched | None) -> str:
-    if found is None:
-        return NOTHING
-    return f"{number(found.risk)} ({found.method}, {options_text(found.options) or STATED})"
+    return f"{number(found.risk)} ({found.method}, {options_text(found.options) or STATED})" if found else NOTHING
 
 
 def algorithms(board: BoardResults) -> dict[str, str]:
@@ -101,10 +95,6 @@ def algorithms(board: BoardResults) -> dict[str, str]:
 def _page(algorithm: str) -> str:
     """Address the page of a method; empty for one that is not registered here."""
     return address("method", algorithm) if algorithm in ALGORITHMS.names() else ""
-
-
-def _winner_page(row: Standing) -> str:
-    return _page(row.best.algorithm) if row.best and len(row.tied) == 1 and not row.contenders else ""
 
 
 def _place(path: str = "") -> Columns:
@@ -128,13 +118,15 @@ POINTS: Columns = {
             "contenders": lambda row: [one.method for one in row.contenders],
             "uncompared": "uncompared",
         },
-        link=_winner_page,
+        link=lambda row: _page(row.best.algorithm) if row.best and len(row.tied) == 1 and not row.contenders else "",
     ),
     "Competing": Column(lambda row: len(row.order), raw="competing", numeric=True),
     "Risk": Column("least", number, "risk", numeric=True),
     "Kind": Column("risk_kind", kind_text),
     "Margin [95 %]": Column(
-        _margin_text,
+        lambda row: (
+            NOTHING if row.contenders else f"{number(row.margin, 2)} {interval(row.margin_ci, show=number)}".strip()
+        ),
         raw={"margin": "told_margin.0", "margin_low": "told_margin.1", "margin_high": "told_margin.2"},
         numeric=True,
     ),
@@ -238,33 +230,26 @@ def left_out_table(board: BoardResults) -> ReportTable:
     return ReportTable(f"{board.id}.left_out", "Methods that were not run, and why", LEFT_OUT, rows)
 
 
-def _reference_text(item: Instance) -> str:
-    found = item.without_privacy
-    return f"{found.algorithm} without noise" if found else "minimum of the sample’s risk: 0"
-
-
-def _searches_text(item: Instance) -> str:
-    return "; ".join(f"{one.algorithm}, {' × '.join(one.grid)}" for one in item.searches) or NOTHING
-
-
-def _bound_text(item: Instance) -> str:
-    return symbols(get_bound(item.lower_bound).text) if item.lower_bound else "none stated in the papers"
-
-
 REFERENCES: Columns = {
-    "Instance": Column("id", raw="instance", kind="code"),
+    "Instance": Column("instance", kind="code"),
     "Problem": Column("problem"),
-    "Without privacy": Column(_reference_text, raw="without_privacy"),
-    "Public grid search": Column(_searches_text, raw="search"),
-    "Lower bound, order": Column(_bound_text, raw="lower_bound"),
+    "Without privacy": Column("without_privacy"),
+    "Public grid search": Column("search"),
+    "Lower bound, order": Column("lower_bound"),
     "Note": Column("note", symbols),
 }
 
 
 def references_table(board: BoardResults) -> ReportTable:
     """Tabulate what stands beside the risks of an instance, and where it comes from."""
-    title = "References of each instance, and their sources"
-    return ReportTable(f"{board.id}.references", title, REFERENCES, board.board.instances)
+    rows = []
+    for one in board.board.instances:
+        found = one.without_privacy
+        told = {"without_privacy": f"{found.algorithm} without noise" if found else "minimum of the sample’s risk: 0"}
+        told["search"] = "; ".join(f"{own.algorithm}, {' × '.join(own.grid)}" for own in one.searches) or NOTHING
+        bound = symbols(get_bound(one.lower_bound).text) if one.lower_bound else "none stated in the papers"
+        rows.append({"instance": one.id, "problem": one.problem, **told, "lower_bound": bound, "note": one.note})
+    return ReportTable(f"{board.id}.references", "References of each instance, and their sources", REFERENCES, rows)
 
 
 def nowhere_run(board: BoardResults) -> list[tuple[str, str]]:

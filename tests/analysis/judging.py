@@ -11,7 +11,6 @@ from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.claims.kinds import all_kinds, get_kind
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry
-from dpsco_bench.cli.verbs.list import own_schema
 from dpsco_bench.execution.cell import CalibratedCell, Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
@@ -32,6 +31,11 @@ def verdict_schema():
     cases = [(of([kind.name]), own_schema(kind)) for kind in kinds]
     cases += [({"required": [name]}, of(allowed)) for name, allowed in owners.items()]
     return schema | ({"allOf": [{"if": given, "then": then} for given, then in cases]} if cases else {})
+
+
+def own_schema(kind):
+    own = {name: field.schema for name, field in kind.own_fields.items()}
+    return {"properties": own, "required": list(own)}
 
 
 def of(kinds):

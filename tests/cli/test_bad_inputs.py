@@ -74,7 +74,7 @@ BAD = [
     ("choose n=9", "problem is missing", "dpsco list problems"),
     ("choose problem=logistic_glm n=9 d=2 release=output", "release = 'output'", "dp_gd_by_output"),
     ("worker", "worker: ", "claim|part|time|rank"),
-    ("worker run --profile huge", "--profile: invalid choice: 'huge'", "smoke"),
+    ("worker run --profile huge", "profile = 'huge'", "smoke"),
     ("worker claim", "claim: ", "id"),
     ("gate --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
     ("gc --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),

@@ -30,7 +30,7 @@ from dpsco_bench.backend.namespace import get_namespace
 from dpsco_bench.bench.card import NO_DEVICE, CardRow, crossing
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
 from dpsco_bench.cli.verbs.gate import predictor
-from dpsco_bench.cli.verbs.plan import composed
+from dpsco_bench.cli.verbs.plan import make_plan
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
@@ -411,7 +411,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if args.work == "pack":
             own = tuple(args.papers or papers())
-            write_pack(args.folder, own, lambda name: composed(Layout(name).plan, name, ()), say)
+            write_pack(args.folder, own, make_plan, say)
             return 0
         lacking = [name for name in NEEDED if name not in sys.modules and find_spec(name) is None]
         if lacking:

@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpsco_bench.claims.jobs import claim_plan, plan_settings
+from dpsco_bench.claims.jobs import claim_plan
 from dpsco_bench.cli.verbs import plan as planning
-from dpsco_bench.cli.verbs.plan import plan_stamp
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_job
 
@@ -71,11 +70,11 @@ def test_it_stands_in_the_plan(dpsco, monkeypatch):
     monkeypatch.setattr(planning, "profile_claims", lambda profile: [])
     monkeypatch.setattr("dpsco_bench.leaderboard.board.board_ids", list)
     settings = [f"boards=[{written()}]"]
-    stamp = planning.plan_stamp("smoke", planning.plan_settings("smoke", settings))
-    (entry,) = planning.make_plan("smoke", settings).boards
+    plan = planning.make_plan("smoke", settings)
+    (entry,) = plan.boards
     assert entry.id == "leaderboard.mine" and [len(job.cells) for job in entry.jobs] == [1]
     written(delta=1e-5)
-    assert planning.plan_stamp("smoke", planning.plan_settings("smoke", settings)) != stamp
+    assert planning.make_plan("smoke", settings).stamp != plan.stamp
 
 
 FILE = ("problem=data_file", "path=people.csv", "label=bought", "positive=yes")
@@ -126,11 +125,9 @@ def test_all_records_by_default_and_another_content_is_another_run(dpsco):
 
 def test_a_plan_is_run_on_the_content_that_it_was_made_from(dpsco):
     Path("c.yaml").write_text(CLAIM)
-    settings = ["claims=[c.yaml]"]
-    stamp, entry = plan_stamp("smoke", plan_settings("smoke", settings)), claim_plan("mine.people", "smoke", settings)
+    entry = claim_plan("mine.people", "smoke", ["claims=[c.yaml]"])
     assert [cell.n for cell in entry.jobs[0].cells] == [200, 200]
     write(np.eye(3).repeat(70, axis=0), np.linspace(0, 1, 210))
-    assert plan_stamp("smoke", plan_settings("smoke", settings)) != stamp
     with pytest.raises(InputError, match="^sha256 of people.csv = .*, as planned$"):
         calibrate_job(entry.jobs[0])
     again = claim_plan("mine.people", "smoke", ["claims=[c.yaml]"])

@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 
 import dpsco_bench
-from dpsco_bench.claims.jobs import plan_settings
+from dpsco_bench.cli.outlined import state
 from dpsco_bench.cli.verbs import plan as planning
-from dpsco_bench.cli.verbs.plan import plan_stamp
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.execution.plugins import load_plugins, plugin_files
 from dpsco_bench.execution.results import read_table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,18 +79,16 @@ def test_a_need_that_is_no_trait(dpsco):
     assert "the problem lacks labels that are flipped" in refused
 
 
-def test_a_changed_file_changes_the_plan(dpsco, monkeypatch):
-    settings = plan_settings("smoke", [f"plugins=[{METHOD}]", f"claims=[{CLAIM}]"])
+def test_a_changed_file_makes_the_plan_anew(dpsco):
+    config = {"plugins": [METHOD], "claims": [CLAIM]}
     beside = Path(METHOD).with_name("beside.py")
     beside.write_text("STEP = 1\n")
     Path(METHOD).write_text("import beside\n" + Path(METHOD).read_text())
-    monkeypatch.syspath_prepend(beside.parent.resolve())
     for path in (METHOD, CLAIM, beside):
-        before = plan_stamp("smoke", settings)
-        assert plan_stamp("smoke", settings) == before
+        before = state(config, map(str, plugin_files([METHOD])))
+        assert state(config, map(str, plugin_files([METHOD]))) == before
         Path(path).write_text(Path(path).read_text() + "\n# edited\n")
-        assert plan_stamp("smoke", settings) != before
-    sys.modules.pop("beside")
+        assert state(config, map(str, plugin_files([METHOD]))) != before
 
 
 @pytest.mark.slow

@@ -34,7 +34,7 @@ BOARD = {
         "wang2017.dp_gd_nonconvex",
         "bassily2021.noisy_smd",
         "wang2017.noisy_sgd_bst14",
-        {"algorithm": "wang2017.dp_gd_pl", "label": "later", "profiles": ["full"], "why": "slow"},
+        {"algorithm": "wang2017.dp_gd_pl", "label": "later", "why": "slow"},
     ],
     "grids": {"smoke": [{"n": [64, 128], "d": [3], "epsilon": [1]}, {"n": [64], "d": [3, 4], "epsilon": [1]}]},
     "replicates": {"smoke": 4},
@@ -213,7 +213,6 @@ def ridge(**changes):
 
 WRONG = [
     ({"methods": ["wang2017.dp_gd", "wang2017.dp_gd"]}, "methods = .*distinct names"),
-    ({"methods": [{**GD, "profiles": ["ci"]}]}, "dp_gd: why is missing"),
     ({"speed": 3}, "key = 'speed': must be one of id, title"),
     ({"delta": "small"}, "delta = 'small': must be a number"),
     ({"grids": {"quick": [{"n": [1], "epsilon": [1]}]}}, "grids = 'quick': must be one of smoke, ci, full"),
@@ -278,7 +277,7 @@ def test_searches_try_their_grid_and_values_that_a_method_does_not_take_are_said
         *({"grids": {"smoke": [{"n": [64], "epsilon": [value]}]}} for value in (0, math.inf, "1")),
         {"grids": {"smoke": [{"n": [64], "d": [0], "epsilon": [1]}]}},
         *({"instances": instances} for instances in ([], [BOARD["instances"][0]] * 2)),
-        *({"methods": [{**GD, **more}]} for more in ({"profiles": ["quick"], "why": "slow"}, {"options": [3]})),
+        {"methods": [{**GD, "options": [3]}]},
         ridge(signals=[1, 1]),
         ridge(searches=[{**SEARCH, "grid": {"steps": 3}}]),
     ],

@@ -95,14 +95,3 @@ def test_the_process_ends_with_the_one_that_started_it():
     (pid,) = subprocess.check_output(of_it, text=True).split()
     starter.kill()
     until(lambda: not runs(pid))
-
-
-def test_what_a_killed_workflow_left_goes(tmp_path):
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-    left, others = (tmp_path / f"dpsco-{number}-x" for number in (dead.pid, os.getpid()))
-    left.mkdir()
-    others.mkdir()
-    env = {**os.environ, "TMPDIR": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", STARTED], env=env, stdin=subprocess.DEVNULL, check=True)
-    assert [*tmp_path.iterdir()] == [others]

@@ -56,11 +56,8 @@ def execute(args: argparse.Namespace) -> int:
     problem = keys.pop("problem", None)
     cell = make_audit_cell(algorithm, None if problem is None else str(problem), keys, calibration)
     searched = () if problem else INSTANCES.keys() - {key.rpartition(".")[2] for key in keys}
-    how = {
-        key: ui.parse_value(getattr(args, key))
-        for key in ("runs", "confidence", "seed")
-        if getattr(args, key) is not None
-    }
+    given = {key: getattr(args, key) for key in ("runs", "confidence", "seed")}
+    how = {key: ui.parse_value(text) for key, text in given.items() if text is not None}
     cell.plan(calibration, how["seed"])  # made twice: a plan that differs is not audited
     pace = AuditPace()
     # exp(epsilon) of a claim above 709 is infinite, and the power it gives is right

@@ -37,10 +37,8 @@ Every method has the parameters of its theorem, and the noise that its accountan
 Finished methods are kept in results/store: a second call, with another --limit too, runs only what is missing."""
 RESULTS = Path("results/choose")
 ENDINGS = (".parquet", ".pq")
-SPACING = 5.0
-"""Least seconds between two lines of progress."""
-MUCH = 0.5
-"""Where more of the rows are clipped, little but their directions is left of them."""
+SPACING = 5.0  # least seconds between two lines of progress
+MUCH = 0.5  # where more of the rows are clipped, little but their directions is left of them
 STATUSES = {
     "too_long": "no time left: needs ",
     "stopped": "",
@@ -51,12 +49,8 @@ STATUSES = {
 }
 """Statuses of methods without a risk, in the order in which they are told, and what stands before the reason."""
 COLUMNS = (
-    ui.Heading("method"),
-    *ui.numbers("risk", ci="+- (95 %)"),
-    *ui.HELD_OUT,
-    ui.Heading("says", ""),
-    ui.Heading("privacy"),
-    *ui.numbers("gradients", "seconds"),
+    *(ui.Heading("method"), *ui.numbers("risk", ci="+- (95 %)"), *ui.HELD_OUT),
+    *(ui.Heading("says", ""), ui.Heading("privacy"), *ui.numbers("gradients", "seconds")),
 )
 _LONG = re.compile(r"\b\d+\.\d{5,}(?:e[-+]?\d+)?")
 """A number with more digits than a reader wants."""
@@ -122,39 +116,33 @@ class Watched:
 
     def made(self, job: Job) -> None:
         """Show the risk of a method so far; in lines only the first one."""
-        if job.calibration == "none" or (job.part in self.risks and not self.live):
-            return
-        if (found := so_far(job, self.measured)) is None:
+        told = job.calibration == "none" or (job.part in self.risks and not self.live)
+        if told or not (found := so_far(job, self.measured)):
             return
         self.risks[job.part] = risk, half, count = found
-        if not self._refresh():
-            told = f"risk {ui.number(risk, 3)} +- {ui.number(half, 2)} after {count} of {job.replicates} replicates"
-            ui.say(f"{job.part}: {told}")
+        risks = f"{ui.number(risk, 3)} +- {ui.number(half, 2)}"
+        self._show(f"{job.part}: risk {risks} after {count} of {job.replicates} replicates")
 
     def tell(self, pace: Pace) -> None:
         self.pace = str(pace)
-        if not self._refresh() and pace.done < pace.all and time.monotonic() - self.last >= SPACING:
+        if self.live or (pace.done < pace.all and time.monotonic() - self.last >= SPACING):
             self.last = time.monotonic()
-            ui.say(self.pace)
+            self._show(self.pace)
 
-    def _refresh(self) -> bool:
-        """Show the table anew; False where there is no terminal for it."""
+    def _show(self, line: str) -> None:
+        """Show the table anew on a terminal, else a line."""
         from rich.table import Table
 
         if not self.live:
-            return False
+            return ui.say(line)
         rows = Table("method", "risk", "+- (95 %)", "replicates", box=None, caption=self.pace)
         for name, (risk, half, count) in sorted(self.risks.items(), key=lambda item: item[1]):
             rows.add_row(name, ui.number(risk, 3), ui.number(half, 2), str(count))
         self.live.update(rows, refresh=True)
-        return True
 
 
 def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: bool = False) -> tuple[Contest, Settings]:
-    """Sort arguments into a point (or its public twin) and settings, checked, their plugins loaded.
-
-    Raises InputError for an unknown key, or a value out of range.
-    """
+    """Sort arguments into a point, or its twin, and settings. Raises InputError for a wrong key or value."""
     kept = PLAN_SETTINGS.keys() - {"claims", "boards", "stages"}
     mine = [text for text in arguments if text.partition("=")[0] in kept]
     settings = plan_settings("ci", check_settings(extended(mine, "plugins", plugins)))
@@ -196,6 +184,8 @@ def _line(found: Choice, method: Chosen) -> ui.Row:
     if not (method.ranked and method.tied):
         says = "cannot win" if not method.ranked else "as the start" if method.at_start else ""
         says = f"dropped after {method.dropped}" if method.dropped else says
+    whole = method.epsilon_sequence or 0.0  # the output alone may be as private as claimed
+    by_output = method.privacy_status == "proven" and whole > found.point.epsilon * (1.0 + ROUNDING)
     return {
         "method": method.method,
         "risk": ui.number(method.risk, 3),
@@ -203,15 +193,10 @@ def _line(found: Choice, method: Chosen) -> ui.Row:
         "loss": ui.number(held and held.loss, 3),
         "accuracy": ui.number(held and held.accuracy, 3),
         "says": says,
-        "privacy": STATUS_WORDS[method.privacy_status] + f" {OF[OUTPUT]}" * _by_output(method, found.point.epsilon),
+        "privacy": STATUS_WORDS[method.privacy_status] + f" {OF[OUTPUT]}" * by_output,
         "gradients": ui.number(method.gradient_evaluations, 3),
         "seconds": ui.number(method.seconds, 2),
     }
-
-
-def _by_output(method: Chosen, epsilon: float) -> bool:
-    """Tell whether the output alone is as private as claimed, and the query sequence is not."""
-    return method.privacy_status == "proven" and (method.epsilon_sequence or 0.0) > epsilon * (1.0 + ROUNDING)
 
 
 def _references(found: Choice) -> Iterator[str]:
@@ -220,8 +205,7 @@ def _references(found: Choice) -> Iterator[str]:
     risk, own = ui.number(found.without_privacy.risk, 3), found.risk_kind == "excess empirical"
     spread = "the minimum of the sample's risk" if own else f"[{ui.number(low, 3)}, {ui.number(high, 3)}]"
     known = "not known: no method without noise has run here" if risk == "-" else f"{risk}, {spread}"
-    told = {"trivial": f"{ui.number(found.trivial, 3)}, the starting point", "without_privacy": known}
-    for key, text in told.items():
+    for key, text in (("trivial", f"{ui.number(found.trivial, 3)}, the starting point"), ("without_privacy", known)):
         held = f"; held out: {ui.held_text(found.held_out[key])}" if key in found.held_out else ""
         yield ui.labelled("trivial solution" if key == "trivial" else "without privacy", text + held, 18)
     bound = found.lower_bound
@@ -232,19 +216,18 @@ def _references(found: Choice) -> Iterator[str]:
 
 def not_run(refused: Sequence[Unrun]) -> Iterator[str]:
     """Print a line for each method that has no risk here."""
-    room = 2 + max((len(item.method) for item in refused), default=0)
-    for status, before in STATUSES.items():
-        for item in (item for item in refused if item.status == status):
-            reason = _LONG.sub(lambda found: f"{float(found[0]):.4g}", item.reason)
-            yield ui.labelled(item.method, before + reason, room)
+    room, order = 2 + max((len(item.method) for item in refused), default=0), list(STATUSES)
+    for item in sorted(refused, key=lambda item: order.index(item.status)):
+        reason = _LONG.sub(lambda found: f"{float(found[0]):.4g}", item.reason)
+        yield ui.labelled(item.method, STATUSES[item.status] + reason, room)
 
 
 def _notes(found: Choice) -> Iterator[str]:
     point, cls = found.point, problem_class(found.point.problem)
     if not cls.draws_per_replicate:
-        data = f"{point.data_sets} data sets: they speak of data and noise"
-        data = "this one data set: they speak of the noise alone" if point.data_sets == 1 else data
         count = int(max(found.rows["replicate"].to_pylist())) + 1
+        alone, several = "this one data set: they speak of the noise alone", "data sets: they speak of data and noise"
+        data = alone if point.data_sets == 1 else f"{point.data_sets} {several}"
         yield f"Intervals are of {count} replicates on {data}."
     if point.delta >= 1 / point.n:
         yield f"delta = {point.delta:g} is not below 1/n: publishing a record at random would be as private."

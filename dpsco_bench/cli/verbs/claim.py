@@ -36,8 +36,7 @@ EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fuse
 A claim of one's own is given by its file: dpsco claim my_claim.yaml --plugin my_method.py
 Finished jobs are kept in results/store, where the workflow finds them too, so an interrupted claim resumes.
 A claim that does not hold is a result: the exit code is 0 whatever the verdict."""
-LEAST_SECONDS = 0.02
-"""Least seconds of a cell, beside its steps."""
+LEAST_SECONDS = 0.02  # least seconds of a cell, beside its steps
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -57,25 +56,23 @@ def execute(args: argparse.Namespace) -> int:
     entries = [staged(claim_plan(id, args.profile, settings)) for id in ids]
     if not any(entry.claim.parts for entry in entries):
         raise unmeasured(args.profile, [entry.id for entry in entries])
-    rows: list[Verdict] = []
-    drawn: list[Path] = []
+    rows, drawn = list[Verdict](), list[Path]()
     for entry in entries:
         found = run_claim(entry, files.measured) if entry.claim.parts else []
         if not found:
             say_once(unmeasured(args.profile, [entry.id]))
         elif args.figures:
-            drawn += _drawn(entry, found, files, args.figures)
+            from dpsco_bench.report.figures import write_claim_figures
+            from dpsco_bench.report.inputs import ClaimResults
+
+            drawn += write_claim_figures(ClaimResults(files.measured.present(entry), files, found), args.figures)
         rows += found
     beside = recorded_rows(args.profile)
     return answer(args.json, told(rows, beside), _screen(rows, beside, args.profile, settings, drawn))
 
 
 def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """Sort the arguments of a verb into ids of claims and settings, overrides of ``conf/plan.yaml``, each once.
-
-    They are ids, papers (all their claims), patterns such as ``paper.thm*``, files of one's own claims (``.yaml``), and
-    settings ``key=value``. Raises InputError for an unknown claim or setting, or no claim at all.
-    """
+    """Sort arguments into ids of claims and settings, each once. Raises InputError for an unknown one, or no claim."""
     names, files, settings = asked_files(arguments, plugins, "claims")
     known = [*claim_ids(), *own_claims(listed_by(settings, "claims"))]
     ids: list[str] = []
@@ -109,13 +106,6 @@ def weigh(step: str, job: Job) -> list[float]:
     return [max(predictor(job.profile)(step, job), LEAST_SECONDS) * one / sum(own) for one in own]
 
 
-def _drawn(entry: ClaimEntry, rows: list[Verdict], files: Layout, folder: Path) -> list[Path]:
-    from dpsco_bench.report.figures import write_claim_figures
-    from dpsco_bench.report.inputs import ClaimResults
-
-    return write_claim_figures(ClaimResults(files.measured.present(entry), files, rows), folder)
-
-
 def _screen(
     rows: list[Verdict], beside: list[Verdict], profile: str, settings: list[str], drawn: list[Path]
 ) -> Iterator[str]:
@@ -131,11 +121,9 @@ def _screen(
         if note
     ]
     yield from [""] if remarks else []
-    for place, note in remarks:
-        yield labelled(f"{place}:", note, 2 + len(place))
-    for id in ids:
-        if others := left_out(id, profile, settings):
-            yield labelled(f"{id}:", f"profile {profile} has no values for {', '.join(others)}", 2 + len(id))
+    without = ((id, left_out(id, profile, settings)) for id in ids)
+    remarks += [(id, f"profile {profile} has no values for {', '.join(others)}") for id, others in without if others]
+    yield from (labelled(f"{place}:", note, 2 + len(place)) for place, note in remarks)
     yield from (f"figure: {path}" for path in drawn)
 
 

@@ -6,16 +6,8 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from dpsco_bench.analysis import record as records
 from dpsco_bench.analysis.races import raced_plan
-from dpsco_bench.analysis.record import (
-    RowDifference,
-    changed_points,
-    merge,
-    read_points,
-    read_record,
-    record,
-    record_points,
-)
 from dpsco_bench.claims.plan import read_plan
 from dpsco_bench.cli.console import Heading, add_shared, answer, table
 from dpsco_bench.cli.verbs import gate
@@ -55,11 +47,11 @@ def execute(args: argparse.Namespace) -> int:
     fresh = gate.read_verdicts(files, planned or sorted(file.stem for file in folder.glob("*.json")))
     if not fresh:
         raise InputError("verdicts", folder, f"written by a run: make replicate PROFILE={args.profile}")
-    known = read_record(path)
+    known = records.read_record(path)
     times = late(read_seconds(gate.recorded_seconds_path(args.profile)), jobs, files.measured)
     rows = gate.compared(known, fresh, times)
     if args.record:
-        record(path, merge(known, fresh))
+        records.record(path, records.merge(known, fresh))
         if jobs:
             record_seconds(gate.recorded_seconds_path(args.profile), jobs, files.measured)
     boards, lost = compare_boards(files, args.record), gate.unjudged(args.profile, planned, fresh)
@@ -72,27 +64,26 @@ def execute(args: argparse.Namespace) -> int:
 def compare_boards(files: Layout, record: bool) -> str:
     """Lines on the leaderboards of the last run beside the recorded ones; with ``record`` they are recorded."""
     path = gate.recorded_path(files.profile).with_name("boards") / f"{files.profile}.json"
-    found, points, lines = read_points(path), 0, list[str]()
+    found, points, lines = records.read_points(path), 0, list[str]()
     for file in sorted(files.standings("*").parent.glob("*.json")):
         ranked = RankedBoard.read(file)
         rows = ranked.standings if ranked else ()
         fresh = [row.recorded(file.stem) for row in rows if isinstance(row, Standing)]
-        lines += changed_points(found, fresh)
+        lines += records.changed_points(found, fresh)
         points += len(rows)
         if record:
             absent = {row.instance for row in rows} - {point["instance"] for point in fresh}
-            record_points(path, file.stem, fresh, absent)
+            records.record_points(path, file.stem, fresh, absent)
     told = f"{len(lines)} of {points} points of leaderboards have another winner than recorded"
     return "\n".join([*lines, told]) if points and found and not record else ""
 
 
 def late(recorded: Seconds, jobs: Sequence[Job], measured: Measured) -> dict[tuple[str, str], str]:
     """(claim, job) -> what it took, for the jobs that took beyond twice the recorded time."""
-    found = {(job.claim, job.name): slower(recorded, job, measured) for job in jobs}
-    return {place: text for place, text in found.items() if text}
+    return {(job.claim, job.name): text for job in jobs if (text := slower(recorded, job, measured))}
 
 
-def _conclusion(rows: list[RowDifference]) -> str:
+def _conclusion(rows: list[records.RowDifference]) -> str:
     changed, new = sum(row.fails for row in rows), sum(row.what == "new" for row in rows)
     said = [f"{changed} of {len(rows)} verdicts changed"]
     said += [f"{new} not recorded (--record records them)"] * bool(new)

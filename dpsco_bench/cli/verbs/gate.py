@@ -27,13 +27,9 @@ if TYPE_CHECKING:
 
 SUMMARY = "print the verdict table and compare it with the recorded verdicts"
 EPILOG = "A claim that does not hold is a result. Exit code 1 only where a verdict is not the recorded one."
-MOST_NAMES = 8
-"""Claims that a line names."""
+MOST_NAMES = 8  # claims that a line names
 ASKED = ("printed", "noise", "private")
-PAPERS = (
-    Heading("paper"),
-    *numbers(**{key: QUESTIONS[key].lower() for key in ASKED}, others="other claims"),
-)
+PAPERS = (Heading("paper"), *numbers(**{key: QUESTIONS[key].lower() for key in ASKED}, others="other claims"))
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -91,8 +87,8 @@ def unjudged(profile: str, planned: Collection[str], rows: Sequence[Verdict]) ->
     missing = set(planned) - {row.id for row in rows}
     lost = [row.id for row in recorded_rows(profile) if row.id in missing]
     claims = list(dict.fromkeys(lost))
-    named = " ".join([", ".join(claims[:MOST_NAMES]), *_more(claims[MOST_NAMES:], "")])
-    return f"{len(lost)} recorded verdicts have none here: of {named}" if lost else ""
+    more = f" and {len(claims) - MOST_NAMES} more" * (len(claims) > MOST_NAMES)
+    return f"{len(lost)} recorded verdicts have none here: of {', '.join(claims[:MOST_NAMES])}{more}" if lost else ""
 
 
 def recorded_path(profile: str) -> Path:
@@ -138,17 +134,13 @@ def closing(files: Layout, rows: Sequence[Verdict], found: Sequence[RowDifferenc
     papers = dict.fromkeys(id.partition(".")[0] for id in come_to)
     counts = [_counts(paper, [one for id, one in come_to.items() if id.startswith(f"{paper}.")]) for paper in papers]
     counts.append(_counts("all", come_to.values()))
-    lines = [
-        f"profile {files.profile}, {len(rows)} verdict{'s' * (len(rows) != 1)}; in each column {' / '.join(WORDS)}:"
-    ]
-    lines += table(PAPERS, counts).splitlines()
-    bad = [id for id, one in come_to.items() if any(cell.word == NO for cell in one.cells.values())]
-    names = ", ".join([*bad[:MOST_NAMES], *_more(bad[MOST_NAMES:], "")])
-    lines += labelled("no:", names, 4).splitlines() if bad else []
+    told = f"{len(rows)} verdict{'s' * (len(rows) != 1)}; in each column {' / '.join(WORDS)}:"
+    lines = [f"profile {files.profile}, {told}", table(PAPERS, counts)]
+    if bad := [id for id, one in come_to.items() if any(cell.word == NO for cell in one.cells.values())]:
+        lines.append(labelled("no:", ", ".join(_first(bad, "")), 4))
     lines += sorted({f"{SKIPPED}: {row.reason}" for row in rows if row.skipped})
     changed = [str(difference) for difference in found if difference.fails]
-    lines += [*changed[:MOST_NAMES], *_more(changed[MOST_NAMES:], "changed verdicts")]
-    lines.append(_counted(files, rows, len(changed)))
+    lines += [*_first(changed, "changed verdicts"), _counted(files, rows, len(changed))]
     lines.append(f"every verdict: make verdicts PROFILE={files.profile}, or dpsco gate --profile {files.profile}")
     return "\n".join(filter(None, [*lines, _site(files)]))
 
@@ -162,8 +154,10 @@ def _counts(name: str, found: Iterable[Answer]) -> dict[str, str]:
     return {"paper": name, **{key: " / ".join(str(words.count(word)) for word in WORDS) for key, words in said.items()}}
 
 
-def _more(rest: Sequence[str], what: str) -> list[str]:
-    return [f"and {len(rest)} more {what}".rstrip()] if rest else []
+def _first(names: Sequence[str], what: str) -> list[str]:
+    """Keep the first names, and say how many more there are."""
+    more = len(names) - MOST_NAMES
+    return [*names[:MOST_NAMES], *([f"and {more} more {what}".rstrip()] if more > 0 else [])]
 
 
 COLUMNS = (
@@ -187,9 +181,9 @@ def verdict_table(rows: Sequence[Verdict], privacy: bool = False) -> str:
     columns = (*COLUMNS, PRIVACY) if privacy and any(map(_real_epsilon, rows)) else COLUMNS
     shown = table(columns, _cells(rows))
     said = ["+- is half of a slope's interval"] if PLUS_MINUS in shown else []
-    lines = [shown, "", f"{len(rows)} verdict{'s' * (len(rows) != 1)}: {counts or 'none'}", *said]
-    remedies = (row.reason for row in rows if row.skipped and ":" in row.reason)
-    return "\n".join([*lines, *dict.fromkeys(remedies)])
+    remedies = dict.fromkeys(row.reason for row in rows if row.skipped and ":" in row.reason)
+    counted = f"{len(rows)} verdict{'s' * (len(rows) != 1)}: {counts or 'none'}"
+    return "\n".join([shown, "", counted, *said, *remedies])
 
 
 def answers_text(rows: Sequence[Verdict], beside: Sequence[Verdict] = ()) -> str:
@@ -205,13 +199,12 @@ def lines_of(found: Answer) -> list[str]:
 
 def _cells(rows: Sequence[Verdict]) -> Sequence[Row]:
     """Cells of the table; a claim's id stands on its first row only."""
-    cells, last = [], ""
-    for row in rows:
+    cells = []
+    for before, row in zip([None, *rows], rows, strict=False):
         measured, against = _numbers(row)
         told = {"part": row.part, "calibration": row.calibration, "verdict": row.short}
         numbers = {"measured": measured, "against": against, "privacy": _real_epsilon(row)}
-        cells.append({"claim": row.id if row.id != last else "", **told, **numbers})
-        last = row.id
+        cells.append({"claim": "" if before and before.id == row.id else row.id, **told, **numbers})
     return cells
 
 

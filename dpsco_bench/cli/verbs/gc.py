@@ -21,8 +21,7 @@ EPILOG = """What `claim` and `leaderboard` measured at settings that no plan has
 writes, if nothing was written to them for an hour and their process no longer runs."""
 FOLDERS = ("plan", "parts", "timed", "verdicts", "standings", "logs")
 FIGURE_SUFFIXES = ("", ".curves", ".time", ".shown", ".collapse")
-FRESH_SECONDS = 3600.0
-"""Files younger than this that are half written, or locks, may be in use."""
+FRESH_SECONDS = 3600.0  # files younger than this that are half written, or locks, may be in use
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -77,13 +76,10 @@ def unnamed_items(files: Layout) -> Iterator[Path]:
                 named |= {*files.measured.items(step, job)} if is_wanted(step, job) or job.skipped else set()
             named |= {("runs", block.key) for block in job.blocks} if job.has_run else set()
     for kind, key, path in files.measured.store.files():
-        if is_draft(path):
-            continue
-        if kind in ("locks", "pieces"):
+        unused = (kind, key) not in named
+        if kind in ("locks", "pieces"):  # which no plan names
             unused = time.time() - path.stat().st_mtime > FRESH_SECONDS
-        else:
-            unused = (kind, key) not in named
-        if unused:
+        if unused and not is_draft(path):
             yield path
 
 

@@ -27,19 +27,10 @@ A board of one's own is given by its file: dpsco leaderboard my_board.yaml --plu
 One line per instance and point (n, d, epsilon): the winner and the margin. Those that cannot be told apart stand below.
 --all shows every method. Finished jobs are kept in results/store, so an interrupted run resumes."""
 POINT = (ui.Heading("instance"), *ui.numbers("n", "d", "epsilon"))
-COLUMNS = (
-    *POINT,
-    ui.Heading("first", "winner"),
-    *ui.numbers("risk", margin="margin [95 %]", search="search", trivial="trivial"),
-)
-ALL_COLUMNS = (
-    *POINT,
-    ui.Heading("method"),
-    *ui.numbers(risk="risk [95 %]"),
-    *ui.HELD_OUT,
-    *ui.numbers("gradients"),
-    ui.Heading("says", ""),
-)
+NUMBERS = ui.numbers("risk", margin="margin [95 %]", search="search", trivial="trivial")
+COLUMNS = (*POINT, ui.Heading("first", "winner"), *NUMBERS)
+ALL_NUMBERS = (*ui.numbers(risk="risk [95 %]"), *ui.HELD_OUT, *ui.numbers("gradients"))
+ALL_COLUMNS = (*POINT, ui.Heading("method"), *ALL_NUMBERS, ui.Heading("says", ""))
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,10 +47,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """Sort ids of boards, the user's files (``.yaml``) and settings ``key=value`` into ids and settings.
-
-    Returns all ids where none is asked for. Raises InputError for an unknown board or setting.
-    """
+    """Sort arguments into ids of boards, by default all, and settings. Raises InputError for an unknown one."""
     names, files, settings = asked_files(arguments, plugins, "boards")
     known = [*board_ids(), *own_boards(listed_by(settings, "boards"))]
     ids: list[str] = []
@@ -77,23 +65,18 @@ def run_boards(profile: str, ids: Sequence[str], settings: Sequence[str]) -> lis
 
 
 def _run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]:
-    """Calibrate, run and rank one board; a method that fails is told on stderr, left out, and ends no other.
-
-    Raises DpscoError as the first method fails, where all do.
-    """
+    """Calibrate, run and rank a board; a method that fails is told and left out. Raises its error where all fail."""
     failed: dict[str, DpscoError] = {}
 
     def lost(job: Job, error: DpscoError) -> None:
         ui.say(f"{job.title}: failed: {error}")
         failed.setdefault(job.key, error)  # jobs with one key are made once
 
-    entry = raced(entry, measured)
-
     def make(jobs: Sequence[Job]) -> None:
         here = [job for job in jobs if not job.skipped]  # what is skipped is told below the standings
         make_all(here, measured, ui.say, weigh, lost)
 
-    entry = race(entry, measured, make)
+    entry = race(raced(entry, measured), measured, make)
     jobs = tuple(job for job in entry.jobs if job.key not in failed)
     if failed and not jobs:
         raise next(iter(failed.values()))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dpsco_bench.claims.kinds import KINDS, Kind, all_kinds
+from dpsco_bench.claims.kinds import KINDS, all_kinds
 from dpsco_bench.cli.console import Heading, add_shared, answer, labelled, number, numbers, table
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.plain import Plain
@@ -19,17 +19,9 @@ from dpsco_bench.registry import PLUGIN
 
 SUMMARY = "what exists: algorithms, audits, claims, errata, kinds of parts, papers, problems or tables, one line each"
 
-_COLUMNS = (Heading("id", "id"), Heading("summary", "summary", shrink=30), Heading("source", "source", shrink=22))
-SCREEN = 24
-"""Entries that a screen has room for; below more of them stands how to get fewer."""
-_WITH_CHANGES = (Heading("id", "id"), Heading("changes", "changes"), Heading("summary", "summary", shrink=30))
-_AUDITS = (
-    Heading("audit"),
-    Heading("canary", shrink=18),
-    Heading("claim"),
-    *numbers("n", "d"),
-    Heading("statistic"),
-)
+_ID, _SUMMARY = Heading("id"), Heading("summary", shrink=30)
+SCREEN = 24  # entries that a screen has room for; below more of them stands how to get fewer
+_AUDITS = (Heading("audit"), Heading("canary", shrink=18), Heading("claim"), *numbers("n", "d"), Heading("statistic"))
 _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 """Authors and year, which the id already tells; kept in JSON."""
 
@@ -65,18 +57,14 @@ def _lines(what: str, entries: Sequence[Plain]) -> Iterator[str]:
     if not entries:
         yield f"no {what} yet"
         return
-    columns = _WITH_CHANGES if what == "errata" else _COLUMNS
+    columns = (_ID, Heading("changes"), _SUMMARY) if what == "errata" else (_ID, _SUMMARY, Heading("source", shrink=22))
     yield table(columns, [{**entry, "source": _CITATION.sub("", entry["source"])} for entry in entries])
     if len(entries) > SCREEN:
         yield f"\n{len(entries)} {what}; dpsco list {what} WORD ... has those with all words alone"
 
 
 def _accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Plain]:
-    """List every method, those that accept a point first; n is 4096 where neither keys nor a file tell it.
-
-    A ``label`` is what a leaderboard calls an algorithm of which it has several settings. Raises InputError as
-    `choose.asked_point`.
-    """
+    """List every method, those that accept a point first; n is 4096 where neither keys nor a file tell it."""
     from dpsco_bench.algorithms.registry import get_algorithm
     from dpsco_bench.cli.verbs.choose import asked_point
     from dpsco_bench.execution.request import DEFAULT_RECORDS
@@ -89,12 +77,7 @@ def _accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Pl
     own = cls is not None and cls.file_options and "path" in keys
     more = [] if own or "n" in keys else [f"n={DEFAULT_RECORDS}"]
     twin = bool(cls and cls.twin and not own)  # the same losses and constants, without a file
-    try:
-        point, settings = asked_point([*arguments, *more], plugins, twin)
-    except InputError as error:
-        if not twin or error.key in keys:
-            raise
-        raise InputError(error.key, error.value, "given, or path=FILE: without one only this key tells it") from None
+    point, settings = asked_point([*arguments, *more], plugins, twin)
     refused = {item.method: item.reason for item in candidates(point.board, settings)[1] if item.status != "not_run"}
     found = []
     for method in contestants():
@@ -106,10 +89,10 @@ def _accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Pl
 
 def _accepting_lines(entries: Sequence[Plain]) -> Iterator[str]:
     named = [{**one, "id": one["id"] + f" ({one['label']})" * bool(one["label"])} for one in entries]
-    room = 2 + max(len(one["id"]) for one in named)
-    columns = (Heading("id", f"{'accept it':<{room - 2}}"), Heading("summary", "", shrink=30))
+    room = max(len(one["id"]) for one in named)
+    columns = (Heading("id", f"{'accept it':<{room}}"), Heading("summary", "", shrink=30))
     yield table(columns, [one for one in named if one["accepts"]]) + "\n\nrefuse it, and why"
-    yield from (labelled(one["id"], one["reason"], room) for one in named if not one["accepts"])
+    yield from (labelled(one["id"], one["reason"], room + 2) for one in named if not one["accepts"])
 
 
 def _listed(id: str, source: str, summary: str, **more: Any) -> Plain:
@@ -156,7 +139,7 @@ def kinds() -> list[Plain]:
             f"{kind.title}: {', '.join(kind.words)}",
             words=list(kind.words),
             fields=kind.fields,
-            own_fields=own_schema(kind)["properties"],
+            own_fields={name: field.schema for name, field in kind.own_fields.items()},
             keys=kind.keys,
         )
         for kind in all_kinds()
@@ -233,8 +216,3 @@ def _canary(trial: Plain) -> str:
 _LISTS: dict[str, Callable[[], list[Plain]]] = {
     made.__name__: made for made in (algorithms, audits, claims, errata, kinds, papers, problems, tables)
 }
-
-
-def own_schema(kind: Kind) -> Plain:
-    own = {name: field.schema for name, field in kind.own_fields.items()}
-    return {"properties": own, "required": list(own)}

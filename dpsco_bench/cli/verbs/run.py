@@ -14,8 +14,7 @@ EPILOG = """keys are those of conf/run.yaml; options of the algorithm and the pr
   dpsco run -m 'algorithm=glob({paper}/*)' problem={problem} n=16384 d=10
 Rows go to results/runs; out=FILE, hydra.run.dir=FOLDER or, of a sweep, hydra.sweep.dir=FOLDER puts them elsewhere.
 With the extra `cluster`: -m hydra/launcher=joblib, or submitit_slurm (docs/cluster.md)"""
-CFG = "job"
-"""The one configuration that is shown: Hydra's own is Hydra's matter."""
+CFG = "job"  # the one configuration that is shown: Hydra's own is Hydra's matter
 INFO = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
 
 

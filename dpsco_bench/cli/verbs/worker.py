@@ -11,7 +11,6 @@ from typing import Any
 from dpsco_bench.analysis.races import race, raced
 from dpsco_bench.analysis.stages import decider
 from dpsco_bench.analysis.verdict import JudgedClaim
-from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan, read_plan
 from dpsco_bench.cli.console import add_shared, say
 from dpsco_bench.cli.verbs.claim import weigh
@@ -42,8 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(dest="work", required=True, metavar="|".join(words))
     for name, text in words.items():
         kind = kinds.add_parser(name, help=text, description=text, allow_abbrev=False)
-        kind.add_argument("--profile", default="ci", choices=PROFILES, help="default: ci")
-        add_shared(kind, "plugin")
+        add_shared(kind, "profile", "plugin")
         if name in OF_ONE:
             kind.add_argument("id", help="claim or leaderboard")
         if name == "part":
@@ -66,7 +64,10 @@ def execute(args: argparse.Namespace) -> int:
     if args.work == "time":
         entry = replace(entry, jobs=tuple(job for job in entry.jobs if job.timing))
     elif args.work == "part":
-        entry = replace(entry, jobs=_of_part(entry.jobs, args.part))
+        parts = [*map(part_of, entry.jobs)]
+        if args.part not in parts:
+            raise InputError("part", args.part, nearest(args.part, parts))
+        entry = replace(entry, jobs=tuple(job for job in entry.jobs if part_of(job) == args.part))
     _make(files, [entry], ["calibrate", "time" if args.work == "time" else "run"], plan)
     if args.work == "claim":
         judge(files, entry, args.digest)
@@ -75,13 +76,6 @@ def execute(args: argparse.Namespace) -> int:
     elif args.out:
         write_atomic(args.out, "".join(f"{job.name} {job.key}\n" for job in entry.jobs))
     return 0
-
-
-def _of_part(jobs: Sequence[Job], part: str) -> tuple[Job, ...]:
-    found = tuple(job for job in jobs if part_of(job) == part)
-    if not found:
-        raise InputError("part", part, nearest(part, dict.fromkeys(map(part_of, jobs))))
-    return found
 
 
 def _make(files: Layout, entries: Sequence[Entry], steps: Sequence[str], plan: WorkPlan) -> None:

@@ -132,8 +132,7 @@ def _problem(content: SiteContent, page: Plain) -> str:
 
 def _told(page: Plain) -> str:
     """Say what its docstring says but of options, which have a table."""
-    others = on_others(page["doc"], [option["name"] for option in page["options"]])
-    said = [*paragraphs(page["doc"]), *(f"{names.capitalize()}: {words}" for names, words in others)]
+    said = (*paragraphs(page["doc"]), *on_others(page))
     return "\n".join(f"{md.prose(words.replace('``', '`'))}\n" for words in said)
 
 
