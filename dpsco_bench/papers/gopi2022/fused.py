@@ -20,7 +20,7 @@ from dpsco_bench.fused.pieces import largest_of, lp_length, square_slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.gopi2022.algorithms.chains import MOST_ATTEMPTS, proximal_sampler
-from dpsco_bench.papers.gopi2022.algorithms.setting import LINEAR, Target, drawn_by
+from dpsco_bench.papers.gopi2022.algorithms.setting import LINEAR, Target, draw
 from dpsco_bench.papers.gopi2022.samplers.chains import MOST_ROUNDS, MOST_TERMS, THRESHOLDS, ProximalSampler
 from dpsco_bench.rng.counters import INTEGER, UNIFORM
 from dpsco_bench.samplers.draws import KeyedDraws
@@ -433,4 +433,4 @@ def run(objective: Any, plan: Any, mechanism: Any) -> Any:
     def compiled_sampler(target: Target, k: float, mu: float, draws: KeyedDraws, **options: Any) -> np.ndarray:
         return proximal_sampler(target, k, mu, draws, chains=partial(CompiledChains, target, mu), **options)
 
-    return drawn_by(compiled_sampler, objective, plan, mechanism)
+    return draw(objective, plan, mechanism, compiled_sampler)

@@ -43,6 +43,7 @@ from dpsco_bench.samplers.draws import KeyedDraws
 from dpsco_bench.samplers.evidence import ChainTrace
 
 
+@mechanism("gopi2022.gibbs", "Corollaries 2 to 4")
 def gibbs(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int) -> np.ndarray:
     """Run one chain per replicate, coordinate by coordinate with a move along the ray, for any p in [1, inf].
 
@@ -50,16 +51,14 @@ def gibbs(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int
     """
     watch, r = ChainTrace(sweeps, target.excess), target.regulariser
     assert r is not None
-    slope, c = k * target.mean_slope(), k * mu * r.coefficient
+    slope, c = k * target.mean_slope, k * mu * r.coefficient
     law, xp = (draws, slope, c, r.q, target.ball.p, target.ball.radius, sweeps, watch), target.objective.xp
     x = sample_gibbs_there(xp, *law) if takes(xp, r.q, target.ball.p) else sample_gibbs(*law)
     target.info.extras |= watch.evidence()
     return x
 
 
-mechanism("gopi2022.gibbs", gibbs, f"{PAPER}, Corollaries 2 to 4")
-
-
+@mechanism("gopi2022.hit_and_run", "Corollaries 2 to 5", EVALUATED)
 def hit_and_run(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int) -> np.ndarray:
     """Run one chain per replicate from the centre along random lines, on any l_p or Schatten ball.
 
@@ -70,9 +69,6 @@ def hit_and_run(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweep
     x = sample_hit_and_run(draws, target.log_density(k, mu), start, outer, sweeps, watch)
     target.info.extras |= watch.evidence()
     return x
-
-
-mechanism("gopi2022.hit_and_run", hit_and_run, f"{PAPER}, Corollaries 2 to 5", EVALUATED)
 
 
 MOST_ATTEMPTS = 1000

@@ -39,13 +39,13 @@ class RadialLaw:
 
     It is that of ``||x||`` under ``exp(-A ||x|| - B ||x||^2)`` on a ball of any norm in R^d. Where the square is of
     another norm, ``exp(-A ||x|| - b ||x||_q^2)``, it is averaged over directions u of the cone measure of the ball:
-    give ``B`` as the array of ``b ||u||_q^2``. Raises InputError for arguments out of range.
+    give ``B`` as the array of ``b ||u||_q^2``.
 
     Parameters
     ----------
     d : int, dimension, >= 1
     A : float, slope, of either sign
-    B : float or array (N,), Curvature(s), >= 0
+    B : float or array (N,), curvatures, >= 0
     R : float, radius of the ball, > 0
     """
 
@@ -53,10 +53,6 @@ class RadialLaw:
     A: float
     B: Any
     R: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not (abs(self.A) < np.inf and np.all(np.isfinite(self.B)) and np.all(np.asarray(self.B) >= 0)):
-            raise InputError("A, B", (self.A, self.B), "finite, B >= 0")
 
     def mean(self) -> float:
         rho, mass = self._nodes
