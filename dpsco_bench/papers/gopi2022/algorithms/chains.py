@@ -71,10 +71,6 @@ def hit_and_run(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweep
     return x
 
 
-MOST_ATTEMPTS = 1000
-"""Most attempts at a Gaussian on a ball; a draw that needs more is capped."""
-
-
 @algorithm(
     "gopi2022.proximal_sampler",
     source=f"{PAPER}, Propositions 8 and 9",
@@ -170,10 +166,10 @@ def proximal_sampler(
 
     def gaussian(name: str, step: int, mean: np.ndarray, sd: float, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if euclidean:
-            return gaussian_on_ball(draws, name, step, mean, sd, ball.p, ball.radius, MOST_ATTEMPTS, rows)
-        return regularised_gaussian(draws, name, step, mean, sd, c, r.q, ball.p, ball.radius, MOST_ATTEMPTS, rows)
+            return gaussian_on_ball(draws, name, step, mean, sd, ball.p, ball.radius, rows)
+        return regularised_gaussian(draws, name, step, mean, sd, c, r.q, ball.p, ball.radius, rows)
 
-    centre, capped = np.zeros((target.rows, d)), np.zeros(target.rows, dtype=bool)
+    centre, capped = np.zeros((target.rows, d)), np.arange(0)
     if corner:
         start = centre - ball.radius * d ** (-1.0 / ball.p)
     elif euclidean:
@@ -186,7 +182,8 @@ def proximal_sampler(
         watch(start)
     x = sampler.run(start, sweeps, watch)
     target.queries += sampler.queries
-    target.info.demoted = capped | sampler.capped
+    sampler.capped[capped] = True
+    target.info.demoted = sampler.capped
     target.info.extras["queries_per_call"] = per_call = sampler.queries / sampler.calls
     if corner:
         steps = watch.relaxation(target.mean_excess(k, mu))

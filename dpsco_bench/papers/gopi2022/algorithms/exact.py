@@ -11,7 +11,13 @@ from dpsco_bench.papers.gopi2022.algorithms.mechanism import mechanism
 from dpsco_bench.papers.gopi2022.algorithms.setting import Target
 from dpsco_bench.papers.gopi2022.samplers.axis import sample_axis, towards
 from dpsco_bench.papers.gopi2022.samplers.lp import sample_lp
-from dpsco_bench.papers.gopi2022.samplers.truncated import cone_lp, sample_radius, truncated_normal
+from dpsco_bench.papers.gopi2022.samplers.truncated import (
+    MOST_ATTEMPTS,
+    cone_lp,
+    first_accepted,
+    sample_radius,
+    truncated_normal,
+)
 from dpsco_bench.samplers.draws import KeyedDraws
 
 
@@ -59,10 +65,6 @@ def lp_exact(target: Target, k: float, mu: float, draws: KeyedDraws) -> np.ndarr
     return radius * sample_lp(draws, v, c, r.q, target.ball.p)
 
 
-MOST_ROUNDS = 1000
-"""Most rounds of proposals, where the regulariser is in another norm."""
-
-
 @mechanism("gopi2022.radial_exact", "Corollaries 2 to 4")
 def radial_exact(target: Target, k: float, mu: float, draws: KeyedDraws) -> np.ndarray:
     """Radius of density rho^(d-1) exp(-A rho - B rho^2), direction of the cone measure.
@@ -80,15 +82,16 @@ def radial_exact(target: Target, k: float, mu: float, draws: KeyedDraws) -> np.n
     if regulariser.q == ball.p:
         return _radial(target, draws, "", A, weight)
     least = min(1.0, target.d ** (2.0 / regulariser.q - 2.0 / ball.p))
-    points, todo = np.empty((draws.rows, target.d)), np.ones(draws.rows, dtype=bool)
-    for attempt in range(MOST_ROUNDS):
-        x = _radial(target, draws, f"{attempt}/", A, weight * least)
+
+    def propose(attempt: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        x = _radial(target, draws, f"{attempt}/", A, weight * least)[rows]
         spare = weight * (regulariser.norm(x) ** 2 - least * ball.norm(x)[:, 0] ** 2)
-        accepted = todo & (np.log(draws.uniform(f"{attempt}/norm", 0, 1)[:, 0]) <= -spare)
-        points[accepted], todo = x[accepted], todo & ~accepted
-        if not todo.any():
-            return points
-    raise Refusal(f"radial_exact at k = {k:g}", f"r is in another norm: nothing accepted in {MOST_ROUNDS} rounds")
+        return x, np.log(draws.uniform(f"{attempt}/norm", 0, 1)[rows, 0]) <= -spare
+
+    points, rest = first_accepted(propose, (draws.rows, target.d))
+    if rest.size:
+        raise Refusal(f"radial_exact at k = {k:g}", f"r is in another norm: nothing accepted in {MOST_ATTEMPTS} rounds")
+    return points
 
 
 def _radial(target: Target, draws: KeyedDraws, prefix: str, A: float, B: float) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.laws.quadrature import bracket
-from dpsco_bench.papers.gopi2022.samplers.truncated import cone_lp, truncated_normal
+from dpsco_bench.papers.gopi2022.samplers.truncated import MOST_ATTEMPTS, cone_lp, first_accepted, truncated_normal
 from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
@@ -27,8 +27,6 @@ LARGE = 2.0**-10
 FINER = 0.25
 MOST_PASSES, MOST_HALVINGS, MOST_CELLS = 10, 64, 2**19
 """Limits at which splitting ends whatever is accepted; laws of up to 1024 dimensions come nowhere near."""
-MOST_ROUNDS = 1000
-"""A round accepts about `ACCEPTED` or more of the rows; so many failures are an error of the envelope, not chance."""
 
 
 class Cells(NamedTuple):
@@ -172,8 +170,8 @@ class AxisEnvelope:
         reach = np.abs(slope_x) * (right - left) + np.abs(slope_tau) * (high - low)
         return self.log_density(x0, tau0) + 0.5 * reach
 
-    def propose(self, u: Array) -> tuple[Array, Array, Array]:
-        """Uniform numbers ``(N, 4)`` -> points x, tau ``(N,)`` and whether they are accepted."""
+    def propose(self, u: Array) -> tuple[Array, Array]:
+        """Uniform numbers ``(N, 4)`` -> points (x, tau) ``(N, 2)`` and whether they are accepted."""
         sides, cumulative, _ = self.cells
         cell = np.minimum(np.searchsorted(cumulative, u[:, 0] * cumulative[-1], side="right"), cumulative.size - 1)
         left, right, low, high, bound = sides[:, cell]
@@ -181,7 +179,7 @@ class AxisEnvelope:
         height = low + (high - low) * u[:, 2]
         inside = np.abs(at) ** self.p + height**self.p <= 1.0
         below = np.log(u[:, 3]) <= self.log_density(at, height) - bound
-        return at, height, inside & below
+        return np.column_stack([at, height]), inside & below
 
 
 _envelope = lru_cache(maxsize=16)(AxisEnvelope)
@@ -190,7 +188,7 @@ _envelope = lru_cache(maxsize=16)(AxisEnvelope)
 def sample_axis(draws: KeyedDraws, p: float, d: int, kap: Array, c: float) -> Array:
     """Draw one point of the unit l_p ball per row, ``(rows, d)``, of density ``~ exp(kap x_1 - c ||x||_p^2)``.
 
-    Raises NumericalFailure if rows remain without an accepted point after `MOST_ROUNDS`.
+    Raises NumericalFailure if rows remain without an accepted point after `MOST_ATTEMPTS`.
 
     Parameters
     ----------
@@ -202,27 +200,24 @@ def sample_axis(draws: KeyedDraws, p: float, d: int, kap: Array, c: float) -> Ar
         u = draws.uniform("axis", 0, 1)
         return sign[:, None] * truncated_normal(u, kap[:, None] / (2.0 * c), math.sqrt(0.5 / c), 1.0)
     uniforms = cache(lambda attempt: draws.uniform("axis", attempt, 4))
-    x, tau = np.empty(len(kap)), np.empty(len(kap))
+    found = np.empty((len(kap), 2))
     for tilt in np.unique(kap):
         rows = np.flatnonzero(kap == tilt)
-        x[rows], tau[rows] = _accepted(_envelope(p, d, float(tilt), c), uniforms, rows)
-    return np.concatenate([(sign * x)[:, None], tau[:, None] * cone_lp(draws, "cone", 0, p, d - 1)], axis=1)
+        found[rows] = _accepted(_envelope(p, d, float(tilt), c), uniforms, rows)
+    x, tau = found[:, :1], found[:, 1:]
+    return np.concatenate([sign[:, None] * x, tau * cone_lp(draws, "cone", 0, p, d - 1)], axis=1)
 
 
-def _accepted(envelope: AxisEnvelope, uniforms: Callable[[int], Array], rows: Array) -> tuple[Array, Array]:
-    """First accepted proposal x, tau ``(m,)`` of each of ``rows (m,)``; ``uniforms``: attempt -> ``(all rows, 4)``."""
-    x, tau, todo = np.empty(len(rows)), np.empty(len(rows)), np.arange(len(rows))
-    for attempt in range(MOST_ROUNDS):
-        at, height, accepted = envelope.propose(uniforms(attempt)[rows[todo]])
-        done = todo[accepted]
-        x[done], tau[done], todo = at[accepted], height[accepted], todo[~accepted]
-        if not len(todo):
-            return x, tau
-    raise NumericalFailure(
-        f"axis_exact: {len(todo)} of {len(rows)} rows without an accepted point after {MOST_ROUNDS} rounds at "
-        f"p = {envelope.p:g}, d = {envelope.d}, kap = {envelope.kap:g}, c = {envelope.c:g}; the envelope of "
-        f"{envelope.cells.cumulative.size} cells should accept {envelope.cells.acceptance:.2g} of its proposals"
-    )
+def _accepted(envelope: AxisEnvelope, uniforms: Callable[[int], Array], rows: Array) -> Array:
+    """First accepted points (x, tau) ``(m, 2)`` of ``rows (m,)``; ``uniforms``: attempt -> ``(all rows, 4)``."""
+    points, rest = first_accepted(lambda t, todo: envelope.propose(uniforms(t)[rows[todo]]), (len(rows), 2))
+    if rest.size:
+        raise NumericalFailure(
+            f"axis_exact: {len(rest)} of {len(rows)} rows without an accepted point after {MOST_ATTEMPTS} rounds at "
+            f"p = {envelope.p:g}, d = {envelope.d}, kap = {envelope.kap:g}, c = {envelope.c:g}; the envelope of "
+            f"{envelope.cells.cumulative.size} cells should accept {envelope.cells.acceptance:.2g} of its proposals"
+        )
+    return points
 
 
 def towards(points: Array, direction: Array) -> Array:

@@ -18,7 +18,12 @@ from scipy.special import log_ndtr, ndtri
 
 from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.geometry.norms import dual_exponent, square_gradient
-from dpsco_bench.papers.gopi2022.samplers.truncated import quantile_of_log, truncated_exponential, truncated_normal
+from dpsco_bench.papers.gopi2022.samplers.truncated import (
+    first_accepted,
+    quantile_of_log,
+    truncated_exponential,
+    truncated_normal,
+)
 from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
@@ -337,8 +342,8 @@ class ProximalSampler:
     Parameters
     ----------
     gaussian : callable
-        (name, step, mean (m, d), sd, rows (m,)) -> points of ``exp(-psi - ||. - y||^2/(2 eta))`` and a mask of capped
-        ones, in the mean and standard deviation that completing the square gives; y and ``sqrt(eta)`` at curvature 0.
+        (name, step, mean (m, d), sd, rows (m,)) -> points of ``exp(-psi - ||. - y||^2/(2 eta))`` and which are capped,
+        in the mean and standard deviation that completing the square gives; y and ``sqrt(eta)`` at curvature 0.
     differences : callable, (z (m, d), x (m, d), indices (m, W), rows (m,)) -> ``f_j(z) - f_j(x)``, (m, W)
     k, curvature, eta : float, inverse temperature; psi is ``(curvature/2) ||x||^2`` on a set, or anything that
         ``gaussian`` sees to itself, at curvature 0; step size
@@ -388,7 +393,7 @@ class ProximalSampler:
             indices = self.draws.integers(f"records/{attempt}", t, width, self.n)[rows]
             rho = estimate(count, self.k * self.differences(z, x, indices, rows))
             self.queries[rows] += count * (count + 1)
-            self.capped[rows] |= capped | capped_too
+            self.capped[rows[np.append(capped, capped_too)]] = True
             accepted = u[:, 1] <= 0.5 * np.clip(rho, 0.0, 2.0)
             found[rows[accepted]] = x[accepted]
             rows = rows[~accepted]
@@ -410,7 +415,6 @@ def regularised_gaussian(
     q: float,
     p: float,
     radius: float,
-    cap: int,
     rows: Array,
 ) -> tuple[Array, Array]:
     """Points of density ``~ exp(-||x - mean||_2^2/(2 sd^2) - c ||x||_q^2)`` on an l_p ball, by rejection.
@@ -424,14 +428,13 @@ def regularised_gaussian(
     sd, radius : float, > 0
     c, q : float, curvature >= 0 and its norm, in (1, 2]
     p : float, the ball, >= 1
-    cap : int, most attempts
     rows : array (m,), the rows of ``draws`` that ask
 
     Returns
     -------
     points : array (m, d), in the ball
-    capped : array (m,) of bool
-        Rows for which every attempt failed: their point is the last attempt, shrunk into the ball.
+    capped : array of int
+        Those of the m points that were never accepted: the last attempt, shrunk into the ball.
     """
     slope = square_gradient(mean, q, 2.0 * c)
     level = c * np.linalg.norm(mean, ord=q, axis=1) ** 2  # of the tangent at the mean
@@ -440,19 +443,16 @@ def regularised_gaussian(
     normal = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), TINY)
     reach = radius * np.linalg.norm(normal, ord=dual_exponent(p), axis=1)  # largest <normal, x> on the ball
     room = log_ndtr((reach - np.sum(normal * middle, axis=1)) / sd)
-    points, todo, length = np.empty_like(mean), np.arange(len(mean)), np.ones(len(mean))
-    for attempt in range(cap):
+
+    def propose(attempt: int, todo: Array) -> tuple[Array, Array]:
         u = draws.uniform(f"{name}/{attempt}", step, mean.shape[1] + 2)[rows[todo]]
         z, along = ndtri(u[:, :-2]), normal[todo]
         inwards = quantile_of_log(room[todo] + np.log(u[:, -2])) - np.sum(along * z, axis=1)
         at = middle[todo] + sd * (z + inwards[:, None] * along)
         above = c * np.linalg.norm(at, ord=q, axis=1) ** 2 - level[todo]
         above = above - np.sum(slope[todo] * (at - mean[todo]), axis=1)
-        points[todo], length[todo] = at, np.linalg.norm(at, ord=p, axis=1)
-        todo = todo[(length[todo] > radius) | (np.log(u[:, -1]) > -above)]
-        if not todo.size:
-            break
-    capped = np.zeros(len(mean), dtype=bool)
-    capped[todo] = True
-    points[todo] *= np.minimum(1.0, radius / length[todo])[:, None]
+        return at, (np.linalg.norm(at, ord=p, axis=1) <= radius) & (np.log(u[:, -1]) <= -above)
+
+    points, capped = first_accepted(propose, mean.shape)
+    points[capped] *= np.minimum(1.0, radius / np.linalg.norm(points[capped], ord=p, axis=1))[:, None]
     return points, capped

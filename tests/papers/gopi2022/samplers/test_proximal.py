@@ -44,7 +44,7 @@ SLOPES = np.array([[1.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, -1], [1, 0, 0]])
 
 def sampler(draws, rows, eta, slopes=SLOPES, k=K):
     def gaussian(name, step, mean, sd, rows):
-        return gaussian_on_ball(source, name, step, mean, sd, np.inf, 1.0, 1, rows)
+        return gaussian_on_ball(source, name, step, mean, sd, np.inf, 1.0, rows)
 
     def differences(z, x, indices, rows):
         return -np.einsum("rwd,rd->rw", slopes[indices], z - x)
@@ -98,7 +98,7 @@ def test_half_of_the_estimate_is_what_is_accepted(draws):
 
     def gaussian(name, step, mean, sd, rows):
         proposed.append(len(rows) * name.startswith("x"))
-        return mean, np.zeros(len(mean), dtype=bool)
+        return mean, np.arange(0)
 
     chains = ProximalSampler(draws(ROWS), gaussian, lambda z, x, i, rows: np.full(i.shape, 0.4), 1, 1.0, 0.0, 0.1)
     chains.oracle(0, np.zeros((ROWS, 1)))
