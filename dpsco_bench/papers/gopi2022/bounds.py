@@ -63,7 +63,6 @@ THEOREMS = {
     "thm3": "2 S sqrt(d Theta)/(n t); printed: G sqrt(8 d Theta Lam)/(n eps)",
     # the printed constant is sqrt(8), and so it is for S = 2G; the argument gives 2 sqrt(S G Theta/n)
     "thm4_sampling": "G sqrt(8 Theta/n); accounted: 2 sqrt(S G Theta/n); whole bound: thm4",
-    "thm4_draw": "2 S sqrt(d Theta)/(n t); whole bound: thm4",
     "thm4": "2 S sqrt(d Theta)/(n t) + G sqrt(8 Theta/n); accounted: 2 S sqrt(d Theta)/(n t) + 2 sqrt(S G Theta/n)",
     "thm4_unsplit": "mu Theta + G S/(n mu) + d/k, S as the schedule has it",
     "thm4_valid": "mu Theta + G S_true/(n mu) + d/k",
@@ -97,7 +96,6 @@ THEOREMS = {
     "prop6": "0.00001, what quadrature and tables of the law are good for",
     "prop8": "k G^2/mu, without log^2",
     "prop9": "(k G^2/mu) d^|1 - 2/p|, without log^2",
-    "prop9_free": "k G^2/mu, without the printed power of d (E7)",
     "value_queries": (
         "n^2 eps^2 d^|1 - 2/p| ln^2(G D d n eps/delta)/ln(1/delta), that is (8), (11) and (14) with constant 1"
     ),

@@ -22,22 +22,20 @@ from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.gopi2022.algorithms.chains import proximal_sampler
 from dpsco_bench.papers.gopi2022.algorithms.setting import LINEAR, Target, draw
 from dpsco_bench.papers.gopi2022.samplers.chains import MOST_ROUNDS, MOST_TERMS, THRESHOLDS, ProximalSampler
-from dpsco_bench.papers.gopi2022.samplers.truncated import MOST_ATTEMPTS
+from dpsco_bench.papers.gopi2022.samplers.truncated import FAR, LOG_ROOT_2PI, MOST_ATTEMPTS
 from dpsco_bench.rng.counters import INTEGER, UNIFORM
 from dpsco_bench.samplers.draws import KeyedDraws
 
 with suppress(ImportError):  # without Numba the reference implementations run
     from dpsco_bench.rng.kernels import _integer, _philox, _uniform
 
-ROOT2, ROOT_2PI, LOG_ROOT_2PI = math.sqrt(2.0), math.sqrt(2.0 * math.pi), 0.5 * math.log(2.0 * math.pi)
+ROOT2, ROOT_2PI = math.sqrt(2.0), math.sqrt(2.0 * math.pi)
 MIDDLE = math.exp(-2.0)
 """Probabilities at least so far from 0 and 1 have the quantile's middle approximation."""
 TAIL = -20.0
 """Below it ``log Phi`` is its asymptotic series."""
 LEAST_LOG = -690.0
 """A probability with a smaller logarithm is too near the least number."""
-FAR = 50.0
-"""As `samplers.truncated` has it: beyond it a quantile is found by how far it lies below its tail's end."""
 NEWTON, SERIES = 8, 8
 
 

@@ -25,7 +25,6 @@ from dpsco_bench.papers.gopi2022.samplers.chains import (
     LARGEST_CLIP,
     ProximalRate,
     ProximalSampler,
-    ProximalSchedule,
     regularised_gaussian,
     sample_gibbs,
     sample_gibbs_there,
@@ -124,12 +123,12 @@ def proximal_sampler_plan(
     t, G = s.parameter(0.5 * s.delta), c.lipschitz  # at the law that leaves half of delta to tau
     k, mu = temperature.at(s.loss_range / (G * t))
     chains = ProximalRate(k, mu, euclidean_lipschitz(G, c.norm, s.d), k * G * c.diameter)
-    steps = s.count("sweeps", sweeps) or chains.schedule(tau).steps
+    steps = s.count("sweeps", sweeps) or chains.steps(tau)
     inner = chains.clip(tau, steps) if delta_in is None else delta_in
     if not 0.0 < inner <= LARGEST_CLIP:
         raise s.error("delta_in", inner, f"in (0, {LARGEST_CLIP}], where the clip's error is bounded")
     exact_oracle = math.isinf(c.norm)  # elsewhere the Gaussian is rejected, and may be capped
-    close = chains.distance(ProximalSchedule(steps, inner)) <= tau * (1.0 + 1e-12)
+    close = chains.distance(steps, inner) <= tau * (1.0 + 1e-12)
     proven = exact_oracle and not at_corner and close
     query = s.query(temperature, "proven_tv" if proven else "target_law_only", tau)
     warnings: tuple[str, ...] = ()

@@ -148,23 +148,13 @@ class SchattenLaw:
         if not (0.0 < self.k <= LARGEST and 0.0 <= self.c < math.inf):
             raise InputError("k, c", (self.k, self.c), f"k in (0, {LARGEST:g}], c finite and >= 0")
 
-    def mean_gap(self) -> float:
-        """``E[1 - x_11]``."""
-        gaps, weights = self._weighted
-        return float(np.sum(gaps * weights))
+    def mean_gap(self) -> tuple[float, float]:
+        """``E[1 - x_11]`` and its standard error, which is infinite where fewer than `LEAST_POINTS` points count."""
+        gaps, weights = self._weighted()
+        mean = np.sum(gaps * weights)
+        few = 1.0 / np.sum(weights**2) < LEAST_POINTS
+        return float(mean), math.inf if few else float(np.sqrt(np.sum((weights * (gaps - mean)) ** 2)))
 
-    def mean_gap_error(self) -> float:
-        """Estimate the standard error of `mean_gap`; infinite where fewer than `LEAST_POINTS` count."""
-        gaps, weights = self._weighted
-        if self.effective_points() < LEAST_POINTS:
-            return math.inf
-        return float(np.sqrt(np.sum((weights * (gaps - np.sum(gaps * weights))) ** 2)))
-
-    def effective_points(self) -> float:
-        """``1/sum of squares`` of the normalised weights."""
-        return float(1.0 / np.sum(self._weighted[1] ** 2))
-
-    @cached_property
     def _weighted(self) -> tuple[Array, Array]:
         """``E[1 - x_11]`` given (s, v) at the points, and their normalised weights."""
         k, p, d = self.k, self.p, self.rows * self.columns

@@ -202,7 +202,7 @@ class SchattenLinear(OnMatrices, SharedLinear):
             return max(0.0, 1.0 - 0.5 / (mu * r.coefficient)) if mu > 0 else 0.0
         rows = matrix_rows(self.dimension, self.columns)
         law = SchattenLaw(rows, self.columns, self.p, r.q, k, k * mu * r.coefficient)
-        return certified(k, law.mean_gap(), law.mean_gap_error(), self.closed_form_error)
+        return certified(k, *law.mean_gap(), self.closed_form_error)
 
 
 def certified(k: float, value: float, error: float, limit: float) -> float:

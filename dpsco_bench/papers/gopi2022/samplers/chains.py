@@ -40,7 +40,6 @@ def sample_gibbs(
     radius: float,
     sweeps: int,
     observe: Callable[[Array], None] = lambda x: None,
-    scale_move: bool = True,
     start: Array | None = None,
 ) -> Array:
     """Last states ``(rows, d)`` of chains, one per row. Source: Chapter gopi2022, section 2.4.
@@ -58,8 +57,7 @@ def sample_gibbs(
     for sweep in range(sweeps):
         u = draws.uniform("gibbs", sweep, 2 * d + 1)
         _sweep(x, u[:, :d], -np.log(u[:, d : 2 * d]) / c, v, c, q, p, radius)
-        if scale_move:
-            x *= _scales(draws, sweep, x, np.log(u[:, 2 * d]), v, c, q, p, radius)[:, None]
+        x *= _scales(draws, sweep, x, np.log(u[:, 2 * d]), v, c, q, p, radius)[:, None]
         observe(x)
     return x
 
@@ -148,7 +146,7 @@ def sample_gibbs_there(
     sweeps: int,
     observe: Callable[[np.ndarray], None] = lambda x: None,
 ) -> np.ndarray:
-    """Draw as `sample_gibbs` does from the origin with scale moves, on the host, for a CuPy ``xp``."""
+    """Draw as `sample_gibbs` does from the origin, on the host, for a CuPy ``xp``."""
     from dpsco_bench.backend.device import kernel, launch  # which a run on a core does not load
     from dpsco_bench.rng.cuda import key_words
 
@@ -226,14 +224,6 @@ LARGEST_CLIP = 0.05
 THRESHOLDS = 1.0 / np.array([math.factorial(a) for a in range(1, MOST_TERMS + 1)], dtype=np.float64)
 
 
-@dataclass(frozen=True)
-class ProximalSchedule:
-    """T, and the probability that one k-scaled difference of losses exceeds 1/2, for a total variation distance."""
-
-    steps: int
-    delta_in: float
-
-
 def step_size(k: float, lipschitz: float, delta_in: float) -> float:
     """``eta = 1/(16 k^2 G2^2 ln(2/delta_in))``, with G2 the Lipschitz constant in l_2."""
     return 1.0 / (16.0 * (k * lipschitz) ** 2 * math.log(2.0 / delta_in))
@@ -285,23 +275,18 @@ class ProximalRate:
         """``ln(1 + eta k mu2)``."""
         return math.log1p(step_size(self.k, self.lipschitz, delta_in) * self.k * self.weight)
 
-    def distance(self, schedule: ProximalSchedule) -> float:
-        """Bound on the total variation distance after the schedule's steps."""
-        mixing = 0.5 * self.divergence * math.exp(-2.0 * schedule.steps * self.rate(schedule.delta_in))
-        return schedule.steps * math.sqrt(math.e * schedule.delta_in) + math.sqrt(mixing)
+    def distance(self, steps: int, delta_in: float) -> float:
+        """Bound on the total variation distance after so many steps."""
+        mixing = 0.5 * self.divergence * math.exp(-2.0 * steps * self.rate(delta_in))
+        return steps * math.sqrt(math.e * delta_in) + math.sqrt(mixing)
 
     @staticmethod
     def clip(tau: float, steps: int) -> float:
         """Find the delta_in at which so many steps spend half of tau on the clip."""
         return min(LARGEST_CLIP, (0.5 * tau / steps) ** 2 / math.e)
 
-    def schedule(self, tau: float) -> ProximalSchedule:
-        """Least T and the delta_in that goes with it, for half of tau each.
-
-        Raises InputError for tau outside (0, 1), or so small that 2^32 steps do not reach it.
-        """
-        if not 0.0 < tau < 1.0:
-            raise InputError("tau", tau, "in (0, 1)")
+    def steps(self, tau: float) -> int:
+        """Least T that with its `clip` spends half of tau on either error. Raises InputError if that is above 2^32."""
         steps, distance = 1, math.log(0.5 * self.divergence) - 2.0 * math.log(0.5 * tau)
         while True:
             delta_in = self.clip(tau, steps)
@@ -310,7 +295,7 @@ class ProximalRate:
                 raise InputError("tau", tau, f"so large that {MOST_STEPS} steps of the alternating sampler reach it")
             needed = max(1, math.ceil(distance / (2.0 * rate)))
             if needed <= steps:
-                return ProximalSchedule(steps, delta_in)
+                return steps
             steps = needed
 
 

@@ -9,7 +9,6 @@ from dpsco_bench.papers.gopi2022.laws.quadrature import tilted_gap
 from dpsco_bench.papers.gopi2022.samplers.chains import (
     ProximalRate,
     ProximalSampler,
-    ProximalSchedule,
     estimate,
     step_size,
     terms,
@@ -76,19 +75,19 @@ RATE = ProximalRate(k=40.0, weight=0.7, lipschitz=1.0, divergence=80.0)
 
 def test_the_schedule_reaches_tau_and_barely_so():
     for tau in (1e-2, 1e-7):
-        schedule = RATE.schedule(tau)
-        assert RATE.distance(schedule) <= tau * (1 + 1e-12)
-        shorter = ProximalSchedule(int(0.98 * schedule.steps), schedule.delta_in)
-        assert RATE.distance(shorter) > tau
-        looser = ProximalSchedule(schedule.steps, 1.1 * schedule.delta_in)
-        assert RATE.distance(looser) > tau * (1 - 1e-2)
+        steps = RATE.steps(tau)
+        clip = RATE.clip(tau, steps)
+        assert RATE.distance(steps, clip) <= tau * (1 + 1e-12)
+        assert RATE.distance(int(0.98 * steps), clip) > tau
+        assert RATE.distance(steps, 1.1 * clip) > tau * (1 - 1e-2)
 
 
 def test_clip_and_mixing_have_half_of_tau_each():
-    schedule = RATE.schedule(1e-6)
-    assert schedule.steps * math.sqrt(math.e * schedule.delta_in) == pytest.approx(5e-7, rel=1e-12)
-    rate = math.log1p(step_size(40.0, 1.0, schedule.delta_in) * 28.0)
-    divergence = 80.0 * math.exp(-2 * schedule.steps * rate)
+    steps = RATE.steps(1e-6)
+    clip = RATE.clip(1e-6, steps)
+    assert steps * math.sqrt(math.e * clip) == pytest.approx(5e-7, rel=1e-12)
+    rate = math.log1p(step_size(40.0, 1.0, clip) * 28.0)
+    divergence = 80.0 * math.exp(-2 * steps * rate)
     assert divergence <= 2 * (5e-7) ** 2 < divergence * math.exp(2 * rate)
 
 
