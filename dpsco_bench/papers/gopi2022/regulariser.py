@@ -115,6 +115,17 @@ class RegularisedLaw(Problem):
         (scale,) = scales.values()
         return self.mean_excess(*Temperature.of(schedule).at(scale))
 
+    def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
+        """`law_extras` at that temperature; none without noise."""
+        if algorithm not in self.algorithms or not all(scales.values()):
+            return {}
+        (scale,) = scales.values()
+        return self.law_extras(*Temperature.of(schedule).at(scale))
+
+    def law_extras(self, k: float, mu: float) -> dict[str, float]:
+        """Other expectations under the law of a draw, by name."""
+        return {}
+
 
 class SharedLinear(RegularisedLaw):
     """``F(x) = -<c, x>`` over the unit l_p ball for every record; G = 1 in l_p, other records could be any of that."""

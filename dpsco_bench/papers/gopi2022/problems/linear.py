@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,8 +13,6 @@ from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw, gap_table, pair_epsilon
 from dpsco_bench.papers.gopi2022.laws.quadrature import signed_count_law, tilted_gap
 from dpsco_bench.papers.gopi2022.regulariser import RegularisedLaw, SharedLinear
-from dpsco_bench.plain import Schedule
-from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.base import Constants, Data, Trait, option
 from dpsco_bench.problems.data import gathered
 from dpsco_bench.problems.families import CellFamily
@@ -62,15 +59,11 @@ class AxisPair(AxisLinear, CellFamily):
     p: float = option(2.0, "norm of the ball", within="(1, 2]")
     centre: float = option(0.0, "a: the mean records are a mu +- 1/n", within="[0, inf)")
 
-    def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
+    def law_extras(self, k: float, mu: float) -> dict[str, float]:
         """``epsilon_pair``: the exact epsilon at the cell's delta; ``mean_shift``: the difference of ``E x_1``.
 
-        None without noise. The shift is the least distance W_2 of the laws, and all of it for d = 1 in the interior.
+        The shift is the least distance W_2 of the laws, and all of it for d = 1 in the interior.
         """
-        (scale,) = scales.values()
-        if scale == 0.0:
-            return {}
-        k, mu = Temperature.of(schedule).at(scale)
         c, middle, shift = k * mu * self.regulariser.coefficient, k * mu * self.centre, k / self.count
         first, second = (AxisLaw(self.p, self.dimension, middle + sign * shift, c) for sign in (1.0, -1.0))
         return {
@@ -117,16 +110,15 @@ class BiasAxis(RegularisedLaw, CoinLinear):
         means, law = self._means(self.count)
         return bias * float(np.sum(law * self._gaps(means, k, mu)) / np.sum(law))
 
-    def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
+    def law_extras(self, k: float, mu: float) -> dict[str, float]:
         """``generalisation``: ``E[F_pop - F_D]`` at the draw, of the first signal.
 
         ``swap_error``: its relative distance from ``E[f(x; s) - f(x'; s)]``, x' drawn from the data with s in place of
-        one record, which is summed over s and the other records. None without noise.
+        one record, which is summed over s and the other records.
         """
-        (scale,) = scales.values()
-        if scale == 0.0 or self.p == 1.0:
+        if self.p == 1.0:
             return {}
-        (k, mu), n, bias = Temperature.of(schedule).at(scale), self.count, float(self.strengths[0])
+        n, bias = self.count, float(self.strengths[0])
         means, law = self._means(n)
         points = 1.0 - self._gaps(means, k, mu)
         others, rest = self._means(n - 1)

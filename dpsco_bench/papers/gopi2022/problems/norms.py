@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,8 +13,7 @@ from dpsco_bench.geometry.norms import l2_norm, lp_norm
 from dpsco_bench.geometry.sets import SchattenBall, as_matrices, matrix_rows, singular_values
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw, SchattenLaw, cone_norms
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser, RegularisedLaw, SharedLinear
-from dpsco_bench.plain import Options, Schedule
-from dpsco_bench.privacy.queries import Temperature
+from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.families import CellFamily
 from dpsco_bench.problems.linear import ball_name, linear_constants
@@ -97,12 +95,8 @@ class RadialTail(RadialNorm):
     source = "instance `radial_norm` for Gopi, Lee, Liu, Shen, Tian 2022, Lemma 5"
     p: float = option(2.0, within="(1, 2]")
 
-    def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
-        """``tail_ratio``: largest ``P(l - E l >= s) exp(s^2 k mu/2)`` over s; none without noise."""
-        (scale,) = scales.values()
-        if scale == 0.0:
-            return {}
-        k, mu = Temperature.of(schedule).at(scale)
+    def law_extras(self, k: float, mu: float) -> dict[str, float]:
+        """``tail_ratio``: largest ``P(l - E l >= s) exp(s^2 k mu/2)`` over s."""
         law = RadialLaw(self.dimension, k, k * mu * self.regulariser.coefficient)
         shifts = (1.0 - law.mean()) * np.geomspace(1e-3, 0.999, SHIFTS)
         return {"tail_ratio": max(law.tail(float(s)) * math.exp(0.5 * k * mu * s * s) for s in shifts)}
