@@ -11,7 +11,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.norms import checked_exponent, dual_exponent, lp_norm
+from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.geometry.sets import singular_values
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.queries import Temperature
@@ -39,7 +39,6 @@ class NormRegulariser:
     matrices: bool = False
 
     def __post_init__(self) -> None:
-        checked_exponent(self.p)
         if self.p == 1 and self.size < 3:
             key = "columns" if self.matrices else "d"
             raise InputError(key, self.size, "at least 3 for p = 1", "Gopi et al. 2022, Corollary 3")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def hit_and_run(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweep
     """
     watch = ChainTrace(sweeps, target.excess)
     outer, start = 0.5 * target.ball.euclidean_diameter(target.d), np.zeros((target.rows, target.d))
-    x = sample_hit_and_run(draws, target.log_density(k, mu), start, outer, sweeps, watch)
+    x = sample_hit_and_run(draws, partial(target.log_density, k, mu), start, outer, sweeps, watch)
     target.info.extras |= watch.evidence()
     return x
 

@@ -377,19 +377,14 @@ class Target:
         risk = self.objective.problem.risk(self._given(given), self.objective.data)
         return to_numpy(risk).astype(np.float64)[back]
 
-    def log_density(self, k: float, mu: float) -> Any:
-        """(points (m, d), rows (m,)) -> ``-k (F_D + mu r)``, -inf outside the domain."""
-
-        def function(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
-            inside = self.ball.norm(x)[:, 0] <= self.ball.radius
-            found = np.full(len(x), -np.inf)
-            exponent = self.values(x[inside], rows[inside])
-            if self.regulariser is not None:
-                exponent = exponent + mu * self.regulariser.value(x[inside])
-            found[inside] = -k * exponent
-            return found
-
-        return function
+    def log_density(self, k: float, mu: float, x: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """``-k (F_D + mu r)`` at points ``(m, d)`` of ``rows (m,)``, -inf outside the domain."""
+        inside, found = self.ball.norm(x)[:, 0] <= self.ball.radius, np.full(len(x), -np.inf)
+        exponent = self.values(x[inside], rows[inside])
+        if self.regulariser is not None:
+            exponent = exponent + mu * self.regulariser.value(x[inside])
+        found[inside] = -k * exponent
+        return found
 
     def differences(self, z: np.ndarray, x: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """``f_j(z) - f_j(x)`` at points ``(m, d)`` of records ``indices (m, W)`` of ``rows (m,)``."""

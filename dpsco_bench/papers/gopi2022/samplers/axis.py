@@ -46,14 +46,10 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True)
 class AxisEnvelope:
-    """Cells in the plane of ``x = x_1`` and ``tau = ||x_2..d||_p``, each with a constant that bounds the density.
+    """Cells in the plane of ``x = x_1``, ``tau = ||x_2..d||_p``, p in [1, 2], with constants that bound the density.
 
     The envelope is valid for any cells; where they lie only decides how much is accepted, so that nothing depends on
     the accuracy of the quantiles and of the quadrature. Source: Chapter gopi2022, section 2.3 (axis_exact).
-
-    Parameters
-    ----------
-    p : float, in [1, 2]
     """
 
     p: float

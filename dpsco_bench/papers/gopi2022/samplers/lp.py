@@ -317,12 +317,6 @@ class Factors:
     q: float
     p: float
 
-    def log_density(self, rows: Array, x: Array) -> Array:
-        """At ``x (m, d)`` of rows ``(m,)``, where the tilts are taken for positive."""
-        size = np.abs(x)
-        penalty = self.lam[rows, None] * size**self.q + self.eta[rows, None] * size**self.p
-        return np.asarray(np.abs(self.v)[rows] * x - penalty)
-
     @cached_property
     def _envelope(self) -> tuple[Array, ...]:
         """Touching points, log densities and slopes there, ends and running masses of their pieces, ``(N, d, K)``."""
@@ -358,7 +352,9 @@ class Factors:
         half = 0.5 * (end[at] - start[at])
         x = 0.5 * (end[at] + start[at]) + truncated_exponential(u[:, :, 1], slope[at], half)
         envelope = value[at] + slope[at] * (x - touch[at])
-        accepted = np.log(u[:, :, 2]) <= self.log_density(rows, x) - envelope
+        size = np.abs(x)
+        penalty = self.lam[rows, None] * size**self.q + self.eta[rows, None] * size**self.p
+        accepted = np.log(u[:, :, 2]) <= np.abs(self.v)[rows] * x - penalty - envelope
         return np.where(self.v[rows] < 0.0, -x, x), accepted
 
     def sample(self, draws: KeyedDraws, name: str, first_step: int, steps: int, asked: Array, rows: Array) -> Array:

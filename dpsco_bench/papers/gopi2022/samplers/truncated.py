@@ -170,7 +170,7 @@ _DEPTH = 30.0
 
 @dataclass(frozen=True)
 class TangentEnvelope:
-    """A piecewise exponential envelope of the radial density on ``(0, R]``.
+    """A piecewise exponential envelope of ``rho^(d-1) exp(-A rho - B rho^2)`` on ``(0, R]``, A and B >= 0.
 
     Tangents of a concave function lie above it wherever they touch; where they touch only decides how much is accepted.
     Source: Chapter gopi2022, section 2.3 (radial_exact).
@@ -182,7 +182,6 @@ class TangentEnvelope:
     R: float
 
     def log_density(self, rho: Any) -> Any:
-        """``(d - 1) log rho - A rho - B rho^2``."""
         volume = (self.d - 1) * np.log(rho) if self.d > 1 else 0.0
         return volume - self.A * rho - self.B * rho * rho
 
@@ -213,13 +212,9 @@ class TangentEnvelope:
     def _mode(self) -> float:
         """Zero of the slope, at most R; a small radius where the density falls from 0 on."""
         root = np.sqrt(self.A * self.A + 8.0 * self.B * (self.d - 1))
-        if self.d == 1 and self.A >= 0:
+        if self.d == 1:
             return min(self.R, 1e-3 / max(self.A, np.sqrt(self.B), 1.0 / self.R))
-        if self.A >= 0:
-            zero = 2.0 * (self.d - 1) / (self.A + root) if root > 0 else self.R
-        else:
-            zero = (root - self.A) / (4.0 * self.B) if self.B > 0 else self.R
-        return float(min(self.R, zero))
+        return float(min(self.R, 2.0 * (self.d - 1) / (self.A + root) if root > 0 else self.R))
 
     def propose(self, u: Array) -> tuple[Array, Array]:
         """Uniform numbers ``(N, 3)`` -> radii ``(N,)`` and whether they are accepted."""
