@@ -72,9 +72,9 @@ class RadialLaw:
     def _log_mass(self, start: float) -> float:
         """Logarithm of the integral over ``(start, R)``, for one curvature."""
         curvature = float(self.B)
-        low, high = bracket(lambda rho: self._log_density(rho, curvature), start, self.R)
+        low, high = bracket(lambda rho: self.log_density(rho, curvature), start, self.R)
         nodes, weights = gauss_legendre(_COUNT)
-        logs = self._log_density(low + (high - low) * nodes, curvature)
+        logs = self.log_density(low + (high - low) * nodes, curvature)
         top = logs.max()
         return float(top + np.log((high - low) * np.sum(weights * np.exp(logs - top))))
 
@@ -83,20 +83,20 @@ class RadialLaw:
         """Radii and their probabilities."""
         curvatures = np.atleast_1d(np.asarray(self.B, dtype=np.float64))
         ends = [
-            bracket(lambda rho, b=b: self._log_density(rho, b), 0.0, self.R)  # type: ignore[misc]
+            bracket(lambda rho, b=b: self.log_density(rho, b), 0.0, self.R)  # type: ignore[misc]
             for b in {curvatures.min(), curvatures.max()}
         ]
         low, high = min(e[0] for e in ends), max(e[1] for e in ends)
         nodes, weights = gauss_legendre(_COUNT)
         rho = low + (high - low) * nodes
         middle = float(curvatures.mean())
-        logs = self._log_density(rho, middle)
+        logs = self.log_density(rho, middle)
         if len(curvatures) > 1:
             logs = logs + np.log(np.mean(np.exp(-np.outer(curvatures - middle, rho * rho)), axis=0))
         mass = weights * np.exp(logs - logs.max())
         return rho, mass / mass.sum()
 
-    def _log_density(self, rho: np.ndarray, curvature: float) -> np.ndarray:
+    def log_density(self, rho: np.ndarray, curvature: float) -> np.ndarray:
         volume = 0.0
         if self.d > 1:
             with np.errstate(divide="ignore"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import count
 from typing import NamedTuple
@@ -44,18 +43,12 @@ class Cells(NamedTuple):
     acceptance: float
 
 
-@dataclass(frozen=True)
-class AxisEnvelope:
-    """Cells in the plane of ``x = x_1``, ``tau = ||x_2..d||_p``, p in [1, 2], with constants that bound the density.
+class AxisEnvelope(AxisLaw):
+    """The law, and cells in the plane of ``x = x_1`` and ``tau = ||x_2..d||_p`` with constants that bound its density.
 
     The envelope is valid for any cells; where they lie only decides how much is accepted, so that nothing depends on
     the accuracy of the quantiles and of the quadrature. Source: Chapter gopi2022, section 2.3 (axis_exact).
     """
-
-    p: float
-    d: int
-    kap: float
-    c: float
 
     def log_density(self, x: Array, tau: Array) -> Array:
         """``kap (x - 1) - c (|x|^p + tau^p)^(2/p) + (d - 2) log tau``; of the pair (x, tau), inside the ball."""
@@ -111,10 +104,10 @@ class AxisEnvelope:
         cumulative = np.cumsum(np.exp(bound - top) * (right - left) * (high - low))
         return Cells(sides, cumulative, float(np.exp(self._log_mass - top - np.log(cumulative[-1]))))
 
-    @cached_property
+    @property
     def _log_mass(self) -> float:
         """Logarithm of the mass of the law by quadrature: it says where cells are worth while."""
-        return AxisLaw(self.p, self.d, self.kap, self.c).log_normaliser() - self.kap
+        return self.log_normaliser() - self.kap
 
     def _masses(self, left: Array, right: Array, low: Array, high: Array, bound: Array) -> Array:
         """Masses of cells under the envelope over the mass of the law, cut to be finite."""

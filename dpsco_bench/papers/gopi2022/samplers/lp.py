@@ -124,12 +124,23 @@ class Product(NamedTuple):
 
 @dataclass(frozen=True)
 class LpProducts:
-    """Both products for tilts ``v (N, d)``, >= 0. Their parameters come from means that need not be exact."""
+    """The law of N rows of tilts, and both products that bound it. Their parameters are from means, to a few digits.
+
+    Parameters
+    ----------
+    v : array (N, d), tilts of either sign
+    c : float, > 0
+    q, p : float, q = p in (1, 2), or p = 1 and q in (1, 2)
+    """
 
     v: Array
     c: float
     q: float
     p: float
+
+    @cached_property
+    def size(self) -> Array:
+        return np.abs(self.v)
 
     def best(self) -> Product:
         """Choose the one of smaller mass in each row."""
@@ -139,7 +150,7 @@ class LpProducts:
 
     def whole(self) -> Product:
         """Propose all coordinates from the product; the tangent touches at its mean of ``||x||_q^q``."""
-        largest = self.v.max(axis=1)
+        largest = self.size.max(axis=1)
 
         def multiplier(lam: Array) -> Array:
             """Eta for which the mean of ``||x||_p^p`` is 1, or 0."""
@@ -152,7 +163,7 @@ class LpProducts:
             eta = np.zeros_like(lam) if self.q == self.p else multiplier(lam)
             return np.asarray(self._moments(lam, eta)[1].sum(axis=1))
 
-        at = _positive(mean, lambda at: at, np.ones(len(self.v)), self._close)
+        at = _positive(mean, lambda at: at, np.ones(len(self.size)), self._close)
         lam, most = self._tangent(at)
         eta = multiplier(lam)
         mass = self._moments(lam, eta)[0].sum(axis=1) + most + eta
@@ -163,14 +174,14 @@ class LpProducts:
 
         Its tangents touch at x for ``|x_j|^q`` and at T for the room.
         """
-        pivot = np.argmax(self.v, axis=1)
-        tilt = np.maximum(self.v[np.arange(len(pivot)), pivot], LEAST)
-        others = np.arange(self.v.shape[1]) != pivot[:, None]
+        pivot = np.argmax(self.size, axis=1)
+        tilt = np.maximum(self.size[np.arange(len(pivot)), pivot], LEAST)
+        others = np.arange(self.size.shape[1]) != pivot[:, None]
 
         def rest(lam: Array, eta: Array) -> list[Array]:
             return [np.where(others, value, 0.0).sum(axis=1) for value in self._moments(lam, eta)]
 
-        lam, room, x, extra = self._touching(tilt, np.where(others, self.v, 0.0).max(axis=1), rest)
+        lam, room, x, extra = self._touching(tilt, np.where(others, self.size, 0.0).max(axis=1), rest)
         # max_u lam u - c u^(2/q)
         most = self.c * (2.0 / self.q - 1.0) * (0.5 * lam * self.q / self.c) ** (2.0 / (2.0 - self.q))
         rate = tilt - lam * self.q * x ** (self.q - 1.0)
@@ -205,7 +216,7 @@ class LpProducts:
 
         def last(lam: Array) -> tuple[Array, Array]:
             """x, at the mean of T, and the multiplier, at least the one for which the mean of w is 1."""
-            most = (1.0 - 1.0 / self.v.shape[1]) * one
+            most = (1.0 - 1.0 / self.size.shape[1]) * one
             x = 1.0 - _positive(lambda w: rest(lam, rate(lam, 1.0 - w))[2], lambda w: w, most, self._close)
             eta = _beside(second, lambda eta: rest(lam, eta)[2], lambda eta: one, self._most, self._close)
             return x, np.maximum(rate(lam, x), eta)
@@ -227,7 +238,7 @@ class LpProducts:
     @property
     def _most(self) -> Array:
         """More than any multiplier need be."""
-        return np.asarray(1e3 * (self.v.sum(axis=1) + self.v.shape[1]))
+        return np.asarray(1e3 * (self.size.sum(axis=1) + self.size.shape[1]))
 
     def _tangent(self, at: Array) -> tuple[Array, Array]:
         """Slope lam of the tangent of ``c u^(2/q)`` at u, and ``max_u lam u - c u^(2/q)``."""
@@ -239,7 +250,7 @@ class LpProducts:
         if self.q == self.p:
             lam, eta = lam + eta, 0.0 * eta
         scale = lam[:, None] ** (-1.0 / self.q)
-        t, z = self.v * scale, eta[:, None] * scale
+        t, z = self.size * scale, eta[:, None] * scale
         (up, rise, most), (down, fall, least) = half_line(self.q)(t - z), half_line(self.q)(-t - z)
         share = 1.0 / (1.0 + np.exp(np.clip(down - up, -700.0, 700.0)))  # of the side towards which the tilt points
         power = (share * most + (1.0 - share) * least) / lam[:, None]
@@ -385,24 +396,12 @@ MOST_PROPOSALS = 1 << 15
 """Most proposals of a row. One in fifty or more is accepted, so a row without any is an error of the bound."""
 
 
-@dataclass(frozen=True)
-class LpEnvelope:
-    """The law of N rows of tilts ``v (N, d)``, the product that bounds each of them, and its factors.
-
-    Parameters
-    ----------
-    c : float, > 0
-    q, p : float, q = p in (1, 2), or p = 1 and q in (1, 2)
-    """
-
-    v: Array
-    c: float
-    q: float
-    p: float
+class LpEnvelope(LpProducts):
+    """The law, the product that bounds each of its rows, and that product's factors."""
 
     @cached_property
     def product(self) -> Product:
-        return LpProducts(np.abs(self.v), self.c, self.q, self.p).best()
+        return self.best()
 
     @cached_property
     def factors(self) -> Factors:

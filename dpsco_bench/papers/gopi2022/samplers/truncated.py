@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from scipy.special import gammaincinv, log_ndtr, ndtri, ndtri_exp
 
 from dpsco_bench.errors import NumericalFailure
+from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
@@ -168,22 +168,12 @@ TANGENTS = 33
 _DEPTH = 30.0
 
 
-@dataclass(frozen=True)
-class TangentEnvelope:
-    """A piecewise exponential envelope of ``rho^(d-1) exp(-A rho - B rho^2)`` on ``(0, R]``, A and B >= 0.
+class TangentEnvelope(RadialLaw):
+    """The law of a radius with one curvature, A >= 0, and a piecewise exponential envelope of its density.
 
     Tangents of a concave function lie above it wherever they touch; where they touch only decides how much is accepted.
     Source: Chapter gopi2022, section 2.3 (radial_exact).
     """
-
-    d: int
-    A: float
-    B: float
-    R: float
-
-    def log_density(self, rho: Any) -> Any:
-        volume = (self.d - 1) * np.log(rho) if self.d > 1 else 0.0
-        return volume - self.A * rho - self.B * rho * rho
 
     def slope(self, rho: Array) -> Array:
         return (self.d - 1) / rho - self.A - 2.0 * self.B * rho
@@ -192,7 +182,7 @@ class TangentEnvelope:
     def _pieces(self) -> tuple[Array, ...]:
         """Touching points of the tangents, log densities and slopes there, ends and running masses of their pieces."""
         touch = self._touching_points()
-        value, slope = self.log_density(touch), self.slope(touch)
+        value, slope = self.log_density(touch, self.B), self.slope(touch)
         ends = tangent_ends(touch, slope, value[1:] - value[:-1] - slope[1:] * touch[1:] + slope[:-1] * touch[:-1])
         start, end = np.concatenate([[0.0], ends]), np.concatenate([ends, [self.R]])
         return touch, value, slope, start, end, tangent_masses(touch, value, slope, start, end)
@@ -200,12 +190,12 @@ class TangentEnvelope:
     def _touching_points(self) -> Array:
         """Choose points from one place where the density is exp(-30) of its maximum to the other side of the mode."""
         mode = self._mode()
-        top, low = self.log_density(mode), mode
+        top, low = self.log_density(mode, self.B), mode
         for _ in range(60):  # halve the distance to the ends until the density there is not negligible
-            low = 0.5 * low if self.log_density(low) > top - _DEPTH else low
+            low = 0.5 * low if self.log_density(low, self.B) > top - _DEPTH else low
         step = self.R - mode
         for _ in range(60):
-            step = 0.5 * step if self.log_density(mode + step) < top - _DEPTH else step
+            step = 0.5 * step if self.log_density(mode + step, self.B) < top - _DEPTH else step
         high = min(self.R, mode + 2.0 * step)
         return np.unique(np.concatenate([np.linspace(low, mode, TANGENTS), np.linspace(mode, high, TANGENTS)]))
 
@@ -224,7 +214,7 @@ class TangentEnvelope:
         rho = 0.5 * (start + end)[piece] + truncated_exponential(u[:, 1], slope[piece], 0.5 * (end - start)[piece])
         rho = np.maximum(rho, np.finfo(float).tiny)
         envelope = value[piece] + slope[piece] * (rho - touch[piece])
-        return rho, np.log(u[:, 2]) <= self.log_density(rho) - envelope
+        return rho, np.log(u[:, 2]) <= self.log_density(rho, self.B) - envelope
 
 
 def sample_radius(draws: KeyedDraws, d: int, A: float, B: float, R: float) -> Array:

@@ -156,9 +156,9 @@ def test_the_envelope_dominates_the_density(law):
     np.testing.assert_array_equal(start[1:], end[:-1])
     for part in (0.001, 0.2, 0.5, 0.9, 1.0):
         rho = start + part * (end - start)
-        tangent = envelope.log_density(touch) + envelope.slope(touch) * (rho - touch)
+        tangent = envelope.log_density(touch, envelope.B) + envelope.slope(touch) * (rho - touch)
         with np.errstate(divide="ignore"):
-            density = envelope.log_density(rho)
+            density = envelope.log_density(rho, envelope.B)
         assert np.all(tangent >= density - 1e-9 * (1 + np.abs(tangent)))
 
 
@@ -176,9 +176,11 @@ def test_as_much_is_accepted_as_the_integrals_say(law):
     nodes, weights = np.polynomial.legendre.leggauss(40)
     half = 0.5 * (end - start)[:, None]
     rho = np.maximum(0.5 * (start + end)[:, None] + half * nodes, 1e-300)
-    tangent = envelope.log_density(touch)[:, None] + envelope.slope(touch)[:, None] * (rho - touch[:, None])
+    tangent = envelope.log_density(touch, envelope.B)[:, None] + envelope.slope(touch)[:, None] * (rho - touch[:, None])
     top = tangent.max()
-    density, above = (np.sum(half * weights * np.exp(logs - top)) for logs in (envelope.log_density(rho), tangent))
+    density, above = (
+        np.sum(half * weights * np.exp(logs - top)) for logs in (envelope.log_density(rho, envelope.B), tangent)
+    )
     accepted = envelope.propose(np.random.default_rng(11).random((runs, 3)))[1].mean()
     share = density / above
     assert abs(accepted - share) <= 5 * np.sqrt(share * max(1 - share, 1 / runs) / runs)
