@@ -52,8 +52,9 @@ def gibbs(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int
     watch, r = ChainTrace(sweeps, target.excess), target.regulariser
     assert r is not None
     slope, c = k * target.mean_slope, k * mu * r.coefficient
-    law, xp = (draws, slope, c, r.q, target.ball.p, target.ball.radius, sweeps, watch), target.objective.xp
-    x = sample_gibbs_there(xp, *law) if takes(xp, r.q, target.ball.p) else sample_gibbs(*law)
+    law, xp = (slope, c, r.q, target.ball.p, target.ball.radius, sweeps, watch), target.objective.xp
+    there = takes(xp, r.q, target.ball.p)
+    x = sample_gibbs_there(xp, draws, *law) if there else sample_gibbs(draws, np.zeros_like(slope), *law)
     target.info.extras |= watch.evidence()
     return x
 

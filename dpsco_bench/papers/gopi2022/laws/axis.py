@@ -161,11 +161,8 @@ _SMALLEST, _KINK = 60, 20
 def axis_panels(p: float, d: int, c: float) -> tuple[Array, Array, Array]:
     """Panels in the gap ``1 - x_1`` for densities ``exp(kap x_1 - c ||x||_p^2)`` on the unit l_p ball, any ``kap``.
 
-    Returns
-    -------
-    edges : array ``(P + 1,)``, increasing from 0 to 2
-    gaps : array ``(P, PER_PANEL)``, at the Gauss-Legendre nodes of each panel
-    log_marginal : array ``(P, PER_PANEL)``, log density of x_1 at ``kap = 0``, up to a constant
+    Their edges ``(P + 1,)`` from 0 to 2; gaps at the Gauss-Legendre nodes of each, and the log density of x_1 there at
+    ``kap = 0``, up to a constant, ``(P, PER_PANEL)``.
     """
     width = min(0.5, 1.0 / math.sqrt(2.0 * c)) if c > 0 else 0.5
     powers = 0.5 ** np.arange(_SMALLEST + 1.0)

@@ -8,7 +8,6 @@ from a random number of products of loss differences at random records.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,28 +31,18 @@ SHRINKS = 32
 
 
 def sample_gibbs(
-    draws: KeyedDraws,
-    v: Array,
-    c: float,
-    q: float,
-    p: float,
-    radius: float,
-    sweeps: int,
-    observe: Callable[[Array], None] = lambda x: None,
-    start: Array | None = None,
+    draws: KeyedDraws, start: Array, v: Array, c: float, q: float, p: float, radius: float, sweeps: int, observe: Any
 ) -> Array:
     """Last states ``(rows, d)`` of chains, one per row. Source: Chapter gopi2022, section 2.4.
 
     Parameters
     ----------
-    v : array (rows, d), tilts
+    start, v : array (rows, d), a state in the ball, and tilts
     c, q : float, curvature > 0 and its norm, in (1, 2]
     p, radius : float, the ball, p in [1, inf]
     observe : callable, shown the state after each sweep
-    start : array (rows, d), optional, in the ball; by default the origin
     """
-    d = v.shape[1]
-    x = np.zeros_like(v) if start is None else np.array(start)
+    d, x = v.shape[1], np.array(start)
     for sweep in range(sweeps):
         u = draws.uniform("gibbs", sweep, 2 * d + 1)
         _sweep(x, u[:, :d], -np.log(u[:, d : 2 * d]) / c, v, c, q, p, radius)
@@ -136,16 +125,8 @@ def takes(xp: Any, q: float, p: float) -> bool:
 
 
 def sample_gibbs_there(
-    xp: Any,
-    draws: KeyedDraws,
-    v: np.ndarray,
-    c: float,
-    q: float,
-    p: float,
-    radius: float,
-    sweeps: int,
-    observe: Callable[[np.ndarray], None] = lambda x: None,
-) -> np.ndarray:
+    xp: Any, draws: KeyedDraws, v: Array, c: float, q: float, p: float, radius: float, sweeps: int, observe: Any
+) -> Array:
     """Draw as `sample_gibbs` does from the origin, on the host, for a CuPy ``xp``."""
     from dpsco_bench.backend.device import kernel, launch  # which a run on a core does not load
     from dpsco_bench.rng.cuda import key_words
@@ -168,12 +149,7 @@ AT_ONCE, MOST_SHRINKS = 16, 1024
 
 
 def sample_hit_and_run(
-    draws: KeyedDraws,
-    log_density: Callable[[Array, Array], Array],
-    start: Array,
-    outer_radius: float,
-    steps: int,
-    observe: Callable[[Array], None] = lambda x: None,
+    draws: KeyedDraws, log_density: Any, start: Array, outer_radius: float, steps: int, observe: Any
 ) -> Array:
     """Last states ``(rows, d)`` of chains, one per row.
 
@@ -340,14 +316,7 @@ class ProximalSampler:
     """
 
     def __init__(
-        self,
-        draws: KeyedDraws,
-        gaussian: Callable[[str, int, Array, float, Array], tuple[Array, Array]],
-        differences: Callable[[Array, Array, Array, Array], Array],
-        n: int,
-        k: float,
-        curvature: float,
-        eta: float,
+        self, draws: KeyedDraws, gaussian: Any, differences: Any, n: int, k: float, curvature: float, eta: float
     ) -> None:
         self.draws, self.gaussian, self.differences = draws, gaussian, differences
         self.n, self.k, self.eta = n, k, eta
@@ -355,7 +324,7 @@ class ProximalSampler:
         self.queries, self.calls = np.zeros(draws.rows), np.zeros(draws.rows)
         self.capped = np.zeros(draws.rows, dtype=bool)
 
-    def run(self, start: Array, steps: int, observe: Callable[[Array], None] = lambda x: None) -> Array:
+    def run(self, start: Array, steps: int, observe: Any = lambda x: None) -> Array:
         """States ``(rows, d)`` after so many steps from ``start``."""
         x = start
         for t in range(steps):
@@ -387,46 +356,22 @@ class ProximalSampler:
         raise NumericalFailure(f"proximal_sampler: nothing accepted in {MOST_ROUNDS} rounds of step {t}")
 
 
-TINY = 1e-300
-
-
 def regularised_gaussian(
-    draws: KeyedDraws,
-    name: str,
-    step: int,
-    mean: Array,
-    sd: float,
-    c: float,
-    q: float,
-    p: float,
-    radius: float,
-    rows: Array,
+    draws: KeyedDraws, name: str, step: int, mean: Array, sd: float, c: float, q: float, p: float, R: float, rows: Array
 ) -> tuple[Array, Array]:
     """Points of density ``~ exp(-||x - mean||_2^2/(2 sd^2) - c ||x||_q^2)`` on an l_p ball, by rejection.
 
     The square of a norm lies above its tangent at any z, ``||z||_q^2 + <g, x - z>``, so that a Gaussian about
     ``mean - sd^2 c g`` proposes, cut to a half-space that holds the ball and touches it in the direction of its mean.
 
-    Parameters
-    ----------
-    mean : array (m, d)
-    sd, radius : float, > 0
-    c, q : float, curvature >= 0 and its norm, in (1, 2]
-    p : float, the ball, >= 1
-    rows : array (m,), the rows of ``draws`` that ask
-
-    Returns
-    -------
-    points : array (m, d), in the ball
-    capped : array of int
-        Those of the m points that were never accepted: the last attempt, shrunk into the ball.
+    Parameters and returns are those of `gaussian_on_ball`, R the radius; c, q: curvature >= 0 and its norm, in (1, 2].
     """
     slope = square_gradient(mean, q, 2.0 * c)
     level = c * np.linalg.norm(mean, ord=q, axis=1) ** 2  # of the tangent at the mean
     middle = mean - sd**2 * slope
     normal = square_gradient(middle, p, 1.0) if p > 1.0 else np.sign(middle)
-    normal = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), TINY)
-    reach = radius * np.linalg.norm(normal, ord=dual_exponent(p), axis=1)  # largest <normal, x> on the ball
+    normal = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
+    reach = R * np.linalg.norm(normal, ord=dual_exponent(p), axis=1)  # largest <normal, x> on the ball
     room = log_ndtr((reach - np.sum(normal * middle, axis=1)) / sd)
 
     def propose(attempt: int, todo: Array) -> tuple[Array, Array]:
@@ -436,8 +381,8 @@ def regularised_gaussian(
         at = middle[todo] + sd * (z + inwards[:, None] * along)
         above = c * np.linalg.norm(at, ord=q, axis=1) ** 2 - level[todo]
         above = above - np.sum(slope[todo] * (at - mean[todo]), axis=1)
-        return at, (np.linalg.norm(at, ord=p, axis=1) <= radius) & (np.log(u[:, -1]) <= -above)
+        return at, (np.linalg.norm(at, ord=p, axis=1) <= R) & (np.log(u[:, -1]) <= -above)
 
     points, capped = first_accepted(propose, mean.shape)
-    points[capped] *= np.minimum(1.0, radius / np.linalg.norm(points[capped], ord=p, axis=1))[:, None]
+    points[capped] *= np.minimum(1.0, R / np.linalg.norm(points[capped], ord=p, axis=1))[:, None]
     return points, capped
