@@ -9,14 +9,13 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw, gap_table, pair_epsilon
 from dpsco_bench.papers.gopi2022.laws.quadrature import signed_count_law, tilted_gap
 from dpsco_bench.papers.gopi2022.regulariser import RegularisedLaw, SharedLinear
 from dpsco_bench.problems.base import Constants, Data, Trait, option
 from dpsco_bench.problems.data import gathered
 from dpsco_bench.problems.families import CellFamily
-from dpsco_bench.problems.linear import Onehot, ball_name, linear_constants
+from dpsco_bench.problems.linear import Onehot, linear_constants
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.slopes import CoinLinear
 
@@ -33,10 +32,6 @@ class AxisLinear(SharedLinear):
     default_dimension = 4
     losses = "axis_linear"
     p: float = option(1.5, "norm of the ball", within="(1, 2]")
-
-    @property
-    def slope(self) -> np.ndarray:
-        return np.eye(1, self.dimension)[0]
 
     def mean_excess(self, k: float, mu: float) -> float:
         coefficient = self.regulariser.coefficient
@@ -95,7 +90,7 @@ class BiasAxis(RegularisedLaw, CoinLinear):
     @property
     def own_constants(self) -> Constants:
         """G = 1 in l_p, S = 2, D = 2."""
-        return linear_constants(ball_name(self.p), self.p, losses="axis_linear")
+        return linear_constants(self.domain, self.p, losses="axis_linear")
 
     @property
     def unit(self) -> float:
@@ -170,8 +165,7 @@ class DiagLinearP4(SharedLinear, CellFamily):
         k = self.count * t * math.sqrt(self.dimension / self.regulariser.theta(1.0))
         return min(1.0, 4.0 * self.dimension / k)
 
-    @property
-    def slope(self) -> np.ndarray:
+    def mean_record(self, data: Any) -> np.ndarray:
         return np.full(self.dimension, self.strength * self.dimension**-0.75)
 
 
@@ -185,10 +179,6 @@ class VertexLinearP1(SharedLinear):
     default_dimension = 4
     algorithms: ClassVar[tuple[str, ...]] = ()
     p = 1.0
-
-    @property
-    def slope(self) -> np.ndarray:
-        return np.eye(1, self.dimension)[0]
 
 
 WRITTEN_OUT = 1 << 20
@@ -207,11 +197,6 @@ class CubeOnehot(SharedLinear, CellFamily):
     has_loss_values: ClassVar[bool] = True
     p = math.inf
 
-    @property
-    def slope(self) -> np.ndarray:
-        """Mean record of a data set of whole rotations, shape ``(d,)``."""
-        return np.full(self.dimension, 1.0 / self.dimension)
-
     def draw(self, n: int, streams: Any) -> Data:
         """Draw the rotation, written out where it is small enough for others to look at."""
         if n * self.dimension > WRITTEN_OUT:
@@ -222,8 +207,8 @@ class CubeOnehot(SharedLinear, CellFamily):
         """Mean record of n in rotation, shape ``(d,)``."""
         return ((n - 1 - np.arange(self.dimension)) // self.dimension + 1) / n
 
-    def mean_gradient(self, x: Array, data: Any) -> Array:
-        return 0.0 * x - array_namespace(x).asarray(self._mean(data), dtype=x.dtype)
+    def mean_record(self, data: Any) -> np.ndarray:
+        return self.shares(data.n) if data.features is None else to_numpy(data.features).mean(axis=-2)
 
     def gather(self, data: Any, indices: Array) -> Data:
         if data.features is not None:
@@ -239,13 +224,6 @@ class CubeOnehot(SharedLinear, CellFamily):
         """``-<x, s>`` of records ``indices (R, W)``, shape ``(R, W)``."""
         rows = array_namespace(x).asarray(self.gather(data, indices).features, dtype=x.dtype)
         return -array_namespace(x).matmul(rows, x[:, :, None])[:, :, 0]
-
-    def risk(self, x: Array, data: Any) -> Array:
-        xp = array_namespace(x)
-        return -xp.sum(xp.asarray(self._mean(data), dtype=x.dtype) * x, axis=-1)
-
-    def optimal_risk(self, data: Any) -> float:
-        return -float(np.abs(self._mean(data)).sum())
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Return unit vectors of both signs, then random points of the l1 ball's boundary."""
@@ -266,9 +244,6 @@ class CubeOnehot(SharedLinear, CellFamily):
             gaps = tilted_gap(k * shares, 0.5 * k * mu)
         return float(np.sum(shares * gaps))
 
-    def _mean(self, data: Any) -> np.ndarray:
-        return self.shares(data.n) if data.features is None else to_numpy(data.features).mean(axis=-2)
-
 
 @problem
 class LpOnehot(CubeOnehot):
@@ -279,9 +254,6 @@ class LpOnehot(CubeOnehot):
     source = "the records of `cube_onehot` for Gopi, Lee, Liu, Shen, Tian 2022, Proposition 9"
     algorithms: ClassVar[tuple[str, ...]] = ()
     p: float = option(1.5, "norm of the ball", within="[1, 2)")
-
-    def optimal_risk(self, data: Any) -> float:
-        return -float(np.linalg.norm(self._mean(data), ord=dual_exponent(self.p)))
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Return unit vectors of both signs, then random corners of a cube, all of dual norm 1."""

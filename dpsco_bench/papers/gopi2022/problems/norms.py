@@ -16,7 +16,6 @@ from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser, Regularised
 from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.families import CellFamily
-from dpsco_bench.problems.linear import ball_name, linear_constants
 from dpsco_bench.problems.quadratic import MEAN_TRAITS
 from dpsco_bench.problems.registry import problem
 
@@ -52,10 +51,6 @@ class RadialNorm(Centred):
     def own_constants(self) -> Constants:
         """G = 1 in l_p, S = 2, D = 2; there is no smoothness constant."""
         return Constants(1.0, 0.0, initial_distance=1.0, diameter=2.0, norm=self.p, domain=self.domain, losses="norm")
-
-    @property
-    def domain(self) -> str:
-        return ball_name(self.p)
 
     def row_size(self, n: int) -> int:
         return self.dimension
@@ -153,8 +148,8 @@ class OnMatrices(RegularisedLaw):
         matrix_rows(self.dimension, self.columns)
 
     @property
-    def ball(self) -> SchattenBall:
-        return SchattenBall(self.p, self.columns, 1.0)
+    def domain(self) -> str:
+        return SchattenBall(self.p, self.columns, 1.0).name
 
     @property
     def regulariser(self) -> NormRegulariser:
@@ -175,19 +170,6 @@ class SchattenLinear(OnMatrices, SharedLinear):
     closed_form_error: ClassVar[float] = 2.5e-3
     closed_form_remark: ClassVar[str] = "importance sampling of the target law, good to 0.25 %; nothing is released"
     p: float = option(1.0, "norm of the ball; the law is known for finite p", within="[1, inf]")
-
-    @property
-    def slope(self) -> np.ndarray:
-        return np.eye(1, self.dimension)[0]
-
-    @property
-    def own_constants(self) -> Constants:
-        """G = 1 in the Schatten norm, S = 2, D = 2."""
-        distance = 0.5 * self.ball.euclidean_diameter(self.dimension)
-        return linear_constants(self.ball.name, self.p, initial_distance=distance, losses="linear")
-
-    def optimal_risk(self, data: object) -> float:
-        return -1.0
 
     def mean_excess(self, k: float, mu: float) -> float:
         """``E[1 - x_11]``. Raises InputError if its relative standard error is above `closed_form_error`."""
@@ -220,10 +202,6 @@ class SchattenRadial(OnMatrices, RadialNorm):
     source = "instance `schatten_radial` for Gopi, Lee, Liu, Shen, Tian 2022, Corollary 5"
     closed_form_error: ClassVar[float] = 1e-4
     p: float = option(1.5, "norm of the loss and of the ball")
-
-    @property
-    def domain(self) -> str:
-        return self.ball.name
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
         """Compute a subgradient of the norm, with the singular vectors of x; 0 at 0."""
