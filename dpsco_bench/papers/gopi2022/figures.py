@@ -52,8 +52,8 @@ def _cold_ratios(results: ClaimResults) -> list[Panel]:
     series = []
     for kind, faces in (("erm-axis", "none"), ("erm-radial", None)):
         for calibration in ("paper", "accounted"):
-            parts = [part for part in (kind, f"{kind}-diameter") if results.job(part, calibration) is not None]
-            cells = [cell for part in parts for cell in results.evidence(part, calibration) if cell.risks.size]
+            found = (results.evidence(part, calibration) for part in (kind, f"{kind}-diameter"))
+            cells = [cell for part in found for cell in part if cell.risks.size]
             if cells:
                 series.append((calibration, faces, np.array([_cold_point(cell) for cell in cells])))
     if not series:
@@ -197,8 +197,7 @@ def _chains(results: ClaimResults) -> list[Panel]:
         if not part.rules.knows_the_law or part.quantity != "chain_risk":
             continue
         for calibration in part.calibrations:
-            made = results.job(part.id, calibration) is not None
-            for cell in results.evidence(part.id, calibration) if made else ():
+            for cell in results.evidence(part.id, calibration):
                 if "rhat" in cell.extras:
                     risks = cell.extras["chain_risk"].ravel()
                     exact = get_bound(part.bound).value(cell.context)

@@ -369,52 +369,43 @@ class CompiledChains(ProximalSampler):
         self._kind = CUT if r.q < 2.0 else CUBE if math.isinf(ball.p) else BALL
         self._law = (float(ball.p), float(ball.radius), dual_exponent(ball.p), self.k * mu * r.coefficient, float(r.q))
         self._oracle = (float(self.k), float(self.eta), self._shrink)
-        self._rounds, self._attempts = FEW, 1 if self._kind == CUBE else FEW
 
     def run(self, start: np.ndarray, steps: int, observe: Any = lambda x: None) -> np.ndarray:
         """States ``(rows, d)`` after so many steps from ``start``; each is shown to ``observe``, which keeps few."""
-        self._x, self._keys = np.array(start), self._streams()
+        rounds, attempts = FEW, 1 if self._kind == CUBE else FEW
+        x, keys, first = np.array(start), self._streams(rounds, attempts), 0
         self.calls += steps
-        at_once = max(1, tiles.NUMBERS // start.size)
-        for first in range(0, steps, at_once):
-            states = np.empty((min(at_once, steps - first), *start.shape))
-            self._advance(first, states)
-            for state in states:
-                observe(state)
-        return self._x
-
-    def _advance(self, first: int, states: np.ndarray) -> None:
-        while True:
-            queries, capped = np.zeros(len(self._x)), np.zeros(len(self._x), dtype=bool)
-            place = self.draws.first_replicate, self.draws.replicates
-            told = (self._slopes, self._kind, self._law, self._oracle, THRESHOLDS, first, place, self._keys)
-            status, step = proximal_steps(states, self._x, queries, capped, *told)
-            if status == DONE:
-                break
+        place = self.draws.first_replicate, self.draws.replicates
+        while first < steps:
+            states = np.empty((min(max(1, tiles.NUMBERS // start.size), steps - first), *start.shape))
+            queries, capped = np.zeros(len(x)), np.zeros(len(x), dtype=bool)
+            told = (self._slopes, self._kind, self._law, self._oracle, THRESHOLDS, first, place, keys)
+            status, step = proximal_steps(states, x, queries, capped, *told)
             if status == FAILED:
                 raise NumericalFailure(f"proximal_sampler: nothing accepted in {MOST_ROUNDS} rounds of step {step}")
-            if status == MORE_ROUNDS:
-                self._rounds = min(2 * self._rounds, MOST_ROUNDS)
-            else:
-                self._attempts = min(2 * self._attempts, MOST_ATTEMPTS)
-            self._keys = self._streams()
-        self.queries += queries
-        self.capped |= capped
-        self._x[:] = states[-1]
+            if status != DONE:
+                rounds = min(2 * rounds, MOST_ROUNDS) if status == MORE_ROUNDS else rounds
+                attempts = min(2 * attempts, MOST_ATTEMPTS) if status == MORE_ATTEMPTS else attempts
+                keys = self._streams(rounds, attempts)
+                continue
+            self.queries += queries
+            self.capped |= capped
+            x[:], first = states[-1], first + len(states)
+            for state in states:
+                observe(state)
+        return x
 
-    def _streams(self) -> tuple[Any, ...]:
-        """Keys of all streams that the loop may read."""
-        rounds, attempts = range(self._rounds), range(self._attempts)
+    def _streams(self, rounds: int, attempts: int) -> tuple[Any, ...]:
+        """Keys of all streams that so many rounds and attempts read."""
 
         def words(name: str) -> tuple[int, int]:
             first, second = self.draws.stream(name).key
             return int(first), int(second)
 
-        listed = [np.array([words(f"{name}/{a}") for a in rounds], dtype=np.int64) for name in ("coins", "records")]
-        nested = [
-            np.array([[words(f"{name}/{a}/{b}") for b in attempts] for a in rounds], dtype=np.int64) for name in "xz"
-        ]
-        return words("forward"), *nested, *listed
+        tried = [[f"{a}/{b}" for b in range(attempts)] for a in range(rounds)]
+        points = [np.array([[words(f"{name}/{at}") for at in row] for row in tried]) for name in "xz"]
+        others = [np.array([words(f"{name}/{a}") for a in range(rounds)]) for name in ("coins", "records")]
+        return words("forward"), *points, *others
 
 
 def _few_slopes(objective: Any, plan: Any, mechanism: Any) -> bool:

@@ -129,16 +129,10 @@ def _unmeasured(entry: TableRow, measured: set[str]) -> list[Row]:
 
 def _projections(entry: TableRow) -> list[Row]:
     """Draws that nobody runs: 4 e T."""
-    p, rest = float(entry.own["norm"]), (4, 1.0, 1e-6, "accounted")
-    return [
-        _row(
-            entry,
-            "queries per draw, not run",
-            setting=dict(zip(PLACE, (n, *rest), strict=True)),
-            projected=projected_queries(n, p=p),
-        )
-        for n in PROJECTED
-    ]
+    p = float(entry.own["norm"])
+    settings = [dict(zip(PLACE, (n, 4, 1.0, 1e-6, "accounted"), strict=True)) for n in PROJECTED]
+    known = [dict(setting=setting, projected=projected_queries(setting["n"], p=p)) for setting in settings]
+    return [_row(entry, "queries per draw, not run", **one) for one in known]
 
 
 def _where(row: Row) -> str:
