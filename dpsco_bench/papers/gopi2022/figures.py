@@ -110,19 +110,16 @@ def _curves(results: ClaimResults) -> list[Panel]:
         axes.set_xlim(0.05, 12.0)
         log_y(axes, [0.03, 35.0], "bound on ε of the target law", room=0.0)
 
-    below, above = (number(_crossing(factor, delta), 2) for factor in (1.0, 2.0))
-    line = f"t = ε/√(2 ln(1/(2δ))), δ = {number(delta)}; S = G only up to ε = {below} (E1, E2)"
-    return [Panel(f"With S = 2G the bound on the law is above every claim from ε = {above} on", draw, line)]
+    # claims above which the law's epsilon exceeds them
+    below, above = (brentq(lambda e, S=S: _law_epsilon(S, e, delta) - e, 1e-4, 50.0, rtol=1e-6) for S in (1.0, 2.0))
+    line = f"t = ε/√(2 ln(1/(2δ))), δ = {number(delta)}; S = G only up to ε = {number(below, 2)} (E1, E2)"
+    title = f"With S = 2G the bound on the law is above every claim from ε = {number(above, 2)} on"
+    return [Panel(title, draw, line)]
 
 
 def _law_epsilon(factor: float, epsilon: float, delta: float) -> float:
     """Epsilon of the target law with ``S = factor G`` at the paper's temperature for a claimed epsilon."""
     return gdp_epsilon(factor * epsilon / math.sqrt(2 * math.log(0.5 / delta)), delta)
-
-
-def _crossing(factor: float, delta: float) -> float:
-    """Find the claimed epsilon above which the law's exceeds it."""
-    return float(brentq(lambda e: _law_epsilon(factor, e, delta) - e, 1e-4, 50.0, rtol=1e-6))
 
 
 @claim_panels("gopi2022.prop9")

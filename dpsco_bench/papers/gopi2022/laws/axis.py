@@ -418,13 +418,8 @@ _GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 class PlaneDensity:
     """Density of ``(x_1, x_2)`` under ``exp(-c ||x||_p^2)`` on the unit l_p ball, a function of ``|x_1|^p + |x_2|^p``.
 
-    The coordinates other than these enter through their l_p norm tau alone, of volume element ``tau^(d-3) dtau``.
-
-    Parameters
-    ----------
-    p : float, in (1, 2]
-    d : int, dimension, >= 2
-    c : float, curvature, > 0
+    The coordinates other than these enter through their l_p norm tau alone, of volume element ``tau^(d-3) dtau``. The
+    norm has p in (1, 2], the dimension d is at least 2 and the curvature c above 0.
     """
 
     p: float
@@ -542,13 +537,8 @@ def planar_epsilon(p: float, d: int, c: float, reach: float, n: int, delta: floa
     """Largest epsilon of some pairs in the plane: a lower bound over data sets of linear losses, 1-Lipschitz in l_p.
 
     The replaced record is ``+-(1, -1)``, of dual norm 1, and the mean of the others lies along ``(1, 1)`` or along the
-    record itself, such that the mode without boundary has a norm about that of the worst of `_MODES`.
-
-    Parameters
-    ----------
-    p, d, c : as of `PlaneDensity`
-    reach : float, tilt at a mean record of norm 1, > 0
-    n : int, records, >= 2
+    record itself, such that the mode without boundary has a norm about that of the worst of `_MODES`. p, d and c are
+    those of `PlaneDensity`, ``reach`` > 0 is the tilt at a mean record of norm 1, and n >= 2 the number of records.
     """
     plane = PlaneDensity(p, d, c)
     unit = 2.0 ** (-1.0 / dual_exponent(p))

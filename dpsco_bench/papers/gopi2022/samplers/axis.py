@@ -122,20 +122,13 @@ class AxisEnvelope(AxisLaw):
             cells, size = cells[:, large], size + kept[-1].shape[1]
             if not cells.size or cells.shape[1] + size > MOST_CELLS:
                 break
-            cells = self._quarters(cells)
+            # quarters, without those that lie outside the ball
+            left, right, low, high, _ = cells
+            middle, centre = 0.5 * (left + right), 0.5 * (low + high)
+            sides = [(*x, *tau) for x in ((left, middle), (middle, right)) for tau in ((low, centre), (centre, high))]
+            cells = np.concatenate([np.stack([*part, self.bounds(*part)]) for part in sides], axis=1)
+            cells = cells[:, cells[4] > -np.inf]
         return np.concatenate([*kept, cells], axis=1)
-
-    def _quarters(self, cells: Array) -> Array:
-        """Cut each cell at its centre, without the parts that lie outside the ball."""
-        left, right, low, high, _ = cells
-        middle, centre = 0.5 * (left + right), 0.5 * (low + high)
-        parts = [
-            np.stack([*part, self.bounds(*part)])
-            for side in ((left, middle), (middle, right))
-            for part in ((*side, low, centre), (*side, centre, high))
-        ]
-        found = np.concatenate(parts, axis=1)
-        return found[:, found[4] > -np.inf]
 
     def bounds(self, left: Array, right: Array, low: Array, high: Array) -> Array:
         """Upper bounds of the log density where ``left <= x <= right`` and ``low <= tau <= high``; broadcast.
