@@ -26,12 +26,10 @@ from dpsco_bench.papers.gopi2022.samplers.chains import (
     LARGEST_CLIP,
     ProximalRate,
     ProximalSampler,
+    gibbs_chains,
     regularised_gaussian,
-    sample_gibbs,
-    sample_gibbs_there,
     sample_hit_and_run,
     step_size,
-    takes,
 )
 from dpsco_bench.papers.gopi2022.samplers.lp import sample_lp
 from dpsco_bench.papers.gopi2022.samplers.truncated import gaussian_on_ball
@@ -52,9 +50,8 @@ def gibbs(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int
     watch, r = ChainTrace(sweeps, target.excess), target.regulariser
     assert r is not None
     slope, c = k * target.mean_slope, k * mu * r.coefficient
-    law, xp = (slope, c, r.q, target.ball.p, target.ball.radius, sweeps, watch), target.objective.xp
-    there = takes(xp, r.q, target.ball.p)
-    x = sample_gibbs_there(xp, draws, *law) if there else sample_gibbs(draws, np.zeros_like(slope), *law)
+    xp, ball = target.objective.xp, target.ball
+    x = gibbs_chains(xp, draws, slope, c, r.q, ball.p, ball.radius, sweeps, watch)
     target.info.extras |= watch.evidence()
     return x
 

@@ -61,9 +61,9 @@ class AxisLaw:
         """``P(x_1 > x)``."""
         if not -1.0 < x < 1.0:
             return float(x <= -1.0)
-        if self.kap < 0:  # below -x for the opposite tilt
-            return self._share(1.0 + x, 2.0)
-        return self._share(0.0, 1.0 - x)
+        # of the gap 1 - x_1; below -x for the opposite tilt
+        ends = bracket(self._log_profile, *((0.0, 1.0 - x) if self.kap >= 0 else (1.0 + x, 2.0)))
+        return float(np.exp(min(0.0, self._integrate(*ends)[2] - self._nodes[2])))
 
     def quantiles(self, m: int) -> np.ndarray:
         """Quantiles of ``x_1`` at levels ``0, 1/m .. 1``, increasing; good to a few 1e-3, for envelopes and grids."""
@@ -77,11 +77,6 @@ class AxisLaw:
     def _nodes(self) -> tuple[np.ndarray, np.ndarray, float]:
         """Distances ``1 - x_1`` (for ``|kap|``), their probabilities, and the log normaliser over ``exp(|kap|)``."""
         return self._integrate(*bracket(self._log_profile, 0.0, 2.0))
-
-    def _share(self, low: float, high: float) -> float:
-        """Probability that ``1 - x_1`` is in (low, high), for ``|kap|``."""
-        ends = bracket(self._log_profile, low, high)
-        return float(np.exp(min(0.0, self._integrate(*ends)[2] - self._nodes[2])))
 
     def _integrate(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray, float]:
         """Nodes ``1 - x_1`` in (low, high), their shares of the mass, and the logarithm of that mass."""

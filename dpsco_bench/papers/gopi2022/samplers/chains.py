@@ -60,7 +60,7 @@ def _sweep(x: Array, u: Array, slack: Array, v: Array, c: float, q: float, p: fl
         if norm is None:
             x[:, j] = truncated_normal(u[:, j], v[:, j] / (2.0 * c), math.sqrt(0.5 / c), reach)
         else:
-            level = np.sqrt(norm.norm() ** 2 + slack[:, j])
+            level = np.sqrt((norm.total ** (1.0 / q)) ** 2 + slack[:, j])
             x[:, j] = truncated_exponential(u[:, j], v[:, j], np.minimum(reach, norm.room(j, level)))
             norm.replace(j, x[:, j])
         ball.replace(j, x[:, j])
@@ -73,9 +73,6 @@ class _PowerSum:
         self.p = p
         self.powers = np.abs(x) ** p if np.isfinite(p) else np.zeros_like(x)
         self.total = self.powers.sum(axis=1)
-
-    def norm(self) -> Array:
-        return self.total ** (1.0 / self.p)
 
     def room(self, j: int, radius: Array | float) -> Array:
         """Largest ``|x_j|`` for a norm of at most ``radius``, the other coordinates given."""
@@ -119,15 +116,12 @@ STATES = 1 << 22
 """Most numbers of the states that one launch leaves."""
 
 
-def takes(xp: Any, q: float, p: float) -> bool:
-    """Check that the run is on a device and the kernel knows the law: its conditionals are truncated exponentials."""
-    return bool(xp.__name__ == "cupy" and q < 2.0 and math.isfinite(p))
-
-
-def sample_gibbs_there(
+def gibbs_chains(
     xp: Any, draws: KeyedDraws, v: Array, c: float, q: float, p: float, radius: float, sweeps: int, observe: Any
 ) -> Array:
-    """Draw as `sample_gibbs` does from the origin, on the host, for a CuPy ``xp``."""
+    """Draw as `sample_gibbs` does from the origin, on the host; on a device for a CuPy ``xp`` where the kernel can."""
+    if not (xp.__name__ == "cupy" and q < 2.0 and math.isfinite(p)):  # its conditionals are truncated exponentials
+        return sample_gibbs(draws, np.zeros_like(v), v, c, q, p, radius, sweeps, observe)
     from dpsco_bench.backend.device import kernel, launch  # which a run on a core does not load
     from dpsco_bench.rng.cuda import key_words
 
