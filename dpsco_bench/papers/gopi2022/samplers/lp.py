@@ -124,7 +124,7 @@ class Product(NamedTuple):
 
 @dataclass(frozen=True)
 class LpProducts:
-    """The law of N rows of tilts, and both products that bound it. Their parameters are from means, to a few digits.
+    """The law of N rows of tilts, and both products that bound it; their parameters come from means to a few digits.
 
     Parameters
     ----------
@@ -142,7 +142,8 @@ class LpProducts:
     def size(self) -> Array:
         return np.abs(self.v)
 
-    def best(self) -> Product:
+    @cached_property
+    def product(self) -> Product:
         """Choose the one of smaller mass in each row."""
         one, other = self.whole(), self.with_last()
         better = other.log_mass < one.log_mass
@@ -397,11 +398,7 @@ MOST_PROPOSALS = 1 << 15
 
 
 class LpEnvelope(LpProducts):
-    """The law, the product that bounds each of its rows, and that product's factors."""
-
-    @cached_property
-    def product(self) -> Product:
-        return self.best()
+    """The law, and the factors of the product that bounds each of its rows."""
 
     @cached_property
     def factors(self) -> Factors:
