@@ -137,6 +137,7 @@ class SharedLinear(RegularisedLaw):
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
     shares_records: ClassVar[bool] = True
     losses: ClassVar[str] = "linear"
+    default_dimension: ClassVar[int] = 4
 
     def mean_record(self, data: Any) -> np.ndarray:
         """``c``, shape ``(d,)``."""

@@ -29,7 +29,6 @@ class AxisLinear(SharedLinear):
     name = "axis_linear"
     summary = "linear loss along an axis of the unit l_p ball, 1 < p <= 2; empirical risk"
     source = "instance `axis_linear` for Gopi, Lee, Liu, Shen, Tian 2022, Theorem 3 and Corollary 2"
-    default_dimension = 4
     losses = "axis_linear"
     p: float = option(1.5, "norm of the ball", within="(1, 2]")
 
@@ -153,7 +152,6 @@ class DiagLinearP4(SharedLinear, CellFamily):
     name = "diag_linear_p4"
     summary = "weak linear loss along the diagonal of the unit l_4 ball; empirical risk"
     source = "instance `diag_linear_p4` for Gopi, Lee, Liu, Shen, Tian 2022, Corollary 4"
-    default_dimension = 4
     algorithms: ClassVar[tuple[str, ...]] = ()
     p = 4.0
     reference: ClassVar[tuple[int, float, float]] = (1_000_000, 1.0, 1e-6)
@@ -176,7 +174,6 @@ class VertexLinearP1(SharedLinear):
     name = "vertex_linear_p1"
     summary = "linear loss with its minimum at a vertex of the unit l1 ball; empirical risk"
     source = "instance `vertex_linear_p1` for Gopi, Lee, Liu, Shen, Tian 2022, Corollary 3"
-    default_dimension = 4
     algorithms: ClassVar[tuple[str, ...]] = ()
     p = 1.0
 
@@ -193,7 +190,6 @@ class CubeOnehot(SharedLinear, CellFamily):
     summary = "linear losses with the unit vectors in rotation on the cube; empirical risk"
     source = "instance `cube_onehot` for Gopi, Lee, Liu, Shen, Tian 2022, Corollary 4 and Proposition 9"
     shares_records: ClassVar[bool] = False
-    default_dimension = 4
     has_loss_values: ClassVar[bool] = True
     p = math.inf
 

@@ -222,7 +222,6 @@ class SchattenRadial(OnMatrices, RadialNorm):
         return certified(k, 0.5 * sum(ends), 0.5 * abs(ends[0] - ends[1]), self.closed_form_error)
 
 
-RECORDS = ("centre", "sphere")
 INTERIOR = 0.25
 """Largest d/k for which the law is taken for a Gaussian: the boundary is then sqrt(1/INTERIOR) radii away."""
 
@@ -243,7 +242,7 @@ class QuadraticBall(Centred, CellFamily):
     placement: str = option(
         "centre",
         "centre: all s = 0, empirical risk; sphere: s uniform on the sphere of rho, population risk",
-        choices=RECORDS,
+        choices=("centre", "sphere"),
         key="records",
     )
     convexity: float = option(1.0, "mu, of every record", within="(0, inf)", key="strong_convexity")
