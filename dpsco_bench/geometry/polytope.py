@@ -62,10 +62,7 @@ class CrossPolytope:
 
 
 class Simplex(Polytope):
-    """``x_j >= 0`` with ``sum_j x_j = R``: the hull of the d >= 2 points ``R e_j``, held implicitly.
-
-    Raises InputError for fewer dimensions, or a radius that is not finite and > 0.
-    """
+    """``x_j >= 0`` with ``sum_j x_j = R``: the hull of the points ``R e_j``, held implicitly. InputError for d < 2."""
 
     dimension: int
     radius: float
@@ -73,9 +70,7 @@ class Simplex(Polytope):
     def __init__(self, dimension: int, radius: float) -> None:
         if checked_count("d", dimension) < 2:
             raise InputError("d", dimension, "an integer >= 2 on the simplex")
-        if not 0.0 < radius < float("inf"):
-            raise InputError("radius", radius, "a finite number > 0")
-        object.__setattr__(self, "radius", float(radius))
+        object.__setattr__(self, "radius", radius)
         object.__setattr__(self, "dimension", dimension)
 
     @property

@@ -1,5 +1,3 @@
-import math
-
 import array_api_strict as strict
 import numpy as np
 import pytest
@@ -71,6 +69,5 @@ def test_the_simplex_by_its_vertices():
     np.testing.assert_array_equal(simplex.vertex(np.array([2, 0])), explicit.vertex(np.array([2, 0])))
     np.testing.assert_array_equal(simplex.minimise_linear(g), [[0.0, 2.0, 0.0], [2.0, 0.0, 0.0]])
     assert simplex.support(g).ravel().tolist() == [1.0, 6.0] and simplex.centre.tolist() == [2 / 3] * 3
-    for arguments in ((1, 1.0), (3, 0.0), (3, math.inf)):
-        with pytest.raises(InputError):
-            Simplex(*arguments)
+    with pytest.raises(InputError):
+        Simplex(1, 1.0)

@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.optimize import brentq
 
-from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.papers.gopi2022.tables import projected_queries
 from dpsco_bench.plain import Options
@@ -55,7 +54,9 @@ def _cold_ratios(results: ClaimResults) -> list[Panel]:
             found = (results.evidence(part, calibration) for part in (kind, f"{kind}-diameter"))
             cells = [cell for part in found for cell in part if cell.risks.size]
             if cells:
-                series.append((calibration, faces, np.array([_cold_point(cell) for cell in cells])))
+                cold = [Temperature.of(c.schedule).at(c.scales["draw"])[0] / c.d for c in (e.context for e in cells)]
+                ratios = [float(e.final.mean()) / get_bound("gopi2022.thm3").value(e.context) for e in cells]
+                series.append((calibration, faces, np.array([cold, ratios]).T))
     if not series:
         return []
 
@@ -82,12 +83,6 @@ def _cold_ratios(results: ClaimResults) -> list[Panel]:
     size = sum(len(found) for *_, found in series)
     line = "filled: radius, whose cold draws tend to ½; open: axis; all n, d, p and ε of the grid"
     return [Panel(f"No cell of {size} uses more than {worst:.3f} of the bound", draw, line)]
-
-
-def _cold_point(cell: CellEvidence) -> tuple[float, float]:
-    context = cell.context
-    k, _ = Temperature.of(context.schedule).at(context.scales["draw"])
-    return k / context.d, float(cell.final.mean()) / get_bound("gopi2022.thm3").value(context)
 
 
 @claim_panels("gopi2022.thm3.privacy")

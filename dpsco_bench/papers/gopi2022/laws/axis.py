@@ -265,16 +265,9 @@ class AxisNeighbours:
 
     The mean record a is one of ``-1, -1 + 2/n .. 1``, and replacing one record moves it to the next one at most. All
     tilts share the marginal of ``x_1`` without tilt, so that one table of it gives every law. The log ratio of two of
-    them is linear in x_1, hence the best event is a tail. Source: Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2 for the
-    bound that this is compared with.
-
-    Parameters
-    ----------
-    p : float, in [1, 2]
-    d : int, dimension, >= 1
-    c : float, curvature, >= 0
-    reach : float, tilt at the mean record e_1, > 0
-    n : int, records, >= 1
+    them is linear in x_1, hence the best event is a tail. p, d and c are those of `AxisLaw`; ``reach``, the tilt at the
+    mean record e_1, is above 0. Source: Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2 for the bound that this is compared
+    with.
     """
 
     p: float
