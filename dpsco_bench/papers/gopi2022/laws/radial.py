@@ -96,8 +96,8 @@ class RadialLaw:
         mass = weights * np.exp(logs - logs.max())
         return rho, mass / mass.sum()
 
-    def log_density(self, rho: np.ndarray, curvature: float) -> np.ndarray:
-        volume = 0.0
+    def log_density(self, rho: Any, curvature: float) -> Any:
+        volume: Any = 0.0
         if self.d > 1:
             with np.errstate(divide="ignore"):
                 volume = (self.d - 1) * np.log(rho)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache, cached_property, lru_cache
-from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -88,14 +87,16 @@ class AxisEnvelope(AxisLaw):
         sides = x[:-1, None], x[1:, None], tau[:-1], tau[1:]
         grid = np.stack(np.broadcast_arrays(*sides, self.bounds(*sides))).reshape(5, -1)
         grid, parts = grid[:, grid[4] > -np.inf], np.empty((5, 0))
-        for finer in count():
-            cells = self._weighed(np.concatenate([grid, parts], axis=1))
-            if cells.acceptance >= ACCEPTED or parts.shape[1] > MOST_CELLS or finer == MOST_PASSES:
-                return cells
+        cells = self._weighed(grid)
+        for finer in range(MOST_PASSES):
+            if cells.acceptance >= ACCEPTED or parts.shape[1] > MOST_CELLS:
+                break
             largest = LARGE * FINER**finer
             large = self._masses(*grid) > largest
             parts = self._split(np.concatenate([parts, grid[:, large]], axis=1), largest)
             grid = grid[:, ~large]
+            cells = self._weighed(np.concatenate([grid, parts], axis=1))
+        return cells
 
     def _weighed(self, sides: Array) -> Cells:
         """Cells with their masses, in units in which they cannot all vanish."""
