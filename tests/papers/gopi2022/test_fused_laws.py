@@ -50,7 +50,7 @@ def test_the_normal_law():
 def test_laws_on_an_interval(sd):
     """Means inside, on the edge and as far outside as a step goes."""
     u, high = RNG.random(2000), 0.7
-    mean = np.concatenate([RNG.uniform(-1, 1, 1000), 0.7 + sd * RNG.uniform(-30, 9, 1000)])
+    mean = np.concatenate([high * RNG.uniform(-1, 1, 1000), high + sd * RNG.uniform(-30, 9, 1000)])
     mean *= RNG.choice([-1.0, 1.0], mean.size)
     normal = each(laws.truncated_normal, u, mean, sd, high)
     expected = truncated.truncated_normal(u, mean, sd, high)
