@@ -256,7 +256,12 @@ class ProximalRate:
         return min(LARGEST_CLIP, (0.5 * tau / steps) ** 2 / math.e)
 
     def steps(self, tau: float) -> int:
-        """Least T that with its `clip` spends half of tau on either error. Raises InputError if that is above 2^32."""
+        """Least T that with its `clip` spends half of tau on either error.
+
+        Raises InputError for tau outside (0, 1), or so small that 2^32 steps do not reach it.
+        """
+        if not 0.0 < tau < 1.0:
+            raise InputError("tau", tau, "in (0, 1)")
         steps, distance = 1, math.log(0.5 * self.divergence) - 2.0 * math.log(0.5 * tau)
         while True:
             delta_in = self.clip(tau, steps)
