@@ -250,14 +250,16 @@ def feasible_set(name: str, radius: float) -> FeasibleSet:
         return Ball(name, radius)
     if name == "linf_ball":
         return LpBall(math.inf, radius)
-    read, make = (float, _lp_ball) if kind == "lp_ball" else _found(kind if colon else "")
+    found: SetKind | None = SetKind("lp_ball:p", float, _lp_ball)
+    if kind != "lp_ball":
+        found = SET_KINDS.find(kind) if kind and colon else None
     try:
-        value = read(parameter) if colon else None
+        value = found.read(parameter) if found and colon else None
     except ValueError:
         value = None
-    if value is None:
+    if found is None or value is None:
         raise InputError("domain", name, "one of " + ", ".join(set_names()))
-    return make(value, radius)
+    return found.make(value, radius)
 
 
 def set_names() -> list[str]:
@@ -270,11 +272,6 @@ def set_module(name: str) -> str:
     """Find the module of a set by its domain's name; empty for l_p balls and unknown names."""
     kind, colon, _ = name.partition(":")
     return SET_KINDS.module(kind) if colon and kind not in (*LP_BALLS, "polytope") else ""
-
-
-def _found(kind: str) -> tuple[Any, Any]:
-    found = SET_KINDS.find(kind) if kind else None
-    return (found.read, found.make) if found else (lambda text: None, None)
 
 
 def _lp_ball(p: float, radius: float) -> Ball | LpBall:

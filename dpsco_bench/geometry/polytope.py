@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, cast
 from dpsco_bench.errors import InputError, checked_count
-from dpsco_bench.geometry.norms import checked_exponent, l1_norm, lp_norm, over_threshold
+from dpsco_bench.geometry.norms import l1_norm, over_threshold
 
 Array = Any
 
@@ -26,14 +26,6 @@ class Polytope:
             raise InputError("vertices", f"array of shape {vertices.shape}", "finite, of shape (K >= 2, d >= 1)")
         object.__setattr__(self, "vertices", vertices)
 
-    @property
-    def count(self) -> int:
-        return self.vertices.shape[0]
-
-    @property
-    def dimension(self) -> int:
-        return self.vertices.shape[1]
-
     def scores(self, e: Array) -> Array:
         """``<v, e>`` of every vertex: ``e (R, d)`` -> ``(R, K)``; one replicate at a time, whatever the others."""
         xp = array_namespace(e)
@@ -45,22 +37,13 @@ class Polytope:
         xp = array_namespace(index)
         return xp.take(xp.asarray(self.vertices, dtype=dtype or xp.float64), index, axis=0)
 
-    def diameter(self, p: float) -> float:
-        """Largest l_p distance of two vertices, p in [1, inf]."""
-        return max(float(lp_norm(self.vertices[i:] - self.vertices[i], p).max()) for i in range(self.count))
-
 
 @dataclass(frozen=True)
 class CrossPolytope:
     """The l1 ball by its 2d vertices ``+-radius e_j`` in the order ``+e_1, -e_1, +e_2, ...``, held implicitly."""
 
     dimension: int
-    radius: float = 1.0
-
-    def __post_init__(self) -> None:
-        checked_count("d", self.dimension)
-        if not 0.0 < self.radius < float("inf"):
-            raise InputError("radius", self.radius, "a finite number > 0")
+    radius: float
 
     @property
     def count(self) -> int:
@@ -77,52 +60,30 @@ class CrossPolytope:
         entry = self.radius * cast(1 - 2 * (index % 2), dtype or xp.float64)
         return xp.where(here, xp.expand_dims(entry, axis=-1), xp.zeros_like(entry[..., None]))
 
-    def diameter(self, p: float) -> float:
-        checked_exponent(p)
-        return 2.0 * self.radius
-
 
 class Simplex(Polytope):
-    """``x_j >= 0`` with ``sum_j x_j = R``: the hull of the d >= 2 points ``R e_j``, held implicitly.
+    """``x_j >= 0`` with ``sum_j x_j = R``: the hull of the points ``R e_j``, held implicitly. InputError for d < 2."""
 
-    Raises InputError for fewer dimensions, or a radius that is not finite and > 0.
-    """
+    dimension: int
+    radius: float
 
-    def __init__(self, dimension: int, radius: float = 1.0) -> None:
+    def __init__(self, dimension: int, radius: float) -> None:
         if checked_count("d", dimension) < 2:
             raise InputError("d", dimension, "an integer >= 2 on the simplex")
-        if not 0.0 < radius < float("inf"):
-            raise InputError("radius", radius, "a finite number > 0")
-        object.__setattr__(self, "radius", float(radius))
-        object.__setattr__(self, "_dimension", dimension)
-
-    radius: float
-    _dimension: int
-
-    @property
-    def vertices(self) -> np.ndarray:
-        return self.radius * np.eye(self._dimension)
-
-    @property
-    def dimension(self) -> int:
-        return self._dimension
-
-    count = dimension
+        object.__setattr__(self, "radius", radius)
+        object.__setattr__(self, "dimension", dimension)
 
     @property
     def centre(self) -> np.ndarray:
-        return np.full(self._dimension, self.radius / self._dimension)
+        return np.full(self.dimension, self.radius / self.dimension)
 
     def scores(self, e: Array) -> Array:
         return self.radius * e
 
     def vertex(self, index: Array, dtype: Any = None) -> Array:
         xp = array_namespace(index)
-        here = xp.arange(self._dimension) == xp.expand_dims(index, axis=-1)
+        here = xp.arange(self.dimension) == xp.expand_dims(index, axis=-1)
         return self.radius * cast(here, dtype or xp.float64)
-
-    def diameter(self, p: float) -> float:
-        return self.radius * 2.0 ** (1.0 / checked_exponent(p))
 
     def project(self, x: Array) -> Array:
         """Euclidean projection of finite ``x (..., d)``: one threshold off all entries, to the digit on the simplex."""

@@ -78,24 +78,16 @@ def widest(scale: float, count: int) -> float:
 
 
 def lazy_minima(
-    stream: Stream,
-    step: int,
-    first_replicate: int,
-    scores: np.ndarray,
-    scale: float,
-    rows: np.ndarray | None = None,
-    lowest: np.ndarray | None = None,
+    stream: Stream, step: int, first: int, scores: np.ndarray, scale: float, rows: np.ndarray, lowest: np.ndarray
 ) -> np.ndarray:
     """Find the least of K scores plus independent Laplace noise in each row, from as few draws as it takes.
 
     Returns (R,) of int64, zero in rows that are not asked for. Row r of ``scores (R, K)``, on the host, belongs to
-    replicate ``first_replicate + r``, however rows are split; ``rows, lowest`` are those of `lazy_rows`, else all.
+    replicate ``first + r``, however rows are split; ``rows, lowest`` are those of `lazy_rows`.
     """
     out = np.zeros(len(scores), dtype=np.int64)
-    rows = np.arange(len(scores)) if rows is None else rows
-    lowest = scores.min(axis=-1) if lowest is None else lowest
     scores = np.ascontiguousarray(scores, dtype=np.float64)
-    cpu_implementation().noisy_minima(out, scores, rows, lowest, scale, step, first_replicate, stream.key)
+    cpu_implementation().noisy_minima(out, scores, rows, lowest, scale, step, first, stream.key)
     return out
 
 

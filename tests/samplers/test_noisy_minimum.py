@@ -24,6 +24,11 @@ SCORES = {
 }
 
 
+def minima(step, first, scores, scale, rows=None):
+    rows = np.arange(len(scores)) if rows is None else rows
+    return lazy_minima(STREAM, step, first, scores, scale, rows, scores.min(axis=1))
+
+
 def probabilities(scores, scale):
     """P(score k + Laplace is the least), by quadrature over that sum."""
     law = stats.laplace(scale=scale)
@@ -44,7 +49,7 @@ def probabilities(scores, scale):
 @pytest.mark.parametrize("name", SCORES)
 def test_the_law_is_that_of_drawing_everything(name, scale):
     scores, runs = SCORES[name], 60_000
-    chosen = lazy_minima(STREAM, 2, 0, np.tile(scores, (runs, 1)), scale)
+    chosen = minima(2, 0, np.tile(scores, (runs, 1)), scale)
     expected = runs * probabilities(scores, scale)
     assert expected.sum() == pytest.approx(runs, rel=1e-6)
     kept = expected > 5
@@ -60,20 +65,20 @@ def test_reference_and_compiled_answers_agree():
         scores = rng.normal(size=(rows, count))
         expected, some = np.zeros(rows, dtype=np.int64), np.flatnonzero(rng.random(rows) < 0.5)
         reference.noisy_minima(expected, scores, some, scores.min(axis=1), scale, 9, 4, STREAM.key)
-        np.testing.assert_array_equal(lazy_minima(STREAM, 9, 4, scores, scale, some), expected)
+        np.testing.assert_array_equal(minima(9, 4, scores, scale, some), expected)
 
 
 def test_answers_depend_on_key_step_and_replicate_only():
     scores = np.random.default_rng(3).normal(size=(50, 400))
-    whole = lazy_minima(STREAM, 1, 10, scores, 1.0)
-    parts = [lazy_minima(STREAM, 1, 10, scores[:20], 1.0), lazy_minima(STREAM, 1, 30, scores[20:], 1.0)]
+    whole = minima(1, 10, scores, 1.0)
+    parts = [minima(1, 10, scores[:20], 1.0), minima(1, 30, scores[20:], 1.0)]
     np.testing.assert_array_equal(np.concatenate(parts), whole)
-    assert not np.array_equal(lazy_minima(STREAM, 2, 10, scores, 1.0), whole)
+    assert not np.array_equal(minima(2, 10, scores, 1.0), whole)
 
 
 def test_little_noise_picks_the_least_score():
     scores = np.random.default_rng(4).normal(size=(20, 300))
-    np.testing.assert_array_equal(lazy_minima(STREAM, 0, 0, scores, 1e-9), scores.argmin(axis=1))
+    np.testing.assert_array_equal(minima(0, 0, scores, 1e-9), scores.argmin(axis=1))
 
 
 def test_rows_are_chosen_by_range_and_number_of_scores():

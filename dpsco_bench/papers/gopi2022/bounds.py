@@ -14,17 +14,15 @@ from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.privacy.queries import Temperature
 
 
-def _temperature(c: BoundContext) -> float:
-    return Temperature.of(c.schedule).at(c.scales["draw"])[0]
+def _at(c: BoundContext) -> tuple[float, float]:
+    """Find k and mu of the target law."""
+    return Temperature.of(c.schedule).at(c.scales["draw"])
 
 
-def _weight(c: BoundContext) -> float:
-    return Temperature.of(c.schedule).at(c.scales["draw"])[1]
-
-
-def _curvature(c: BoundContext) -> float:
-    """``k mu coef`` of the regulariser of a norm with 1 < p <= 2."""
-    return 0.5 * _temperature(c) * _weight(c) / (c.constants.norm - 1.0)
+def _curved(c: BoundContext) -> tuple[float, float]:
+    """Find k and ``k mu coef``, where the regulariser is of a norm with 1 < p <= 2."""
+    k, mu = _at(c)
+    return k, 0.5 * k * mu / (c.constants.norm - 1.0)
 
 
 def _columns(c: BoundContext) -> int:
@@ -47,23 +45,20 @@ SYMBOLS = {
     ),
     "Lam": Symbol("ln(1/(2 delta))"),
     "Theta": Symbol("range of the regulariser", "schedule.theta"),
-    "k": Symbol("inverse temperature: the target law is exp(-k (F + mu r)), r the regulariser", _temperature),
-    "mu": Symbol("weight of the regulariser; strong convexity of the losses in Theorems 5 and 6", _weight),
+    "k": Symbol("inverse temperature: the target law is exp(-k (F + mu r)), r the regulariser", lambda c: _at(c)[0]),
+    "mu": Symbol("weight of the regulariser; strong convexity of the losses in Theorems 5 and 6", lambda c: _at(c)[1]),
     "d2": Symbol("number of columns of matrices, d of vectors", _columns),
     "T": Symbol("steps of the alternating sampler", "schedule.sweeps"),
     "gap": Symbol(
         "E[1 - x_1], x of the target law for F = -x_1",
-        lambda c: AxisLaw(c.constants.norm, c.d, _temperature(c), _curvature(c)).mean_gap(),
+        lambda c: AxisLaw(c.constants.norm, c.d, *_curved(c)).mean_gap(),
     ),
-    "radius": Symbol(
-        "E ||x||, x of the target law for F = ||x||", lambda c: RadialLaw(c.d, _temperature(c), _curvature(c)).mean()
-    ),
+    "radius": Symbol("E ||x||, x of the target law for F = ||x||", lambda c: RadialLaw(c.d, *_curved(c)).mean()),
 }
 THEOREMS = {
     "thm3": "2 S sqrt(d Theta)/(n t); printed: G sqrt(8 d Theta Lam)/(n eps)",
     # the printed constant is sqrt(8), and so it is for S = 2G; the argument gives 2 sqrt(S G Theta/n)
     "thm4_sampling": "G sqrt(8 Theta/n); accounted: 2 sqrt(S G Theta/n); whole bound: thm4",
-    "thm4_draw": "2 S sqrt(d Theta)/(n t); whole bound: thm4",
     "thm4": "2 S sqrt(d Theta)/(n t) + G sqrt(8 Theta/n); accounted: 2 S sqrt(d Theta)/(n t) + 2 sqrt(S G Theta/n)",
     "thm4_unsplit": "mu Theta + G S/(n mu) + d/k, S as the schedule has it",
     "thm4_valid": "mu Theta + G S_true/(n mu) + d/k",
@@ -97,7 +92,6 @@ THEOREMS = {
     "prop6": "0.00001, what quadrature and tables of the law are good for",
     "prop8": "k G^2/mu, without log^2",
     "prop9": "(k G^2/mu) d^|1 - 2/p|, without log^2",
-    "prop9_free": "k G^2/mu, without the printed power of d (E7)",
     "value_queries": (
         "n^2 eps^2 d^|1 - 2/p| ln^2(G D d n eps/delta)/ln(1/delta), that is (8), (11) and (14) with constant 1"
     ),

@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.optimize import brentq
 
-from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.papers.gopi2022.tables import projected_queries
 from dpsco_bench.plain import Options
@@ -52,10 +51,12 @@ def _cold_ratios(results: ClaimResults) -> list[Panel]:
     series = []
     for kind, faces in (("erm-axis", "none"), ("erm-radial", None)):
         for calibration in ("paper", "accounted"):
-            parts = [part for part in (kind, f"{kind}-diameter") if results.job(part, calibration) is not None]
-            cells = [cell for part in parts for cell in results.evidence(part, calibration) if cell.risks.size]
+            found = (results.evidence(part, calibration) for part in (kind, f"{kind}-diameter"))
+            cells = [cell for part in found for cell in part if cell.risks.size]
             if cells:
-                series.append((calibration, faces, np.array([_cold_point(cell) for cell in cells])))
+                cold = [Temperature.of(c.schedule).at(c.scales["draw"])[0] / c.d for c in (e.context for e in cells)]
+                ratios = [float(e.final.mean()) / get_bound("gopi2022.thm3").value(e.context) for e in cells]
+                series.append((calibration, faces, np.array([cold, ratios]).T))
     if not series:
         return []
 
@@ -84,12 +85,6 @@ def _cold_ratios(results: ClaimResults) -> list[Panel]:
     return [Panel(f"No cell of {size} uses more than {worst:.3f} of the bound", draw, line)]
 
 
-def _cold_point(cell: CellEvidence) -> tuple[float, float]:
-    context = cell.context
-    k, _ = Temperature.of(context.schedule).at(context.scales["draw"])
-    return k / context.d, float(cell.final.mean()) / get_bound("gopi2022.thm3").value(context)
-
-
 @claim_panels("gopi2022.thm3.privacy")
 def _curves(results: ClaimResults) -> list[Panel]:
     """Epsilon of the law against the claim for S = G and S = 2G."""
@@ -110,19 +105,16 @@ def _curves(results: ClaimResults) -> list[Panel]:
         axes.set_xlim(0.05, 12.0)
         log_y(axes, [0.03, 35.0], "bound on ε of the target law", room=0.0)
 
-    below, above = (number(_crossing(factor, delta), 2) for factor in (1.0, 2.0))
-    line = f"t = ε/√(2 ln(1/(2δ))), δ = {number(delta)}; S = G only up to ε = {below} (E1, E2)"
-    return [Panel(f"With S = 2G the bound on the law is above every claim from ε = {above} on", draw, line)]
+    # claims above which the law's epsilon exceeds them
+    below, above = (brentq(lambda e, S=S: _law_epsilon(S, e, delta) - e, 1e-4, 50.0, rtol=1e-6) for S in (1.0, 2.0))
+    line = f"t = ε/√(2 ln(1/(2δ))), δ = {number(delta)}; S = G only up to ε = {number(below, 2)} (E1, E2)"
+    title = f"With S = 2G the bound on the law is above every claim from ε = {number(above, 2)} on"
+    return [Panel(title, draw, line)]
 
 
 def _law_epsilon(factor: float, epsilon: float, delta: float) -> float:
     """Epsilon of the target law with ``S = factor G`` at the paper's temperature for a claimed epsilon."""
     return gdp_epsilon(factor * epsilon / math.sqrt(2 * math.log(0.5 / delta)), delta)
-
-
-def _crossing(factor: float, delta: float) -> float:
-    """Find the claimed epsilon above which the law's exceeds it."""
-    return float(brentq(lambda e: _law_epsilon(factor, e, delta) - e, 1e-4, 50.0, rtol=1e-6))
 
 
 @claim_panels("gopi2022.prop9")
@@ -197,8 +189,7 @@ def _chains(results: ClaimResults) -> list[Panel]:
         if not part.rules.knows_the_law or part.quantity != "chain_risk":
             continue
         for calibration in part.calibrations:
-            made = results.job(part.id, calibration) is not None
-            for cell in results.evidence(part.id, calibration) if made else ():
+            for cell in results.evidence(part.id, calibration):
                 if "rhat" in cell.extras:
                     risks = cell.extras["chain_risk"].ravel()
                     exact = get_bound(part.bound).value(cell.context)

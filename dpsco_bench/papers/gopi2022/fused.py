@@ -19,36 +19,32 @@ from dpsco_bench.fused.compiled import called, compiled, exact_piece
 from dpsco_bench.fused.pieces import largest_of, lp_length, square_slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.geometry.norms import dual_exponent
-from dpsco_bench.papers.gopi2022.algorithms.chains import MOST_ATTEMPTS, proximal_sampler
-from dpsco_bench.papers.gopi2022.algorithms.setting import LINEAR, Target, drawn_by
+from dpsco_bench.papers.gopi2022.algorithms.chains import proximal_sampler
+from dpsco_bench.papers.gopi2022.algorithms.setting import LINEAR, Target, draw
 from dpsco_bench.papers.gopi2022.samplers.chains import MOST_ROUNDS, MOST_TERMS, THRESHOLDS, ProximalSampler
+from dpsco_bench.papers.gopi2022.samplers.truncated import LOG_ROOT_2PI, MOST_ATTEMPTS
 from dpsco_bench.rng.counters import INTEGER, UNIFORM
 from dpsco_bench.samplers.draws import KeyedDraws
 
 with suppress(ImportError):  # without Numba the reference implementations run
     from dpsco_bench.rng.kernels import _integer, _philox, _uniform
 
-ROOT2, ROOT_2PI, LOG_ROOT_2PI = math.sqrt(2.0), math.sqrt(2.0 * math.pi), 0.5 * math.log(2.0 * math.pi)
+ROOT2, ROOT_2PI = math.sqrt(2.0), math.sqrt(2.0 * math.pi)
 MIDDLE = math.exp(-2.0)
 """Probabilities at least so far from 0 and 1 have the quantile's middle approximation."""
 TAIL = -20.0
 """Below it ``log Phi`` is its asymptotic series."""
 LEAST_LOG = -690.0
 """A probability with a smaller logarithm is too near the least number."""
-FAR = 50.0
-"""As `samplers.truncated` has it: beyond it a quantile is found by how far it lies below its tail's end."""
 NEWTON, SERIES = 8, 8
 
 
 @exact_piece
-def fill_uniform(out, first, count, key, step, replicate):
-    """Numbers ``first ..`` of a step and a replicate, ``first`` even, to out: those of `Stream.uniform`.
-
-    There is room for one more than ``count``.
-    """
+def fill_uniform(out, count, key, step, replicate):
+    """Fill with numbers of a step and a replicate, those of `Stream.uniform`; there is room for one more."""
     kind, k0, k1 = np.uint32(UNIFORM), np.uint32(key[0]), np.uint32(key[1])
     for i in range((count + 1) // 2):
-        w0, w1, w2, w3 = _philox(np.uint32(first // 2 + i), np.uint32(step), np.uint32(replicate), kind, k0, k1)
+        w0, w1, w2, w3 = _philox(np.uint32(i), np.uint32(step), np.uint32(replicate), kind, k0, k1)
         out[2 * i], out[2 * i + 1] = _uniform(w0, w1), _uniform(w2, w3)
 
 
@@ -145,41 +141,15 @@ def quantile_of_log(level):
 
 
 @called
-def fall(away, length):
-    """Compute ``-log(Phi(-away - length)/Phi(-away))``, away >= `FAR`."""
-    end = away + length
-    y, z = 1.0 / (away * away), 1.0 / (end * end)
-    terms = 1.0 - 2.5 * (y + z) + 37.0 / 3.0 * (y * y + y * z + z * z)
-    return length * (away + 0.5 * length) + math.log1p(length / away) - y * (length / end) * (1.0 + away / end) * terms
-
-
-@called
-def below_the_end(u, away, length):
-    """Compute how far a u-quantile of a normal tail ``[-away - length, -away]`` lies below its end."""
-    whole = fall(away, length)
-    short = whole < 1.0
-    wanted = -(math.log1p(math.expm1(-whole) * (1.0 - u)) if short else math.log(u + math.exp(-whole) * (1.0 - u)))
-    found = wanted - math.log1p(wanted / (away * away))
-    found = 2.0 * found / (away + math.sqrt(away * away + 2.0 * found))
-    at = away + found
-    return found - (fall(away, found) - wanted) / (at + (1.0 - 2.0 / (at * at)) / at)
-
-
-@called
 def truncated_normal(u, mean, sd, high):
-    """Draw a normal variate conditioned on ``[-high, high]``, by inversion in the left tail."""
+    """Draw a normal variate conditioned on ``[-high, high]``, by inversion in the left tail.
+
+    A step of the chain from inside goes less than 9 sd beyond an end, so that no end lies far out in a tail.
+    """
     centre = abs(mean)
     low, top = (-high - centre) / sd, (high - centre) / sd
-    if top > TAIL:
-        z = quantile(below(low) * (1.0 - u) + below(top) * u, below(-low) * (1.0 - u) + below(-top) * u)
-        x = centre + sd * z
-    elif top >= -FAR:
-        first, second = log_below(low) + math.log1p(-u), log_below(top) + math.log(u)
-        most = max(first, second)
-        x = centre + sd * quantile_of_log(most + math.log1p(math.exp(min(first, second) - most)))
-    else:
-        x = high - sd * below_the_end(u, -top, 2.0 * high / sd)
-    x = min(max(x, -high), high)
+    z = quantile(below(low) * (1.0 - u) + below(top) * u, below(-low) * (1.0 - u) + below(-top) * u)
+    x = min(max(centre + sd * z, -high), high)
     return -x if mean < 0.0 else x
 
 
@@ -196,7 +166,7 @@ DONE, MORE_ROUNDS, MORE_ATTEMPTS, FAILED = range(4)
 @exact_piece
 def on_the_cube(point, mean, sd, radius, u, key, step, replicate):
     """Draw as `samplers.truncated.gaussian_on_ball` does for infinite p, to point."""
-    fill_uniform(u, 0, point.size, key, step, replicate)
+    fill_uniform(u, point.size, key, step, replicate)
     for j in range(point.size):
         point[j] = truncated_normal(u[j], mean[j], sd, radius)
 
@@ -207,7 +177,7 @@ def on_a_ball(point, mean, sd, p, radius, u, keys, step, replicate):
     for attempt in range(MOST_ATTEMPTS):
         if attempt == len(keys):
             return -1
-        fill_uniform(u, 0, point.size, keys[attempt], step, replicate)
+        fill_uniform(u, point.size, keys[attempt], step, replicate)
         for j in range(point.size):
             point[j] = mean[j] + sd * standard_normal(u[j])
         if lp_length(point, p) <= radius:
@@ -250,7 +220,7 @@ def under_a_tangent(point, mean, sd, law, level, room, work, u, keys, step, repl
     for attempt in range(MOST_ATTEMPTS):
         if attempt == len(keys):
             return -1
-        fill_uniform(u, 0, d + 2, keys[attempt], step, replicate)
+        fill_uniform(u, d + 2, keys[attempt], step, replicate)
         along, above = 0.0, 0.0
         for j in range(d):
             point[j] = standard_normal(u[j])
@@ -323,7 +293,7 @@ def proximal_steps(states, x, queries, capped, slopes, kind, law, oracle, thresh
         replicate = addresses[0] + row % addresses[1]
         for s in range(len(states)):
             step = first + s
-            fill_uniform(u, 0, d, forward, step, replicate)
+            fill_uniform(u, d, forward, step, replicate)
             for j in range(d):
                 before = x[row, j] if s == 0 else states[s - 1, row, j]
                 mean[j] = shrink * (before + math.sqrt(eta) * standard_normal(u[j]))
@@ -335,7 +305,7 @@ def proximal_steps(states, x, queries, capped, slopes, kind, law, oracle, thresh
                 b = gaussian(kind, second_point, mean, sd, law, at, work, u, z_keys[attempt], step, replicate)
                 if a < 0 or b < 0:
                     return MORE_ATTEMPTS, step
-                fill_uniform(coins, 0, 2, coin_keys[attempt], step, replicate)
+                fill_uniform(coins, 2, coin_keys[attempt], step, replicate)
                 count = 0
                 while count < len(thresholds) and coins[0] <= thresholds[count]:
                     count += 1
@@ -370,52 +340,43 @@ class CompiledChains(ProximalSampler):
         self._kind = CUT if r.q < 2.0 else CUBE if math.isinf(ball.p) else BALL
         self._law = (float(ball.p), float(ball.radius), dual_exponent(ball.p), self.k * mu * r.coefficient, float(r.q))
         self._oracle = (float(self.k), float(self.eta), self._shrink)
-        self._rounds, self._attempts = FEW, 1 if self._kind == CUBE else FEW
 
     def run(self, start: np.ndarray, steps: int, observe: Any = lambda x: None) -> np.ndarray:
         """States ``(rows, d)`` after so many steps from ``start``; each is shown to ``observe``, which keeps few."""
-        self._x, self._keys = np.array(start), self._streams()
+        rounds, attempts = FEW, 1 if self._kind == CUBE else FEW
+        x, keys, first = np.array(start), self._streams(rounds, attempts), 0
         self.calls += steps
-        at_once = max(1, tiles.NUMBERS // start.size)
-        for first in range(0, steps, at_once):
-            states = np.empty((min(at_once, steps - first), *start.shape))
-            self._advance(first, states)
-            for state in states:
-                observe(state)
-        return self._x
-
-    def _advance(self, first: int, states: np.ndarray) -> None:
-        while True:
-            queries, capped = np.zeros(len(self._x)), np.zeros(len(self._x), dtype=bool)
-            place = self.draws.first_replicate, self.draws.replicates
-            told = (self._slopes, self._kind, self._law, self._oracle, THRESHOLDS, first, place, self._keys)
-            status, step = proximal_steps(states, self._x, queries, capped, *told)
-            if status == DONE:
-                break
+        place = self.draws.first_replicate, self.draws.replicates
+        while first < steps:
+            states = np.empty((min(max(1, tiles.NUMBERS // start.size), steps - first), *start.shape))
+            queries, capped = np.zeros(len(x)), np.zeros(len(x), dtype=bool)
+            told = (self._slopes, self._kind, self._law, self._oracle, THRESHOLDS, first, place, keys)
+            status, step = proximal_steps(states, x, queries, capped, *told)
             if status == FAILED:
                 raise NumericalFailure(f"proximal_sampler: nothing accepted in {MOST_ROUNDS} rounds of step {step}")
-            if status == MORE_ROUNDS:
-                self._rounds = min(2 * self._rounds, MOST_ROUNDS)
-            else:
-                self._attempts = min(2 * self._attempts, MOST_ATTEMPTS)
-            self._keys = self._streams()
-        self.queries += queries
-        self.capped |= capped
-        self._x[:] = states[-1]
+            if status != DONE:
+                rounds = min(2 * rounds, MOST_ROUNDS) if status == MORE_ROUNDS else rounds
+                attempts = min(2 * attempts, MOST_ATTEMPTS) if status == MORE_ATTEMPTS else attempts
+                keys = self._streams(rounds, attempts)
+                continue
+            self.queries += queries
+            self.capped |= capped
+            x[:], first = states[-1], first + len(states)
+            for state in states:
+                observe(state)
+        return x
 
-    def _streams(self) -> tuple[Any, ...]:
-        """Keys of all streams that the loop may read."""
-        rounds, attempts = range(self._rounds), range(self._attempts)
+    def _streams(self, rounds: int, attempts: int) -> tuple[Any, ...]:
+        """Keys of all streams that so many rounds and attempts read."""
 
         def words(name: str) -> tuple[int, int]:
             first, second = self.draws.stream(name).key
             return int(first), int(second)
 
-        listed = [np.array([words(f"{name}/{a}") for a in rounds], dtype=np.int64) for name in ("coins", "records")]
-        nested = [
-            np.array([[words(f"{name}/{a}/{b}") for b in attempts] for a in rounds], dtype=np.int64) for name in "xz"
-        ]
-        return words("forward"), *nested, *listed
+        tried = [[f"{a}/{b}" for b in range(attempts)] for a in range(rounds)]
+        points = [np.array([[words(f"{name}/{at}") for at in row] for row in tried]) for name in "xz"]
+        others = [np.array([words(f"{name}/{a}") for a in range(rounds)]) for name in ("coins", "records")]
+        return words("forward"), *points, *others
 
 
 def _few_slopes(objective: Any, plan: Any, mechanism: Any) -> bool:
@@ -433,4 +394,4 @@ def run(objective: Any, plan: Any, mechanism: Any) -> Any:
     def compiled_sampler(target: Target, k: float, mu: float, draws: KeyedDraws, **options: Any) -> np.ndarray:
         return proximal_sampler(target, k, mu, draws, chains=partial(CompiledChains, target, mu), **options)
 
-    return drawn_by(compiled_sampler, objective, plan, mechanism)
+    return draw(objective, plan, mechanism, compiled_sampler)

@@ -11,7 +11,8 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.norms import checked_exponent, dual_exponent, lp_norm
+from dpsco_bench.geometry.ball import feasible_set
+from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.geometry.sets import singular_values
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.queries import Temperature
@@ -39,7 +40,6 @@ class NormRegulariser:
     matrices: bool = False
 
     def __post_init__(self) -> None:
-        checked_exponent(self.p)
         if self.p == 1 and self.size < 3:
             key = "columns" if self.matrices else "d"
             raise InputError(key, self.size, "at least 3 for p = 1", "Gopi et al. 2022, Corollary 3")
@@ -101,6 +101,10 @@ class RegularisedLaw(Problem):
     p: float
 
     @property
+    def domain(self) -> str:
+        return ball_name(self.p)
+
+    @property
     def regulariser(self) -> NormRegulariser:
         return NormRegulariser(self.p, self.dimension)
 
@@ -115,33 +119,45 @@ class RegularisedLaw(Problem):
         (scale,) = scales.values()
         return self.mean_excess(*Temperature.of(schedule).at(scale))
 
+    def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
+        """`law_extras` at that temperature; none without noise."""
+        if algorithm not in self.algorithms or not all(scales.values()):
+            return {}
+        (scale,) = scales.values()
+        return self.law_extras(*Temperature.of(schedule).at(scale))
+
+    def law_extras(self, k: float, mu: float) -> dict[str, float]:
+        """Other expectations under the law of a draw, by name."""
+        return {}
+
 
 class SharedLinear(RegularisedLaw):
-    """``F(x) = -<c, x>`` over the unit l_p ball for every record; G = 1 in l_p, other records could be any of that."""
+    """``F(x) = -<c, x>`` over a unit ball for every record, c = e_1; G = 1 in its norm, others could be any of that."""
 
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
     shares_records: ClassVar[bool] = True
     losses: ClassVar[str] = "linear"
+    default_dimension: ClassVar[int] = 4
 
-    @property
-    def slope(self) -> np.ndarray:
-        raise InputError("problem", self.name, "a linear problem that defines its slope")
+    def mean_record(self, data: Any) -> np.ndarray:
+        """``c``, shape ``(d,)``."""
+        return np.eye(1, self.dimension)[0]
 
     @property
     def own_constants(self) -> Constants:
-        """G = 1 in l_p, S = 2, D = 2."""
-        distance = self.dimension ** max(0.0, 0.5 - 1.0 / self.p)
-        return linear_constants(ball_name(self.p), self.p, initial_distance=distance, losses=self.losses)
+        """G = 1 in the norm of the ball, S = 2, D = 2."""
+        distance = 0.5 * feasible_set(self.domain, 1.0).euclidean_diameter(self.dimension)
+        return linear_constants(self.domain, self.p, initial_distance=distance, losses=self.losses)
 
     def row_size(self, n: int) -> int:
         return self.dimension
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
-        return 0.0 * x - array_namespace(x).asarray(self.slope, dtype=x.dtype)
+        return 0.0 * x - array_namespace(x).asarray(self.mean_record(data), dtype=x.dtype)
 
     def risk(self, x: Array, data: Any) -> Array:
         xp = array_namespace(x)
-        return -xp.sum(xp.asarray(self.slope, dtype=x.dtype) * x, axis=-1)
+        return -xp.sum(xp.asarray(self.mean_record(data), dtype=x.dtype) * x, axis=-1)
 
     def optimal_risk(self, data: Any) -> float:
-        return -float(np.linalg.norm(self.slope, ord=dual_exponent(self.p)))
+        return -float(np.linalg.norm(self.mean_record(data), ord=dual_exponent(self.p)))

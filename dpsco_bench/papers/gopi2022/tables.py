@@ -92,8 +92,9 @@ def _largest_ratio(scores: list[Score]) -> float | None:
 def _row(entry: TableRow, counted_is: str, **known: Any) -> Row:
     """Make a row: what is counted of which formula, and where (``setting``).
 
-    Further ``parameter``, ``claimed``: in what the exponent is, and the printed one; ``score``: the verdict; ``limit``,
-    ``counted``, ``error``: bound on the count, the count and its standard error; ``projected``: 4 e T.
+    Further ``parameter``, ``claimed``, ``slope``: in what the exponent is, the printed and the measured one; ``score``:
+    the verdict; ``limit``, ``counted``, ``error``: bound on the count, the count and its standard error;
+    ``projected``: 4 e T.
     """
     return {"formula": entry.row, "counted_is": counted_is, "parameter": "", "claimed": "", **known}
 
@@ -112,7 +113,7 @@ def _measured(entry: TableRow, scores: list[Score]) -> list[Row]:
         asked = (c.n, c.d, c.epsilon, c.delta, cell.calibrated.variant, c.constants.norm)
         known = dict(setting={name: getattr(c, name) for name in PLACE}, score=score, counted=counted, error=error)
         if sweep:
-            known |= dict(parameter=row.parameter, claimed=entry.own["exponents"][row.part])
+            known |= dict(parameter=row.parameter, claimed=entry.own["exponents"][row.part], slope=row.slope)
         else:
             known["limit"] = get_bound(score.part.bound).value(c)
         rows.append(_row(entry, COUNTS[score.part.quantity], **known, projected=projected_queries(*asked)))
@@ -128,16 +129,10 @@ def _unmeasured(entry: TableRow, measured: set[str]) -> list[Row]:
 
 def _projections(entry: TableRow) -> list[Row]:
     """Draws that nobody runs: 4 e T."""
-    p, rest = float(entry.own["norm"]), (4, 1.0, 1e-6, "accounted")
-    return [
-        _row(
-            entry,
-            "queries per draw, not run",
-            setting=dict(zip(PLACE, (n, *rest), strict=True)),
-            projected=projected_queries(n, p=p),
-        )
-        for n in PROJECTED
-    ]
+    p = float(entry.own["norm"])
+    settings = [dict(zip(PLACE, (n, 4, 1.0, 1e-6, "accounted"), strict=True)) for n in PROJECTED]
+    known = [dict(setting=setting, projected=projected_queries(setting["n"], p=p)) for setting in settings]
+    return [_row(entry, "queries per draw, not run", **one) for one in known]
 
 
 def _where(row: Row) -> str:
@@ -153,14 +148,8 @@ def _exponent(row: Row) -> str:
     return "; ".join(f"{name}: {symbols(claimed)}" for name, claimed in pairs) if row["parameter"] else ""
 
 
-def _slope(row: Row) -> float | None:
-    """Measured exponent."""
-    return row["score"].row.slope if "score" in row and row["parameter"] else None
-
-
-def _slope_text(row: Row) -> str:
-    found = _slope(row)
-    return with_interval(found, row["score"].row.ci) if is_number(found) else ""
+def _slope(row: Row) -> str:
+    return with_interval(row["slope"], row["score"].row.ci) if is_number(row.get("slope")) else ""
 
 
 def _counted(row: Row) -> str:
@@ -178,7 +167,7 @@ _COLUMNS: Columns = {
     "What is counted": Column("counted_is", symbols),
     "At": Column(_where, raw={name: f"setting.{name}" for name in PLACE}),
     "Exponent claimed": Column(_exponent, raw={"parameter": "parameter", "claimed": "claimed"}),
-    "Measured": Column(_slope_text, raw={"slope": _slope}, numeric=True),
+    "Measured": Column(_slope, raw={"slope": "slope"}, numeric=True),
     "Count at most": Column("limit", _number, numeric=True),
     "Counted": Column(_counted, raw={"counted": "counted", "error": "error"}, numeric=True),
     "Projected N of a draw": Column("projected", _number, numeric=True),

@@ -84,7 +84,7 @@ def test_printed_formulas():
     assert value("value_queries", cube) == pytest.approx(N**2 * D * squared, rel=1e-11)  # (14)
     assert value("value_queries", c) == pytest.approx(N**2 * D * squared, rel=1e-11)  # (11)
     assert value("value_queries", context(1.5)) == pytest.approx(N**2 * D ** (1 / 3) * squared, rel=1e-11)  # (8)
-    assert value("prop9_free", cube) == pytest.approx((N * T_PAPER) ** 2, rel=1e-11)
+    assert value("prop8", cube) == pytest.approx((N * T_PAPER) ** 2, rel=1e-11)
 
 
 @pytest.mark.parametrize("p", [1.3, 1.6, 2.0])

@@ -16,8 +16,8 @@ RNG = np.random.default_rng(3)
 
 
 @compiled.compiled
-def filled(out, whole, key, first, step, replicate, high):
-    laws.fill_uniform(out, first, out.size - 1, key, step, replicate)
+def filled(out, whole, key, step, replicate, high):
+    laws.fill_uniform(out, out.size - 1, key, step, replicate)
     laws.fill_integers(whole, whole.size - 1, high, key, step, replicate)
 
 
@@ -26,13 +26,12 @@ def each(law, *arguments):
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 8])
-@pytest.mark.parametrize("first", [0, 6])
-def test_words_are_those_of_the_noise_layer(count, first):
+def test_words_are_those_of_the_noise_layer(count):
     key, high = (7, 2**32 - 5), 1_000_003
     out, whole = np.empty(count + 1), np.empty(count + 1, dtype=np.int64)
-    filled(out, whole, key, first, 2**31 + 3, 12, high)
+    filled(out, whole, key, 2**31 + 3, 12, high)
     box = (2**31 + 3, 1, 12, 1)
-    np.testing.assert_array_equal(out[:count], Stream(key).uniform(*box, first + count)[0, 0, first:])
+    np.testing.assert_array_equal(out[:count], Stream(key).uniform(*box, count)[0, 0])
     np.testing.assert_array_equal(whole[:count], Stream(key).integers(*box, count, high=high)[0, 0])
 
 
@@ -43,25 +42,15 @@ def test_the_normal_law():
     np.testing.assert_allclose(each(laws.log_below, x), log_ndtr(x), rtol=3e-13, atol=1e-300)
     level = -(10.0 ** RNG.uniform(-15, 6, 3000))
     np.testing.assert_allclose(each(laws.quantile_of_log, level), ndtri_exp(level), rtol=3e-12, atol=1e-13)
-
-
-def test_laws_on_an_interval_far_out_in_a_tail():
-    u, sd = RNG.random(20_000), 0.5
-    high = 10.0 ** RNG.uniform(-6, 1, u.size)
-    mean = (high + sd * 10.0 ** RNG.uniform(np.log10(truncated.FAR + 1e-9), 5, u.size)) * RNG.choice(
-        [-1.0, 1.0], u.size
-    )
-    normal = each(laws.truncated_normal, u, mean, sd, high)
-    assert np.all(np.abs(normal - truncated.truncated_normal(u, mean, sd, high)) <= 1e-14 * high)
     level = -(10.0 ** RNG.uniform(1, 6, 3000))
     np.testing.assert_allclose(each(laws.quantile_of_log, level), truncated.quantile_of_log(level), rtol=1e-14)
 
 
 @pytest.mark.parametrize("sd", [3.0, 0.3, 0.02, 1e-3, 1e-5])
 def test_laws_on_an_interval(sd):
-    """Means inside, on the edge and many standard deviations outside, where quantiles are known to 1e-12 of them."""
+    """Means inside, on the edge and as far outside as a step goes."""
     u, high = RNG.random(2000), 0.7
-    mean = np.concatenate([RNG.uniform(-1, 1, 1000), 0.7 + sd * RNG.uniform(-30, 1500, 1000)])
+    mean = np.concatenate([high * RNG.uniform(-1, 1, 1000), high + sd * RNG.uniform(-30, 9, 1000)])
     mean *= RNG.choice([-1.0, 1.0], mean.size)
     normal = each(laws.truncated_normal, u, mean, sd, high)
     expected = truncated.truncated_normal(u, mean, sd, high)

@@ -51,7 +51,7 @@ def test_cube_law_is_a_sum_over_coordinates():
     assert problem.mean_excess(k, mu) == pytest.approx(total, rel=1e-4)
     data = problem.draw(10, None)
     assert problem.optimal_risk(data) == pytest.approx(-1.0)
-    assert problem.shares(10) == pytest.approx(problem._mean(data))
+    assert problem.shares(10) == pytest.approx(problem.mean_record(data))
 
 
 def test_biased_axis_is_the_sum_over_all_data_sets():

@@ -10,7 +10,7 @@ from dpsco_bench.errors import Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
-from dpsco_bench.papers.gopi2022.algorithms import chains
+from dpsco_bench.papers.gopi2022.samplers import truncated
 
 SEED = 2022
 
@@ -93,7 +93,7 @@ def test_queries_per_call_of_the_alternating_sampler():
 
 
 def test_a_capped_draw_is_demoted(monkeypatch):
-    monkeypatch.setattr(chains, "MOST_ATTEMPTS", 1)
+    monkeypatch.setattr(truncated, "MOST_ATTEMPTS", 1)
     given = cell("proximal_sampler", "quadratic_ball", sweeps=5, delta_in=0.05)
     trace, _ = run(given, replicates=40)
     assert trace.demoted.any()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,10 @@ from dpsco_bench.papers.gopi2022.samplers.chains import (
     LARGEST_CLIP,
     ProximalRate,
     ProximalSampler,
-    ProximalSchedule,
+    gibbs_chains,
     regularised_gaussian,
-    sample_gibbs,
-    sample_gibbs_there,
     sample_hit_and_run,
     step_size,
-    takes,
 )
 from dpsco_bench.papers.gopi2022.samplers.lp import sample_lp
 from dpsco_bench.papers.gopi2022.samplers.truncated import gaussian_on_ball
@@ -43,6 +41,7 @@ from dpsco_bench.samplers.draws import KeyedDraws
 from dpsco_bench.samplers.evidence import ChainTrace
 
 
+@mechanism("gopi2022.gibbs", "Corollaries 2 to 4")
 def gibbs(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int) -> np.ndarray:
     """Run one chain per replicate, coordinate by coordinate with a move along the ray, for any p in [1, inf].
 
@@ -50,16 +49,14 @@ def gibbs(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int
     """
     watch, r = ChainTrace(sweeps, target.excess), target.regulariser
     assert r is not None
-    slope, c = k * target.mean_slope(), k * mu * r.coefficient
-    law, xp = (draws, slope, c, r.q, target.ball.p, target.ball.radius, sweeps, watch), target.objective.xp
-    x = sample_gibbs_there(xp, *law) if takes(xp, r.q, target.ball.p) else sample_gibbs(*law)
+    slope, c = k * target.mean_slope, k * mu * r.coefficient
+    xp, ball = target.objective.xp, target.ball
+    x = gibbs_chains(xp, draws, slope, c, r.q, ball.p, ball.radius, sweeps, watch)
     target.info.extras |= watch.evidence()
     return x
 
 
-mechanism("gopi2022.gibbs", gibbs, f"{PAPER}, Corollaries 2 to 4")
-
-
+@mechanism("gopi2022.hit_and_run", "Corollaries 2 to 5", EVALUATED)
 def hit_and_run(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int) -> np.ndarray:
     """Run one chain per replicate from the centre along random lines, on any l_p or Schatten ball.
 
@@ -67,16 +64,9 @@ def hit_and_run(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweep
     """
     watch = ChainTrace(sweeps, target.excess)
     outer, start = 0.5 * target.ball.euclidean_diameter(target.d), np.zeros((target.rows, target.d))
-    x = sample_hit_and_run(draws, target.log_density(k, mu), start, outer, sweeps, watch)
+    x = sample_hit_and_run(draws, partial(target.log_density, k, mu), start, outer, sweeps, watch)
     target.info.extras |= watch.evidence()
     return x
-
-
-mechanism("gopi2022.hit_and_run", hit_and_run, f"{PAPER}, Corollaries 2 to 5", EVALUATED)
-
-
-MOST_ATTEMPTS = 1000
-"""Most attempts at a Gaussian on a ball; a draw that needs more is capped."""
 
 
 @algorithm(
@@ -132,12 +122,12 @@ def proximal_sampler_plan(
     t, G = s.parameter(0.5 * s.delta), c.lipschitz  # at the law that leaves half of delta to tau
     k, mu = temperature.at(s.loss_range / (G * t))
     chains = ProximalRate(k, mu, euclidean_lipschitz(G, c.norm, s.d), k * G * c.diameter)
-    steps = s.count("sweeps", sweeps) or chains.schedule(tau).steps
+    steps = s.count("sweeps", sweeps) or chains.steps(tau)
     inner = chains.clip(tau, steps) if delta_in is None else delta_in
     if not 0.0 < inner <= LARGEST_CLIP:
         raise s.error("delta_in", inner, f"in (0, {LARGEST_CLIP}], where the clip's error is bounded")
     exact_oracle = math.isinf(c.norm)  # elsewhere the Gaussian is rejected, and may be capped
-    close = chains.distance(ProximalSchedule(steps, inner)) <= tau * (1.0 + 1e-12)
+    close = chains.distance(steps, inner) <= tau * (1.0 + 1e-12)
     proven = exact_oracle and not at_corner and close
     query = s.query(temperature, "proven_tv" if proven else "target_law_only", tau)
     warnings: tuple[str, ...] = ()
@@ -174,10 +164,10 @@ def proximal_sampler(
 
     def gaussian(name: str, step: int, mean: np.ndarray, sd: float, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if euclidean:
-            return gaussian_on_ball(draws, name, step, mean, sd, ball.p, ball.radius, MOST_ATTEMPTS, rows)
-        return regularised_gaussian(draws, name, step, mean, sd, c, r.q, ball.p, ball.radius, MOST_ATTEMPTS, rows)
+            return gaussian_on_ball(draws, name, step, mean, sd, ball.p, ball.radius, rows)
+        return regularised_gaussian(draws, name, step, mean, sd, c, r.q, ball.p, ball.radius, rows)
 
-    centre, capped = np.zeros((target.rows, d)), np.zeros(target.rows, dtype=bool)
+    centre, capped = np.zeros((target.rows, d)), np.arange(0)
     if corner:
         start = centre - ball.radius * d ** (-1.0 / ball.p)
     elif euclidean:
@@ -190,7 +180,8 @@ def proximal_sampler(
         watch(start)
     x = sampler.run(start, sweeps, watch)
     target.queries += sampler.queries
-    target.info.demoted = capped | sampler.capped
+    sampler.capped[capped] = True
+    target.info.demoted = sampler.capped
     target.info.extras["queries_per_call"] = per_call = sampler.queries / sampler.calls
     if corner:
         steps = watch.relaxation(target.mean_excess(k, mu))

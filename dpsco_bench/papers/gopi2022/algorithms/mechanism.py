@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from dpsco_bench.algorithms.registry import Algorithm, Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.sets import SchattenBall
 from dpsco_bench.papers.gopi2022.algorithms.setting import (
+    CHAINS,
     NEEDS,
     PAPER,
     SWEEPS,
@@ -46,34 +47,34 @@ _SWEEPS = """sweeps : int
 """
 
 
-def mechanism(id: str, sampler: Sampler, source: str, variants: Mapping[str, tuple[str, ...]] = VARIANTS) -> Algorithm:
-    """Register one draw by a sampler, with the schedule of Theorem 3 or 4, as an algorithm.
+def mechanism(id: str, source: str, variants: Mapping[str, tuple[str, ...]] = VARIANTS) -> Callable[[Sampler], Sampler]:
+    """Register one draw by the decorated sampler, with the schedule of Theorem 3 or 4, as an algorithm.
 
-    Parameters
-    ----------
-    id : str, whose last part is the sampler's name
-    sampler : callable, its docstring becomes the algorithm's; one in `setting.SWEEPS` has the option ``sweeps``
-    source : str, where the law is defined
-    variants : mapping, as of `registry.algorithm`
+    The id ends with the sampler's name, and its docstring becomes the algorithm's. The source says where the law is
+    defined; the variants are those of `registry.algorithm`.
     """
-    name = sampler.__name__
-    chains = name in SWEEPS
 
-    def plan(
-        given: Setting, *, schedule: str = "erm", theta_convention: str = "centred", sweeps: int = SWEEPS.get(name, 0)
-    ) -> Plan:
-        s = checked_setting(given)
-        return draw_plan(s, regularised(s, schedule, theta_convention), name, sweeps if chains else None)
+    def register(sampler: Sampler) -> Sampler:
+        name = sampler.__name__
 
-    if not chains:
-        options = inspect.signature(plan, eval_str=True).parameters
-        kept = [parameter for key, parameter in options.items() if key != "sweeps"]
-        plan.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]
-    plan.__module__ = sampler.__module__
-    plan.__doc__ = f"{inspect.getdoc(sampler)}\n{_PARAMETERS}{_SWEEPS if chains else ''}"
-    entry = algorithm(id, source=source, needs=NEEDS, variants=variants, least_norm=1.0)(plan)
-    entry.run(draw)
-    return entry
+        def exact(given: Setting, *, schedule: str = "erm", theta_convention: str = "centred") -> Plan:
+            s = checked_setting(given)
+            return draw_plan(s, regularised(s, schedule, theta_convention), name)
+
+        def chains(
+            given: Setting, *, schedule: str = "erm", theta_convention: str = "centred", sweeps: int = SWEEPS
+        ) -> Plan:
+            s = checked_setting(given)
+            return draw_plan(s, regularised(s, schedule, theta_convention), name, sweeps)
+
+        plan: Callable[..., Plan] = chains if name in CHAINS else exact
+        plan.__module__ = sampler.__module__
+        plan.__doc__ = f"{inspect.getdoc(sampler)}\n{_PARAMETERS}{_SWEEPS if name in CHAINS else ''}"
+        declared = algorithm(id, source=f"{PAPER}, {source}", needs=NEEDS, variants=variants, least_norm=1.0)
+        declared(plan).run(draw)
+        return sampler
+
+    return register
 
 
 @algorithm(

@@ -76,8 +76,8 @@ EXACT = ("cube_exact", "axis_exact", "lp_exact")
 SAMPLERS = {name: "exact" for name in (*EXACT, "radial_exact")}
 SAMPLERS |= {name: "chains" for name in ("gibbs", "hit_and_run", "proximal_sampler")}
 """Modules of this folder that hold a sampler, by its name: functions as `Target` calls them."""
-SWEEPS = {"gibbs": 1000, "hit_and_run": 1000}
-"""Default lengths of chains."""
+CHAINS, SWEEPS = ("gibbs", "hit_and_run"), 1000
+"""Samplers that have the option ``sweeps``, and its default."""
 SAMPLER_OPTIONS = ("sweeps", "delta_in", "corner")
 """Entries of a plan's schedule that its sampler takes."""
 LINEAR = ("linear", "axis_linear")
@@ -126,11 +126,8 @@ class BallSetting(Setting):
 
 def regulariser_of(c: Constants, d: int) -> NormRegulariser:
     """Make the regulariser of the norm of a domain, an l_p or Schatten ball."""
-    return (
-        NormRegulariser(c.norm, c.ball.columns, True)
-        if isinstance(c.ball, SchattenBall)
-        else NormRegulariser(c.norm, d)
-    )
+    size, matrices = (c.ball.columns, True) if isinstance(c.ball, SchattenBall) else (d, False)
+    return NormRegulariser(c.norm, size, matrices)
 
 
 def checked_setting(given: Setting) -> BallSetting:
@@ -216,12 +213,12 @@ def draw_plan(
         raise s.error("sampler", sampler, "auto or one of " + ", ".join(SAMPLERS))
     if sampler == "proximal_sampler":
         raise Refusal("sampler proximal_sampler", "its schedule belongs to gopi2022.proximal_sampler", s.source)
-    if sweeps is not None and sampler not in SWEEPS:
+    if sweeps is not None and sampler not in CHAINS:
         raise Refusal(f"sweeps with {sampler}", "it makes none", s.source)
     s.choice("accountant", accountant, ("theorem", "pairs"))
     pairs = pair_law(s, sampler, regularised) if accountant == "pairs" else None
     query = s.query(temperature, fitting(sampler, s, regularised), pairs=pairs)
-    lengths: Options = {"sweeps": s.count("sweeps", sweeps) or SWEEPS[sampler]} if sampler in SWEEPS else {}
+    lengths: Options = {"sweeps": s.count("sweeps", sweeps) or SWEEPS} if sampler in CHAINS else {}
     return plan_of(s, query, sampler, **lengths)
 
 
@@ -255,14 +252,9 @@ def plan_of(s: BallSetting, query: DrawQuery, sampler: str, warnings: tuple[str,
     return make_plan(query, gradient_evaluations=0, warnings=warnings, **law, **r, **drawn)
 
 
-def draw(objective: Any, plan: Plan, mechanism: Any) -> Any:
-    """Draw once per replicate: the mechanism, ``(R, d)``."""
-    sampler = getattr(importlib.import_module(_module(plan.sampler)), plan.sampler)
-    return drawn_by(sampler, objective, plan, mechanism)
-
-
-def drawn_by(sampler: Any, objective: Any, plan: Plan, mechanism: Any) -> Any:
-    """Draw as `draw` does, by a sampler that takes the arguments of the plan's."""
+def draw(objective: Any, plan: Plan, mechanism: Any, sampler: Any = None) -> Any:
+    """Draw once per replicate, the mechanism, ``(R, d)``: by the plan's sampler, or one that takes its arguments."""
+    sampler = sampler or getattr(importlib.import_module(_module(plan.sampler)), plan.sampler)
     r = None
     if plan.rule != "strongly_convex":
         r = regulariser_of(objective.problem.constants, objective.problem.dimension)
@@ -328,26 +320,31 @@ class Target:
 
         Raises Refusal if none is known.
         """
-        c, losses = self.own, self.losses
-        weight = 0.0 if self.regulariser is None else 2.0 * mu * self.regulariser.coefficient
-        if losses in ("norm", "norm_quadratic"):
+        ball, r = self.ball, self.regulariser
+        weight = 0.0 if r is None else 2.0 * mu * r.coefficient
+        if self.losses in ("norm", "norm_quadratic"):
             self.require_centred_data()
             return self._given(np.zeros((self.rows, self.d)))
-        if losses == "quadratic":
-            scaled = self.mean_slope() / (c.strong_convexity + weight)
-            return self._given(self.ball.project(scaled))
-        found = None
-        if losses in LINEAR and self.regulariser is not None:
-            found = _regularised_vertex(self.mean_slope(), self.ball, self.regulariser.q, weight)
-        if found is None:
-            reason = "no closed form of the regularised minimiser is known"
-            raise Refusal(f"calibration none on {self.objective.problem.name}", reason)
-        return self._given(found)
+        if self.losses == "quadratic":
+            return self._given(ball.project(self.mean_slope / (self.own.strong_convexity + weight)))
+        if self.losses in LINEAR and r is not None:
+            slope, lp_ball = self.mean_slope, isinstance(ball, Ball | LpBall)
+            if weight == 0.0:
+                return self._given(ball.minimise_linear(-slope))
+            if lp_ball and r.q == ball.p:  # a multiple of the dual map, cut at the ball of the same norm
+                free = square_gradient(slope, dual_exponent(r.q), 1.0 / weight)
+                length = lp_norm(free, r.q)
+                return self._given(free * np.minimum(1.0, ball.radius / np.where(length > 0, length, 1.0)))
+            if lp_ball and math.isinf(ball.p):
+                return self._given(np.clip(slope / weight, -ball.radius, ball.radius))
+        reason = "no closed form of the regularised minimiser is known"
+        raise Refusal(f"calibration none on {self.objective.problem.name}", reason)
 
     def slopes(self, x: Array) -> np.ndarray:
         """``n grad F_D(x)/G``, for the search over neighbours; not counted."""
         return self.objective.n * to_numpy(self.objective.exact_gradient(x)) / self.objective.constants.lipschitz
 
+    @cached_property
     def mean_slope(self) -> np.ndarray:
         """``-grad F_D(0)``, ``(R, d)``: the mean record of linear losses, mu0 times that of quadratic ones.
 
@@ -370,29 +367,24 @@ class Target:
         Each costs n value queries; for linear losses none.
         """
         if self.losses in LINEAR:
-            return -np.sum(self._means[rows] * x, axis=1)
+            return -np.sum(self.mean_slope[rows] * x, axis=1)
         if counted:
             self.queries[rows] += self.objective.n
         if self.losses == "quadratic":  # the risk may be the population's
-            slope = np.sum(self._means[rows] * x, axis=1)
+            slope = np.sum(self.mean_slope[rows] * x, axis=1)
             return 0.5 * self.own.strong_convexity * np.sum(x * x, axis=1) - slope
         given, back = self._spread(x, rows)
         risk = self.objective.problem.risk(self._given(given), self.objective.data)
         return to_numpy(risk).astype(np.float64)[back]
 
-    def log_density(self, k: float, mu: float) -> Any:
-        """(points (m, d), rows (m,)) -> ``-k (F_D + mu r)``, -inf outside the domain."""
-
-        def function(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
-            inside = self.ball.norm(x)[:, 0] <= self.ball.radius
-            found = np.full(len(x), -np.inf)
-            exponent = self.values(x[inside], rows[inside])
-            if self.regulariser is not None:
-                exponent = exponent + mu * self.regulariser.value(x[inside])
-            found[inside] = -k * exponent
-            return found
-
-        return function
+    def log_density(self, k: float, mu: float, x: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """``-k (F_D + mu r)`` at points ``(m, d)`` of ``rows (m,)``, -inf outside the domain."""
+        inside, found = self.ball.norm(x)[:, 0] <= self.ball.radius, np.full(len(x), -np.inf)
+        exponent = self.values(x[inside], rows[inside])
+        if self.regulariser is not None:
+            exponent = exponent + mu * self.regulariser.value(x[inside])
+        found[inside] = -k * exponent
+        return found
 
     def differences(self, z: np.ndarray, x: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """``f_j(z) - f_j(x)`` at points ``(m, d)`` of records ``indices (m, W)`` of ``rows (m,)``."""
@@ -419,22 +411,5 @@ class Target:
         """Excess risk ``(R,)`` of states, for a measurement only."""
         return self.objective.excess_risk(self._given(x))
 
-    @cached_property
-    def _means(self) -> np.ndarray:
-        return self.mean_slope()
-
     def _given(self, points: np.ndarray) -> Array:
         return self.objective.xp.asarray(points, dtype=self.objective.dtype)
-
-
-def _regularised_vertex(slope: np.ndarray, ball: Any, q: float, weight: float) -> np.ndarray | None:
-    """``argmin -<slope, x> + (weight/2) ||x||_q^2`` over a ball of some norm; None if no closed form is known."""
-    if weight == 0.0:
-        return np.asarray(ball.minimise_linear(-slope))
-    if not isinstance(ball, Ball | LpBall):
-        return None
-    if q == ball.p:  # a multiple of the dual map, cut at the ball of the same norm
-        free = square_gradient(slope, dual_exponent(q), 1.0 / weight)
-        length = lp_norm(free, q)
-        return np.asarray(free * np.minimum(1.0, ball.radius / np.where(length > 0, length, 1.0)))
-    return np.clip(slope / weight, -ball.radius, ball.radius) if np.isinf(ball.p) else None

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.gopi2022.laws.quadrature import DEPTH, bracket, double_exponential, ends, gauss_legendre
 
@@ -27,8 +26,7 @@ class AxisLaw:
 
     The coordinates other than the first enter through ``tau = ||x_2..d||_p`` alone, whose volume element is
     ``tau^(d-2) dtau``. Distances from the ends of the axis are integrated themselves, so that ``E[1 - x_1]`` keeps its
-    digits however close to 1 the law is. Raises InputError for arguments out of range. Source: Gopi, Lee, Liu, Shen,
-    Tian 2022, Corollary 2.
+    digits however close to 1 the law is. Source: Gopi, Lee, Liu, Shen, Tian 2022, Corollary 2.
 
     Parameters
     ----------
@@ -41,10 +39,6 @@ class AxisLaw:
     d: int
     kap: float
     c: float
-
-    def __post_init__(self) -> None:
-        if not (1.0 <= self.p <= 2.0 and abs(self.kap) < np.inf and 0.0 <= self.c < np.inf):
-            raise InputError("p, kap, c", (self.p, self.kap, self.c), "p in [1, 2], all finite, c >= 0")
 
     def mean_gap(self) -> float:
         """``E[1 - x_1]``, without cancellation."""
@@ -63,17 +57,13 @@ class AxisLaw:
         """Logarithm of the integral of ``exp(kap x_1 - c ||x||_p^2)`` over (x_1, tau); the rest is the same for all."""
         return self._nodes[2] + abs(self.kap)
 
-    def log_marginal(self, depth: np.ndarray) -> np.ndarray:
-        """Log density of x_1 without its tilt, up to a constant, at ``depth = 1 - |x_1|`` in (0, 1]; arrays (N,)."""
-        return self._log_marginal(depth, np.zeros_like(depth))
-
     def tail(self, x: float) -> float:
         """``P(x_1 > x)``."""
         if not -1.0 < x < 1.0:
             return float(x <= -1.0)
-        if self.kap < 0:  # below -x for the opposite tilt
-            return self._share(1.0 + x, 2.0)
-        return self._share(0.0, 1.0 - x)
+        # of the gap 1 - x_1; below -x for the opposite tilt
+        ends = bracket(self._log_profile, *((0.0, 1.0 - x) if self.kap >= 0 else (1.0 + x, 2.0)))
+        return float(np.exp(min(0.0, self._integrate(*ends)[2] - self._nodes[2])))
 
     def quantiles(self, m: int) -> np.ndarray:
         """Quantiles of ``x_1`` at levels ``0, 1/m .. 1``, increasing; good to a few 1e-3, for envelopes and grids."""
@@ -88,11 +78,6 @@ class AxisLaw:
         """Distances ``1 - x_1`` (for ``|kap|``), their probabilities, and the log normaliser over ``exp(|kap|)``."""
         return self._integrate(*bracket(self._log_profile, 0.0, 2.0))
 
-    def _share(self, low: float, high: float) -> float:
-        """Probability that ``1 - x_1`` is in (low, high), for ``|kap|``."""
-        ends = bracket(self._log_profile, low, high)
-        return float(np.exp(min(0.0, self._integrate(*ends)[2] - self._nodes[2])))
-
     def _integrate(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray, float]:
         """Nodes ``1 - x_1`` in (low, high), their shares of the mass, and the logarithm of that mass."""
         gaps, logs = [], []
@@ -101,12 +86,12 @@ class AxisLaw:
             end = min(high, 1.0)
             gap = low + (end - low) * lower
             gaps.append(gap)
-            logs.append(np.log((end - low) * weights) + self._log_marginal(gap, gap))
+            logs.append(np.log((end - low) * weights) + self.log_marginal(gap, gap))
         if high > 1.0:  # x_1 < 0, by the distance from -1
             start = max(low, 1.0)
             depth = (2.0 - high) + (high - start) * upper
             gaps.append(2.0 - depth)
-            logs.append(np.log((high - start) * weights) + self._log_marginal(depth, 2.0 - depth))
+            logs.append(np.log((high - start) * weights) + self.log_marginal(depth, 2.0 - depth))
         gap, log_mass = np.concatenate(gaps), np.concatenate(logs)
         top = np.max(log_mass)
         mass = np.exp(log_mass - top)
@@ -120,8 +105,8 @@ class AxisLaw:
         with np.errstate(divide="ignore", invalid="ignore"):
             return tilt + self._log_integrand(axis, self._mode(axis, reach))
 
-    def _log_marginal(self, depth: np.ndarray, gap: np.ndarray) -> np.ndarray:
-        """Log density of x_1 over ``exp(|kap|)``; ``depth = 1 - |x_1|`` and ``gap = 1 - x_1`` are given exactly."""
+    def log_marginal(self, depth: np.ndarray, gap: np.ndarray) -> np.ndarray:
+        """Log density of x_1 over ``exp(|kap|)`` at exact ``depth = 1 - |x_1|`` and ``gap = 1 - x_1``, arrays (N,)."""
         tilt, axis, reach = self._slice(depth, gap)
         if self.d == 1:
             return tilt
@@ -167,14 +152,12 @@ _SMALLEST, _KINK = 60, 20
 """Panels are halved so often towards the ends of the axis, where the density starts as a power, and towards 0."""
 
 
+@lru_cache(maxsize=16)
 def axis_panels(p: float, d: int, c: float) -> tuple[Array, Array, Array]:
     """Panels in the gap ``1 - x_1`` for densities ``exp(kap x_1 - c ||x||_p^2)`` on the unit l_p ball, any ``kap``.
 
-    Returns
-    -------
-    edges : array ``(P + 1,)``, increasing from 0 to 2
-    gaps : array ``(P, PER_PANEL)``, at the Gauss-Legendre nodes of each panel
-    log_marginal : array ``(P, PER_PANEL)``, log density of x_1 at ``kap = 0``, up to a constant
+    Their edges ``(P + 1,)`` from 0 to 2; gaps at the Gauss-Legendre nodes of each, and the log density of x_1 there at
+    ``kap = 0``, up to a constant, ``(P, PER_PANEL)``.
     """
     width = min(0.5, 1.0 / math.sqrt(2.0 * c)) if c > 0 else 0.5
     powers = 0.5 ** np.arange(_SMALLEST + 1.0)
@@ -182,7 +165,7 @@ def axis_panels(p: float, d: int, c: float) -> tuple[Array, Array, Array]:
     half = np.unique(np.concatenate([uniform, powers, 1.0 - powers[1 : _KINK + 1]]))
     nodes, _ = gauss_legendre(PER_PANEL)
     depth = half[:-1, None] + np.diff(half)[:, None] * nodes
-    log_marginal = AxisLaw(p, d, 0.0, c).log_marginal(depth.ravel()).reshape(depth.shape)
+    log_marginal = AxisLaw(p, d, 0.0, c).log_marginal(depth.ravel(), depth.ravel()).reshape(depth.shape)
     edges = np.concatenate([half, 2.0 - half[-2::-1]])
     gaps = np.concatenate([depth, 2.0 - depth[::-1, ::-1]])
     return edges, gaps, np.concatenate([log_marginal, log_marginal[::-1, ::-1]])
@@ -242,10 +225,7 @@ class GapTable:
         return self._refined(low, middle, depth - 1) + self._refined(middle, high, depth - 1)
 
 
-@lru_cache(maxsize=16)
-def gap_table(p: float, d: int, c: float, reach: float) -> GapTable:
-    """Make the table of these parameters, once."""
-    return GapTable(p, d, c, reach)
+gap_table = lru_cache(maxsize=16)(GapTable)
 
 
 LARGEST = 200.0
@@ -285,16 +265,9 @@ class AxisNeighbours:
 
     The mean record a is one of ``-1, -1 + 2/n .. 1``, and replacing one record moves it to the next one at most. All
     tilts share the marginal of ``x_1`` without tilt, so that one table of it gives every law. The log ratio of two of
-    them is linear in x_1, hence the best event is a tail. Source: Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2 for the
-    bound that this is compared with.
-
-    Parameters
-    ----------
-    p : float, in [1, 2]
-    d : int, dimension, >= 1
-    c : float, curvature, >= 0
-    reach : float, tilt at the mean record e_1, > 0
-    n : int, records, >= 1
+    them is linear in x_1, hence the best event is a tail. p, d and c are those of `AxisLaw`; ``reach``, the tilt at the
+    mean record e_1, is above 0. Source: Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2 for the bound that this is compared
+    with.
     """
 
     p: float
@@ -302,11 +275,6 @@ class AxisNeighbours:
     c: float
     reach: float
     n: int
-
-    @property
-    def shift(self) -> float:
-        """Difference of the tilts of neighbours."""
-        return 2.0 * self.reach / self.n
 
     def epsilon(self, delta: float) -> float:
         """Least epsilon for which no pair of neighbours has a larger delta; to `CLOSE`, relative above 1."""
@@ -325,8 +293,10 @@ class AxisNeighbours:
         """
         at = 0
         for start in range(0, len(numbers), _AT_ONCE):
-            found = TiltedPairs(self, numbers[start : start + _AT_ONCE]).above(known, delta)
-            known, at = found or (known, at)
+            some = numbers[start : start + _AT_ONCE]
+            panels, shift = axis_panels(self.p, self.d, self.c), 2.0 * self.reach / self.n
+            if found := worst_pair(panels, self.tilts(some), shift, delta, known):
+                known, at = found[0], int(some[found[1]])
         return known, at
 
     def centre_epsilon(self, delta: float) -> float:
@@ -340,56 +310,43 @@ class AxisNeighbours:
         low = (2.0 * numbers - self.n % 2) / self.n
         return self.reach * low, self.reach * (low + 2.0 / self.n)
 
-    @cached_property
-    def panels(self) -> tuple[Array, Array, Array]:
-        return axis_panels(self.p, self.d, self.c)
 
+def worst_pair(
+    panels: tuple[Array, Array, Array], tilts: tuple[Array, Array], shift: float, delta: float, known: float = 0.0
+) -> tuple[float, int] | None:
+    """Largest least epsilon at delta of pairs of laws that differ in their tilt alone, and which pair has it.
 
-class TiltedPairs:
-    """Some pairs of laws on a line that differ in their tilt alone, on the panels where they have their mass.
-
-    ``laws`` has their shift, tilts and panels: `AxisNeighbours`, or the pair of a plane.
+    Of `axis_panels`, of smaller and larger tilts ``(N,)``, increasing, and of their difference. None if no epsilon is
+    above ``known``.
     """
+    edges, gaps, log_marginal = panels
+    ends = np.array([tilts[0][0], tilts[1][-1]])
+    profile = np.max(log_marginal - ends[:, None, None] * gaps, axis=2)
+    kept = np.flatnonzero((profile > profile.max(axis=1, keepdims=True) - DEPTH).any(axis=0))
+    edges, part = edges[kept[0] : kept[-1] + 2], slice(kept[0], kept[-1] + 1)
+    small, large = (_Tilted(edges, gaps[part], log_marginal[part], tilt) for tilt in tilts)
+    change = large.log_mass - small.log_mass
 
-    def __init__(self, laws: AxisNeighbours | PlanarPair, numbers: Array) -> None:
-        self._numbers, self._shift = numbers, laws.shift
-        low, high = laws.tilts(numbers)
-        edges, gaps, log_marginal = laws.panels
-        ends = np.array([low[0], high[-1]])
-        profile = np.max(log_marginal - ends[:, None, None] * gaps, axis=2)
-        kept = np.flatnonzero((profile > profile.max(axis=1, keepdims=True) - DEPTH).any(axis=0))
-        part = slice(kept[0], kept[-1] + 1)
-        self._edges = edges[kept[0] : kept[-1] + 2]
-        self._log_marginal = log_marginal[part]
-        self._laws = [_Tilted(self._edges, gaps[part], self._log_marginal, tilt) for tilt in (low, high)]
-        self._change = self._laws[1].log_mass - self._laws[0].log_mass
-
-    def above(self, known: float, delta: float) -> tuple[float, int] | None:
-        """Largest least epsilon of these pairs and the number of its pair, None if it is at most ``known``."""
-        rows, low = np.arange(len(self._numbers)), known
-        high = max(1.0, 2.0 * known)
-        if not (worse := self._deltas(rows, low) > delta).any():
-            return None
-        rows = rows[worse]
-        while (worse := self._deltas(rows, high) > delta).any():
-            rows, low, high = rows[worse], high, 2.0 * high
-            if high > LARGEST:
-                return math.inf, int(self._numbers[rows[0]])
-        while high - low > CLOSE * max(1.0, high):
-            middle = 0.5 * (low + high)
-            if (worse := self._deltas(rows, middle) > delta).any():
-                rows, low = rows[worse], middle
-            else:
-                high = middle
-        return high, int(self._numbers[rows[0]])
-
-    def _deltas(self, rows: Array, epsilon: float) -> Array:
-        """Larger of both deltas of pairs ``rows`` at epsilon."""
-        small, large = self._laws
-        near = -(epsilon + self._change[rows]) / self._shift
+    def above(epsilon: float, rows: Array) -> Array:
+        """Those of the pairs ``rows`` whose epsilon is larger."""
+        near, far = -(epsilon + change[rows]) / shift, (epsilon - change[rows]) / shift
         first = large.below(rows, near) - math.exp(epsilon) * small.below(rows, near)
-        far = (epsilon - self._change[rows]) / self._shift
-        return np.maximum(first, small.above(rows, far) - math.exp(epsilon) * large.above(rows, far))
+        return rows[np.maximum(first, small.above(rows, far) - math.exp(epsilon) * large.above(rows, far)) > delta]
+
+    rows, low, high = above(known, np.arange(len(change))), known, max(1.0, 2.0 * known)
+    if not rows.size:
+        return None
+    while (worse := above(high, rows)).size:
+        rows, low, high = worse, high, 2.0 * high
+        if high > LARGEST:
+            return math.inf, rows[0]
+    while high - low > CLOSE * max(1.0, high):
+        middle = 0.5 * (low + high)
+        if (worse := above(middle, rows)).size:
+            rows, low = worse, middle
+        else:
+            high = middle
+    return high, rows[0]
 
 
 class _Tilted:
@@ -449,13 +406,8 @@ _GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 class PlaneDensity:
     """Density of ``(x_1, x_2)`` under ``exp(-c ||x||_p^2)`` on the unit l_p ball, a function of ``|x_1|^p + |x_2|^p``.
 
-    The coordinates other than these enter through their l_p norm tau alone, of volume element ``tau^(d-3) dtau``.
-
-    Parameters
-    ----------
-    p : float, in (1, 2]
-    d : int, dimension, >= 2
-    c : float, curvature, > 0
+    The coordinates other than these enter through their l_p norm tau alone, of volume element ``tau^(d-3) dtau``. The
+    norm has p in (1, 2], the dimension d is at least 2 and the curvature c above 0.
     """
 
     p: float
@@ -506,14 +458,10 @@ class PlanarPair:
         """Difference of the tilts in y: the dual norm of the change."""
         return float(np.linalg.norm(self.change, ord=dual_exponent(self.plane.p)))
 
-    def tilts(self, numbers: Array) -> tuple[Array, Array]:
-        """Compute the tilts in y, beside the common one; as `AxisNeighbours` does."""
-        half = np.full(len(numbers), 0.5 * self.shift)
-        return -half, half
-
     def epsilon(self, delta: float) -> float:
         """Least epsilon at delta of this pair, in both directions."""
-        found = TiltedPairs(self, np.zeros(1)).above(0.0, delta)
+        half = np.array([0.5 * self.shift])
+        found = worst_pair(self._panels(), (-half, half), self.shift, delta)
         return found[0] if found else 0.0
 
     @cached_property
@@ -542,7 +490,7 @@ class PlanarPair:
         end = ends(lambda z: self._log(y, z) > top - DEPTH, mode, high, _STEPS)[0]
         return top, start, end
 
-    def log_marginal(self, y: Array) -> Array:
+    def _log_marginal(self, y: Array) -> Array:
         """Log density of y, up to a constant; arrays (N,)."""
         top, start, end = self._slices(y)
         a, b = self._basis
@@ -556,8 +504,7 @@ class PlanarPair:
             total += np.exp(self._log(y[:, None], z) - top[:, None]) @ weights * (right - left)
         return np.where(total > 0.0, top + np.log(np.maximum(total, 1e-300)), -np.inf)
 
-    @cached_property
-    def panels(self) -> tuple[Array, Array, Array]:
+    def _panels(self) -> tuple[Array, Array, Array]:
         """Panels in the gap ``1 - y``, as of `axis_panels`, over the range where either law has its mass."""
         half = 0.5 * self.shift
         start, end = bracket(lambda y: self._slices(y)[0] - half * y, -1.0, 1.0)
@@ -569,7 +516,7 @@ class PlanarPair:
         edges = np.unique(np.concatenate([np.linspace(low, high, _PANELS + 1), inner]))
         nodes, _ = gauss_legendre(PER_PANEL)
         y = edges[:-1, None] + np.diff(edges)[:, None] * nodes
-        logs = self.log_marginal(y.ravel()).reshape(y.shape)
+        logs = self._log_marginal(y.ravel()).reshape(y.shape)
         return 1.0 - edges[::-1], 1.0 - y[::-1, ::-1], logs[::-1, ::-1]
 
 
@@ -578,13 +525,8 @@ def planar_epsilon(p: float, d: int, c: float, reach: float, n: int, delta: floa
     """Largest epsilon of some pairs in the plane: a lower bound over data sets of linear losses, 1-Lipschitz in l_p.
 
     The replaced record is ``+-(1, -1)``, of dual norm 1, and the mean of the others lies along ``(1, 1)`` or along the
-    record itself, such that the mode without boundary has a norm about that of the worst of `_MODES`.
-
-    Parameters
-    ----------
-    p, d, c : as of `PlaneDensity`
-    reach : float, tilt at a mean record of norm 1, > 0
-    n : int, records, >= 2
+    record itself, such that the mode without boundary has a norm about that of the worst of `_MODES`. p, d and c are
+    those of `PlaneDensity`, ``reach`` > 0 is the tilt at a mean record of norm 1, and n >= 2 the number of records.
     """
     plane = PlaneDensity(p, d, c)
     unit = 2.0 ** (-1.0 / dual_exponent(p))

@@ -75,18 +75,15 @@ def ends(holds: Callable[[Array], Array], low: Array, high: Array, steps: int) -
 _COUNT = 80
 
 
-def tilted_gap(slope: Any, curvature: float, R: float = 1.0) -> np.ndarray:
-    """``R - E x`` for the density ``exp(slope x - curvature x^2)`` on ``[-R, R]``, curvature > 0; slopes of any shape.
+def tilted_gap(slope: Any, curvature: float) -> np.ndarray:
+    """``1 - E x`` for the density ``exp(slope x - curvature x^2)`` on ``[-1, 1]``, curvature > 0; slopes of any shape.
 
-    The distance from R is integrated itself, so that no digits are lost where x is close to R.
+    The distance from 1 is integrated itself, so that no digits are lost where x is close to it: in standard deviations
+    it has the density ``exp(-alpha u - u^2/2)`` on ``[0, length]``, over the interval where that is not tiny.
     """
     sd = np.sqrt(0.5 / curvature)
-    return _mean_distance(sd * (np.asarray(slope, dtype=np.float64) - 2.0 * curvature * R), 2.0 * R / sd) * sd
-
-
-def _mean_distance(alpha: np.ndarray, length: Any) -> np.ndarray:
-    """Mean of the density ``exp(-alpha u - u^2/2)`` on ``[0, length]``, over the interval where it is not tiny."""
-    length = np.broadcast_to(length, np.shape(alpha))
+    alpha = sd * (np.asarray(slope, dtype=np.float64) - 2.0 * curvature)
+    length = np.broadcast_to(2.0 / sd, np.shape(alpha))
     mode = np.clip(-alpha, 0.0, length)
     half = np.sqrt((mode + alpha) ** 2 + 2.0 * DEPTH)
     low = np.maximum(0.0, -alpha - half)
@@ -97,7 +94,7 @@ def _mean_distance(alpha: np.ndarray, length: Any) -> np.ndarray:
     # relative to the mode, whose exponent may be huge
     exponent = -(u - mode[..., None]) * (alpha[..., None] + 0.5 * (u + mode[..., None]))
     mass = weights * np.exp(exponent)
-    return np.sum(u * mass, axis=-1) / np.sum(mass, axis=-1)
+    return np.sum(u * mass, axis=-1) / np.sum(mass, axis=-1) * sd
 
 
 REACH = 12.0

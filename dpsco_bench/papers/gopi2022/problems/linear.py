@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw, gap_table, pair_epsilon
 from dpsco_bench.papers.gopi2022.laws.quadrature import signed_count_law, tilted_gap
 from dpsco_bench.papers.gopi2022.regulariser import RegularisedLaw, SharedLinear
-from dpsco_bench.plain import Schedule
-from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.base import Constants, Data, Trait, option
 from dpsco_bench.problems.data import gathered
 from dpsco_bench.problems.families import CellFamily
-from dpsco_bench.problems.linear import Onehot, ball_name, linear_constants
+from dpsco_bench.problems.linear import Onehot, linear_constants
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.slopes import CoinLinear
 
@@ -33,13 +29,8 @@ class AxisLinear(SharedLinear):
     name = "axis_linear"
     summary = "linear loss along an axis of the unit l_p ball, 1 < p <= 2; empirical risk"
     source = "instance `axis_linear` for Gopi, Lee, Liu, Shen, Tian 2022, Theorem 3 and Corollary 2"
-    default_dimension = 4
     losses = "axis_linear"
     p: float = option(1.5, "norm of the ball", within="(1, 2]")
-
-    @property
-    def slope(self) -> np.ndarray:
-        return np.eye(1, self.dimension)[0]
 
     def mean_excess(self, k: float, mu: float) -> float:
         coefficient = self.regulariser.coefficient
@@ -62,15 +53,11 @@ class AxisPair(AxisLinear, CellFamily):
     p: float = option(2.0, "norm of the ball", within="(1, 2]")
     centre: float = option(0.0, "a: the mean records are a mu +- 1/n", within="[0, inf)")
 
-    def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
+    def law_extras(self, k: float, mu: float) -> dict[str, float]:
         """``epsilon_pair``: the exact epsilon at the cell's delta; ``mean_shift``: the difference of ``E x_1``.
 
-        None without noise. The shift is the least distance W_2 of the laws, and all of it for d = 1 in the interior.
+        The shift is the least distance W_2 of the laws, and all of it for d = 1 in the interior.
         """
-        (scale,) = scales.values()
-        if scale == 0.0:
-            return {}
-        k, mu = Temperature.of(schedule).at(scale)
         c, middle, shift = k * mu * self.regulariser.coefficient, k * mu * self.centre, k / self.count
         first, second = (AxisLaw(self.p, self.dimension, middle + sign * shift, c) for sign in (1.0, -1.0))
         return {
@@ -102,7 +89,7 @@ class BiasAxis(RegularisedLaw, CoinLinear):
     @property
     def own_constants(self) -> Constants:
         """G = 1 in l_p, S = 2, D = 2."""
-        return linear_constants(ball_name(self.p), self.p, losses="axis_linear")
+        return linear_constants(self.domain, self.p, losses="axis_linear")
 
     @property
     def unit(self) -> float:
@@ -117,16 +104,15 @@ class BiasAxis(RegularisedLaw, CoinLinear):
         means, law = self._means(self.count)
         return bias * float(np.sum(law * self._gaps(means, k, mu)) / np.sum(law))
 
-    def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
+    def law_extras(self, k: float, mu: float) -> dict[str, float]:
         """``generalisation``: ``E[F_pop - F_D]`` at the draw, of the first signal.
 
         ``swap_error``: its relative distance from ``E[f(x; s) - f(x'; s)]``, x' drawn from the data with s in place of
-        one record, which is summed over s and the other records. None without noise.
+        one record, which is summed over s and the other records.
         """
-        (scale,) = scales.values()
-        if scale == 0.0 or self.p == 1.0:
+        if self.p == 1.0:
             return {}
-        (k, mu), n, bias = Temperature.of(schedule).at(scale), self.count, float(self.strengths[0])
+        n, bias = self.count, float(self.strengths[0])
         means, law = self._means(n)
         points = 1.0 - self._gaps(means, k, mu)
         others, rest = self._means(n - 1)
@@ -166,7 +152,6 @@ class DiagLinearP4(SharedLinear, CellFamily):
     name = "diag_linear_p4"
     summary = "weak linear loss along the diagonal of the unit l_4 ball; empirical risk"
     source = "instance `diag_linear_p4` for Gopi, Lee, Liu, Shen, Tian 2022, Corollary 4"
-    default_dimension = 4
     algorithms: ClassVar[tuple[str, ...]] = ()
     p = 4.0
     reference: ClassVar[tuple[int, float, float]] = (1_000_000, 1.0, 1e-6)
@@ -178,8 +163,7 @@ class DiagLinearP4(SharedLinear, CellFamily):
         k = self.count * t * math.sqrt(self.dimension / self.regulariser.theta(1.0))
         return min(1.0, 4.0 * self.dimension / k)
 
-    @property
-    def slope(self) -> np.ndarray:
+    def mean_record(self, data: Any) -> np.ndarray:
         return np.full(self.dimension, self.strength * self.dimension**-0.75)
 
 
@@ -190,13 +174,8 @@ class VertexLinearP1(SharedLinear):
     name = "vertex_linear_p1"
     summary = "linear loss with its minimum at a vertex of the unit l1 ball; empirical risk"
     source = "instance `vertex_linear_p1` for Gopi, Lee, Liu, Shen, Tian 2022, Corollary 3"
-    default_dimension = 4
     algorithms: ClassVar[tuple[str, ...]] = ()
     p = 1.0
-
-    @property
-    def slope(self) -> np.ndarray:
-        return np.eye(1, self.dimension)[0]
 
 
 WRITTEN_OUT = 1 << 20
@@ -211,14 +190,8 @@ class CubeOnehot(SharedLinear, CellFamily):
     summary = "linear losses with the unit vectors in rotation on the cube; empirical risk"
     source = "instance `cube_onehot` for Gopi, Lee, Liu, Shen, Tian 2022, Corollary 4 and Proposition 9"
     shares_records: ClassVar[bool] = False
-    default_dimension = 4
     has_loss_values: ClassVar[bool] = True
     p = math.inf
-
-    @property
-    def slope(self) -> np.ndarray:
-        """Mean record of a data set of whole rotations, shape ``(d,)``."""
-        return np.full(self.dimension, 1.0 / self.dimension)
 
     def draw(self, n: int, streams: Any) -> Data:
         """Draw the rotation, written out where it is small enough for others to look at."""
@@ -230,8 +203,8 @@ class CubeOnehot(SharedLinear, CellFamily):
         """Mean record of n in rotation, shape ``(d,)``."""
         return ((n - 1 - np.arange(self.dimension)) // self.dimension + 1) / n
 
-    def mean_gradient(self, x: Array, data: Any) -> Array:
-        return 0.0 * x - array_namespace(x).asarray(self._mean(data), dtype=x.dtype)
+    def mean_record(self, data: Any) -> np.ndarray:
+        return self.shares(data.n) if data.features is None else to_numpy(data.features).mean(axis=-2)
 
     def gather(self, data: Any, indices: Array) -> Data:
         if data.features is not None:
@@ -247,13 +220,6 @@ class CubeOnehot(SharedLinear, CellFamily):
         """``-<x, s>`` of records ``indices (R, W)``, shape ``(R, W)``."""
         rows = array_namespace(x).asarray(self.gather(data, indices).features, dtype=x.dtype)
         return -array_namespace(x).matmul(rows, x[:, :, None])[:, :, 0]
-
-    def risk(self, x: Array, data: Any) -> Array:
-        xp = array_namespace(x)
-        return -xp.sum(xp.asarray(self._mean(data), dtype=x.dtype) * x, axis=-1)
-
-    def optimal_risk(self, data: Any) -> float:
-        return -float(np.abs(self._mean(data)).sum())
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Return unit vectors of both signs, then random points of the l1 ball's boundary."""
@@ -274,9 +240,6 @@ class CubeOnehot(SharedLinear, CellFamily):
             gaps = tilted_gap(k * shares, 0.5 * k * mu)
         return float(np.sum(shares * gaps))
 
-    def _mean(self, data: Any) -> np.ndarray:
-        return self.shares(data.n) if data.features is None else to_numpy(data.features).mean(axis=-2)
-
 
 @problem
 class LpOnehot(CubeOnehot):
@@ -287,9 +250,6 @@ class LpOnehot(CubeOnehot):
     source = "the records of `cube_onehot` for Gopi, Lee, Liu, Shen, Tian 2022, Proposition 9"
     algorithms: ClassVar[tuple[str, ...]] = ()
     p: float = option(1.5, "norm of the ball", within="[1, 2)")
-
-    def optimal_risk(self, data: Any) -> float:
-        return -float(np.linalg.norm(self._mean(data), ord=dual_exponent(self.p)))
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Return unit vectors of both signs, then random corners of a cube, all of dual norm 1."""

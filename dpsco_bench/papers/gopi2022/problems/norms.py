@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,11 +13,9 @@ from dpsco_bench.geometry.norms import l2_norm, lp_norm
 from dpsco_bench.geometry.sets import SchattenBall, as_matrices, matrix_rows, singular_values
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw, SchattenLaw, cone_norms
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser, RegularisedLaw, SharedLinear
-from dpsco_bench.plain import Options, Schedule
-from dpsco_bench.privacy.queries import Temperature
+from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.families import CellFamily
-from dpsco_bench.problems.linear import ball_name, linear_constants
 from dpsco_bench.problems.quadratic import MEAN_TRAITS
 from dpsco_bench.problems.registry import problem
 
@@ -54,10 +51,6 @@ class RadialNorm(Centred):
     def own_constants(self) -> Constants:
         """G = 1 in l_p, S = 2, D = 2; there is no smoothness constant."""
         return Constants(1.0, 0.0, initial_distance=1.0, diameter=2.0, norm=self.p, domain=self.domain, losses="norm")
-
-    @property
-    def domain(self) -> str:
-        return ball_name(self.p)
 
     def row_size(self, n: int) -> int:
         return self.dimension
@@ -97,12 +90,8 @@ class RadialTail(RadialNorm):
     source = "instance `radial_norm` for Gopi, Lee, Liu, Shen, Tian 2022, Lemma 5"
     p: float = option(2.0, within="(1, 2]")
 
-    def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
-        """``tail_ratio``: largest ``P(l - E l >= s) exp(s^2 k mu/2)`` over s; none without noise."""
-        (scale,) = scales.values()
-        if scale == 0.0:
-            return {}
-        k, mu = Temperature.of(schedule).at(scale)
+    def law_extras(self, k: float, mu: float) -> dict[str, float]:
+        """``tail_ratio``: largest ``P(l - E l >= s) exp(s^2 k mu/2)`` over s."""
         law = RadialLaw(self.dimension, k, k * mu * self.regulariser.coefficient)
         shifts = (1.0 - law.mean()) * np.geomspace(1e-3, 0.999, SHIFTS)
         return {"tail_ratio": max(law.tail(float(s)) * math.exp(0.5 * k * mu * s * s) for s in shifts)}
@@ -159,8 +148,8 @@ class OnMatrices(RegularisedLaw):
         matrix_rows(self.dimension, self.columns)
 
     @property
-    def ball(self) -> SchattenBall:
-        return SchattenBall(self.p, self.columns, 1.0)
+    def domain(self) -> str:
+        return SchattenBall(self.p, self.columns, 1.0).name
 
     @property
     def regulariser(self) -> NormRegulariser:
@@ -182,19 +171,6 @@ class SchattenLinear(OnMatrices, SharedLinear):
     closed_form_remark: ClassVar[str] = "importance sampling of the target law, good to 0.25 %; nothing is released"
     p: float = option(1.0, "norm of the ball; the law is known for finite p", within="[1, inf]")
 
-    @property
-    def slope(self) -> np.ndarray:
-        return np.eye(1, self.dimension)[0]
-
-    @property
-    def own_constants(self) -> Constants:
-        """G = 1 in the Schatten norm, S = 2, D = 2."""
-        distance = 0.5 * self.ball.euclidean_diameter(self.dimension)
-        return linear_constants(self.ball.name, self.p, initial_distance=distance, losses="linear")
-
-    def optimal_risk(self, data: object) -> float:
-        return -1.0
-
     def mean_excess(self, k: float, mu: float) -> float:
         """``E[1 - x_11]``. Raises InputError if its relative standard error is above `closed_form_error`."""
         r = self.regulariser
@@ -202,7 +178,7 @@ class SchattenLinear(OnMatrices, SharedLinear):
             return max(0.0, 1.0 - 0.5 / (mu * r.coefficient)) if mu > 0 else 0.0
         rows = matrix_rows(self.dimension, self.columns)
         law = SchattenLaw(rows, self.columns, self.p, r.q, k, k * mu * r.coefficient)
-        return certified(k, law.mean_gap(), law.mean_gap_error(), self.closed_form_error)
+        return certified(k, *law.mean_gap(), self.closed_form_error)
 
 
 def certified(k: float, value: float, error: float, limit: float) -> float:
@@ -227,10 +203,6 @@ class SchattenRadial(OnMatrices, RadialNorm):
     closed_form_error: ClassVar[float] = 1e-4
     p: float = option(1.5, "norm of the loss and of the ball")
 
-    @property
-    def domain(self) -> str:
-        return self.ball.name
-
     def mean_gradient(self, x: Array, data: Any) -> Array:
         """Compute a subgradient of the norm, with the singular vectors of x; 0 at 0."""
         xp = array_namespace(x)
@@ -250,7 +222,6 @@ class SchattenRadial(OnMatrices, RadialNorm):
         return certified(k, 0.5 * sum(ends), 0.5 * abs(ends[0] - ends[1]), self.closed_form_error)
 
 
-RECORDS = ("centre", "sphere")
 INTERIOR = 0.25
 """Largest d/k for which the law is taken for a Gaussian: the boundary is then sqrt(1/INTERIOR) radii away."""
 
@@ -271,7 +242,7 @@ class QuadraticBall(Centred, CellFamily):
     placement: str = option(
         "centre",
         "centre: all s = 0, empirical risk; sphere: s uniform on the sphere of rho, population risk",
-        choices=RECORDS,
+        choices=("centre", "sphere"),
         key="records",
     )
     convexity: float = option(1.0, "mu, of every record", within="(0, inf)", key="strong_convexity")

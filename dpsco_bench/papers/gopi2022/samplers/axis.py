@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from dpsco_bench.errors import InputError, NumericalFailure
+from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.laws.quadrature import bracket
-from dpsco_bench.papers.gopi2022.samplers.truncated import cone_lp, truncated_normal
+from dpsco_bench.papers.gopi2022.samplers.truncated import MOST_ATTEMPTS, cone_lp, first_accepted, truncated_normal
 from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
@@ -25,64 +25,34 @@ LARGE = 2.0**-10
 FINER = 0.25
 MOST_PASSES, MOST_HALVINGS, MOST_CELLS = 10, 64, 2**19
 """Limits at which splitting ends whatever is accepted; laws of up to 1024 dimensions come nowhere near."""
-MOST_ROUNDS = 1000
-"""A round accepts about `ACCEPTED` or more of the rows; so many failures are an error of the envelope, not chance."""
 
 
-@dataclass(frozen=True)
-class Cells:
-    """Cells of an envelope: those of a grid, and parts of grid cells.
+class Cells(NamedTuple):
+    """Cells of an envelope, those of its grid first.
 
     Attributes
     ----------
-    whole : array (x cells, tau cells)
-        Upper bounds of the log density in the cells of the grid; -inf outside the ball and where they are split.
-    parts : array (5, m), least and largest x, least and largest tau, bound
-    cumulative : array (all cells,), running sums of the cells' masses under the envelope; the grid first, by rows
+    sides : array (5, m), least and largest x, least and largest tau, upper bound of the log density
+    cumulative : array (m,), running sums of the cells' masses under the envelope
     acceptance : float, probability that a proposal is accepted, as exact as the quadrature of the law
     """
 
-    whole: Array
-    parts: Array
+    sides: Array
     cumulative: Array
     acceptance: float
 
-    def at(self, cell: Array, x: Array, tau: Array) -> Array:
-        """Sides and bound of cells by number, ``(5, N)``; x, tau: edges of the grid."""
-        column, row = np.divmod(np.minimum(cell, self.whole.size - 1), len(tau) - 1)
-        found = np.stack([x[column], x[column + 1], tau[row], tau[row + 1], self.whole[column, row]])
-        part = cell >= self.whole.size
-        found[:, part] = self.parts[:, cell[part] - self.whole.size]
-        return found
 
-
-@dataclass(frozen=True)
-class AxisEnvelope:
-    """Cells in the plane of ``x = x_1`` and ``tau = ||x_2..d||_p``, each with a constant that bounds the density.
+class AxisEnvelope(AxisLaw):
+    """The law, and cells in the plane of ``x = x_1`` and ``tau = ||x_2..d||_p`` with constants that bound its density.
 
     The envelope is valid for any cells; where they lie only decides how much is accepted, so that nothing depends on
-    the accuracy of the quantiles and of the quadrature. Raises InputError for arguments out of range, on first use.
-    Source: Chapter gopi2022, section 2.3 (axis_exact).
-
-    Parameters
-    ----------
-    p : float, in [1, 2]
+    the accuracy of the quantiles and of the quadrature. Source: Chapter gopi2022, section 2.3 (axis_exact).
     """
-
-    p: float
-    d: int
-    kap: float
-    c: float
 
     def log_density(self, x: Array, tau: Array) -> Array:
         """``kap (x - 1) - c (|x|^p + tau^p)^(2/p) + (d - 2) log tau``; of the pair (x, tau), inside the ball."""
         volume = (self.d - 2) * np.log(tau) if self.d > 2 else 0.0
         return self.kap * (x - 1.0) - self.c * (np.abs(x) ** self.p + tau**self.p) ** (2.0 / self.p) + volume
-
-    @cached_property
-    def law(self) -> AxisLaw:
-        """Compute the law by quadrature: it says where cells are worth while."""
-        return AxisLaw(self.p, self.d, self.kap, self.c)
 
     @cached_property
     def edges(self) -> tuple[Array, Array]:
@@ -115,31 +85,30 @@ class AxisEnvelope:
         """
         x, tau = self.edges
         sides = x[:-1, None], x[1:, None], tau[:-1], tau[1:]
-        whole, parts = self.bounds(*sides), np.empty((5, 0))
+        grid = np.stack(np.broadcast_arrays(*sides, self.bounds(*sides))).reshape(5, -1)
+        grid, parts = grid[:, grid[4] > -np.inf], np.empty((5, 0))
+        cells = self._weighed(grid)
         for finer in range(MOST_PASSES):
-            cells = self._weighed(whole, parts)
             if cells.acceptance >= ACCEPTED or parts.shape[1] > MOST_CELLS:
-                return cells
+                break
             largest = LARGE * FINER**finer
-            large = self._masses(*sides, whole) > largest
-            split = np.stack([np.broadcast_to(side, large.shape)[large] for side in (*sides, whole)])
-            parts = self._split(np.concatenate([parts, split], axis=1), largest)
-            whole = np.where(large, -np.inf, whole)
-        return self._weighed(whole, parts)
+            large = self._masses(*grid) > largest
+            parts = self._split(np.concatenate([parts, grid[:, large]], axis=1), largest)
+            grid = grid[:, ~large]
+            cells = self._weighed(np.concatenate([grid, parts], axis=1))
+        return cells
 
-    def _weighed(self, whole: Array, parts: Array) -> Cells:
+    def _weighed(self, sides: Array) -> Cells:
         """Cells with their masses, in units in which they cannot all vanish."""
-        x, tau = self.edges
-        top = max(np.max(whole), np.max(parts[4], initial=-np.inf))
-        mass = (np.exp(whole - top) * np.diff(x)[:, None] * np.diff(tau)).ravel()
-        if parts.size:
-            mass = np.concatenate([mass, np.exp(parts[4] - top) * (parts[1] - parts[0]) * (parts[3] - parts[2])])
-        cumulative = np.cumsum(mass)
-        return Cells(whole, parts, cumulative, float(np.exp(self._log_mass - top - np.log(cumulative[-1]))))
+        left, right, low, high, bound = sides
+        top = bound.max()
+        cumulative = np.cumsum(np.exp(bound - top) * (right - left) * (high - low))
+        return Cells(sides, cumulative, float(np.exp(self._log_mass - top - np.log(cumulative[-1]))))
 
     @property
     def _log_mass(self) -> float:
-        return self.law.log_normaliser() - self.kap
+        """Logarithm of the mass of the law by quadrature: it says where cells are worth while."""
+        return self.log_normaliser() - self.kap
 
     def _masses(self, left: Array, right: Array, low: Array, high: Array, bound: Array) -> Array:
         """Masses of cells under the envelope over the mass of the law, cut to be finite."""
@@ -147,27 +116,20 @@ class AxisEnvelope:
 
     def _split(self, cells: Array, largest: float) -> Array:
         """Cells ``(5, m)`` of more than so many times the law's mass are cut into four, again and again."""
-        kept, count = [], 0
+        kept, size = [], 0
         for _ in range(MOST_HALVINGS):
             large = self._masses(*cells) > largest
-            kept.append(np.compress(~large, cells, axis=1))
-            cells, count = np.compress(large, cells, axis=1), count + kept[-1].shape[1]
-            if not cells.size or cells.shape[1] + count > MOST_CELLS:
+            kept.append(cells[:, ~large])
+            cells, size = cells[:, large], size + kept[-1].shape[1]
+            if not cells.size or cells.shape[1] + size > MOST_CELLS:
                 break
-            cells = self._quarters(cells)
+            # quarters, without those that lie outside the ball
+            left, right, low, high, _ = cells
+            middle, centre = 0.5 * (left + right), 0.5 * (low + high)
+            sides = [(*x, *tau) for x in ((left, middle), (middle, right)) for tau in ((low, centre), (centre, high))]
+            cells = np.concatenate([np.stack([*part, self.bounds(*part)]) for part in sides], axis=1)
+            cells = cells[:, cells[4] > -np.inf]
         return np.concatenate([*kept, cells], axis=1)
-
-    def _quarters(self, cells: Array) -> Array:
-        """Cut each cell at its centre, without the parts that lie outside the ball."""
-        left, right, low, high, _ = cells
-        middle, centre = 0.5 * (left + right), 0.5 * (low + high)
-        parts = [
-            np.stack([*part, self.bounds(*part)])
-            for side in ((left, middle), (middle, right))
-            for part in ((*side, low, centre), (*side, centre, high))
-        ]
-        found = np.concatenate(parts, axis=1)
-        return np.compress(found[4] > -np.inf, found, axis=1)
 
     def bounds(self, left: Array, right: Array, low: Array, high: Array) -> Array:
         """Upper bounds of the log density where ``left <= x <= right`` and ``low <= tau <= high``; broadcast.
@@ -191,23 +153,25 @@ class AxisEnvelope:
         reach = np.abs(slope_x) * (right - left) + np.abs(slope_tau) * (high - low)
         return self.log_density(x0, tau0) + 0.5 * reach
 
-    def propose(self, u: Array) -> tuple[Array, Array, Array]:
-        """Uniform numbers ``(N, 4)`` -> points x, tau ``(N,)`` and whether they are accepted."""
-        cumulative = self.cells.cumulative
+    def propose(self, u: Array) -> tuple[Array, Array]:
+        """Uniform numbers ``(N, 4)`` -> points (x, tau) ``(N, 2)`` and whether they are accepted."""
+        sides, cumulative, _ = self.cells
         cell = np.minimum(np.searchsorted(cumulative, u[:, 0] * cumulative[-1], side="right"), cumulative.size - 1)
-        left, right, low, high, bound = self.cells.at(cell, *self.edges)
+        left, right, low, high, bound = sides[:, cell]
         at = left + (right - left) * u[:, 1]
         height = low + (high - low) * u[:, 2]
         inside = np.abs(at) ** self.p + height**self.p <= 1.0
         below = np.log(u[:, 3]) <= self.log_density(at, height) - bound
-        return at, height, inside & below
+        return np.column_stack([at, height]), inside & below
+
+
+_envelope = lru_cache(maxsize=16)(AxisEnvelope)
 
 
 def sample_axis(draws: KeyedDraws, p: float, d: int, kap: Array, c: float) -> Array:
     """Draw one point of the unit l_p ball per row, ``(rows, d)``, of density ``~ exp(kap x_1 - c ||x||_p^2)``.
 
-    Raises InputError for arguments out of range. Raises NumericalFailure if rows remain without an accepted point after
-    `MOST_ROUNDS`.
+    Raises NumericalFailure if rows remain without an accepted point after `MOST_ATTEMPTS`.
 
     Parameters
     ----------
@@ -219,27 +183,24 @@ def sample_axis(draws: KeyedDraws, p: float, d: int, kap: Array, c: float) -> Ar
         u = draws.uniform("axis", 0, 1)
         return sign[:, None] * truncated_normal(u, kap[:, None] / (2.0 * c), math.sqrt(0.5 / c), 1.0)
     uniforms = cache(lambda attempt: draws.uniform("axis", attempt, 4))
-    x, tau = np.empty(len(kap)), np.empty(len(kap))
+    found = np.empty((len(kap), 2))
     for tilt in np.unique(kap):
         rows = np.flatnonzero(kap == tilt)
-        x[rows], tau[rows] = _accepted(_envelope(p, d, float(tilt), c), uniforms, rows)
-    return np.concatenate([(sign * x)[:, None], tau[:, None] * cone_lp(draws, "cone", 0, p, d - 1)], axis=1)
+        found[rows] = _accepted(_envelope(p, d, float(tilt), c), uniforms, rows)
+    x, tau = found[:, :1], found[:, 1:]
+    return np.concatenate([sign[:, None] * x, tau * cone_lp(draws, "cone", 0, p, d - 1)], axis=1)
 
 
-def _accepted(envelope: AxisEnvelope, uniforms: Callable[[int], Array], rows: Array) -> tuple[Array, Array]:
-    """First accepted proposal x, tau ``(m,)`` of each of ``rows (m,)``; ``uniforms``: attempt -> ``(all rows, 4)``."""
-    x, tau, todo = np.empty(len(rows)), np.empty(len(rows)), np.arange(len(rows))
-    for attempt in range(MOST_ROUNDS):
-        at, height, accepted = envelope.propose(uniforms(attempt)[rows[todo]])
-        done = todo[accepted]
-        x[done], tau[done], todo = at[accepted], height[accepted], todo[~accepted]
-        if not len(todo):
-            return x, tau
-    raise NumericalFailure(
-        f"axis_exact: {len(todo)} of {len(rows)} rows without an accepted point after {MOST_ROUNDS} rounds at "
-        f"p = {envelope.p:g}, d = {envelope.d}, kap = {envelope.kap:g}, c = {envelope.c:g}; the envelope of "
-        f"{envelope.cells.cumulative.size} cells should accept {envelope.cells.acceptance:.2g} of its proposals"
-    )
+def _accepted(envelope: AxisEnvelope, uniforms: Callable[[int], Array], rows: Array) -> Array:
+    """First accepted points (x, tau) ``(m, 2)`` of ``rows (m,)``; ``uniforms``: attempt -> ``(all rows, 4)``."""
+    points, rest = first_accepted(lambda t, todo: envelope.propose(uniforms(t)[rows[todo]]), (len(rows), 2))
+    if rest.size:
+        raise NumericalFailure(
+            f"axis_exact: {len(rest)} of {len(rows)} rows without an accepted point after {MOST_ATTEMPTS} rounds at "
+            f"p = {envelope.p:g}, d = {envelope.d}, kap = {envelope.kap:g}, c = {envelope.c:g}; the envelope of "
+            f"{envelope.cells.cumulative.size} cells should accept {envelope.cells.acceptance:.2g} of its proposals"
+        )
+    return points
 
 
 def towards(points: Array, direction: Array) -> Array:
@@ -266,10 +227,3 @@ def _edges(first: float, last: float, low: float, high: float) -> Array:
         high + away,
     ]
     return np.unique(np.clip(np.concatenate(edges), first, last))
-
-
-@lru_cache(maxsize=64)
-def _envelope(p: float, d: int, kap: float, c: float) -> AxisEnvelope:
-    if not (np.isfinite(kap) and 0.0 < c < np.inf):
-        raise InputError("kap, c", (kap, c), "finite, c > 0")
-    return AxisEnvelope(p, d, kap, c)

@@ -8,7 +8,6 @@ from a random number of products of loss differences at random records.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,12 @@ from scipy.special import log_ndtr, ndtri
 
 from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.geometry.norms import dual_exponent, square_gradient
-from dpsco_bench.papers.gopi2022.samplers.truncated import quantile_of_log, truncated_exponential, truncated_normal
+from dpsco_bench.papers.gopi2022.samplers.truncated import (
+    first_accepted,
+    quantile_of_log,
+    truncated_exponential,
+    truncated_normal,
+)
 from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
@@ -27,34 +31,22 @@ SHRINKS = 32
 
 
 def sample_gibbs(
-    draws: KeyedDraws,
-    v: Array,
-    c: float,
-    q: float,
-    p: float,
-    radius: float,
-    sweeps: int,
-    observe: Callable[[Array], None] = lambda x: None,
-    scale_move: bool = True,
-    start: Array | None = None,
+    draws: KeyedDraws, start: Array, v: Array, c: float, q: float, p: float, radius: float, sweeps: int, observe: Any
 ) -> Array:
     """Last states ``(rows, d)`` of chains, one per row. Source: Chapter gopi2022, section 2.4.
 
     Parameters
     ----------
-    v : array (rows, d), tilts
+    start, v : array (rows, d), a state in the ball, and tilts
     c, q : float, curvature > 0 and its norm, in (1, 2]
     p, radius : float, the ball, p in [1, inf]
     observe : callable, shown the state after each sweep
-    start : array (rows, d), optional, in the ball; by default the origin
     """
-    d = v.shape[1]
-    x = np.zeros_like(v) if start is None else np.array(start)
+    d, x = v.shape[1], np.array(start)
     for sweep in range(sweeps):
         u = draws.uniform("gibbs", sweep, 2 * d + 1)
         _sweep(x, u[:, :d], -np.log(u[:, d : 2 * d]) / c, v, c, q, p, radius)
-        if scale_move:
-            x *= _scales(draws, sweep, x, np.log(u[:, 2 * d]), v, c, q, p, radius)[:, None]
+        x *= _scales(draws, sweep, x, np.log(u[:, 2 * d]), v, c, q, p, radius)[:, None]
         observe(x)
     return x
 
@@ -68,7 +60,7 @@ def _sweep(x: Array, u: Array, slack: Array, v: Array, c: float, q: float, p: fl
         if norm is None:
             x[:, j] = truncated_normal(u[:, j], v[:, j] / (2.0 * c), math.sqrt(0.5 / c), reach)
         else:
-            level = np.sqrt(norm.norm() ** 2 + slack[:, j])
+            level = np.sqrt((norm.total ** (1.0 / q)) ** 2 + slack[:, j])
             x[:, j] = truncated_exponential(u[:, j], v[:, j], np.minimum(reach, norm.room(j, level)))
             norm.replace(j, x[:, j])
         ball.replace(j, x[:, j])
@@ -81,9 +73,6 @@ class _PowerSum:
         self.p = p
         self.powers = np.abs(x) ** p if np.isfinite(p) else np.zeros_like(x)
         self.total = self.powers.sum(axis=1)
-
-    def norm(self) -> Array:
-        return self.total ** (1.0 / self.p)
 
     def room(self, j: int, radius: Array | float) -> Array:
         """Largest ``|x_j|`` for a norm of at most ``radius``, the other coordinates given."""
@@ -127,23 +116,12 @@ STATES = 1 << 22
 """Most numbers of the states that one launch leaves."""
 
 
-def takes(xp: Any, q: float, p: float) -> bool:
-    """Check that the run is on a device and the kernel knows the law: its conditionals are truncated exponentials."""
-    return bool(xp.__name__ == "cupy" and q < 2.0 and math.isfinite(p))
-
-
-def sample_gibbs_there(
-    xp: Any,
-    draws: KeyedDraws,
-    v: np.ndarray,
-    c: float,
-    q: float,
-    p: float,
-    radius: float,
-    sweeps: int,
-    observe: Callable[[np.ndarray], None] = lambda x: None,
-) -> np.ndarray:
-    """Draw as `sample_gibbs` does from the origin with scale moves, on the host, for a CuPy ``xp``."""
+def gibbs_chains(
+    xp: Any, draws: KeyedDraws, v: Array, c: float, q: float, p: float, radius: float, sweeps: int, observe: Any
+) -> Array:
+    """Draw as `sample_gibbs` does from the origin, on the host; on a device for a CuPy ``xp`` where the kernel can."""
+    if not (xp.__name__ == "cupy" and q < 2.0 and math.isfinite(p)):  # its conditionals are truncated exponentials
+        return sample_gibbs(draws, np.zeros_like(v), v, c, q, p, radius, sweeps, observe)
     from dpsco_bench.backend.device import kernel, launch  # which a run on a core does not load
     from dpsco_bench.rng.cuda import key_words
 
@@ -165,12 +143,7 @@ AT_ONCE, MOST_SHRINKS = 16, 1024
 
 
 def sample_hit_and_run(
-    draws: KeyedDraws,
-    log_density: Callable[[Array, Array], Array],
-    start: Array,
-    outer_radius: float,
-    steps: int,
-    observe: Callable[[Array], None] = lambda x: None,
+    draws: KeyedDraws, log_density: Any, start: Array, outer_radius: float, steps: int, observe: Any
 ) -> Array:
     """Last states ``(rows, d)`` of chains, one per row.
 
@@ -219,14 +192,6 @@ MOST_STEPS = 1 << 32
 LARGEST_CLIP = 0.05
 """The clip's error bound holds for a delta_in of at most this."""
 THRESHOLDS = 1.0 / np.array([math.factorial(a) for a in range(1, MOST_TERMS + 1)], dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class ProximalSchedule:
-    """T, and the probability that one k-scaled difference of losses exceeds 1/2, for a total variation distance."""
-
-    steps: int
-    delta_in: float
 
 
 def step_size(k: float, lipschitz: float, delta_in: float) -> float:
@@ -280,18 +245,18 @@ class ProximalRate:
         """``ln(1 + eta k mu2)``."""
         return math.log1p(step_size(self.k, self.lipschitz, delta_in) * self.k * self.weight)
 
-    def distance(self, schedule: ProximalSchedule) -> float:
-        """Bound on the total variation distance after the schedule's steps."""
-        mixing = 0.5 * self.divergence * math.exp(-2.0 * schedule.steps * self.rate(schedule.delta_in))
-        return schedule.steps * math.sqrt(math.e * schedule.delta_in) + math.sqrt(mixing)
+    def distance(self, steps: int, delta_in: float) -> float:
+        """Bound on the total variation distance after so many steps."""
+        mixing = 0.5 * self.divergence * math.exp(-2.0 * steps * self.rate(delta_in))
+        return steps * math.sqrt(math.e * delta_in) + math.sqrt(mixing)
 
     @staticmethod
     def clip(tau: float, steps: int) -> float:
         """Find the delta_in at which so many steps spend half of tau on the clip."""
         return min(LARGEST_CLIP, (0.5 * tau / steps) ** 2 / math.e)
 
-    def schedule(self, tau: float) -> ProximalSchedule:
-        """Least T and the delta_in that goes with it, for half of tau each.
+    def steps(self, tau: float) -> int:
+        """Least T that with its `clip` spends half of tau on either error.
 
         Raises InputError for tau outside (0, 1), or so small that 2^32 steps do not reach it.
         """
@@ -305,7 +270,7 @@ class ProximalRate:
                 raise InputError("tau", tau, f"so large that {MOST_STEPS} steps of the alternating sampler reach it")
             needed = max(1, math.ceil(distance / (2.0 * rate)))
             if needed <= steps:
-                return ProximalSchedule(steps, delta_in)
+                return steps
             steps = needed
 
 
@@ -337,8 +302,8 @@ class ProximalSampler:
     Parameters
     ----------
     gaussian : callable
-        (name, step, mean (m, d), sd, rows (m,)) -> points of ``exp(-psi - ||. - y||^2/(2 eta))`` and a mask of capped
-        ones, in the mean and standard deviation that completing the square gives; y and ``sqrt(eta)`` at curvature 0.
+        (name, step, mean (m, d), sd, rows (m,)) -> points of ``exp(-psi - ||. - y||^2/(2 eta))`` and which are capped,
+        in the mean and standard deviation that completing the square gives; y and ``sqrt(eta)`` at curvature 0.
     differences : callable, (z (m, d), x (m, d), indices (m, W), rows (m,)) -> ``f_j(z) - f_j(x)``, (m, W)
     k, curvature, eta : float, inverse temperature; psi is ``(curvature/2) ||x||^2`` on a set, or anything that
         ``gaussian`` sees to itself, at curvature 0; step size
@@ -350,14 +315,7 @@ class ProximalSampler:
     """
 
     def __init__(
-        self,
-        draws: KeyedDraws,
-        gaussian: Callable[[str, int, Array, float, Array], tuple[Array, Array]],
-        differences: Callable[[Array, Array, Array, Array], Array],
-        n: int,
-        k: float,
-        curvature: float,
-        eta: float,
+        self, draws: KeyedDraws, gaussian: Any, differences: Any, n: int, k: float, curvature: float, eta: float
     ) -> None:
         self.draws, self.gaussian, self.differences = draws, gaussian, differences
         self.n, self.k, self.eta = n, k, eta
@@ -365,7 +323,7 @@ class ProximalSampler:
         self.queries, self.calls = np.zeros(draws.rows), np.zeros(draws.rows)
         self.capped = np.zeros(draws.rows, dtype=bool)
 
-    def run(self, start: Array, steps: int, observe: Callable[[Array], None] = lambda x: None) -> Array:
+    def run(self, start: Array, steps: int, observe: Any = lambda x: None) -> Array:
         """States ``(rows, d)`` after so many steps from ``start``."""
         x = start
         for t in range(steps):
@@ -388,7 +346,7 @@ class ProximalSampler:
             indices = self.draws.integers(f"records/{attempt}", t, width, self.n)[rows]
             rho = estimate(count, self.k * self.differences(z, x, indices, rows))
             self.queries[rows] += count * (count + 1)
-            self.capped[rows] |= capped | capped_too
+            self.capped[rows[np.append(capped, capped_too)]] = True
             accepted = u[:, 1] <= 0.5 * np.clip(rho, 0.0, 2.0)
             found[rows[accepted]] = x[accepted]
             rows = rows[~accepted]
@@ -397,62 +355,33 @@ class ProximalSampler:
         raise NumericalFailure(f"proximal_sampler: nothing accepted in {MOST_ROUNDS} rounds of step {t}")
 
 
-TINY = 1e-300
-
-
 def regularised_gaussian(
-    draws: KeyedDraws,
-    name: str,
-    step: int,
-    mean: Array,
-    sd: float,
-    c: float,
-    q: float,
-    p: float,
-    radius: float,
-    cap: int,
-    rows: Array,
+    draws: KeyedDraws, name: str, step: int, mean: Array, sd: float, c: float, q: float, p: float, R: float, rows: Array
 ) -> tuple[Array, Array]:
     """Points of density ``~ exp(-||x - mean||_2^2/(2 sd^2) - c ||x||_q^2)`` on an l_p ball, by rejection.
 
     The square of a norm lies above its tangent at any z, ``||z||_q^2 + <g, x - z>``, so that a Gaussian about
     ``mean - sd^2 c g`` proposes, cut to a half-space that holds the ball and touches it in the direction of its mean.
 
-    Parameters
-    ----------
-    mean : array (m, d)
-    sd, radius : float, > 0
-    c, q : float, curvature >= 0 and its norm, in (1, 2]
-    p : float, the ball, >= 1
-    cap : int, most attempts
-    rows : array (m,), the rows of ``draws`` that ask
-
-    Returns
-    -------
-    points : array (m, d), in the ball
-    capped : array (m,) of bool
-        Rows for which every attempt failed: their point is the last attempt, shrunk into the ball.
+    Parameters and returns are those of `gaussian_on_ball`, R the radius; c, q: curvature >= 0 and its norm, in (1, 2].
     """
     slope = square_gradient(mean, q, 2.0 * c)
     level = c * np.linalg.norm(mean, ord=q, axis=1) ** 2  # of the tangent at the mean
     middle = mean - sd**2 * slope
     normal = square_gradient(middle, p, 1.0) if p > 1.0 else np.sign(middle)
-    normal = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), TINY)
-    reach = radius * np.linalg.norm(normal, ord=dual_exponent(p), axis=1)  # largest <normal, x> on the ball
+    normal = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
+    reach = R * np.linalg.norm(normal, ord=dual_exponent(p), axis=1)  # largest <normal, x> on the ball
     room = log_ndtr((reach - np.sum(normal * middle, axis=1)) / sd)
-    points, todo, length = np.empty_like(mean), np.arange(len(mean)), np.ones(len(mean))
-    for attempt in range(cap):
+
+    def propose(attempt: int, todo: Array) -> tuple[Array, Array]:
         u = draws.uniform(f"{name}/{attempt}", step, mean.shape[1] + 2)[rows[todo]]
         z, along = ndtri(u[:, :-2]), normal[todo]
         inwards = quantile_of_log(room[todo] + np.log(u[:, -2])) - np.sum(along * z, axis=1)
         at = middle[todo] + sd * (z + inwards[:, None] * along)
         above = c * np.linalg.norm(at, ord=q, axis=1) ** 2 - level[todo]
         above = above - np.sum(slope[todo] * (at - mean[todo]), axis=1)
-        points[todo], length[todo] = at, np.linalg.norm(at, ord=p, axis=1)
-        todo = todo[(length[todo] > radius) | (np.log(u[:, -1]) > -above)]
-        if not todo.size:
-            break
-    capped = np.zeros(len(mean), dtype=bool)
-    capped[todo] = True
-    points[todo] *= np.minimum(1.0, radius / length[todo])[:, None]
+        return at, (np.linalg.norm(at, ord=p, axis=1) <= R) & (np.log(u[:, -1]) <= -above)
+
+    points, capped = first_accepted(propose, mean.shape)
+    points[capped] *= np.minimum(1.0, R / np.linalg.norm(points[capped], ord=p, axis=1))[:, None]
     return points, capped

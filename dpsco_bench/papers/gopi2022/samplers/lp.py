@@ -18,10 +18,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from dpsco_bench.errors import InputError, NumericalFailure
+from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.papers.gopi2022.laws.quadrature import DEPTH, ends, gauss_legendre
 from dpsco_bench.papers.gopi2022.samplers.truncated import (
     tangent_ends,
@@ -97,18 +98,13 @@ class HalfLine:
         return -below, above
 
 
-@lru_cache(maxsize=16)
-def half_line(q: float) -> HalfLine:
-    return HalfLine(q)
-
-
+half_line = lru_cache(maxsize=16)(HalfLine)
 Function = Callable[[Array], Array]
 _HALVINGS, _ROUNDS = 3, 60
 LEAST, _TINY = 1e-15, 1e-300
 
 
-@dataclass(frozen=True)
-class Product:
+class Product(NamedTuple):
     """A product of densities ``exp(v_j x_j - lam |x_j|^q - eta |x_j|^p)`` for each of N rows, ``(N,)`` each.
 
     Attributes
@@ -128,22 +124,34 @@ class Product:
 
 @dataclass(frozen=True)
 class LpProducts:
-    """Both products for tilts ``v (N, d)``, >= 0. Their parameters come from means that need not be exact."""
+    """The law of N rows of tilts, and both products that bound it; their parameters come from means to a few digits.
+
+    Parameters
+    ----------
+    v : array (N, d), tilts of either sign
+    c : float, > 0
+    q, p : float, q = p in (1, 2), or p = 1 and q in (1, 2)
+    """
 
     v: Array
     c: float
     q: float
     p: float
 
-    def best(self) -> Product:
+    @cached_property
+    def size(self) -> Array:
+        return np.abs(self.v)
+
+    @cached_property
+    def product(self) -> Product:
         """Choose the one of smaller mass in each row."""
         one, other = self.whole(), self.with_last()
         better = other.log_mass < one.log_mass
-        return Product(**{key: np.where(better, getattr(other, key), value) for key, value in vars(one).items()})
+        return Product(*(np.where(better, theirs, own) for own, theirs in zip(one, other, strict=True)))
 
     def whole(self) -> Product:
         """Propose all coordinates from the product; the tangent touches at its mean of ``||x||_q^q``."""
-        largest = self.v.max(axis=1)
+        largest = self.size.max(axis=1)
 
         def multiplier(lam: Array) -> Array:
             """Eta for which the mean of ``||x||_p^p`` is 1, or 0."""
@@ -156,7 +164,7 @@ class LpProducts:
             eta = np.zeros_like(lam) if self.q == self.p else multiplier(lam)
             return np.asarray(self._moments(lam, eta)[1].sum(axis=1))
 
-        at = _positive(mean, lambda at: at, np.ones(len(self.v)), self._close)
+        at = _positive(mean, lambda at: at, np.ones(len(self.size)), self._close)
         lam, most = self._tangent(at)
         eta = multiplier(lam)
         mass = self._moments(lam, eta)[0].sum(axis=1) + most + eta
@@ -167,15 +175,16 @@ class LpProducts:
 
         Its tangents touch at x for ``|x_j|^q`` and at T for the room.
         """
-        pivot = np.argmax(self.v, axis=1)
-        tilt = np.maximum(self.v[np.arange(len(pivot)), pivot], LEAST)
-        others = np.arange(self.v.shape[1]) != pivot[:, None]
+        pivot = np.argmax(self.size, axis=1)
+        tilt = np.maximum(self.size[np.arange(len(pivot)), pivot], LEAST)
+        others = np.arange(self.size.shape[1]) != pivot[:, None]
 
         def rest(lam: Array, eta: Array) -> list[Array]:
             return [np.where(others, value, 0.0).sum(axis=1) for value in self._moments(lam, eta)]
 
-        lam, room, x, extra = self._touching(tilt, np.where(others, self.v, 0.0).max(axis=1), rest)
-        most = self._above(lam)
+        lam, room, x, extra = self._touching(tilt, np.where(others, self.size, 0.0).max(axis=1), rest)
+        # max_u lam u - c u^(2/q)
+        most = self.c * (2.0 / self.q - 1.0) * (0.5 * lam * self.q / self.c) ** (2.0 / (2.0 - self.q))
         rate = tilt - lam * self.q * x ** (self.q - 1.0)
         outwards = rate > 0.0
         rate = np.where(outwards, rate, 1.0)
@@ -208,7 +217,7 @@ class LpProducts:
 
         def last(lam: Array) -> tuple[Array, Array]:
             """x, at the mean of T, and the multiplier, at least the one for which the mean of w is 1."""
-            most = (1.0 - 1.0 / self.v.shape[1]) * one
+            most = (1.0 - 1.0 / self.size.shape[1]) * one
             x = 1.0 - _positive(lambda w: rest(lam, rate(lam, 1.0 - w))[2], lambda w: w, most, self._close)
             eta = _beside(second, lambda eta: rest(lam, eta)[2], lambda eta: one, self._most, self._close)
             return x, np.maximum(rate(lam, x), eta)
@@ -230,26 +239,19 @@ class LpProducts:
     @property
     def _most(self) -> Array:
         """More than any multiplier need be."""
-        return np.asarray(1e3 * (self.v.sum(axis=1) + self.v.shape[1]))
+        return np.asarray(1e3 * (self.size.sum(axis=1) + self.size.shape[1]))
 
     def _tangent(self, at: Array) -> tuple[Array, Array]:
         """Slope lam of the tangent of ``c u^(2/q)`` at u, and ``max_u lam u - c u^(2/q)``."""
         power = 2.0 / self.q
         return self.c * power * at ** (power - 1.0), self.c * (power - 1.0) * at**power
 
-    def _above(self, lam: Array) -> Array:
-        """``max_u lam u - c u^(2/q)`` for a slope of a tangent; with q = 2 the function is its own tangent."""
-        if self.q == 2.0:
-            return np.zeros_like(lam)
-        at_power = (0.5 * lam * self.q / self.c) ** (2.0 / (2.0 - self.q))
-        return np.asarray(self.c * (2.0 / self.q - 1.0) * at_power)
-
     def _moments(self, lam: Array, eta: Array) -> tuple[Array, Array, Array]:
         """Log normalisers, ``E |x_j|^q`` and ``E |x_j|^p`` of coordinates, ``(N, d)`` each, without the cut at +-1."""
         if self.q == self.p:
             lam, eta = lam + eta, 0.0 * eta
         scale = lam[:, None] ** (-1.0 / self.q)
-        t, z = self.v * scale, eta[:, None] * scale
+        t, z = self.size * scale, eta[:, None] * scale
         (up, rise, most), (down, fall, least) = half_line(self.q)(t - z), half_line(self.q)(-t - z)
         share = 1.0 / (1.0 + np.exp(np.clip(down - up, -700.0, 700.0)))  # of the side towards which the tilt points
         power = (share * most + (1.0 - share) * least) / lam[:, None]
@@ -327,47 +329,31 @@ class Factors:
     q: float
     p: float
 
-    def log_density(self, rows: Array, x: Array) -> Array:
-        """At ``x (m, d)`` of rows ``(m,)``, where the tilts are taken for positive."""
-        size = np.abs(x)
-        penalty = self.lam[rows, None] * size**self.q + self.eta[rows, None] * size**self.p
-        return np.asarray(np.abs(self.v)[rows] * x - penalty)
-
     @cached_property
     def _envelope(self) -> tuple[Array, ...]:
         """Touching points, log densities and slopes there, ends and running masses of their pieces, ``(N, d, K)``."""
-        touch = self._touching_points()
-        size = np.abs(touch)
-        lam, eta, tilt = self.lam[:, None, None], self.eta[:, None, None], np.abs(self.v)[:, :, None]
-        value = tilt * touch - lam * size**self.q - eta * size**self.p
-        pull = lam * self.q * size ** (self.q - 1.0) + eta * self.p * size ** (self.p - 1.0)
-        slope = tilt - np.sign(touch) * pull
-        offset, edge = value - slope * touch, np.ones((*touch.shape[:2], 1))
-        ends = tangent_ends(touch, slope, np.diff(offset))
-        start, end = np.concatenate([-edge, ends], axis=2), np.concatenate([ends, edge], axis=2)
-        return touch, value, slope, start, end, tangent_masses(touch, value, slope, start, end)
+        tilt, lam, eta = np.abs(self.v)[:, :, None], self.lam[:, None, None], self.eta[:, None, None]
 
-    def _touching_points(self) -> Array:
-        """Increasing, ``(N, d, K)``."""
-        tilt, lam, eta = np.abs(self.v), self.lam[:, None], self.eta[:, None]
-
-        def value(x: Array) -> Array:
+        def log_density(x: Array) -> Array:
             size = np.abs(x)
             return np.asarray(tilt * x - lam * size**self.q - eta * size**self.p)
 
-        def rises(x: Array) -> Array:
-            return np.asarray(tilt > lam * self.q * x ** (self.q - 1.0) + eta * self.p * x ** (self.p - 1.0))
+        def pull(size: Array) -> Array:
+            return np.asarray(lam * self.q * size ** (self.q - 1.0) + eta * self.p * size ** (self.p - 1.0))
 
-        zero, one = np.zeros_like(tilt), np.ones_like(tilt)
-        mode = ends(rises, zero, one, _STEPS)[0]
-        top = value(mode)
+        one = np.ones_like(tilt)
+        mode = ends(lambda x: tilt > pull(x), np.zeros_like(tilt), one, _STEPS)[0]
+        top = log_density(mode)
 
         def reach(side: float, k: float) -> Array:
-            above = ends(lambda x: value(side * x) > top - k, side * mode, one, _STEPS)[0]
-            return side * above
+            return side * ends(lambda x: log_density(side * x) > top - k, side * mode, one, _STEPS)[0]
 
         left, right = [reach(-1.0, k) for k in LEVELS], [reach(1.0, k) for k in reversed(LEVELS)]
-        return np.stack([*left, mode, *right], axis=2)
+        touch = np.concatenate([*left, mode, *right], axis=2)
+        value, slope = log_density(touch), tilt - np.sign(touch) * pull(np.abs(touch))
+        cuts = tangent_ends(touch, slope, np.diff(value - slope * touch))
+        start, end = np.concatenate([-one, cuts], axis=2), np.concatenate([cuts, one], axis=2)
+        return touch, value, slope, start, end, tangent_masses(touch, value, slope, start, end)
 
     def propose(self, rows: Array, u: Array) -> tuple[Array, Array]:
         """Uniform numbers ``(m, d, 3)`` of rows ``(m,)`` -> points ``(m, d)`` and which of them are accepted."""
@@ -378,7 +364,9 @@ class Factors:
         half = 0.5 * (end[at] - start[at])
         x = 0.5 * (end[at] + start[at]) + truncated_exponential(u[:, :, 1], slope[at], half)
         envelope = value[at] + slope[at] * (x - touch[at])
-        accepted = np.log(u[:, :, 2]) <= self.log_density(rows, x) - envelope
+        size = np.abs(x)
+        penalty = self.lam[rows, None] * size**self.q + self.eta[rows, None] * size**self.p
+        accepted = np.log(u[:, :, 2]) <= np.abs(self.v)[rows] * x - penalty - envelope
         return np.where(self.v[rows] < 0.0, -x, x), accepted
 
     def sample(self, draws: KeyedDraws, name: str, first_step: int, steps: int, asked: Array, rows: Array) -> Array:
@@ -409,28 +397,12 @@ MOST_PROPOSALS = 1 << 15
 """Most proposals of a row. One in fifty or more is accepted, so a row without any is an error of the bound."""
 
 
-@dataclass(frozen=True)
-class LpEnvelope:
-    """The law of N rows of tilts ``v (N, d)``, the product that bounds each of them, and its factors.
+class LpEnvelope(LpProducts):
+    """The law, and the factors of the product that bounds each of its rows."""
 
-    Parameters
-    ----------
-    c : float, > 0
-    q, p : float, q = p in (1, 2), or p = 1 and q in (1, 2]
-    """
-
-    v: Array
-    c: float
-    q: float
-    p: float
-    product: Product
-    factors: Factors
-
-    @classmethod
-    def of(cls, v: Array, c: float, q: float, p: float) -> LpEnvelope:
-        """Make the proposal with the better product of each row."""
-        product = LpProducts(np.abs(v), c, q, p).best()
-        return cls(v, c, q, p, product, Factors(v, product.lam, product.eta, q, p))
+    @cached_property
+    def factors(self) -> Factors:
+        return Factors(self.v, self.product.lam, self.product.eta, self.q, self.p)
 
     def finish(self, rows: Array, x: Array, u: Array) -> tuple[Array, Array]:
         """Points of the products ``(m, d)`` of rows ``(m,)`` and uniform numbers ``(m, 2)`` -> points, accepted."""
@@ -461,26 +433,22 @@ class LpEnvelope:
 def sample_lp(draws: KeyedDraws, v: Array, c: float, q: float, p: float) -> Array:
     """Draw one point of the unit l_p ball per row, ``(rows, d)``, of density ``~ exp(<v, x> - c ||x||_q^2)``.
 
-    Raises InputError for arguments out of range, NumericalFailure for a row without a point after `MOST_PROPOSALS`.
+    Raises NumericalFailure for a row without a point after `MOST_PROPOSALS`.
 
     Parameters
     ----------
     v : array (rows, d), tilts
     c : float, > 0
-    q, p : float, q = p in (1, 2), or p = 1 and q in (1, 2]
+    q, p : float, q = p in (1, 2), or p = 1 and q in (1, 2)
     """
-    if not (1.0 <= p < 2.0 and (q == p > 1.0 or (p == 1.0 and 1.0 < q <= 2.0))):
-        raise InputError("p, q", (p, q), "q = p in (1, 2), or p = 1 and q in (1, 2]")
-    if not (np.all(np.isfinite(v)) and 0.0 < c < np.inf):
-        raise InputError("v, c", (v, c), "finite, c > 0")
     d = v.shape[1]
     if d == 1:
         return truncated_normal(draws.uniform("lp", 0, 1), v / (2.0 * c), np.sqrt(0.5 / c), 1.0)
-    shared = LpEnvelope.of(v[:1], c, q, p) if np.all(v == v[0]) else None
+    shared = LpEnvelope(v[:1], c, q, p) if np.all(v == v[0]) else None
     x = np.empty_like(v)
     for first in range(0, len(v), ROWS):
         asked = np.arange(first, min(first + ROWS, len(v)))
-        envelope = shared or LpEnvelope.of(v[asked], c, q, p)
+        envelope = shared or LpEnvelope(v[asked], c, q, p)
         rows = np.zeros_like(asked) if shared else np.arange(len(asked))
         x[asked] = _accepted(draws, envelope, asked, rows)
     return x

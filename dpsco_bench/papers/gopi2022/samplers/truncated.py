@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import gammaincinv, log_ndtr, ndtri, ndtri_exp
 
 from dpsco_bench.errors import NumericalFailure
+from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
@@ -79,8 +80,26 @@ def truncated_exponential(u: Array, slope: Any, high: Any) -> Array:
     return np.where(np.asarray(slope) < 0, -1.0, 1.0) * np.clip(high - distance, -high, high)
 
 
+MOST_ATTEMPTS = 1000
+"""Most proposals of a row. Where an envelope accepts half of them, so many failures are an error, not chance."""
+
+
+def first_accepted(propose: Callable[[int, Array], tuple[Array, Array]], shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """First accepted proposal of each of N rows, ``shape = (N, ...)``, and the rows ``(m,)`` left with their last one.
+
+    ``propose(attempt, rows (m,))`` gives points ``(m, ...)`` and whether they are accepted.
+    """
+    points, todo = np.empty(shape), np.arange(shape[0])
+    for attempt in range(MOST_ATTEMPTS):
+        points[todo], accepted = propose(attempt, todo)
+        todo = todo[~accepted]
+        if not todo.size:
+            break
+    return points, todo
+
+
 def gaussian_on_ball(
-    draws: KeyedDraws, name: str, step: int, mean: Array, sd: float, p: float, radius: float, cap: int, rows: Array
+    draws: KeyedDraws, name: str, step: int, mean: Array, sd: float, p: float, radius: float, rows: Array
 ) -> tuple[Array, Array]:
     """Gaussians ``N(mean, sd^2 I)`` conditioned on the l_p ball, by rejection; on the cube by inversion.
 
@@ -93,23 +112,20 @@ def gaussian_on_ball(
     Returns
     -------
     points : array (m, d), in the ball
-    capped : array (m,) of bool
-        Rows for which every attempt failed: their point is the last attempt, shrunk on the sphere.
+    capped : array of int
+        Those of the m points that were never accepted: the last attempt, shrunk on the sphere.
     """
     if np.isinf(p):
         u = draws.uniform(f"{name}/0", step, mean.shape[1])[rows]
-        return truncated_normal(u, mean, sd, radius), np.zeros(len(mean), dtype=bool)
-    points, todo = np.empty_like(mean), np.arange(len(mean))
-    for attempt in range(cap):
+        return truncated_normal(u, mean, sd, radius), np.arange(0)
+
+    def propose(attempt: int, todo: Array) -> tuple[Array, Array]:
         u = draws.uniform(f"{name}/{attempt}", step, mean.shape[1])[rows[todo]]
-        points[todo] = mean[todo] + sd * ndtri(u)
-        length = np.linalg.norm(points[todo], ord=p, axis=1)
-        todo = todo[length > radius]
-        if not todo.size:
-            break
-    capped = np.zeros(len(mean), dtype=bool)
-    capped[todo] = True
-    points[todo] *= radius / np.linalg.norm(points[todo], ord=p, axis=1, keepdims=True)
+        points = mean[todo] + sd * ndtri(u)
+        return points, np.linalg.norm(points, ord=p, axis=1) <= radius
+
+    points, capped = first_accepted(propose, mean.shape)
+    points[capped] *= radius / np.linalg.norm(points[capped], ord=p, axis=1, keepdims=True)
     return points, capped
 
 
@@ -150,88 +166,62 @@ def tangent_masses(touch: Array, value: Array, slope: Array, start: Array, end: 
 
 TANGENTS = 33
 _DEPTH = 30.0
-MOST_ROUNDS = 1000
 
 
-@dataclass(frozen=True)
-class TangentEnvelope:
-    """A piecewise exponential envelope of the radial density on ``(0, R]``.
+class TangentEnvelope(RadialLaw):
+    """The law of a radius with one curvature, A >= 0, and a piecewise exponential envelope of its density.
 
     Tangents of a concave function lie above it wherever they touch; where they touch only decides how much is accepted.
     Source: Chapter gopi2022, section 2.3 (radial_exact).
     """
 
-    d: int
-    A: float
-    B: float
-    R: float
-
-    def log_density(self, rho: Array) -> Array:
-        """``(d - 1) log rho - A rho - B rho^2``."""
-        volume = (self.d - 1) * np.log(rho) if self.d > 1 else 0.0
-        return volume - self.A * rho - self.B * rho * rho
-
     def slope(self, rho: Array) -> Array:
         return (self.d - 1) / rho - self.A - 2.0 * self.B * rho
 
     @cached_property
-    def _pieces(self) -> tuple[Array, Array, Array]:
-        """Find where the tangents touch, and the ends of their pieces ``(TANGENTS + 1,)``."""
+    def _pieces(self) -> tuple[Array, ...]:
+        """Touching points of the tangents, log densities and slopes there, ends and running masses of their pieces."""
         touch = self._touching_points()
-        value, slope = self.log_density(touch), self.slope(touch)
+        value, slope = self.log_density(touch, self.B), self.slope(touch)
         ends = tangent_ends(touch, slope, value[1:] - value[:-1] - slope[1:] * touch[1:] + slope[:-1] * touch[:-1])
-        return touch, np.concatenate([[0.0], ends]), np.concatenate([ends, [self.R]])
+        start, end = np.concatenate([[0.0], ends]), np.concatenate([ends, [self.R]])
+        return touch, value, slope, start, end, tangent_masses(touch, value, slope, start, end)
 
     def _touching_points(self) -> Array:
         """Choose points from one place where the density is exp(-30) of its maximum to the other side of the mode."""
         mode = self._mode()
-        top = self.log_density(np.asarray(mode))
-        low, high = mode, mode
+        top, low = self.log_density(mode, self.B), mode
         for _ in range(60):  # halve the distance to the ends until the density there is not negligible
-            low = 0.5 * low if self.log_density(np.asarray(low)) > top - _DEPTH else low
+            low = 0.5 * low if self.log_density(low, self.B) > top - _DEPTH else low
         step = self.R - mode
         for _ in range(60):
-            step = 0.5 * step if self.log_density(np.asarray(mode + step)) < top - _DEPTH else step
+            step = 0.5 * step if self.log_density(mode + step, self.B) < top - _DEPTH else step
         high = min(self.R, mode + 2.0 * step)
         return np.unique(np.concatenate([np.linspace(low, mode, TANGENTS), np.linspace(mode, high, TANGENTS)]))
 
     def _mode(self) -> float:
         """Zero of the slope, at most R; a small radius where the density falls from 0 on."""
         root = np.sqrt(self.A * self.A + 8.0 * self.B * (self.d - 1))
-        if self.d == 1 and self.A >= 0:
+        if self.d == 1:
             return min(self.R, 1e-3 / max(self.A, np.sqrt(self.B), 1.0 / self.R))
-        if self.A >= 0:
-            zero = 2.0 * (self.d - 1) / (self.A + root) if root > 0 else self.R
-        else:
-            zero = (root - self.A) / (4.0 * self.B) if self.B > 0 else self.R
-        return float(min(self.R, zero))
-
-    @cached_property
-    def _cumulative(self) -> Array:
-        """Running sums of the pieces' masses under the envelope."""
-        touch, start, end = self._pieces
-        return tangent_masses(touch, self.log_density(touch), self.slope(touch), start, end)
+        return float(min(self.R, 2.0 * (self.d - 1) / (self.A + root) if root > 0 else self.R))
 
     def propose(self, u: Array) -> tuple[Array, Array]:
         """Uniform numbers ``(N, 3)`` -> radii ``(N,)`` and whether they are accepted."""
-        touch, start, end = self._pieces
-        piece = np.searchsorted(self._cumulative, u[:, 0] * self._cumulative[-1], side="right")
-        piece = np.minimum(piece, self._cumulative.size - 1)
-        half, slope = 0.5 * (end - start)[piece], self.slope(touch)[piece]
-        rho = 0.5 * (start + end)[piece] + truncated_exponential(u[:, 1], slope, half)
+        touch, value, slope, start, end, cumulative = self._pieces
+        piece = np.searchsorted(cumulative, u[:, 0] * cumulative[-1], side="right")
+        piece = np.minimum(piece, cumulative.size - 1)
+        rho = 0.5 * (start + end)[piece] + truncated_exponential(u[:, 1], slope[piece], 0.5 * (end - start)[piece])
         rho = np.maximum(rho, np.finfo(float).tiny)
-        envelope = self.log_density(touch[piece]) + slope * (rho - touch[piece])
-        return rho, np.log(u[:, 2]) <= self.log_density(rho) - envelope
+        envelope = value[piece] + slope[piece] * (rho - touch[piece])
+        return rho, np.log(u[:, 2]) <= self.log_density(rho, self.B) - envelope
 
 
 def sample_radius(draws: KeyedDraws, d: int, A: float, B: float, R: float) -> Array:
     """Radii ``(rows,)`` of density ``~ rho^(d-1) exp(-A rho - B rho^2)`` on ``(0, R]``; see `TangentEnvelope`."""
     envelope = TangentEnvelope(d, A, B, R)
-    radii, todo = np.empty(draws.rows), np.ones(draws.rows, dtype=bool)
-    for attempt in range(MOST_ROUNDS):
-        rho, accepted = envelope.propose(draws.uniform("radius", attempt, 3))
-        radii = np.where(todo & accepted, rho, radii)
-        todo &= ~accepted
-        if not todo.any():
-            return radii
-    raise NumericalFailure(f"radial_exact: nothing accepted in {MOST_ROUNDS} rounds at d = {d}, A = {A:g}, B = {B:g}")
+    radii, rest = first_accepted(lambda t, rows: envelope.propose(draws.uniform("radius", t, 3)[rows]), (draws.rows,))
+    if rest.size:
+        reason = f"nothing accepted in {MOST_ATTEMPTS} rounds at d = {d}, A = {A:g}, B = {B:g}"
+        raise NumericalFailure(f"radial_exact: {reason}")
+    return radii

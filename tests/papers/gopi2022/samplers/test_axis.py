@@ -38,17 +38,10 @@ SPLIT = [
 cells alone accepts between 1e-19 and a tenth of the proposals."""
 
 
-def proposable(envelope):
-    """Sides and bounds of all cells that may be proposed, (5, m)."""
-    cells = envelope.cells
-    found = cells.at(np.arange(cells.cumulative.size), *envelope.edges)
-    return found[:, found[4] > -np.inf]
-
-
 @pytest.mark.parametrize("law", LAWS + SPLIT)
 def test_the_envelope_dominates_the_density_in_every_cell(law):
     envelope, rng = AxisEnvelope(*law), np.random.default_rng(1)
-    left, right, low, high, bounds = proposable(envelope)
+    left, right, low, high, bounds = envelope.cells.sides
     for position in (*rng.uniform(size=(6, 2)), (0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)):
         at, height = left + position[0] * (right - left), low + position[1] * (high - low)
         with np.errstate(divide="ignore"):
@@ -64,16 +57,15 @@ def test_cells_tile_the_ball(draws, law):
     x, tau = envelope.edges
     assert x[0] == -1 and x[-1] == 1 and tau[0] == 0 and tau[-1] == 1
     assert np.all(np.diff(x) > 0) and np.all(np.diff(tau) > 0)
-    left, right, low, high, _ = proposable(envelope)
+    left, right, low, high, _ = sides = envelope.cells.sides
     of_law = sample_axis(draws(20), p, d, np.full(20, kap), c)
     first = np.append(of_law[:, 0], rng.uniform(-1, 1, 20))
     reach = (1.0 - np.abs(first[20:]) ** p) ** (1 / p)
     rest = np.append(np.sum(np.abs(of_law[:, 1:]) ** p, axis=1) ** (1 / p), reach * rng.uniform(size=20))
-    if envelope.cells.parts.size:  # and points near parts of split cells
-        part = envelope.cells.parts[:, rng.integers(envelope.cells.parts.shape[1], size=40)]
-        near = part[:4:2] + 2.0 * (part[1:4:2] - part[:4:2]) * rng.uniform(size=(2, 40))
-        inside = (np.abs(near[0]) ** p + near[1] ** p < 1) & (near[0] < 1)
-        first, rest = np.append(first, near[0, inside]), np.append(rest, near[1, inside])
+    last = sides[:, -rng.integers(1, 1000, size=40)]  # and points near the last cells: of split ones
+    near = last[:4:2] + 2.0 * (last[1:4:2] - last[:4:2]) * rng.uniform(size=(2, 40))
+    inside = (np.abs(near[0]) ** p + near[1] ** p < 1) & (near[0] < 1)
+    first, rest = np.append(first, near[0, inside]), np.append(rest, near[1, inside])
     for at, height in zip(first, rest, strict=True):
         assert np.sum((left <= at) & (at < right) & (low <= height) & (height < high)) == 1
 

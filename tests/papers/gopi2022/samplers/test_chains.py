@@ -17,7 +17,7 @@ def axis(kap, d, rows=ROWS):
 @pytest.mark.parametrize(("p", "d", "kap", "c"), [(1.5, 4, 5.0, 3.0), (2.0, 5, 6.0, 4.0), (1.2, 3, -3.0, 2.0)])
 def test_an_exact_sample_stays_exact(draws, score, p, d, kap, c):
     start = sample_axis(draws(ROWS, "start"), p, d, np.full(ROWS, kap), c)
-    x = sample_gibbs(draws(ROWS), axis(kap, d), c, p, p, 1.0, 3, start=start)
+    x = sample_gibbs(draws(ROWS), start, axis(kap, d), c, p, p, 1.0, 3, np.shape)
     law = AxisLaw(p, d, kap, c)
     assert score(x[:, 0], law.mean()) < 4
     assert score((x[:, 0] - law.mean()) ** 2, law.variance()) < 4
@@ -35,7 +35,7 @@ def test_balls_of_another_norm_against_rejection(draws, p, q):
     ball = magnitude / (np.sum(np.abs(magnitude) ** p, axis=1) + rng.standard_exponential(400000))[:, None] ** (1 / p)
     weight = np.exp(ball @ v - c * np.linalg.norm(ball, ord=q, axis=1) ** 2)
     weight /= weight.sum()
-    x = sample_gibbs(draws(ROWS), np.tile(v, (ROWS, 1)), c, q, p, 1.0, 60)
+    x = sample_gibbs(draws(ROWS), np.zeros((ROWS, d)), np.tile(v, (ROWS, 1)), c, q, p, 1.0, 60, np.shape)
     assert np.all(np.linalg.norm(x, ord=p, axis=1) <= 1 + 1e-12)
     for j in range(3):
         mean = weight @ ball[:, j]
@@ -53,7 +53,7 @@ def density(kap, c, p):
 
 def test_an_exact_sample_stays_exact_under_hit_and_run(draws, score):
     start = sample_axis(draws(ROWS, "start"), 1.5, 4, np.full(ROWS, 5.0), 3.0)
-    x = sample_hit_and_run(draws(ROWS), density(5.0, 3.0, 1.5), start, 1.0, 3)
+    x = sample_hit_and_run(draws(ROWS), density(5.0, 3.0, 1.5), start, 1.0, 3, np.shape)
     law = AxisLaw(1.5, 4, 5.0, 3.0)
     assert score(x[:, 0], law.mean()) < 4 and score((x[:, 0] - law.mean()) ** 2, law.variance()) < 4
     assert score(x[:, 2], 0.0) < 4 and not np.any(x == start)

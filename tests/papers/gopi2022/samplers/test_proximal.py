@@ -9,7 +9,6 @@ from dpsco_bench.papers.gopi2022.laws.quadrature import tilted_gap
 from dpsco_bench.papers.gopi2022.samplers.chains import (
     ProximalRate,
     ProximalSampler,
-    ProximalSchedule,
     estimate,
     step_size,
     terms,
@@ -44,7 +43,7 @@ SLOPES = np.array([[1.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, -1], [1, 0, 0]])
 
 def sampler(draws, rows, eta, slopes=SLOPES, k=K):
     def gaussian(name, step, mean, sd, rows):
-        return gaussian_on_ball(source, name, step, mean, sd, np.inf, 1.0, 1, rows)
+        return gaussian_on_ball(source, name, step, mean, sd, np.inf, 1.0, rows)
 
     def differences(z, x, indices, rows):
         return -np.einsum("rwd,rd->rw", slopes[indices], z - x)
@@ -76,19 +75,19 @@ RATE = ProximalRate(k=40.0, weight=0.7, lipschitz=1.0, divergence=80.0)
 
 def test_the_schedule_reaches_tau_and_barely_so():
     for tau in (1e-2, 1e-7):
-        schedule = RATE.schedule(tau)
-        assert RATE.distance(schedule) <= tau * (1 + 1e-12)
-        shorter = ProximalSchedule(int(0.98 * schedule.steps), schedule.delta_in)
-        assert RATE.distance(shorter) > tau
-        looser = ProximalSchedule(schedule.steps, 1.1 * schedule.delta_in)
-        assert RATE.distance(looser) > tau * (1 - 1e-2)
+        steps = RATE.steps(tau)
+        clip = RATE.clip(tau, steps)
+        assert RATE.distance(steps, clip) <= tau * (1 + 1e-12)
+        assert RATE.distance(int(0.98 * steps), clip) > tau
+        assert RATE.distance(steps, 1.1 * clip) > tau * (1 - 1e-2)
 
 
 def test_clip_and_mixing_have_half_of_tau_each():
-    schedule = RATE.schedule(1e-6)
-    assert schedule.steps * math.sqrt(math.e * schedule.delta_in) == pytest.approx(5e-7, rel=1e-12)
-    rate = math.log1p(step_size(40.0, 1.0, schedule.delta_in) * 28.0)
-    divergence = 80.0 * math.exp(-2 * schedule.steps * rate)
+    steps = RATE.steps(1e-6)
+    clip = RATE.clip(1e-6, steps)
+    assert steps * math.sqrt(math.e * clip) == pytest.approx(5e-7, rel=1e-12)
+    rate = math.log1p(step_size(40.0, 1.0, clip) * 28.0)
+    divergence = 80.0 * math.exp(-2 * steps * rate)
     assert divergence <= 2 * (5e-7) ** 2 < divergence * math.exp(2 * rate)
 
 
@@ -98,7 +97,7 @@ def test_half_of_the_estimate_is_what_is_accepted(draws):
 
     def gaussian(name, step, mean, sd, rows):
         proposed.append(len(rows) * name.startswith("x"))
-        return mean, np.zeros(len(mean), dtype=bool)
+        return mean, np.arange(0)
 
     chains = ProximalSampler(draws(ROWS), gaussian, lambda z, x, i, rows: np.full(i.shape, 0.4), 1, 1.0, 0.0, 0.1)
     chains.oracle(0, np.zeros((ROWS, 1)))

@@ -85,8 +85,8 @@ def test_the_exponential_law(draws, slope):
 @pytest.mark.parametrize("p", [2.0, 4.0])
 def test_gaussians_on_a_ball(draws, score, p):
     mean = np.tile([0.3, 0.1, -0.2], (ROWS, 1))
-    x, capped = gaussian_on_ball(draws(ROWS), "g", 0, mean, 0.6, p, 1.0, 1000, np.arange(ROWS))
-    assert not capped.any() and np.all(np.linalg.norm(x, ord=p, axis=1) <= 1)
+    x, capped = gaussian_on_ball(draws(ROWS), "g", 0, mean, 0.6, p, 1.0, np.arange(ROWS))
+    assert not capped.size and np.all(np.linalg.norm(x, ord=p, axis=1) <= 1)
     free = np.random.default_rng(0).normal(mean[0], 0.6, (400000, 3))
     free = free[np.linalg.norm(free, ord=p, axis=1) <= 1]
     for j in range(3):
@@ -95,13 +95,13 @@ def test_gaussians_on_a_ball(draws, score, p):
 
 
 def test_radius_of_a_centred_gaussian_on_a_ball(draws, score):
-    x, _ = gaussian_on_ball(draws(ROWS), "g", 1, np.zeros((ROWS, 4)), 0.7, 2.0, 1.0, 1000, np.arange(ROWS))
+    x, _ = gaussian_on_ball(draws(ROWS), "g", 1, np.zeros((ROWS, 4)), 0.7, 2.0, 1.0, np.arange(ROWS))
     assert score(np.linalg.norm(x, axis=1), RadialLaw(4, 0.0, 0.5 / 0.49).mean()) < 4
 
 
 def test_a_draw_that_gives_up_says_so_and_stays_in_the_ball(draws):
-    x, capped = gaussian_on_ball(draws(8), "g", 0, np.full((8, 2), 50.0), 0.1, 2.0, 1.0, 3, np.arange(8))
-    assert capped.all()
+    x, capped = gaussian_on_ball(draws(8), "g", 0, np.full((8, 2), 50.0), 0.1, 2.0, 1.0, np.arange(8))
+    assert len(capped) == 8
     np.testing.assert_allclose(np.linalg.norm(x, axis=1), 1.0)
 
 
@@ -134,7 +134,6 @@ LAWS = [
     (1, 0.0, 5.0, 1.0),
     (32, 500.0, 30.0, 1.0),
     (32, 5.0, 3.0, 1.0),
-    (4, -10.0, 1.0, 1.0),
     (1024, 1e6, 1.0, 1.0),
     (54, 3.0, 27.0, 1.0),
 ]
@@ -152,14 +151,14 @@ def cdf(law):
 @pytest.mark.parametrize("law", LAWS)
 def test_the_envelope_dominates_the_density(law):
     envelope = TangentEnvelope(*law)
-    touch, start, end = envelope._pieces
+    touch, *_, start, end, _ = envelope._pieces
     assert start[0] == 0 and end[-1] == law[3]
     np.testing.assert_array_equal(start[1:], end[:-1])
     for part in (0.001, 0.2, 0.5, 0.9, 1.0):
         rho = start + part * (end - start)
-        tangent = envelope.log_density(touch) + envelope.slope(touch) * (rho - touch)
+        tangent = envelope.log_density(touch, envelope.B) + envelope.slope(touch) * (rho - touch)
         with np.errstate(divide="ignore"):
-            density = envelope.log_density(rho)
+            density = envelope.log_density(rho, envelope.B)
         assert np.all(tangent >= density - 1e-9 * (1 + np.abs(tangent)))
 
 
@@ -173,13 +172,15 @@ def test_the_radius_has_the_law_of_the_quadrature(draws, law):
 @pytest.mark.parametrize("law", LAWS)
 def test_as_much_is_accepted_as_the_integrals_say(law):
     envelope, runs = TangentEnvelope(*law), 200_000
-    touch, start, end = envelope._pieces
+    touch, *_, start, end, _ = envelope._pieces
     nodes, weights = np.polynomial.legendre.leggauss(40)
     half = 0.5 * (end - start)[:, None]
     rho = np.maximum(0.5 * (start + end)[:, None] + half * nodes, 1e-300)
-    tangent = envelope.log_density(touch)[:, None] + envelope.slope(touch)[:, None] * (rho - touch[:, None])
+    tangent = envelope.log_density(touch, envelope.B)[:, None] + envelope.slope(touch)[:, None] * (rho - touch[:, None])
     top = tangent.max()
-    density, above = (np.sum(half * weights * np.exp(logs - top)) for logs in (envelope.log_density(rho), tangent))
+    density, above = (
+        np.sum(half * weights * np.exp(logs - top)) for logs in (envelope.log_density(rho, envelope.B), tangent)
+    )
     accepted = envelope.propose(np.random.default_rng(11).random((runs, 3)))[1].mean()
     share = density / above
     assert abs(accepted - share) <= 5 * np.sqrt(share * max(1 - share, 1 / runs) / runs)
