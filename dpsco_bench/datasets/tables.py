@@ -10,6 +10,7 @@ import csv
 import io
 import lzma
 import re
+from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -24,7 +25,6 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
-from dpsco_bench.datasets import libsvm
 from dpsco_bench.datasets.store import sha256_of_file
 from dpsco_bench.errors import InputError, InputErrors
 
@@ -102,15 +102,6 @@ _HEAD, _MOST_HEAD = 1 << 20, 1 << 28
 """Bytes of text by which a header is told; a line may be as long as a block of what is read at once."""
 _LINES = 64
 """Lines of a block, as far as it holds them: each column of a block takes memory of its own."""
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:inf|infinity|nan)"
-_VALUE = re.compile(rf"(?:{_NUMBER})", re.IGNORECASE | re.ASCII)
-_PLACE = re.compile(r"[-+]?\d+(?:\.0*)?(?:e\+?\d+)?", re.IGNORECASE | re.ASCII)
-_PAIR = re.compile(r"(?!qid:)[^:]+:[^:]+")
-_BLANK = r"[ \t\r\f\v]"
-_FORM = re.compile(
-    rf"(?:{_BLANK}*+(?:{_NUMBER})(?:{_BLANK}++{_PLACE.pattern}:(?:{_NUMBER})(?=\s|\Z))*+{_BLANK}*+(?:\n|\Z))*+".encode(),
-    re.IGNORECASE,
-)
 
 
 def available_memory() -> float:
@@ -579,34 +570,83 @@ def _names_columns(lines: Sequence[str], fields: Sequence[str], delimiter: str, 
     return bool(names) or not (values or repeated)
 
 
+@dataclass(frozen=True)
+class Lines:
+    """`labels (r,)` of LIBSVM's lines; line, column (both from 0) and value of each entry, ``(k,)``."""
+
+    labels: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+
+    def dense(self, width: int) -> np.ndarray:
+        """Convert the entries to a float64 array, shape ``(r, width)``."""
+        features = np.zeros((len(self.labels), width))
+        features[self.rows, self.columns] = self.values
+        return features
+
+
+def parse_libsvm(text: bytes, name: str, first: int = 1) -> Lines:
+    """Read lines ``label index:value ... # comment`` with indices from ``first`` on; empty lines are left out.
+
+    Raises InputError, with the name of the file and the record, for the first field of another form.
+    """
+    labels, counts, indices, values = array("d"), array("q"), array("d"), array("d")
+    for line in text.removeprefix(_MARK).splitlines():
+        fields = line.partition(b"#")[0].replace(b"_", b"?").split()  # Python takes 1_0 for a number
+        if not fields:
+            continue
+        try:
+            labels.append(float(fields[0]))
+            for field in fields[1:]:
+                index, value = field.split(b":")
+                indices.append(float(index))
+                values.append(float(value))
+        except ValueError:
+            raise _wrong_field(line.partition(b"#")[0].split(), name, len(counts) + 1) from None
+        counts.append(len(fields) - 1)
+    rows, places = np.repeat(np.arange(len(counts)), counts), np.array(indices)
+    odd = np.flatnonzero((places != np.trunc(places)) | (places < first) | ~(places < 2.0**53))
+    if len(odd):
+        shown = InRecord(f"{places[odd[0]]:g}", int(rows[odd[0]]) + 1)
+        raise InputError(f"index in {name}", shown, f"an integer from {first} to 2^53")
+    return Lines(np.array(labels), rows, places.astype(np.int64) - first, np.array(values))
+
+
+def _wrong_field(fields: Sequence[bytes], name: str, record: int) -> InputError:
+    """Find the first field of a line that is of another form."""
+    label, *pairs = (field.decode("utf-8", "replace") for field in fields)
+    if not is_plain(label):
+        return InputError(f"column label of {name}", InRecord(label, record), "a number, the label first in every line")
+    pair = next(pair for pair in pairs if pair.count(":") != 1 or not all(map(is_plain, pair.split(":"))))
+    index, _, value = pair.partition(":")
+    if index == "qid" or pair.count(":") != 1 or not index or not value:
+        ranked = "index:value; no loss uses the groups of a ranking" if index == "qid" else ""
+        return InputError(
+            f"entry of {name}", InRecord(pair, record), ranked or "index:value, with one colon and no space"
+        )
+    if not is_plain(index):
+        return InputError(f"index in {name}", InRecord(pair, record), "an integer >= 1")
+    return InputError(f"column {index} of {name}", InRecord(value, record), "a number")
+
+
 def _libsvm(path: Path, label: str | int | None) -> Records:
     if label is not None:
         raise InputError("label", label, "left out for LIBSVM, where every line begins with its label")
     with _text(path) as stream:
-        text = stream.read().removeprefix(_MARK)
-    if b"#" in text:
-        text = re.sub(rb"#[^\r\n]*", b"", text)
-    text = b"\n".join(line for line in text.splitlines() if line.strip())
-    with np.errstate(invalid="ignore"):  # an index beyond 2^63 becomes the least integer, and is refused below
-        lines = _parse_lines(text, path) if text else None
-    if lines is None or not len(lines.values):
+        lines = parse_libsvm(stream.read(), path.name)
+    if not len(lines.values):
         raise InputError("path", str(path), "a file with records")
-    least = int(lines.indices.min())
-    if least < 1:
-        shown = "beyond 2^63" if least == np.iinfo(np.int64).min else least
-        record = int(lines.rows[lines.indices.argmin()]) + 1
-        raise InputError(f"index in {path.name}", InRecord(shown, record), "an integer from 1 to 2^63 - 1")
-    columns, records = int(lines.indices.max()), len(lines.labels)
-    check_reading(records, columns, path, InRecord(columns, 1 + int(lines.rows[int(lines.indices.argmax())])))
-    places = np.unique(lines.rows * columns + lines.indices)
-    if len(places) < len(lines.indices):
-        order = np.sort(lines.rows * columns + lines.indices)
-        twice = int(order[np.flatnonzero(np.diff(order) == 0)[0]]) - 1
-        raise InputError(f"index in {path.name}", twice % columns + 1, f"given once in record {twice // columns + 1}")
-    features = libsvm.dense(lines, columns)
-    names = tuple(str(1 + column) for column in range(features.shape[1]))
-    for column in lines.indices[~np.isfinite(lines.values)][:1]:
-        refuse_gap(features[:, column - 1], str(column), path)
+    columns, records = int(lines.columns.max()) + 1, len(lines.labels)
+    check_reading(records, columns, path, InRecord(columns, 1 + int(lines.rows[lines.columns.argmax()])))
+    places = np.sort(lines.rows * columns + lines.columns)
+    for twice in places[1:][np.diff(places) == 0][:1].tolist():
+        allowed = f"given once in record {twice // columns + 1}"
+        raise InputError(f"index in {path.name}", twice % columns + 1, allowed)
+    features = lines.dense(columns)
+    names = tuple(str(1 + column) for column in range(columns))
+    for column in lines.columns[~np.isfinite(lines.values)][:1]:
+        refuse_gap(features[:, column], names[column], path)
     refuse_gap(lines.labels, "label", path)
     for name, values in (("features", features), ("label", lines.labels)):
         refuse_huge(values.reshape(len(values), -1), name, path)
@@ -658,26 +698,3 @@ def _position(names: Sequence[str], label: str | int | None, path: Path) -> int:
     shown = ", ".join(map(shown_entry, names[:12])) + ", ..." * (len(names) > 12)
     allowed = f"one of the columns of {path.name}: {shown}; or a position from {-len(names)} to {len(names) - 1}"
     raise InputError("label", "missing" if label is None else label, allowed)
-
-
-def _parse_lines(text: bytes, path: Path) -> libsvm.Lines:
-    """Read whole lines, none of them empty. Raises InputError for the first field of another form."""
-    found = _FORM.match(text)
-    end = found.end() if found else 0
-    if end == len(text):
-        return libsvm.parse(text)
-    label, *fields = text[end:].partition(b"\n")[0].decode("utf-8", "replace").split()
-    record = text.count(b"\n", 0, end) + 1
-
-    def hold(form: re.Pattern[str], text: str, key: str, shown: str, allowed: str) -> None:
-        if not form.fullmatch(text):
-            raise InputError(f"{key} {path.name}", InRecord(shown, record), allowed)
-
-    hold(_VALUE, label, "column label of", label, "a number, the label first in every line")
-    for field in fields:
-        index, _, value = field.partition(":")
-        ranked = "index:value; no loss uses the groups of a ranking" if index == "qid" else ""
-        hold(_PAIR, field, "entry of", field, ranked or "index:value, with one colon and no space")
-        hold(_PLACE, index, "index in", field, "an integer >= 1")
-        hold(_VALUE, value, f"column {index} of", value, "a number")
-    raise InputError("path", str(path), "a LIBSVM file")

@@ -7,6 +7,7 @@ of the sample: a record's features depend on no other record, so that sensitivit
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -28,7 +29,6 @@ Array = Any
 
 COLUMNS = 54
 LOSSES = {"standard": (0.0, -1.0), "literal": (1.0, 1.0)}
-_kept: dict[str, tuple[Table, Table]] = {}
 
 
 class RealLogistic(Logistic):
@@ -112,7 +112,7 @@ class Covertype(CovertypeLogistic):
 
     def rows(self, n: int) -> Table:
         """Read the first ``n`` rows of the fixed permutation. Raises DataAbsent with the command that gets them."""
-        return covertype.covertype(n, root=Path(self.root))
+        return covertype.covertype(n, Path(self.root))
 
 
 @problem
@@ -125,7 +125,7 @@ class CovertypeSynthetic(CovertypeLogistic):
 
     def rows(self, n: int) -> Table:
         """``n`` synthetic rows, the same in every run."""
-        return covertype_synthetic(n, seed=0)
+        return covertype_synthetic(n)
 
 
 class HeldOutLogistic(RealLogistic):
@@ -140,9 +140,15 @@ class HeldOutLogistic(RealLogistic):
     regularisation: float = option(0.01, "lambda of the ridge term", within="(0, inf)")
     root: str = option("data", "folder of data sets")
 
-    def table(self) -> Table:
+    @classmethod
+    def read(cls, root: Path) -> Table:
         """Read all records, in a fixed random order, the held-out ones last."""
-        raise InputError("problem", self.name, "a problem with a data set")
+        raise InputError("problem", cls.name, "a problem with a data set")
+
+    @property
+    def table(self) -> Table:
+        """The same, kept from one cell to the next."""
+        return _table(type(self).read, Path(self.root))
 
     def check_records(self, n: int) -> None:
         """Refuse more records than there are, whether the data are here or not."""
@@ -152,16 +158,14 @@ class HeldOutLogistic(RealLogistic):
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         """Return the same sample for every data set number: real data are not redrawn."""
-        found = self.table()
-        return Data(n, found.features[:n], found.labels[:n])
+        return Data(n, self.table.features[:n], self.table.labels[:n])
 
     def minimiser(self, data: Data) -> np.ndarray:
         return minimise_glm(self, data).point
 
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
-        found = self.table()
-        held = len(found.labels) - self.in_use
-        return self.on_records(x, Data(held, found.features[self.in_use :], found.labels[self.in_use :]))
+        features, labels = self.table.features[self.in_use :], self.table.labels[self.in_use :]
+        return self.on_records(x, Data(len(labels), features, labels))
 
 
 @problem
@@ -175,8 +179,14 @@ class CovertypeHeldOut(HeldOutLogistic):
     held: ClassVar[int] = 20_000
     files: ClassVar[Any] = covertype
 
-    def table(self) -> Table:
-        return _covertype(Path(self.root), self.in_use + self.held)
+    @classmethod
+    def read(cls, root: Path) -> Table:
+        """Scale measurements to [0, 1] by the ranges of the whole data set."""
+        integers, is_class_2 = covertype.load(root)
+        order = permutation(0, "covertype/rows", covertype.ROWS)[: cls.in_use + cls.held]
+        features = integers[order].astype(np.float64)
+        features[:, :CONTINUOUS] = (features[:, :CONTINUOUS] - LOWEST) / (HIGHEST - LOWEST)
+        return Table(unit_rows(features), np.where(is_class_2[order] == 1, 1.0, -1.0))
 
 
 @problem
@@ -189,8 +199,9 @@ class AdultLogistic(HeldOutLogistic):
     columns, in_use = distribution.ADULT_COLUMNS, distribution.TRAINING
     files: ClassVar[Any] = distribution.ADULT
 
-    def table(self) -> Table:
-        return _ordered(self.files.load(Path(self.root)), self.name, distribution.TRAINING, distribution.TEST)
+    @classmethod
+    def read(cls, root: Path) -> Table:
+        return _ordered(cls.files.load(root), cls.name, distribution.TRAINING)
 
 
 @problem
@@ -205,23 +216,17 @@ class KddCup(HeldOutLogistic):
     columns, in_use = distribution.KDD_COLUMNS, 120_000
     files: ClassVar[Any] = distribution.KDDCUP99
 
-    def table(self) -> Table:
-        return _ordered(self.files.load(Path(self.root)), self.name, distribution.KDD_ROWS, 0)
+    @classmethod
+    def read(cls, root: Path) -> Table:
+        return _ordered(cls.files.load(root), cls.name, distribution.KDD_ROWS)
 
 
-def _ordered(found: Table, name: str, shuffled: int, last: int) -> Table:
-    """Put records in a fixed random order; the last ones of the data set stay last."""
-    if name not in _kept or _kept[name][0] is not found:
-        order = np.append(permutation(0, f"{name}/rows", shuffled), shuffled + np.arange(last))
-        _kept[name] = found, Table(found.features[order], found.labels[order])
-    return _kept[name][1]
+@lru_cache(maxsize=3)
+def _table(read: Callable[[Path], Table], root: Path) -> Table:
+    return read(root)
 
 
-@lru_cache(maxsize=1)
-def _covertype(root: Path, rows: int) -> Table:
-    """So many records in a fixed random order; measurements within [0, 1] by the ranges of the whole data set."""
-    raw = covertype.load(root)
-    order = permutation(0, "covertype/rows", covertype.ROWS)[:rows]
-    features = raw.features[order].astype(np.float64)
-    features[:, :CONTINUOUS] = (features[:, :CONTINUOUS] - LOWEST) / (HIGHEST - LOWEST)
-    return Table(unit_rows(features), np.where(raw.labels[order] == 1, 1.0, -1.0))
+def _ordered(found: Table, name: str, shuffled: int) -> Table:
+    """Put so many records in a fixed random order; those that follow in the data set stay last."""
+    order = np.append(permutation(0, f"{name}/rows", shuffled), np.arange(shuffled, len(found.labels)))
+    return Table(found.features[order], found.labels[order])

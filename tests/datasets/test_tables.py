@@ -186,9 +186,9 @@ BAD = [
     ("t.svm", "1 1:2 3\n", {}, "entry of t.svm = '3' .record 1.: must be index:value"),
     ("t.svm", "1 1:2 3:\n4 :5\n", {}, "entry of t.svm = '3:' .record 1"),
     ("t.svm", "1 1:1\n1 qid:3 1:2\n", {}, "entry of t.svm = 'qid:3' .record 2"),
-    ("t.svm", "1 1.5:2\n", {}, "index in t.svm = '1.5:2' .record 1.: must be an integer >= 1"),
+    ("t.svm", "1 1.5:2\n", {}, "index in t.svm = '1.5' .record 1.: must be an integer from 1 to"),
     ("t.svm", "1 1:2\n1 0:2\n", {}, "index in t.svm = '0' .record 2"),
-    ("t.svm", "1 1:2\n1 1e30:2\n", {}, "index in t.svm = 'beyond 2.63' .record 2"),
+    ("t.svm", "1 1:2\n1 1e30:2\n", {}, "index in t.svm = '1e.30' .record 2"),
     # contents of another format than the name says
     ("t.csv", gzip.compress(b"a,y\n1,2\n", mtime=0), {"label": 0}, "its content is gzip: call it t.csv.gz"),
     ("t.csv", lzma.compress(b"a,y\n1,2\n"), {"label": 0}, "its content is xz: call it t.csv.xz"),
