@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.plain import Plain, Record, Schedule
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.records import Full, Records
 from dpsco_bench.problems.constants import Constants
 
@@ -259,22 +259,13 @@ class GammaObjectiveQuery(ObjectiveQuery):
 
 
 @dataclass(frozen=True)
-class PaperLimit(Record):
+class PaperLimit:
     """Reason why the paper states no noise for a run: a key outside the range of its privacy theorem."""
 
     key: str
     value: float
     allowed: str
     source: str
-
-    def to_json(self) -> Plain:
-        """Return its fields and its kind, which records of plans give for every object."""
-        return {"kind": PaperLimit.__name__, **super().to_json()}
-
-    @classmethod
-    def from_json(cls, entry: Plain) -> Self:
-        """Inverse of `to_json`."""
-        return super().from_json({key: value for key, value in entry.items() if key != "kind"})
 
     def error(self) -> InputError:
         """Build the error that the paper calibration raises."""
