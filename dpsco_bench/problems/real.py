@@ -35,7 +35,7 @@ class RealLogistic(Logistic):
     """Logistic losses on rows of norm at most 1 with a fixed number of `columns`, of `files` in the data root."""
 
     columns: ClassVar[int] = COLUMNS
-    files: ClassVar[Any] = None
+    files: Any = None
     regularisation: float
 
     @classmethod
@@ -59,6 +59,15 @@ class RealLogistic(Logistic):
         lam, gap = self.regularisation, math.log1p(math.exp(self.offset))
         return Constants(1.0, 0.25, strong_convexity=lam, regularisation=lam, initial_gap=gap)
 
+    def rows(self, n: int) -> Table:
+        """Load the first ``n`` rows of a fixed order."""
+        raise InputError("problem", self.name, "a problem that loads rows")
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        """Return the same sample for every data set number: real data are not redrawn."""
+        sample = self.rows(n)
+        return Data(n, sample.features, sample.labels)
+
 
 class CovertypeLogistic(RealLogistic):
     """Logistic losses on rows with Covertype's 54 columns, all rows divided by the largest norm."""
@@ -77,14 +86,6 @@ class CovertypeLogistic(RealLogistic):
         if self.regularisation > 0:
             self.traits = Logistic.traits | STRONG
 
-    def rows(self, n: int) -> Table:
-        raise InputError("problem", self.name, "a problem that loads rows")
-
-    def draw(self, n: int, streams: StreamFactory) -> Data:
-        """Return the same sample for every data set number: real data are not redrawn."""
-        sample = self.rows(n)
-        return Data(n, sample.features, sample.labels)
-
     def optimal_risk(self, data: Data) -> float:
         """Minimum, or without a ridge the infimum: columns with one class only are driven to infinity."""
         if self.constants.regularisation > 0:
@@ -102,13 +103,8 @@ class Covertype(CovertypeLogistic):
     summary = "logistic loss on the real Covertype data (class 2 against the rest)"
     source = "J. Blackard 1998, Covertype, UCI Machine Learning Repository; Wang, Ye, Xu 2017, Appendix A"
     needs_data_root = True
-    files: ClassVar[Any] = covertype
+    files, records = covertype, covertype.ROWS
     root: str = option("data", "folder of data sets")
-
-    def check_records(self, n: int) -> None:
-        """Refuse more records than there are, whether the data are here or not."""
-        if n > covertype.ROWS:
-            raise InputError("n", n, f"an integer from 1 to {covertype.ROWS}, the number of records of {self.name}")
 
     def rows(self, n: int) -> Table:
         """Read the first ``n`` rows of the fixed permutation. Raises DataAbsent with the command that gets them."""
@@ -129,12 +125,8 @@ class CovertypeSynthetic(CovertypeLogistic):
 
 
 class HeldOutLogistic(RealLogistic):
-    """Logistic loss with a ridge on the first ``n`` records of a fixed random order; the last ones are held out.
+    """Logistic loss with a ridge on the first ``n`` records of a fixed random order; the last ones are held out."""
 
-    `in_use` counts the records that are not held out.
-    """
-
-    in_use: ClassVar[int]
     needs_data_root = True
     traits = Logistic.traits | STRONG
     regularisation: float = option(0.01, "lambda of the ridge term", within="(0, inf)")
@@ -150,21 +142,14 @@ class HeldOutLogistic(RealLogistic):
         """The same, kept from one cell to the next."""
         return _table(type(self).read, Path(self.root))
 
-    def check_records(self, n: int) -> None:
-        """Refuse more records than there are, whether the data are here or not."""
-        if n > self.in_use:
-            what = f"the number of records of {self.name} that are not held out"
-            raise InputError("n", n, f"an integer from 1 to {self.in_use}, {what}")
-
-    def draw(self, n: int, streams: StreamFactory) -> Data:
-        """Return the same sample for every data set number: real data are not redrawn."""
-        return Data(n, self.table.features[:n], self.table.labels[:n])
+    def rows(self, n: int) -> Table:
+        return Table(self.table.features[:n], self.table.labels[:n])
 
     def minimiser(self, data: Data) -> np.ndarray:
         return minimise_glm(self, data).point
 
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
-        features, labels = self.table.features[self.in_use :], self.table.labels[self.in_use :]
+        features, labels = self.table.features[self.records :], self.table.labels[self.records :]
         return self.on_records(x, Data(len(labels), features, labels))
 
 
@@ -175,15 +160,14 @@ class CovertypeHeldOut(HeldOutLogistic):
     name = "covertype_held_out"
     summary = "logistic loss with a ridge on the real Covertype data, 20,000 records held out"
     source = "J. Blackard 1998, Covertype, UCI Machine Learning Repository"
-    columns, in_use = 54, 400_000
-    held: ClassVar[int] = 20_000
-    files: ClassVar[Any] = covertype
+    columns, records, held = COLUMNS, 400_000, 20_000
+    files = covertype
 
     @classmethod
     def read(cls, root: Path) -> Table:
         """Scale measurements to [0, 1] by the ranges of the whole data set."""
         integers, is_class_2 = covertype.load(root)
-        order = permutation(0, "covertype/rows", covertype.ROWS)[: cls.in_use + cls.held]
+        order = permutation(0, "covertype/rows", covertype.ROWS)[: cls.records + cls.held]
         features = integers[order].astype(np.float64)
         features[:, :CONTINUOUS] = (features[:, :CONTINUOUS] - LOWEST) / (HIGHEST - LOWEST)
         return Table(unit_rows(features), np.where(is_class_2[order] == 1, 1.0, -1.0))
@@ -196,8 +180,8 @@ class AdultLogistic(HeldOutLogistic):
     name = "adult"
     summary = "logistic loss with a ridge on the real Adult data (123 binary columns), its test file held out"
     source = "B. Becker, R. Kohavi 1996, Adult, UCI Machine Learning Repository"
-    columns, in_use = distribution.ADULT_COLUMNS, distribution.TRAINING
-    files: ClassVar[Any] = distribution.ADULT
+    columns, records = distribution.ADULT_COLUMNS, distribution.TRAINING
+    files = distribution.ADULT
 
     @classmethod
     def read(cls, root: Path) -> Table:
@@ -213,8 +197,8 @@ class KddCup(HeldOutLogistic):
         "logistic loss with a ridge on the real KDD Cup 99 data (distinct records of the 10 % file), 25,586 held out"
     )
     source = "KDD Cup 1999 Data, UCI Machine Learning Repository"
-    columns, in_use = distribution.KDD_COLUMNS, 120_000
-    files: ClassVar[Any] = distribution.KDDCUP99
+    columns, records = distribution.KDD_COLUMNS, 120_000
+    files = distribution.KDDCUP99
 
     @classmethod
     def read(cls, root: Path) -> Table:

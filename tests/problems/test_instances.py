@@ -173,7 +173,7 @@ def small(monkeypatch):
     rng = np.random.default_rng(1)
     rows = rng.standard_normal((40, 54))
     table = Table(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.where(rows[:, 0] > 0, 1.0, -1.0))
-    monkeypatch.setattr(CovertypeHeldOut, "in_use", 30)
+    monkeypatch.setattr(CovertypeHeldOut, "records", 30)
     monkeypatch.setattr(CovertypeHeldOut, "table", table)
     return get_problem("covertype_held_out"), table
 
