@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import lzma
+import math
 import re
 from array import array
 from collections import Counter, deque
@@ -79,19 +80,13 @@ _HINTS = {
 """Cures of entries that nearly are numbers."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".libsvm": "libsvm", ".svm": "libsvm"}
-COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".xz": "xz"}
+COMPRESSED = (".gz", ".bz2", ".zst", ".xz")
+SHEET = "a zip archive or a spreadsheet"
 _CONTENTS = {
-    b"\x1f\x8b": ("gzip", "call it {}.gz"),
-    b"BZh": ("bz2", "call it {}.bz2"),
-    b"\x28\xb5\x2f\xfd": ("zstd", "call it {}.zst"),
-    b"\xfd7zXZ": ("xz", "call it {}.xz"),
-    b"PAR1": ("parquet", "give format=parquet"),
-    b"PK\x03\x04": ("a zip archive or a spreadsheet", "unpack it, or save it as a CSV"),
-    b"\xd0\xcf\x11\xe0": ("an old spreadsheet", "save it as a CSV"),
-    b"\xff\xfe": ("UTF-16", "save it as UTF-8"),
-    b"\xfe\xff": ("UTF-16", "save it as UTF-8"),
+    **{b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ": "xz", b"PAR1": "parquet"},
+    **{b"PK\x03\x04": SHEET, b"\xd0\xcf\x11\xe0": SHEET},
 }
-"""First bytes of a file, what they tell that it is, and what to do where its name tells otherwise."""
+"""First bytes of a file, and what they tell that it is, whatever its name."""
 _MARK = b"\xef\xbb\xbf"
 """The mark of UTF-8 at the beginning of a text."""
 _OTHERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
@@ -283,8 +278,7 @@ def _finite(column: pa.ChunkedArray, name: str, path: Path, written: Written) ->
     if not _is_number(column.type):
         _refuse_text(column.to_pylist(), name, path, column.type)
     values = column.cast(pa.float64(), safe=False).to_numpy()
-    refuse_gap(values, name, path)
-    refuse_huge(values[:, None], name, path)
+    refuse_odd(values, name, path)
     return values
 
 
@@ -323,22 +317,17 @@ def _refuse_text(values: Sequence[Any], name: str, path: Path, kind: Any) -> Non
     refuse(name, path, shown, record, f"a number in every record ({hint or 'encode it as numbers'})")
 
 
-def refuse_gap(values: np.ndarray, name: str, path: Path) -> None:
-    """Refuse NaN and infinities among numbers ``(n,)``."""
-    bad = ~np.isfinite(values)
-    if bad.any():
-        record = int(np.argmax(bad))
-        if np.isnan(values[record]):
+def refuse_odd(values: np.ndarray, name: str, path: Path) -> None:
+    """Refuse NaN, infinities, and numbers whose squares overflow, among numbers ``(n,)``."""
+    odd = ~(np.abs(values) <= LARGEST)
+    if odd.any():
+        record = int(np.argmax(odd))
+        value = float(values[record])
+        if math.isnan(value):
             refuse(name, path, "", record, GIVEN)
-        refuse(name, path, f"{values[record]:g}", record, f"a finite number in every record ({BEYOND})")
-
-
-def refuse_huge(values: np.ndarray, name: str, path: Path) -> None:
-    """Refuse numbers whose squares overflow, ``values (records, columns)``."""
-    worst = np.abs(values).max(axis=1)
-    if (worst > LARGEST).any():
-        record = int(np.argmax(worst > LARGEST))
-        refuse(name, path, f"{worst[record]:g}", record, f"at most {LARGEST:g} in magnitude")
+        infinite = f"a finite number in every record ({BEYOND})"
+        allowed = infinite if math.isinf(value) else f"at most {LARGEST:g} in magnitude"
+        refuse(name, path, f"{value:g}", record, allowed)
 
 
 def refuse(name: str, path: Path, shown: str, record: int, allowed: str) -> None:
@@ -415,8 +404,8 @@ def _read(
 ) -> Records:
     """Read a file.
 
-    Raises InputError, naming columns and records, for a content of another format than the name, an unknown label, two
-    columns of one name, text, gaps or record numbers among the features, more columns than the memory holds, or damage.
+    Raises InputError, naming columns and records, for an unknown label, two columns of one name, text, gaps or record
+    numbers among the features, more columns than the memory holds, or damage.
 
     Parameters
     ----------
@@ -429,8 +418,10 @@ def _read(
     ids : bool, whether columns that look like record numbers are taken
     square : bool, whether matrices of columns x columns must fit into the memory too
     """
-    _check_content(path, form)
-    form = format_of(path, form)
+    content = _content(path)
+    if content == SHEET:
+        raise InputError("path", str(path), f"a table; it is {SHEET}: unpack it, or save it as a CSV")
+    form = "parquet" if content == "parquet" else format_of(path, form)
     if drop and form == "libsvm":
         raise InputError("drop", "+".join(drop), "left out for LIBSVM, whose columns have no names")
     if header is not None and (form != "csv" or not isinstance(header, bool)):
@@ -447,23 +438,11 @@ def _read(
     return _select(table, path, label, drop, ids)
 
 
-def _check_content(path: Path, form: str | None) -> None:
-    """Refuse a file whose first bytes are of another format than its name."""
-    found, advice = _content(path)
-    ending = path.suffix.lower()
-    expected = COMPRESSED.get(ending, "parquet" if "parquet" in (form, FORMATS.get(ending)) else "text")
-    if found != expected:
-        if ending and ending not in {*FORMATS, *COMPRESSED}:
-            raise InputError("path", str(path), f"a table; it is {found}: {advice.format(path.name)}")
-        cure = advice.format(path.name) or f"call it {path.stem}, or give format="
-        raise InputError("path", str(path), f"{expected}, as its name says; its content is {found}: {cure}")
-
-
-def _content(path: Path) -> tuple[str, str]:
-    """Tell by its first bytes what a file is, and what to do about it."""
+def _content(path: Path) -> str:
+    """Tell by its first bytes what a file is."""
     with open(path, "rb") as stream:
         first = stream.read(8)
-    return next((told for magic, told in _CONTENTS.items() if first.startswith(magic)), ("text", ""))
+    return next((told for magic, told in _CONTENTS.items() if first.startswith(magic)), "text")
 
 
 def format_of(path: Path, form: str | None = None) -> str:
@@ -484,11 +463,12 @@ def _suffixes(path: Path) -> list[str]:
 
 
 def _text(path: Path) -> Any:
-    """Open the file's text as a stream of bytes, whatever case its ending is in."""
-    if path.suffix.lower() == ".xz":
+    """Open the file's text as a stream of bytes."""
+    content = _content(path)
+    if content == "xz":
         return lzma.open(path)
     file = path.open("rb")  # opened here: pyarrow takes no name that the locale cannot write
-    return pa.input_stream(file, compression=COMPRESSED.get(path.suffix.lower()))
+    return pa.input_stream(file, compression=None if content == "text" else content)
 
 
 def _parquet(path: Path, spared: int | None) -> pa.Table:
@@ -645,11 +625,9 @@ def _libsvm(path: Path, label: str | int | None) -> Records:
         raise InputError(f"index in {path.name}", twice % columns + 1, allowed)
     features = lines.dense(columns)
     names = tuple(str(1 + column) for column in range(columns))
-    for column in lines.columns[~np.isfinite(lines.values)][:1]:
-        refuse_gap(features[:, column], names[column], path)
-    refuse_gap(lines.labels, "label", path)
-    for name, values in (("features", features), ("label", lines.labels)):
-        refuse_huge(values.reshape(len(values), -1), name, path)
+    for column in lines.columns[~(np.abs(lines.values) <= LARGEST)][:1]:
+        refuse_odd(features[:, column], names[column], path)
+    refuse_odd(lines.labels, "label", path)
     return Records(features, lines.labels, names, "label")
 
 
@@ -680,7 +658,7 @@ def _select(table: pa.Table, path: Path, label: str | int | None, drop: tuple[st
 
 def _written(table: pa.Table, path: Path, place: int, record: int) -> str:
     """Return an entry of a CSV as it stands there; of other formats nothing."""
-    if _content(path)[0] == "parquet":
+    if _content(path) == "parquet":
         return ""
     found = deque[str](maxlen=table.num_rows - record)  # from the end: who knows of a header?
     with _text(path) as stream:
