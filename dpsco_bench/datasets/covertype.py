@@ -50,7 +50,6 @@ _LOW_SOIL_SHARES = np.array([90, 120, 110, 110, 60, 130, 0, 0, 0, 250, 0, 0, 0, 
 # As in the real data: soil type 7 holds only class 2; types 1, 5, 14, 15 and 37 hold none.
 ALWAYS_CLASS_2, NEVER_CLASS_2 = (7,), (1, 5, 14, 15, 37)
 NAME = "covertype"
-COMMAND = "python -m dpsco_bench data covertype"
 FOLDERS = ("covertype", "covtype")
 ROWS = 581_012
 FEATURES_SHA256 = "1d8ed656c88560e0f10ec542ecfd4b4b2f1dbd17ec145c29918aebb63a8c0e6f"
@@ -199,8 +198,10 @@ def find(root: Path) -> Path:
     if path := store.find_file(root, FOLDERS, FILES):
         return path
     if scaled := store.find_file(root, FOLDERS, SCALED):
-        raise InputError(f"data set {NAME}", scaled.name, f"the unscaled file; get one with `{COMMAND}`")
-    raise DataAbsent(NAME, root, COMMAND)
+        raise InputError(
+            f"data set {NAME}", scaled.name, f"the unscaled file; get one with `python -m dpsco_bench data {NAME}`"
+        )
+    raise DataAbsent(NAME, root)
 
 
 def read(path: Path) -> tuple[np.ndarray, np.ndarray]:

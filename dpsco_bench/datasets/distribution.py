@@ -78,16 +78,11 @@ class Distribution:
     files: tuple[store.RemoteFile, ...]
     parse: Callable[..., Table]
 
-    @property
-    def command(self) -> str:
-        """Command that fetches the set."""
-        return f"python -m dpsco_bench data {self.name}"
-
     def find(self, root: Path) -> list[Path]:
         """Find the files under `root`. Raises DataAbsent if one is missing."""
         found = [store.find_file(root, self.folders, [one.name]) for one in self.files]
         if None in found:
-            raise DataAbsent(self.name, root, self.command)
+            raise DataAbsent(self.name, root)
         return [path for path in found if path is not None]
 
     def load(self, root: Path) -> Table:

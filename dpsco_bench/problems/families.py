@@ -132,6 +132,9 @@ class SlopeLosses(Signalled):
         slopes = self.sign * xp.matmul(weights[:, None, :], like(batch.features, x))[:, 0, :]
         return slopes + self.curvature * xp.sum(weights, axis=-1, keepdims=True) * x if self.curvature else slopes
 
+    def form_range(self, data: Any, first: int, count: int) -> Data:
+        return Data(count, data.records(first, count))
+
     def _gradient(self, records: np.ndarray, x: Array) -> Array:
         slope = self.sign * like(records, x)
         return slope + self.curvature * x if self.curvature else slope
