@@ -12,11 +12,11 @@ import lzma
 import math
 import re
 from array import array
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +42,6 @@ GROUPS = Path("/proc/self/cgroup")
 MOUNT = Path("/sys/fs/cgroup")
 _FILES = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"))
 """Limit and use of a control group, of either version."""
-Written = Callable[[int], str]
-"""Text of a record's entry in a file, empty where none is written."""
 LARGEST = 1e100
 """Largest magnitude of a number."""
 LONGEST, MOST = 30, 12
@@ -217,14 +215,12 @@ def dropped(names: Sequence[str], parts: Sequence[str], label: int, path: Path) 
     return found
 
 
-def numbers_of(
-    column: pa.ChunkedArray, names: Sequence[str], place: int, path: Path, ids: bool, written: Written
-) -> np.ndarray:
+def numbers_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: Path, ids: bool) -> np.ndarray:
     """Take a column as finite float64 ``(n,)``, no record numbers unless ``ids``. InputError says how to drop it."""
     name = names[place]
     drop = f"drop={place if not name or set('+,=') & set(name) else name}"
     try:
-        values = _finite(column, _called(names, place), path, written)
+        values = _finite(column, _called(names, place), path)
     except InputError as slip:
         cure = "" if pa.types.is_nested(column.type) else f", or {drop}"
         raise InputError(slip.key, slip.value, slip.allowed + cure) from None
@@ -235,17 +231,17 @@ def numbers_of(
     return values
 
 
-def labels_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: Path, written: Written) -> np.ndarray:
+def labels_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: Path) -> np.ndarray:
     """Take a column as labels ``(n,)``: finite float64, or text where it is no number or doubles would merge some."""
     name = _called(names, place)
     if column.null_count:
         gap = column.is_null().index(True).as_py()
         found = sorted({str(value) for value in column.to_pylist() if value is not None})
         others = f": the others are {' and '.join(map(repr, found))}" if 1 <= len(found) <= 2 else ""
-        refuse(name, path, written(gap), gap, f"given in every record{others}")
+        refuse(name, path, "", gap, f"given in every record{others}")
     doubles = column.cast(pa.float64(), safe=False) if _is_number(column.type) else None
     if doubles is not None and pc.count_distinct(doubles).as_py() == pc.count_distinct(column).as_py():
-        return _finite(column, name, path, written)
+        return _finite(column, name, path)
     try:
         return np.array(column.cast(pa.string()).to_pylist(), dtype=np.str_)
     except pa.ArrowException:
@@ -271,10 +267,9 @@ def _is_number(kind: pa.DataType) -> bool:
     return is_a.is_integer(kind) or is_a.is_floating(kind) or is_a.is_boolean(kind) or is_a.is_decimal(kind)
 
 
-def _finite(column: pa.ChunkedArray, name: str, path: Path, written: Written) -> np.ndarray:
+def _finite(column: pa.ChunkedArray, name: str, path: Path) -> np.ndarray:
     if column.null_count and (_is_number(column.type) or pa.types.is_null(column.type)):
-        gap = column.is_null().index(True).as_py()
-        refuse(name, path, written(gap), gap, GIVEN)
+        refuse(name, path, "", column.is_null().index(True).as_py(), GIVEN)
     if not _is_number(column.type):
         _refuse_text(column.to_pylist(), name, path, column.type)
     values = column.cast(pa.float64(), safe=False).to_numpy()
@@ -644,28 +639,16 @@ def _select(table: pa.Table, path: Path, label: str | int | None, drop: tuple[st
     numbers, slips = list[np.ndarray](), list[InputError]()
     for i in kept:
         try:
-            numbers.append(numbers_of(table.column(i), names, i, path, ids, partial(_written, table, path, i)))
+            numbers.append(numbers_of(table.column(i), names, i, path, ids))
         except InputError as slip:
             slips.append(slip)
     try:
-        labels = labels_of(table.column(position), names, position, path, partial(_written, table, path, position))
+        labels = labels_of(table.column(position), names, position, path)
     except InputError as slip:
         slips.append(slip)
     if slips:
         raise told_together(slips)
     return Records(np.column_stack(numbers), labels, tuple(names[i] for i in kept), names[position])
-
-
-def _written(table: pa.Table, path: Path, place: int, record: int) -> str:
-    """Return an entry of a CSV as it stands there; of other formats nothing."""
-    if _content(path) == "parquet":
-        return ""
-    found = deque[str](maxlen=table.num_rows - record)  # from the end: who knows of a header?
-    with _text(path) as stream:
-        delimiter = "\t" if ".tsv" in _suffixes(path) else ","
-        rows = csv.reader(io.TextIOWrapper(stream, "utf-8-sig"), delimiter=delimiter)
-        found.extend(row[place] for row in rows if row)
-    return found[0].strip()
 
 
 def _position(names: Sequence[str], label: str | int | None, path: Path) -> int:

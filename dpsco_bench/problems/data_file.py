@@ -445,7 +445,7 @@ class DataFile(GeneralisedLinear):
         round_domain = self.domain in ("none", "l2_ball") or self._domain_name == "l2_ball"
         if round_domain and (self.ridge > 0 or (self.margin.twice and self.margin.smooth)):
             return minimise_glm_in_ball(self, data, self.reach or math.inf).point
-        return minimise_composite(self, data, self.feasible_set, self.ridge, self.margin.curvature_bound)
+        return minimise_composite(self, data)
 
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
         """Loss without the ridge and, of classes, accuracy on held-out records; a margin of 0 is half right."""

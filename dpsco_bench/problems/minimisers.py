@@ -17,6 +17,7 @@ from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.objective import Objective
 
 if TYPE_CHECKING:
+    from dpsco_bench.problems.data_file import DataFile
     from dpsco_bench.problems.glm import GeneralisedLinear
 
 Array = Any
@@ -67,16 +68,12 @@ class MeanTerms:
         return self._once("margins", x, lambda: self.data.features @ x)
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
-        def make() -> np.ndarray:
-            return np.asarray(self.problem.slope(self.margins(x), self.data.labels) @ self.data.features / self.data.n)
-
-        return self._once("gradient", x, make)
+        slope, data = self.problem.slope, self.data
+        return self._once("gradient", x, lambda: slope(self.margins(x), data.labels) @ data.features / data.n)
 
     def hessian(self, x: np.ndarray) -> np.ndarray:
-        def make() -> np.ndarray:
-            return self._weighted(self.problem.curvature(self.margins(x), self.data.labels) / self.data.n)
-
-        return self._once("hessian", x, make)
+        curvature, data = self.problem.curvature, self.data
+        return self._once("hessian", x, lambda: self._weighted(curvature(self.margins(x), data.labels) / data.n))
 
     def _weighted(self, weights: np.ndarray) -> np.ndarray:
         """Multiply out the Hessian; of quadratic losses it is the same everywhere."""
@@ -206,41 +203,37 @@ def _line_search(
     return 0.0, value
 
 
-def minimise_composite(
-    problem: GeneralisedLinear, data: Data, domain: Any, ridge: float, curvature: float
-) -> np.ndarray:
-    """Minimiser ``(d,)`` of the mean loss plus ``(ridge/2) ||x||^2`` over a set, None for the whole space.
+def minimise_composite(problem: DataFile, data: Data) -> np.ndarray:
+    """Minimiser ``(d,)`` of the mean loss plus ``(ridge/2) ||x||^2`` over the problem's set, if it has one.
 
     A linear loss has a closed form. The Frank-Wolfe gap certifies the others; the whole space is a ball that grows
-    until the minimiser lies well inside it. Raises NumericalFailure if the certificate is not reached. ``curvature``
-    bounds the second derivative of the loss in the margin.
+    until the minimiser lies well inside it. Raises NumericalFailure if the certificate is not reached.
     """
-    if curvature == 0.0:
+    domain, ridge = problem.feasible_set, problem.ridge
+    if problem.margin.curvature_bound == 0.0:
         slope = problem.mean_gradient(np.zeros((1, problem.dimension)), data)
         if ridge == 0.0:
             return np.asarray(domain.minimise_linear(slope))[0]
         free = -slope / ridge
         return (free if domain is None else np.asarray(domain.project(free)))[0]
     if domain is not None:
-        return _certified(problem, data, domain, ridge, curvature, problem.start[None])
+        return _certified(problem, data, domain, problem.start[None])
     radius, x = 1.0, np.zeros((1, problem.dimension))
     while radius < WIDEST:
-        x = _certified(problem, data, Ball("l2_ball", radius), ridge, curvature, x)[None]
+        x = _certified(problem, data, Ball("l2_ball", radius), x)[None]
         if np.linalg.norm(x) <= INSIDE * radius:
             return x[0]
         radius *= WIDER
     raise NumericalFailure(f"optimum of {problem.name}: no minimiser within {WIDEST:.0e} of the origin")
 
 
-def _certified(
-    problem: GeneralisedLinear, data: Data, domain: Any, ridge: float, curvature: float, start: np.ndarray
-) -> np.ndarray:
+def _certified(problem: DataFile, data: Data, domain: Any, start: np.ndarray) -> np.ndarray:
     """Find a minimiser by accelerated steps; the gap is looked at in some of them."""
     largest = float(np.linalg.eigvalsh(data.features.T @ data.features / data.n)[-1])
-    step = 1.0 / (curvature * largest + ridge or 1.0)
+    step = 1.0 / (problem.margin.curvature_bound * largest + problem.ridge or 1.0)
 
     def gradient(x: np.ndarray) -> np.ndarray:
-        return np.asarray(problem.mean_gradient(x, data) + ridge * x)
+        return np.asarray(problem.mean_gradient(x, data) + problem.ridge * x)
 
     wanted = TOLERANCE * max(1.0, float(problem.risk(np.zeros((1, problem.dimension)), data)[0]))
     points = _accelerated(lambda y: domain.project(y - step * gradient(y)), domain.project(start))

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.datasets import covertype, distribution
-from dpsco_bench.datasets.covertype import CONTINUOUS, HIGHEST, LOWEST, covertype_synthetic, one_class_rows
+from dpsco_bench.datasets.covertype import COLUMNS, CONTINUOUS, HIGHEST, LOWEST, covertype_synthetic, one_class_rows
 from dpsco_bench.datasets.distribution import Table, unit_rows
 from dpsco_bench.datasets.store import permutation
 from dpsco_bench.errors import DataAbsent, InputError
@@ -27,7 +27,6 @@ from dpsco_bench.problems.registry import problem
 
 Array = Any
 
-COLUMNS = 54
 LOSSES = {"standard": (0.0, -1.0), "literal": (1.0, 1.0)}
 
 
