@@ -395,7 +395,6 @@ def _read(
     form: str | None = None,
     drop: tuple[str, ...] = (),
     ids: bool = False,
-    square: bool = False,
 ) -> Records:
     """Read a file.
 
@@ -411,7 +410,6 @@ def _read(
     form : str, optional, ``csv``, ``parquet`` or ``libsvm`` where the name ends as none of `FORMATS`
     drop : tuple of str, names or positions of columns that are left out; LIBSVM has none
     ids : bool, whether columns that look like record numbers are taken
-    square : bool, whether matrices of columns x columns must fit into the memory too
     """
     content = _content(path)
     if content == SHEET:
@@ -421,11 +419,10 @@ def _read(
         raise InputError("drop", "+".join(drop), "left out for LIBSVM, whose columns have no names")
     if header is not None and (form != "csv" or not isinstance(header, bool)):
         raise InputError("header", header, "true, false or null, and for a CSV only")
-    spared = 1 + len(drop) if square else None
     try:
         if form == "libsvm":
             return _libsvm(path, label)
-        table = _csv(path, header, label, spared) if form == "csv" else _parquet(path, spared)
+        table = _csv(path, header, label) if form == "csv" else _parquet(path)
     except (pa.ArrowException, csv.Error, lzma.LZMAError, OSError, EOFError, UnicodeDecodeError) as error:
         reason = str(error).split(". ")[0].splitlines() or [type(error).__name__]
         text = "it is not UTF-8: save it as UTF-8" if "utf" in reason[0].lower() else reason[0]
@@ -466,21 +463,14 @@ def _text(path: Path) -> Any:
     return pa.input_stream(file, compression=None if content == "text" else content)
 
 
-def _parquet(path: Path, spared: int | None) -> pa.Table:
+def _parquet(path: Path) -> pa.Table:
     with path.open("rb") as source:
         file = pyarrow.parquet.ParquetFile(source)
-        _check_size(file.metadata.num_rows, file.metadata.num_columns, path, spared)
+        check_reading(file.metadata.num_rows, file.metadata.num_columns, path)
         return file.read(use_threads=False)
 
 
-def _check_size(records: float, columns: int, path: Path, spared: int | None) -> None:
-    """Refuse what is too large to be read or, all columns but some ``spared``, to be worked with as a matrix."""
-    check_reading(records, columns, path)
-    if spared is not None:
-        check_square(columns - spared, path.name)
-
-
-def _csv(path: Path, header: bool | None, label: str | int | None, spared: int | None) -> pa.Table:
+def _csv(path: Path, header: bool | None, label: str | int | None) -> pa.Table:
     delimiter = "\t" if ".tsv" in _suffixes(path) else ","
     lines = _head(path)
     first = lines[0] if lines else ""
@@ -493,7 +483,7 @@ def _csv(path: Path, header: bool | None, label: str | int | None, spared: int |
         told = f"a header or a record: it has {len(fields)} fields, and the next line {following}"
         raise InputError(f"first line of {path.name}", shown_entry(first.strip()), told)
     each = sum(map(len, lines[1:])) / max(1, len(lines) - 1)
-    _check_size((path.stat().st_size - len(first)) / each if each else 0.0, len(fields), path, spared)
+    check_reading((path.stat().st_size - len(first)) / each if each else 0.0, len(fields), path)
     names = fields if header is None and _names_columns(lines, fields, delimiter, path) or header else None
     line = len(first.encode())
     block = max(_HEAD, 4 * line, min(_LINES * line, _MOST_HEAD))

@@ -146,7 +146,7 @@ class DataFile(GeneralisedLinear):
         if self.sha256 not in (None, self._digest):
             raise InputError(f"sha256 of {self.table_name}", self._digest, f"{self.sha256}, as planned")
         dropped = () if self.drop in (None, "") else tuple(str(self.drop).split("+"))
-        return tables.read(self._file, self.label, self.header, self.format, dropped, self.ids, True)
+        return tables.read(self._file, self.label, self.header, self.format, dropped, self.ids)
 
     @property
     def table_name(self) -> str:
