@@ -122,25 +122,19 @@ def one_class_rows(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
         rows |= (features[:, new] != 0).any(axis=1)
 
 
-def scale_rows(integers: np.ndarray) -> tuple[np.ndarray, float]:
-    """Min-max scale the 10 measurements within the sample and divide all rows by the largest row norm.
+def sample_from(integers: np.ndarray, is_class_2: np.ndarray) -> Table:
+    """Min-max scale the 10 measurements within the sample, and divide all rows by the largest row norm.
 
-    Takes ``integers (n, 54)``, measurements and then the one-hot columns; returns the features, where a constant
-    measurement is 0, and the largest row norm before the division.
+    Takes ``integers (n, 54)``, measurements, of which a constant one becomes 0, and then the one-hot columns, and
+    ``is_class_2 (n,)``, 0 and 1.
     """
     features = integers.astype(np.float64)
     measured = features[:, :CONTINUOUS]
     least, span = measured.min(axis=0), np.ptp(measured, axis=0)
     measured -= least
     measured /= np.where(span > 0, span, 1.0)
-    scale = float(np.sqrt(np.einsum("ij,ij->i", features, features).max()))
-    features /= scale
-    return features, scale
-
-
-def sample_from(integers: np.ndarray, is_class_2: np.ndarray) -> Table:
-    """Scale selected records, the largest norm of a row to 1; `is_class_2` holds 0 and 1."""
-    return Table(scale_rows(integers)[0], np.where(is_class_2 == 1, 1.0, -1.0))
+    features /= float(np.sqrt(np.einsum("ij,ij->i", features, features).max()))
+    return Table(features, np.where(is_class_2 == 1, 1.0, -1.0))
 
 
 def covertype_records(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

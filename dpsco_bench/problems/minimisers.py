@@ -44,12 +44,11 @@ ROUNDING = 64.0 * 2.0**-52
 
 @dataclass(frozen=True)
 class Minimum:
-    """A minimiser ``point (d,)``, its value, and as certificates the Newton decrement and the gradient's norm."""
+    """A minimiser ``point (d,)``, its value, and as certificate the gradient's norm."""
 
     point: np.ndarray
     value: float
-    decrement: float
-    gradient_norm: float = 0.0
+    gradient_norm: float
 
 
 class MeanTerms:
@@ -135,13 +134,13 @@ def _newton(local: _Local, start: np.ndarray | None) -> Minimum:
         direction = local.solve(x, gradient)
         decrement = 0.5 * float(gradient @ direction)
         if decrement <= DECREMENT * max(1.0, abs(value)):
-            return Minimum(x, value, decrement, float(np.linalg.norm(gradient)))
+            return Minimum(x, value, float(np.linalg.norm(gradient)))
         step, value = _line_search(local, x, direction, value, decrement)
         x = x - step * direction
         if step == 0.0:
             break
     if decrement <= 1e-10 * max(1.0, abs(value)):
-        return Minimum(x, value, decrement, float(np.linalg.norm(local.gradient(x))))
+        return Minimum(x, value, float(np.linalg.norm(local.gradient(x))))
     name = local.mean.problem.name
     raise NumericalFailure(f"optimum of {name}: Newton decrement {decrement:.1e} after {NEWTON_STEPS} steps")
 
@@ -175,7 +174,7 @@ def minimise_glm_in_ball(
     else:
         raise NumericalFailure(f"optimum of {problem.name} in a ball: norm {length:.6g}, radius {radius:g}")
     value = _Local(mean, linear, weight).value(point)
-    return Minimum(point, value, best.decrement, float(np.linalg.norm(local.gradient(point))))
+    return Minimum(point, value, float(np.linalg.norm(local.gradient(point))))
 
 
 def _polished(local: _Local, x: np.ndarray) -> np.ndarray:
