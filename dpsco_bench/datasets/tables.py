@@ -50,13 +50,9 @@ LEAST_IDS = 20
 """Fewer records do not tell record numbers from other integers."""
 GIVEN = "a number in every record"
 BEYOND = "what is too large for a double, such as 1e400, is read as inf"
-_ID_WORDS = frozenset(
-    ("id", "ids", "uuid", "guid", "key", "index", "idx", "row", "record", "nr", "no", "num", "number", "code", "serial")
-    + ("account", "acct", "client", "cust", "customer", "employee", "invoice", "member", "order", "patient", "user")
-    + ("phone", "ssn")
-)
-_GLUED = re.compile(
-    r"(account|acct|client|cust|customer|employee|item|member|order|patient|record|row|user)(id|key|nr|no)"
+_ID_WORD = re.compile(
+    "(?=.)(account|acct|client|cust|customer|employee|invoice|item|member|order|patient|record|row|user)?(id|key|nr|no)?"
+    "|ids|uuid|guid|index|idx|num|number|code|serial|phone|ssn"
 )
 _INDEX = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_\d+__|level_\d+|row[._]?names?|\.\.\.1", re.IGNORECASE)
 """A name that pandas or R gives to the numbers of records."""
@@ -290,7 +286,7 @@ def looks_like_id(column: pa.ChunkedArray, values: np.ndarray, name: str) -> boo
     if len(values) < LEAST_IDS or pc.count_distinct(column).as_py() < len(values):
         return False
     last = ([word.lower() for word in _WORD.findall(name)] or [""])[-1]
-    if not name or last in _ID_WORDS or _GLUED.fullmatch(last):
+    if not name or _ID_WORD.fullmatch(last):
         return True
     start, consecutive = values.min(), values.max() - values.min() == len(values) - 1
     return bool(consecutive and (start in (0.0, 1.0) or last not in _COUNTED))

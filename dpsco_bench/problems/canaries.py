@@ -121,9 +121,6 @@ class CanaryHeavy(LinearInBall):
     def draw(self, n: int, streams: StreamFactory) -> Data:
         return _alone(n, self._diagonal(), self.length)
 
-    def loss(self, margins: Array, labels: Array) -> Array:
-        return labels * margins
-
     def slope(self, margins: Array, labels: Array) -> Array:
         return labels + 0.0 * margins
 
@@ -236,9 +233,6 @@ class CanaryLinear(LinearInBall):
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         return _alone(n, np.eye(self.dimension)[0])
-
-    def loss(self, margins: Array, labels: Array) -> Array:
-        return -margins - 0.0 * labels
 
     def slope(self, margins: Array, labels: Array) -> Array:
         return 0.0 * (margins + labels) - 1.0

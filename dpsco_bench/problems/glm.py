@@ -65,13 +65,9 @@ class MarginLoss:
         return None
 
     def value(self, margins: Array, labels: Array) -> Array:
-        raise InputError("loss of the margin", "missing", "defined by the problem, or by its margin loss")
+        raise InputError("loss of the margin", "missing", "defined by the problem: its value, slope and curvature")
 
-    def slope(self, margins: Array, labels: Array) -> Array:
-        raise InputError("slope of the loss", "missing", "defined by the problem, or by its margin loss")
-
-    def curvature(self, margins: Array, labels: Array) -> Array:
-        raise InputError("curvature of the loss", "missing", "defined by the problem, or by its margin loss")
+    slope = curvature = value
 
     def largest_at_zero(self, label_bound: float) -> float:
         """Largest loss at ``m = 0`` with labels in [-B, B]."""
@@ -333,6 +329,9 @@ class LinearInBall(GeneralisedLinear):
     """Losses that are linear in the margin, over the unit ball of l_p."""
 
     p: float = option(2.0, "norm of the ball", within="[1, inf]")
+
+    def loss(self, margins: Array, labels: Array) -> Array:
+        return self.slope(margins, labels) * margins
 
     def curvature(self, margins: Array, labels: Array) -> Array:
         return array_namespace(margins).zeros_like(margins)
