@@ -10,8 +10,6 @@ Covertype.
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
 import zipfile
 import zlib
@@ -25,7 +23,7 @@ import pyarrow.csv
 from dpsco_bench.datasets import store
 from dpsco_bench.datasets.distribution import Table
 from dpsco_bench.datasets.store import DataCorrupt, permutation, uniforms
-from dpsco_bench.datasets.tables import parse_libsvm
+from dpsco_bench.datasets.tables import parse_libsvm, text_of
 from dpsco_bench.errors import DataAbsent, InputError
 from dpsco_bench.plain import Plain
 
@@ -91,9 +89,7 @@ def _parsed(path: Path) -> tuple[np.ndarray, np.ndarray]:
         with np.load(path, allow_pickle=False) as arrays:
             compact = (arrays[name] for name in ("numeric", "wilderness_area", "soil_type"))
             return one_hot_columns(*compact), arrays["is_class_2"]
-    text = path.read_bytes()
-    if text.startswith((b"\x1f\x8b", b"BZh")):  # a browser may have unpacked the file without renaming it
-        text = (bz2 if text.startswith(b"BZh") else gzip).decompress(text)
+    text = text_of(path)
     if ".data" not in path.name:
         lines = parse_libsvm(text, path.name)
         return lines.dense(COLUMNS).astype(np.int16), lines.labels

@@ -7,11 +7,8 @@ each distinct record once: attacks against normal connections.
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
 import io
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +18,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from dpsco_bench.datasets import store
-from dpsco_bench.datasets.tables import parse_libsvm
+from dpsco_bench.datasets.tables import parse_libsvm, text_of
 from dpsco_bench.errors import DataAbsent
 from dpsco_bench.plain import Plain
 
@@ -92,9 +89,9 @@ class Distribution:
     def read(self, path: Path) -> bytes:
         """Read a file's text. Raises DataCorrupt for another text than is known."""
         try:
-            text: bytes = (bz2 if path.suffix == ".bz2" else gzip).decompress(path.read_bytes())
-        except (OSError, EOFError, ValueError, zlib.error) as error:
-            raise store.DataCorrupt(path, f"damaged: {str(error) or type(error).__name__}") from error
+            text = text_of(path)
+        except OSError as error:
+            raise store.DataCorrupt(path, f"damaged: {error}") from error
         expected = next(one.text_sha256 for one in self.files if one.name == path.name)
         found = hashlib.sha256(text).hexdigest()
         if found != expected:

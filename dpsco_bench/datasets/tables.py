@@ -459,6 +459,12 @@ def _text(path: Path) -> Any:
     return pa.input_stream(file, compression=None if content == "text" else content)
 
 
+def text_of(path: Path) -> bytes:
+    """Read the whole text of a file, which may be compressed whatever its name."""
+    with _text(path) as stream:
+        return bytes(stream.read())
+
+
 def _parquet(path: Path) -> pa.Table:
     with path.open("rb") as source:
         file = pyarrow.parquet.ParquetFile(source)
@@ -594,8 +600,7 @@ def _wrong_field(fields: Sequence[bytes], name: str, record: int) -> InputError:
 def _libsvm(path: Path, label: str | int | None) -> Records:
     if label is not None:
         raise InputError("label", label, "left out for LIBSVM, where every line begins with its label")
-    with _text(path) as stream:
-        lines = parse_libsvm(stream.read(), path.name)
+    lines = parse_libsvm(text_of(path), path.name)
     if not len(lines.values):
         raise InputError("path", str(path), "a file with records")
     columns, records = int(lines.columns.max()) + 1, len(lines.labels)
