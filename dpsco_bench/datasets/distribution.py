@@ -77,10 +77,10 @@ class Distribution:
 
     def find(self, root: Path) -> list[Path]:
         """Find the files under `root`. Raises DataAbsent if one is missing."""
-        found = [store.find_file(root, self.folders, [one.name]) for one in self.files]
-        if None in found:
+        found = [path for one in self.files if (path := store.find_file(root, self.folders, [one.name]))]
+        if len(found) < len(self.files):
             raise DataAbsent(self.name, root)
-        return [path for path in found if path is not None]
+        return found
 
     def load(self, root: Path) -> Table:
         """Find, verify and parse. Raises DataAbsent, or DataCorrupt for a file with another text."""

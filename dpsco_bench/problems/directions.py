@@ -100,17 +100,9 @@ class DirectionLosses(SlopeLosses):
         return self.curvature
 
     @property
-    def strengths(self) -> np.ndarray:
-        return np.minimum(self.cap, self.signals)
-
-    @property
-    def cap(self) -> float:
+    def cap(self) -> float:  # type: ignore[override]
         """Largest s for which the declared Lipschitz constant of 1 holds."""
         return 1.0 - self.spread - self.curvature
-
-    @property
-    def signal_capped(self) -> bool:
-        return bool((self.signals >= self.cap).all())
 
     def sample(self, n: int, draws: Draws) -> DirectionSample:
         """Directions; records are drawn when they are looked at."""
