@@ -25,6 +25,7 @@ from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, opt
 from dpsco_bench.problems.constants import STRONG
 from dpsco_bench.problems.data import axes_first
 from dpsco_bench.problems.glm import LOSSES, WITH_WIDTH, GeneralisedLinear, MarginLoss
+from dpsco_bench.problems.linear import ball_name
 from dpsco_bench.problems.minimisers import minimise_composite, minimise_glm_in_ball
 from dpsco_bench.problems.registry import problem
 
@@ -358,7 +359,7 @@ class DataFile(GeneralisedLinear):
     def _domain_name(self) -> str:
         names = {"none": "space", "simplex": f"polytope:{self.dimension}"}
         if self.domain == "lp_ball":
-            return "linf_ball" if math.isinf(self.p or 2.0) else feasible_set(f"lp_ball:{self.p}", 1.0).name
+            return ball_name(self.p or 2.0)
         return names.get(self.domain, self.domain)
 
     @property
