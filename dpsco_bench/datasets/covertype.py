@@ -23,7 +23,7 @@ import pyarrow.csv
 from dpsco_bench.datasets import store
 from dpsco_bench.datasets.distribution import Table
 from dpsco_bench.datasets.store import DataCorrupt, permutation, uniforms
-from dpsco_bench.datasets.tables import parse_libsvm, text_of
+from dpsco_bench.datasets.texts import parse_libsvm, text_of
 from dpsco_bench.errors import DataAbsent, InputError
 from dpsco_bench.plain import Plain
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from dpsco_bench.datasets import store
-from dpsco_bench.datasets.tables import parse_libsvm, text_of
+from dpsco_bench.datasets.texts import parse_libsvm, text_of
 from dpsco_bench.errors import DataAbsent
 from dpsco_bench.plain import Plain
 

@@ -11,7 +11,6 @@ import io
 import lzma
 import math
 import re
-from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -27,6 +26,16 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from dpsco_bench.datasets.store import sha256_of_file
+from dpsco_bench.datasets.texts import (
+    SHEET,
+    InRecord,
+    content_of,
+    is_plain,
+    open_text,
+    parse_libsvm,
+    shown_entry,
+    text_of,
+)
 from dpsco_bench.errors import InputError, InputErrors
 
 COPIES = 3
@@ -44,8 +53,8 @@ _FILES = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.us
 """Limit and use of a control group, of either version."""
 LARGEST = 1e100
 """Largest magnitude of a number."""
-LONGEST, MOST = 30, 12
-"""Characters of an entry, and columns, that a message shows."""
+MOST = 12
+"""Columns that a message shows."""
 LEAST_IDS = 20
 """Fewer records do not tell record numbers from other integers."""
 GIVEN = "a number in every record"
@@ -58,8 +67,6 @@ _INDEX = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_\d+__|level_\d+|row[._]
 """A name that pandas or R gives to the numbers of records."""
 _COUNTED = frozenset({"age", "year"})
 """Quantities of which every value may occur once, from any start: those of a table of years or of ages."""
-_PLAIN = re.compile(r"\s*[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+(e[-+]?\d+)?|inf|infinity|nan)\s*", re.ASCII | re.IGNORECASE)
-"""A number as every reader of tables takes it."""
 _CODE = r"^\s*[-+]?(0\d|\d{16,}\s*$)"
 """A label that another one would become equal to as a double: 01 is not 1."""
 _HINTS = {
@@ -75,14 +82,6 @@ _HINTS = {
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".libsvm": "libsvm", ".svm": "libsvm"}
 COMPRESSED = (".gz", ".bz2", ".zst", ".xz")
-SHEET = "a zip archive or a spreadsheet"
-_CONTENTS = {
-    **{b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ": "xz", b"PAR1": "parquet"},
-    **{b"PK\x03\x04": SHEET, b"\xd0\xcf\x11\xe0": SHEET},
-}
-"""First bytes of a file, and what they tell that it is, whatever its name."""
-_MARK = b"\xef\xbb\xbf"
-"""The mark of UTF-8 at the beginning of a text."""
 _OTHERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
 """Other signs between fields, in words."""
 LABEL = "y"
@@ -153,31 +152,6 @@ def check_square(columns: int, file: str) -> None:
             f"{gigabytes(8.0 * SQUARES * columns**2)}, and {gigabytes(free)} of memory are free"
         )
         raise InputError(f"columns of {file}", columns, allowed)
-
-
-def shown_entry(value: Any) -> str:
-    """Show an entry as a message does, on one line, in quotes where blanks would not be seen."""
-    plain = _printable(str(value))
-    return f"'{plain}'" if plain != plain.strip() or not plain else plain
-
-
-def _printable(text: str) -> str:
-    short = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
-    return "".join(one if one.isprintable() else " " if one in "\r\n\t" else ascii(one)[1:-1] for one in short)
-
-
-class InRecord(str):
-    """An entry and its record, counted from 1, which a message shows as they are."""
-
-    def __new__(cls, value: Any, record: int) -> InRecord:
-        return super().__new__(cls, f"'{_printable(str(value))}' (record {record})")
-
-    __repr__ = str.__str__
-
-
-def is_plain(text: str) -> bool:
-    """Tell whether a field is a number as every reader of tables takes it: Python's ``float`` also takes ``1_0``."""
-    return _PLAIN.fullmatch(text) is not None
 
 
 def check_columns(names: Sequence[str], used: Sequence[int], path: Path) -> None:
@@ -407,7 +381,7 @@ def _read(
     drop : tuple of str, names or positions of columns that are left out; LIBSVM has none
     ids : bool, whether columns that look like record numbers are taken
     """
-    content = _content(path)
+    content = content_of(path)
     if content == SHEET:
         raise InputError("path", str(path), f"a table; it is {SHEET}: unpack it, or save it as a CSV")
     form = "parquet" if content == "parquet" else format_of(path, form)
@@ -426,13 +400,6 @@ def _read(
     return _select(table, path, label, drop, ids)
 
 
-def _content(path: Path) -> str:
-    """Tell by its first bytes what a file is."""
-    with open(path, "rb") as stream:
-        first = stream.read(8)
-    return next((told for magic, told in _CONTENTS.items() if first.startswith(magic)), "text")
-
-
 def format_of(path: Path, form: str | None = None) -> str:
     """Return the given format, or that of the name's ending. Raises InputError for another one."""
     if form is not None:
@@ -448,21 +415,6 @@ def format_of(path: Path, form: str | None = None) -> str:
 
 def _suffixes(path: Path) -> list[str]:
     return [suffix.lower() for suffix in path.suffixes]
-
-
-def _text(path: Path) -> Any:
-    """Open the file's text as a stream of bytes."""
-    content = _content(path)
-    if content == "xz":
-        return lzma.open(path)
-    file = path.open("rb")  # opened here: pyarrow takes no name that the locale cannot write
-    return pa.input_stream(file, compression=None if content == "text" else content)
-
-
-def text_of(path: Path) -> bytes:
-    """Read the whole text of a file, which may be compressed whatever its name."""
-    with _text(path) as stream:
-        return bytes(stream.read())
 
 
 def _parquet(path: Path) -> pa.Table:
@@ -491,7 +443,7 @@ def _csv(path: Path, header: bool | None, label: str | int | None) -> pa.Table:
     block = max(_HEAD, 4 * line, min(_LINES * line, _MOST_HEAD))
     called = names or [f"f{number}" for number in range(len(fields))]
     texts = {called[place]: pa.string() for place in places_of(called, str(label))}  # labels may be codes such as 01
-    with _text(path) as stream:
+    with open_text(path) as stream:
         table = _parsed(stream, delimiter, names is not None, block, texts)
     for i in (i for i, name in enumerate(table.column_names) if name in texts):
         table = table.set_column(i, table.column_names[i], numeric_text(table.column(i)))
@@ -510,7 +462,7 @@ def _parsed(source: Any, delimiter: str, header: bool, block: int, types: dict[s
 def _head(path: Path) -> list[str]:
     """Return the first lines of a text, at least two where it has them."""
     lines, size = list[str](), 0
-    with _text(path) as stream:
+    with open_text(path) as stream:
         for line in io.TextIOWrapper(stream, "utf-8-sig"):
             if line.strip():
                 lines.append(line)
@@ -535,66 +487,6 @@ def _names_columns(lines: Sequence[str], fields: Sequence[str], delimiter: str, 
         raise InputError("header", "missing", f"given for {path.name}, {why}")
     repeated = len(lines) > 1 and any(fields[i] in rest[i].to_pylist() for i in range(len(fields)))
     return bool(names) or not (values or repeated)
-
-
-@dataclass(frozen=True)
-class Lines:
-    """`labels (r,)` of LIBSVM's lines; line, column (both from 0) and value of each entry, ``(k,)``."""
-
-    labels: np.ndarray
-    rows: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
-
-    def dense(self, width: int) -> np.ndarray:
-        """Convert the entries to a float64 array, shape ``(r, width)``."""
-        features = np.zeros((len(self.labels), width))
-        features[self.rows, self.columns] = self.values
-        return features
-
-
-def parse_libsvm(text: bytes, name: str, first: int = 1) -> Lines:
-    """Read lines ``label index:value ... # comment`` with indices from ``first`` on; empty lines are left out.
-
-    Raises InputError, with the name of the file and the record, for the first field of another form.
-    """
-    labels, counts, indices, values = array("d"), array("q"), array("d"), array("d")
-    for line in text.removeprefix(_MARK).splitlines():
-        fields = line.partition(b"#")[0].replace(b"_", b"?").split()  # Python takes 1_0 for a number
-        if not fields:
-            continue
-        try:
-            labels.append(float(fields[0]))
-            for field in fields[1:]:
-                index, value = field.split(b":")
-                indices.append(float(index))
-                values.append(float(value))
-        except ValueError:
-            raise _wrong_field(line.partition(b"#")[0].split(), name, len(counts) + 1) from None
-        counts.append(len(fields) - 1)
-    rows, places = np.repeat(np.arange(len(counts)), counts), np.array(indices)
-    odd = np.flatnonzero((places != np.trunc(places)) | (places < first) | ~(places < 2.0**53))
-    if len(odd):
-        shown = InRecord(f"{places[odd[0]]:g}", int(rows[odd[0]]) + 1)
-        raise InputError(f"index in {name}", shown, f"an integer from {first} to 2^53")
-    return Lines(np.array(labels), rows, places.astype(np.int64) - first, np.array(values))
-
-
-def _wrong_field(fields: Sequence[bytes], name: str, record: int) -> InputError:
-    """Find the first field of a line that is of another form."""
-    label, *pairs = (field.decode("utf-8", "replace") for field in fields)
-    if not is_plain(label):
-        return InputError(f"column label of {name}", InRecord(label, record), "a number, the label first in every line")
-    pair = next(pair for pair in pairs if pair.count(":") != 1 or not all(map(is_plain, pair.split(":"))))
-    index, _, value = pair.partition(":")
-    if index == "qid" or pair.count(":") != 1 or not index or not value:
-        ranked = "index:value; no loss uses the groups of a ranking" if index == "qid" else ""
-        return InputError(
-            f"entry of {name}", InRecord(pair, record), ranked or "index:value, with one colon and no space"
-        )
-    if not is_plain(index):
-        return InputError(f"index in {name}", InRecord(pair, record), "an integer >= 1")
-    return InputError(f"column {index} of {name}", InRecord(value, record), "a number")
 
 
 def _libsvm(path: Path, label: str | int | None) -> Records:

@@ -17,7 +17,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.plain import Schedule
-from dpsco_bench.privacy.records import Full, Records
+from dpsco_bench.privacy.records import Full, RecordChoice
 from dpsco_bench.problems.constants import Constants
 
 RELEASES = ("sequence", "output")
@@ -137,7 +137,7 @@ class Query:
     name: str
     sensitivity: float
     releases: int
-    records: Records = field(default_factory=Full)
+    records: RecordChoice = field(default_factory=Full)
     paper_scale: float | None = None
     share: float | None = None
 
@@ -374,7 +374,7 @@ _QUERY_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "name": (lambda value: isinstance(value, str) and bool(value), "text"),
     "sensitivity": (_is_positive, "a finite number > 0"),
     "releases": (lambda value: isinstance(value, Integral) and _is_positive(value), "an integer >= 1"),
-    "records": (lambda value: isinstance(value, Records), "Full(), Poisson(rate), SingleIndex(population), ..."),
+    "records": (lambda value: isinstance(value, RecordChoice), "Full(), Poisson(rate), SingleIndex(population), ..."),
     "paper_scale": (lambda value: value is None or _is_real(value, least=0.0), "left out or a finite number >= 0"),
     "share": (lambda value: value is None or (_is_positive(value) and value < 1), "left out or a number in (0, 1)"),
 }

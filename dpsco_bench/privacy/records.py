@@ -8,19 +8,19 @@ from typing import ClassVar
 from dpsco_bench.errors import InputError, checked_count
 
 
-class Records:
+class RecordChoice:
     """A way in which a release chooses its records. ``sampled``: `Mechanism.sample` draws them."""
 
     sampled: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
-class Full(Records):
+class Full(RecordChoice):
     """Every release looks at all records."""
 
 
 @dataclass(frozen=True)
-class Poisson(Records):
+class Poisson(RecordChoice):
     """Every release looks at each record independently with probability ``rate``."""
 
     rate: float
@@ -33,7 +33,7 @@ class Poisson(Records):
 
 
 @dataclass(frozen=True)
-class SingleIndex(Records):
+class SingleIndex(RecordChoice):
     """Every release looks at one uniform record, drawn with replacement from ``population``."""
 
     population: int
@@ -43,7 +43,7 @@ class SingleIndex(Records):
 
 
 @dataclass(frozen=True)
-class Disjoint(Records):
+class Disjoint(RecordChoice):
     """Every release looks at its own ``size`` records.
 
     The blocks of all such queries of a plan are disjoint from each other, so that a record enters at most one release
@@ -57,7 +57,7 @@ class Disjoint(Records):
 
 
 @dataclass(frozen=True)
-class _Batches(Records):
+class _Batches(RecordChoice):
     """Batches of ``size`` of all ``population`` records."""
 
     population: int
@@ -96,7 +96,7 @@ class RandomAllocation(_Batches):
 
 
 @dataclass(frozen=True)
-class Nodes(Records):
+class Nodes(RecordChoice):
     """Release ``t - 1`` looks at the records of node t of a binary tree over records 1..``count`` (`privacy.tree`)."""
 
     count: int

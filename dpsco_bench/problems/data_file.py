@@ -15,7 +15,8 @@ import numpy as np
 
 from dpsco_bench.datasets import tables
 from dpsco_bench.datasets.store import permutation, sha256_of_file
-from dpsco_bench.datasets.tables import check_square, is_plain, shown_entry
+from dpsco_bench.datasets.tables import check_square
+from dpsco_bench.datasets.texts import is_plain, shown_entry
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent
