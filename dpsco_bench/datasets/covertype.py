@@ -33,8 +33,6 @@ _BROKEN = (OSError, EOFError, ValueError, LookupError, zlib.error, zipfile.BadZi
 LOWEST = np.array([1859, 0, 0, 0, -173, 0, 0, 0, 0, 0])
 HIGHEST = np.array([3858, 360, 66, 1397, 601, 7117, 254, 254, 254, 7173])
 """Ranges of the measurements in the whole data set, as its description has them."""
-_SYNTHETIC_KEY = "covertype_synthetic/records"
-_WORDS = 16
 # Shares in per cent of wilderness areas 1..4, and mean elevation in metres there.
 _AREA_SHARES = np.array([45.0, 5.0, 43.5, 6.5])
 _AREA_ELEVATION = np.array([2960.0, 3230.0, 2970.0, 2290.0])
@@ -57,8 +55,6 @@ UCI = ("covtype.data.gz", "covtype.data")
 LIBSVM = ("covtype.libsvm.binary.bz2", "covtype.libsvm.binary")
 SCALED = ("covtype.libsvm.binary.scale.bz2", "covtype.libsvm.binary.scale")
 FILES = ("covtype.npz", *UCI, *LIBSVM)
-# Frozen: the key of the row permutation.
-_ROW_KEY = "covertype/rows"
 REMOTE_FILES = (
     store.RemoteFile(
         UCI[0],
@@ -138,7 +134,7 @@ def covertype_records(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
 
     Returns features ``(rows, 54)``, int16, and labels ``(rows,)``, uint8, 1 = class 2.
     """
-    u = uniforms(seed, _SYNTHETIC_KEY, rows, _WORDS)
+    u = uniforms(seed, "covertype_synthetic/records", rows, 16)
     area = _drawn_types(u[:, 0], _AREA_SHARES)
     soil = np.where(area == 4, _drawn_types(u[:, 1], _LOW_SOIL_SHARES), _drawn_types(u[:, 1], _SOIL_SHARES))
     numeric = _measurements(u[:, 2:15], area, soil)
@@ -226,7 +222,7 @@ def covertype(rows: int, root: Path) -> Table:
     larger one; the paper does not state its selection. Raises DataAbsent or DataCorrupt as in `load`.
     """
     features, labels = load(root)
-    chosen = permutation(0, _ROW_KEY, ROWS)[:rows]
+    chosen = permutation(0, "covertype/rows", ROWS)[:rows]
     return sample_from(features[chosen], labels[chosen])
 
 

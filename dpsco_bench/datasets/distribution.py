@@ -42,7 +42,6 @@ CATEGORIES = {
 """Values of protocol, service and flag, by the position of their column."""
 LARGEST = {0: 1e9, 4: 1e9, 5: 1e9, 22: 511.0, 23: 511.0, 31: 255.0, 32: 255.0, **dict.fromkeys((9, 12, 15, 16), 1e3)}
 """Counts are taken as ``log(1 + v)`` over its value here; all other numbers are shares and flags, cut at 1."""
-NORMAL = "normal."
 FIELDS = 41
 KDD_COLUMNS = FIELDS - len(CATEGORIES) + sum(len(values.split()) for values in CATEGORIES.values())
 
@@ -166,7 +165,7 @@ def parse_kddcup(text: bytes) -> Table:
     for j, values in CATEGORIES.items():
         found = table[str(j)].to_numpy()
         columns += [(found == value).astype(float) for value in values.split()]
-    labels = np.where(table[str(FIELDS)].to_numpy() == NORMAL, -1.0, 1.0)
+    labels = np.where(table[str(FIELDS)].to_numpy() == "normal.", -1.0, 1.0)
     return Table(unit_rows(np.stack(columns, axis=1)), labels)
 
 

@@ -125,11 +125,6 @@ def _of_group(folder: Path) -> Iterator[float]:
             yield max(float(most - now + cached), 0.0)
 
 
-def gigabytes(size: float) -> str:
-    """Bytes for people."""
-    return f"{size / 1e9:.3g} GB"
-
-
 def check_reading(records: float, columns: int, path: Path, shown: str = "") -> None:
     """Refuse a table before it is read if about ``records`` of all columns need too much; say how many columns fit."""
     free, about = available_memory(), max(1, round(records))
@@ -137,7 +132,7 @@ def check_reading(records: float, columns: int, path: Path, shown: str = "") -> 
     if columns * each > free:
         allowed = (
             f"at most {int(free / each)} with about {about} records: reading takes about "
-            f"{gigabytes(columns * each)}, and {gigabytes(free)} of memory are free"
+            f"{columns * each / 1e9:.3g} GB, and {free / 1e9:.3g} GB of memory are free"
         )
         raise InputError(f"columns of {path.name}", shown or columns, allowed)
 
@@ -149,7 +144,7 @@ def check_square(columns: int, file: str) -> None:
         most = int((free / (8.0 * SQUARES)) ** 0.5)
         allowed = (
             f"at most {most}: the minimum needs {SQUARES} matrices of columns x columns, "
-            f"{gigabytes(8.0 * SQUARES * columns**2)}, and {gigabytes(free)} of memory are free"
+            f"{8.0 * SQUARES * columns**2 / 1e9:.3g} GB, and {free / 1e9:.3g} GB of memory are free"
         )
         raise InputError(f"columns of {file}", columns, allowed)
 

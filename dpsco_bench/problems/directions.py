@@ -52,7 +52,6 @@ class DirectionSample(LinearSample):
         return self.means + np.tile(self._size * self._signs(first, count), (1, self.signals, 1))
 
     def chosen(self, indices: Any) -> np.ndarray:
-        """Draw records ``indices (S R, W)`` of every row, shape ``(S R, W, d)``."""
         rows = np.arange(len(self.means)) % len(self.directions)
         signs = self._all_signs[rows[:, None], to_numpy(indices)]
         return self.means[:, None, :] + self._size * signs

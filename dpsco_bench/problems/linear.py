@@ -109,7 +109,7 @@ class SignSample(LinearSample):
             return self.single(first) if count == 1 else self.drawn(first, count).mean(axis=0)
         if (first, count) not in self._sums:
             if "_levels" in vars(self):
-                raise InputError("records", _span(first, count), _ONE_WAY)
+                raise InputError("records", f"{first}..{first + count - 1}", _ONE_WAY)
             pluses = binomial_quantile(self.uniform("sums", first, 1, self.d), count, self.chances[:, None, :])
             self._sums[first, count] = self.scale * (2.0 * pluses / count - 1.0).reshape(self.rows, self.d)
         return self._sums[first, count]
@@ -146,11 +146,7 @@ class SignSample(LinearSample):
 
     def _refuse_summed(self, first: int, count: int) -> None:
         if any(start < first + count and first < start + length for start, length in self._sums):
-            raise InputError("records", _span(first, count), _ONE_WAY)
-
-
-def _span(first: int, count: int) -> str:
-    return f"{first}..{first + count - 1}"
+            raise InputError("records", f"{first}..{first + count - 1}", _ONE_WAY)
 
 
 class OneHotSample(LinearSample):

@@ -313,7 +313,9 @@ def minimise(
     """
     xp, ratio = array_namespace(start), math.sqrt(convexity / smoothness)
     momentum, factor = (1.0 - ratio) / (1.0 + ratio), max(0.0, 0.5 / convexity - 0.5 / smoothness)
-    floor, wanted = ROUNDING * (size + 0.0 * start[:, 0]), xp.full_like(start[:, 0], _mapping(accuracy, factor))
+    floor, wanted = ROUNDING * (size + 0.0 * start[:, 0]), xp.full_like(start[:, 0], math.inf)
+    if factor > 0.0:  # the norm of the mapping at which the certificate is the accuracy
+        wanted = xp.full_like(wanted, math.sqrt(accuracy / factor))
     enough = xp.maximum(floor, wanted)
     w = y = best = start
     least, done = xp.full_like(start[:, 0], math.inf), 0
@@ -327,11 +329,6 @@ def minimise(
         best, least = xp.where(better[:, None], moved, best), xp.where(better, mapping, least)
         y, w, done = moved + momentum * (moved - w), moved, done + 1
     return Certified(best, factor * least * least, least, done, floor > wanted)
-
-
-def _mapping(accuracy: float, factor: float) -> float:
-    """Norm of the gradient mapping at which the certificate is ``accuracy``."""
-    return math.sqrt(accuracy / factor) if factor > 0.0 else math.inf
 
 
 def isotropic_minimiser(objective: Objective, curvature: float, terms: Array, weight: float) -> Array:
