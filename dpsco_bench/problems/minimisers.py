@@ -17,7 +17,6 @@ from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.objective import Objective
 
 if TYPE_CHECKING:
-    from dpsco_bench.problems.data_file import DataFile
     from dpsco_bench.problems.glm import GeneralisedLinear
 
 Array = Any
@@ -202,7 +201,7 @@ def _line_search(
     return 0.0, value
 
 
-def minimise_composite(problem: DataFile, data: Data) -> np.ndarray:
+def minimise_composite(problem: Any, data: Data) -> np.ndarray:
     """Minimiser ``(d,)`` of the mean loss plus ``(ridge/2) ||x||^2`` over the problem's set, if it has one.
 
     A linear loss has a closed form. The Frank-Wolfe gap certifies the others; the whole space is a ball that grows
@@ -226,7 +225,7 @@ def minimise_composite(problem: DataFile, data: Data) -> np.ndarray:
     raise NumericalFailure(f"optimum of {problem.name}: no minimiser within {WIDEST:.0e} of the origin")
 
 
-def _certified(problem: DataFile, data: Data, domain: Any, start: np.ndarray) -> np.ndarray:
+def _certified(problem: Any, data: Data, domain: Any, start: np.ndarray) -> np.ndarray:
     """Find a minimiser by accelerated steps; the gap is looked at in some of them."""
     largest = float(np.linalg.eigvalsh(data.features.T @ data.features / data.n)[-1])
     step = 1.0 / (problem.margin.curvature_bound * largest + problem.ridge or 1.0)
