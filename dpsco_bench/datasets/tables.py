@@ -401,15 +401,11 @@ def format_of(path: Path, form: str | None = None) -> str:
         if form not in FORMATS.values():
             raise InputError("format", form, "one of " + ", ".join(dict.fromkeys(FORMATS.values())))
         return form
-    suffixes = [suffix for suffix in _suffixes(path) if suffix not in COMPRESSED] or [""]
+    suffixes = [suffix for suffix in Path(path.name.lower()).suffixes if suffix not in COMPRESSED] or [""]
     if suffixes[-1] not in FORMATS:
         given = "or have format= given: csv, parquet or libsvm (with tabs: .tsv)"
         raise InputError("path", str(path), f"a file ending in {', '.join(FORMATS)}, {given}")
     return FORMATS[suffixes[-1]]
-
-
-def _suffixes(path: Path) -> list[str]:
-    return [suffix.lower() for suffix in path.suffixes]
 
 
 def _parquet(path: Path) -> pa.Table:
@@ -420,7 +416,7 @@ def _parquet(path: Path) -> pa.Table:
 
 
 def _csv(path: Path, header: bool | None, label: str | int | None) -> pa.Table:
-    delimiter = "\t" if ".tsv" in _suffixes(path) else ","
+    delimiter = "\t" if ".tsv" in Path(path.name.lower()).suffixes else ","
     lines = _head(path)
     first = lines[0] if lines else ""
     fields = next(csv.reader([first], delimiter=delimiter), [])
