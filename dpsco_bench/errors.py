@@ -129,7 +129,8 @@ def checked_count(key: str, value: Any) -> int:
 class DataAbsent(DpscoError):
     """A data set that is not under the data root that was searched; ``command`` fetches it."""
 
-    def __init__(self, name: str, root: object, command: str) -> None:
+    def __init__(self, name: str, root: object) -> None:
+        command = f"python -m dpsco_bench data {name}"
         super().__init__(f"data set {name} absent under {root}: get it with `{command}`")
         self.name, self.root, self.command = name, root, command
 

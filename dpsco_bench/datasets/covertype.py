@@ -10,42 +10,29 @@ Covertype.
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
 
-from dpsco_bench.datasets import libsvm, store
+from dpsco_bench.datasets import store
 from dpsco_bench.datasets.distribution import Table
 from dpsco_bench.datasets.store import DataCorrupt, permutation, uniforms
+from dpsco_bench.datasets.texts import parse_libsvm, text_of
 from dpsco_bench.errors import DataAbsent, InputError
-from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.plain import Plain
 
 CONTINUOUS, WILDERNESS, SOIL = 10, 4, 40
 COLUMNS = CONTINUOUS + WILDERNESS + SOIL
-_BLOCK = 1 << 24
-_LIBSVM_SCALED = "those of the unscaled file covtype.libsvm.binary, which are integers"
-_BROKEN = (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile, DeprecationWarning)
+_BROKEN = (OSError, EOFError, ValueError, LookupError, zlib.error, zipfile.BadZipFile)
 LOWEST = np.array([1859, 0, 0, 0, -173, 0, 0, 0, 0, 0])
 HIGHEST = np.array([3858, 360, 66, 1397, 601, 7117, 254, 254, 254, 7173])
 """Ranges of the measurements in the whole data set, as its description has them."""
-Block = tuple[np.ndarray, np.ndarray]
-Parsed = tuple[np.ndarray, list[np.ndarray]]
-"""Content of a source file: features ``(n, 54)``, int16, 10 measurements, 4 wilderness areas one-hot and 40 soil types
-one-hot; and readings of the label column as 1 = class 2, uint8 ``(n,)``, likeliest first, several where the format does
-not say."""
-_SYNTHETIC_KEY = "covertype_synthetic/records"
-_WORDS = 16
 # Shares in per cent of wilderness areas 1..4, and mean elevation in metres there.
 _AREA_SHARES = np.array([45.0, 5.0, 43.5, 6.5])
 _AREA_ELEVATION = np.array([2960.0, 3230.0, 2970.0, 2290.0])
@@ -59,17 +46,15 @@ _LOW_SOIL_SHARES = np.array([90, 120, 110, 110, 60, 130, 0, 0, 0, 250, 0, 0, 0, 
 # As in the real data: soil type 7 holds only class 2; types 1, 5, 14, 15 and 37 hold none.
 ALWAYS_CLASS_2, NEVER_CLASS_2 = (7,), (1, 5, 14, 15, 37)
 NAME = "covertype"
-COMMAND = "python -m dpsco_bench data covertype"
 FOLDERS = ("covertype", "covtype")
 ROWS = 581_012
-PAPER_ROWS = 200_000
-COMPACT = "covtype.npz"
+FEATURES_SHA256 = "1d8ed656c88560e0f10ec542ecfd4b4b2f1dbd17ec145c29918aebb63a8c0e6f"
+LABELS_SHA256 = "362aabbef69e7d57470c0d8c9df0a244f130b8a0dcf3cdc409d72bd1da18ad87"
+"""Digests of the features, in C order, and of the labels, as `read` returns them."""
 UCI = ("covtype.data.gz", "covtype.data")
 LIBSVM = ("covtype.libsvm.binary.bz2", "covtype.libsvm.binary")
 SCALED = ("covtype.libsvm.binary.scale.bz2", "covtype.libsvm.binary.scale")
-FILES = (COMPACT, *UCI, *LIBSVM)
-# Frozen: the key of the row permutation.
-_ROW_KEY = "covertype/rows"
+FILES = ("covtype.npz", *UCI, *LIBSVM)
 REMOTE_FILES = (
     store.RemoteFile(
         UCI[0],
@@ -83,121 +68,32 @@ REMOTE_FILES = (
 
 
 def one_hot_columns(numeric: np.ndarray, wilderness: np.ndarray, soil: np.ndarray) -> np.ndarray:
-    """Expand the compact form to the 54 columns of the original file. Raises ValueError if shapes or types do not fit.
+    """Expand the compact form to the 54 columns of the original file: int16, shape (n, 54), C order.
 
-    Returns int16, shape (n, 54), C order. ``numeric (10, n)`` are the measurements, ``wilderness (n,)`` and
-    ``soil (n,)`` types 1..4 and 1..40.
+    ``numeric (10, n)`` are the measurements, ``wilderness (n,)`` and ``soil (n,)`` types 1..4 and 1..40.
     """
-    n = numeric.shape[-1]
-    if numeric.shape != (CONTINUOUS, n) or wilderness.shape != (n,) or soil.shape != (n,):
-        raise ValueError(f"arrays of shapes {numeric.shape}, {wilderness.shape}, {soil.shape}")
-    dense = np.zeros((n, COLUMNS), dtype="<i2")
+    dense = np.zeros((numeric.shape[1], COLUMNS), dtype="<i2")
     dense[:, :CONTINUOUS] = numeric.T
-    for types, count, offset in ((wilderness, WILDERNESS, CONTINUOUS), (soil, SOIL, CONTINUOUS + WILDERNESS)):
-        index = types.astype(np.int64)
-        if n and not (index.min() >= 1 and index.max() <= count):
-            raise ValueError(f"a type outside 1..{count}")
-        dense[np.arange(n), offset - 1 + index] = 1
+    for types, offset in ((wilderness, CONTINUOUS), (soil, CONTINUOUS + WILDERNESS)):
+        dense[np.arange(len(dense)), offset - 1 + types.astype(np.int64)] = 1
     return dense
 
 
-def parse(path: Path, rows: int) -> Parsed:
-    """Parse a source file; the format follows from the name's ending.
-
-    Raises DataCorrupt if the file is damaged or has another form or another number of rows. Raises InputError for
-    LIBSVM's scaled file. It is ``*.npz``, ``*.data``, ``*.data.gz``, or LIBSVM's file, plain or ``*.bz2``.
-    """
-    text = _parse_uci if path.name.endswith((".data", ".data.gz")) else _parse_libsvm
-    reader = _parse_npz if path.name.endswith(".npz") else text
-    try:
-        with warnings.catch_warnings():
-            # Some NumPy releases only warn about text that is not a number of the wanted kind.
-            warnings.filterwarnings("error", "string or file could not be read|loadtxt", DeprecationWarning)
-            return reader(path, rows)
-    except (DataCorrupt, InputError):
-        raise
-    except _BROKEN as error:
-        raise DataCorrupt(path, f"damaged: {str(error) or type(error).__name__}") from error
-
-
-def _parse_npz(path: Path, rows: int) -> Parsed:
-    with np.load(path, allow_pickle=False) as arrays:
-        names = ("numeric", "wilderness_area", "soil_type", "is_class_2")
-        numeric, wilderness, soil, label = (arrays[name] for name in names)
-    dense = one_hot_columns(numeric, wilderness, soil)
-    if label.shape != (rows,) or len(dense) != rows:
-        raise DataCorrupt(path, f"{len(dense)} rows and {label.size} labels, expected {rows}")
-    return dense, [label.astype(np.uint8)]
-
-
-def _parse_uci(path: Path, rows: int) -> Parsed:
-    dense, cover_type = _assemble(path, rows, _uci_block)
-    return dense, [(cover_type == 2).astype(np.uint8)]
-
-
-def _parse_libsvm(path: Path, rows: int) -> Parsed:
-    dense, label = _assemble(path, rows, _libsvm_block)
-    values = np.unique(label)
-    if len(values) != 2:
-        raise DataCorrupt(path, f"labels take {len(values)} values, expected 2")
-    # The labels are 1 and 2 with 2 for class 2 in the copies known; the label digest decides.
-    return dense, [(label == value).astype(np.uint8) for value in values[::-1]]
-
-
-def _assemble(path: Path, rows: int, read_block: Callable[[bytes, Path], Block]) -> Block:
-    """Fill the dense array block by block, so that the text is never in memory as a whole."""
-    dense, label = np.zeros((rows, COLUMNS), dtype="<i2"), np.zeros(rows, dtype=np.int16)
-    filled = 0
-    for text in _blocks(path):
-        features, values = read_block(text, path)
-        end = filled + len(values)
-        if end > rows:
-            raise DataCorrupt(path, f"more than the expected {rows} rows")
-        dense[filled:end], label[filled:end] = features, values
-        filled = end
-    if filled != rows:
-        raise DataCorrupt(path, f"{filled} rows, expected {rows}")
-    return dense, label
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
-    """Yield pieces of about 16 MB that end with a line, without empty lines at their ends."""
-    with _open(path) as stream:
-        rest = b""
-        while piece := stream.read(_BLOCK):
-            head, newline, tail = (rest + piece).rpartition(b"\n")
-            rest = tail
-            if newline and head.strip():
-                yield head.strip()
-        if rest.strip():
-            yield rest.strip()
-
-
-def _open(path: Path) -> IO[bytes]:
-    # By content rather than by name: a browser may have unpacked the file without renaming it.
-    with open(path, "rb") as probe:
-        magic = probe.read(3)
-    opener: Any = gzip.open if magic[:2] == b"\x1f\x8b" else bz2.open if magic == b"BZh" else open
-    return opener(path, "rb")
-
-
-def _uci_block(text: bytes, path: Path) -> Block:
-    values = np.loadtxt(io.BytesIO(text), dtype=np.int16, delimiter=",", ndmin=2, comments=None)
-    if values.shape[1] != COLUMNS + 1:
-        raise DataCorrupt(path, f"{values.shape[1]} columns, expected {COLUMNS + 1}")
-    return values[:, :COLUMNS], values[:, COLUMNS]
-
-
-def _libsvm_block(text: bytes, path: Path) -> Block:
-    lines = libsvm.parse(text)
-    numbers = np.concatenate([lines.labels, lines.values])
-    if not np.array_equal(numbers, np.trunc(numbers)):
-        raise InputError(f"values of {path.name}", "scaled", _LIBSVM_SCALED)
-    if len(numbers) and np.abs(numbers).max() > np.iinfo(np.int16).max:
-        raise DataCorrupt(path, "a value outside 16 bits")
-    if len(lines.indices) and not (lines.indices.min() >= 1 and lines.indices.max() <= COLUMNS):
-        raise DataCorrupt(path, f"an index outside 1..{COLUMNS}")
-    return libsvm.dense(lines, COLUMNS).astype(np.int16), lines.labels.astype(np.int16)
+def _parsed(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Read features ``(n, 54)`` and the label column ``(n,)`` as it stands in the file, whose name tells the format."""
+    if path.suffix == ".npz":
+        with np.load(path, allow_pickle=False) as arrays:
+            compact = (arrays[name] for name in ("numeric", "wilderness_area", "soil_type"))
+            return one_hot_columns(*compact), arrays["is_class_2"]
+    text = text_of(path)
+    if ".data" not in path.name:
+        lines = parse_libsvm(text, path.name)
+        return lines.dense(COLUMNS).astype(np.int16), lines.labels
+    names = [str(column) for column in range(COLUMNS + 1)]
+    kinds = pa.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.int16()))
+    table = pa.csv.read_csv(io.BytesIO(text), pa.csv.ReadOptions(column_names=names), convert_options=kinds)
+    *features, cover_type = (column.to_numpy() for column in table.columns)
+    return np.stack(features, axis=1), cover_type
 
 
 def one_class_rows(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -218,45 +114,36 @@ def one_class_rows(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
         rows |= (features[:, new] != 0).any(axis=1)
 
 
-def scale_rows(integers: np.ndarray) -> tuple[np.ndarray, float]:
-    """Min-max scale the 10 measurements within the sample and divide all rows by the largest row norm.
+def sample_from(integers: np.ndarray, is_class_2: np.ndarray) -> Table:
+    """Min-max scale the 10 measurements within the sample, and divide all rows by the largest row norm.
 
-    Takes ``integers (n, 54)``, measurements and then the one-hot columns; returns the features, where a constant
-    measurement is 0, and the largest row norm before the division.
+    Takes ``integers (n, 54)``, measurements, of which a constant one becomes 0, and then the one-hot columns, and
+    ``is_class_2 (n,)``, 0 and 1.
     """
     features = integers.astype(np.float64)
     measured = features[:, :CONTINUOUS]
     least, span = measured.min(axis=0), np.ptp(measured, axis=0)
     measured -= least
     measured /= np.where(span > 0, span, 1.0)
-    scale = float(np.sqrt(np.einsum("ij,ij->i", features, features).max()))
-    features /= scale
-    return features, scale
-
-
-def sample_from(integers: np.ndarray, is_class_2: np.ndarray) -> Table:
-    """Scale selected records, the largest norm of a row to 1; `is_class_2` holds 0 and 1."""
-    return Table(scale_rows(integers)[0], np.where(is_class_2 == 1, 1.0, -1.0))
+    features /= float(np.sqrt(np.einsum("ij,ij->i", features, features).max()))
+    return Table(features, np.where(is_class_2 == 1, 1.0, -1.0))
 
 
 def covertype_records(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Invent integer records in the layout of the original file.
+    """Invent integer records in the layout of the original file; fewer rows of the same seed are a prefix of more.
 
-    Raises InputError for a number of rows or a seed out of range. Fewer rows of the same seed are a prefix of more.
     Returns features ``(rows, 54)``, int16, and labels ``(rows,)``, uint8, 1 = class 2.
     """
-    if not isinstance(rows, int | np.integer) or isinstance(rows, bool) or rows < 1:
-        raise InputError("rows", rows, "an integer >= 1")
-    u = uniforms(seed, _SYNTHETIC_KEY, int(rows), _WORDS)
+    u = uniforms(seed, "covertype_synthetic/records", rows, 16)
     area = _drawn_types(u[:, 0], _AREA_SHARES)
     soil = np.where(area == 4, _drawn_types(u[:, 1], _LOW_SOIL_SHARES), _drawn_types(u[:, 1], _SOIL_SHARES))
     numeric = _measurements(u[:, 2:15], area, soil)
     return one_hot_columns(numeric, area, soil), _labels(u[:, 15], numeric[0], area, soil)
 
 
-def covertype_synthetic(rows: int, seed: int = 0) -> Table:
+def covertype_synthetic(rows: int) -> Table:
     """Generate the scaled stand-in sample, by the same preprocessing as the real data set."""
-    return sample_from(*covertype_records(rows, seed))
+    return sample_from(*covertype_records(rows))
 
 
 def _drawn_types(u: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -292,144 +179,85 @@ def _labels(u: np.ndarray, elevation: np.ndarray, area: np.ndarray, soil: np.nda
     return labels.astype(np.uint8)
 
 
-@dataclass(frozen=True)
-class Content:
-    """Content that a source must have: digests of (rows, 54) int16 in C order and of uint8 labels, 1 = class 2."""
-
-    rows: int
-    features_sha256: str
-    labels_sha256: str
-
-
-CONTENT = Content(
-    rows=ROWS,
-    features_sha256="1d8ed656c88560e0f10ec542ecfd4b4b2f1dbd17ec145c29918aebb63a8c0e6f",
-    labels_sha256="362aabbef69e7d57470c0d8c9df0a244f130b8a0dcf3cdc409d72bd1da18ad87",
-)
-
-
-@dataclass(frozen=True)
-class Raw:
-    """The verified content: ``features (n, 54)`` int16, ``labels (n,)`` uint8 (1 = class 2), and its file."""
-
-    features: np.ndarray
-    labels: np.ndarray
-    path: Path
-
-
-def find(root: Path = store.DEFAULT_ROOT) -> Path:
+def find(root: Path) -> Path:
     """Find a source file in ``root/covertype`` or ``covtype``. Raises DataAbsent, or InputError for a scaled file."""
     if path := store.find_file(root, FOLDERS, FILES):
         return path
     if scaled := store.find_file(root, FOLDERS, SCALED):
-        raise InputError(f"data set {NAME}", scaled.name, f"the unscaled file; get one with `{COMMAND}`")
-    raise DataAbsent(NAME, root, COMMAND)
+        raise InputError(
+            f"data set {NAME}", scaled.name, f"the unscaled file; get one with `python -m dpsco_bench data {NAME}`"
+        )
+    raise DataAbsent(NAME, root)
 
 
-def read(path: Path, content: Content = CONTENT) -> Raw:
-    """Parse one source file, held to its content. Raises DataCorrupt, or InputError for LIBSVM's scaled file."""
-    features, readings = parse(path, content.rows)
+def read(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Read a source file: ``features (n, 54)``, int16, and labels ``(n,)``, uint8, 1 = class 2.
+
+    Features are 10 measurements, 4 wilderness areas one-hot and 40 soil types one-hot. Raises DataCorrupt for a damaged
+    file, and for any content but that of the whole data set.
+    """
+    try:
+        features, labels = _parsed(path)
+    except _BROKEN as error:
+        raise DataCorrupt(path, f"damaged: {str(error) or type(error).__name__}") from error
     found = store.sha256_of_array(features)
-    if found != content.features_sha256:
-        raise DataCorrupt(path, f"features have sha256 {found}, expected {content.features_sha256}")
-    digests = [store.sha256_of_array(labels) for labels in readings]
-    if content.labels_sha256 not in digests:
-        raise DataCorrupt(path, f"labels have sha256 {digests[0]}, expected {content.labels_sha256}")
-    return Raw(features, readings[digests.index(content.labels_sha256)], path)
+    if found != FEATURES_SHA256:
+        raise DataCorrupt(path, f"{len(features)} rows of sha256 {found}, expected {ROWS} of {FEATURES_SHA256}")
+    for value in np.unique(labels)[::-1]:  # 2 is class 2 in the copies known
+        is_class_2 = (labels == value).astype(np.uint8)
+        if store.sha256_of_array(is_class_2) == LABELS_SHA256:
+            return features, is_class_2
+    raise DataCorrupt(path, f"no label whose rows are those of class 2, of sha256 {LABELS_SHA256}")
 
 
-def load(root: Path = store.DEFAULT_ROOT, *, content: Content = CONTENT, cache: bool = True) -> Raw:
-    """Find, parse and verify the data set.
+def load(root: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Find and read the data set. Raises DataAbsent if there is no source file, and what `read` raises."""
+    return read(find(root))
 
-    The parse of a text format is kept as a small array file in ``root/.cache``, where that can be written; what is read
-    back from there is verified like any other source. Raises DataAbsent if there is no source file. Raises DataCorrupt
-    or InputError as in `read`.
+
+def covertype(rows: int, root: Path) -> Table:
+    """Take the training sample of Wang, Ye, Xu 2017, Figures 1 and 2: a prefix of a fixed permutation, scaled.
+
+    The features have Euclidean norm at most 1, the labels are +1 (class 2) and -1. A smaller sample is contained in a
+    larger one; the paper does not state its selection. Raises DataAbsent or DataCorrupt as in `load`.
+    """
+    features, labels = load(root)
+    chosen = permutation(0, "covertype/rows", ROWS)[:rows]
+    return sample_from(features[chosen], labels[chosen])
+
+
+def verify(root: Path) -> Plain:
+    """Read the source file under `root`, and say what it holds; errors as of `load`.
+
+    Returns ``status`` ("verified"), ``file``, ``rows``, ``columns``, ``class_2`` and the two content digests.
     """
     path = find(root)
-    if not cache or path.name == COMPACT:
-        return read(path, content)
-    cached = Path(root) / ".cache" / f"covertype-{content.features_sha256[:16]}.npz"
-    try:
-        return replace(read(cached, content), path=path)
-    except (store.DataCorrupt, InputError):
-        raw = read(path, content)
-        _write_cache(cached, raw)
-        return raw
-
-
-def covertype(
-    rows: int = PAPER_ROWS, seed: int = 0, root: Path = store.DEFAULT_ROOT, *, content: Content = CONTENT
-) -> Table:
-    """Draw the training sample of Wang, Ye, Xu 2017, Figures 1 and 2: a prefix of a fixed-seed permutation, scaled.
-
-    Returns a sample, features of Euclidean norm at most 1, labels +1 (class 2) and -1. Raises InputError for a size or
-    seed out of range. Raises DataAbsent or DataCorrupt as in `load`. A smaller sample is contained in a larger one of
-    the same seed; the paper does not state its selection.
-    """
-    if not isinstance(rows, int | np.integer) or isinstance(rows, bool) or not 1 <= rows <= content.rows:
-        raise InputError("rows", rows, f"an integer from 1 to {content.rows}", "Wang, Ye, Xu 2017, Section 6: 200000")
-    indices = permutation(seed, _ROW_KEY, content.rows)[:rows]
-    raw = load(root, content=content)
-    return sample_from(raw.features[indices], raw.labels[indices])
-
-
-def verify(root: Path = store.DEFAULT_ROOT, content: Content = CONTENT) -> Plain:
-    """Parse the source file under `root`, without the cache, and say what it holds.
-
-    Raises DataAbsent, DataCorrupt, InputError as in `load`. Returns ``status`` ("verified"), ``file``, ``rows``,
-    ``columns``, ``class_2`` and the two content digests.
-    """
-    raw = load(root, content=content, cache=False)
+    features, labels = read(path)
     return {
         "status": "verified",
-        "file": str(raw.path),
-        "rows": len(raw.labels),
-        "columns": raw.features.shape[1],
-        "class_2": int(raw.labels.sum()),
-        "features_sha256": content.features_sha256,
-        "labels_sha256": content.labels_sha256,
+        "file": str(path),
+        "rows": len(labels),
+        "columns": features.shape[1],
+        "class_2": int(labels.sum()),
+        "features_sha256": FEATURES_SHA256,
+        "labels_sha256": LABELS_SHA256,
     }
 
 
-def fetch(
-    root: Path = store.DEFAULT_ROOT,
-    *,
-    content: Content = CONTENT,
-    remote_files: tuple[store.RemoteFile, ...] = REMOTE_FILES,
-    **options: Any,
-) -> Plain:
+def fetch(root: Path) -> Plain:
     """Download the data set unless a verified copy is there; the addresses are tried in turn.
 
     Returns the same as `verify`, with ``fetched``: whether anything was downloaded. Raises FetchError if no address
     gave the file, naming the first failure, and DataCorrupt if a file is there with another content; it is left as is.
-    A download must have the ``content`` before it gets its final name.
+    A download must have the content before it gets its final name.
     """
     with suppress(DataAbsent, InputError):
-        return {**verify(root, content), "fetched": False}
-    failures: list[store.FetchError] = []
-    for remote in remote_files:
+        return {**verify(root), "fetched": False}
+    failures = []
+    for remote in REMOTE_FILES:
         try:
-            store.download(remote, Path(root) / FOLDERS[0], check=lambda path: read(path, content), **options)
+            store.download(remote, Path(root) / FOLDERS[0], check=read)
+            return {**verify(root), "fetched": True}
         except store.FetchError as error:
             failures.append(error)
-        else:
-            return {**verify(root, content), "fetched": True}
     raise failures[0]
-
-
-def _write_cache(path: Path, raw: Raw) -> None:
-    """Keep a verified parse in the compact layout; a root that cannot be written is no error."""
-    compact: dict[str, Any] = {
-        "numeric": raw.features[:, :CONTINUOUS].T,
-        "wilderness_area": _types(raw.features[:, CONTINUOUS : CONTINUOUS + WILDERNESS]),
-        "soil_type": _types(raw.features[:, CONTINUOUS + WILDERNESS :]),
-        "is_class_2": raw.labels,
-    }
-    stream = io.BytesIO()
-    np.savez(stream, **compact)
-    with suppress(OSError):
-        write_atomic(path, stream.getvalue())
-
-
-def _types(one_hot: np.ndarray) -> np.ndarray:
-    return (one_hot.argmax(axis=1) + 1).astype(np.uint8)

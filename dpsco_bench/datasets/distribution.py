@@ -7,28 +7,23 @@ each distinct record once: attacks against normal connections.
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
 import io
-import zlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from dpsco_bench.datasets import libsvm, store
+from dpsco_bench.datasets import store
+from dpsco_bench.datasets.texts import parse_libsvm, text_of
 from dpsco_bench.errors import DataAbsent
 from dpsco_bench.plain import Plain
 
-OPENERS: Mapping[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open}
 ADULT_COLUMNS = 123
-TRAINING, TEST = 32_561, 16_281
+TRAINING = 32_561
 _ADULT_ADDRESS = (
     "https://raw.githubusercontent.com/X-DataInitiative/tick-datasets/"
     "9d959b6e53e17145e93e9849ff1f9f6d2de8ae51/binary/adult/"
@@ -47,7 +42,6 @@ CATEGORIES = {
 """Values of protocol, service and flag, by the position of their column."""
 LARGEST = {0: 1e9, 4: 1e9, 5: 1e9, 22: 511.0, 23: 511.0, 31: 255.0, 32: 255.0, **dict.fromkeys((9, 12, 15, 16), 1e3)}
 """Counts are taken as ``log(1 + v)`` over its value here; all other numbers are shares and flags, cut at 1."""
-NORMAL = "normal."
 FIELDS = 41
 KDD_COLUMNS = FIELDS - len(CATEGORIES) + sum(len(values.split()) for values in CATEGORIES.values())
 
@@ -80,37 +74,30 @@ class Distribution:
     files: tuple[store.RemoteFile, ...]
     parse: Callable[..., Table]
 
-    @property
-    def command(self) -> str:
-        """Command that fetches the set."""
-        return f"python -m dpsco_bench data {self.name}"
-
     def find(self, root: Path) -> list[Path]:
         """Find the files under `root`. Raises DataAbsent if one is missing."""
-        found = [store.find_file(root, self.folders, [one.name]) for one in self.files]
-        if None in found:
-            raise DataAbsent(self.name, root, self.command)
-        return [path for path in found if path is not None]
+        found = [path for one in self.files if (path := store.find_file(root, self.folders, [one.name]))]
+        if len(found) < len(self.files):
+            raise DataAbsent(self.name, root)
+        return found
 
-    def load(self, root: Path = store.DEFAULT_ROOT) -> Table:
-        """Find, verify and parse, once per process. Raises DataAbsent, or DataCorrupt for a file with another text."""
-        paths = tuple(self.find(root))
-        return _load(self, paths, tuple(path.stat().st_mtime_ns for path in paths))
+    def load(self, root: Path) -> Table:
+        """Find, verify and parse. Raises DataAbsent, or DataCorrupt for a file with another text."""
+        return self.parse(*map(self.read, self.find(root)))
 
-    def read(self, path: Path, name: str = "") -> bytes:
-        """Read a file's text, of that name where its own is another. Raises DataCorrupt for another text."""
-        name = name or path.name
+    def read(self, path: Path) -> bytes:
+        """Read a file's text. Raises DataCorrupt for another text than is known."""
         try:
-            with OPENERS[Path(name).suffix](path, "rb") as stream:
-                text: bytes = stream.read()
-        except (OSError, EOFError, zlib.error) as error:
-            raise store.DataCorrupt(path, f"damaged: {str(error) or type(error).__name__}") from error
-        expected, found = {one.name: one.text_sha256 for one in self.files}[name], hashlib.sha256(text).hexdigest()
+            text = text_of(path)
+        except OSError as error:
+            raise store.DataCorrupt(path, f"damaged: {error}") from error
+        expected = next(one.text_sha256 for one in self.files if one.name == path.name)
+        found = hashlib.sha256(text).hexdigest()
         if found != expected:
             raise store.DataCorrupt(path, f"its text has sha256 {found}, expected {expected}")
         return text
 
-    def verify(self, root: Path = store.DEFAULT_ROOT) -> Plain:
+    def verify(self, root: Path) -> Plain:
         """Read the files under `root`, and say what they hold; errors as of `load`."""
         paths, table = self.find(root), self.load(root)
         return {
@@ -122,22 +109,15 @@ class Distribution:
             **{f"{one.name}_sha256": one.text_sha256 for one in self.files},
         }
 
-    def fetch(self, root: Path = store.DEFAULT_ROOT, **options: Any) -> Plain:
+    def fetch(self, root: Path) -> Plain:
         """Download what is missing; the same as `verify`, with ``fetched``: whether anything was downloaded.
 
         Raises FetchError without a file, DataCorrupt for one with another content, which is left as it is.
         """
         missing = [one for one in self.files if store.find_file(root, self.folders, [one.name]) is None]
         for remote in missing:
-            check = partial(self.read, name=remote.name)
-            store.download(remote, Path(root) / self.folders[0], check=check, **options)
+            store.download(remote, Path(root) / self.folders[0], check=self.read)
         return {**self.verify(root), "fetched": bool(missing)}
-
-
-@lru_cache(maxsize=2)
-def _load(source: Distribution, paths: tuple[Path, ...], stamps: tuple[int, ...]) -> Table:
-    """Parse files, and keep the result while they stay as they are."""
-    return source.parse(*map(source.read, paths))
 
 
 def unit_rows(features: np.ndarray) -> np.ndarray:
@@ -148,9 +128,9 @@ def unit_rows(features: np.ndarray) -> np.ndarray:
 
 def parse_adult(*texts: bytes) -> Table:
     """Read the training records, then those of the test file; columns are counted from 0 there."""
-    lines = [libsvm.parse(text.strip()) for text in texts]
-    features = [libsvm.dense(replace(part, indices=part.indices + 1), ADULT_COLUMNS) for part in lines]
-    return Table(unit_rows(np.concatenate(features)), np.concatenate([part.labels for part in lines]))
+    lines = [parse_libsvm(text, "adult", first=0) for text in texts]
+    features = np.concatenate([part.dense(ADULT_COLUMNS) for part in lines])
+    return Table(unit_rows(features), np.concatenate([part.labels for part in lines]))
 
 
 ADULT = Distribution(
@@ -185,7 +165,7 @@ def parse_kddcup(text: bytes) -> Table:
     for j, values in CATEGORIES.items():
         found = table[str(j)].to_numpy()
         columns += [(found == value).astype(float) for value in values.split()]
-    labels = np.where(table[str(FIELDS)].to_numpy() == NORMAL, -1.0, 1.0)
+    labels = np.where(table[str(FIELDS)].to_numpy() == "normal.", -1.0, 1.0)
     return Table(unit_rows(np.stack(columns, axis=1)), labels)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,68 +11,37 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
 
 UCI_LICENCE = "understood to be CC BY 4.0 (UCI)"
-
-
-@dataclass(frozen=True)
-class DataSet:
-    """Facts on a data set, told when it is fetched or verified; `files` has ``fetch(root)`` and ``verify(root)``."""
-
-    name: str
-    description: str
-    source: str
-    licence: str
-    used_by: str
-    files: Any
-
-    @property
-    def told(self) -> Plain:
-        """Return the facts that `data` prints first."""
-        known = {"data_set": self.name, "description": self.description, "source": self.source}
-        return {**known, "licence": self.licence, "used_by": self.used_by}
-
-    def fetch(self, root: Path) -> Plain:
-        """Download it unless a verified copy is under `root`; what is known of it, and what was done."""
-        return {**self.told, **self.files.fetch(root)}
-
-    def verify(self, root: Path) -> Plain:
-        """Verify the copy under `root`; errors as of its files."""
-        return {**self.told, **self.files.verify(root)}
-
-
-DATASETS = {
-    found.name: found
-    for found in (
-        DataSet(
-            "adult",
-            "48,842 records of a census, 123 binary columns, incomes above 50,000 dollars against the rest",
-            "B. Becker, R. Kohavi (1996), Adult, UCI Machine Learning Repository, doi:10.24432/C5XW20",
-            UCI_LICENCE,
-            "the leaderboard of profile full",
-            ADULT,
-        ),
-        DataSet(
-            "kddcup99",
-            "145,586 distinct connections of the 10 % file, 118 columns, attacks against the rest",
-            "KDD Cup 1999 Data, UCI Machine Learning Repository, doi:10.24432/C51C7N",
-            UCI_LICENCE,
-            "the leaderboard of profile full",
-            KDDCUP99,
-        ),
-        DataSet(
-            "covertype",
-            "581,012 forest cells, 10 measurements and 44 one-hot columns, class 2 against the rest",
-            "J. Blackard (1998), Covertype, UCI Machine Learning Repository, doi:10.24432/C50K5N",
-            f"{UCI_LICENCE}; the original notice allows unlimited reuse with the copyright notice of Jock A. Blackard "
-            "and Colorado State University",
-            "Wang, Ye, Xu 2017, Figures 1 and 2; the leaderboard",
-            covertype,
-        ),
-    )
+FILES: dict[str, Any] = {"adult": ADULT, "kddcup99": KDDCUP99, "covertype": covertype}
+"""What has ``fetch(root)`` and ``verify(root)``, by name."""
+FACTS = {
+    "adult": {
+        "description": "48,842 records of a census, 123 binary columns, incomes above 50,000 dollars against the rest",
+        "source": "B. Becker, R. Kohavi (1996), Adult, UCI Machine Learning Repository, doi:10.24432/C5XW20",
+        "licence": UCI_LICENCE,
+        "used_by": "the leaderboard of profile full",
+    },
+    "kddcup99": {
+        "description": "145,586 distinct connections of the 10 % file, 118 columns, attacks against the rest",
+        "source": "KDD Cup 1999 Data, UCI Machine Learning Repository, doi:10.24432/C51C7N",
+        "licence": UCI_LICENCE,
+        "used_by": "the leaderboard of profile full",
+    },
+    "covertype": {
+        "description": "581,012 forest cells, 10 measurements and 44 one-hot columns, class 2 against the rest",
+        "source": "J. Blackard (1998), Covertype, UCI Machine Learning Repository, doi:10.24432/C50K5N",
+        "licence": f"{UCI_LICENCE}; the original notice allows unlimited reuse with the copyright notice of Jock A. "
+        "Blackard and Colorado State University",
+        "used_by": "Wang, Ye, Xu 2017, Figures 1 and 2; the leaderboard",
+    },
 }
 
 
-def get_data_set(name: str) -> DataSet:
-    """Look a data set up by name. Raises InputError for an unknown name."""
-    if name not in DATASETS:
-        raise InputError("data set", name, "one of " + ", ".join(sorted(DATASETS)))
-    return DATASETS[name]
+def data_set(name: str, root: Path, *, download: bool) -> Plain:
+    """Fetch a data set unless a verified copy is there, or verify that; what is known of it, and what was done.
+
+    Raises InputError for an unknown name, and what `covertype.fetch` and `covertype.verify` raise.
+    """
+    if name not in FILES:
+        raise InputError("data set", name, "one of " + ", ".join(sorted(FILES)))
+    files = FILES[name]
+    return {"data_set": name, **FACTS[name], **(files.fetch if download else files.verify)(root)}

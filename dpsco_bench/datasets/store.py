@@ -6,21 +6,16 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from dpsco_bench.errors import DpscoError, InputError
-
-DEFAULT_ROOT = Path("data")
+from dpsco_bench.errors import DpscoError
 
 
 def raw_words(seed: int, what: str, count: int) -> np.ndarray:
     """Random uint64 words for a purpose such as ``covertype/rows``; the first k of them do not depend on `count`."""
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
-        raise InputError("seed", seed, "an integer >= 0")
     key = np.frombuffer(hashlib.sha256(what.encode()).digest(), dtype="<u4")
-    sequence = np.random.SeedSequence(int(seed), spawn_key=tuple(int(word) for word in key))
+    sequence = np.random.SeedSequence(seed, spawn_key=tuple(int(word) for word in key))
     return np.random.PCG64(sequence).random_raw(count)
 
 
@@ -80,32 +75,18 @@ def sha256_of_array(array: np.ndarray) -> str:
     return hashlib.sha256(little.data).hexdigest()
 
 
-def download(
-    remote: RemoteFile,
-    folder: Path,
-    *,
-    check: Callable[[Path], object] | None = None,
-    downloader: Callable[..., Any] | None = None,
-) -> Path:
+def download(remote: RemoteFile, folder: Path, check: Callable[[Path], object]) -> Path:
     """Download a file, which gets its name once its digest is right; a file that is there and right stays.
 
-    Raises FetchError without a network, for a wrong file, or if the folder cannot be written.
-
-    Parameters
-    ----------
-    remote : RemoteFile, what to fetch; its digest, if known, is verified
-    folder : Path, where the file goes; created if need be
-    check : callable, optional
-        Verification of the content; gets the path and raises `DpscoError` where it fails. The file is removed then.
-    downloader : callable, optional, as Pooch takes it
+    Raises FetchError without a network, for a wrong file, or if the folder cannot be written. ``check`` gets the path
+    and raises DataCorrupt for a content that is not the expected one; the file is removed then.
     """
     import pooch
 
     target = Path(folder) / remote.name
     try:
-        pooch.retrieve(remote.url, remote.sha256, remote.name, folder, downloader=downloader)
-        if check is not None:
-            check(target)
+        pooch.retrieve(remote.url, remote.sha256, remote.name, folder)
+        check(target)
     except DataCorrupt as error:
         target.unlink()
         raise FetchError(remote.url, f"the file received is not the expected one: {error.finding}", target) from error

@@ -9,12 +9,13 @@ from __future__ import annotations
 import csv
 import io
 import lzma
+import math
 import re
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,17 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
-from dpsco_bench.datasets import libsvm
 from dpsco_bench.datasets.store import sha256_of_file
+from dpsco_bench.datasets.texts import (
+    SHEET,
+    InRecord,
+    content_of,
+    is_plain,
+    open_text,
+    parse_libsvm,
+    shown_entry,
+    text_of,
+)
 from dpsco_bench.errors import InputError, InputErrors
 
 COPIES = 3
@@ -41,30 +51,22 @@ GROUPS = Path("/proc/self/cgroup")
 MOUNT = Path("/sys/fs/cgroup")
 _FILES = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"))
 """Limit and use of a control group, of either version."""
-Written = Callable[[int], str]
-"""Text of a record's entry in a file, empty where none is written."""
 LARGEST = 1e100
 """Largest magnitude of a number."""
-LONGEST, MOST = 30, 12
-"""Characters of an entry, and columns, that a message shows."""
+MOST = 12
+"""Columns that a message shows."""
 LEAST_IDS = 20
 """Fewer records do not tell record numbers from other integers."""
 GIVEN = "a number in every record"
 BEYOND = "what is too large for a double, such as 1e400, is read as inf"
-_ID_WORDS = frozenset(
-    ("id", "ids", "uuid", "guid", "key", "index", "idx", "row", "record", "nr", "no", "num", "number", "code", "serial")
-    + ("account", "acct", "client", "cust", "customer", "employee", "invoice", "member", "order", "patient", "user")
-    + ("phone", "ssn")
-)
-_GLUED = re.compile(
-    r"(account|acct|client|cust|customer|employee|item|member|order|patient|record|row|user)(id|key|nr|no)"
+_ID_WORD = re.compile(
+    "(?=.)(account|acct|client|cust|customer|employee|invoice|item|member|order|patient|record|row|user)?(id|key|nr|no)?"
+    "|ids|uuid|guid|index|idx|num|number|code|serial|phone|ssn"
 )
 _INDEX = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_\d+__|level_\d+|row[._]?names?|\.\.\.1", re.IGNORECASE)
 """A name that pandas or R gives to the numbers of records."""
 _COUNTED = frozenset({"age", "year"})
 """Quantities of which every value may occur once, from any start: those of a table of years or of ages."""
-_PLAIN = re.compile(r"\s*[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+(e[-+]?\d+)?|inf|infinity|nan)\s*", re.ASCII | re.IGNORECASE)
-"""A number as every reader of tables takes it."""
 _CODE = r"^\s*[-+]?(0\d|\d{16,}\s*$)"
 """A label that another one would become equal to as a double: 01 is not 1."""
 _HINTS = {
@@ -79,21 +81,7 @@ _HINTS = {
 """Cures of entries that nearly are numbers."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".libsvm": "libsvm", ".svm": "libsvm"}
-COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".xz": "xz"}
-_CONTENTS = {
-    b"\x1f\x8b": ("gzip", "call it {}.gz"),
-    b"BZh": ("bz2", "call it {}.bz2"),
-    b"\x28\xb5\x2f\xfd": ("zstd", "call it {}.zst"),
-    b"\xfd7zXZ": ("xz", "call it {}.xz"),
-    b"PAR1": ("parquet", "give format=parquet"),
-    b"PK\x03\x04": ("a zip archive or a spreadsheet", "unpack it, or save it as a CSV"),
-    b"\xd0\xcf\x11\xe0": ("an old spreadsheet", "save it as a CSV"),
-    b"\xff\xfe": ("UTF-16", "save it as UTF-8"),
-    b"\xfe\xff": ("UTF-16", "save it as UTF-8"),
-}
-"""First bytes of a file, what they tell that it is, and what to do where its name tells otherwise."""
-_MARK = b"\xef\xbb\xbf"
-"""The mark of UTF-8 at the beginning of a text."""
+COMPRESSED = (".gz", ".bz2", ".zst", ".xz")
 _OTHERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
 """Other signs between fields, in words."""
 LABEL = "y"
@@ -102,15 +90,6 @@ _HEAD, _MOST_HEAD = 1 << 20, 1 << 28
 """Bytes of text by which a header is told; a line may be as long as a block of what is read at once."""
 _LINES = 64
 """Lines of a block, as far as it holds them: each column of a block takes memory of its own."""
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:inf|infinity|nan)"
-_VALUE = re.compile(rf"(?:{_NUMBER})", re.IGNORECASE | re.ASCII)
-_PLACE = re.compile(r"[-+]?\d+(?:\.0*)?(?:e\+?\d+)?", re.IGNORECASE | re.ASCII)
-_PAIR = re.compile(r"(?!qid:)[^:]+:[^:]+")
-_BLANK = r"[ \t\r\f\v]"
-_FORM = re.compile(
-    rf"(?:{_BLANK}*+(?:{_NUMBER})(?:{_BLANK}++{_PLACE.pattern}:(?:{_NUMBER})(?=\s|\Z))*+{_BLANK}*+(?:\n|\Z))*+".encode(),
-    re.IGNORECASE,
-)
 
 
 def available_memory() -> float:
@@ -146,11 +125,6 @@ def _of_group(folder: Path) -> Iterator[float]:
             yield max(float(most - now + cached), 0.0)
 
 
-def gigabytes(size: float) -> str:
-    """Bytes for people."""
-    return f"{size / 1e9:.3g} GB"
-
-
 def check_reading(records: float, columns: int, path: Path, shown: str = "") -> None:
     """Refuse a table before it is read if about ``records`` of all columns need too much; say how many columns fit."""
     free, about = available_memory(), max(1, round(records))
@@ -158,7 +132,7 @@ def check_reading(records: float, columns: int, path: Path, shown: str = "") -> 
     if columns * each > free:
         allowed = (
             f"at most {int(free / each)} with about {about} records: reading takes about "
-            f"{gigabytes(columns * each)}, and {gigabytes(free)} of memory are free"
+            f"{columns * each / 1e9:.3g} GB, and {free / 1e9:.3g} GB of memory are free"
         )
         raise InputError(f"columns of {path.name}", shown or columns, allowed)
 
@@ -170,34 +144,9 @@ def check_square(columns: int, file: str) -> None:
         most = int((free / (8.0 * SQUARES)) ** 0.5)
         allowed = (
             f"at most {most}: the minimum needs {SQUARES} matrices of columns x columns, "
-            f"{gigabytes(8.0 * SQUARES * columns**2)}, and {gigabytes(free)} of memory are free"
+            f"{8.0 * SQUARES * columns**2 / 1e9:.3g} GB, and {free / 1e9:.3g} GB of memory are free"
         )
         raise InputError(f"columns of {file}", columns, allowed)
-
-
-def shown_entry(value: Any) -> str:
-    """Show an entry as a message does, on one line, in quotes where blanks would not be seen."""
-    plain = _printable(str(value))
-    return f"'{plain}'" if plain != plain.strip() or not plain else plain
-
-
-def _printable(text: str) -> str:
-    short = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
-    return "".join(one if one.isprintable() else " " if one in "\r\n\t" else ascii(one)[1:-1] for one in short)
-
-
-class InRecord(str):
-    """An entry and its record, counted from 1, which a message shows as they are."""
-
-    def __new__(cls, value: Any, record: int) -> InRecord:
-        return super().__new__(cls, f"'{_printable(str(value))}' (record {record})")
-
-    __repr__ = str.__str__
-
-
-def is_plain(text: str) -> bool:
-    """Tell whether a field is a number as every reader of tables takes it: Python's ``float`` also takes ``1_0``."""
-    return _PLAIN.fullmatch(text) is not None
 
 
 def check_columns(names: Sequence[str], used: Sequence[int], path: Path) -> None:
@@ -231,14 +180,12 @@ def dropped(names: Sequence[str], parts: Sequence[str], label: int, path: Path) 
     return found
 
 
-def numbers_of(
-    column: pa.ChunkedArray, names: Sequence[str], place: int, path: Path, ids: bool, written: Written
-) -> np.ndarray:
+def numbers_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: Path, ids: bool) -> np.ndarray:
     """Take a column as finite float64 ``(n,)``, no record numbers unless ``ids``. InputError says how to drop it."""
     name = names[place]
     drop = f"drop={place if not name or set('+,=') & set(name) else name}"
     try:
-        values = _finite(column, _called(names, place), path, written)
+        values = _finite(column, _called(names, place), path)
     except InputError as slip:
         cure = "" if pa.types.is_nested(column.type) else f", or {drop}"
         raise InputError(slip.key, slip.value, slip.allowed + cure) from None
@@ -249,17 +196,17 @@ def numbers_of(
     return values
 
 
-def labels_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: Path, written: Written) -> np.ndarray:
+def labels_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: Path) -> np.ndarray:
     """Take a column as labels ``(n,)``: finite float64, or text where it is no number or doubles would merge some."""
     name = _called(names, place)
     if column.null_count:
         gap = column.is_null().index(True).as_py()
         found = sorted({str(value) for value in column.to_pylist() if value is not None})
         others = f": the others are {' and '.join(map(repr, found))}" if 1 <= len(found) <= 2 else ""
-        refuse(name, path, written(gap), gap, f"given in every record{others}")
+        refuse(name, path, "", gap, f"given in every record{others}")
     doubles = column.cast(pa.float64(), safe=False) if _is_number(column.type) else None
     if doubles is not None and pc.count_distinct(doubles).as_py() == pc.count_distinct(column).as_py():
-        return _finite(column, name, path, written)
+        return _finite(column, name, path)
     try:
         return np.array(column.cast(pa.string()).to_pylist(), dtype=np.str_)
     except pa.ArrowException:
@@ -285,15 +232,13 @@ def _is_number(kind: pa.DataType) -> bool:
     return is_a.is_integer(kind) or is_a.is_floating(kind) or is_a.is_boolean(kind) or is_a.is_decimal(kind)
 
 
-def _finite(column: pa.ChunkedArray, name: str, path: Path, written: Written) -> np.ndarray:
+def _finite(column: pa.ChunkedArray, name: str, path: Path) -> np.ndarray:
     if column.null_count and (_is_number(column.type) or pa.types.is_null(column.type)):
-        gap = column.is_null().index(True).as_py()
-        refuse(name, path, written(gap), gap, GIVEN)
+        refuse(name, path, "", column.is_null().index(True).as_py(), GIVEN)
     if not _is_number(column.type):
         _refuse_text(column.to_pylist(), name, path, column.type)
     values = column.cast(pa.float64(), safe=False).to_numpy()
-    refuse_gap(values, name, path)
-    refuse_huge(values[:, None], name, path)
+    refuse_odd(values, name, path)
     return values
 
 
@@ -310,7 +255,7 @@ def looks_like_id(column: pa.ChunkedArray, values: np.ndarray, name: str) -> boo
     if len(values) < LEAST_IDS or pc.count_distinct(column).as_py() < len(values):
         return False
     last = ([word.lower() for word in _WORD.findall(name)] or [""])[-1]
-    if not name or last in _ID_WORDS or _GLUED.fullmatch(last):
+    if not name or _ID_WORD.fullmatch(last):
         return True
     start, consecutive = values.min(), values.max() - values.min() == len(values) - 1
     return bool(consecutive and (start in (0.0, 1.0) or last not in _COUNTED))
@@ -332,22 +277,17 @@ def _refuse_text(values: Sequence[Any], name: str, path: Path, kind: Any) -> Non
     refuse(name, path, shown, record, f"a number in every record ({hint or 'encode it as numbers'})")
 
 
-def refuse_gap(values: np.ndarray, name: str, path: Path) -> None:
-    """Refuse NaN and infinities among numbers ``(n,)``."""
-    bad = ~np.isfinite(values)
-    if bad.any():
-        record = int(np.argmax(bad))
-        if np.isnan(values[record]):
+def refuse_odd(values: np.ndarray, name: str, path: Path) -> None:
+    """Refuse NaN, infinities, and numbers whose squares overflow, among numbers ``(n,)``."""
+    odd = ~(np.abs(values) <= LARGEST)
+    if odd.any():
+        record = int(np.argmax(odd))
+        value = float(values[record])
+        if math.isnan(value):
             refuse(name, path, "", record, GIVEN)
-        refuse(name, path, f"{values[record]:g}", record, f"a finite number in every record ({BEYOND})")
-
-
-def refuse_huge(values: np.ndarray, name: str, path: Path) -> None:
-    """Refuse numbers whose squares overflow, ``values (records, columns)``."""
-    worst = np.abs(values).max(axis=1)
-    if (worst > LARGEST).any():
-        record = int(np.argmax(worst > LARGEST))
-        refuse(name, path, f"{worst[record]:g}", record, f"at most {LARGEST:g} in magnitude")
+        infinite = f"a finite number in every record ({BEYOND})"
+        allowed = infinite if math.isinf(value) else f"at most {LARGEST:g} in magnitude"
+        refuse(name, path, f"{value:g}", record, allowed)
 
 
 def refuse(name: str, path: Path, shown: str, record: int, allowed: str) -> None:
@@ -420,12 +360,11 @@ def _read(
     form: str | None = None,
     drop: tuple[str, ...] = (),
     ids: bool = False,
-    square: bool = False,
 ) -> Records:
     """Read a file.
 
-    Raises InputError, naming columns and records, for a content of another format than the name, an unknown label, two
-    columns of one name, text, gaps or record numbers among the features, more columns than the memory holds, or damage.
+    Raises InputError, naming columns and records, for an unknown label, two columns of one name, text, gaps or record
+    numbers among the features, more columns than the memory holds, or damage.
 
     Parameters
     ----------
@@ -436,43 +375,24 @@ def _read(
     form : str, optional, ``csv``, ``parquet`` or ``libsvm`` where the name ends as none of `FORMATS`
     drop : tuple of str, names or positions of columns that are left out; LIBSVM has none
     ids : bool, whether columns that look like record numbers are taken
-    square : bool, whether matrices of columns x columns must fit into the memory too
     """
-    _check_content(path, form)
-    form = format_of(path, form)
+    content = content_of(path)
+    if content == SHEET:
+        raise InputError("path", str(path), f"a table; it is {SHEET}: unpack it, or save it as a CSV")
+    form = "parquet" if content == "parquet" else format_of(path, form)
     if drop and form == "libsvm":
         raise InputError("drop", "+".join(drop), "left out for LIBSVM, whose columns have no names")
     if header is not None and (form != "csv" or not isinstance(header, bool)):
         raise InputError("header", header, "true, false or null, and for a CSV only")
-    spared = 1 + len(drop) if square else None
     try:
         if form == "libsvm":
             return _libsvm(path, label)
-        table = _csv(path, header, label, spared) if form == "csv" else _parquet(path, spared)
+        table = _csv(path, header, label) if form == "csv" else _parquet(path)
     except (pa.ArrowException, csv.Error, lzma.LZMAError, OSError, EOFError, UnicodeDecodeError) as error:
         reason = str(error).split(". ")[0].splitlines() or [type(error).__name__]
         text = "it is not UTF-8: save it as UTF-8" if "utf" in reason[0].lower() else reason[0]
         raise InputError("path", str(path), f"a readable {form} file", text) from error
     return _select(table, path, label, drop, ids)
-
-
-def _check_content(path: Path, form: str | None) -> None:
-    """Refuse a file whose first bytes are of another format than its name."""
-    found, advice = _content(path)
-    ending = path.suffix.lower()
-    expected = COMPRESSED.get(ending, "parquet" if "parquet" in (form, FORMATS.get(ending)) else "text")
-    if found != expected:
-        if ending and ending not in {*FORMATS, *COMPRESSED}:
-            raise InputError("path", str(path), f"a table; it is {found}: {advice.format(path.name)}")
-        cure = advice.format(path.name) or f"call it {path.stem}, or give format="
-        raise InputError("path", str(path), f"{expected}, as its name says; its content is {found}: {cure}")
-
-
-def _content(path: Path) -> tuple[str, str]:
-    """Tell by its first bytes what a file is, and what to do about it."""
-    with open(path, "rb") as stream:
-        first = stream.read(8)
-    return next((told for magic, told in _CONTENTS.items() if first.startswith(magic)), ("text", ""))
 
 
 def format_of(path: Path, form: str | None = None) -> str:
@@ -481,41 +401,22 @@ def format_of(path: Path, form: str | None = None) -> str:
         if form not in FORMATS.values():
             raise InputError("format", form, "one of " + ", ".join(dict.fromkeys(FORMATS.values())))
         return form
-    suffixes = [suffix for suffix in _suffixes(path) if suffix not in COMPRESSED] or [""]
+    suffixes = [suffix for suffix in Path(path.name.lower()).suffixes if suffix not in COMPRESSED] or [""]
     if suffixes[-1] not in FORMATS:
         given = "or have format= given: csv, parquet or libsvm (with tabs: .tsv)"
         raise InputError("path", str(path), f"a file ending in {', '.join(FORMATS)}, {given}")
     return FORMATS[suffixes[-1]]
 
 
-def _suffixes(path: Path) -> list[str]:
-    return [suffix.lower() for suffix in path.suffixes]
-
-
-def _text(path: Path) -> Any:
-    """Open the file's text as a stream of bytes, whatever case its ending is in."""
-    if path.suffix.lower() == ".xz":
-        return lzma.open(path)
-    file = path.open("rb")  # opened here: pyarrow takes no name that the locale cannot write
-    return pa.input_stream(file, compression=COMPRESSED.get(path.suffix.lower()))
-
-
-def _parquet(path: Path, spared: int | None) -> pa.Table:
+def _parquet(path: Path) -> pa.Table:
     with path.open("rb") as source:
         file = pyarrow.parquet.ParquetFile(source)
-        _check_size(file.metadata.num_rows, file.metadata.num_columns, path, spared)
+        check_reading(file.metadata.num_rows, file.metadata.num_columns, path)
         return file.read(use_threads=False)
 
 
-def _check_size(records: float, columns: int, path: Path, spared: int | None) -> None:
-    """Refuse what is too large to be read or, all columns but some ``spared``, to be worked with as a matrix."""
-    check_reading(records, columns, path)
-    if spared is not None:
-        check_square(columns - spared, path.name)
-
-
-def _csv(path: Path, header: bool | None, label: str | int | None, spared: int | None) -> pa.Table:
-    delimiter = "\t" if ".tsv" in _suffixes(path) else ","
+def _csv(path: Path, header: bool | None, label: str | int | None) -> pa.Table:
+    delimiter = "\t" if ".tsv" in Path(path.name.lower()).suffixes else ","
     lines = _head(path)
     first = lines[0] if lines else ""
     fields = next(csv.reader([first], delimiter=delimiter), [])
@@ -527,13 +428,13 @@ def _csv(path: Path, header: bool | None, label: str | int | None, spared: int |
         told = f"a header or a record: it has {len(fields)} fields, and the next line {following}"
         raise InputError(f"first line of {path.name}", shown_entry(first.strip()), told)
     each = sum(map(len, lines[1:])) / max(1, len(lines) - 1)
-    _check_size((path.stat().st_size - len(first)) / each if each else 0.0, len(fields), path, spared)
+    check_reading((path.stat().st_size - len(first)) / each if each else 0.0, len(fields), path)
     names = fields if header is None and _names_columns(lines, fields, delimiter, path) or header else None
     line = len(first.encode())
     block = max(_HEAD, 4 * line, min(_LINES * line, _MOST_HEAD))
     called = names or [f"f{number}" for number in range(len(fields))]
     texts = {called[place]: pa.string() for place in places_of(called, str(label))}  # labels may be codes such as 01
-    with _text(path) as stream:
+    with open_text(path) as stream:
         table = _parsed(stream, delimiter, names is not None, block, texts)
     for i in (i for i, name in enumerate(table.column_names) if name in texts):
         table = table.set_column(i, table.column_names[i], numeric_text(table.column(i)))
@@ -552,7 +453,7 @@ def _parsed(source: Any, delimiter: str, header: bool, block: int, types: dict[s
 def _head(path: Path) -> list[str]:
     """Return the first lines of a text, at least two where it has them."""
     lines, size = list[str](), 0
-    with _text(path) as stream:
+    with open_text(path) as stream:
         for line in io.TextIOWrapper(stream, "utf-8-sig"):
             if line.strip():
                 lines.append(line)
@@ -582,34 +483,20 @@ def _names_columns(lines: Sequence[str], fields: Sequence[str], delimiter: str, 
 def _libsvm(path: Path, label: str | int | None) -> Records:
     if label is not None:
         raise InputError("label", label, "left out for LIBSVM, where every line begins with its label")
-    with _text(path) as stream:
-        text = stream.read().removeprefix(_MARK)
-    if b"#" in text:
-        text = re.sub(rb"#[^\r\n]*", b"", text)
-    text = b"\n".join(line for line in text.splitlines() if line.strip())
-    with np.errstate(invalid="ignore"):  # an index beyond 2^63 becomes the least integer, and is refused below
-        lines = _parse_lines(text, path) if text else None
-    if lines is None or not len(lines.values):
+    lines = parse_libsvm(text_of(path), path.name)
+    if not len(lines.values):
         raise InputError("path", str(path), "a file with records")
-    least = int(lines.indices.min())
-    if least < 1:
-        shown = "beyond 2^63" if least == np.iinfo(np.int64).min else least
-        record = int(lines.rows[lines.indices.argmin()]) + 1
-        raise InputError(f"index in {path.name}", InRecord(shown, record), "an integer from 1 to 2^63 - 1")
-    columns, records = int(lines.indices.max()), len(lines.labels)
-    check_reading(records, columns, path, InRecord(columns, 1 + int(lines.rows[int(lines.indices.argmax())])))
-    places = np.unique(lines.rows * columns + lines.indices)
-    if len(places) < len(lines.indices):
-        order = np.sort(lines.rows * columns + lines.indices)
-        twice = int(order[np.flatnonzero(np.diff(order) == 0)[0]]) - 1
-        raise InputError(f"index in {path.name}", twice % columns + 1, f"given once in record {twice // columns + 1}")
-    features = libsvm.dense(lines, columns)
-    names = tuple(str(1 + column) for column in range(features.shape[1]))
-    for column in lines.indices[~np.isfinite(lines.values)][:1]:
-        refuse_gap(features[:, column - 1], str(column), path)
-    refuse_gap(lines.labels, "label", path)
-    for name, values in (("features", features), ("label", lines.labels)):
-        refuse_huge(values.reshape(len(values), -1), name, path)
+    columns, records = int(lines.columns.max()) + 1, len(lines.labels)
+    check_reading(records, columns, path, InRecord(columns, 1 + int(lines.rows[lines.columns.argmax()])))
+    places = np.sort(lines.rows * columns + lines.columns)
+    for twice in places[1:][np.diff(places) == 0][:1].tolist():
+        allowed = f"given once in record {twice // columns + 1}"
+        raise InputError(f"index in {path.name}", twice % columns + 1, allowed)
+    features = lines.dense(columns)
+    names = tuple(str(1 + column) for column in range(columns))
+    for column in lines.columns[~(np.abs(lines.values) <= LARGEST)][:1]:
+        refuse_odd(features[:, column], names[column], path)
+    refuse_odd(lines.labels, "label", path)
     return Records(features, lines.labels, names, "label")
 
 
@@ -626,28 +513,16 @@ def _select(table: pa.Table, path: Path, label: str | int | None, drop: tuple[st
     numbers, slips = list[np.ndarray](), list[InputError]()
     for i in kept:
         try:
-            numbers.append(numbers_of(table.column(i), names, i, path, ids, partial(_written, table, path, i)))
+            numbers.append(numbers_of(table.column(i), names, i, path, ids))
         except InputError as slip:
             slips.append(slip)
     try:
-        labels = labels_of(table.column(position), names, position, path, partial(_written, table, path, position))
+        labels = labels_of(table.column(position), names, position, path)
     except InputError as slip:
         slips.append(slip)
     if slips:
         raise told_together(slips)
     return Records(np.column_stack(numbers), labels, tuple(names[i] for i in kept), names[position])
-
-
-def _written(table: pa.Table, path: Path, place: int, record: int) -> str:
-    """Return an entry of a CSV as it stands there; of other formats nothing."""
-    if _content(path)[0] == "parquet":
-        return ""
-    found = deque[str](maxlen=table.num_rows - record)  # from the end: who knows of a header?
-    with _text(path) as stream:
-        delimiter = "\t" if ".tsv" in _suffixes(path) else ","
-        rows = csv.reader(io.TextIOWrapper(stream, "utf-8-sig"), delimiter=delimiter)
-        found.extend(row[place] for row in rows if row)
-    return found[0].strip()
 
 
 def _position(names: Sequence[str], label: str | int | None, path: Path) -> int:
@@ -658,26 +533,3 @@ def _position(names: Sequence[str], label: str | int | None, path: Path) -> int:
     shown = ", ".join(map(shown_entry, names[:12])) + ", ..." * (len(names) > 12)
     allowed = f"one of the columns of {path.name}: {shown}; or a position from {-len(names)} to {len(names) - 1}"
     raise InputError("label", "missing" if label is None else label, allowed)
-
-
-def _parse_lines(text: bytes, path: Path) -> libsvm.Lines:
-    """Read whole lines, none of them empty. Raises InputError for the first field of another form."""
-    found = _FORM.match(text)
-    end = found.end() if found else 0
-    if end == len(text):
-        return libsvm.parse(text)
-    label, *fields = text[end:].partition(b"\n")[0].decode("utf-8", "replace").split()
-    record = text.count(b"\n", 0, end) + 1
-
-    def hold(form: re.Pattern[str], text: str, key: str, shown: str, allowed: str) -> None:
-        if not form.fullmatch(text):
-            raise InputError(f"{key} {path.name}", InRecord(shown, record), allowed)
-
-    hold(_VALUE, label, "column label of", label, "a number, the label first in every line")
-    for field in fields:
-        index, _, value = field.partition(":")
-        ranked = "index:value; no loss uses the groups of a ranking" if index == "qid" else ""
-        hold(_PAIR, field, "entry of", field, ranked or "index:value, with one colon and no space")
-        hold(_PLACE, index, "index in", field, "an integer >= 1")
-        hold(_VALUE, value, f"column {index} of", value, "a number")
-    raise InputError("path", str(path), "a LIBSVM file")

@@ -71,7 +71,7 @@ def _shifted(plan: Plan, scales: Mapping[str, float], delta: float) -> AddRemove
     (query,) = sampled
     assert isinstance(query.records, Poisson)
     multiplier = scales[query.name] / (query.stretch * query.contribution)
-    return AddRemove(pld.add_remove_epsilon(multiplier, query.records.rate, query.releases, delta, mu))
+    return AddRemove(pld.poisson_gaussian_epsilon(multiplier, query.records.rate, query.releases, delta, mu, False))
 
 
 def _nodes(query: TreeQuery | PureTreeQuery, scale: float, delta: float) -> AddRemove:

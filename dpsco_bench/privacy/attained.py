@@ -79,9 +79,7 @@ def _asked(query: Query, n: int) -> tuple[float, float] | None:
     match query.records:
         case Full():
             size = n
-        case SingleIndex():
-            size = 1
-        case Disjoint(size=size) | WithoutReplacement(size=size) | WithReplacement(size=size):
+        case SingleIndex(size=size) | Disjoint(size=size) | WithoutReplacement(size=size) | WithReplacement(size=size):
             pass
         case _:
             return None

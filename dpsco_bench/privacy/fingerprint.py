@@ -5,67 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import to_jsonable
 from dpsco_bench.plain import IF_GIVEN, Plain, Record, Schedule
-from dpsco_bench.privacy.plan import PaperLimit, Plan, Query
+from dpsco_bench.privacy.plan import Plan
 
 ROUNDING = 1e-12
 """Relative difference of floats that the mathematical functions of two processors may have."""
 _ABSENT = "absent"
 _DERIVED = ("law", "law_parameters", "norm", "norm_kappa")
-
-
-@dataclass(frozen=True)
-class QueryRecord(Record):
-    """A query as an accountant sees it.
-
-    Attributes
-    ----------
-    kind : str, name of its class
-    name, sensitivity, releases, paper_scale, share
-        As the query has them.
-    records : mapping, how a release chooses its records: the ``kind``, and its numbers
-    law, law_parameters, norm, norm_kappa
-        Of its noise, and of what the sensitivity is measured in.
-    more : mapping, plain data: what queries of this kind have besides
-    """
-
-    kind: str
-    name: str
-    sensitivity: float
-    releases: int
-    records: Plain
-    paper_scale: float | None
-    share: float | None
-    law: str
-    law_parameters: tuple[Any, ...]
-    norm: float
-    norm_kappa: float | None
-    more: Plain
-
-    @classmethod
-    def of(cls, query: Query) -> QueryRecord:
-        """Read a query's declarations. Raises InputError for an attribute of another type than plain data."""
-        declared = {**_fields(query), **{key: getattr(query, key) for key in _DERIVED}}
-        plain = {key: _plain(value, f"{key} of {query.name}") for key, value in declared.items()}
-        return cls.from_json({"kind": type(query).__name__, **plain})
-
-    def to_json(self) -> Plain:
-        return {**{key: value for key, value in super().to_json().items() if key != "more"}, **self.more}
-
-    @classmethod
-    def from_json(cls, entry: Plain) -> Self:
-        """Inverse of `to_json`. Raises InputError for a field that is missing."""
-        more = {key: value for key, value in entry.items() if key not in _OF_QUERIES}
-        return super().from_json({**{key: entry[key] for key in entry if key not in more}, "more": more})
-
-
-_OF_QUERIES = frozenset(f.name for f in fields(QueryRecord) if f.name != "more")
 
 
 @dataclass(frozen=True)
@@ -75,30 +27,32 @@ class PlanRecord(Record):
     Attributes
     ----------
     schedule : mapping, the theorem's named quantities: numbers, text, lists and mappings of these
-    queries : tuple of QueryRecord
+    queries : tuple of mapping, of each query its ``kind``, its fields, and what its kind says of noise and norm
     gradient_evaluations, leaks, unprotected, warnings, paper_limit, last_iterate
         As the plan has them.
     """
 
     schedule: Schedule
-    queries: tuple[QueryRecord, ...]
+    queries: tuple[Plain, ...]
     gradient_evaluations: float
     leaks: tuple[str, ...]
     unprotected: str
     warnings: tuple[str, ...]
-    paper_limit: PaperLimit | None
+    paper_limit: Plain | None
     last_iterate: Plain | None = field(default=None, metadata=IF_GIVEN)
 
     @classmethod
     def of(cls, plan: Plan) -> PlanRecord:
-        """Everything that a plan declares, of each query its kind, its norm and its law besides.
+        """Record everything that a plan declares.
 
         Raises InputError for a quantity of the schedule, or an attribute of a query, of another type than plain data.
         """
-        queries = tuple(map(QueryRecord.of, plan.queries))
-        plain = {key: _plain(value, key) for key, value in vars(plan).items() if key not in ("queries", "paper_limit")}
-        lists = {key: tuple(plain[key]) for key in ("leaks", "warnings")}
-        return cls(**{**plain, **lists}, queries=queries, paper_limit=plan.paper_limit)
+        queries = []
+        for query in plan.queries:
+            declared = {**_fields(query), **{key: getattr(query, key) for key in _DERIVED}}
+            queries.append({"kind": type(query).__name__, **_plain(declared, query.name)})
+        others = {key: _plain(value, key) for key, value in vars(plan).items() if key != "queries"}
+        return cls.from_json({**others, "queries": queries})
 
     def difference(self, other: PlanRecord) -> tuple[str, Any, Any] | None:
         """Key and both values of the first place where two records differ; None if there is none."""

@@ -15,7 +15,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import lp_norm
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery
-from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement, WithReplacement
+from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithReplacement
 from dpsco_bench.problems.base import Batch
 from dpsco_bench.rng.streams import Stream, scaled, stream_key
 from dpsco_bench.samplers.draws import (
@@ -199,7 +199,7 @@ class Mechanism:
         replicate, count = self._first + rows[0], rows[1] - rows[0]
         if isinstance(records, Poisson):
             return poisson_indices(stream, self.plan.n, records.rate, first, steps, replicate, count)
-        population: int = records.population  # type: ignore[union-attr]
+        population: int = records.population  # type: ignore[attr-defined]
         draw = uniform_indices if uniform else subset_indices
         return draw(stream, population, first, steps, replicate, count, self.batch_width(query))
 
@@ -207,14 +207,13 @@ class Mechanism:
         """Most records of a release of a sampled query."""
         if isinstance(query.records, Poisson):
             return poisson_width(self.plan.n, query.records.rate)
-        return 1 if isinstance(query.records, SingleIndex) else int(query.records.size)  # type: ignore[union-attr]
+        return int(query.records.size)  # type: ignore[attr-defined]
 
     def expected_size(self, query: Query) -> float:
         """Compute the expected number of records of a release."""
         if isinstance(query.records, Poisson):
             return self.plan.n * query.records.rate
-        sized = isinstance(query.records, WithReplacement | WithoutReplacement)
-        return float(query.records.size) if sized else 1.0  # type: ignore[union-attr]
+        return float(query.records.size)  # type: ignore[attr-defined]
 
     def choose(self, name: str, high: int) -> Array:
         """Uniform index in ``0..high-1`` per replicate, ``(R,)``, that costs no privacy: the same for the same name."""
@@ -301,7 +300,7 @@ class Mechanism:
         label, xp = f"sample/{query.name}", self.xp
         first, block = self._blocks.get(label, (0, None))
         if block is None or not first <= step < first + block[0].shape[0]:
-            if not isinstance(query.records, Poisson | SingleIndex | WithReplacement | WithoutReplacement):
+            if not query.records.sampled:
                 raise InputError(f"sample of {query.name}", "all records", "asked only of a sampled query")
             width = max(1, self.batch_width(query) * self._replicates)
             steps = max(1, min(query.releases - step, BLOCK_VALUES // width))

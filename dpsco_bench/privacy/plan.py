@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.plain import Plain, Record, Schedule
-from dpsco_bench.privacy.records import Full, Records
+from dpsco_bench.plain import Schedule
+from dpsco_bench.privacy.records import Full, RecordChoice
 from dpsco_bench.problems.constants import Constants
 
 RELEASES = ("sequence", "output")
@@ -137,7 +137,7 @@ class Query:
     name: str
     sensitivity: float
     releases: int
-    records: Records = field(default_factory=Full)
+    records: RecordChoice = field(default_factory=Full)
     paper_scale: float | None = None
     share: float | None = None
 
@@ -259,22 +259,13 @@ class GammaObjectiveQuery(ObjectiveQuery):
 
 
 @dataclass(frozen=True)
-class PaperLimit(Record):
+class PaperLimit:
     """Reason why the paper states no noise for a run: a key outside the range of its privacy theorem."""
 
     key: str
     value: float
     allowed: str
     source: str
-
-    def to_json(self) -> Plain:
-        """Return its fields and its kind, which records of plans give for every object."""
-        return {"kind": PaperLimit.__name__, **super().to_json()}
-
-    @classmethod
-    def from_json(cls, entry: Plain) -> Self:
-        """Inverse of `to_json`."""
-        return super().from_json({key: value for key, value in entry.items() if key != "kind"})
 
     def error(self) -> InputError:
         """Build the error that the paper calibration raises."""
@@ -383,7 +374,7 @@ _QUERY_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "name": (lambda value: isinstance(value, str) and bool(value), "text"),
     "sensitivity": (_is_positive, "a finite number > 0"),
     "releases": (lambda value: isinstance(value, Integral) and _is_positive(value), "an integer >= 1"),
-    "records": (lambda value: isinstance(value, Records), "Full(), Poisson(rate), SingleIndex(population), ..."),
+    "records": (lambda value: isinstance(value, RecordChoice), "Full(), Poisson(rate), SingleIndex(population), ..."),
     "paper_scale": (lambda value: value is None or _is_real(value, least=0.0), "left out or a finite number >= 0"),
     "share": (lambda value: value is None or (_is_positive(value) and value < 1), "left out or a number in (0, 1)"),
 }

@@ -8,20 +8,24 @@ from typing import ClassVar
 from dpsco_bench.errors import InputError, checked_count
 
 
-@dataclass(frozen=True)
-class Full:
-    """Every release looks at all records."""
+class RecordChoice:
+    """A way in which a release chooses its records. ``sampled``: `Mechanism.sample` draws them."""
 
     sampled: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
-class Poisson:
+class Full(RecordChoice):
+    """Every release looks at all records."""
+
+
+@dataclass(frozen=True)
+class Poisson(RecordChoice):
     """Every release looks at each record independently with probability ``rate``."""
 
     rate: float
 
-    sampled: ClassVar[bool] = True
+    sampled = True
 
     def __post_init__(self) -> None:
         if not 0.0 < self.rate <= 1.0:
@@ -29,16 +33,17 @@ class Poisson:
 
 
 @dataclass(frozen=True)
-class SingleIndex:
+class SingleIndex(RecordChoice):
     """Every release looks at one uniform record, drawn with replacement from ``population``."""
 
     population: int
 
-    sampled: ClassVar[bool] = True
+    sampled = True
+    size: ClassVar[int] = 1
 
 
 @dataclass(frozen=True)
-class Disjoint:
+class Disjoint(RecordChoice):
     """Every release looks at its own ``size`` records.
 
     The blocks of all such queries of a plan are disjoint from each other, so that a record enters at most one release
@@ -47,20 +52,18 @@ class Disjoint:
 
     size: int
 
-    sampled: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
         checked_count("size", self.size)
 
 
 @dataclass(frozen=True)
-class _Batches:
+class _Batches(RecordChoice):
     """Batches of ``size`` of all ``population`` records."""
 
     population: int
     size: int
 
-    sampled: ClassVar[bool] = True
+    sampled = True
     repeats: ClassVar[bool] = False
     """True if a record may be in a batch more than once."""
 
@@ -93,16 +96,10 @@ class RandomAllocation(_Batches):
 
 
 @dataclass(frozen=True)
-class Nodes:
+class Nodes(RecordChoice):
     """Release ``t - 1`` looks at the records of node t of a binary tree over records 1..``count`` (`privacy.tree`)."""
 
     count: int
 
-    sampled: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
         checked_count("count", self.count)
-
-
-Records = Full | Poisson | SingleIndex | Disjoint | WithReplacement | WithoutReplacement | RandomAllocation | Nodes
-"""Ways in which a release chooses its records. ``sampled``: `Mechanism.sample` draws them."""

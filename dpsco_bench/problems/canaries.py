@@ -16,8 +16,8 @@ from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.problems.base import Constants, Data, Problem, StreamFactory, Trait, option
 from dpsco_bench.problems.constants import CURVED, STRONG
-from dpsco_bench.problems.data import CONSTANT, HUBER, RecordForm, axes_first, opposite
-from dpsco_bench.problems.glm import GeneralisedLinear, LinearInBall, PublicQuadratic
+from dpsco_bench.problems.data import CONSTANT, RecordForm, axes_first, opposite
+from dpsco_bench.problems.glm import GeneralisedLinear, HuberLoss, LinearInBall, PublicQuadratic
 from dpsco_bench.problems.linear import ball_name, linear_constants
 from dpsco_bench.problems.quadratic import MEAN_TRAITS, mean_constants
 from dpsco_bench.problems.registry import problem
@@ -121,9 +121,6 @@ class CanaryHeavy(LinearInBall):
     def draw(self, n: int, streams: StreamFactory) -> Data:
         return _alone(n, self._diagonal(), self.length)
 
-    def loss(self, margins: Array, labels: Array) -> Array:
-        return labels * margins
-
     def slope(self, margins: Array, labels: Array) -> Array:
         return labels + 0.0 * margins
 
@@ -169,6 +166,10 @@ class CanaryHuber(GeneralisedLinear):
     canary: str = option("turning", "which canary", choices=CANARIES)
 
     @cached_property
+    def margin(self) -> HuberLoss:
+        return HuberLoss(1.0 / self.smoothness)
+
+    @cached_property
     def own_constants(self) -> Constants:
         """G = 1 and L hold for rows of norm at most 1; D0 = ``|grad F(start)|^2 / (2 lambda)`` at most."""
         gap = (self.regularisation * self.distance + 1.0) ** 2 / (2.0 * self.regularisation)
@@ -197,24 +198,6 @@ class CanaryHuber(GeneralisedLinear):
         rows = np.array(data.features)
         rows[0, 1:] *= -1.0
         return Data(data.n, rows, data.labels)
-
-    def loss(self, margins: Array, labels: Array) -> Array:
-        xp = array_namespace(margins)
-        distance = xp.abs(margins - labels)
-        near, far = 0.5 * self.smoothness * distance * distance, distance - 0.5 / self.smoothness
-        return xp.where(self.smoothness * distance < 1.0, near, far)
-
-    @property
-    def record_form(self) -> RecordForm:
-        return RecordForm(HUBER, (self.smoothness, 0.0))
-
-    def slope(self, margins: Array, labels: Array) -> Array:
-        return array_namespace(margins).clip(self.smoothness * (margins - labels), -1.0, 1.0)
-
-    def curvature(self, margins: Array, labels: Array) -> Array:
-        xp = array_namespace(margins)
-        inside = self.smoothness * xp.abs(margins - labels) < 1.0
-        return xp.where(inside, self.smoothness + 0.0 * margins, 0.0 * margins)
 
     def opposed_records(self, distance: float, order: float) -> Data | None:
         found = opposite(np.eye(self.dimension)[1], distance, order)
@@ -250,9 +233,6 @@ class CanaryLinear(LinearInBall):
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         return _alone(n, np.eye(self.dimension)[0])
-
-    def loss(self, margins: Array, labels: Array) -> Array:
-        return -margins - 0.0 * labels
 
     def slope(self, margins: Array, labels: Array) -> Array:
         return 0.0 * (margins + labels) - 1.0

@@ -7,8 +7,7 @@ import math
 import os
 import sys
 from collections.abc import Collection
-from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from enum import Enum
 from functools import cache
 from types import UnionType
@@ -30,9 +29,6 @@ LOSSES = ("hidden", "values", "linear", "axis_linear", "quadratic", "norm", "nor
 CURVATURES = ("any", "convex", "strong")
 """Knowledge of the objective on every data set: nothing, that it is convex, or that `Constants.strong_convexity` is
 not only a Polyak-Lojasiewicz constant besides."""
-MOST_SOUND = 1 << 12
-"""Constants that are remembered to be sound, as they were given."""
-_SOUND: dict[tuple[tuple[Any, ...], tuple[type, ...]], None] = {}
 _ROUNDING = 1.0 + 1e-9
 """Factor by which a strong convexity may exceed a smoothness that is computed in another way."""
 _POSITIVE = ("lipschitz", "initial_gap")
@@ -186,22 +182,6 @@ class Constants:
     isotropic: bool = False
 
     def __post_init__(self) -> None:
-        known = self._given()
-        with suppress(TypeError):  # what has no hash is no number
-            if known in _SOUND:
-                return
-        self._check()
-        if known == self._given():
-            while len(_SOUND) >= MOST_SOUND:
-                del _SOUND[next(iter(_SOUND))]
-            _SOUND[known] = None
-
-    def _given(self) -> tuple[tuple[Any, ...], tuple[type, ...]]:
-        """Values and their types, since 1 is not 1.0: one of them is made a float."""
-        values = tuple(self.__dict__.values())
-        return values, tuple(map(type, values))
-
-    def _check(self) -> None:
         for name in constant_names():
             value = getattr(self, name)
             if type(value) is float and 0.0 < value < math.inf:  # most of them, without the price of a check
@@ -300,8 +280,6 @@ def constant_names() -> tuple[str, ...]:
 
 def checked_real(key: str, value: Any, *, positive: bool) -> float:
     """``value`` as a float. Raises InputError for ``key`` unless it is finite and >= 0 (> 0 if ``positive``)."""
-    if type(value) is float and 0.0 < value < math.inf:  # nearly all calls
-        return value
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not number or not math.isfinite(value) or value < 0 or (positive and value == 0):
         raise InputError(key, value, "a finite number > 0" if positive else "a finite number >= 0")
@@ -333,17 +311,32 @@ def _said(interval: str, whole: bool) -> str:
     return noun + least + ", or inf" * infinite
 
 
+@dataclass(eq=False)
 class Option:
-    """An attribute of a problem class that its constructor takes by keyword; see `option`."""
+    """An option of a problem's constructor: ``ridge: float = option(0.1, "lambda", within="(0, inf)")``.
 
-    name = key = ""
-    kind: Any = None
+    It is an attribute of the class, of whose instances each has its own value. A subclass says anew what changes
+    (``ridge = option(0.2)``) or fixes the value (``ridge = 0.2``), which then is no option any more.
 
-    def __init__(
-        self, default: Any, meaning: str, within: str, choices: tuple[str, ...], key: str, source: str, words: str
-    ) -> None:
-        self.default, self.meaning, self.within = default, meaning, within
-        self.choices, self.key, self.source, self.words = choices, key, source, words
+    Attributes
+    ----------
+    within : str
+        Interval of a number, e.g. ``"[1, inf]"``: brackets include an end, and infinity with it, which may then be
+        written as the text ``inf``.
+    key : str, the keyword, where the attribute has another name
+    words : str, what is allowed, where type, interval and choices say too little
+    """
+
+    default: Any
+    meaning: str = ""
+    _: KW_ONLY
+    within: str = ""
+    choices: tuple[str, ...] = ()
+    key: str = ""
+    source: str = ""
+    words: str = ""
+    name: str = field(default="", init=False)
+    kind: Any = field(default=None, init=False)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self.default
@@ -404,30 +397,8 @@ class Option:
         return value
 
 
-def option(
-    default: Any,
-    meaning: str = "",
-    *,
-    within: str = "",
-    choices: tuple[str, ...] = (),
-    key: str = "",
-    source: str = "",
-    words: str = "",
-) -> Any:
-    """Declare an option of a problem's constructor: ``ridge: float = option(0.1, "lambda", within="(0, inf)")``.
-
-    It is an attribute of the class, of whose instances each has its own value. A subclass says anew what changes
-    (``ridge = option(0.2)``) or fixes the value (``ridge = 0.2``), which then is no option any more.
-
-    Parameters
-    ----------
-    within : str
-        Interval of a number, e.g. ``"[1, inf]"``: brackets include an end, and infinity with it, which may then be
-        written as the text ``inf``.
-    key : str, the keyword, where the attribute has another name
-    words : str, what is allowed, where type, interval and choices say too little
-    """
-    return Option(default, meaning, within, choices, key, source, words)
+option: Any = Option
+"""Declare an option: of no type, so that the attribute has its own."""
 
 
 def declared_options(cls: type) -> dict[str, Option]:

@@ -15,7 +15,8 @@ import numpy as np
 
 from dpsco_bench.datasets import tables
 from dpsco_bench.datasets.store import permutation, sha256_of_file
-from dpsco_bench.datasets.tables import check_square, is_plain, shown_entry
+from dpsco_bench.datasets.tables import check_square
+from dpsco_bench.datasets.texts import is_plain, shown_entry
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent
@@ -25,6 +26,7 @@ from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, opt
 from dpsco_bench.problems.constants import STRONG
 from dpsco_bench.problems.data import axes_first
 from dpsco_bench.problems.glm import LOSSES, WITH_WIDTH, GeneralisedLinear, MarginLoss
+from dpsco_bench.problems.linear import ball_name
 from dpsco_bench.problems.minimisers import minimise_composite, minimise_glm_in_ball
 from dpsco_bench.problems.registry import problem
 
@@ -146,7 +148,7 @@ class DataFile(GeneralisedLinear):
         if self.sha256 not in (None, self._digest):
             raise InputError(f"sha256 of {self.table_name}", self._digest, f"{self.sha256}, as planned")
         dropped = () if self.drop in (None, "") else tuple(str(self.drop).split("+"))
-        return tables.read(self._file, self.label, self.header, self.format, dropped, self.ids, True)
+        return tables.read(self._file, self.label, self.header, self.format, dropped, self.ids)
 
     @property
     def table_name(self) -> str:
@@ -358,7 +360,7 @@ class DataFile(GeneralisedLinear):
     def _domain_name(self) -> str:
         names = {"none": "space", "simplex": f"polytope:{self.dimension}"}
         if self.domain == "lp_ball":
-            return "linf_ball" if math.isinf(self.p or 2.0) else feasible_set(f"lp_ball:{self.p}", 1.0).name
+            return ball_name(self.p or 2.0)
         return names.get(self.domain, self.domain)
 
     @property
@@ -445,7 +447,7 @@ class DataFile(GeneralisedLinear):
         round_domain = self.domain in ("none", "l2_ball") or self._domain_name == "l2_ball"
         if round_domain and (self.ridge > 0 or (self.margin.twice and self.margin.smooth)):
             return minimise_glm_in_ball(self, data, self.reach or math.inf).point
-        return minimise_composite(self, data, self.feasible_set, self.ridge, self.margin.curvature_bound)
+        return minimise_composite(self, data)
 
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
         """Loss without the ridge and, of classes, accuracy on held-out records; a margin of 0 is half right."""

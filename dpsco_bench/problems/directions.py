@@ -13,18 +13,17 @@ from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.constants import CURVED, STRONG
 from dpsco_bench.problems.data import Kinds, Listed, Signs, like
 from dpsco_bench.problems.families import SlopeLosses
+from dpsco_bench.problems.linear import LinearSample
 from dpsco_bench.problems.registry import problem
 
 Array = Any
 
-BLOCK_VALUES = 1 << 18
-"""Record entries, over all rows, that are drawn at once."""
 _ALL = CURVED | {Trait.PLANE_GRADIENTS}
 TARGET = 0.3
 """Distance of the mean target from the origin."""
 
 
-class DirectionSample:
+class DirectionSample(LinearSample):
     """Records of ``S R`` rows (signal-major): all signals share the direction and the signs of a replicate.
 
     ``strengths (S,)`` are the lengths of the mean at each signal; directions are unit vectors in the norm of
@@ -35,38 +34,32 @@ class DirectionSample:
     def __init__(
         self, n: int, d: int, draws: Draws, strengths: np.ndarray, spread: float, exponent: float = 2.0
     ) -> None:
-        self.n, self.d, self.draws, self.spread = n, d, draws, spread
-        self.signals = len(strengths)
+        super().__init__(n, d, draws, len(strengths))
+        self.spread = spread
         normals = to_numpy(draws.stream("direction").normal(*draws.box(0, 1, d)))[0].astype(np.float64)
         self.directions = normals / np.linalg.norm(normals, ord=exponent, axis=-1, keepdims=True)
         self.means = (np.asarray(strengths)[:, None, None] * self.directions).reshape(-1, d)
-        self._first, self._block = 0, np.empty((0, *self.means.shape))
 
-    def record(self, index: int) -> np.ndarray:
-        """Record ``index`` of every row, shape ``(S R, d)``; consecutive ones come from one draw."""
-        if self.spread == 0.0:
-            return self.means
-        if not self._first <= index < self._first + len(self._block):
-            count = min(self.n - index, max(1, BLOCK_VALUES // self.means.size))
-            self._first, self._block = index, self._from_signs(self._signs(index, count))
-        return self._block[index - self._first]
-
-    def latest_mean(self, first: int, count: int) -> np.ndarray:
-        """Mean of records ``first .. first + count - 1`` of every row, shape ``(S R, d)``."""
-        return self.record(first) if count == 1 else self.records(first, count).mean(axis=1)
+    def mean(self, first: int, count: int) -> np.ndarray:
+        if count > 1:
+            return super().mean(first, count)
+        return self.means if self.spread == 0.0 else self.single(first)
 
     def records(self, first: int, count: int) -> np.ndarray:
-        """Draw records ``first .. first + count - 1`` of every row, shape ``(S R, count, d)``."""
-        return self._from_signs(self._signs(first, count)).swapaxes(0, 1)
+        return self.drawn(first, count).swapaxes(0, 1)
+
+    def drawn(self, first: int, count: int) -> np.ndarray:
+        return self.means + np.tile(self._size * self._signs(first, count), (1, self.signals, 1))
 
     def chosen(self, indices: Any) -> np.ndarray:
-        """Draw records ``indices (S R, W)`` of every row, shape ``(S R, W, d)``."""
         rows = np.arange(len(self.means)) % len(self.directions)
         signs = self._all_signs[rows[:, None], to_numpy(indices)]
         return self.means[:, None, :] + self._size * signs
 
-    def kinds(self) -> Kinds | Signs:
+    def kinds(self, drawn: bool) -> Listed | None:
         """See `Problem.form_kinds`: without a spread a row has one record."""
+        if not drawn:
+            return None
         if self.spread == 0.0:
             return Kinds(self.means, None, np.arange(len(self.means))[:, None])
         return Signs(self.means, self._all_signs, self._size)
@@ -82,12 +75,7 @@ class DirectionSample:
 
     def _signs(self, first: int, count: int) -> np.ndarray:
         """Rademacher signs of records from ``first`` on, shape ``(count, R, d)``."""
-        u = to_numpy(self.draws.stream("signs").uniform(*self.draws.box(first, count, self.d)))
-        return 2.0 * (u < 0.5) - 1.0
-
-    def _from_signs(self, signs: np.ndarray) -> np.ndarray:
-        """Shape ``(count, S R, d)``."""
-        return self.means + np.tile(self._size * signs, (1, self.signals, 1))
+        return 2.0 * (self.uniform("signs", first, count, self.d) < 0.5) - 1.0
 
 
 class DirectionLosses(SlopeLosses):
@@ -111,17 +99,9 @@ class DirectionLosses(SlopeLosses):
         return self.curvature
 
     @property
-    def strengths(self) -> np.ndarray:
-        return np.minimum(self.cap, self.signals)
-
-    @property
-    def cap(self) -> float:
+    def cap(self) -> float:  # type: ignore[override]
         """Largest s for which the declared Lipschitz constant of 1 holds."""
         return 1.0 - self.spread - self.curvature
-
-    @property
-    def signal_capped(self) -> bool:
-        return bool((self.signals >= self.cap).all())
 
     def sample(self, n: int, draws: Draws) -> DirectionSample:
         """Directions; records are drawn when they are looked at."""
@@ -133,10 +113,11 @@ class DirectionLosses(SlopeLosses):
     def form_range(self, data: Any, first: int, count: int) -> Data:
         if data.spread == 0.0:
             return Data(count, data.means[:, None, :])
-        return Data(count, data.records(first, count))
+        return super().form_range(data, first, count)
 
     def form_kinds(self, data: Any, drawn: bool) -> Listed | None:
-        return data.kinds() if drawn else None
+        found: Listed | None = data.kinds(drawn)
+        return found
 
     def population_gradient(self, x: Array, data: Any) -> Array:
         return like(data.means, x) + self.curvature * x

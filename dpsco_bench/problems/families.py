@@ -47,9 +47,10 @@ class CellFamily(Problem):
 
 
 class Signalled(Problem):
-    """A problem with a free signal, one or several at once."""
+    """A problem with a free signal of strength ``min(cap, signal * unit)``, one or several at once."""
 
     signal_option: ClassVar[str] = "signal"
+    cap: ClassVar[float] = 1.0
     signal: float = option(1.0, "strength of the free signal, in units that follow the cell", within="(0, inf)")
 
     @cached_property
@@ -63,15 +64,9 @@ class Signalled(Problem):
         several.signals = np.asarray(values, dtype=np.float64)
         return several
 
-
-class SignalFamily(Signalled, CellFamily):
-    """A family with a signal of strength ``min(cap, signal * unit)``."""
-
-    cap: ClassVar[float] = 1.0
-
     @property
     def unit(self) -> float:
-        """Strength of signal 1 in the cell of `count`, `epsilon` and `delta`."""
+        """Strength of signal 1."""
         return 1.0
 
     @property
@@ -83,14 +78,18 @@ class SignalFamily(Signalled, CellFamily):
     def signal_capped(self) -> bool:
         return bool((self.unit * self.signals >= self.cap).all())
 
-    @property
-    def member(self) -> tuple[float, ...]:
-        return (*super().member, *self.signals.tolist())
-
     def by_row(self, values: np.ndarray, x: Array) -> Array:
         """Spread a number per signal, ``values (S,)``, over the rows of ``x (S R, ...)``: shape ``(S R, 1)``."""
         xp = array_namespace(x)
         return xp.asarray(np.repeat(values, x.shape[0] // len(values))[:, None], dtype=x.dtype)
+
+
+class SignalFamily(Signalled, CellFamily):
+    """A family with a free signal."""
+
+    @property
+    def member(self) -> tuple[float, ...]:
+        return (*super().member, *self.signals.tolist())
 
 
 class SlopeLosses(Signalled):
@@ -131,6 +130,9 @@ class SlopeLosses(Signalled):
         xp = array_namespace(x)
         slopes = self.sign * xp.matmul(weights[:, None, :], like(batch.features, x))[:, 0, :]
         return slopes + self.curvature * xp.sum(weights, axis=-1, keepdims=True) * x if self.curvature else slopes
+
+    def form_range(self, data: Any, first: int, count: int) -> Data:
+        return Data(count, data.records(first, count))
 
     def _gradient(self, records: np.ndarray, x: Array) -> Array:
         slope = self.sign * like(records, x)

@@ -65,17 +65,13 @@ class MarginLoss:
         return None
 
     def value(self, margins: Array, labels: Array) -> Array:
-        raise InputError("loss of the margin", "missing", "defined by the problem, or by its margin loss")
+        raise InputError("loss of the margin", "missing", "defined by the problem: its value, slope and curvature")
 
-    def slope(self, margins: Array, labels: Array) -> Array:
-        raise InputError("slope of the loss", "missing", "defined by the problem, or by its margin loss")
-
-    def curvature(self, margins: Array, labels: Array) -> Array:
-        raise InputError("curvature of the loss", "missing", "defined by the problem, or by its margin loss")
+    slope = curvature = value
 
     def largest_at_zero(self, label_bound: float) -> float:
-        """Largest loss at ``m = 0`` with labels in [-B, B]."""
-        return 0.0
+        """Largest loss at ``m = 0`` with labels in [-B, B], that of B."""
+        return float(self.value(np.zeros(1), np.full(1, label_bound))[0])
 
 
 class LogisticLoss(MarginLoss):
@@ -95,9 +91,6 @@ class LogisticLoss(MarginLoss):
         s = sigmoid(margins)
         return s * (1.0 - s)
 
-    def largest_at_zero(self, label_bound: float) -> float:
-        return 0.6931471805599453
-
 
 class SquaredLoss(MarginLoss):
     """``(m - y)^2/2``."""
@@ -115,9 +108,6 @@ class SquaredLoss(MarginLoss):
 
     def curvature(self, margins: Array, labels: Array) -> Array:
         return 0.0 * margins + 1.0
-
-    def largest_at_zero(self, label_bound: float) -> float:
-        return 0.5 * label_bound**2
 
 
 class HuberLoss(MarginLoss):
@@ -143,9 +133,6 @@ class HuberLoss(MarginLoss):
         t = xp.abs(margins - labels)
         return xp.where(t <= self.width, 0.0 * t + 1.0 / self.width, 0.0 * t)
 
-    def largest_at_zero(self, label_bound: float) -> float:
-        return 0.5 * label_bound**2 / self.width if label_bound <= self.width else label_bound - 0.5 * self.width
-
 
 class SmoothedHingeLoss(MarginLoss):
     """With ``v = 1 - y m``: 0 up to ``v = 0``, ``v^2/(2 w)`` up to ``v = w``, beyond it ``v - w/2``."""
@@ -164,9 +151,6 @@ class SmoothedHingeLoss(MarginLoss):
         xp = array_namespace(margins)
         v = 1.0 - labels * margins
         return xp.where((v >= 0.0) & (v <= self.width), 0.0 * v + 1.0 / self.width, 0.0 * v)
-
-    def largest_at_zero(self, label_bound: float) -> float:
-        return 0.5 / self.width if self.width >= 1.0 else 1.0 - 0.5 * self.width
 
 
 class LinearLoss(MarginLoss):
@@ -333,6 +317,9 @@ class LinearInBall(GeneralisedLinear):
     """Losses that are linear in the margin, over the unit ball of l_p."""
 
     p: float = option(2.0, "norm of the ball", within="[1, inf]")
+
+    def loss(self, margins: Array, labels: Array) -> Array:
+        return self.slope(margins, labels) * margins
 
     def curvature(self, margins: Array, labels: Array) -> Array:
         return array_namespace(margins).zeros_like(margins)

@@ -15,9 +15,9 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
-from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
+from dpsco_bench.problems.base import Constants, Draws, Trait, option
 from dpsco_bench.problems.constants import Need
-from dpsco_bench.problems.data import Kinds, Levels, axis_kinds, like, two_valued
+from dpsco_bench.problems.data import Kinds, Levels, Listed, axis_kinds, like, two_valued
 from dpsco_bench.problems.families import SignalFamily, SlopeLosses
 from dpsco_bench.problems.registry import problem
 
@@ -39,6 +39,7 @@ class LinearSample:
         self.n, self.d, self.signals = n, d, signals
         self.draws, self.replicates = draws, draws.replicates
         self._latest: tuple[tuple[int, int], np.ndarray] | None = None
+        self._block: tuple[int, np.ndarray] = (0, np.empty((0, self.rows, d)))
 
     @property
     def rows(self) -> int:
@@ -58,11 +59,23 @@ class LinearSample:
         """Draw records ``first .. first + count - 1`` of every row, shape ``(S R, count, d)``."""
         return self.chosen(np.broadcast_to(np.arange(first, first + count), (self.rows, count)))
 
+    def single(self, index: int) -> np.ndarray:
+        """Record ``index`` of every row, shape ``(S R, d)``; consecutive ones come from one draw."""
+        first, block = self._block
+        if not first <= index < first + len(block):
+            count = min(self.n - index, max(1, BLOCK_VALUES // (self.rows * self.d)))
+            first, block = self._block = index, self.drawn(index, count)
+        return block[index - first]
+
+    def drawn(self, first: int, count: int) -> np.ndarray:
+        """Draw records ``first .. first + count - 1`` of every row, shape ``(count, S R, d)``."""
+        return self.records(first, count).swapaxes(0, 1)
+
     def chosen(self, indices: np.ndarray) -> np.ndarray:
         """Draw records ``indices (S R, W)`` of every row, shape ``(S R, W, d)``."""
         raise InputError("sample", type(self).__name__, "a sample with records")
 
-    def kinds(self, drawn: bool) -> Kinds | Levels | None:
+    def kinds(self, drawn: bool) -> Listed | None:
         """See `Problem.form_kinds`."""
         return None
 
@@ -88,18 +101,15 @@ class SignSample(LinearSample):
     def __init__(self, n: int, draws: Draws, chances: np.ndarray, scale: float) -> None:
         super().__init__(n, chances.shape[1], draws, chances.shape[0])
         self.chances, self.scale = chances, scale
-        self._block: tuple[int, np.ndarray] = (0, np.empty((0, self.rows, self.d)))
         self._sums: dict[tuple[int, int], np.ndarray] = {}
 
     def mean(self, first: int, count: int) -> np.ndarray:
-        if count == 1:
-            return self._single(first)
-        if count * self.d <= MOST_SUMMED:
+        if count == 1 or count * self.d <= MOST_SUMMED:
             self._refuse_summed(first, count)
-            return self._drawn(first, count).mean(axis=0)
+            return self.single(first) if count == 1 else self.drawn(first, count).mean(axis=0)
         if (first, count) not in self._sums:
             if "_levels" in vars(self):
-                raise InputError("records", _span(first, count), _ONE_WAY)
+                raise InputError("records", f"{first}..{first + count - 1}", _ONE_WAY)
             pluses = binomial_quantile(self.uniform("sums", first, 1, self.d), count, self.chances[:, None, :])
             self._sums[first, count] = self.scale * (2.0 * pluses / count - 1.0).reshape(self.rows, self.d)
         return self._sums[first, count]
@@ -107,7 +117,7 @@ class SignSample(LinearSample):
     def records(self, first: int, count: int) -> np.ndarray:
         """Return records as drawn, one after the other."""
         self._refuse_summed(first, count)
-        return self._drawn(first, count).swapaxes(0, 1)
+        return self.drawn(first, count).swapaxes(0, 1)
 
     def chosen(self, indices: np.ndarray) -> np.ndarray:
         replicate, rank = self.per_row(ranks(self.chances.sum(axis=1)), 1)
@@ -116,16 +126,7 @@ class SignSample(LinearSample):
     def kinds(self, drawn: bool) -> Kinds | Levels | None:
         return two_valued(self._levels, ranks(self.chances.sum(axis=1)), self.scale) if drawn else None
 
-    def _single(self, index: int) -> np.ndarray:
-        self._refuse_summed(index, 1)
-        first, block = self._block
-        if not first <= index < first + len(block):
-            count = min(self.n - index, max(1, BLOCK_VALUES // (self.rows * self.d)))
-            first, block = self._block = index, self._drawn(index, count)
-        return block[index - first]
-
-    def _drawn(self, first: int, count: int) -> np.ndarray:
-        """Draw records from ``first`` on, shape ``(count, S R, d)``."""
+    def drawn(self, first: int, count: int) -> np.ndarray:
         u = self.uniform("records", first, count, self.d)
         signs = self.chances[:, None, :] - u[:, None]  # a plus where u is below the chance
         return np.copysign(self.scale, signs, out=signs).reshape(count, self.rows, self.d)
@@ -145,11 +146,7 @@ class SignSample(LinearSample):
 
     def _refuse_summed(self, first: int, count: int) -> None:
         if any(start < first + count and first < start + length for start, length in self._sums):
-            raise InputError("records", _span(first, count), _ONE_WAY)
-
-
-def _span(first: int, count: int) -> str:
-    return f"{first}..{first + count - 1}"
+            raise InputError("records", f"{first}..{first + count - 1}", _ONE_WAY)
 
 
 class OneHotSample(LinearSample):
@@ -247,10 +244,7 @@ class LinearLosses(SlopeLosses, SignalFamily):
         """Count a point: records are drawn as they are looked at, or kept in a byte an entry."""
         return self.dimension
 
-    def form_range(self, data: Any, first: int, count: int) -> Data:
-        return Data(count, data.records(first, count))
-
-    def form_kinds(self, data: Any, drawn: bool) -> Kinds | Levels | None:
+    def form_kinds(self, data: Any, drawn: bool) -> Listed | None:
         return data.kinds(drawn) if isinstance(data, LinearSample) else None
 
     def excess_risk(self, x: Array, data: Any) -> Array:

@@ -43,12 +43,11 @@ ROUNDING = 64.0 * 2.0**-52
 
 @dataclass(frozen=True)
 class Minimum:
-    """A minimiser ``point (d,)``, its value, and as certificates the Newton decrement and the gradient's norm."""
+    """A minimiser ``point (d,)``, its value, and as certificate the gradient's norm."""
 
     point: np.ndarray
     value: float
-    decrement: float
-    gradient_norm: float = 0.0
+    gradient_norm: float
 
 
 class MeanTerms:
@@ -67,16 +66,12 @@ class MeanTerms:
         return self._once("margins", x, lambda: self.data.features @ x)
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
-        def make() -> np.ndarray:
-            return np.asarray(self.problem.slope(self.margins(x), self.data.labels) @ self.data.features / self.data.n)
-
-        return self._once("gradient", x, make)
+        slope, data = self.problem.slope, self.data
+        return self._once("gradient", x, lambda: slope(self.margins(x), data.labels) @ data.features / data.n)
 
     def hessian(self, x: np.ndarray) -> np.ndarray:
-        def make() -> np.ndarray:
-            return self._weighted(self.problem.curvature(self.margins(x), self.data.labels) / self.data.n)
-
-        return self._once("hessian", x, make)
+        curvature, data = self.problem.curvature, self.data
+        return self._once("hessian", x, lambda: self._weighted(curvature(self.margins(x), data.labels) / data.n))
 
     def _weighted(self, weights: np.ndarray) -> np.ndarray:
         """Multiply out the Hessian; of quadratic losses it is the same everywhere."""
@@ -138,13 +133,13 @@ def _newton(local: _Local, start: np.ndarray | None) -> Minimum:
         direction = local.solve(x, gradient)
         decrement = 0.5 * float(gradient @ direction)
         if decrement <= DECREMENT * max(1.0, abs(value)):
-            return Minimum(x, value, decrement, float(np.linalg.norm(gradient)))
+            return Minimum(x, value, float(np.linalg.norm(gradient)))
         step, value = _line_search(local, x, direction, value, decrement)
         x = x - step * direction
         if step == 0.0:
             break
     if decrement <= 1e-10 * max(1.0, abs(value)):
-        return Minimum(x, value, decrement, float(np.linalg.norm(local.gradient(x))))
+        return Minimum(x, value, float(np.linalg.norm(local.gradient(x))))
     name = local.mean.problem.name
     raise NumericalFailure(f"optimum of {name}: Newton decrement {decrement:.1e} after {NEWTON_STEPS} steps")
 
@@ -178,7 +173,7 @@ def minimise_glm_in_ball(
     else:
         raise NumericalFailure(f"optimum of {problem.name} in a ball: norm {length:.6g}, radius {radius:g}")
     value = _Local(mean, linear, weight).value(point)
-    return Minimum(point, value, best.decrement, float(np.linalg.norm(local.gradient(point))))
+    return Minimum(point, value, float(np.linalg.norm(local.gradient(point))))
 
 
 def _polished(local: _Local, x: np.ndarray) -> np.ndarray:
@@ -206,41 +201,37 @@ def _line_search(
     return 0.0, value
 
 
-def minimise_composite(
-    problem: GeneralisedLinear, data: Data, domain: Any, ridge: float, curvature: float
-) -> np.ndarray:
-    """Minimiser ``(d,)`` of the mean loss plus ``(ridge/2) ||x||^2`` over a set, None for the whole space.
+def minimise_composite(problem: Any, data: Data) -> np.ndarray:
+    """Minimiser ``(d,)`` of the mean loss plus ``(ridge/2) ||x||^2`` over the problem's set, if it has one.
 
     A linear loss has a closed form. The Frank-Wolfe gap certifies the others; the whole space is a ball that grows
-    until the minimiser lies well inside it. Raises NumericalFailure if the certificate is not reached. ``curvature``
-    bounds the second derivative of the loss in the margin.
+    until the minimiser lies well inside it. Raises NumericalFailure if the certificate is not reached.
     """
-    if curvature == 0.0:
+    domain, ridge = problem.feasible_set, problem.ridge
+    if problem.margin.curvature_bound == 0.0:
         slope = problem.mean_gradient(np.zeros((1, problem.dimension)), data)
         if ridge == 0.0:
             return np.asarray(domain.minimise_linear(slope))[0]
         free = -slope / ridge
         return (free if domain is None else np.asarray(domain.project(free)))[0]
     if domain is not None:
-        return _certified(problem, data, domain, ridge, curvature, problem.start[None])
+        return _certified(problem, data, domain, problem.start[None])
     radius, x = 1.0, np.zeros((1, problem.dimension))
     while radius < WIDEST:
-        x = _certified(problem, data, Ball("l2_ball", radius), ridge, curvature, x)[None]
+        x = _certified(problem, data, Ball("l2_ball", radius), x)[None]
         if np.linalg.norm(x) <= INSIDE * radius:
             return x[0]
         radius *= WIDER
     raise NumericalFailure(f"optimum of {problem.name}: no minimiser within {WIDEST:.0e} of the origin")
 
 
-def _certified(
-    problem: GeneralisedLinear, data: Data, domain: Any, ridge: float, curvature: float, start: np.ndarray
-) -> np.ndarray:
+def _certified(problem: Any, data: Data, domain: Any, start: np.ndarray) -> np.ndarray:
     """Find a minimiser by accelerated steps; the gap is looked at in some of them."""
     largest = float(np.linalg.eigvalsh(data.features.T @ data.features / data.n)[-1])
-    step = 1.0 / (curvature * largest + ridge or 1.0)
+    step = 1.0 / (problem.margin.curvature_bound * largest + problem.ridge or 1.0)
 
     def gradient(x: np.ndarray) -> np.ndarray:
-        return np.asarray(problem.mean_gradient(x, data) + ridge * x)
+        return np.asarray(problem.mean_gradient(x, data) + problem.ridge * x)
 
     wanted = TOLERANCE * max(1.0, float(problem.risk(np.zeros((1, problem.dimension)), data)[0]))
     points = _accelerated(lambda y: domain.project(y - step * gradient(y)), domain.project(start))
@@ -321,7 +312,9 @@ def minimise(
     """
     xp, ratio = array_namespace(start), math.sqrt(convexity / smoothness)
     momentum, factor = (1.0 - ratio) / (1.0 + ratio), max(0.0, 0.5 / convexity - 0.5 / smoothness)
-    floor, wanted = ROUNDING * (size + 0.0 * start[:, 0]), xp.full_like(start[:, 0], _mapping(accuracy, factor))
+    floor, wanted = ROUNDING * (size + 0.0 * start[:, 0]), xp.full_like(start[:, 0], math.inf)
+    if factor > 0.0:  # the norm of the mapping at which the certificate is the accuracy
+        wanted = xp.full_like(wanted, math.sqrt(accuracy / factor))
     enough = xp.maximum(floor, wanted)
     w = y = best = start
     least, done = xp.full_like(start[:, 0], math.inf), 0
@@ -335,11 +328,6 @@ def minimise(
         best, least = xp.where(better[:, None], moved, best), xp.where(better, mapping, least)
         y, w, done = moved + momentum * (moved - w), moved, done + 1
     return Certified(best, factor * least * least, least, done, floor > wanted)
-
-
-def _mapping(accuracy: float, factor: float) -> float:
-    """Norm of the gradient mapping at which the certificate is ``accuracy``."""
-    return math.sqrt(accuracy / factor) if factor > 0.0 else math.inf
 
 
 def isotropic_minimiser(objective: Objective, curvature: float, terms: Array, weight: float) -> Array:

@@ -19,8 +19,6 @@ from dpsco_bench.problems.families import OnUnitSet, on_unit_set, sparse_vertex
 from dpsco_bench.problems.registry import problem
 
 Array = Any
-GRADIENT_DESCENT = "gradient_descent"
-"""Algorithms that are noisy gradient descent with the last iterate as output."""
 MEAN_TRAITS = CURVED | STRONG | {Trait.COMMON_HESSIAN, Trait.PLANE_GRADIENTS}
 
 
@@ -88,7 +86,7 @@ class DiagonalOracle(Problem):
 
         Here ``E e_j^2 = a_j^T e_j^2 + sigma^2 eta^2 (1 - a_j^T)/(1 - a_j)`` with ``a_j = (1 - eta h_j)^2``.
         """
-        if algorithm != GRADIENT_DESCENT:
+        if algorithm != "gradient_descent":
             return super().expected_gap(algorithm, schedule, scales)
         step = schedule["step"]
         a = (1.0 - step * self.spectrum) ** 2

@@ -7,6 +7,7 @@ of the sample: a record's features depend on no other record, so that sensitivit
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.datasets import covertype, distribution
-from dpsco_bench.datasets.covertype import CONTINUOUS, HIGHEST, LOWEST, covertype_synthetic, one_class_rows
+from dpsco_bench.datasets.covertype import COLUMNS, CONTINUOUS, HIGHEST, LOWEST, covertype_synthetic, one_class_rows
 from dpsco_bench.datasets.distribution import Table, unit_rows
 from dpsco_bench.datasets.store import permutation
 from dpsco_bench.errors import DataAbsent, InputError
@@ -26,16 +27,14 @@ from dpsco_bench.problems.registry import problem
 
 Array = Any
 
-COLUMNS = 54
 LOSSES = {"standard": (0.0, -1.0), "literal": (1.0, 1.0)}
-_kept: dict[str, tuple[Table, Table]] = {}
 
 
 class RealLogistic(Logistic):
     """Logistic losses on rows of norm at most 1 with a fixed number of `columns`, of `files` in the data root."""
 
     columns: ClassVar[int] = COLUMNS
-    files: ClassVar[Any] = None
+    files: Any = None
     regularisation: float
 
     @classmethod
@@ -59,6 +58,15 @@ class RealLogistic(Logistic):
         lam, gap = self.regularisation, math.log1p(math.exp(self.offset))
         return Constants(1.0, 0.25, strong_convexity=lam, regularisation=lam, initial_gap=gap)
 
+    def rows(self, n: int) -> Table:
+        """Load the first ``n`` rows of a fixed order."""
+        raise InputError("problem", self.name, "a problem that loads rows")
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        """Return the same sample for every data set number: real data are not redrawn."""
+        sample = self.rows(n)
+        return Data(n, sample.features, sample.labels)
+
 
 class CovertypeLogistic(RealLogistic):
     """Logistic losses on rows with Covertype's 54 columns, all rows divided by the largest norm."""
@@ -77,14 +85,6 @@ class CovertypeLogistic(RealLogistic):
         if self.regularisation > 0:
             self.traits = Logistic.traits | STRONG
 
-    def rows(self, n: int) -> Table:
-        raise InputError("problem", self.name, "a problem that loads rows")
-
-    def draw(self, n: int, streams: StreamFactory) -> Data:
-        """Return the same sample for every data set number: real data are not redrawn."""
-        sample = self.rows(n)
-        return Data(n, sample.features, sample.labels)
-
     def optimal_risk(self, data: Data) -> float:
         """Minimum, or without a ridge the infimum: columns with one class only are driven to infinity."""
         if self.constants.regularisation > 0:
@@ -102,17 +102,12 @@ class Covertype(CovertypeLogistic):
     summary = "logistic loss on the real Covertype data (class 2 against the rest)"
     source = "J. Blackard 1998, Covertype, UCI Machine Learning Repository; Wang, Ye, Xu 2017, Appendix A"
     needs_data_root = True
-    files: ClassVar[Any] = covertype
+    files, records = covertype, covertype.ROWS
     root: str = option("data", "folder of data sets")
-
-    def check_records(self, n: int) -> None:
-        """Refuse more records than there are, whether the data are here or not."""
-        if n > covertype.ROWS:
-            raise InputError("n", n, f"an integer from 1 to {covertype.ROWS}, the number of records of {self.name}")
 
     def rows(self, n: int) -> Table:
         """Read the first ``n`` rows of the fixed permutation. Raises DataAbsent with the command that gets them."""
-        return covertype.covertype(n, root=Path(self.root))
+        return covertype.covertype(n, Path(self.root))
 
 
 @problem
@@ -125,43 +120,36 @@ class CovertypeSynthetic(CovertypeLogistic):
 
     def rows(self, n: int) -> Table:
         """``n`` synthetic rows, the same in every run."""
-        return covertype_synthetic(n, seed=0)
+        return covertype_synthetic(n)
 
 
 class HeldOutLogistic(RealLogistic):
-    """Logistic loss with a ridge on the first ``n`` records of a fixed random order; the last ones are held out.
+    """Logistic loss with a ridge on the first ``n`` records of a fixed random order; the last ones are held out."""
 
-    `in_use` counts the records that are not held out.
-    """
-
-    in_use: ClassVar[int]
     needs_data_root = True
     traits = Logistic.traits | STRONG
     regularisation: float = option(0.01, "lambda of the ridge term", within="(0, inf)")
     root: str = option("data", "folder of data sets")
 
-    def table(self) -> Table:
+    @classmethod
+    def read(cls, root: Path) -> Table:
         """Read all records, in a fixed random order, the held-out ones last."""
-        raise InputError("problem", self.name, "a problem with a data set")
+        raise InputError("problem", cls.name, "a problem with a data set")
 
-    def check_records(self, n: int) -> None:
-        """Refuse more records than there are, whether the data are here or not."""
-        if n > self.in_use:
-            what = f"the number of records of {self.name} that are not held out"
-            raise InputError("n", n, f"an integer from 1 to {self.in_use}, {what}")
+    @property
+    def table(self) -> Table:
+        """The same, kept from one cell to the next."""
+        return _table(type(self).read, Path(self.root))
 
-    def draw(self, n: int, streams: StreamFactory) -> Data:
-        """Return the same sample for every data set number: real data are not redrawn."""
-        found = self.table()
-        return Data(n, found.features[:n], found.labels[:n])
+    def rows(self, n: int) -> Table:
+        return Table(self.table.features[:n], self.table.labels[:n])
 
     def minimiser(self, data: Data) -> np.ndarray:
         return minimise_glm(self, data).point
 
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
-        found = self.table()
-        held = len(found.labels) - self.in_use
-        return self.on_records(x, Data(held, found.features[self.in_use :], found.labels[self.in_use :]))
+        features, labels = self.table.features[self.records :], self.table.labels[self.records :]
+        return self.on_records(x, Data(len(labels), features, labels))
 
 
 @problem
@@ -171,12 +159,17 @@ class CovertypeHeldOut(HeldOutLogistic):
     name = "covertype_held_out"
     summary = "logistic loss with a ridge on the real Covertype data, 20,000 records held out"
     source = "J. Blackard 1998, Covertype, UCI Machine Learning Repository"
-    columns, in_use = 54, 400_000
-    held: ClassVar[int] = 20_000
-    files: ClassVar[Any] = covertype
+    columns, records, held = COLUMNS, 400_000, 20_000
+    files = covertype
 
-    def table(self) -> Table:
-        return _covertype(Path(self.root), self.in_use + self.held)
+    @classmethod
+    def read(cls, root: Path) -> Table:
+        """Scale measurements to [0, 1] by the ranges of the whole data set."""
+        integers, is_class_2 = covertype.load(root)
+        order = permutation(0, "covertype/rows", covertype.ROWS)[: cls.records + cls.held]
+        features = integers[order].astype(np.float64)
+        features[:, :CONTINUOUS] = (features[:, :CONTINUOUS] - LOWEST) / (HIGHEST - LOWEST)
+        return Table(unit_rows(features), np.where(is_class_2[order] == 1, 1.0, -1.0))
 
 
 @problem
@@ -186,11 +179,12 @@ class AdultLogistic(HeldOutLogistic):
     name = "adult"
     summary = "logistic loss with a ridge on the real Adult data (123 binary columns), its test file held out"
     source = "B. Becker, R. Kohavi 1996, Adult, UCI Machine Learning Repository"
-    columns, in_use = distribution.ADULT_COLUMNS, distribution.TRAINING
-    files: ClassVar[Any] = distribution.ADULT
+    columns, records = distribution.ADULT_COLUMNS, distribution.TRAINING
+    files = distribution.ADULT
 
-    def table(self) -> Table:
-        return _ordered(self.files.load(Path(self.root)), self.name, distribution.TRAINING, distribution.TEST)
+    @classmethod
+    def read(cls, root: Path) -> Table:
+        return _ordered(cls.files.load(root), cls.name, distribution.TRAINING)
 
 
 @problem
@@ -202,26 +196,20 @@ class KddCup(HeldOutLogistic):
         "logistic loss with a ridge on the real KDD Cup 99 data (distinct records of the 10 % file), 25,586 held out"
     )
     source = "KDD Cup 1999 Data, UCI Machine Learning Repository"
-    columns, in_use = distribution.KDD_COLUMNS, 120_000
-    files: ClassVar[Any] = distribution.KDDCUP99
+    columns, records = distribution.KDD_COLUMNS, 120_000
+    files = distribution.KDDCUP99
 
-    def table(self) -> Table:
-        return _ordered(self.files.load(Path(self.root)), self.name, distribution.KDD_ROWS, 0)
-
-
-def _ordered(found: Table, name: str, shuffled: int, last: int) -> Table:
-    """Put records in a fixed random order; the last ones of the data set stay last."""
-    if name not in _kept or _kept[name][0] is not found:
-        order = np.append(permutation(0, f"{name}/rows", shuffled), shuffled + np.arange(last))
-        _kept[name] = found, Table(found.features[order], found.labels[order])
-    return _kept[name][1]
+    @classmethod
+    def read(cls, root: Path) -> Table:
+        return _ordered(cls.files.load(root), cls.name, distribution.KDD_ROWS)
 
 
-@lru_cache(maxsize=1)
-def _covertype(root: Path, rows: int) -> Table:
-    """So many records in a fixed random order; measurements within [0, 1] by the ranges of the whole data set."""
-    raw = covertype.load(root)
-    order = permutation(0, "covertype/rows", covertype.ROWS)[:rows]
-    features = raw.features[order].astype(np.float64)
-    features[:, :CONTINUOUS] = (features[:, :CONTINUOUS] - LOWEST) / (HIGHEST - LOWEST)
-    return Table(unit_rows(features), np.where(raw.labels[order] == 1, 1.0, -1.0))
+@lru_cache(maxsize=3)
+def _table(read: Callable[[Path], Table], root: Path) -> Table:
+    return read(root)
+
+
+def _ordered(found: Table, name: str, shuffled: int) -> Table:
+    """Put so many records in a fixed random order; those that follow in the data set stay last."""
+    order = np.append(permutation(0, f"{name}/rows", shuffled), np.arange(shuffled, len(found.labels)))
+    return Table(found.features[order], found.labels[order])

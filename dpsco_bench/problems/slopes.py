@@ -13,6 +13,7 @@ from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.constants import CURVED
 from dpsco_bench.problems.data import CONSTANT, RecordForm
 from dpsco_bench.problems.families import SignalFamily, on_unit_set
+from dpsco_bench.problems.linear import ball_name
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -35,11 +36,10 @@ class CoinSample:
         u = to_numpy(draws.stream("heads").uniform(*draws.box(0, 1, 1)))[0, :, 0]
         self.heads = np.asarray(binom.ppf(u, n, np.asarray(chances)[:, None]), dtype=np.float64).reshape(-1)
 
-    def mean(self, x: Array, first: int = 0, count: int | None = None) -> Array:
-        """Mean of ``count`` coins from ``first`` on (of all by default), shape ``(S R, 1)``, as x is."""
-        last = self.n if count is None else first + count
-        found = self._before(last) - self._before(first)
-        return array_namespace(x).asarray((2.0 * found / (last - first) - 1.0)[:, None], dtype=x.dtype)
+    def mean(self, x: Array, first: int, count: int) -> Array:
+        """Mean of ``count`` coins from ``first`` on, shape ``(S R, 1)``, as x is."""
+        found = self._before(first + count) - self._before(first)
+        return array_namespace(x).asarray((2.0 * found / count - 1.0)[:, None], dtype=x.dtype)
 
     def chosen(self, indices: Array) -> np.ndarray:
         """Coins ``indices (S R, W)``, as +-1."""
@@ -198,7 +198,7 @@ class HeavyLinearT(SignalFamily):
             norm=self.p,
             gradient_deviation=1.0,
             hessian_rank=0.0,
-            domain="l2_ball" if self.p == 2.0 else f"lp_ball:{self.p!r}",
+            domain=ball_name(self.p),
         )
 
     @property

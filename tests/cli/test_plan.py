@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -144,20 +143,18 @@ def test_the_summary_fits_a_screen_and_counts(tmp_path):
 @pytest.fixture
 def calls(monkeypatch):
     made = []
-    entry = registry.DATASETS["covertype"]
     files = SimpleNamespace(
         fetch=lambda root: made.append(("fetch", root)) or {"status": "verified", "fetched": True},
         verify=lambda root: made.append(("verify", root)) or {"status": "verified"},
     )
-    fake = replace(entry, files=files)
-    monkeypatch.setitem(registry.DATASETS, "covertype", fake)
+    monkeypatch.setitem(registry.FILES, "covertype", files)
     return made
 
 
 def test_fetches_by_default_and_verifies_on_request(dpsco, calls, tmp_path):
     found = json.loads(dpsco("data", "covertype", "--root", "here", "--json").out)
-    known = registry.DATASETS["covertype"].told
-    assert found == {**known, "status": "verified", "fetched": True} and known["data_set"] == "covertype"
+    known = {"data_set": "covertype", **registry.FACTS["covertype"]}
+    assert found == {**known, "status": "verified", "fetched": True}
     outcome = dpsco("data", "covertype", "--verify", "--root", "here")
     assert outcome.code == 0 and "verified" in outcome.out and "CC BY 4.0" in outcome.out
     assert [what for what, _ in calls] == ["fetch", "verify"] and {str(root) for _, root in calls} == {"here"}

@@ -4,7 +4,7 @@ import gzip
 import numpy as np
 import pytest
 
-from dpsco_bench.datasets.covertype import Content, covertype_records
+from dpsco_bench.datasets import covertype
 from dpsco_bench.datasets.store import sha256_of_array
 
 
@@ -12,8 +12,7 @@ class Source:
     """Small invented content, its digests, and writers of every format."""
 
     def __init__(self, rows):
-        self.features, self.labels = covertype_records(rows, seed=3)
-        self.content = Content(rows, sha256_of_array(self.features), sha256_of_array(self.labels))
+        self.features, self.labels = covertype.covertype_records(rows, seed=3)
 
     def npz(self, path):
         np.savez_compressed(
@@ -49,6 +48,13 @@ class Source:
         return path
 
 
-@pytest.fixture(scope="session")
-def source():
-    return Source(600)
+SOURCE = Source(600)
+
+
+@pytest.fixture
+def source(monkeypatch):
+    """The invented content, taken for that of the real data set."""
+    monkeypatch.setattr(covertype, "ROWS", len(SOURCE.labels))
+    monkeypatch.setattr(covertype, "FEATURES_SHA256", sha256_of_array(SOURCE.features))
+    monkeypatch.setattr(covertype, "LABELS_SHA256", sha256_of_array(SOURCE.labels))
+    return SOURCE

@@ -1,5 +1,6 @@
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,32 +26,30 @@ def files_below(folder):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_format_gives_the_same_content(tmp_path, source, folder, name):
     path = source.write(tmp_path / folder / name)
-    raw = covertype.load(tmp_path, content=source.content)
-    assert raw.path == path
-    assert raw.features.dtype == np.int16
-    assert raw.labels.dtype == np.uint8
-    np.testing.assert_array_equal(raw.features, source.features)
-    np.testing.assert_array_equal(raw.labels, source.labels)
+    features, labels = covertype.load(tmp_path)
+    assert covertype.verify(tmp_path)["file"] == str(path)
+    assert features.dtype == np.int16
+    assert labels.dtype == np.uint8
+    np.testing.assert_array_equal(features, source.features)
+    np.testing.assert_array_equal(labels, source.labels)
 
 
 @pytest.mark.parametrize("options", [{"number": "{:.0f}"}, {"labels": ("2", "1")}, {"labels": ("-1", "+1")}])
 def test_libsvm_numbers_and_label_conventions(tmp_path, source, options):
     path = source.write(tmp_path / "covtype.libsvm.binary", **options)
-    np.testing.assert_array_equal(covertype.read(path, source.content).labels, source.labels)
+    np.testing.assert_array_equal(covertype.read(path)[1], source.labels)
 
 
-def test_blocks_join_where_a_line_is_cut(tmp_path, source, monkeypatch):
-    monkeypatch.setattr("dpsco_bench.datasets.covertype._BLOCK", 1000)
-    for name in ("covtype.data", "covtype.libsvm.binary"):
-        raw = covertype.read(source.write(tmp_path / name), source.content)
-        np.testing.assert_array_equal(raw.features, source.features)
+def test_a_file_may_be_unpacked_without_being_renamed(tmp_path, source):
+    (tmp_path / "covtype.data.gz").write_bytes(source.uci_text())
+    np.testing.assert_array_equal(covertype.read(tmp_path / "covtype.data.gz")[0], source.features)
 
 
 @pytest.mark.parametrize("name", covertype.SCALED)
 def test_scaled_file_is_refused(tmp_path, source, name):
     source.write(tmp_path / "covertype" / name, scale=4096)
     with pytest.raises(InputError) as error:
-        covertype.load(tmp_path, content=source.content)
+        covertype.load(tmp_path)
     assert name in one_line(error) and "unscaled" in one_line(error)
 
 
@@ -69,14 +68,14 @@ def halved(text):
         ("covtype.libsvm.binary", lambda text: text.replace(b"11:1", b"11:2", 1)),
         ("covtype.libsvm.binary", lambda text: text.replace(b" 11:", b" eleven:", 1)),
         ("covtype.libsvm.binary", lambda text: text.replace(b" 11:1", b" 11:100000", 1)),
-        ("covtype.libsvm.binary", lambda text: text.replace(b"\n1 ", b"\n3 ", 1)),
+        ("covtype.libsvm.binary", lambda text: text.replace(b"\n2 ", b"\n3 ", 1)),
     ],
 )
 def test_damaged_files_are_refused_in_one_line(tmp_path, source, name, damage):
     path = source.write(tmp_path / name)
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(store.DataCorrupt) as error:
-        covertype.read(path, source.content)
+        covertype.read(path)
     assert name in one_line(error)
 
 
@@ -99,95 +98,61 @@ def test_compact_files_with_wrong_arrays_are_refused(tmp_path, source, key):
         content = dict(arrays)
     np.savez(path, **{**content, key: WRONG[key](content[key])})
     with pytest.raises(store.DataCorrupt) as error:
-        covertype.read(path, source.content)
+        covertype.read(path)
     one_line(error)
 
 
 def test_absent_data_name_the_command(tmp_path):
-    for call in (covertype.load, covertype.verify, lambda root: covertype.covertype(10, root=root)):
+    for call in (covertype.load, covertype.verify, lambda root: covertype.covertype(10, root)):
         with pytest.raises(DataAbsent) as error:
             call(tmp_path)
         assert error.value.command == "python -m dpsco_bench data covertype"
         assert error.value.command in one_line(error)
 
 
-def test_text_parse_is_cached_and_the_cache_verified(tmp_path, source):
-    path = source.write(tmp_path / "covertype" / "covtype.data")
-    covertype.load(tmp_path, content=source.content)
-    (cached,) = (tmp_path / ".cache").iterdir()
-    path.write_bytes(b"damaged after the first reading")
-    np.testing.assert_array_equal(covertype.load(tmp_path, content=source.content).features, source.features)
-    with pytest.raises(store.DataCorrupt):
-        covertype.verify(tmp_path, source.content)
-    source.write(path)
-    cached.write_bytes(b"damaged")
-    raw = covertype.load(tmp_path, content=source.content)
-    np.testing.assert_array_equal(raw.labels, source.labels)
-    assert covertype.read(cached, source.content).path == cached
+@pytest.fixture
+def served(monkeypatch):
+    """Files by address; all others cannot be reached."""
+    available = {}
 
-
-def downloader_of(available):
     def downloader(url, path, pooch):
         if url not in available:
             raise OSError("no route to host")
         shutil.copyfile(available[url], path)
 
-    return downloader
+    monkeypatch.setattr("pooch.core.choose_downloader", lambda url, **options: downloader)
+    return available
 
 
-def remotes(**digests):
-    return tuple(
-        store.RemoteFile(remote.name, remote.url, digests.get(remote.name.split(".")[1]))
-        for remote in covertype.REMOTE_FILES
-    )
-
-
-def test_fetch_falls_back_and_then_only_verifies(tmp_path, source):
-    there = source.write(tmp_path / "server" / "covtype.libsvm.binary.bz2")
-    downloader = downloader_of({covertype.REMOTE_FILES[1].url: there})
+def test_fetch_falls_back_and_then_only_verifies(tmp_path, source, served):
+    served[covertype.REMOTE_FILES[1].url] = source.write(tmp_path / "server" / "covtype.libsvm.binary.bz2")
     root = tmp_path / "root"
-    first = covertype.fetch(root, content=source.content, remote_files=remotes(), downloader=downloader)
+    first = covertype.fetch(root)
     assert first["fetched"] is True
     assert files_below(root) == ["covertype/covtype.libsvm.binary.bz2"]
-    second = covertype.fetch(root, content=source.content, remote_files=remotes(), downloader=downloader_of({}))
-    assert second == {**first, "fetched": False}
-    assert second["class_2"] == int(source.labels.sum())
+    served.clear()
+    assert covertype.fetch(root) == {**first, "fetched": False}
+    assert first["class_2"] == int(source.labels.sum())
 
 
-def test_fetch_refuses_a_wrong_file(tmp_path, source):
-    there = source.write(tmp_path / "server" / "covtype.data.gz")
-    downloader = downloader_of({covertype.REMOTE_FILES[0].url: there})
-    known, unknown = (covertype.REMOTE_FILES, source.content), (remotes(), covertype.CONTENT)
-    for (files, content), said in ((known, "does not match the known hash"), (unknown, "not the expected one")):
-        with pytest.raises(store.FetchError) as error:
-            covertype.fetch(tmp_path / "root", content=content, downloader=downloader, remote_files=files)
-        assert said in one_line(error)
-        assert files_below(tmp_path / "root") == []
+@pytest.mark.parametrize("known", [True, False])
+def test_fetch_refuses_a_wrong_file(tmp_path, source, served, monkeypatch, known):
+    served[covertype.REMOTE_FILES[0].url] = source.write(tmp_path / "server" / "covtype.data.gz")
+    if not known:
+        monkeypatch.setattr(covertype, "REMOTE_FILES", [replace(one, sha256=None) for one in covertype.REMOTE_FILES])
+        monkeypatch.setattr(covertype, "LABELS_SHA256", "another")
+    with pytest.raises(store.FetchError) as error:
+        covertype.fetch(tmp_path / "root")
+    assert ("does not match the known hash" if known else "not the expected one") in one_line(error)
+    assert files_below(tmp_path / "root") == []
 
 
-@pytest.fixture(scope="session")
-def small_root(tmp_path_factory, source):
-    root = tmp_path_factory.mktemp("root")
-    source.write(root / "covertype" / "covtype.npz")
-    return root
-
-
-def test_sample_is_nested_and_reproducible(small_root, source):
-    large = covertype.covertype(500, seed=1, root=small_root, content=source.content)
-    small = covertype.covertype(60, seed=1, root=small_root, content=source.content)
-    other = covertype.covertype(60, seed=2, root=small_root, content=source.content)
+def test_a_sample_is_the_beginning_of_a_fixed_order(tmp_path, source):
+    source.write(tmp_path / "covertype" / "covtype.npz")
+    large, small = (covertype.covertype(rows, tmp_path) for rows in (500, 60))
     np.testing.assert_array_equal(small.labels, large.labels[:60])
-    assert (small.labels != other.labels).any()
-    again = covertype.covertype(60, seed=1, root=small_root, content=source.content)
-    np.testing.assert_array_equal(small.features, again.features)
-    chosen = store.permutation(1, "covertype/rows", 600)[:60]
+    chosen = store.permutation(0, "covertype/rows", 600)[:60]
     np.testing.assert_array_equal(small.labels, np.where(source.labels[chosen] == 1, 1.0, -1.0))
-
-
-@pytest.mark.parametrize("rows", [0, 601, 2.0, "many", True])
-def test_sample_size_out_of_range_is_refused(small_root, source, rows):
-    with pytest.raises(InputError, match="rows = .*must be an integer from 1 to 600"):
-        covertype.covertype(rows, root=small_root, content=source.content)
 
 
 def real_root():
@@ -206,16 +171,16 @@ class TestRealData:
         assert (facts["rows"], facts["columns"], facts["class_2"]) == (581_012, 54, 283_301)
 
     def test_paper_sample(self):
-        sample = covertype.covertype(root=real_root())
+        sample = covertype.covertype(200_000, real_root())
         assert sample.features.shape == (200_000, 54)
         assert np.linalg.matrix_rank(sample.features) == 53
         assert np.linalg.norm(sample.features, axis=1).max() == pytest.approx(1, abs=1e-14)
 
     def test_one_class_soil_types_of_erratum_e16(self):
-        raw = covertype.load(real_root())
-        by_soil = raw.features[:, 14:].astype(bool)
-        sizes, class_2 = by_soil.sum(axis=0), by_soil[raw.labels == 1].sum(axis=0)
+        features, labels = covertype.load(real_root())
+        by_soil = features[:, 14:].astype(bool)
+        sizes, class_2 = by_soil.sum(axis=0), by_soil[labels == 1].sum(axis=0)
         assert (np.flatnonzero(class_2 == 0) + 1).tolist() == [1, 5, 14, 15, 37]
         assert (np.flatnonzero(class_2 == sizes) + 1).tolist() == [7]
-        sample = covertype.covertype(covertype.ROWS, root=real_root())
+        sample = covertype.covertype(covertype.ROWS, real_root())
         assert one_class_rows(sample.features, sample.labels).sum() == 5633

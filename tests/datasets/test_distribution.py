@@ -110,52 +110,53 @@ CONTENT = b"thirty metres of forest" * 1000
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
 
-def serve(content):
-    def downloader(url, path, pooch):
-        Path(path).write_bytes(content)
-
-    return downloader
-
-
-def fail(error):
-    def downloader(url, path, pooch):
-        Path(path).write_bytes(CONTENT[:100])
-        raise error
-
-    return downloader
-
-
 REMOTE = store.RemoteFile("forest.bin", "https://example.invalid/forest.bin", DIGEST)
 
 
-def test_download_verifies_and_gives_the_final_name(tmp_path):
-    path = store.download(REMOTE, tmp_path / "root" / "forest", downloader=serve(CONTENT))
+@pytest.fixture
+def download(monkeypatch):
+    """Download the file into a folder, where the network answers as it is told to."""
+
+    def downloaded(folder, content, error=None):
+        def downloader(url, path, pooch):
+            Path(path).write_bytes(content)
+            if error:
+                raise error
+
+        monkeypatch.setattr("pooch.core.choose_downloader", lambda url, **options: downloader)
+        return store.download(REMOTE, folder, Path.read_bytes)
+
+    return downloaded
+
+
+def test_download_verifies_and_gives_the_final_name(tmp_path, download):
+    path = download(tmp_path / "root" / "forest", CONTENT)
     assert path == tmp_path / "root" / "forest" / "forest.bin"
     assert path.read_bytes() == CONTENT
     assert [p.name for p in path.parent.iterdir()] == ["forest.bin"]
 
 
 @pytest.mark.parametrize(
-    ("downloader", "reason"),
+    ("error", "reason"),
     [
-        (fail(ConnectionError(SimpleNamespace(), OSError("Name or service not known"))), "Name or service not known"),
-        (fail(OSError("404 Client Error")), "404 Client Error"),
-        (serve(CONTENT[:-1]), "does not match the known hash"),
+        (ConnectionError(SimpleNamespace(), OSError("Name or service not known")), "Name or service not known"),
+        (OSError("404 Client Error"), "404 Client Error"),
+        (None, "does not match the known hash"),
     ],
 )
-def test_failed_download_leaves_nothing_and_says_in_one_line_where_the_file_belongs(tmp_path, downloader, reason):
+def test_failed_download_leaves_nothing_and_says_in_one_line_where_the_file_belongs(tmp_path, download, error, reason):
     with pytest.raises(store.FetchError, match="could not fetch https") as caught:
-        store.download(REMOTE, tmp_path / "forest", downloader=downloader)
+        download(tmp_path / "forest", CONTENT[:-1], error)
     assert reason in str(caught.value) and "\n" not in str(caught.value)
     assert str(caught.value).endswith(f"by hand, it belongs in {tmp_path / 'forest' / 'forest.bin'}")
     assert list((tmp_path / "forest").iterdir()) == []
 
 
-def test_failed_download_leaves_the_old_file_and_its_neighbours(tmp_path):
+def test_failed_download_leaves_the_old_file_and_its_neighbours(tmp_path, download):
     (tmp_path / "forest.bin").write_bytes(b"old")
     (tmp_path / "other").write_bytes(b"mine")
     with pytest.raises(store.FetchError):
-        store.download(REMOTE, tmp_path, downloader=serve(b"new"))
+        download(tmp_path, b"new")
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"forest.bin": b"old", "other": b"mine"}
 
 

@@ -80,6 +80,17 @@ def test_all_formats_give_the_same_bits(tmp_path, rows, seed):
         assert not records.features.flags.writeable and not records.labels.flags.writeable
 
 
+def test_a_file_is_what_its_content_tells_whatever_its_name(tmp_path):
+    text = b"a,y\n1,2\n"
+    packed = (gzip.compress(text), lzma.compress(text), bz2.compress(text), pa.compress(text, "zstd", asbytes=True))
+    for name in ("t.csv", "t.csv.gz", "T.CSV.XZ"):
+        for content in (text, *packed):
+            (tmp_path / name).write_bytes(content)
+            assert tables.read(tmp_path / name, "y").features.tolist() == [[1.0]]
+    pq.write_table(pa.table({"a": [1.0], "y": [2.0]}), tmp_path / "t.csv")
+    assert tables.read(tmp_path / "t.csv", "y").labels.tolist() == [2.0]
+
+
 def test_types_that_are_numbers(tmp_path):
     table = pa.table(
         {
@@ -150,8 +161,8 @@ BAD = [
     ("t.csv", "a,b\n1,2\n", {"label": 2}, "label = 2: must be one of"),
     ("t.csv", "b,a,a\n1,2,3\n", {"label": "b"}, "column a of t.csv = 'columns 2 and 3'"),
     ("t.csv", "a,b\n1,2\n3,\n", {"label": "a"}, "record 2 of column b of t.csv is missing"),
-    ("t.csv", "a,b\n1,2\n3,4\n5,NA\n", {"label": "a"}, "column b of t.csv = 'NA' .record 3"),
-    ("t.csv", "a,b\n1,2\n3,nan\n", {"label": "a"}, "column b of t.csv = 'nan' .record 2"),
+    ("t.csv", "a,b\n1,2\n3,4\n5,NA\n", {"label": "a"}, "record 3 of column b of t.csv is missing"),
+    ("t.csv", "a,b\n1,2\n3,nan\n", {"label": "a"}, "record 2 of column b of t.csv is missing"),
     ("t.csv", "a,b\n1,2\ninf,3\n", {"label": "b"}, "column a of t.csv = 'inf' .record 2.: must be a finite number"),
     ("t.csv", "a,b\n1,2\n1e400,3\n", {"label": "b"}, "'inf' .record 2.: .* too large for a double"),
     ("t.csv", "a,b\n1,2\n3,4\nx,5\n", {"label": "b"}, "'x' .record 3.: must be a number .*nearly all .*, or drop=a$"),
@@ -167,8 +178,7 @@ BAD = [
     ("t.csv", "a,b,2024,y\n1,2,3,4\n", {"label": "y"}, "header is missing"),
     ("t.csv", "a,b\n1,2\n", {"label": 0, "header": "yes"}, "header = 'yes'"),
     ("t.parquet", "PAR1", {"label": 0, "header": True}, "header = True"),
-    ("t.parquet", "nothing", {"label": 0}, "t.parquet': must be parquet, as its name says; its content is text"),
-    ("t.csv.gz", "a,b\n1,2\n", {"label": 0}, "must be gzip, as its name says; its content is text: call it t.csv"),
+    ("t.parquet", "nothing", {"label": 0}, "t.parquet': must be a readable parquet file"),
     ("t.txt", "a,b\n", {"label": 0}, "path = .*t.txt': must be a file ending in .csv"),
     ("t.csv", "a,b\n", {"label": 0, "form": "excel"}, "format = 'excel': must be one of csv, parquet, libsvm"),
     ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("2",)}, "drop = '2': must be .* positions from -2 to 1"),
@@ -186,21 +196,18 @@ BAD = [
     ("t.svm", "1 1:2 3\n", {}, "entry of t.svm = '3' .record 1.: must be index:value"),
     ("t.svm", "1 1:2 3:\n4 :5\n", {}, "entry of t.svm = '3:' .record 1"),
     ("t.svm", "1 1:1\n1 qid:3 1:2\n", {}, "entry of t.svm = 'qid:3' .record 2"),
-    ("t.svm", "1 1.5:2\n", {}, "index in t.svm = '1.5:2' .record 1.: must be an integer >= 1"),
+    ("t.svm", "1 1.5:2\n", {}, "index in t.svm = '1.5' .record 1.: must be an integer from 1 to"),
     ("t.svm", "1 1:2\n1 0:2\n", {}, "index in t.svm = '0' .record 2"),
-    ("t.svm", "1 1:2\n1 1e30:2\n", {}, "index in t.svm = 'beyond 2.63' .record 2"),
+    ("t.svm", "1 1:2\n1 1e30:2\n", {}, "index in t.svm = '1e.30' .record 2"),
     ("t.svm", "1 1:2\n1 3:1 2:4 3:5\n", {}, "index in t.svm = 3: must be given once in record 2"),
-    ("t.svm", "1 1:2\n1 2:-1e200\n", {}, "column features of t.svm = '1e.200' .record 2.: must be at most"),
-    ("t.svm", "1 1:2\n2 1:3\n-1e200 2:1\n", {}, "column label of t.svm = '1e.200' .record 3"),
-    ("t.csv", "a,b\n1,2\n3,-1e200\n5,1e201\n", {"label": "a"}, "column b of t.csv = '1e.200' .record 2.: .* at most"),
+    ("t.svm", "1 1:2\n1 2:-1e200\n", {}, "column features of t.svm = '-1e.200' .record 2.: must be at most"),
+    ("t.svm", "1 1:2\n2 1:3\n-1e200 2:1\n", {}, "column label of t.svm = '-1e.200' .record 3"),
+    ("t.csv", "a,b\n1,2\n3,-1e200\n5,1e201\n", {"label": "a"}, "column b of t.csv = '-1e.200' .record 2.: .* at most"),
     # contents of another format than the name says
-    ("t.csv", gzip.compress(b"a,y\n1,2\n", mtime=0), {"label": 0}, "its content is gzip: call it t.csv.gz"),
-    ("t.csv", lzma.compress(b"a,y\n1,2\n"), {"label": 0}, "its content is xz: call it t.csv.xz"),
-    ("t.csv.gz", bz2.compress(b"a,y\n1,2\n"), {"label": 0}, "must be gzip, as its name says; its content is bz2"),
-    ("t.csv", b"PK\x03\x04" + bytes(40), {"label": 0}, "its content is a zip archive or a spreadsheet: unpack it"),
+    ("t.csv", b"PK\x03\x04" + bytes(40), {"label": 0}, "it is a zip archive or a spreadsheet: unpack it"),
     ("t.csv.zip", b"PK\x03\x04" + bytes(40), {"label": 0}, "it is a zip archive or a spreadsheet: unpack it"),
-    ("t.csv", b"PAR1" + bytes(40), {"label": 0}, "its content is parquet: give format=parquet"),
-    ("t.csv", "a,y\n1,2\n".encode("utf-16"), {"label": 0}, "its content is UTF-16: save it as UTF-8"),
+    ("t.csv", b"PAR1" + bytes(40), {"label": 0}, "must be a readable parquet file"),
+    ("t.csv", "a,y\n1,2\n".encode("utf-16"), {"label": 0}, "it is not UTF-8: save it as UTF-8"),
     ("t.csv", "a,y\n\xe9,1\n".encode("latin-1"), {"label": 0}, "it is not UTF-8: save it as UTF-8"),
     ("t.csv", b"1;2\n3;4\n", {"label": 0}, "this one has semicolons"),
     ("t.csv", b" 1 2\n 3 4\n", {"label": 0}, "this one has blanks"),

@@ -11,7 +11,7 @@ from scipy import stats
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import Refusal
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
-from dpsco_bench.privacy.accountants.objective import gaussian_epsilon
+from dpsco_bench.privacy.accountants.objective import plane_tail, tail_epsilon
 from dpsco_bench.privacy.accountants.zcdp import composed_epsilon
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.calibrate import calibrate, charge
@@ -110,7 +110,7 @@ def test_status_of_an_exact_minimiser():
 
 def test_several_perturbed_objectives_share_delta():
     plan = plan_of(replace(NORMAL, releases=3))
-    each = gaussian_epsilon(2.0 / 10.0, 0.3, 1e-5 / 3)
+    each = tail_epsilon(2.0 / 10.0, 0.3, plane_tail(1e-5 / 3))
     assert charge(plan, {"linear": 10.0}, 1e-5).epsilon == pytest.approx(3 * each)
     scales = calibrate(plan, PRIVACY, "accounted").scales
     assert charge(plan, scales, 1e-5).epsilon == pytest.approx(1.0)

@@ -173,8 +173,8 @@ def small(monkeypatch):
     rng = np.random.default_rng(1)
     rows = rng.standard_normal((40, 54))
     table = Table(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.where(rows[:, 0] > 0, 1.0, -1.0))
-    monkeypatch.setattr(CovertypeHeldOut, "in_use", 30)
-    monkeypatch.setattr(CovertypeHeldOut, "table", lambda self: table)
+    monkeypatch.setattr(CovertypeHeldOut, "records", 30)
+    monkeypatch.setattr(CovertypeHeldOut, "table", table)
     return get_problem("covertype_held_out"), table
 
 
@@ -192,7 +192,6 @@ def test_the_last_records_are_held_out_and_never_drawn(small):
 
 def test_the_order_mixes_all_but_what_has_to_stay_last():
     table = Table(np.arange(12.0)[:, None], np.ones(12))
-    found = _ordered(table, "twelve", 9, 3)
+    found = _ordered(table, "twelve", 9)
     assert sorted(found.features[:9, 0]) == list(range(9)) != found.features[:9, 0].tolist()
     assert found.features[9:, 0].tolist() == [9, 10, 11]
-    assert _ordered(table, "twelve", 9, 3) is found

@@ -20,10 +20,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.claims.jobs import plan_settings
-    from dpsco_bench.datasets.registry import get_data_set
+    from dpsco_bench.datasets.registry import data_set
 
-    known = get_data_set(args.name)
-    root = args.root or Path(plan_settings("ci").data_root)
-    found = (known.verify if args.verify else known.fetch)(root)
+    found = data_set(args.name, args.root or Path(plan_settings("ci").data_root), download=not args.verify)
     room = 2 + max(map(len, found))
     return answer(args.json, found, (labelled(key, str(value), room) for key, value in found.items()))

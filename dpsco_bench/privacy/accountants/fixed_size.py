@@ -56,8 +56,9 @@ def batch_epsilon(
     """
     require(shift=shift, gdp_mu=gdp_mu, delta=delta)
     _require(population, size, steps, replacement)
-    if shift in (0.0, math.inf) or always_drawn(population, size, replacement):
-        full = shift * copies_at_most(size, replacement) * math.sqrt(steps)
+    copies = _certain_copies(population, size, replacement)
+    if shift in (0.0, math.inf) or copies:
+        full = shift * max(1, copies) * math.sqrt(steps)
         return gaussian.gdp_epsilon(math.hypot(gdp_mu, full), delta)
     if not replacement or size == 1:
         pair = GaussianPair(shift, size / population, False)
@@ -79,8 +80,8 @@ def least_scale(
     require_target(epsilon, delta)
     _require(population, size, steps, replacement)
     budget = gaussian.gdp_mu(epsilon, delta)
-    if always_drawn(population, size, replacement):
-        return copies_at_most(size, replacement) * math.sqrt(steps) / budget * (1.0 + 1e-12)
+    if copies := _certain_copies(population, size, replacement):
+        return copies * math.sqrt(steps) / budget * (1.0 + 1e-12)
 
     def epsilon_of(scale: float) -> float:
         return batch_epsilon(1.0 / scale, population, size, steps, delta, replacement)
@@ -90,14 +91,11 @@ def least_scale(
     return least_noise(epsilon_of, epsilon * SAFE, max(LEAST_MULTIPLIER, start), MULTIPLIER_TOLERANCE, LEAST_MULTIPLIER)
 
 
-def always_drawn(population: int, size: int, replacement: bool) -> bool:
-    """Check that every batch has the record, always equally often."""
-    return population == 1 or (size == population and not replacement)
-
-
-def copies_at_most(size: int, replacement: bool) -> int:
-    """Largest number of times that one record can be in a batch."""
-    return size if replacement else 1
+def _certain_copies(population: int, size: int, replacement: bool) -> int:
+    """Count how often every batch has the record; 0 where that is random."""
+    if replacement:
+        return size if population == 1 else 0
+    return int(size == population)
 
 
 def pessimistic_subset_losses(pair: GaussianPair, spacing: float, tail: float) -> LossMasses:

@@ -151,8 +151,7 @@ def coordinate_epsilon(
         inner = np.where(edges[1:] < centre, np.diff(below), -np.diff(above))
         return np.concatenate(([below[0]], inner, [above[-1]]))
 
-    moved, allowed = _mixture(law, weights, delta, steps)
-    return composed_epsilon(moved, law(0), steps, allowed)
+    return _ratio_epsilon(law, weights, steps, delta)
 
 
 def spread_epsilon(shift: float, steps: int, r: float, dimension: int, delta: float, weights: Sequence[float]) -> float:
@@ -172,8 +171,7 @@ def spread_epsilon(shift: float, steps: int, r: float, dimension: int, delta: fl
         sums = irfft(shares @ _power(rfft(single), counted), length)
         return np.asarray(np.maximum(np.roll(sums, counted)[: 2 * counted + 1], 0.0))
 
-    moved, allowed = _mixture(law, weights, delta, steps)
-    return composed_epsilon(moved, law(0), steps, allowed)
+    return _ratio_epsilon(law, weights, steps, delta)
 
 
 def _power(base: NDArray[np.complex128], exponent: int) -> NDArray[np.complex128]:
@@ -261,13 +259,14 @@ def _best_threshold(shift: float, r: float, scale: float) -> float:
     return float(max(levels, key=told))
 
 
-def _mixture(law: Callable[[int], Floats], weights: Sequence[float], delta: float, steps: int) -> tuple[Floats, float]:
-    """Law of the statistic where the record moves it; delta with what unlikely multiples may change in all steps."""
+def _ratio_epsilon(law: Callable[[int], Floats], weights: Sequence[float], steps: int, delta: float) -> float:
+    """Bound by the law of a statistic for each multiple of the shift; delta pays for multiples that are unlikely."""
     shares = np.array(weights, dtype=np.float64)
     shares = shares[: 1 + np.searchsorted(shares.cumsum(), 1.0 - _REST * delta)]
     rest = max(0.0, 1.0 - float(shares.sum()))
     shares[-1] += rest
-    return np.asarray(shares @ np.stack([law(j) for j in range(len(shares))])), delta + steps * rest
+    moved = np.asarray(shares @ np.stack([law(j) for j in range(len(shares))]))
+    return composed_epsilon(moved, law(0), steps, delta + steps * rest)
 
 
 def _joined(moved: Floats, still: Floats) -> tuple[Floats, Floats]:

@@ -27,7 +27,7 @@ import math
 from scipy.special import chdtri, ndtri
 
 from dpsco_bench.errors import Refusal
-from dpsco_bench.privacy.accountants.solve import require, require_target
+from dpsco_bench.privacy.accountants.solve import require
 
 NAME = "objective perturbation, density ratio"
 
@@ -45,20 +45,8 @@ def two_rank_log_jacobian(hessian: float, weight: float) -> float:
     return 2.0 * math.log1p(hessian / weight)
 
 
-def gaussian_epsilon(ratio: float, log_jacobian: float, delta: float) -> float:
-    """Upper bound ``t r + r^2/2 + log_jacobian`` for normal ``b``, ``r = s/sigma``, and generalised linear records."""
-    require(delta=delta)
-    return tail_epsilon(ratio, log_jacobian, _tail(delta))
-
-
-def gaussian_ratio(epsilon: float, log_jacobian: float, delta: float) -> float:
-    """Find the ratio ``s/sigma`` at which `gaussian_epsilon` is ``epsilon``."""
-    require_target(epsilon, delta)
-    return tail_ratio(epsilon, log_jacobian, _tail(delta))
-
-
 def tail_epsilon(ratio: float, log_jacobian: float, tail: float) -> float:
-    """Upper bound ``t r + r^2/2 + log_jacobian`` with your own tail bound ``t``, such as `chi_tail`."""
+    """Upper bound ``t r + r^2/2 + log_jacobian`` for normal ``b``, ``r = s/sigma``; t is `plane_tail` or `chi_tail`."""
     require(ratio=ratio, log_jacobian=log_jacobian)
     return tail * ratio + 0.5 * ratio * ratio + log_jacobian
 
@@ -67,6 +55,12 @@ def tail_ratio(epsilon: float, log_jacobian: float, tail: float) -> float:
     """Find the ratio ``s/sigma`` at which `tail_epsilon` is ``epsilon``."""
     rest = gamma_ratio(epsilon, log_jacobian)
     return 2.0 * rest / (tail + math.sqrt(tail * tail + 2.0 * rest))
+
+
+def plane_tail(delta: float) -> float:
+    """Compute the two-sided quantile of either of two normals at ``delta/2``: for generalised linear records."""
+    require(delta=delta)
+    return -float(ndtri(0.25 * delta))
 
 
 def chi_tail(delta: float, dimension: int) -> float:
@@ -86,7 +80,3 @@ def gamma_ratio(epsilon: float, log_jacobian: float) -> float:
     if log_jacobian >= epsilon:
         raise Refusal("objective perturbation", f"the Jacobian alone costs epsilon {log_jacobian:.4g} of {epsilon:.4g}")
     return epsilon - log_jacobian
-
-
-def _tail(delta: float) -> float:
-    return -float(ndtri(0.25 * delta))

@@ -96,14 +96,21 @@ class GaussianPair:
             return upper, still
         return upper, (1.0 - self.rate) * still + self.rate * normal_masses(cuts, -self.shift)
 
-    def rounded(self, edges: Floats) -> tuple[Floats, Floats]:
-        """Round as `masses` does, by the logarithm of the lower probability, which may be below the smallest float."""
+    def rounded_losses(self, spacing: float, tail: float) -> tuple[int, Floats, Floats]:
+        """Law of the loss rounded to the nearest grid point, whose ends collect the tails.
+
+        Returns the index of the lowest grid point, and two arrays ``(points,)``: probabilities under the upper
+        distribution, and ``e^loss`` times those under the lower one, which may be below the smallest float.
+        """
+        low, high = self.loss_range(tail)
+        first, last = math.floor(low / spacing), math.ceil(high / spacing)
+        edges = spacing * (np.arange(first, last) + 0.5)
         cuts = np.concatenate(([-np.inf], self.output(edges), [np.inf]))
         lower = _log_normal_masses(cuts, 0.0)
         if self.replace:
             moved = _log_normal_masses(cuts, -self.shift) + math.log(self.rate)
             lower = np.logaddexp(lower + math.log1p(-self.rate), moved) if self.rate < 1.0 else moved
-        return self.masses(edges)[0], lower
+        return first, self.masses(edges)[0], np.exp(spacing * np.arange(first, last + 1) + lower)
 
     def loss_range(self, tail: float) -> tuple[float, float]:
         """Losses below and above which either distribution has a mass of at most ``2 tail``."""
@@ -177,7 +184,7 @@ class AnchoredPair:
         return mean, float(masses @ (loss - mean) ** 2)
 
     def rounded_losses(self, spacing: float, tail: float) -> tuple[int, Floats, Floats]:
-        """Round as `rounded_losses` does for a pair whose loss grows."""
+        """Round as `GaussianPair.rounded_losses` does for a pair whose loss grows."""
         low, high = self.loss_range(tail)
         loss, log_masses = self._cells(tail, min(_MOST_CELLS, max(_CELLS, 4 * math.ceil((high - low) / spacing))))
         place = np.rint(loss / spacing).astype(np.int64)
@@ -224,20 +231,6 @@ def pessimistic_losses(pair: GaussianPair, spacing: float, tail: float, swapped:
     masses = connect_the_dots(spacing, first, upper[1:-1], lower[1:-1])
     masses[0] += upper[0]
     return swept(spacing, first, masses, float(upper[-1]))
-
-
-def rounded_losses(pair: GaussianPair | AnchoredPair, spacing: float, tail: float) -> tuple[int, Floats, Floats]:
-    """Law of the loss rounded to the nearest grid point, whose ends collect the tails.
-
-    Returns the index of the lowest grid point, and two arrays ``(points,)``: probabilities under the upper
-    distribution, and ``e^loss`` times those under the lower one.
-    """
-    if isinstance(pair, AnchoredPair):
-        return pair.rounded_losses(spacing, tail)
-    low, high = pair.loss_range(tail)
-    first, last = math.floor(low / spacing), math.ceil(high / spacing)
-    upper, log_lower = pair.rounded(spacing * (np.arange(first, last) + 0.5))
-    return first, upper, np.exp(spacing * np.arange(first, last + 1) + log_lower)
 
 
 def transform_rounding(steps: int) -> float:
@@ -304,20 +297,33 @@ def _arcsinh_exp(exponent: Floats) -> Floats:
     return np.where(exponent < 50.0, np.arcsinh(np.exp(np.minimum(exponent, 50.0))), exponent + math.log(2.0))
 
 
-def poisson_gaussian_epsilon(multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float = 0.0) -> float:
-    """Replace-one upper bound on epsilon of Poisson-subsampled Gaussians composed with a Gaussian.
+@lru_cache(maxsize=4096)
+def poisson_gaussian_epsilon(
+    multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float = 0.0, replace: bool = True
+) -> float:
+    """Upper bound on epsilon of Poisson-subsampled Gaussians composed with a Gaussian.
 
-    Raises InputError for arguments out of range. It is that of the pair ``(1-q) N(0, z^2) + q N(+1, z^2)`` against
-    ``(1-q) N(0, z^2) + q N(-1, z^2)``, which dominates every pair of replace-one neighbours.
+    Raises InputError for arguments out of range. Under replace-one it is that of the pair ``(1-q) N(0, z^2) + q N(+1,
+    z^2)`` against ``(1-q) N(0, z^2) + q N(-1, z^2)``, which dominates every pair of neighbours.
 
     Parameters
     ----------
     multiplier : float, noise standard deviation over the norm of one record's contribution, >= 0; 0 gives infinity
     rate : float, probability with which each record enters a step's batch, in (0, 1]; 1 is exact
     steps : int, number of subsampled releases, >= 1
-    gdp_mu : float, Gaussian-DP parameter of everything else that is released, under replace-one
+    gdp_mu : float
+        Gaussian-DP parameter of everything else that is released, under the same neighbours: without ``replace`` half
+        its replace-one value for a mean or sum, as one contribution counts and not its reversal.
+    replace : bool, replace-one neighbours, else add/remove ones, as other libraries report
     """
-    return _sampled_epsilon(multiplier, rate, steps, delta, gdp_mu, replace=True)
+    require(multiplier=multiplier, rate=rate, steps=steps, delta=delta, gdp_mu=gdp_mu)
+    if rate == 1.0 or multiplier in (0.0, math.inf):
+        full = _full_mu(2.0 if replace else 1.0, multiplier, steps)
+        return gaussian.gdp_epsilon(math.hypot(gdp_mu, full), delta)
+    pair, sides = GaussianPair(1.0 / multiplier, rate, replace), (False,) if replace else (False, True)
+    return converged_epsilon(
+        lambda h, t: [pessimistic_losses(pair, h, t, swapped) for swapped in sides], pair, int(steps), delta, gdp_mu
+    )
 
 
 def several_poisson_epsilon(parts: Sequence[tuple[float, float, int]], delta: float, gdp_mu: float = 0.0) -> float:
@@ -346,15 +352,6 @@ def _several_epsilon(parts: tuple[tuple[GaussianPair, int], ...], delta: float, 
         return _composed_with(losses, delta, mu, tail)
 
     return _halved(epsilon_at, spacing, finest)
-
-
-def add_remove_epsilon(multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float = 0.0) -> float:
-    """Add/remove counterpart of `poisson_gaussian_epsilon`, as other libraries report it.
-
-    The arguments are the same, but ``gdp_mu`` is to be counted under add/remove (one contribution, not its reversal):
-    half its replace-one value for a mean or sum. At ``rate = 1`` a release is ``(1 / multiplier)``-GDP.
-    """
-    return _sampled_epsilon(multiplier, rate, steps, delta, gdp_mu, replace=False)
 
 
 def solve_poisson_multiplier(epsilon: float, delta: float, rate: float, steps: int, gdp_mu: float = 0.0) -> float:
@@ -393,20 +390,6 @@ def solve_several_multiplier(
 
 def _full_mu(shift: float, multiplier: float, steps: int) -> float:
     return math.inf if multiplier == 0.0 else shift * math.sqrt(steps) / multiplier
-
-
-@lru_cache(maxsize=4096)
-def _sampled_epsilon(
-    multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float, *, replace: bool
-) -> float:
-    require(multiplier=multiplier, rate=rate, steps=steps, delta=delta, gdp_mu=gdp_mu)
-    if rate == 1.0 or multiplier in (0.0, math.inf):
-        full = _full_mu(2.0 if replace else 1.0, multiplier, steps)
-        return gaussian.gdp_epsilon(math.hypot(gdp_mu, full), delta)
-    pair, sides = GaussianPair(1.0 / multiplier, rate, replace), (False,) if replace else (False, True)
-    return converged_epsilon(
-        lambda h, t: [pessimistic_losses(pair, h, t, swapped) for swapped in sides], pair, int(steps), delta, gdp_mu
-    )
 
 
 def converged_epsilon(

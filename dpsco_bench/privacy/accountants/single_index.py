@@ -45,7 +45,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import gammaln, log_ndtr, logsumexp, ndtri
 
 from dpsco_bench.privacy.accountants import gaussian
-from dpsco_bench.privacy.accountants.pld import AnchoredPair, Floats, GaussianPair, rounded_losses, transform_rounding
+from dpsco_bench.privacy.accountants.pld import AnchoredPair, Floats, GaussianPair, transform_rounding
 from dpsco_bench.privacy.accountants.solve import require, root
 
 NAME = "single-index likelihood-ratio test, lower bound"
@@ -118,20 +118,17 @@ def _reversed_epsilon(pair: GaussianPair | AnchoredPair, steps: int, delta: floa
     spacing = min(_WIDEST_SPACING, (high - low + spread) / _FIRST_POINTS)
     best = 0.0
     while spacing * _MOST_POINTS >= high - low + spread:
-        best = max(best, threshold_epsilon(spacing, *rounded_losses(pair, spacing, tail), steps, delta, tail))
-        lost = steps * (mean - _information(pair, spacing, tail))
+        first, upper, tilted = pair.rounded_losses(spacing, tail)
+        best = max(best, threshold_epsilon(spacing, first, upper, tilted, steps, delta, tail))
+        # Part of the Kullback-Leibler divergence that the rounded loss retains: Donsker and Varadhan's bound.
+        kept = float(spacing * np.arange(first, first + len(upper)) @ upper) - math.log(tilted.sum())
+        lost = steps * (mean - kept)
         # In the normal limit, epsilon is steps * mean + spread * quantile, and spread^2 is twice the information.
         shift = lost * (1.0 - float(ndtri(delta)) / spread)
         if lost <= INFORMATION_TOLERANCE * steps * mean or shift <= INFORMATION_TOLERANCE * best:
             break
         spacing *= 0.5
     return best
-
-
-def _information(pair: GaussianPair | AnchoredPair, spacing: float, tail: float) -> float:
-    """Part of the Kullback-Leibler divergence that the rounded loss retains (Donsker and Varadhan's bound)."""
-    first, upper, tilted = rounded_losses(pair, spacing, tail)
-    return float(spacing * np.arange(first, first + len(upper)) @ upper) - math.log(tilted.sum())
 
 
 def threshold_epsilon(

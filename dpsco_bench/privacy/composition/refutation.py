@@ -12,7 +12,7 @@ from scipy.special import gammaln
 from dpsco_bench.privacy.accountants import generalised, single_index
 from dpsco_bench.privacy.plan import Charge, Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery, GeneralisedGaussianQuery
-from dpsco_bench.privacy.records import Disjoint, Full, Records, SingleIndex, WithoutReplacement, WithReplacement
+from dpsco_bench.privacy.records import Disjoint, Full, RecordChoice, SingleIndex, WithoutReplacement, WithReplacement
 
 BATCH_TEST = "likelihood-ratio test, lower bound"
 """Name of the test of batches for the privacy ledger."""
@@ -84,7 +84,7 @@ def _generalised_bound(query: GeneralisedGaussianQuery, scale: float, delta: flo
     return max(found, key=lambda bound: bound.epsilon)
 
 
-def chance(records: Records) -> float | None:
+def chance(records: RecordChoice) -> float | None:
     """Probability that a release looks at the record at all, where batches are drawn; None if they are not."""
     if isinstance(records, SingleIndex):
         return 1.0 / records.population
@@ -95,7 +95,7 @@ def chance(records: Records) -> float | None:
     return None
 
 
-def _counts(records: Records) -> list[float] | None:
+def _counts(records: RecordChoice) -> list[float] | None:
     """Probabilities that a release looks at the record 0, 1, 2, ... times; None if nothing is known of them."""
     if isinstance(records, Full | Disjoint):
         return [0.0, 1.0]

@@ -268,7 +268,8 @@ def _charge_alone(plan: Plan, scales: Mapping[str, float], delta: float) -> Char
     ratio, name = query.sensitivity / scale, objective.NAME
     if isinstance(query, GammaObjectiveQuery):
         return Charge(k * objective.gamma_epsilon(ratio, query.log_jacobian), "upper", name)
-    return Charge(k * objective.gaussian_epsilon(ratio, query.log_jacobian, delta / k), "upper", name)
+    tail = objective.plane_tail(delta / k)
+    return Charge(k * objective.tail_epsilon(ratio, query.log_jacobian, tail), "upper", name)
 
 
 def _alone_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
@@ -281,7 +282,8 @@ def _alone_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     assert isinstance(query, ObjectiveQuery)
     if isinstance(query, GammaObjectiveQuery):
         return {query.name: query.sensitivity / objective.gamma_ratio(epsilon / k, query.log_jacobian)}
-    return {query.name: query.sensitivity / objective.gaussian_ratio(epsilon / k, query.log_jacobian, delta / k)}
+    ratio = objective.tail_ratio(epsilon / k, query.log_jacobian, objective.plane_tail(delta / k))
+    return {query.name: query.sensitivity / ratio}
 
 
 def _covers_alone(plan: Plan) -> bool:

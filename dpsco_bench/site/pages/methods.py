@@ -186,7 +186,7 @@ def queries_table(content: SiteContent, id: str) -> ReportTable:
         "Sensitivity": Column("query.sensitivity", number, numeric=True),
         "In the norm": Column("query.norm", lambda norm: f"l_{plain(norm)}"),
         "Noise scale": Column(
-            lambda asked: asked["charged"].calibrated.scales.get(asked["query"].name), number, numeric=True
+            lambda asked: asked["charged"].calibrated.scales.get(asked["query"]["name"]), number, numeric=True
         ),
         "Gradients of the run": Column("charged.calibrated.gradient_evaluations", count, numeric=True),
         "At": Column("charged", place),

@@ -10,7 +10,6 @@ from scipy.stats import norm
 from dpsco_bench.privacy.accountants import gaussian
 from dpsco_bench.privacy.accountants.fixed_size import (
     CopiesBound,
-    always_drawn,
     batch_epsilon,
     least_scale,
     pessimistic_copies_losses,
@@ -107,7 +106,6 @@ def test_limits():
     assert batch_epsilon(0.0, 9, 3, 2, DELTA) == 0.0 and batch_epsilon(math.inf, 9, 3, 2, DELTA) == math.inf
     assert least_scale(1.0, DELTA, 9, 9, 4) == pytest.approx(2.0 / gaussian.gdp_mu(1.0, DELTA))
     assert least_scale(1.0, DELTA, 1, 3, 4, True) == pytest.approx(6.0 / gaussian.gdp_mu(1.0, DELTA))
-    assert always_drawn(9, 9, False) and not always_drawn(9, 9, True)
     # Drawing single records with or without replacement differs in the second order of the rate.
     one, other = (batch_epsilon(0.5, 100_000, 100, 500, DELTA, r) for r in (False, True))
     assert one < other < 1.01 * one

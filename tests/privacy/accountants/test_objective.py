@@ -71,7 +71,9 @@ def test_normal_noise_gives_the_claim_by_quadrature(pair, others):
     """One dimension, slopes in [-1, 1], curvature at most 4: the exact laws of the minimisers on neighbours."""
     epsilon, delta, curvature = 1.0, 1e-3, 4.0
     weight = 2 * curvature / epsilon
-    sigma = 2.0 / objective.gaussian_ratio(epsilon, objective.rank_one_log_jacobian(curvature, weight), delta)
+    sigma = 2.0 / objective.tail_ratio(
+        epsilon, objective.rank_one_log_jacobian(curvature, weight), objective.plane_tail(delta)
+    )
 
     def noise(b):
         return math.exp(-0.5 * (b / sigma) ** 2) / (sigma * math.sqrt(2 * math.pi))
@@ -100,10 +102,10 @@ def test_gamma_noise_gives_pure_privacy_pointwise(pair):
 def test_erratum_e15(epsilon, delta):
     """The printed noise covers a shift of zeta = G; replace-one's 2G needs twice as much, or a little less."""
     jacobian, sigma = math.log1p(epsilon / 2), paper_scale(epsilon, delta)
-    assert objective.gaussian_epsilon(1.0 / sigma, jacobian, delta) <= epsilon
-    assert objective.gaussian_epsilon(2.0 / (2.0 * sigma), jacobian, delta) <= epsilon
-    assert objective.gaussian_epsilon(2.0 / sigma, jacobian, delta) > epsilon
-    assert 1.0 < 2.0 / objective.gaussian_ratio(epsilon, jacobian, delta) / sigma <= 2.0
+    assert objective.tail_epsilon(1.0 / sigma, jacobian, objective.plane_tail(delta)) <= epsilon
+    assert objective.tail_epsilon(2.0 / (2.0 * sigma), jacobian, objective.plane_tail(delta)) <= epsilon
+    assert objective.tail_epsilon(2.0 / sigma, jacobian, objective.plane_tail(delta)) > epsilon
+    assert 1.0 < 2.0 / objective.tail_ratio(epsilon, jacobian, objective.plane_tail(delta)) / sigma <= 2.0
 
 
 NINES = {1e-3: 3.48075640, 1e-5: 4.56478773, 1e-8: 5.84717215}
@@ -115,8 +117,12 @@ def test_the_bound_is_the_one_that_is_written_out(delta):
     """``t r + r^2/2 + log_jacobian``, and its inverse."""
     tail = quad(lambda x: math.exp(-0.5 * x * x) / math.sqrt(2 * math.pi), NINES[delta], 40, epsabs=0.0)[0]
     assert tail == pytest.approx(0.25 * delta, rel=1e-6)
-    assert objective.gaussian_epsilon(0.1, 0.3, delta) == pytest.approx(0.1 * NINES[delta] + 0.005 + 0.3, rel=1e-8)
-    assert objective.gaussian_ratio(0.1 * NINES[delta] + 0.005 + 0.3, 0.3, delta) == pytest.approx(0.1, rel=1e-7)
+    assert objective.tail_epsilon(0.1, 0.3, objective.plane_tail(delta)) == pytest.approx(
+        0.1 * NINES[delta] + 0.005 + 0.3, rel=1e-8
+    )
+    assert objective.tail_ratio(0.1 * NINES[delta] + 0.005 + 0.3, 0.3, objective.plane_tail(delta)) == pytest.approx(
+        0.1, rel=1e-7
+    )
 
 
 @pytest.mark.parametrize("delta", [0.3, 1e-3, 1e-8])

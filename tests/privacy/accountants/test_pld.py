@@ -32,7 +32,7 @@ def test_rate_one_is_the_exact_gaussian(multiplier, steps, mu):
     full = math.hypot(mu, 2.0 * math.sqrt(steps) / multiplier)
     assert pld.poisson_gaussian_epsilon(multiplier, 1.0, steps, DELTA, mu) == gaussian.gdp_epsilon(full, DELTA)
     half = math.hypot(mu, math.sqrt(steps) / multiplier)
-    assert pld.add_remove_epsilon(multiplier, 1.0, steps, DELTA, mu) == gaussian.gdp_epsilon(half, DELTA)
+    assert pld.poisson_gaussian_epsilon(multiplier, 1.0, steps, DELTA, mu, False) == gaussian.gdp_epsilon(half, DELTA)
 
 
 @pytest.mark.parametrize("steps", [20, 500_000])
@@ -65,7 +65,7 @@ def test_gaussian_part_alone_is_exact_in_the_limit_of_much_noise():
         gaussian.gdp_epsilon(0.3, DELTA), rel=1e-3
     )
     assert pld.poisson_gaussian_epsilon(0.0, 0.1, 5, DELTA) == math.inf
-    assert pld.add_remove_epsilon(0.0, 0.1, 5, DELTA) == math.inf
+    assert pld.poisson_gaussian_epsilon(0.0, 0.1, 5, DELTA, 0.0, False) == math.inf
 
 
 def test_central_limit_is_approached():
@@ -111,10 +111,10 @@ def test_queries_of_two_rates_compose():
 )
 def test_our_discretisation_agrees_with_the_library(multiplier, rate, steps):
     what = event.SelfComposedDpEvent(event.PoissonSampledDpEvent(rate, event.GaussianDpEvent(multiplier)), steps)
-    relations = NeighboringRelation.REPLACE_ONE, NeighboringRelation.ADD_OR_REMOVE_ONE
-    for relation, ours in zip(relations, (pld.poisson_gaussian_epsilon, pld.add_remove_epsilon), strict=True):
+    for relation, replace in ((NeighboringRelation.REPLACE_ONE, True), (NeighboringRelation.ADD_OR_REMOVE_ONE, False)):
         expected = PLDAccountant(neighboring_relation=relation).compose(what).get_epsilon(1e-5)
-        assert ours(multiplier, rate, steps, 1e-5) == pytest.approx(expected, rel=2e-3)
+        ours = pld.poisson_gaussian_epsilon(multiplier, rate, steps, 1e-5, replace=replace)
+        assert ours == pytest.approx(expected, rel=2e-3)
 
 
 @pytest.mark.parametrize("mu", [0.5, 1.0, 3.0])
@@ -122,5 +122,5 @@ def test_our_discretisation_agrees_with_the_library(multiplier, rate, steps):
 def test_bounds_at_a_delta_below_the_rounding_of_transforms_are_above_the_exact_value(mu, delta):
     """Rare records under much noise add next to nothing to the Gaussian."""
     known = gaussian.gdp_epsilon(mu, delta)
-    for bound in (pld.poisson_gaussian_epsilon, pld.add_remove_epsilon):
-        assert known <= bound(100.0, 1e-6, 1, delta, mu) <= 1.1 * known
+    for replace in (True, False):
+        assert known <= pld.poisson_gaussian_epsilon(100.0, 1e-6, 1, delta, mu, replace=replace) <= 1.1 * known

@@ -12,7 +12,7 @@ from dpsco_bench.privacy.accountants.allocation import allocation_epsilon, large
 from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon, least_scale
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.accountants.generalised import counting_epsilon
-from dpsco_bench.privacy.accountants.pld import add_remove_epsilon, poisson_gaussian_epsilon, solve_poisson_multiplier
+from dpsco_bench.privacy.accountants.pld import poisson_gaussian_epsilon, solve_poisson_multiplier
 from dpsco_bench.privacy.accountants.single_index import single_index_tests
 from dpsco_bench.privacy.accountants.solve import least_noise
 from dpsco_bench.privacy.accountants.zcdp import composed_epsilon, zcdp_epsilon, zcdp_rho
@@ -21,18 +21,16 @@ from dpsco_bench.privacy.records import Disjoint, Poisson, WithReplacement
 
 BAD = [0.0, 1.0, -1e-5, math.nan]
 DELTA = {"delta": (1e-5, BAD)}
-POISSON = {
-    "multiplier": (1.0, [-1.0]), "rate": (0.1, [0.0, 1.1]), "steps": (10, [0, 1.5]), **DELTA,
-    "gdp_mu": (0.0, [-0.1]),
-}  # fmt: skip
 RANGES = {
     allocation_epsilon: {"shift": (1.0, [-1.0]), "batches": (3, [0]), "participation": (0.5, [0.0, 1.1]), **DELTA},
     batch_epsilon: {"shift": (1.0, [-1.0]), "population": (10, [0]), "size": (2, [0, 11]), "steps": (3, [0]), **DELTA},
     gdp_mu: {"epsilon": (1.0, [0.0, math.inf, math.nan]), **DELTA},
     gdp_epsilon: {"mu": (1.0, [-1.0, math.nan]), **DELTA},
     gdp_delta: {"mu": (1.0, [-1.0, math.nan]), "epsilon": (1.0, [-1.0])},
-    poisson_gaussian_epsilon: POISSON,
-    add_remove_epsilon: POISSON,
+    poisson_gaussian_epsilon: {
+        "multiplier": (1.0, [-1.0]), "rate": (0.1, [0.0, 1.1]), "steps": (10, [0, 1.5]), **DELTA,
+        "gdp_mu": (0.0, [-0.1]),
+    },
     composed_epsilon: {"epsilon": (0.1, [-1.0, math.nan]), "steps": (3, [0]), "delta": (1e-5, [-1e-5, 1.0, math.nan])},
     single_index_tests: {"shift_over_sigma": (1.0, [-1.0]), "steps": (10, [0]), "population": (10, [0]), **DELTA},
     zcdp_epsilon: {"rho": (1.0, [-1.0]), **DELTA},
@@ -128,7 +126,7 @@ def test_solutions_are_safe_and_not_wasteful(name, case):
 FULL = {"gaussian": lambda s, delta: gdp_epsilon(4 * s, delta), "zcdp": lambda s, delta: zcdp_epsilon(8 * s**2, delta)}
 SAMPLED = {
     "poisson": lambda s, delta: poisson_gaussian_epsilon(1 / s, 0.1, 4, delta),
-    "add or remove": lambda s, delta: add_remove_epsilon(1 / s, 0.1, 4, delta),
+    "add or remove": lambda s, delta: poisson_gaussian_epsilon(1 / s, 0.1, 4, delta, replace=False),
     "batch": lambda s, delta: batch_epsilon(2 * s, 10, 1, 4, delta),
     "one index": lambda s, delta: max(single_index_tests(s, 4, 10, delta).values()),
     "allocation": lambda s, delta: allocation_epsilon(2 * s, 4, 0.9, delta),

@@ -103,7 +103,7 @@ def test_large_shifts_agree_with_the_mixture_over_draws(shift, steps, population
 
 def test_mixture_and_test_agree_where_both_are_computed():
     # Against a record that contributes nothing, the same losses are in dp-accounting's add/remove pair.
-    upper = pld.add_remove_epsilon(1.0 / 9.0, 1e-3, 2000, DELTA)
+    upper = pld.poisson_gaussian_epsilon(1.0 / 9.0, 1e-3, 2000, DELTA, replace=False)
     assert _vanishing_epsilon(9.0, 2000, 1e-3, DELTA) == pytest.approx(upper, rel=5e-3)
     assert _vanishing_epsilon(9.0, 2000, 1e-3, DELTA) < upper
 
