@@ -200,7 +200,7 @@ BAD = [
     ("t.svm", "1 1:2\n1 0:2\n", {}, "index in t.svm = '0' .record 2"),
     ("t.svm", "1 1:2\n1 1e30:2\n", {}, "index in t.svm = '1e.30' .record 2"),
     ("t.svm", "1 1:2\n1 3:1 2:4 3:5\n", {}, "index in t.svm = 3: must be given once in record 2"),
-    ("t.svm", "1 1:2\n1 2:-1e200\n", {}, "column features of t.svm = '-1e.200' .record 2.: must be at most"),
+    ("t.svm", "1 1:2\n1 2:-1e200\n", {}, "column 2 of t.svm = '-1e.200' .record 2.: must be at most"),
     ("t.svm", "1 1:2\n2 1:3\n-1e200 2:1\n", {}, "column label of t.svm = '-1e.200' .record 3"),
     ("t.csv", "a,b\n1,2\n3,-1e200\n5,1e201\n", {"label": "a"}, "column b of t.csv = '-1e.200' .record 2.: .* at most"),
     # contents of another format than the name says
