@@ -33,8 +33,6 @@ LOADED = (
     "dpsco_bench.execution.calibration",
     "dpsco_bench.report.curves",
     "dpsco_bench.report.figures",
-    "dpsco_bench.report.ratio_panels",
-    "dpsco_bench.report.slope_panels",
     "dpsco_bench.fused.compiled",
     "matplotlib.backends.backend_pdf",
     "matplotlib.backends.backend_svg",

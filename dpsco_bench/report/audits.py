@@ -16,10 +16,12 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from dpsco_bench.analysis.cells import SAYS_SOMETHING
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.model import Part
 from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, INK, TEXT_COLOURS
+from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import number, plain
 from dpsco_bench.report.panels import KIND_MARKERS
-from dpsco_bench.report.scores import Score
 from dpsco_bench.report.wording import symbols
 
 COLUMN_WIDTH, LEFT, MARGIN_RIGHT = 3.9, 1.98, 0.1
@@ -43,11 +45,11 @@ class AuditRow:
     variant: str
     calibration: str
     part: str
-    scores: tuple[Score, ...]
+    audits: tuple[tuple[Part, Verdict], ...]
 
     @property
     def claimed(self) -> float:
-        return float(self.scores[0].row.epsilon_claimed or math.nan)
+        return float(self.audits[0][1].epsilon_claimed or math.nan)
 
     @property
     def name(self) -> str:
@@ -59,27 +61,29 @@ class AuditRow:
         return ", ".join(filter(None, (said, claim)))
 
 
-def audit_scores(scores: Iterable[Score]) -> list[Score]:
+def known_audits(rows: Iterable[Verdict]) -> list[Verdict]:
     """Keep the audits whose own bound is known."""
-    return [score for score in scores if score.kind.name == "audit" and "epsilon_lower" in (score.row.own or {})]
+    return [row for row in rows if row.kind == "audit" and "epsilon_lower" in row.own]
 
 
-def rows_of(scores: Iterable[Score]) -> list[AuditRow]:
-    found: dict[tuple[str, str, str, str], list[Score]] = {}
-    for score in scores:
-        method, part = score.part.methods[0], score.row.part.removesuffix("-fused")
-        stem = part.removesuffix(f"-{score.row.calibration}")
-        found.setdefault((method.algorithm, method.variant or "", score.row.calibration, stem), []).append(score)
+def rows_of(claims: Iterable[ClaimResults]) -> list[AuditRow]:
+    found: dict[tuple[str, str, str, str], list[tuple[Part, Verdict]]] = {}
+    for part, row in ((claim.part(row), row) for claim in claims for row in known_audits(claim.rows)):
+        method, stem = part.methods[0], row.part.removesuffix("-fused").removesuffix(f"-{row.calibration}")
+        found.setdefault((method.algorithm, method.variant or "", row.calibration, stem), []).append((part, row))
     order = list(COLOURS)
     keys = sorted(found, key=lambda key: (*key[:2], key[3], order.index(key[2])))
     return [AuditRow(*key, tuple(found[key])) for key in keys]
 
 
-def audits_figure(scores: Sequence[Score]) -> Figure:
-    """Draw some audits: an axis for each algorithm, with a line for each of its variants and calibrations."""
-    columns = _columns(rows_of(scores))
+def audits_figure(claims: Iterable[ClaimResults]) -> Figure:
+    """Draw the audits of some claims: an axis for each algorithm, a line for each of its variants and calibrations."""
+    rows = rows_of(claims)
+    columns = _columns(rows)
     wide, lines = COLUMN_WIDTH * len(columns), max(sum(map(_height, column)) for column in columns)
-    title = textwrap.wrap(_message(scores), TITLE_CHARACTERS * len(columns))
+    title = textwrap.wrap(
+        _message([verdict for row in rows for _, verdict in row.audits]), TITLE_CHARACTERS * len(columns)
+    )
     above = ABOVE + TITLE_LINE * (len(title) - 1)
     height = above + BELOW + AUDIT_ROW * lines
     figure = Figure(figsize=(wide, height))
@@ -105,11 +109,11 @@ def audits_figure(scores: Sequence[Score]) -> Figure:
     return figure
 
 
-def _message(scores: Sequence[Score]) -> str:
+def _message(rows: Sequence[Verdict]) -> str:
     """Say what audits refute, by whose noise: ``16 audits refute the claim of printed noise, none that of ours``."""
-    refuted = Counter(score.row.calibration for score in scores if score.verdict == "refuted")
+    refuted = Counter(row.calibration for row in rows if row.word == "refuted")
     names = {"paper": "printed noise", "accounted": "accounted noise"}
-    runs = Counter(score.row.calibration for score in scores)
+    runs = Counter(row.calibration for row in rows)
     told = [f"{refuted[key] or 'none'} of {runs[key]} refute {name}" for key, name in names.items() if runs[key]]
     return f"Audits: {', '.join(told)}" if told else "Audits"
 
@@ -157,7 +161,7 @@ def _write_name(axes: Axes, y: float, text: str, colour: str, weight: str = "nor
 
 
 def _draw_row(axes: Axes, row: AuditRow, y: float) -> None:
-    colour, ink, first = COLOURS[row.calibration], TEXT_COLOURS[row.calibration], row.scores[0].row
+    colour, ink, first = COLOURS[row.calibration], TEXT_COLOURS[row.calibration], row.audits[0][1]
     name = f"{row.name}: {row.calibration}" if row.name else row.calibration
     _write_name(axes, y, symbols(name), ink)
     real = math.nan if first.epsilon_real is None else float(first.epsilon_real) / row.claimed
@@ -167,11 +171,11 @@ def _draw_row(axes: Axes, row: AuditRow, y: float) -> None:
         if real > HIGHEST:
             look: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "va": "center", "size": 5.0}
             axes.annotate("∞" if math.isinf(real) else number(real), (HIGHEST, y), (-4, 0), color=ink, **look)
-    for score in row.scores:
-        lower = float(score.own("epsilon_lower")) / row.claimed
-        seen = float(score.own("power")) >= SAYS_SOMETHING or score.verdict == "refuted"
+    for part, verdict in row.audits:
+        lower, power = (float(str(verdict.own[name])) for name in ("epsilon_lower", "power"))
+        lower, seen = lower / row.claimed, power >= SAYS_SOMETHING or verdict.word == "refuted"
         look = {"color": SEEN if seen else SILENT, "markeredgewidth": 0.7, "zorder": 4, "markersize": 3.0}
-        if score.part.evaluation == "output":  # around the other mark, so that both are seen in one place
+        if part.evaluation == "output":  # around the other mark, so that both are seen in one place
             look |= {"markerfacecolor": "white", "markersize": 4.6, "zorder": 3.5}
         axes.plot([_inside(lower)], [y], "D" if lower >= LEAST else BELOW_AXIS, **look)
 

@@ -13,6 +13,7 @@ from matplotlib.axis import Axis
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from scipy.optimize import isotonic_regression
 
 from dpsco_bench.report.drawing import PANEL_WIDTH
 from dpsco_bench.report.numbers import number, plain, superscript
@@ -182,21 +183,12 @@ def spread(
 
     Neighbours that touch become a block about the mean of where they would be; what does not fit stands out at the top.
     """
-    sizes = np.full(len(places), gap, dtype=float) if isinstance(gap, int | float) else np.array(gap, dtype=float)
-
-    def put(block: list[int]) -> np.ndarray:
-        """Find the edges of the room of each of a block, from below."""
-        edges = np.concatenate([[0.0], np.cumsum(sizes[block])])
-        wanted = float(np.mean(np.array(places)[block] - (edges[:-1] + sizes[block] / 2)))
-        return edges + max(ends[0], min(wanted, ends[1] - edges[-1]))
-
-    blocks: list[list[int]] = []
-    for number_ in range(len(places)):
-        blocks.append([number_])
-        while len(blocks) > 1 and put(blocks[-1])[0] < put(blocks[-2])[-1]:
-            last = blocks.pop()
-            blocks[-1] += last
-    return [float(place) for block in blocks for place in put(block)[:-1] + sizes[block] / 2]
+    if not len(places):
+        return []
+    sizes = np.broadcast_to(gap, len(places))
+    below = np.cumsum(sizes) - sizes / 2  # of each place, the room that it needs down to the first one's lower edge
+    lowest = isotonic_regression(places - below).x
+    return [float(place) for place in np.maximum(ends[0], np.minimum(lowest, ends[1] - sizes.sum())) + below]
 
 
 def beyond_log(values: np.ndarray) -> np.ndarray:
@@ -206,12 +198,8 @@ def beyond_log(values: np.ndarray) -> np.ndarray:
     return np.asarray(values <= LOST * max(largest, 0.0))
 
 
-def at_foot(axes: Axes, x: Sequence[float] | np.ndarray, **look: Any) -> None:
-    """Draw arrows at the lower edge for what lies below, or what no logarithmic axis shows (`beyond_log`)."""
+def at_foot(axes: Axes, x: Sequence[float] | np.ndarray, colour: str, **look: Any) -> None:
+    """Draw arrows at the lower edge, hollow ones for measured values that no logarithmic axis shows (`beyond_log`)."""
+    look = {"color": colour, "markerfacecolor": "white", "markersize": 3.6, "zorder": 4, **look}
     if len(x):
         axes.plot(x, [FOOT] * len(x), "v", transform=axes.get_xaxis_transform(), clip_on=False, **look)
-
-
-def hollow(colour: str) -> dict[str, Any]:
-    """Look of measured values that no logarithmic axis shows."""
-    return {"color": colour, "markerfacecolor": "white", "markersize": 3.6, "zorder": 4}

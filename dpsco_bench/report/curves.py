@@ -15,14 +15,15 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.ordering import HOLDS, REVERSED
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.report.axes import EndLabel, decade_text, label_ends, log_y
 from dpsco_bench.report.drawing import FAINT, Panel, compose
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import plain
 from dpsco_bench.report.own_figures import MethodStyle, styles_of
 from dpsco_bench.report.panels import beside_text
-from dpsco_bench.report.scores import NOISE, Score, claim_title
-from dpsco_bench.report.wording import SYMBOLS, setting, symbols
+from dpsco_bench.report.verdicts import NOISE, claim_title
+from dpsco_bench.report.wording import SYMBOLS, setting, symbols, tone
 
 RIGHT = 1.2  # inches of the margin in which the names of curves stand
 MOST_POINTS = 250  # curves are thinned to this many points, evenly on the logarithmic axis, the last one kept
@@ -31,60 +32,62 @@ Curves = Mapping[str, np.ndarray]
 """Label of a method -> x, median, lowest and highest risk along its run, shape ``(4, points)``."""
 
 
-def curve_figures(scores: Sequence[Score]) -> dict[str, Figure]:
+def curve_figures(claim: ClaimResults, rows: Sequence[Verdict]) -> dict[str, Figure]:
     """Draw risk against gradient evaluations / n and, where runs were timed, against running time, by file suffix.
 
     Panels of one part have the same axes. Parts that kept the ends of their runs alone have no curves, unless none has
     more. There is no figure where nothing was measured.
     """
-    timed = [score for score in scores if _timings(score)]
-    drawn = {".curves": _figure(scores, False), ".time": _figure(timed, True)}
+    timed = [row for row in rows if _timings(claim, row)]
+    drawn = {".curves": _figure(claim, rows, False), ".time": _figure(claim, timed, True)}
     return {suffix: figure for suffix, figure in drawn.items() if figure}
 
 
-def _figure(scores: Sequence[Score], timed: bool) -> Figure | None:
-    measured = [(s, cells) for s in scores if (cells := s.results.evidence(s.row.part, s.row.calibration))]
+def _figure(claim: ClaimResults, rows: Sequence[Verdict], timed: bool) -> Figure | None:
+    measured = [(row, cells) for row in rows if (cells := claim.evidence(row.part, row.calibration))]
     measured = [one for one in measured if any(len(cell.curve_risks) > 1 for cell in one[1])] or measured
     if not measured:
         return None
-    results: ClaimResults = measured[0][0].results
-    named = [label for score, cells in measured for label in (*(c.entry.method for c in cells), *score.part.pair)]
-    styles = styles_of(results.paper, list(dict.fromkeys(named)))
+    named = [label for row, cells in measured for label in (*(c.entry.method for c in cells), *claim.part(row).pair)]
+    styles = styles_of(claim.paper, list(dict.fromkeys(named)))
     panels = []
-    for part in dict.fromkeys(score.row.part for score, _ in measured):
-        own = [(score, cells) for score, cells in measured if score.row.part == part]
-        panels += _part_panels(own, styles, timed)
-    told = f"{results.id}: {symbols(results.claim.title)}"
-    if timed and (where := next((t.machine for job in results.jobs if (t := results.timing(job))), None)):
+    for part in dict.fromkeys(row.part for row, _ in measured):
+        own = [(row, cells) for row, cells in measured if row.part == part]
+        panels += _part_panels(claim, own, styles, timed)
+    told = f"{claim.id}: {symbols(claim.claim.title)}"
+    if timed and (where := next((t.machine for job in claim.jobs if (t := claim.timing(job))), None)):
         told += f"; fastest run of one replicate on {where.processor}, {where.backend}"
     returns = dict.fromkeys(look.returns for look in styles.values() if look.returns)
     key: list[Any] = [
         Patch(color=FAINT, alpha=0.2, label="line: the iterates, median; band: all replicates"),
         Line2D([], [], color=FAINT, ls="none", marker="o", ms=3, label=", ".join(["dot: what is returned", *returns])),
     ]
-    return compose(panels, claim_title(results.claim, results.rows), told, more=key)
+    return compose(panels, claim_title(claim.claim, claim.rows), told, more=key)
 
 
 def _part_panels(
-    measured: Sequence[tuple[Score, list[CellEvidence]]], styles: Mapping[str, MethodStyle], timed: bool
+    claim: ClaimResults,
+    measured: Sequence[tuple[Verdict, list[CellEvidence]]],
+    styles: Mapping[str, MethodStyle],
+    timed: bool,
 ) -> list[Panel]:
     """Draw a part: a panel for each value and noise."""
     drawn = []
     for value in sorted({cell.value for _, cells in measured for cell in cells}):
-        for score, cells in measured:
+        for row, cells in measured:
             here = [cell for cell in cells if cell.value == value]
-            clock = _timings(score) if timed else None
-            drawn.append((score, here, {cell.entry.method: _curve(cell, styles, clock) for cell in here}))
+            clock = _timings(claim, row) if timed else None
+            drawn.append((row, here, {cell.entry.method: _curve(cell, styles, clock) for cell in here}))
     curves = [curve for *_, own in drawn for curve in own.values()]
     tall = (v for curve in curves for v in (*curve[1], *curve[2, -1:], *curve[3, -1:]) if v > 0)  # all medians, and
     limits = [float(v) for curve in curves for v in curve[0]], [*map(float, tall)]  # the ends of all bands
-    return [_panel(*one, styles, limits, timed) for one in drawn if one[1]]
+    return [_panel(claim, *one, styles, limits, timed) for one in drawn if one[1]]
 
 
-def _timings(score: Score) -> dict[int, np.ndarray]:
+def _timings(claim: ClaimResults, row: Verdict) -> dict[int, np.ndarray]:
     """Per cell, the curve (gradient evaluations, seconds) of the timing job, shape ``(points, 2)``."""
-    job = score.results.job(score.row.part, score.row.calibration)
-    found = None if job is None else score.results.timing(job)
+    job = claim.job(row.part, row.calibration)
+    found = None if job is None else claim.timing(job)
     return {
         cell.cell: np.array([cell.evaluations, cell.seconds], dtype=float).T
         for cell in (found.cells if found else ())
@@ -113,7 +116,8 @@ def _curve(cell: CellEvidence, styles: Mapping[str, MethodStyle], seconds: Mappi
 
 
 def _panel(
-    score: Score,
+    claim: ClaimResults,
+    row: Verdict,
     cells: Sequence[CellEvidence],
     curves: Curves,
     styles: Mapping[str, MethodStyle],
@@ -121,14 +125,14 @@ def _panel(
     timed: bool,
 ) -> Panel:
     """Draw all methods under one noise at one value; the pair that is compared stands out."""
-    names = {cell.entry.method: _name(cell, styles[cell.entry.method]) for cell in cells}
+    names, part = {cell.entry.method: _name(cell, styles[cell.entry.method]) for cell in cells}, claim.part(row)
 
     def draw(axes: Axes) -> None:
         ends = []
         for label, curve in curves.items():
             if curve.size:
                 look = styles[label]
-                _draw_curve(axes, look, label in score.part.pair, curve)
+                _draw_curve(axes, look, label in part.pair, curve)
                 first, *rest = textwrap.wrap(names[label].replace("T = ", "T\u00a0=\u00a0"), CURVE_CHARACTERS)
                 more = tuple((line, look.colour) for line in rest)
                 ends.append(EndLabel(float(curve[1, -1]), first, look.colour, more, float(curve[0, -1])))
@@ -142,22 +146,22 @@ def _panel(
         label_ends(axes, ends)
 
     first = cells[0].entry
-    noise = NOISE.get(score.row.calibration, score.row.calibration)
+    noise = NOISE.get(row.calibration, row.calibration)
     where = f"{noise[:1].upper()}{noise[1:]}, {symbols(first.parameter)} = {plain(cells[0].value)}"
-    shown = setting({"n": first.n, "delta": first.delta, **score.part.problem_options})
-    line = (beside_text([score]), f"{SYMBOLS.get(score.tone, '·')} {score.verdict}", score.row.part)
-    told = "; ".join(filter(None, (*line, score.part.problem, shown)))
-    title = f"{where}: {_said(score, names, styles)}".replace("T = ", "T\u00a0=\u00a0")
+    shown = setting({"n": first.n, "delta": first.delta, **part.problem_options})
+    line = (beside_text([row]), f"{SYMBOLS[tone(row)]} {symbols(row.said)}", row.part)
+    told = "; ".join(filter(None, (*line, part.problem, shown)))
+    title = f"{where}: {_said(row, part.pair, names, styles)}".replace("T = ", "T\u00a0=\u00a0")
     return Panel(title, draw, told, right=RIGHT)
 
 
-def _said(score: Score, names: Mapping[str, str], styles: Mapping[str, MethodStyle]) -> str:
+def _said(row: Verdict, pair: Sequence[str], names: Mapping[str, str], styles: Mapping[str, MethodStyle]) -> str:
     """Say which of the pair ends lower: ``DP-SVRG ends below DP-GD, T = 1500``."""
-    if len(score.part.pair) != 2:
-        return score.verdict
-    first, second = (names.get(label, styles[label].name) for label in score.part.pair)
+    if len(pair) != 2:
+        return symbols(row.said)
+    first, second = (names.get(label, styles[label].name) for label in pair)
     words = {HOLDS: f"{first} ends below {second}", REVERSED: f"{second} ends below {first}"}
-    return words.get(score.row.word, f"{first} against {second}: {score.verdict}")
+    return words.get(row.word, f"{first} against {second}: {symbols(row.said)}")
 
 
 def _name(cell: CellEvidence, look: MethodStyle) -> str:

@@ -14,17 +14,15 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.noise import Noise, noise_behind
-from dpsco_bench.analysis.rounding import outward
-from dpsco_bench.privacy.ledger import PHRASES, SIGNS
+from dpsco_bench.privacy.ledger import PHRASES
 from dpsco_bench.report.axes import EndLabel, label_ends, legible, log_y, tick_text, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, SHADES, TEXT_COLOURS, TEXTS, Panel
-from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.ledger import Charged, LedgerRow, charged_cells
-from dpsco_bench.report.numbers import number, span
+from dpsco_bench.report.inputs import Charged, Inputs
+from dpsco_bench.report.ledger import LedgerRow
+from dpsco_bench.report.numbers import number
 from dpsco_bench.report.own_figures import paper_figure
-from dpsco_bench.report.panels import KIND_MARKERS, Series, mark, series, small_line, worded_panel
-from dpsco_bench.report.scores import Score, panel_message
-from dpsco_bench.report.wording import parameter_label, setting, symbols
+from dpsco_bench.report.panels import KIND_MARKERS, Series, series
+from dpsco_bench.report.wording import setting, symbols
 
 PALETTE = SHADES  # colours that differ for the colour-blind too, each with a text colour at its place in `TEXTS`
 LEAST_GAP = 0.14  # between two ticks, as a fraction of the axis
@@ -164,7 +162,7 @@ def charged_mechanisms(inputs: Inputs, paper: str) -> dict[str, dict[str, list[C
     for claim in inputs.of_paper(paper):
         for job in claim.jobs:
             if job.calibration == "paper" and not job.skipped:
-                for cell in charged_cells(claim, job.part, job.calibration):
+                for cell in claim.charged(job.part, job.calibration):
                     name = LedgerRow((cell,)).variant
                     found.setdefault(cell.cell.algorithm, {}).setdefault(name, []).append(cell)
     return found
@@ -211,49 +209,3 @@ def _spent(cells: Sequence[Charged]) -> str:
     if all(noise.status == "proven" for noise in noises):
         return f"private, and spends at most {number(max(noise.excess for noise in noises))} of its claim"
     return "not shown to be private"
-
-
-def epsilon_panel(scores: Sequence[Score]) -> Panel:
-    """Draw real epsilons of a sweep beside the claimed ones: the panel of kind `privacy`."""
-    shown = [score for score in scores if score.charged]
-    if not shown:
-        return worded_panel(scores)
-    kinds = {cell.kind for score in shown for cell in score.charged if math.isfinite(cell.real)}
-    said, line, keys = panel_message(scores), small_line(scores), tuple(sorted(kinds))
-    return Panel(said, lambda axes: _draw_epsilons(axes, shown), line, symbols=keys)
-
-
-def _draw_epsilons(axes: Axes, shown: Sequence[Score]) -> None:
-    cells = [cell for score in shown for cell in score.charged]
-    finite = [cell.real for cell in cells if math.isfinite(cell.real) and cell.real > 0]
-    claims = sorted({(float(cell.cell.value), cell.claimed) for cell in cells})
-    log_y(axes, [*finite, *(cell.claimed for cell in cells)], "real ε at the claimed δ", room=0.12)
-    value_axis(axes, [x for x, _ in claims], parameter_label(cells[0].cell.parameter, shown[0].results.paper))
-    axes.plot(*zip(*claims, strict=True), color=FAINT, linestyle=(0, (4, 2)), linewidth=0.9, zorder=1)
-    ends = [_draw_reals(axes, score) for score in shown]
-    label_ends(axes, [EndLabel(claims[-1][1], "claimed", FAINT), *ends])
-
-
-def _draw_reals(axes: Axes, score: Score) -> EndLabel:
-    calibration, cells = score.row.calibration, score.charged
-    colour, text_colour = COLOURS.get(calibration, INK), TEXT_COLOURS.get(calibration, FAINT)
-    finite = [c for c in cells if math.isfinite(c.real)]
-    axes.plot([c.cell.value for c in finite], [c.real for c in finite], color=colour, linewidth=0.8, zorder=2)
-    for cell in finite:
-        axes.plot([cell.cell.value], [cell.real], KIND_MARKERS.get(cell.kind, "o"), color=colour, zorder=3)
-    for cell in cells:
-        if math.isinf(cell.real):
-            place = axes.get_xaxis_transform()
-            axes.text(cell.cell.value, 0.98, "∞", transform=place, color=colour, ha="center", va="top", size=8)
-    y = finite[-1].real if finite else axes.get_ylim()[1]
-    return EndLabel(y, calibration, text_colour, ((_reals(cells), text_colour), *mark(score)))
-
-
-def _reals(cells: Sequence[Charged]) -> str:
-    """Show ``≥ 12 900``: real epsilons of a sweep with their sign."""
-    known = [cell for cell in cells if not math.isnan(cell.real)]
-    if not known:
-        return "not known"
-    worst = max(known, key=lambda cell: cell.real / cell.claimed)
-    bounds = (outward(cell.real, cell.kind) for cell in cells)
-    return f"{symbols(SIGNS.get(worst.kind, '='))} {span(bounds, least=worst.kind == 'lower')}"

@@ -2,26 +2,69 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
 
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
+from dpsco_bench.analysis.noise import NOT_CHARGED, Noise
 from dpsco_bench.analysis.races import raced_plan
 from dpsco_bench.analysis.verdict import Verdict, read_judged
 from dpsco_bench.claims.kinds import NOT_MEASURED
 from dpsco_bench.claims.model import RISK, Claim, Part
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, read_plan
 from dpsco_bench.errors import InputError, nearest
-from dpsco_bench.execution.cell import Calibrations
+from dpsco_bench.execution.cell import CalibratedCell, Calibrations, Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.timing import Timings
 from dpsco_bench.leaderboard.board import Board, Instance
 from dpsco_bench.leaderboard.standings import RankedBoard, Skipped, Standing
+
+
+@dataclass(frozen=True)
+class Charged:
+    """One calibrated cell: what was claimed and what an accountant says of its plan, before anything was run."""
+
+    cell: Cell
+    calibrated: CalibratedCell
+    calibration: str
+
+    @cached_property
+    def noise(self) -> Noise:
+        return Noise.of(self.calibrated, self.cell)
+
+    @property
+    def real(self) -> float:
+        return self.noise.epsilon_real
+
+    @property
+    def kind(self) -> str:
+        return self.noise.epsilon_real_kind
+
+    @property
+    def claimed(self) -> float:
+        return self.noise.epsilon_claimed
+
+    @property
+    def doubt(self) -> str:
+        """Say why a bound shows nothing; empty for every status but ``unproven``."""
+        if self.noise.status != "unproven":
+            return ""
+        if self.calibrated.constants.status == "nominal":
+            return f"the constants of {self.cell.problem} are nominal: declared, not true on the whole domain"
+        if math.isnan(self.noise.epsilon_real):
+            return "no accountant covers it"
+        if self.noise.sequence_exceeds:
+            return "its query sequence exceeds the claim, what the output reveals is not known"
+        if self.noise.epsilon_real_kind == "lower":
+            return "a lower bound that does not exceed the claim"
+        return "an upper bound above the claim"
 
 
 @dataclass(frozen=True)
@@ -67,9 +110,9 @@ class ClaimResults:
         order = {part: number for number, part in enumerate(self.parts)}
         return sorted(rows.values(), key=lambda row: order.get(row.part, len(order)))
 
-    def sources(self, part: str, calibration: str) -> list[Job]:
-        wanted = {part, *(self.parts[part].uses if part in self.parts else ())}
-        return [job for job in self.jobs if job.part in wanted and job.calibration == calibration]
+    def part(self, row: Verdict) -> Part:
+        """Find the part of a verdict; a bare one for a row of a part that the plan does not know."""
+        return self.parts.get(row.part) or Part(row.part, row.kind, [])
 
     def job(self, part: str, calibration: str) -> Job | None:
         return next((j for j in self.jobs if j.part == part and j.calibration == calibration), None)
@@ -80,6 +123,20 @@ class ClaimResults:
             found = None if job.skipped else self.files.measured.calibrations(job)
             self._calibrations[job.name] = found or ()
         return self._calibrations[job.name]
+
+    def charged(self, part: str, calibration: str) -> list[Charged]:
+        """Find the charged cells that a (part, calibration) judges; of those that differ in a signal alone, one."""
+        wanted = {part, *(self.parts[part].uses if part in self.parts else ())}
+        found: dict[tuple[Any, ...], Charged] = {}
+        for job in (job for job in self.jobs if job.part in wanted and job.calibration == calibration):
+            for cell, calibrated in zip(job.cells, self.calibrations(job), strict=False):
+                if isinstance(calibrated, CalibratedCell) and calibrated.accountant != NOT_CHARGED:
+                    key: tuple[Any, ...] = (id(cell),)
+                    if cell.signal is not None:  # on which the noise rarely depends
+                        real, kind = repr(calibrated.epsilon_real), calibrated.epsilon_real_kind
+                        key = (cell.method, cell.value, real, kind, calibrated.privacy_status, calibrated.warnings)
+                    found.setdefault(key, Charged(cell, calibrated, calibration))
+        return [*found.values()]
 
     def table(self, job: Job) -> pa.Table | None:
         return None if job.skipped or not job.has_run else self.files.measured.table(job)
@@ -152,6 +209,11 @@ class Inputs:
         if id not in known:
             raise InputError("claim", id, nearest(id, known, "dpsco list claims"), "plan")
         return known[id]
+
+    @property
+    def rows(self) -> list[Verdict]:
+        """Every verdict of the profile, in the order of plan and claim files."""
+        return [row for claim in self.claims for row in claim.rows]
 
     @property
     def papers(self) -> list[str]:

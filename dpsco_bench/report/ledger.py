@@ -5,71 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
-from dpsco_bench.analysis.noise import NOT_CHARGED, Noise
 from dpsco_bench.analysis.rounding import digits_beside, outward
-from dpsco_bench.execution.cell import CalibratedCell, Cell
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.ledger import OF, OUTPUT, SEQUENCE, SEVERITY, SIGNS, STATUS_WORDS
-from dpsco_bench.report.inputs import ClaimResults, Inputs
+from dpsco_bench.report.inputs import Charged, Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, span
 from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
 from dpsco_bench.report.wording import options_text, symbols
-
-
-@dataclass(frozen=True)
-class Charged:
-    """One calibrated cell: what was claimed and what an accountant says of its plan, before anything was run."""
-
-    cell: Cell
-    calibrated: CalibratedCell
-    calibration: str
-
-    @cached_property
-    def noise(self) -> Noise:
-        return Noise.of(self.calibrated, self.cell)
-
-    @property
-    def real(self) -> float:
-        return self.noise.epsilon_real
-
-    @property
-    def kind(self) -> str:
-        return self.noise.epsilon_real_kind
-
-    @property
-    def claimed(self) -> float:
-        return self.noise.epsilon_claimed
-
-    @property
-    def doubt(self) -> str:
-        """Say why a bound shows nothing; empty for every status but ``unproven``."""
-        if self.noise.status != "unproven":
-            return ""
-        if self.calibrated.constants.status == "nominal":
-            return f"the constants of {self.cell.problem} are nominal: declared, not true on the whole domain"
-        if math.isnan(self.noise.epsilon_real):
-            return "no accountant covers it"
-        if self.noise.sequence_exceeds:
-            return "its query sequence exceeds the claim, what the output reveals is not known"
-        if self.noise.epsilon_real_kind == "lower":
-            return "a lower bound that does not exceed the claim"
-        return "an upper bound above the claim"
-
-
-def charged_cells(claim: ClaimResults, part: str, calibration: str) -> list[Charged]:
-    """Find the charged cells that a (part, calibration) judges; of those that differ in a signal alone, one."""
-    found: dict[tuple[Any, ...], Charged] = {}
-    for job in claim.sources(part, calibration):
-        for cell, calibrated in zip(job.cells, claim.calibrations(job), strict=False):
-            if isinstance(calibrated, CalibratedCell) and calibrated.accountant != NOT_CHARGED:
-                key: tuple[Any, ...] = (id(cell),)
-                if cell.signal is not None:  # on which the noise rarely depends
-                    real, kind = repr(calibrated.epsilon_real), calibrated.epsilon_real_kind
-                    key = (cell.method, cell.value, real, kind, calibrated.privacy_status, calibrated.warnings)
-                found.setdefault(key, Charged(cell, calibrated, calibration))
-    return list(found.values())
 
 
 @dataclass(frozen=True)
@@ -137,7 +82,7 @@ def ledger_rows(inputs: Inputs) -> list[LedgerRow]:
     groups: dict[tuple[Any, ...], list[Charged]] = {}
     for claim, job in inputs.all_jobs():
         if job.calibration != "none":
-            for charged in charged_cells(claim, job.part, job.calibration):
+            for charged in claim.charged(job.part, job.calibration):
                 cell, calibrated, noise = charged.cell, charged.calibrated, charged.noise
                 known = ("paper", "accounted")
                 order = known.index(job.calibration) if job.calibration in known else len(known)

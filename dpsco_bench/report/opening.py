@@ -16,8 +16,8 @@ from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, WORDS, YES, Answer, 
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.report.drawing import FAINT, INK, bare
 from dpsco_bench.report.inputs import ClaimResults, Inputs
-from dpsco_bench.report.scores import statement
 from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
+from dpsco_bench.report.verdicts import statement
 from dpsco_bench.report.wording import symbols
 
 COLOURS = {YES: "#00563f", NO: "#c0532a", OPEN: "#e9b44c", UNTESTED: "#dedede"}
@@ -40,10 +40,6 @@ class ClaimLine:
     @property
     def statement(self) -> str:
         return symbols(statement(self.results.claim))
-
-    @property
-    def text(self) -> str:
-        return symbols(self.answer.text)
 
     def cell(self, key: str) -> AnswerCell | None:
         """Its answer to one question; None where that is not asked."""
@@ -78,8 +74,7 @@ class PaperLine:
 
 
 def paper_lines(inputs: Inputs, names: dict[str, str]) -> list[PaperLine]:
-    rows = [row for claim in inputs.claims for row in claim.rows]
-    found = rules.answers(rows)
+    found = rules.answers(inputs.rows)
     return [
         PaperLine(
             paper,

@@ -101,6 +101,12 @@ def meanings() -> list[tuple[str, str, str]]:
     return rows
 
 
+def tone(row: Verdict) -> str:
+    """Choose the tone of a verdict: that of its word, or `QUALIFIED` where a reservation limits what confirms."""
+    outcome = row.meaning.outcome
+    return QUALIFIED if row.reservations and outcome in CONFIRMING else TONES[outcome]
+
+
 def axis_labels(module: str, paper: str, texts: Mapping[str, str]) -> None:
     """Say how axes call what a paper's claims sweep or count; what has no label is called by its name.
 
@@ -117,10 +123,6 @@ def parameter_label(parameter: str, paper: str = "") -> str:
 
 def quantity_label(quantity: str, paper: str) -> str:
     return _QUANTITIES.get(quantity) or LABELS.find(f"{paper}.{quantity}") or quantity.replace("_", " ")
-
-
-def parameter_symbol(parameter: str) -> str:
-    return symbols(parameter)
 
 
 def setting(values: Options) -> str:

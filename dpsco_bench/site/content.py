@@ -8,13 +8,13 @@ from functools import cached_property
 from pathlib import Path
 
 from dpsco_bench.algorithms.registry import list_algorithms
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import Erratum, load_errata
 from dpsco_bench.execution.cell import CalibratedCell
-from dpsco_bench.report.audits import audit_scores
+from dpsco_bench.report.audits import known_audits
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.ledger import privacy_table
 from dpsco_bench.report.opening import ClaimLine, PaperLine, paper_lines
-from dpsco_bench.report.scores import Score, scores
 from dpsco_bench.report.tables import ReportTable
 from dpsco_bench.report.wording import paper_name
 from dpsco_bench.site import markdown as md
@@ -37,10 +37,6 @@ class SiteContent:
         claims = [(claim.paper, paper_name(claim.claim.source, "")) for claim in reversed(self.inputs.claims)]
         found = {paper: name for paper, name in claims if name}
         return {paper: found.get(paper, paper) for paper in self.inputs.papers}
-
-    @cached_property
-    def scores(self) -> list[Score]:
-        return scores(self.inputs)
 
     @cached_property
     def lines(self) -> list[PaperLine]:
@@ -76,8 +72,8 @@ class SiteContent:
         return [id for id in list_algorithms() if id in used or id.partition(".")[0] in self.inputs.papers]
 
     @cached_property
-    def audits(self) -> list[Score]:
-        return audit_scores(self.scores)
+    def audits(self) -> list[Verdict]:
+        return known_audits(self.inputs.rows)
 
     @cached_property
     def ledger(self) -> ReportTable:

@@ -36,8 +36,8 @@ from dpsco_bench.report.opening import answers_table, claims_table, papers_figur
 from dpsco_bench.report.opening import counts_table as stated_table
 from dpsco_bench.report.own_figures import write_figures
 from dpsco_bench.report.rebuilt import errata_table, number_tables, rates_table, rebuilt_tables
-from dpsco_bench.report.scores import counts_table, scoreboard
 from dpsco_bench.report.tables import ReportTable, write_table
+from dpsco_bench.report.verdicts import counts_table, scoreboard
 from dpsco_bench.site import markdown as md
 from dpsco_bench.site.content import SiteContent
 from dpsco_bench.site.pages.claims import claim_pages, yaml_files
@@ -129,7 +129,7 @@ def all_tables(content: SiteContent) -> Iterator[ReportTable]:
     yield scoreboard(inputs)
     for board in inputs.boards:
         yield from board_tables(board)
-    yield counts_table(content.scores)
+    yield counts_table(inputs.rows)
     yield content.ledger
     yield errata_table([entry for entries in content.errata.values() for entry in entries])
     yield jobs_table(inputs)
@@ -149,7 +149,7 @@ def write_pages(inputs: Inputs, figures: Path, tables: Path, folder: Path, singl
     with style():
         write_atomic(content.own / "papers.svg", svg_text(papers_figure(content.lines)))
         if content.audits:
-            write_atomic(content.own / "audits.svg", svg_text(audits_figure(content.audits)))
+            write_atomic(content.own / "audits.svg", svg_text(audits_figure(inputs.claims)))
     draw_findings(supported, content.own)
     pages = {
         **home_page(content, supported, unsaid),

@@ -7,14 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpsco_bench.analysis.answer import question_of
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import alphabetical, get_bound
 from dpsco_bench.claims.catalogue import claim_file
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.opening import ClaimLine, claims_table
 from dpsco_bench.report.rebuilt import number_tables, orderings_table, parts_table
-from dpsco_bench.report.scores import Score, claim_table, scoreboard, statement
 from dpsco_bench.report.tables import Column, ReportTable, address
+from dpsco_bench.report.verdicts import claim_table, reason, remarks, scoreboard, statement
 from dpsco_bench.report.wording import symbols
 from dpsco_bench.site import markdown as md
 from dpsco_bench.site.content import Pages, SiteContent
@@ -101,13 +102,13 @@ def _verdict_table(results: ClaimResults) -> ReportTable:
     """Tabulate its verdicts, each with its reason and remarks beside the word, where they are seen."""
     whole = claim_table(results)
     first, rest = ("Part", "Noise", "Verdict"), ("Reason", "Remarks", "Expected")
-    columns = {title: whole.columns[title] for title in first} | {"Why": Column(_why, kind="prose")}
+
+    def why(row: Verdict) -> str:
+        return ". ".join(text for text in (reason(row), remarks(results, row)) if text not in ("", NOTHING))
+
+    columns = {title: whole.columns[title] for title in first} | {"Why": Column(why, kind="prose")}
     others = {title: column for title, column in whole.columns.items() if title not in (*first, *rest)}
     return replace(whole, columns=columns | others)
-
-
-def _why(score: Score) -> str:
-    return ". ".join(filter(None, ("" if score.reason == NOTHING else score.reason, score.remarks)))
 
 
 def _formulas(results: ClaimResults) -> str:

@@ -226,7 +226,7 @@ class Unsaid:
 
 def findings(content: SiteContent, known: Iterable[Finding] | None = None) -> tuple[list[Supported], list[Unsaid]]:
     """Evaluate the findings of a profile. Raises InputError for one that the numbers contradict."""
-    results = Results(content.inputs, content.scores, content.errata)
+    results = Results(content.inputs, content.errata)
     said, unsaid = [], []
     for finding in all_findings() if known is None else known:
         if not finding.profiles or content.inputs.profile in finding.profiles:

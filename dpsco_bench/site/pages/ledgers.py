@@ -21,8 +21,8 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.timing import Machine, machine
 from dpsco_bench.paths import documents, shared_dir
 from dpsco_bench.privacy.ledger import STATUS_WORDS
-from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.ledger import COLUMNS, LAW_MEANING, LAW_TITLE, Charged, LedgerRow
+from dpsco_bench.report.inputs import Charged, Inputs
+from dpsco_bench.report.ledger import COLUMNS, LAW_MEANING, LAW_TITLE, LedgerRow
 from dpsco_bench.report.numbers import NOTHING, count, number, seconds
 from dpsco_bench.report.rebuilt import errata_note
 from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
@@ -63,7 +63,7 @@ def privacy_page(content: SiteContent) -> Pages:
 def _audits(content: SiteContent) -> list[str]:
     if not content.audits:
         return []
-    found = audits_text([score.row for score in content.audits])
+    found = audits_text(content.audits)
     intro = (
         f"Runs on neighbouring data sets bound ε from below. {found} All bounds hold together at 99.9 %. An audit can "
         "refute a claim; it never proves privacy."
@@ -186,7 +186,7 @@ def _on_record(inputs: Inputs) -> str:
     except InputError:
         return "not known: the package was installed without them"
     known = {(row.id, row.part, row.calibration): row.verdict for row in read_record(path)}
-    rows = [row for claim in inputs.claims for row in claim.rows]
+    rows = inputs.rows
     differ = sum(known.get((row.id, row.part, row.calibration)) != row.verdict for row in rows)
     commit = _git(path.parent, "log", "-1", "--format=%H of %cI", "--", path.name)
     told = f"{differ} of {count(len(rows))} differ" if differ else f"none of {count(len(rows))} differs"

@@ -16,7 +16,7 @@ from dpsco_bench.leaderboard.tables import named
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.problems.registry import problem_class
-from dpsco_bench.report.ledger import Charged
+from dpsco_bench.report.inputs import Charged
 from dpsco_bench.report.numbers import count, number, plain
 from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
 from dpsco_bench.report.wording import epsilon_text, method_name

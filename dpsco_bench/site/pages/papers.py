@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.analysis.answer import QUESTIONS
 from dpsco_bench.analysis.judge import FROM_MEMORY
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.report.ledger import LedgerRow
 from dpsco_bench.report.numbers import NOTHING, is_number, slope, span
 from dpsco_bench.report.opening import PaperLine, answers_table, counts_table, headline, papers_table
 from dpsco_bench.report.own_figures import FIGURES
 from dpsco_bench.report.rebuilt import GRADIENTS, UTILITY, RebuiltRow, rates_table, rebuilt_tables
-from dpsco_bench.report.scores import Score
 from dpsco_bench.report.tables import ReportTable, address
-from dpsco_bench.report.wording import Citation, find_citation, parameter_symbol, symbols
+from dpsco_bench.report.wording import Citation, find_citation, symbols
 from dpsco_bench.site import markdown as md
 from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.pages.ledgers import ledger_table
@@ -124,13 +124,13 @@ def rebuilt(content: SiteContent, found: ReportTable) -> str:
 def _entry(content: SiteContent, rows: Sequence[RebuiltRow], column: str) -> str:
     """Give an entry as printed, its exponents measured beside stated, and the answers of its claims as badges."""
     claimed = md.text(getattr(rows[0].entry, column) or NOTHING)
-    sweeps = list({row.sweep.part: row.sweep for row in rows if row.claims == column}.values())
-    noise = next((noise for noise in NOISES if any(noise in sweep.scores for sweep in sweeps)), "")
+    sweeps = list({row.sweep.name: row.sweep for row in rows if row.claims == column}.values())
+    noise = next((noise for noise in NOISES if any(noise in sweep.rows for sweep in sweeps)), "")
     if not noise:
         return "<br>".join([f"**{claimed}**", *["not measured in this profile"] * (claimed not in (NOTHING, "N/A"))])
-    scores = [sweep.scores[noise] for sweep in sweeps if noise in sweep.scores]
-    lines = [f"**{claimed}**", *_exponents([score for score in scores if score.row.counted])]
-    for id in dict.fromkeys(score.results.id for sweep in sweeps for score in sweep.scores.values()):
+    shown = [sweep.rows[noise] for sweep in sweeps if noise in sweep.rows]
+    lines = [f"**{claimed}**", *_exponents([row for row in shown if row.counted])]
+    for id in dict.fromkeys(sweep.claim.id for sweep in sweeps):
         line = content.claims[id]
         keys = [key for key in SAID if key in line.answer.cells]
         badges = (f"{SAID[key]} {md.badge(symbols(line.answer.cells[key].short), line.tone(key))}" for key in keys)
@@ -142,15 +142,14 @@ SAID = {"printed": "shows", "noise": "private", "private": "shows with private n
 """Question -> what a badge in a paper's table is called."""
 
 
-def _exponents(scores: Sequence[Score]) -> list[str]:
+def _exponents(rows: Sequence[Verdict]) -> list[str]:
     """List for each parameter the measured slopes and, in brackets, the stated ones."""
-    found: dict[str, list[Score]] = {}
-    for score in scores:
-        if is_number(score.row.slope):
-            found.setdefault(score.row.parameter, []).append(score)
+    found: dict[str, list[Verdict]] = {}
+    for row in (row for row in rows if is_number(row.slope)):
+        found.setdefault(row.parameter, []).append(row)
     return [
-        f"in {md.text(parameter_symbol(name))}: {span([one.row.slope for one in own], slope)} "
-        f"({span([one.row.bound_slope for one in own], slope)})"
+        f"in {md.text(symbols(name))}: {span([one.slope for one in own], slope)} "
+        f"({span([one.bound_slope for one in own], slope)})"
         for name, own in found.items()
     ]
 
