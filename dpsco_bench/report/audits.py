@@ -19,7 +19,7 @@ from dpsco_bench.analysis.cells import SAYS_SOMETHING
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.model import Part
 from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, INK, TEXT_COLOURS
-from dpsco_bench.report.inputs import ClaimResults
+from dpsco_bench.report.inputs import ClaimResults, grouped
 from dpsco_bench.report.numbers import number, plain
 from dpsco_bench.report.panels import KIND_MARKERS
 from dpsco_bench.report.wording import symbols
@@ -67,10 +67,12 @@ def known_audits(rows: Iterable[Verdict]) -> list[Verdict]:
 
 
 def rows_of(claims: Iterable[ClaimResults]) -> list[AuditRow]:
-    found: dict[tuple[str, str, str, str], list[tuple[Part, Verdict]]] = {}
-    for part, row in ((claim.part(row), row) for claim in claims for row in known_audits(claim.rows)):
-        method, stem = part.methods[0], row.part.removesuffix("-fused").removesuffix(f"-{row.calibration}")
-        found.setdefault((method.algorithm, method.variant or "", row.calibration, stem), []).append((part, row))
+    def about(one: tuple[Part, Verdict]) -> tuple[str, str, str, str]:
+        (part, row), method = one, one[0].methods[0]
+        stem = part.id.removesuffix("-fused").removesuffix(f"-{row.calibration}")
+        return method.algorithm, method.variant or "", row.calibration, stem
+
+    found = grouped(((claim.part(row), row) for claim in claims for row in known_audits(claim.rows)), about)
     order = list(COLOURS)
     keys = sorted(found, key=lambda key: (*key[:2], key[3], order.index(key[2])))
     return [AuditRow(*key, tuple(found[key])) for key in keys]
@@ -120,10 +122,7 @@ def _message(rows: Sequence[Verdict]) -> str:
 
 def _columns(rows: Sequence[AuditRow]) -> list[list[list[AuditRow]]]:
     """Set algorithms, each with its rows, in one column or in two of about the same height."""
-    groups: dict[str, list[AuditRow]] = {}
-    for row in rows:
-        groups.setdefault(row.algorithm, []).append(row)
-    blocks = list(groups.values())
+    blocks = list(grouped(rows, lambda row: row.algorithm).values())
     ends = [*accumulate(map(_height, blocks))]
     if ends[-1] <= MOST_ROWS:
         return [blocks]

@@ -140,14 +140,7 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel]) -> None:
     for place, label in zip(places, wanted, strict=True):
         top = place + (label.height - LABEL_GAP) / 2
         if label.x is not None:
-            line = {
-                "arrowstyle": "-",
-                "linewidth": 0.4,
-                "alpha": 0.7,
-                "shrinkA": 0,
-                "shrinkB": 2,
-                "color": label.colour,
-            }
+            line = dict(arrowstyle="-", linewidth=0.4, alpha=0.7, shrinkA=0, shrinkB=2, color=label.colour)
             at: dict[str, Any] = {"xytext": (1.02, place), "textcoords": "axes fraction", "arrowprops": line}
             axes.annotate("", (label.x, label.y), annotation_clip=False, **at)
         lines = [(label.text, label.colour), *label.more]

@@ -146,7 +146,7 @@ def _panel(
         label_ends(axes, ends)
 
     first = cells[0].entry
-    noise = NOISE.get(row.calibration, row.calibration)
+    noise = NOISE[row.calibration]
     where = f"{noise[:1].upper()}{noise[1:]}, {symbols(first.parameter)} = {plain(cells[0].value)}"
     shown = setting({"n": first.n, "delta": first.delta, **part.problem_options})
     line = (beside_text([row]), f"{SYMBOLS[tone(row)]} {symbols(row.said)}", row.part)

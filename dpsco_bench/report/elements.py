@@ -10,22 +10,20 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.noise import Noise, noise_behind
 from dpsco_bench.privacy.ledger import PHRASES
-from dpsco_bench.report.axes import EndLabel, label_ends, legible, log_y, tick_text, value_axis
+from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, SHADES, TEXT_COLOURS, TEXTS, Panel
 from dpsco_bench.report.inputs import Charged, Inputs
 from dpsco_bench.report.ledger import LedgerRow
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.own_figures import paper_figure
 from dpsco_bench.report.panels import KIND_MARKERS, Series, series
-from dpsco_bench.report.wording import setting, symbols
+from dpsco_bench.report.wording import noise_title, setting, symbols
 
 PALETTE = SHADES  # colours that differ for the colour-blind too, each with a text colour at its place in `TEXTS`
-LEAST_GAP = 0.14  # between two ticks, as a fraction of the axis
 
 
 class Sizes(NamedTuple):
@@ -96,7 +94,7 @@ def calibrations_panel(
             axes.plot(points.x, start, color=FAINT, linewidth=0.7, linestyle=(0, (1, 2)))
             ends += start
             labels.append(EndLabel(start[-1], "start", FAINT))
-        sparse_axis(axes, points.x, label)
+        value_axis(axes, points.x, label)
         log_y(axes, ends, "excess risk")
         label_ends(axes, labels)
 
@@ -108,20 +106,7 @@ def noise_label(calibration: str, found: Sizes) -> EndLabel:
     noise = None if calibration == "none" else noise_behind(cell.charged for cell in found.cells)
     remark, colour = symbols(noise.shortfall) if noise else "", TEXT_COLOURS[calibration]
     more = tuple((line, colour) for line in textwrap.wrap(remark, 20)[:2])
-    return EndLabel(found.points.mean[-1], calibration if calibration != "none" else "noise off", colour, more)
-
-
-def sparse_axis(axes: Axes, values: Iterable[float], label: str) -> None:
-    """Set a logarithmic x axis with ticks at those values that leave room for their numbers, the largest one first."""
-    value_axis(axes, values, label)
-    low, high = np.log(axes.get_xlim())
-    apart: list[float] = []
-    for value in sorted({float(v) for v in values}, reverse=True):
-        if not apart or math.log(apart[-1] / value) > LEAST_GAP * (high - low):
-            apart.append(value)
-    shown = legible(apart[::-1], *axes.get_xlim())[::-1]
-    axes.xaxis.set_major_locator(FixedLocator(shown))
-    axes.xaxis.set_major_formatter(FixedFormatter([tick_text(value) for value in shown]))
+    return EndLabel(found.points.mean[-1], noise_title(calibration), colour, more)
 
 
 def real_epsilon_figure(module: str, name: str) -> None:
@@ -191,7 +176,7 @@ def _mechanism_panel(algorithm: str, kinds: dict[str, list[Charged]]) -> Panel:
                 last = max((cell.noise for cell in _finite(own)), key=lambda noise: noise.epsilon_claimed)
                 first, *rest = textwrap.wrap(name.replace("_", " ") or "as printed", 20)[:3]
                 labels.append(EndLabel(last.excess, first, ink, tuple((text, ink) for text in rest)))
-        sparse_axis(axes, [cell.claimed for own in kinds.values() for cell in own], "claimed ε")
+        value_axis(axes, [cell.claimed for own in kinds.values() for cell in own], "claimed ε")
         log_y(axes, ends, "real ε / claimed ε", room=0.1)
         axes.axhline(1.0, color=FAINT, linewidth=0.8, linestyle=(0, (4, 2)))
         label_ends(axes, labels)

@@ -24,7 +24,7 @@ from dpsco_bench.errors import failing_as
 from dpsco_bench.report.audits import audits_figure
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
 from dpsco_bench.report.drawing import FAINT, INK, SHADES, TEXTS, Panel, bare, compose, save, style, words_panel
-from dpsco_bench.report.inputs import ClaimResults, Inputs
+from dpsco_bench.report.inputs import ClaimResults, Inputs, grouped
 from dpsco_bench.report.numbers import is_number, number, slope
 from dpsco_bench.report.own_figures import extra_panels
 from dpsco_bench.report.panels import BESIDE, LABEL_CHARACTERS, bound_constant, panel_line, series, worded_panel
@@ -67,23 +67,16 @@ def _claim_panels(claim: ClaimResults, rows: Sequence[Verdict]) -> list[Panel]:
     drawn = {(row.part, row.calibration) for found in groups.values() for row in found}
     alone = {row.part for row in rows if (row.part, row.calibration) not in drawn}
     told = []
-    for part, own in _by_part(rows).items():
+    for part, own in grouped(rows, lambda row: row.part).items():
         if part in alone and not (overview and own[0].rules.checks_bounds):
             panel = own[0].rules.panel(claim, own) or worded_panel(claim, own)
             told.append(replace(panel, shown=all(row.meaning.outcome == "shown" for row in own)))
     return [*first, *(panel for panel in told if not (panel.blank and panel.shown))] or told
 
 
-def _by_part(rows: Iterable[Verdict]) -> dict[str, list[Verdict]]:
-    found: dict[str, list[Verdict]] = {}
-    for row in rows:
-        found.setdefault(row.part, []).append(row)
-    return found
-
-
 def _undrawn(claim: ClaimResults, rows: Iterable[Verdict]) -> list[Panel]:
     """Tell what has figures of its own and no measurements (skipped, not yet run); what several say is said once."""
-    panels = [worded_panel(claim, own) for own in _by_part(rows).values()]
+    panels = [worded_panel(claim, own) for own in grouped(rows, lambda row: row.part).values()]
     count = Counter(panel.title for panel in panels)
     several = {title: words_panel(title, f"{number} parts") for title, number in count.items() if number > 1}
     return [*{panel.title: several.get(panel.title, panel) for panel in panels}.values()]
@@ -117,16 +110,17 @@ def variant_groups(claim: ClaimResults, rows: Sequence[Verdict]) -> dict[tuple[s
     curves = (row for row in rows if row.rules.judges_noise or (row.rules.measures_slope and not row.rules.counts))
     drawn = [row for row in curves if _points(claim, row) is not None]
     stems = {row.part.rpartition("-")[0] for row in drawn} - {""}
-    groups: dict[tuple[str, str, str], list[Verdict]] = {}
-    for row in drawn:
+
+    def sweep(row: Verdict) -> tuple[str, str, str]:
         stem = row.part if row.part in stems else row.part.rpartition("-")[0]
-        if stem and len({m.label for m in claim.part(row).methods}) <= 1:
-            groups.setdefault((stem, row.calibration, quantity(claim, row)), []).append(row)
-    about = {
-        key: {(row.parameter, claim.part(row).problem, row.rules.judges_noise) for row in found}
-        for key, found in groups.items()
-    }
-    return {key: found for key, found in groups.items() if len(found) >= LEAST_VARIANTS and len(about[key]) == 1}
+        return stem, row.calibration, quantity(claim, row)
+
+    def of_one_instance(found: Sequence[Verdict]) -> bool:
+        return len({(row.parameter, claim.part(row).problem, row.rules.judges_noise) for row in found}) == 1
+
+    single = (row for row in drawn if len({method.label for method in claim.part(row).methods}) <= 1)
+    groups = grouped(single, sweep).items()
+    return {key: own for key, own in groups if key[0] and len(own) >= LEAST_VARIANTS and of_one_instance(own)}
 
 
 def _points(claim: ClaimResults, row: Verdict) -> np.ndarray | None:
@@ -154,11 +148,10 @@ def variant_panels(claim: ClaimResults, groups: Mapping[tuple[str, str, str], li
 def _variant_panel(claim: ClaimResults, stem: str, calibration: str, rows: Mapping[int, Verdict]) -> Panel:
     """Draw verdicts by the place of their variant, which has the same look under all calibrations."""
     first = next(iter(rows.values()))
-    noise = NOISE.get(calibration, calibration)
     (word, most), *others = Counter(row.word.replace("_", " ") for row in rows.values()).most_common()
     said = f"all {most} {word}" if not others else f"{most} of {len(rows)} {word}"  # 3 of 4 match, 1 faster
     told = ", ".join([said, *(f"{count} {other}" for other, count in others)])
-    text = f"In {symbols(first.parameter)}, {noise}: {told}"
+    text = f"In {symbols(first.parameter)}, {NOISE[calibration]}: {told}"
     line = f"{stem}: {panel_line(claim.part(first)).partition('; ')[2]}".rstrip(": ")
     every = all(row.beside for row in rows.values())
     return Panel(text, lambda axes: _draw_variants(axes, claim, stem, rows), f"{BESIDE}; {line}" if every else line)

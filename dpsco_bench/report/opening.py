@@ -16,7 +16,7 @@ from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, WORDS, YES, Answer, 
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.report.drawing import FAINT, INK, bare
 from dpsco_bench.report.inputs import ClaimResults, Inputs
-from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
+from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, leads_to
 from dpsco_bench.report.verdicts import statement
 from dpsco_bench.report.wording import symbols
 
@@ -99,14 +99,14 @@ def papers_table(lines: Sequence[PaperLine]) -> ReportTable:
 
     columns: dict[str, Column] = {
         "Paper": Column("name", raw={"paper": "paper"}, link=leads_to("paper", kind="paper")),
-        "About risk": Column(lambda line: len(line.of("risk")), str, "risk", numeric=True),
+        "About risk": Number(lambda line: len(line.of("risk")), str, "risk"),
     }
     for key in ASKED:
         raw = {f"{key}_{word.replace(' ', '_')}": partial(count, key, word) for word in WORDS}
         columns[rules.QUESTIONS[key]] = Column(methodcaller("words", key), _told, raw)
     columns["On privacy"] = Column(alone("privacy"), raw="privacy")
     columns["Counts and laws"] = Column(alone("count", "law"), raw="counts")
-    columns["Errata"] = Column("errata", numeric=True)
+    columns["Errata"] = Number("errata")
     return ReportTable("papers", "All papers", columns, lines)
 
 

@@ -23,21 +23,11 @@ from dpsco_bench.claims.model import GRID, RISK, Part
 from dpsco_bench.execution.job_results import risk_kind_of
 from dpsco_bench.privacy.ledger import SIGNS
 from dpsco_bench.report.axes import EndLabel, at_foot, beyond_log, label_ends, log_x, log_y, tick_text, value_axis
-from dpsco_bench.report.drawing import (
-    COLOURS,
-    FAINT,
-    GREY,
-    INK,
-    MARKERS,
-    TEXT_COLOURS,
-    TONE_COLOURS,
-    Panel,
-    words_panel,
-)
+from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, MARKERS, TEXT_COLOURS, TONE_COLOURS, Panel, words_panel
 from dpsco_bench.report.inputs import Charged, ClaimResults
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, slope, span
 from dpsco_bench.report.verdicts import NOISE, Group, measured_parts, panel_message, quantity, reason
-from dpsco_bench.report.wording import SYMBOLS, parameter_label, quantity_label, setting, symbols, tone
+from dpsco_bench.report.wording import SYMBOLS, noise_title, parameter_label, quantity_label, setting, symbols, tone
 
 BESIDE = "beside the statement"  # label of parts whose verdicts count for nothing (`Part.beside`)
 LABEL_CHARACTERS, MOST_LINES = 19, 3  # characters of a line, and lines, of a verdict beside a curve
@@ -70,7 +60,7 @@ def small_line(claim: ClaimResults, rows: Sequence[Verdict]) -> str:
 def beside_text(rows: Sequence[Verdict]) -> str:
     """Say ``beside the statement``, with whose noise where that holds of some rows only; empty where all count."""
     found = [row.calibration for row in rows if row.beside]
-    whose = " and ".join(NOISE.get(calibration, calibration) for calibration in found) + " "
+    whose = " and ".join(NOISE[calibration] for calibration in found) + " "
     return (whose * (len(found) < len(rows)) + BESIDE) if found else ""
 
 
@@ -188,6 +178,16 @@ def _bound_line(row: Verdict) -> np.ndarray:
     return bound_constant(row) * np.array([b if is_number(b) else math.nan for b in row.bound], dtype=float)
 
 
+def _look(row: Verdict) -> dict[str, Any]:
+    return {"fmt": MARKERS[row.calibration], "color": COLOURS[row.calibration], "zorder": 3}
+
+
+def _end_label(row: Verdict, y: float, told: str = "", more: Sequence[tuple[str, str]] = ()) -> EndLabel:
+    """Label the last point of a calibration: its name and number, further lines, and the verdict."""
+    name = f"{noise_title(row.calibration)} {told}".strip()
+    return EndLabel(y, name, TEXT_COLOURS[row.calibration], (*more, *mark(row)))
+
+
 def _draw_methods(axes: Axes, claim: ClaimResults, shown: Drawn) -> None:
     """Draw means of a part with several methods, which no curve joins: a line for each."""
     names = [
@@ -195,10 +195,8 @@ def _draw_methods(axes: Axes, claim: ClaimResults, shown: Drawn) -> None:
         for cell in _cells(claim, shown[0][0])
     ]
     for row, points in shown:
-        calibration, places = row.calibration, np.arange(len(points.mean), dtype=float)
         errors = np.nan_to_num(np.array([points.mean - points.low, points.high - points.mean]))
-        look: dict[str, Any] = {"fmt": MARKERS.get(calibration, "D"), "color": COLOURS.get(calibration, INK)}
-        axes.errorbar(points.mean, places, xerr=errors, elinewidth=0.8, zorder=3, **look)
+        axes.errorbar(points.mean, np.arange(float(len(points.mean))), xerr=errors, elinewidth=0.8, **_look(row))
     if all((points.mean > 0).all() for _, points in shown):
         log_x(axes)
     else:
@@ -251,16 +249,14 @@ def _visible(points: Series) -> np.ndarray:
 
 def _draw_series(axes: Axes, row: Verdict, points: Series) -> EndLabel:
     """Draw the points of a calibration, its line and its bound; returns what stands beside them."""
-    calibration, fitted, good = row.calibration, _fitted(row, points), ~beyond_log(points.mean)
-    colour = COLOURS.get(calibration, INK)
+    fitted, good, colour = _fitted(row, points), ~beyond_log(points.mean), COLOURS[row.calibration]
     x, mean = points.x[good], points.mean[good]
     at_foot(axes, points.x[~good], colour)
     if not len(x):
         return _label(row, 0.0)
     errors = np.nan_to_num(np.array([mean - points.low[good], points.high[good] - mean]))
-    look: dict[str, Any] = {"fmt": MARKERS.get(calibration, "D"), "color": colour, "elinewidth": 0.8, "zorder": 3}
     for shown, face in ((fitted[good], colour), (~fitted[good], "white")):
-        axes.errorbar(x[shown], mean[shown], errors[:, shown], markerfacecolor=face, **look)
+        axes.errorbar(x[shown], mean[shown], errors[:, shown], markerfacecolor=face, elinewidth=0.8, **_look(row))
     if _draws_fit(row, points):
         chosen = points.x[fitted]
         weights = log_weights(points.log_error[fitted], points.dof[fitted])
@@ -277,13 +273,11 @@ def _draw_series(axes: Axes, row: Verdict, points: Series) -> EndLabel:
 
 def _label(row: Verdict, y: float) -> EndLabel:
     """Say what stands beside the points of a calibration: its slope, that of the bound, and the verdict."""
+    if not is_number(row.slope) or row.meaning.outcome == "shown":
+        return _end_label(row, y)
     against = row.rules.compared_slope(row)
-    name = "noise off" if row.calibration == "none" else row.calibration
-    told = is_number(row.slope) and row.meaning.outcome != "shown"
     word = "bound" if row.rules.whose_exponent == "paper" else row.rules.whose_exponent
-    held = [(f"{word} {slope(against)}", FAINT)] if told and is_number(against) else []
-    text = f"{name} {slope(row.slope)}" if told else name
-    return EndLabel(y, text, TEXT_COLOURS.get(row.calibration, FAINT), (*held, *mark(row)))
+    return _end_label(row, y, slope(row.slope), [(f"{word} {slope(against)}", FAINT)] * is_number(against))
 
 
 def _draw_local_slopes(axes: Axes, row: Verdict, points: Series, fitted: np.ndarray) -> None:
@@ -297,7 +291,7 @@ def _draw_local_slopes(axes: Axes, row: Verdict, points: Series, fitted: np.ndar
             axes.annotate(
                 slope(value), middle, (3 * side, 3 * up), textcoords="offset points", size=5.5,
                 ha="left" if side > 0 else "right", va="bottom" if up > 0 else "top",
-                color=TEXT_COLOURS.get(row.calibration, FAINT),
+                color=TEXT_COLOURS[row.calibration],
             )  # fmt: skip
 
 
@@ -383,20 +377,14 @@ def _draw_grid(axes: Axes, claim: ClaimResults, shown: Sequence[Verdict], words:
     label_ends(axes, ends)
 
 
-def _look(row: Verdict) -> dict[str, Any]:
-    calibration = row.calibration
-    return {"fmt": MARKERS.get(calibration, "D"), "color": COLOURS.get(calibration, INK), "zorder": 3}
-
-
 def _ratio_label(row: Verdict, words: RatioWords, absent: int) -> EndLabel:
     """Label the last point: whose noise, the worst ratio, the cells that have none, the verdict."""
     ratios = _ratios(row)[0]
     good = ratios[np.isfinite(ratios) & (ratios > 0)]
-    colour = TEXT_COLOURS.get(row.calibration, FAINT)
-    more = [(f"{words.worst} {number(row.worst_ratio)}", colour)] * is_number(row.worst_ratio)
-    more += [(f"{absent} without ratio", colour)] * bool(absent)
-    name = "noise off" if row.calibration == "none" else row.calibration
-    return EndLabel(float(good[-1]) if len(good) else 0.0, name, colour, (*more, *mark(row)))
+    more = [f"{words.worst} {number(row.worst_ratio)}"] * is_number(row.worst_ratio)
+    more += [f"{absent} without ratio"] * bool(absent)
+    lines = [(text, TEXT_COLOURS[row.calibration]) for text in more]
+    return _end_label(row, float(good[-1]) if len(good) else 0.0, more=lines)
 
 
 def _ratios(row: Verdict) -> tuple[np.ndarray, np.ndarray]:
@@ -517,18 +505,17 @@ def _draw_epsilons(axes: Axes, shown: Sequence[tuple[Verdict, list[Charged]]], p
 
 
 def _draw_reals(axes: Axes, row: Verdict, cells: Sequence[Charged]) -> EndLabel:
-    calibration = row.calibration
-    colour, text_colour = COLOURS.get(calibration, INK), TEXT_COLOURS.get(calibration, FAINT)
+    colour = COLOURS[row.calibration]
     finite = [c for c in cells if math.isfinite(c.real)]
     axes.plot([c.cell.value for c in finite], [c.real for c in finite], color=colour, linewidth=0.8, zorder=2)
     for cell in finite:
-        axes.plot([cell.cell.value], [cell.real], KIND_MARKERS.get(cell.kind, "o"), color=colour, zorder=3)
+        axes.plot([cell.cell.value], [cell.real], KIND_MARKERS[cell.kind], color=colour, zorder=3)
     for cell in cells:
         if math.isinf(cell.real):
             place = axes.get_xaxis_transform()
             axes.text(cell.cell.value, 0.98, "∞", transform=place, color=colour, ha="center", va="top", size=8)
     y = finite[-1].real if finite else axes.get_ylim()[1]
-    return EndLabel(y, calibration, text_colour, ((_reals(cells), text_colour), *mark(row)))
+    return _end_label(row, y, more=[(_reals(cells), TEXT_COLOURS[row.calibration])])
 
 
 def _reals(cells: Sequence[Charged]) -> str:

@@ -26,9 +26,9 @@ from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import NOTHING, count, exponent, is_number, number, plain, slope, span, with_error
-from dpsco_bench.report.tables import Column, Columns, ReportTable, at, leads_to
+from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, at, leads_to
 from dpsco_bench.report.verdicts import claim_file_table, measured_parts, noise_off, slope_text
-from dpsco_bench.report.wording import options_text, privacy_text, setting, symbols, tone
+from dpsco_bench.report.wording import noise_title, options_text, privacy_text, setting, symbols, tone
 
 RATE_NOTE = (
     "Bound: slope of the full bound formula, logarithms included, over the same grid and with the same weights. Under "
@@ -74,7 +74,7 @@ RATES: Columns = {
     "Claim": Column("claim.id", raw="claim", kind="code", link=leads_to("claim.id")),
     "Part": Column("part.id", raw="part", kind="code", link=leads_to("claim.id", "part.id")),
     "In": Column("first.parameter", symbols),
-    "Paper": Column("first.claimed_exponent", exponent, numeric=True),
+    "Paper": Number("first.claimed_exponent", exponent),
 }
 
 
@@ -82,20 +82,15 @@ def rates_table(inputs: Inputs, paper: str, title: str) -> ReportTable:
     found = sweeps(inputs.of_paper(paper))
     columns = dict(RATES)
     for calibration in judged_calibrations(found):
-        name, row = calibration_title(calibration), f"rows.{calibration}"
-        columns[f"Bound, {name}"] = Column(
-            f"{row}.bound_slope",
-            lambda value: "" if value is None else slope(value),
-            f"bound_slope_{calibration}",
-            numeric=True,
+        name, row = noise_title(calibration), f"rows.{calibration}"
+        columns[f"Bound, {name}"] = Number(
+            f"{row}.bound_slope", lambda value: "" if value is None else slope(value), f"bound_slope_{calibration}"
         )
         raw = {f"slope_{calibration}": f"{row}.slope", f"ci_{calibration}": f"{row}.ci"}
-        columns[f"Measured, {name}"] = Column(row, lambda row: slope_text(row) if row else "", raw, numeric=True)
+        columns[f"Measured, {name}"] = Number(row, lambda row: slope_text(row) if row else "", raw)
         columns[f"Verdict, {name}"] = verdict_column(calibration)
-    columns["Noise off"] = Column(
-        lambda sweep: noise_off(sweep.claim, sweep.first),
-        raw={"noise_off_slope": "first.noise_off_slope"},
-        numeric=True,
+    columns["Noise off"] = Number(
+        lambda sweep: noise_off(sweep.claim, sweep.first), raw={"noise_off_slope": "first.noise_off_slope"}
     )
     return ReportTable(f"{paper}.rates", f"{title}: exponents claimed and measured", columns, found, RATE_NOTE)
 
@@ -110,10 +105,6 @@ def verdict_column(calibration: str, sweep: str = "") -> Column:
 
 def judged_calibrations(found: Iterable[Sweep]) -> list[str]:
     return ["paper", "accounted", *(["none"] if any("none" in sweep.rows for sweep in found) else [])]
-
-
-def calibration_title(calibration: str) -> str:
-    return "noise off" if calibration == "none" else calibration
 
 
 def number_tables(claim: ClaimResults) -> list[ReportTable]:
@@ -138,11 +129,11 @@ RISK_KIND = Column("row.risk_kind")
 CELLS: Columns = {
     **PART,
     "In": Column("parameter", symbols),
-    "Value": Column("value", plain, numeric=True),
+    "Value": Number("value", plain),
     "Risk": RISK_KIND,
-    "Mean ± s.e.": Column("shown", raw={"mean": "mean", "stderr": "stderr"}, numeric=True),
-    "Bound or reference": Column("bound", number, numeric=True),
-    "Mean / bound": Column("ratio", number, numeric=True),
+    "Mean ± s.e.": Number("shown", raw={"mean": "mean", "stderr": "stderr"}),
+    "Bound or reference": Number("bound", number),
+    "Mean / bound": Number("ratio", number),
 }
 
 
@@ -161,10 +152,8 @@ ORDERINGS: Columns = {
     **PART,
     "Medians of": Column("pair"),
     "Where": Column("comparison", symbols),
-    "Ratio": Column("ratio", number, numeric=True),
-    "Interval": Column(
-        "ci", lambda ci: f"[{number(ci[0])}, {number(ci[1])}]", {"ci_low": "ci.0", "ci_high": "ci.1"}, numeric=True
-    ),
+    "Ratio": Number("ratio", number),
+    "Interval": Number("ci", lambda ci: f"[{number(ci[0])}, {number(ci[1])}]", {"ci_low": "ci.0", "ci_high": "ci.1"}),
     "Risk": RISK_KIND,
     "Says": Column("says"),
 }
@@ -403,15 +392,15 @@ def _rebuilt(inputs: Inputs, text: TableText) -> ReportTable:
         columns[title] = Column(methodcaller("printed", title), raw=slug(title).replace("-", "_"))
     if any(row.entry.schedule for row in rows):
         columns["Schedule"] = Column("schedule")
-    columns["Gradients"] = Column(
-        "evaluations", lambda value: "" if value is None else count(round(value)), "gradient_evaluations", numeric=True
+    columns["Gradients"] = Number(
+        "evaluations", lambda value: "" if value is None else count(round(value)), "gradient_evaluations"
     )
     for calibration in judged_calibrations(row.sweep for row in rows):
         columns |= _measured_columns(calibration)
         if text.lower_bound:
-            title = f"Risk / {get_bound(text.lower_bound).text}, {calibration_title(calibration)}"
+            title = f"Risk / {get_bound(text.lower_bound).text}, {noise_title(calibration)}"
             value = methodcaller("over_lower_bound", calibration)
-            columns[title] = Column(value, _or_nothing, f"over_lower_bound_{calibration}", numeric=True)
+            columns[title] = Number(value, _or_nothing, f"over_lower_bound_{calibration}")
     columns |= _worst_columns(rows)
     if any(row.spent for row in rows):
         columns |= QUERIES
@@ -435,18 +424,15 @@ COLUMNS: Columns = {
         link=leads_to("sweep.claim.id", "sweep.part.id"),
     ),
     "At": Column(
-        "where",
-        raw={"parameter": "sweep.first.parameter", "n": "point.n", "d": "point.d", "epsilon": "point.epsilon"},
+        "where", raw={"parameter": "sweep.first.parameter", "n": "point.n", "d": "point.d", "epsilon": "point.epsilon"}
     ),
     "Privacy of the paper's noise": Column(
         lambda row: privacy_text(verdict) if (verdict := row.sweep.rows.get("paper")) else NOTHING, raw="privacy"
     ),
 }
 QUERIES: Columns = {  # value queries of the row at the common point: the printed count, and the mean over the draws
-    "Value queries claimed": Column(
-        "spent.bound", _first_count, {"value_queries_claimed": "spent.bound.0"}, numeric=True
-    ),
-    "Counted": Column("spent.mean", _first_count, {"value_queries_counted": "spent.mean.0"}, numeric=True),
+    "Value queries claimed": Number("spent.bound", _first_count, {"value_queries_claimed": "spent.bound.0"}),
+    "Counted": Number("spent.mean", _first_count, {"value_queries_counted": "spent.mean.0"}),
 }
 _NOTE = (
     "Risks with their standard errors and gradient evaluations stand at the size nearest to the common one of the "
@@ -512,9 +498,9 @@ def _worst_columns(rows: Sequence[RebuiltRow]) -> Columns:
     columns = {}
     for calibration, form in ((calibration, form) for calibration in CALIBRATIONS for form in ("", f"{UNSPLIT}_")):
         if any(form + calibration in row.worst for row in rows):
-            title = f"Worst risk / {form.replace('_', ' ')}bound, {calibration_title(calibration)}"
+            title = f"Worst risk / {form.replace('_', ' ')}bound, {noise_title(calibration)}"
             name = f"worst_ratio_{form}{calibration}"
-            columns[title] = Column(f"worst.{form}{calibration}", _or_nothing, name, numeric=True)
+            columns[title] = Number(f"worst.{form}{calibration}", _or_nothing, name)
     return columns
 
 
@@ -528,10 +514,10 @@ def _measured_columns(calibration: str) -> Columns:
     def shown(row: Verdict | None) -> str:
         return "" if row is None else NOTHING if uncertified(row) else slope_text(row)
 
-    name, row = calibration_title(calibration), f"sweep.rows.{calibration}"
+    name, row = noise_title(calibration), f"sweep.rows.{calibration}"
     values = {f"{key}_{calibration}": f"cells.{calibration}.0.{i}" for i, key in enumerate(("value", "mean", "stderr"))}
     return {
-        f"Measured, {name}": Column(methodcaller("mean_text", calibration), raw=values, numeric=True),
-        f"Slope, {name}": Column(row, shown, {f"slope_{calibration}": f"{row}.slope"}, numeric=True),
+        f"Measured, {name}": Number(methodcaller("mean_text", calibration), raw=values),
+        f"Slope, {name}": Number(row, shown, {f"slope_{calibration}": f"{row}.slope"}),
         f"Verdict, {name}": verdict_column(calibration, "sweep."),
     }

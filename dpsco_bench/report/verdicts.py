@@ -18,7 +18,7 @@ from dpsco_bench.claims.kinds import COMMON_WORDS, Field, get_kind
 from dpsco_bench.claims.model import GRID, RISK, Claim
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import NOTHING, count, exponent, is_number, number, plain, slope, span, with_interval
-from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
+from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, leads_to
 from dpsco_bench.report.wording import epsilon_text, meanings, privacy_text, quantity_label, symbols, tone
 
 NOISE = {"paper": "printed noise", "accounted": "accounted noise", "none": "noise off"}
@@ -161,7 +161,7 @@ def counts_table(rows: Iterable[Verdict]) -> ReportTable:
     names = {word: word.replace(", ", "_").replace(" ", "_") for word in words}
     columns = {
         "Kind": Column("kind", lambda kind: get_kind(kind).title),
-        **{word: Column(name, lambda number: str(number or "·"), numeric=True) for word, name in names.items()},
+        **{word: Number(name, lambda number: str(number or "·")) for word, name in names.items()},
     }
     frame = [{"kind": kind, **{name: own[word] for word, name in names.items()}} for kind, own in sorted(found.items())]
     return ReportTable("counts", "Verdicts by kind", columns, frame)
@@ -203,17 +203,13 @@ def _columns(claims: Mapping[str, ClaimResults]) -> Columns:
             kind="verdict",
             tone=lambda row: "plain" if row.beside else tone(row),  # what is beside the statement counts for nothing
         ),
-        "Measured [interval]": Column(
-            measured,
-            raw={"slope": "slope", "ci_low": "ci.0", "ci_high": "ci.1", "worst_ratio": "worst_ratio"},
-            numeric=True,
+        "Measured [interval]": Number(
+            measured, raw={"slope": "slope", "ci_low": "ci.0", "ci_high": "ci.1", "worst_ratio": "worst_ratio"}
         ),
-        "Bound": Column(
-            of_claim(compared_with), raw={"bound_slope": "bound_slope", "tolerance": "tolerance"}, numeric=True
-        ),
-        "Replicates, level": Column(effort, raw={"level": "level"}, numeric=True),
-        "Paper's exponent": Column("claimed_exponent", exponent, numeric=True),
-        "Noise off": Column(of_claim(noise_off), raw={"noise_off_slope": "noise_off_slope"}, numeric=True),
+        "Bound": Number(of_claim(compared_with), raw={"bound_slope": "bound_slope", "tolerance": "tolerance"}),
+        "Replicates, level": Number(effort, raw={"level": "level"}),
+        "Paper's exponent": Number("claimed_exponent", exponent),
+        "Noise off": Number(of_claim(noise_off), raw={"noise_off_slope": "noise_off_slope"}),
         "Privacy": Column(
             privacy_text, raw={"privacy_status": "privacy_status", **{name: f"noise.{name}" for name in noise}}
         ),
@@ -310,7 +306,7 @@ def panel_message(claim: ClaimResults, rows: Sequence[Verdict]) -> str:
     first = rows[0]
     said: dict[str, list[str]] = {}
     for row in rows:
-        said.setdefault(phrase(claim, row), []).append(NOISE.get(row.calibration, row.calibration))
+        said.setdefault(phrase(claim, row), []).append(NOISE[row.calibration])
     has_place = first.rules.measures_slope and not first.rules.counts and first.parameter not in ("", GRID)
     name = first.parameter.removeprefix("problem.").removeprefix("algorithm.")
     name = name if name == "norm_kappa" else name.replace("_", " ")

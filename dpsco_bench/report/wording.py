@@ -121,6 +121,10 @@ def parameter_label(parameter: str, paper: str = "") -> str:
     return _PARAMETERS.get(parameter) or LABELS.find(f"{paper}.{parameter}") or symbols(parameter).replace("_", " ")
 
 
+def noise_title(calibration: str) -> str:
+    return "noise off" if calibration == "none" else calibration
+
+
 def quantity_label(quantity: str, paper: str) -> str:
     return _QUANTITIES.get(quantity) or LABELS.find(f"{paper}.{quantity}") or quantity.replace("_", " ")
 

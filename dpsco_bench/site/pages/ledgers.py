@@ -25,7 +25,7 @@ from dpsco_bench.report.inputs import Charged, Inputs
 from dpsco_bench.report.ledger import COLUMNS, LAW_MEANING, LAW_TITLE, LedgerRow
 from dpsco_bench.report.numbers import NOTHING, count, number, seconds
 from dpsco_bench.report.rebuilt import errata_note
-from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
+from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, address, leads_to
 from dpsco_bench.site import markdown as md
 from dpsco_bench.site.content import Pages, SiteContent
 
@@ -255,14 +255,12 @@ JOBS: Columns = {
     "Claim": Column("job.claim", kind="code"),
     "Part": Column("job.part", kind="code"),
     "Noise": Column("job.calibration"),
-    "Cells": Column(lambda row: len(row["job"].cells), str, "cells", numeric=True),
-    "Replicates": Column(
-        "job", _replicates, {"replicates": "job.replicates", "data_sets": "job.data_sets"}, numeric=True
-    ),
+    "Cells": Number(lambda row: len(row["job"].cells), str, "cells"),
+    "Replicates": Number("job", _replicates, {"replicates": "job.replicates", "data_sets": "job.data_sets"}),
     "Evaluation": Column("job.evaluation", lambda name: name.replace("_", " ")),
-    "Calibration (CPU)": Column("calibrate.0", seconds, "calibrate_cpu_s", numeric=True),
-    "Run (CPU)": Column("run.0", seconds, "run_cpu_s", numeric=True),
-    "Memory (MB)": Column("run.1", number, "peak_mb", numeric=True),
+    "Calibration (CPU)": Number("calibrate.0", seconds, "calibrate_cpu_s"),
+    "Run (CPU)": Number("run.0", seconds, "run_cpu_s"),
+    "Memory (MB)": Number("run.1", number, "peak_mb"),
     "Key": Column("job.key", raw={"key": "job.key", "calibration_key": "job.calibration_key"}, kind="code"),
 }
 

@@ -8,6 +8,7 @@ from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.analysis.answer import QUESTIONS
 from dpsco_bench.analysis.judge import FROM_MEMORY
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.report.inputs import grouped
 from dpsco_bench.report.ledger import LedgerRow
 from dpsco_bench.report.numbers import NOTHING, is_number, slope, span
 from dpsco_bench.report.opening import PaperLine, answers_table, counts_table, headline, papers_table
@@ -86,11 +87,9 @@ def _ledgers(content: SiteContent, paper: str) -> list[str]:
 
 def _own_ledger(content: SiteContent, paper: str) -> list[LedgerRow]:
     """Pick the row of largest real over claimed epsilon of every mechanism, variant and status of the paper's noise."""
-    groups: dict[tuple[str, str, str], list[LedgerRow]] = {}
-    for row in content.ledger.rows:
-        cell = row.first
-        if cell.calibration == "paper" and cell.cell.algorithm.startswith(f"{paper}."):
-            groups.setdefault((cell.cell.algorithm, cell.calibrated.variant, cell.noise.status), []).append(row)
+    known = ((row, row.first) for row in content.ledger.rows)
+    own = [row for row, cell in known if cell.calibration == "paper" and cell.cell.algorithm.startswith(f"{paper}.")]
+    groups = grouped(own, lambda row: (row.first.cell.algorithm, row.first.calibrated.variant, row.first.noise.status))
     return [max(rows, key=lambda row: max(cell.noise.excess for cell in row.cells)) for rows in groups.values()]
 
 
@@ -109,9 +108,7 @@ def rebuilt(content: SiteContent, found: ReportTable) -> str:
     """Show a paper's table with its own rows and columns, below each entry what was measured; or a computed one."""
     if not isinstance(found.rows[0], RebuiltRow):
         return md.table(found)
-    rows: dict[str, list[RebuiltRow]] = {}
-    for row in found.rows:
-        rows.setdefault(row.entry.row, []).append(row)
+    rows: dict[str, list[RebuiltRow]] = grouped(found.rows, lambda row: row.entry.row)
     more = list(dict.fromkeys(title for row in found.rows for title in row.entry.printed))
     used = {key: title for key, title in TITLES.items() if any(getattr(row.entry, key) for row in found.rows)}
     lines = []
@@ -144,9 +141,7 @@ SAID = {"printed": "shows", "noise": "private", "private": "shows with private n
 
 def _exponents(rows: Sequence[Verdict]) -> list[str]:
     """List for each parameter the measured slopes and, in brackets, the stated ones."""
-    found: dict[str, list[Verdict]] = {}
-    for row in (row for row in rows if is_number(row.slope)):
-        found.setdefault(row.parameter, []).append(row)
+    found = grouped((row for row in rows if is_number(row.slope)), lambda row: row.parameter)
     return [
         f"in {md.text(symbols(name))}: {span([one.slope for one in own], slope)} "
         f"({span([one.bound_slope for one in own], slope)})"
