@@ -31,7 +31,7 @@ LOADED = (
     "dpsco_bench.cli.verbs.worker",
     "dpsco_bench.analysis.judge",
     "dpsco_bench.execution.calibration",
-    "dpsco_bench.report.curves",
+    "dpsco_bench.report.kind_figures",
     "dpsco_bench.report.figures",
     "dpsco_bench.fused.compiled",
     "matplotlib.backends.backend_pdf",

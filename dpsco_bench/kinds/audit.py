@@ -94,7 +94,7 @@ class AuditKind(Kind):
 
     def figures(self, claim: Any, rows: Sequence[Any]) -> Mapping[str, Any] | None:
         """One for a claim of audits alone."""
-        from dpsco_bench.report.audits import audits_figure, known_audits
+        from dpsco_bench.report.kind_figures import audits_figure, known_audits
 
         audits = known_audits(rows)
         return {"": audits_figure([claim])} if audits and len(audits) == len(claim.rows) else None

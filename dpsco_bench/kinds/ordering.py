@@ -121,7 +121,7 @@ class Ordering(Kind):
         )
 
     def figures(self, claim: Any, rows: Sequence[Any]) -> Mapping[str, Any]:
-        from dpsco_bench.report.curves import curve_figures
+        from dpsco_bench.report.kind_figures import curve_figures
 
         return curve_figures(claim, rows)
 

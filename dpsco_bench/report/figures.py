@@ -21,10 +21,10 @@ from matplotlib.figure import Figure
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import failing_as
-from dpsco_bench.report.audits import audits_figure
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
 from dpsco_bench.report.drawing import FAINT, INK, SHADES, TEXTS, Panel, bare, compose, save, style, words_panel
 from dpsco_bench.report.inputs import ClaimResults, Inputs, grouped
+from dpsco_bench.report.kind_figures import audits_figure
 from dpsco_bench.report.numbers import is_number, number, slope
 from dpsco_bench.report.own_figures import extra_panels
 from dpsco_bench.report.panels import BESIDE, LABEL_CHARACTERS, bound_constant, panel_line, series, worded_panel

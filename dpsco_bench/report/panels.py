@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -78,9 +77,8 @@ def mark(row: Verdict) -> list[tuple[str, str]]:
     return [(line, colour) for line in lines[:MOST_LINES]]
 
 
-@dataclass(frozen=True)
-class Series:
-    """Means and intervals of a calibration, and errors and degrees of freedom of log means for the fit's weights."""
+class Series(NamedTuple):
+    """Means and intervals of a calibration, errors and degrees of freedom of log means for the fit's weights."""
 
     x: np.ndarray
     mean: np.ndarray

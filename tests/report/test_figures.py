@@ -18,15 +18,15 @@ from dpsco_bench.claims.kinds import all_kinds, get_kind
 from dpsco_bench.claims.model import GRID, MeasuredPart, Method, Part
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report import own_figures
-from dpsco_bench.report.audits import audits_figure, rows_of
 from dpsco_bench.report.axes import FOOT, decade_text, spread, tick_text
 from dpsco_bench.report.drawing import COLOURS, INK, SHADES, compose, style
 from dpsco_bench.report.figures import claim_figures, variant_groups, write_figures
 from dpsco_bench.report.inputs import ClaimResults, Inputs
-from dpsco_bench.report.opening import COLOURS as OPENING
+from dpsco_bench.report.kind_figures import audits_figure, rows_of
 from dpsco_bench.report.own_figures import FIGURES, figure_names
 from dpsco_bench.report.panels import _groups, _ratio_places, _ratios, worded_panel
 from dpsco_bench.report.verdicts import Group
+from dpsco_bench.site.content import COLOURS as OPENING
 
 from .legible import faults
 

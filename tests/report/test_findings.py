@@ -58,13 +58,20 @@ def too_small(results):
     need(real > 0, real < 1000)
 
 
-def told(say, **more):
-    given = {"claims": ["wang2017.kinds"], "pages": (), "profiles": (), "papers": (), **more}
-    return Finding(say.__name__.replace("_", "-"), say, **given)
+@pytest.fixture
+def told(content, monkeypatch):
+    def tell(say, **more):
+        """What the site says of one finding."""
+        given = {"claims": ["wang2017.kinds"], "pages": (), "profiles": (), "papers": (), **more}
+        one = Finding(say.__name__.replace("_", "-"), say, **given)
+        monkeypatch.setattr("dpsco_bench.site.pages.home.all_findings", lambda: [one])
+        return findings(content)
+
+    return tell
 
 
-def test_a_finding_is_said_with_its_numbers_and_the_claims_that_it_counts(content, tmp_path):
-    ((found,), unsaid) = findings(content, [told(real_eps)])
+def test_a_finding_is_said_with_its_numbers_and_the_claims_that_it_counts(told, tmp_path):
+    ((found,), unsaid) = told(real_eps)
     assert unsaid == [] and found.said.title == "The real eps is 3.24×10⁵ for a claim of 1"
     assert found.said.sentence == "That is 324000 times as much."
     counted = [row.id for row in found.said.rows]
@@ -73,9 +80,9 @@ def test_a_finding_is_said_with_its_numbers_and_the_claims_that_it_counts(conten
     assert "<svg" in (tmp_path / "finding--real-eps.svg").read_text()
 
 
-def test_a_finding_that_the_numbers_contradict_stops_the_build(content):
+def test_a_finding_that_the_numbers_contradict_stops_the_build(told):
     with pytest.raises(InputError, match=r"finding too-small: needs = 'real < 1000': .* real = 3.24e\+05"):
-        findings(content, [told(too_small)])
+        told(too_small)
 
 
 def test_each_condition_is_read_from_its_own_call():
@@ -92,10 +99,10 @@ def test_each_condition_is_read_from_its_own_call():
 @pytest.mark.parametrize(
     "more", [{"claims": ["wang2017.elsewhere"]}, {"papers": ["wang2017", "gone2020"]}], ids=["claim", "paper"]
 )
-def test_a_finding_of_what_is_not_there_is_left_out_and_named(content, more):
-    said, (unsaid,) = findings(content, [told(real_eps, **more)])
-    assert said == [] and unsaid.id == "real-eps" and unsaid.reason
-    assert unsaid.title == "The real eps is … for a claim of …"
+def test_a_finding_of_what_is_not_there_is_left_out_and_named(told, more):
+    said, ((unsaid, reason),) = told(real_eps, **more)
+    assert said == [] and unsaid.id == "real-eps" and reason
+    assert unsaid.outline("title") == "The real eps is … for a claim of …"
 
 
 def test_bounds_are_rounded_so_that_they_stay_bounds():
