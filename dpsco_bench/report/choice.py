@@ -91,7 +91,7 @@ def sweep_figure(rows: Sequence[SweptRun]) -> Figure:
     lines = grouped(rows, name)
     drawn = Figure(figsize=(4.6, 2.7 + 0.16 * len(lines) * (len(lines) > 1)), layout="constrained")
     axes = drawn.add_subplot()
-    axes.set_title(heading(rows), loc="left", size=7, color=INK)
+    axes.set_title(heading(rows), loc="left", size=7, weight="normal", color=INK)
     everything, ends = [], []
     for number_, (label, found) in enumerate(lines.items()):
         found = sorted(found, key=lambda row: _number(row.swept[axis])) if axis else found

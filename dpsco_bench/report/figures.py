@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -87,22 +87,20 @@ def write_figures(inputs: Inputs, id: str, folder: Path) -> list[Path]:
     if board := next((board for board in inputs.boards if board.id == id), None):
         from dpsco_bench.leaderboard.phases import board_figures  # brings accountants, which no claim's figure needs
 
-        with style():
-            return _written(board_figures(board), id, folder)
-    if id != AUDITS:
-        return write_claim_figures(inputs.claim(id), folder)
-    with style():
-        return _written({"": audits_figure(inputs.claims)}, id, folder)
+        return _written(lambda: board_figures(board), id, folder)
+    if id == AUDITS:
+        return _written(lambda: {"": audits_figure(inputs.claims)}, id, folder)
+    return write_claim_figures(inputs.claim(id), folder)
 
 
-def write_claim_figures(results: ClaimResults, folder: Path) -> list[Path]:
-    with style(), failing_as(f"figure of {results.id}"):
-        return _written(claim_figures(results), results.id, folder)
+def write_claim_figures(claim: ClaimResults, folder: Path) -> list[Path]:
+    return _written(lambda: claim_figures(claim), claim.id, folder)
 
 
-def _written(figures: Mapping[str, Figure], id: str, folder: Path) -> list[Path]:
+def _written(draw: Callable[[], Mapping[str, Figure]], id: str, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
-    return [path for suffix, figure in figures.items() for path in save(figure, folder / f"{id}{suffix}")]
+    with style(), failing_as(f"figure of {id}"):
+        return [path for suffix, figure in draw().items() for path in save(figure, folder / f"{id}{suffix}")]
 
 
 def variant_groups(claim: ClaimResults, rows: Sequence[Verdict]) -> dict[tuple[str, str, str], list[Verdict]]:

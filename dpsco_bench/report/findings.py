@@ -87,10 +87,11 @@ class Finding:
     def path(self) -> Path:
         return Path(self.say.__code__.co_filename)
 
-    def outline(self, part: str) -> str:
-        """Read its ``title``, ``sentence`` or ``means`` from the function's text, with … for every number."""
+    @property
+    def title(self) -> str:
+        """Its title, read from the function's text, with … for every number."""
         named = (node for node in ast.walk(_parsed(self.say.__code__)) if isinstance(node, ast.keyword))
-        text = next((node.value for node in named if node.arg == part), None)
+        text = next((node.value for node in named if node.arg == "title"), None)
         pieces = text.values if isinstance(text, ast.JoinedStr) else [text]
         return "".join(str(piece.value) if isinstance(piece, ast.Constant) else "…" for piece in pieces)
 

@@ -14,12 +14,12 @@ from dpsco_bench.analysis.answer import answer as answer_of
 from dpsco_bench.analysis.bootstrap import expected_chance_deviations
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import COMMON_WORDS, Field, get_kind
+from dpsco_bench.claims.kinds import COMMON_WORDS, Field, all_kinds, get_kind
 from dpsco_bench.claims.model import GRID, RISK, Claim
-from dpsco_bench.report.inputs import ClaimResults, Inputs
+from dpsco_bench.report.inputs import ClaimResults, Inputs, grouped
 from dpsco_bench.report.numbers import NOTHING, count, exponent, is_number, number, plain, slope, span, with_interval
 from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, leads_to
-from dpsco_bench.report.wording import epsilon_text, meanings, privacy_text, quantity_label, symbols, tone
+from dpsco_bench.report.wording import TONES, epsilon_text, privacy_text, quantity_label, symbols, tone
 
 NOISE = {"paper": "printed noise", "accounted": "accounted noise", "none": "noise off"}
 RUNS = "Runs that could refute privacy"
@@ -149,15 +149,13 @@ def chance_text(rows: Iterable[Verdict]) -> str:
 
 
 def counts_table(rows: Iterable[Verdict]) -> ReportTable:
-    """Count verdicts by kind and word, words in the order of `wording.meanings`."""
-    found: dict[str, Counter[str]] = {}
-    for row in rows:
-        found.setdefault(row.kind, Counter())[row.counted_as] += 1
-    order = {word: place for place, (word, *_) in enumerate(meanings())}
-    words = sorted(
-        {word for own in found.values() for word in own},
-        key=lambda word: (order.get(word.partition(",")[0], len(order)), word),
-    )
+    """Count verdicts by kind and word, words that confirm first."""
+    found = {kind: Counter(row.counted_as for row in own) for kind, own in grouped(rows, lambda row: row.kind).items()}
+    known = [word for kind in all_kinds() for word in kind.words.items()] + [*COMMON_WORDS.items()]
+    known.sort(key=lambda word: [*TONES].index(word[1].outcome))
+    order = {word.replace("_", " "): -place for place, (word, _) in enumerate(reversed(known))}  # of the first such
+    every = {word for own in found.values() for word in own}
+    words = sorted(every, key=lambda word: (order.get(word.partition(",")[0], 1), word))
     names = {word: word.replace(", ", "_").replace(" ", "_") for word in words}
     columns = {
         "Kind": Column("kind", lambda kind: get_kind(kind).title),

@@ -13,7 +13,6 @@ from dpsco_bench.analysis.rounding import digits_beside, outward
 from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
 from dpsco_bench.claims.catalogue import conf_files, naming
 from dpsco_bench.claims.files import build_checked, read_shipped
-from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.ledger import SEQUENCE_WORDS, SIGNS, STATUS_WORDS
 from dpsco_bench.registry import Registry, papers
@@ -81,24 +80,6 @@ def symbols(text: str) -> str:
 def _power_of_ten(mantissa: str, sign: str, power: str) -> str:
     lead = "" if float(mantissa) == 1 else f"{mantissa}×"
     return f"{lead}10{superscript(sign.strip('+') + power)}"
-
-
-def meanings() -> list[tuple[str, str, str]]:
-    """List (word, tone, meaning) of every verdict, those that confirm first, with all meanings of a word."""
-    found: dict[str, tuple[str, dict[str, list[str]]]] = {}
-    for kind in all_kinds():
-        for word, what in kind.words.items():
-            found.setdefault(word, (what.outcome, {}))[1].setdefault(what.meaning, []).append(kind.title)
-    for word, what in COMMON_WORDS.items():
-        found[word] = what.outcome, {what.meaning: []}
-    rows = []
-    for word, (outcome, told) in sorted(found.items(), key=lambda item: list(TONES).index(item[1][0])):
-        alone = len(told) == 1
-        text = "; ".join(text if alone else f"{', '.join(kinds)}: {text}" for text, kinds in told.items())
-        rows.append((word.replace("_", " "), TONES[outcome], text))
-    last = max(number for number, (_, tone, _) in enumerate(rows) if tone in map(TONES.get, CONFIRMING))
-    rows.insert(last + 1, (f"…, {QUALIFIED}", QUALIFIED, RESERVED))
-    return rows
 
 
 def tone(row: Verdict) -> str:

@@ -102,7 +102,7 @@ def test_each_condition_is_read_from_its_own_call():
 def test_a_finding_of_what_is_not_there_is_left_out_and_named(told, more):
     said, ((unsaid, reason),) = told(real_eps, **more)
     assert said == [] and unsaid.id == "real-eps" and reason
-    assert unsaid.outline("title") == "The real eps is … for a claim of …"
+    assert unsaid.title == "The real eps is … for a claim of …"
 
 
 def test_bounds_are_rounded_so_that_they_stay_bounds():

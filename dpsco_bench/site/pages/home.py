@@ -113,7 +113,7 @@ def home_page(content: SiteContent, found: Sequence[Supported], unsaid: Sequence
     lines = content.lines
     title = "Findings" if found else "What this profile measures"
     said = brief(claim.answer for line in lines for claim in line.claims)
-    left_out = [f"“{md.text(one.outline('title'))}”: {md.text(reason)}." for one, reason in unsaid]
+    left_out = [f"“{md.text(one.title)}”: {md.text(reason)}." for one, reason in unsaid]
     pieces = [
         md.heading("Does it show, and is it private?", target="standings"),
         f"{STAND}\n",
