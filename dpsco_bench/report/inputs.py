@@ -111,18 +111,16 @@ class ClaimResults:
     def rows(self) -> list[Verdict]:
         """Verdicts, one per (part, calibration), in the order of the claim's file; one that is missing says so."""
         stored = read_judged(self.files.verdicts(self.id)) if self.verdicts is None else None
-        rows = {(row.part, row.calibration): row for row in (stored.verdicts if stored else self.verdicts or ())}
+        found = {(row.part, row.calibration): row for row in (stored.verdicts if stored else self.verdicts or ())}
         profile = self.jobs[0].profile if self.jobs else ""
-        for part in self.claim.parts:
-            absent = Verdict(NOT_MEASURED, part.kind, "no verdict file", id=self.id, part=part.id, profile=profile)
-            for calibration in part.calibrations:
-                rows.setdefault((part.id, calibration), replace(absent, calibration=calibration))
-        order = {part: number for number, part in enumerate(self.parts)}
-        return sorted(rows.values(), key=lambda row: order.get(row.part, len(order)))
+        absent = Verdict(NOT_MEASURED, reason="no verdict file", id=self.id, profile=profile)
+        names = [(part, calibration) for part in self.claim.parts for calibration in part.calibrations]
+        return [
+            found.get((part.id, c)) or replace(absent, kind=part.kind, part=part.id, calibration=c) for part, c in names
+        ]
 
     def part(self, row: Verdict) -> Part:
-        """Find the part of a verdict; a bare one for a row of a part that the plan does not know."""
-        return self.parts.get(row.part) or Part(row.part, row.kind, [])
+        return self.parts[row.part]
 
     def job(self, part: str, calibration: str) -> Job | None:
         return next((j for j in self.jobs if j.part == part and j.calibration == calibration), None)
@@ -136,7 +134,7 @@ class ClaimResults:
 
     def charged(self, part: str, calibration: str) -> list[Charged]:
         """Find the charged cells that a (part, calibration) judges; of those that differ in a signal alone, one."""
-        wanted = {part, *(self.parts[part].uses if part in self.parts else ())}
+        wanted = {part, *self.parts[part].uses}
         found: dict[tuple[Any, ...], Charged] = {}
         for job in (job for job in self.jobs if job.part in wanted and job.calibration == calibration):
             for cell, calibrated in zip(job.cells, self.calibrations(job), strict=False):
