@@ -136,7 +136,7 @@ def decade_text(value: float) -> str:
 def label_ends(axes: Axes, labels: Sequence[EndLabel]) -> None:
     """Write labels at the right edge, each at its curve's height, pushed apart where they would overlap."""
     wanted = sorted(labels, key=lambda label: (_height(axes, label.y), label.text, label.colour))
-    places = spread([_height(axes, label.y) for label in wanted], [label.height for label in wanted], ENDS)
+    places = spread([_height(axes, label.y) for label in wanted], [label.height for label in wanted])
     for place, label in zip(places, wanted, strict=True):
         top = place + (label.height - LABEL_GAP) / 2
         if label.x is not None:
@@ -169,10 +169,8 @@ def fitting(axes: Axes, text: str, size: float) -> float:
     return size if wide <= room else max(SMALLEST, size * room / wide)
 
 
-def spread(
-    places: Sequence[float], gap: float | Sequence[float], ends: tuple[float, float] = (-math.inf, math.inf)
-) -> list[float]:
-    """Move sorted places apart, each with the room ``gap``, keeping order and positions as far as possible.
+def spread(places: Sequence[float], gap: float | Sequence[float]) -> list[float]:
+    """Move sorted places apart between `ENDS`, each with the room ``gap``, as little as possible and in order.
 
     Neighbours that touch become a block about the mean of where they would be; what does not fit stands out at the top.
     """
@@ -181,7 +179,7 @@ def spread(
     sizes = np.broadcast_to(gap, len(places))
     below = np.cumsum(sizes) - sizes / 2  # of each place, the room that it needs down to the first one's lower edge
     lowest = isotonic_regression(places - below).x
-    return [float(place) for place in np.maximum(ends[0], np.minimum(lowest, ends[1] - sizes.sum())) + below]
+    return [float(place) for place in np.maximum(ENDS[0], np.minimum(lowest, ENDS[1] - sizes.sum())) + below]
 
 
 def beyond_log(values: np.ndarray) -> np.ndarray:

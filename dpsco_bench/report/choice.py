@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from dpsco_bench.claims.bounds.orders import ORDER_ONLY
 from dpsco_bench.execution.job_results import SweptRun
 from dpsco_bench.report.axes import log_x, log_y, value_axis
-from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, INK, cut
+from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, INK
 from dpsco_bench.report.inputs import grouped
 from dpsco_bench.report.numbers import number, plain
 
@@ -64,7 +64,8 @@ def choice_figure(found: Choice) -> Figure:
     key = [Line2D([], [], marker="o", color=c, markerfacecolor=f, linestyle="none", label=text) for text, c, f in marks]
     key += [Line2D([], [], color=colour, linestyle=dash, linewidth=0.9, label=text) for text, _, dash, colour in lines]
     drawn.legend(handles=key, loc="lower center", ncols=3)
-    title, told = textwrap.shorten(found.answer, 84, placeholder=" …"), cut(_circumstances(found), 110)
+    shown = ((found.answer, 84), (_circumstances(found), 110))
+    title, told = (textwrap.shorten(text, characters, placeholder=" …") for text, characters in shown)
     drawn.text(0.01, 1 - 0.05 / height, title, va="top", size=8, weight="bold", color=INK)
     drawn.text(0.01, 1 - 0.22 / height, told, va="top", size=6.5, color=FAINT)
     return drawn

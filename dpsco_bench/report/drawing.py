@@ -83,14 +83,12 @@ def style(**more: Any) -> Iterator[None]:
         yield
 
 
-def compose(
-    panels: Sequence[Panel], header: str = "", source: str = "", key: bool = True, more: Sequence[Any] = ()
-) -> Figure:
+def compose(panels: Sequence[Panel], header: str = "", source: str = "", more: Sequence[Any] = ()) -> Figure:
     """Make a figure of panels, two in a row, with a header that says what it shows and a key, with ``more`` entries.
 
     Axes have fixed inches, so that all panels of a row align whatever their labels are.
     """
-    handles = [*(_key(panels) if key else ()), *more]
+    handles = [*_key(panels), *more]
     columns = min(2, max(1, len(panels)))
     width = PANEL_WIDTH * columns
     rows = [panels[i : i + columns] for i in range(0, len(panels), columns)]
@@ -140,17 +138,10 @@ def write_header(figure: Figure, title: Sequence[str], origin: Sequence[str]) ->
         figure.text(0.05 / width, below, "\n".join(origin), va="top", size=6.5, color=FAINT)
 
 
-def cut(text: str, characters: int) -> str:
-    if len(text) <= characters:
-        return text
-    kept = text[: characters - 2]
-    return kept.rpartition(" ")[0].rstrip(" ,;·") + " …"
-
-
 def two_lines(text: str, characters: int) -> list[str]:
     """Break a text into at most two lines of so many characters; what does not fit is cut."""
     first, *rest = textwrap.wrap(text, characters, break_long_words=False) or [""]
-    return list(filter(None, (first, cut(" ".join(rest), characters))))
+    return list(filter(None, (first, textwrap.shorten(" ".join(rest), characters, placeholder=" …"))))
 
 
 def bare(axes: Axes) -> None:

@@ -23,8 +23,6 @@ from dpsco_bench.report.own_figures import paper_figure
 from dpsco_bench.report.panels import KIND_MARKERS, Series, series
 from dpsco_bench.report.wording import noise_title, setting, symbols
 
-PALETTE = SHADES  # colours that differ for the colour-blind too, each with a text colour at its place in `TEXTS`
-
 
 class Sizes(NamedTuple):
     """Cells of one method in one sweep, and their summary."""

@@ -213,22 +213,16 @@ def checks_panel(claim: ClaimResults, rows: Sequence[Verdict]) -> Panel | None:
     line = "largest measured / bound over cells and noise; below 1 the bound holds"
     beside = {row.part for row in checks} - {row.part for row in checks if not row.beside}
     line = f"largest measured / bound; below 1 it holds; grey: {BESIDE}" if beside else line
-    grey = [name in beside for name in names]
-    return Panel(title, lambda axes: _draw_map(axes, names, columns, worst, grey), line)
+    values = np.array([[worst.get((name, column), math.nan) for column in columns] for name in names])
+    return Panel(title, lambda axes: _draw_map(axes, names, columns, values, beside), line)
 
 
-def _draw_map(
-    axes: Axes,
-    names: Sequence[str],
-    columns: Sequence[str],
-    worst: Mapping[tuple[str, str], float],
-    grey: Sequence[bool],
-) -> None:
+def _draw_map(axes: Axes, names: Sequence[str], columns: Sequence[str], values: np.ndarray, grey: set[str]) -> None:
+    """Draw values, shape ``(names, columns)``, as shades with their numbers; names in grey are beside the statement."""
     figure: Any = axes.figure  # words at the left take room from the margin at the right
     box, width = axes.get_position(), figure.get_figwidth()
     left, wider = _LABEL_WIDTH / width, (_RIGHT_WIDTH - _LABEL_WIDTH) / width
     axes.set_position((box.x0 + left, box.y0, box.width + wider, box.height))
-    values = np.array([[worst.get((name, column), math.nan) for column in columns] for name in names])
     shades = np.log10(np.clip(values, LOWEST, 1.0))
     axes.imshow(shades, cmap=_RATIOS, norm=Normalize(math.log10(LOWEST), 0.0), aspect="auto")
     for row, column in np.argwhere(~np.isnan(values)):
@@ -237,8 +231,8 @@ def _draw_map(
         short = number(value, 2) if value >= 0.01 else f"{value:.0e}".replace("e-0", "e−") if value > 0 else "≤ 0"
         axes.text(column, row, short, ha="center", va="center", size=4.6, color=colour)
     axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names], size=5.2)
-    for label, beside in zip(axes.get_yticklabels(), grey, strict=True):
-        label.set_color(FAINT if beside else INK)
+    for label, name in zip(axes.get_yticklabels(), names, strict=True):
+        label.set_color(FAINT if name in grey else INK)
     room = max(5, NAME_CHARACTERS // len(columns))
     below = ["\n".join(textwrap.wrap(name.replace("_", " "), room, break_long_words=False)) for name in columns]
     axes.set_xticks(range(len(columns)), below, size=5)

@@ -176,9 +176,9 @@ def verdicts_table(
     rows = [row for claim in claims for row in claim.rows]
     known = _columns({claim.id: claim for claim in claims})
     own = {field.title: _own_column(name, field) for row in rows for name, field in row.rules.own_fields.items()}
-    columns = {
-        title: column for name in titles for title, column in (own if name == OWN else {name: known[name]}).items()
-    }
+    columns: dict[str, Column] = {}
+    for name in titles:
+        columns |= own if name == OWN else {name: known[name]}
     return ReportTable(id, title, columns, rows, note)
 
 

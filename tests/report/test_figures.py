@@ -15,7 +15,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import claim_ids, read_claims
 from dpsco_bench.claims.jobs import claim_plan, plan_settings
 from dpsco_bench.claims.kinds import all_kinds, get_kind
-from dpsco_bench.claims.model import GRID, MeasuredPart, Method, Part
+from dpsco_bench.claims.model import GRID, Method, Part
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report import own_figures
 from dpsco_bench.report.axes import FOOT, decade_text, spread, tick_text
@@ -219,7 +219,7 @@ def swept(*names, **odd):
         rows.append(
             Verdict("match", "rate", part=name, calibration="none", parameter=given.pop("parameter"), **numbers)
         )
-        parts[name] = MeasuredPart(name, "rate", ["none"], methods=[Method("p.a")], fixed={"d": 2}, **given)
+        parts[name] = SimpleNamespace(methods=[Method("p.a")], uses=[], **given)
     found = {"evidence": lambda part, calibration: evidence(-0.5, 1.0), "part": lambda row: parts[row.part]}
     return SimpleNamespace(paper="p", **found), rows
 
