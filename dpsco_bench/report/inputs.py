@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from dpsco_bench.analysis.answer import Answer, answers
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.noise import NOT_CHARGED, Noise
 from dpsco_bench.analysis.races import raced_plan
@@ -222,6 +223,11 @@ class Inputs:
     def rows(self) -> list[Verdict]:
         """Every verdict of the profile, in the order of plan and claim files."""
         return [row for claim in self.claims for row in claim.rows]
+
+    @cached_property
+    def answers(self) -> dict[str, Answer]:
+        """Id of each claim -> what its verdicts come to."""
+        return answers(self.rows)
 
     @property
     def papers(self) -> list[str]:

@@ -39,72 +39,61 @@ Pages = Mapping[str, str]  # name of a page without suffix, from the root -> its
 
 
 @dataclass(frozen=True)
-class ClaimLine:
-    """A claim and its answers."""
-
-    results: ClaimResults
-    answer: Answer
-
-    @property
-    def statement(self) -> str:
-        return symbols(statement(self.results.claim))
-
-    def cell(self, key: str) -> AnswerCell | None:
-        """Its answer to one question; None where that is not asked."""
-        return self.answer.cells.get(key)
-
-    def tone(self, key: str) -> str:
-        cell = self.cell(key)
-        return TONES[cell.word] if cell else "plain"
-
-
-@dataclass(frozen=True)
 class PaperLine:
-    """One paper in the opening: its name, its claims, and how many errata it has."""
+    """One paper in the opening: its name, and the claims whose answers it has."""
 
+    inputs: Inputs
     paper: str
     name: str
-    claims: Sequence[ClaimLine]
-    errata: int
 
-    def of(self, *subjects: str) -> list[ClaimLine]:
-        return [line for line in self.claims if line.answer.subject in subjects]
+    @property
+    def found(self) -> list[Answer]:
+        return [self.inputs.answers[claim.id] for claim in self.inputs.of_paper(self.paper)]
+
+    def of(self, *subjects: str) -> list[ClaimResults]:
+        claims = self.inputs.of_paper(self.paper)
+        return [claim for claim, answer in zip(claims, self.found, strict=True) if answer.subject in subjects]
 
     def words(self, key: str) -> Counter[str]:
         """Word -> how many of its statements about risk have it as the answer to a question."""
-        return Counter(line.answer.cells[key].word for line in self.of("risk"))
+        return Counter(answer.cells[key].word for answer in self.found if answer.subject == "risk")
 
     @property
-    def rows(self) -> list[ClaimLine]:
+    def rows(self) -> list[ClaimResults]:
         """Its table: statements about risk, and theorems on privacy that none of these names."""
-        named = {id for line in self.of("risk") for row in line.results.rows[:1] for id in row.noise_of or ()}
-        return [*self.of("risk"), *(line for line in self.of("privacy") if line.results.id not in named)]
+        named = {id for claim in self.of("risk") for row in claim.rows[:1] for id in row.noise_of or ()}
+        return [*self.of("risk"), *(claim for claim in self.of("privacy") if claim.id not in named)]
+
+    def asked(self, key: str) -> Column:
+        """Make the column of a question; a dot where that is not asked."""
+
+        def cell(claim: ClaimResults) -> AnswerCell | None:
+            return self.inputs.answers[claim.id].cells.get(key)
+
+        def show(claim: ClaimResults) -> str:
+            return symbols(asked.short) if (asked := cell(claim)) else "·"
+
+        def tone(claim: ClaimResults) -> str:
+            return TONES[asked.word] if (asked := cell(claim)) else "plain"
+
+        return Column(show, raw=key, kind="verdict", tone=tone)
 
     @property
     def answers(self) -> ReportTable:
         """The three answers of each of its statements, as a row."""
-        columns: Columns = {"Statement": STATEMENT, **{rules.QUESTIONS[key]: _asked(key) for key in rules.QUESTIONS}}
+        columns: Columns = {
+            "Statement": STATEMENT,
+            **{title: self.asked(key) for key, title in rules.QUESTIONS.items()},
+        }
         note = "Marks: " + "; ".join(f"{mark}, {meaning}" for mark, meaning in MARKS.items()) + "."
         return ReportTable(f"{self.paper}.answers", f"{self.name}: the answers", columns, self.rows, symbols(note))
 
     @property
     def counts(self) -> ReportTable:
         """Its counts and laws."""
-        columns = {"Statement": STATEMENT, "As stated": _asked("printed"), "With private noise": _asked("private")}
+        asked = {"As stated": self.asked("printed"), "With private noise": self.asked("private")}
+        columns = {"Statement": STATEMENT, **asked}
         return ReportTable(f"{self.paper}.counts", "Counts and laws", columns, self.of("count", "law"))
-
-
-def paper_lines(inputs: Inputs, names: dict[str, str]) -> list[PaperLine]:
-    found = rules.answers(inputs.rows)
-    return [
-        PaperLine(
-            paper,
-            names[paper],
-            [ClaimLine(claim, found.get(claim.id) or rules.answer(())) for claim in inputs.of_paper(paper)],
-            len(load_errata(paper)),
-        )
-        for paper in inputs.papers
-    ]
 
 
 def _told(words: Counter[str]) -> str:
@@ -116,7 +105,7 @@ def papers_table(lines: Sequence[PaperLine]) -> ReportTable:
         return line.words(key)[word]
 
     def alone(*subjects: str) -> Callable[[PaperLine], str]:
-        return lambda line: _told(Counter(one.answer.word for one in line.of(*subjects)))
+        return lambda line: _told(Counter(answer.word for answer in line.found if answer.subject in subjects))
 
     columns: dict[str, Column] = {
         "Paper": Column("name", raw={"paper": "paper"}, link=leads_to("paper", kind="paper")),
@@ -127,21 +116,11 @@ def papers_table(lines: Sequence[PaperLine]) -> ReportTable:
         columns[rules.QUESTIONS[key]] = Column(methodcaller("words", key), _told, raw)
     columns["On privacy"] = Column(alone("privacy"), raw="privacy")
     columns["Counts and laws"] = Column(alone("count", "law"), raw="counts")
-    columns["Errata"] = Number("errata")
+    columns["Errata"] = Number(lambda line: len(load_errata(line.paper)), raw="errata")
     return ReportTable("papers", "All papers", columns, lines)
 
 
-STATEMENT = Column("statement", raw={"claim": "results.id"}, link=leads_to("results.id"))
-
-
-def _asked(key: str) -> Column:
-    def show(line: ClaimLine) -> str:
-        cell = line.cell(key)
-        return symbols(cell.short) if cell else "·"
-
-    return Column(show, raw=key, kind="verdict", tone=methodcaller("tone", key))
-
-
+STATEMENT = Column(lambda claim: symbols(statement(claim.claim)), raw={"claim": "id"}, link=leads_to("id"))
 MARKS = {  # mark of an answer -> what it means
     "s": "by the schedule: this share of the risk is there without noise",
     "c": "for a constant of at least this, which the theorem leaves open",
@@ -153,14 +132,14 @@ MARKS = {  # mark of an answer -> what it means
 }
 
 
-def claims_table(lines: Sequence[PaperLine], profile: str) -> ReportTable:
+def claims_table(inputs: Inputs) -> ReportTable:
     columns: Columns = {
-        "Claim": Column("results.id", raw="claim", kind="code", link=leads_to("results.id")),
-        "About": Column("answer.subject", raw="subject"),
-        "Answer": Column("answer.text", symbols, "answer", kind="prose"),
+        "Claim": Column("id", raw="claim", kind="code", link=leads_to("id")),
+        "About": Column(lambda claim: inputs.answers[claim.id].subject, raw="subject"),
+        "Answer": Column(lambda claim: inputs.answers[claim.id].text, symbols, "answer", kind="prose"),
     }
-    rows = [claim for line in lines for claim in line.claims]
-    return ReportTable("claims", f"All claims, profile {profile}", columns, rows)
+    rows = [claim for paper in inputs.papers for claim in inputs.of_paper(paper)]
+    return ReportTable("claims", f"All claims, profile {inputs.profile}", columns, rows)
 
 
 def papers_figure(lines: Sequence[PaperLine]) -> Figure:
@@ -201,10 +180,6 @@ def _bar(axes: Axes, words: Counter[str], y: float) -> None:
         left += wide
 
 
-def headline(lines: Sequence[PaperLine]) -> str:
-    return rules.headline(claim.answer for line in lines for claim in line.claims)
-
-
 @dataclass(frozen=True)
 class SiteContent:
     """The results of a profile as the pages read them."""
@@ -223,11 +198,7 @@ class SiteContent:
 
     @cached_property
     def lines(self) -> list[PaperLine]:
-        return paper_lines(self.inputs, self.names)
-
-    @cached_property
-    def claims(self) -> dict[str, ClaimLine]:
-        return {claim.results.id: claim for line in self.lines for claim in line.claims}
+        return [PaperLine(self.inputs, paper, self.names[paper]) for paper in self.inputs.papers]
 
     @cached_property
     def corrected(self) -> dict[tuple[str, str], str]:

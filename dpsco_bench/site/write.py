@@ -121,7 +121,7 @@ def all_tables(content: SiteContent) -> Iterator[ReportTable]:
     yield papers_table(lines)
     for line in lines:
         yield from (line.answers, line.counts)
-    yield claims_table(lines, inputs.profile)
+    yield claims_table(inputs)
     yield scoreboard(inputs)
     for board in inputs.boards:
         yield from board_tables(board)

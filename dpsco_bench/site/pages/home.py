@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 
 import dpsco_bench
 from dpsco_bench.algorithms.registry import list_algorithms
-from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES, brief
+from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES, brief, headline
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.claims.catalogue import CHANGES, naming
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
@@ -35,7 +35,7 @@ from dpsco_bench.report.numbers import number
 from dpsco_bench.report.tables import Column, ReportTable, address
 from dpsco_bench.report.wording import CALIBRATION_MEANINGS, QUALIFIED, RESERVED, TONES, method_name, symbols
 from dpsco_bench.site import markdown as md
-from dpsco_bench.site.content import MARKS, Pages, SiteContent, headline, papers_table
+from dpsco_bench.site.content import MARKS, Pages, SiteContent, papers_table
 from dpsco_bench.site.content import TONES as ANSWER_TONES
 
 SECTIONS = ("papers/index", "claims/index", "methods/index", "which", "privacy", "errata/index", "provenance")
@@ -110,17 +110,16 @@ _LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 
 
 def home_page(content: SiteContent, found: Sequence[Supported], unsaid: Sequence[tuple[Finding, str]]) -> Pages:
-    lines = content.lines
     title = "Findings" if found else "What this profile measures"
-    said = brief(claim.answer for line in lines for claim in line.claims)
+    answers = content.inputs.answers.values()
     left_out = [f"“{md.text(one.title)}”: {md.text(reason)}." for one, reason in unsaid]
     pieces = [
         md.heading("Does it show, and is it private?", target="standings"),
         f"{STAND}\n",
-        md.figure("figures/site/papers.svg", headline(lines)),
+        md.figure("figures/site/papers.svg", headline(answers)),
         f"{md.text(WHAT)}\n",
-        f"Profile {md.code(content.inputs.profile)}. {md.text(said)}\n",
-        md.table(papers_table(lines)),
+        f"Profile {md.code(content.inputs.profile)}. {md.text(brief(answers))}\n",
+        md.table(papers_table(content.lines)),
         f"{md.text(MAILED)}\n" if content.short else "",
         md.heading(title, 2, target="findings"),
         *(_finding(number, finding) for number, finding in enumerate(found, start=1)),

@@ -57,7 +57,7 @@ def method_pages(content: SiteContent) -> Pages:
 
 
 def _claims(content: SiteContent, page: Plain) -> list[str]:
-    return [id for id in page["claims"] if id in content.claims]
+    return [id for id in page["claims"] if id in content.inputs.answers]
 
 
 def _method(content: SiteContent, page: Plain) -> str:
@@ -125,7 +125,7 @@ def _account(content: SiteContent, page: Plain) -> list[str]:
 
 def _problem(content: SiteContent, page: Plain) -> str:
     """Name a problem that its claims run it on, one without a data set of its own where there is one."""
-    parts = (part for id in _claims(content, page) for part in content.claims[id].results.claim.parts)
+    parts = (part for id in _claims(content, page) for part in content.inputs.claim(id).claim.parts)
     found = [part.problem for part in parts if part.problem and any(m.algorithm == page["id"] for m in part.methods)]
     return min(found, key=lambda name: problem_class(name).needs_data_root, default="")
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.analysis.answer import QUESTIONS, question_of
+from dpsco_bench.analysis.answer import QUESTIONS, Answer, headline, question_of
 from dpsco_bench.analysis.judge import FROM_MEMORY
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import alphabetical, get_bound
@@ -22,7 +22,7 @@ from dpsco_bench.report.tables import Column, ReportTable, address
 from dpsco_bench.report.verdicts import claim_table, reason, remarks, scoreboard, statement
 from dpsco_bench.report.wording import Citation, find_citation, symbols
 from dpsco_bench.site import markdown as md
-from dpsco_bench.site.content import ClaimLine, Pages, PaperLine, SiteContent, claims_table, headline, papers_table
+from dpsco_bench.site.content import TONES, Pages, PaperLine, SiteContent, claims_table, papers_table
 from dpsco_bench.site.pages.ledgers import ledger_table
 
 NOISES = ("paper", "accounted", "none")  # calibrations, the one whose exponents a paper's table shows first
@@ -34,7 +34,7 @@ LEAST_SHOWN = 60  # comparisons of an ordering that a page shows; more stand in 
 def paper_pages(content: SiteContent) -> Pages:
     index = [
         md.heading("Papers", target="papers"),
-        f"{md.text(headline(content.lines))}\n",
+        f"{md.text(headline(content.inputs.answers.values()))}\n",
         md.table(papers_table(content.lines)),
         md.toctree([line.paper for line in content.lines]),
     ]
@@ -49,12 +49,13 @@ def _paper(content: SiteContent, line: PaperLine) -> str:
     errata = (
         f"{md.link(entry.id, address(paper, entry.id))} {md.text(entry.title)}" for entry in content.errata[paper]
     )
-    unasked = [title for key, title in QUESTIONS.items() if not any(claim.cell(key) for claim in line.rows)]
+    asked = {key for claim in line.rows for key in content.inputs.answers[claim.id].cells}
+    unasked = [title for key, title in QUESTIONS.items() if key not in asked]
     return md.page(
         md.heading(line.name, target=address("paper", paper)),
         *((cited(known), abstract_of(known)) if known else ()),
         md.table(line.answers, unasked),
-        f"{md.text(headline([line]))}\n",
+        f"{md.text(headline(line.found))}\n",
         md.table(line.counts),
         *_rebuilt(content, paper),
         *_figures(content, paper),
@@ -135,9 +136,9 @@ def _entry(content: SiteContent, rows: Sequence[tables.RebuiltRow], column: str)
     shown = [sweep.rows[noise] for sweep in sweeps if noise in sweep.rows]
     lines = [f"**{claimed}**", *_exponents([row for row in shown if row.counted])]
     for id in dict.fromkeys(sweep.claim.id for sweep in sweeps):
-        line = content.claims[id]
-        keys = [key for key in SAID if key in line.answer.cells]
-        badges = (f"{SAID[key]} {md.badge(symbols(line.answer.cells[key].short), line.tone(key))}" for key in keys)
+        cells = content.inputs.answers[id].cells
+        known = [(said, cells[key]) for key, said in SAID.items() if key in cells]
+        badges = (f"{said} {md.badge(symbols(cell.short), TONES[cell.word])}" for said, cell in known)
         lines.append(f"{md.link(md.code(id.partition('.')[2]), address(id))}: {', '.join(badges)}")
     return "<br>".join(lines)
 
@@ -199,7 +200,7 @@ def _index(content: SiteContent) -> str:
     first = [
         md.heading("Claims", target="claims"),
         "Every claim with its answers. [All verdicts](../verdicts.md) has a row per experiment.\n",
-        md.table(claims_table(content.lines, content.inputs.profile)),
+        md.table(claims_table(content.inputs)),
         "" if content.short else md.toctree(["/verdicts"]),
     ]
     return "\n".join([*first, *pages])
@@ -213,7 +214,7 @@ def _verdicts(content: SiteContent) -> str:
 
 
 def _claim(content: SiteContent, results: ClaimResults) -> str:
-    claim, line = results.claim, content.claims[results.id]
+    claim, answer = results.claim, content.inputs.answers[results.id]
     known = {entry.id for entry in content.errata[claim.paper]}
     errata = [md.link(id, address(claim.paper, id)) for id in claim.errata if id in known]
     source = [md.code(claim.id), md.link(md.text(claim.source), address("paper", claim.paper))]
@@ -222,7 +223,7 @@ def _claim(content: SiteContent, results: ClaimResults) -> str:
     return md.page(
         md.heading(f"{paper}, {statement(claim)}", target=address(claim.id)),
         " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
-        _answers(line),
+        _answers(answer),
         md.quote(" ".join(claim.statement.split())),
         md.bullets(md.text(words) for words in claim.assumptions),
         *(content.figure(name, f"Figure of {claim.id}", "../") for name in figures),
@@ -232,10 +233,10 @@ def _claim(content: SiteContent, results: ClaimResults) -> str:
     )
 
 
-def _answers(line: ClaimLine) -> str:
-    found, asked = line.answer, []
+def _answers(found: Answer) -> str:
+    asked = []
     for key, cell in found.cells.items():
-        word = md.badge(symbols(cell.short), line.tone(key))
+        word = md.badge(symbols(cell.short), TONES[cell.word])
         asked.append(f"{md.text(question_of(found.subject, key))}: {word} {md.prose(symbols(cell.why))}")
     return md.bullets([*asked, *(md.prose(symbols(remark)) for remark in found.remarks)])
 
