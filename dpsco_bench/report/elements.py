@@ -16,10 +16,10 @@ from dpsco_bench.analysis.noise import Noise, noise_behind
 from dpsco_bench.privacy.ledger import PHRASES
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, SHADES, TEXT_COLOURS, TEXTS, Panel
-from dpsco_bench.report.inputs import Charged, Inputs
+from dpsco_bench.report.inputs import Charged, Inputs, grouped
 from dpsco_bench.report.ledger import LedgerRow
 from dpsco_bench.report.numbers import number
-from dpsco_bench.report.own_figures import paper_figure
+from dpsco_bench.report.own_figures import FIGURES, PaperFigure
 from dpsco_bench.report.panels import KIND_MARKERS, Series, series
 from dpsco_bench.report.wording import noise_title, setting, symbols
 
@@ -109,18 +109,15 @@ def noise_label(calibration: str, found: Sizes) -> EndLabel:
 
 def real_epsilon_figure(module: str, name: str) -> None:
     """Register ``<paper>.real_epsilon`` for a paper's module: real over claimed epsilon, a panel per mechanism."""
+    paper = name.partition(".")[0]
 
     def draw(inputs: Inputs) -> list[Panel]:
-        found = sorted(charged_mechanisms(inputs, name.partition(".")[0]).items())
+        found = sorted(charged_mechanisms(inputs, paper).items())
         return [_mechanism_panel(algorithm, kinds) for algorithm, kinds in found if any(map(_finite, kinds.values()))]
 
-    draw.__module__ = module
-    paper_figure(
-        name,
-        "Real against claimed ε of the paper's noise, mechanism by mechanism",
-        "From the privacy ledger; the accounted noise is chosen to meet the claim and is not drawn.",
-        lambda inputs: excess_message(inputs, name.partition(".")[0]),
-    )(draw)
+    title = "Real against claimed ε of the paper's noise, mechanism by mechanism"
+    told = "From the privacy ledger; the accounted noise is chosen to meet the claim and is not drawn."
+    FIGURES.add(name, PaperFigure(name, title, told, draw, lambda inputs: excess_message(inputs, paper)), module)
 
 
 def excess_message(inputs: Inputs, paper: str) -> str:
@@ -141,14 +138,10 @@ def _above(noise: Noise) -> bool:
 
 def charged_mechanisms(inputs: Inputs, paper: str) -> dict[str, dict[str, list[Charged]]]:
     """Mechanism -> variant and options -> charged cells of the paper's own noise."""
-    found: dict[str, dict[str, list[Charged]]] = {}
-    for claim in inputs.of_paper(paper):
-        for job in claim.jobs:
-            if job.calibration == "paper" and not job.skipped:
-                for cell in claim.charged(job.part, job.calibration):
-                    name = LedgerRow((cell,)).variant
-                    found.setdefault(cell.cell.algorithm, {}).setdefault(name, []).append(cell)
-    return found
+    jobs = ((claim, job) for claim in inputs.of_paper(paper) for job in claim.jobs if not job.skipped)
+    cells = (cell for claim, job in jobs if job.calibration == "paper" for cell in claim.charged(job.part, "paper"))
+    methods = grouped(cells, lambda cell: str(cell.cell.algorithm))
+    return {method: grouped(own, lambda cell: LedgerRow((cell,)).variant) for method, own in methods.items()}
 
 
 def _finite(cells: Iterable[Charged]) -> list[Charged]:

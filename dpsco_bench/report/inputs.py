@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-import pyarrow as pa
-
 from dpsco_bench.analysis.answer import Answer, answers
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.noise import NOT_CHARGED, Noise
@@ -147,9 +145,6 @@ class ClaimResults:
                     found.setdefault(key, Charged(cell, calibrated, calibration))
         return [*found.values()]
 
-    def table(self, job: Job) -> pa.Table | None:
-        return None if job.skipped or not job.has_run else self.files.measured.table(job)
-
     def timing(self, job: Job) -> Timings | None:
         return self.files.measured.timing(job) if job.timing else None
 
@@ -162,7 +157,8 @@ class ClaimResults:
         return self._evidence[key]
 
     def _read_evidence(self, job: Job) -> list[CellEvidence]:
-        calibrations, table, part = self.calibrations(job), self.table(job), self.parts[job.part]
+        calibrations, part = self.calibrations(job), self.parts[job.part]
+        table = self.files.measured.table(job) if job.has_run else None
         if len(calibrations) != len(job.cells) or (table is None and job.has_run):
             return []
         judged = job.calibration in part.calibrations and table is not None
