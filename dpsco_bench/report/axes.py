@@ -178,7 +178,7 @@ def spread(places: Sequence[float], gap: float | Sequence[float]) -> list[float]
         return []
     sizes = np.broadcast_to(gap, len(places))
     below = np.cumsum(sizes) - sizes / 2  # of each place, the room that it needs down to the first one's lower edge
-    lowest = isotonic_regression(places - below).x
+    lowest = isotonic_regression(np.array(places) - below).x
     return [float(place) for place in np.maximum(ENDS[0], np.minimum(lowest, ENDS[1] - sizes.sum())) + below]
 
 

@@ -11,6 +11,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def write_figures(inputs: Inputs, id: str, folder: Path) -> list[Path]:
     if board := next((board for board in inputs.boards if board.id == id), None):
         from dpsco_bench.leaderboard.phases import board_figures  # brings accountants, which no claim's figure needs
 
-        return _written(lambda: board_figures(board), id, folder)
+        return _written(partial(board_figures, board), id, folder)
     if id == AUDITS:
         return _written(lambda: {"": audits_figure(inputs.claims)}, id, folder)
     return write_claim_figures(inputs.claim(id), folder)

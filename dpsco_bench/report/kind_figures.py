@@ -183,8 +183,8 @@ def _draw_row(axes: Axes, row: AuditRow, y: float) -> None:
             look: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "va": "center", "size": 5.0}
             axes.annotate("∞" if math.isinf(real) else number(real), (HIGHEST, y), (-4, 0), color=ink, **look)
     for part, verdict in row.audits:
-        lower, power = (float(str(verdict.own[name])) for name in ("epsilon_lower", "power"))
-        lower, seen = lower / row.claimed, power >= SAYS_SOMETHING or verdict.word == "refuted"
+        own: Any = verdict.own
+        lower, seen = own["epsilon_lower"] / row.claimed, own["power"] >= SAYS_SOMETHING or verdict.word == "refuted"
         look = {"color": SEEN if seen else SILENT, "markeredgewidth": 0.7, "zorder": 4, "markersize": 3.0}
         if part.evaluation == "output":  # around the other mark, so that both are seen in one place
             look |= {"markerfacecolor": "white", "markersize": 4.6, "zorder": 3.5}
