@@ -151,12 +151,6 @@ def privacy_text(row: Verdict) -> str:
     return f"{words}: {real}, {claimed}{why}" + "; δ\u00a0≥\u00a01/n" * noise.delta_large
 
 
-def paper_name(source: str, fallback: str) -> str:
-    """Take ``Wang, Ye, Xu 2017`` out of ``Wang, Ye, Xu 2017, Theorem 4.1``."""
-    found = re.match(r".*?\b(?:19|20)\d\d\b", source)
-    return found[0] if found else fallback
-
-
 @dataclass(frozen=True)
 class Citation:
     """A publication, from the texts that this project reads: ``conf/paper/<paper>.yaml``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from dpsco_bench.report.kind_figures import known_audits
 from dpsco_bench.report.ledger import privacy_table
 from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, leads_to
 from dpsco_bench.report.verdicts import statement
-from dpsco_bench.report.wording import paper_name, symbols
+from dpsco_bench.report.wording import symbols
 from dpsco_bench.site import markdown as md
 
 COLOURS = {YES: "#00563f", NO: "#c0532a", OPEN: "#e9b44c", UNTESTED: "#dedede"}
@@ -192,8 +193,8 @@ class SiteContent:
     @cached_property
     def names(self) -> dict[str, str]:
         """Paper -> its authors and year, from the first claim whose source has them: audits are ours, and name none."""
-        claims = [(claim.paper, paper_name(claim.claim.source, "")) for claim in reversed(self.inputs.claims)]
-        found = {paper: name for paper, name in claims if name}
+        sources = [(claim.paper, re.match(r".*?\b(?:19|20)\d\d\b", claim.claim.source)) for claim in self.inputs.claims]
+        found = {paper: name[0] for paper, name in reversed(sources) if name}
         return {paper: found.get(paper, paper) for paper in self.inputs.papers}
 
     @cached_property

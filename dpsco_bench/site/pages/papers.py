@@ -224,7 +224,7 @@ def _claim(content: SiteContent, results: ClaimResults) -> str:
         md.heading(f"{paper}, {statement(claim)}", target=address(claim.id)),
         " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
         _answers(answer),
-        md.quote(" ".join(claim.statement.split())),
+        f"> {md.text(' '.join(claim.statement.split()))}\n",
         md.bullets(md.text(words) for words in claim.assumptions),
         *(content.figure(name, f"Figure of {claim.id}", "../") for name in figures),
         md.heading("Verdicts", 2),
