@@ -35,7 +35,7 @@ BEGIN, END = "<!-- findings -->\n", "<!-- end of findings -->\n"
 
 def page(found: Mapping[str, Sequence[Supported]]) -> str:
     """Write the whole page, Markdown, of findings by profile."""
-    by_id = {profile: {one.id: one for one in said} for profile, said in found.items()}
+    by_id = {profile: {one.finding.id: one for one in said} for profile, said in found.items()}
     lines = [
         "# What was found",
         "",
@@ -71,7 +71,7 @@ def behind(one: Supported) -> list[str]:
 
 def readme_lines(found: Sequence[Supported]) -> str:
     """Write the README's five, a line of a list each: their titles and first sentences."""
-    by_id = {one.id: one for one in found}
+    by_id = {one.finding.id: one for one in found}
     lines = (f"**{by_id[id].said.title}.** {first_sentence(by_id[id].said.sentence)}" for id in FIRST)
     return "".join("\n".join(textwrap.wrap(f"* {line}", 140, subsequent_indent="  ")) + "\n" for line in lines)
 
@@ -87,8 +87,8 @@ def write(base: Path = Path(), readme: Path = ROOT / "README.md") -> None:
     for profile in PROFILES:
         files = Layout(profile, base)
         found[profile], unsaid = findings(SiteContent(read_inputs(files), files.figures))
-        for one in unsaid:
-            print(f"{profile}: not said: {one.id}: {one.reason}")
+        for one, reason in unsaid:
+            print(f"{profile}: not said: {one.id}: {reason}")
     (ROOT / "docs" / "findings.md").write_text(page(found), encoding="utf-8")
     text = readme.read_text(encoding="utf-8")
     shown = re.sub(f"(?<={BEGIN})(?s:.*)(?={END})", lambda _: readme_lines(found[PROFILES[0]]), text)

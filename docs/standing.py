@@ -20,8 +20,8 @@ from dpsco_bench.claims.parsing import expected_words
 from dpsco_bench.cli.verbs.gate import answers_text
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.jsonio import loads
-from dpsco_bench.report.opening import MARKS
-from dpsco_bench.report.scores import place
+from dpsco_bench.report.verdicts import place
+from dpsco_bench.site.content import MARKS
 
 ROOT = Path(__file__).resolve().parents[1]
 PROFILES = {"ci": "every claim at reduced sizes"}

@@ -1,7 +1,7 @@
 """Answer the two questions that a reader asks of a theorem.
 
 Does it show, and is its printed noise private? Each is answered by one of `WORDS`: yes, no, open, not tested. What
-limits a word is a mark with a number, which `report.opening` explains.
+limits a word is a mark with a number, which `site.content` explains.
 
 A claim states a risk, the privacy of noise, a count, or a law; the last three have one of the two answers. The claim
 that states a risk names the claims on its noise and its count (`Claim.noise_of`, `Claim.count_of`), and one table row

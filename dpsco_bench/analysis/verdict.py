@@ -110,6 +110,11 @@ class Verdict(Record):
     expected: str = ""
 
     @property
+    def rules(self) -> Kind:
+        """Its kind."""
+        return get_kind(self.kind)
+
+    @property
     def word(self) -> str:
         """The bare word: the text before the first parenthesis or colon."""
         return re.split(r"[(:]", self.verdict, maxsplit=1)[0].strip()
@@ -125,6 +130,11 @@ class Verdict(Record):
         return self.word == SKIPPED
 
     @property
+    def judged(self) -> bool:
+        """Check whether it was measured, and says something for or against, or leaves it open."""
+        return self.word not in COMMON_WORDS and self.meaning.outcome != "shown"
+
+    @property
     def privacy_status(self) -> str:
         """Status of the noise behind it: ``none`` where it is off, empty where none is charged."""
         if self.noise is not None:
@@ -138,8 +148,7 @@ class Verdict(Record):
         What judges the noise itself has its own word for that, in a count noise plays no part, and what is only shown
         says nothing that could be limited.
         """
-        rules = get_kind(self.kind)
-        return not (rules.judges_noise or rules.counts or self.meaning.outcome == "shown")
+        return not (self.rules.judges_noise or self.rules.counts or self.meaning.outcome == "shown")
 
     @property
     def form(self) -> str:
@@ -182,7 +191,7 @@ class Verdict(Record):
     @property
     def meaning(self) -> Word:
         """Say what the word says of the claim. Raises InputError for a word that the kind does not have."""
-        words = {**COMMON_WORDS, **get_kind(self.kind).words}
+        words = {**COMMON_WORDS, **self.rules.words}
         found = words.get(self.verdict) or words.get(self.word)
         if found is None:
             raise InputError(f"verdict of kind {self.kind}", self.verdict, "one of its words: " + ", ".join(words))

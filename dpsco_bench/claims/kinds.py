@@ -224,15 +224,16 @@ class Kind(ABC):
         """Why a row has its word, as the end of its sentence; empty where there is no more to say."""
         return str(row.reason)
 
-    def panel(self, scores: Sequence[Any]) -> Any:
-        """Draw a part's scores (`report.scores.Score`), one for each calibration, as a `report.drawing.Panel`.
+    def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
+        """Draw the verdicts on a part, one for each calibration, as a `report.drawing.Panel`.
 
-        None tells them in words. What draws is imported in here, so that judging and listing kinds load no figures.
+        The claim (`report.inputs.ClaimResults`) has what was measured. None tells the verdicts in words. What draws is
+        imported in here, so that judging and listing kinds load no figures.
         """
         return None
 
-    def figures(self, scores: Sequence[Any]) -> Mapping[str, Any] | None:
-        """Draw all its scores of a claim as figures of their own, by suffix of the file; None if parts have panels.
+    def figures(self, claim: Any, rows: Sequence[Any]) -> Mapping[str, Any] | None:
+        """Draw all its verdicts on a claim as figures of their own, by suffix of the file; None if parts have panels.
 
         An empty mapping says that nothing was measured: the verdicts then stand in words.
         """

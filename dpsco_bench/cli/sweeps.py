@@ -379,14 +379,15 @@ def _end_sweep(rows: Sequence[Request], failed: DpscoError | None, files: Mappin
 
 
 def _write(rows: Sequence[Request], files: Mapping[str, Path]) -> None:
-    from dpsco_bench.report.drawing import write_figure
+    from dpsco_bench.report.choice import sweep_figure
+    from dpsco_bench.report.drawing import write_svg
 
     flat = [row.columns() for row in rows]
     names = dict.fromkeys(key for row in flat for key in row)
     whole = pa.table({name: [row.get(name) for row in flat] for name in names})
     results.write_table(results.join_blocks([whole], {"job": {"claim": "sweep"}}), files["sweep"])
     if runs := [SweptRun(row.swept, row.summary) for row in rows if not row.refused]:
-        write_figure(runs, files["figure"])
+        write_svg(lambda: sweep_figure(runs), files["figure"])
 
 
 def _printed(rows: Sequence[Request]) -> Iterator[str]:

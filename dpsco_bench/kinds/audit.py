@@ -92,12 +92,12 @@ class AuditKind(Kind):
             own={"epsilon_lower": lower, "power": power},
         )
 
-    def figures(self, scores: Sequence[Any]) -> Mapping[str, Any] | None:
+    def figures(self, claim: Any, rows: Sequence[Any]) -> Mapping[str, Any] | None:
         """One for a claim of audits alone."""
-        from dpsco_bench.report.audits import audit_scores, audits_figure
+        from dpsco_bench.report.kind_figures import audits_figure, known_audits
 
-        audits = audit_scores(scores)
-        return {"": audits_figure(audits)} if audits and len(audits) == len(scores[0].results.rows) else None
+        audits = known_audits(rows)
+        return {"": audits_figure([claim])} if audits and len(audits) == len(claim.rows) else None
 
 
 def _lower(cell: CellEvidence) -> float:

@@ -84,8 +84,8 @@ class Band(Kind):
         columns = ([cell.value for cell in cells], *means(cells), reference)
         return band_verdict(*columns, low, high, reference_stderr=errors, dof=free, look=case.look)
 
-    def panel(self, scores: Sequence[Any]) -> Any:
-        from dpsco_bench.report.ratio_panels import ratio_panel
+    def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
+        from dpsco_bench.report.panels import ratio_panel
 
-        ratio = "excess risk / bound" if scores[0].part.bound else "ratio of excess risks"
-        return ratio_panel(scores, ratio, worst="extreme")
+        ratio = "excess risk / bound" if claim.part(rows[0]).bound else "ratio of excess risks"
+        return ratio_panel(claim, rows, ratio, worst="extreme")

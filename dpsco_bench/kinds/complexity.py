@@ -114,10 +114,10 @@ class Complexity(Kind):
             tolerance=part.tolerance,
         )
 
-    def panel(self, scores: Sequence[Any]) -> Any:
-        from dpsco_bench.report.slope_panels import slope_panel
+    def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
+        from dpsco_bench.report.panels import slope_panel
 
-        return slope_panel(scores)
+        return slope_panel(claim, rows)
 
 
 def _at_most(columns: tuple[FloatArray, ...]) -> Verdict:

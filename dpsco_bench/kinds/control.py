@@ -96,10 +96,10 @@ class Control(Kind):
         shared = {name: getattr(band, name) for name in ("bound", *WORST)}
         return replace(found, verdict=word, reason=f"{reason}; {band.reason}", **shared)
 
-    def panel(self, scores: Sequence[Any]) -> Any:
-        from dpsco_bench.report.slope_panels import slope_panel
+    def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
+        from dpsco_bench.report.panels import slope_panel
 
-        return slope_panel(scores)
+        return slope_panel(claim, rows)
 
 
 def _word(fit: RateFit, exponent: float, tolerance: float) -> tuple[str, str]:

@@ -108,10 +108,10 @@ class Explicit(Kind):
             **how,
         )
 
-    def panel(self, scores: Sequence[Any]) -> Any:
-        from dpsco_bench.report.ratio_panels import ratio_panel
+    def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
+        from dpsco_bench.report.panels import ratio_panel
 
-        return ratio_panel(scores, "excess risk / bound", "bound", "at most")
+        return ratio_panel(claim, rows, "excess risk / bound", "bound", "at most")
 
 
 def explicit_verdict(

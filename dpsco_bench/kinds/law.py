@@ -63,7 +63,7 @@ class Law(Kind):
         reason = f"measured / computed is {ratios[worst]:.4g} at the most distant cell{undecided(word, beyond, half)}"
         return replace(cell_verdict(word, reason, columns, ratios, worst), tolerance=case.part.tolerance)
 
-    def panel(self, scores: Sequence[Any]) -> Any:
-        from dpsco_bench.report.ratio_panels import ratio_panel
+    def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
+        from dpsco_bench.report.panels import ratio_panel
 
-        return ratio_panel(scores, "excess risk / computed value", "law")
+        return ratio_panel(claim, rows, "excess risk / computed value", "law")

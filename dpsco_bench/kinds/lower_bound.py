@@ -76,7 +76,7 @@ class LowerBoundKind(Kind):
         reason = f"mean / bound is at least {ratios[worst]:.3g} with its interval"
         return cell_verdict(word, reason, columns, ratios, worst)
 
-    def panel(self, scores: Sequence[Any]) -> Any:
-        from dpsco_bench.report.ratio_panels import ratio_panel
+    def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
+        from dpsco_bench.report.panels import ratio_panel
 
-        return ratio_panel(scores, "excess risk / lower bound", "bound", "at least")
+        return ratio_panel(claim, rows, "excess risk / lower bound", "bound", "at least")

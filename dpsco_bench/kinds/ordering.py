@@ -120,10 +120,10 @@ class Ordering(Kind):
             notes=(few,) * (runs <= FEW_REPLICATES),
         )
 
-    def figures(self, scores: Sequence[Any]) -> Mapping[str, Any]:
-        from dpsco_bench.report.curves import curve_figures
+    def figures(self, claim: Any, rows: Sequence[Any]) -> Mapping[str, Any]:
+        from dpsco_bench.report.kind_figures import curve_figures
 
-        return curve_figures(scores)
+        return curve_figures(claim, rows)
 
 
 def _at_equal_evaluations(*cells: CellEvidence) -> list[np.ndarray]:

@@ -99,10 +99,10 @@ class PrivacyKind(Kind):
             verdict = replace(verdict, verdict=f"unproven (target law {law:.3g})")
         return verdict
 
-    def panel(self, scores: Sequence[Any]) -> Any:
-        from dpsco_bench.report.elements import epsilon_panel
+    def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
+        from dpsco_bench.report.panels import epsilon_panel
 
-        return epsilon_panel(scores)
+        return epsilon_panel(claim, rows)
 
 
 def privacy_verdict(

@@ -133,10 +133,10 @@ class Rate(Kind):
         verdict = sweep_of(case).verdict()
         return replace(verdict, claimed_exponent=case.part.exponent, notes=(*verdict.notes, *_notes(case)))
 
-    def panel(self, scores: Sequence[Any]) -> Any:
-        from dpsco_bench.report.slope_panels import slope_panel
+    def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
+        from dpsco_bench.report.panels import slope_panel
 
-        return slope_panel(scores)
+        return slope_panel(claim, rows)
 
 
 def largest_tolerance(exponent: float | None) -> float:

@@ -51,7 +51,7 @@ class Shown(Kind):
         logarithms = all(0.0 < value < math.inf for value in case.printed)
         return case.with_slope(found, case.printed if logarithms else None)
 
-    def panel(self, scores: Sequence[Any]) -> Any:
-        from dpsco_bench.report.slope_panels import slope_panel
+    def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
+        from dpsco_bench.report.panels import slope_panel
 
-        return slope_panel(scores)
+        return slope_panel(claim, rows)

@@ -75,7 +75,7 @@ def board_figure(board: BoardResults) -> Figure:
         for hatch, edge, face, text in HATCHED
     ]
     panels = [phase_panel(instance.title, rows) for instance, rows in board.by_instance]
-    return compose(panels, board_message(board), WORDS, key=False, more=key)
+    return compose(panels, board_message(board), WORDS, key)
 
 
 def phase_panel(title: str, rows: Sequence[Standing]) -> Panel:
@@ -325,7 +325,7 @@ def collapse_figure(board: BoardResults) -> Figure | None:
     told = [factor for _, rows in drawn if (factor := spread(rows)) is not None]
     one = sum(factor <= COLLAPSED for factor in told)
     message = f"n ε/√d alone decides the least private risk on {one or 'none'} of {len(told)} instances"
-    return compose(panels, message, CURVE_WORDS, key=False) if panels else None
+    return compose(panels, message, CURVE_WORDS) if panels else None
 
 
 def _curves(rows: Sequence[Standing]) -> Callable[[Axes], None]:

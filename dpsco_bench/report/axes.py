@@ -13,6 +13,7 @@ from matplotlib.axis import Axis
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from scipy.optimize import isotonic_regression
 
 from dpsco_bench.report.drawing import PANEL_WIDTH
 from dpsco_bench.report.numbers import number, plain, superscript
@@ -135,18 +136,11 @@ def decade_text(value: float) -> str:
 def label_ends(axes: Axes, labels: Sequence[EndLabel]) -> None:
     """Write labels at the right edge, each at its curve's height, pushed apart where they would overlap."""
     wanted = sorted(labels, key=lambda label: (_height(axes, label.y), label.text, label.colour))
-    places = spread([_height(axes, label.y) for label in wanted], [label.height for label in wanted], ENDS)
+    places = spread([_height(axes, label.y) for label in wanted], [label.height for label in wanted])
     for place, label in zip(places, wanted, strict=True):
         top = place + (label.height - LABEL_GAP) / 2
         if label.x is not None:
-            line = {
-                "arrowstyle": "-",
-                "linewidth": 0.4,
-                "alpha": 0.7,
-                "shrinkA": 0,
-                "shrinkB": 2,
-                "color": label.colour,
-            }
+            line = dict(arrowstyle="-", linewidth=0.4, alpha=0.7, shrinkA=0, shrinkB=2, color=label.colour)
             at: dict[str, Any] = {"xytext": (1.02, place), "textcoords": "axes fraction", "arrowprops": line}
             axes.annotate("", (label.x, label.y), annotation_clip=False, **at)
         lines = [(label.text, label.colour), *label.more]
@@ -175,28 +169,17 @@ def fitting(axes: Axes, text: str, size: float) -> float:
     return size if wide <= room else max(SMALLEST, size * room / wide)
 
 
-def spread(
-    places: Sequence[float], gap: float | Sequence[float], ends: tuple[float, float] = (-math.inf, math.inf)
-) -> list[float]:
-    """Move sorted places apart, each with the room ``gap``, keeping order and positions as far as possible.
+def spread(places: Sequence[float], gap: float | Sequence[float]) -> list[float]:
+    """Move sorted places apart between `ENDS`, each with the room ``gap``, as little as possible and in order.
 
     Neighbours that touch become a block about the mean of where they would be; what does not fit stands out at the top.
     """
-    sizes = np.full(len(places), gap, dtype=float) if isinstance(gap, int | float) else np.array(gap, dtype=float)
-
-    def put(block: list[int]) -> np.ndarray:
-        """Find the edges of the room of each of a block, from below."""
-        edges = np.concatenate([[0.0], np.cumsum(sizes[block])])
-        wanted = float(np.mean(np.array(places)[block] - (edges[:-1] + sizes[block] / 2)))
-        return edges + max(ends[0], min(wanted, ends[1] - edges[-1]))
-
-    blocks: list[list[int]] = []
-    for number_ in range(len(places)):
-        blocks.append([number_])
-        while len(blocks) > 1 and put(blocks[-1])[0] < put(blocks[-2])[-1]:
-            last = blocks.pop()
-            blocks[-1] += last
-    return [float(place) for block in blocks for place in put(block)[:-1] + sizes[block] / 2]
+    if not len(places):
+        return []
+    sizes = np.broadcast_to(gap, len(places))
+    below = np.cumsum(sizes) - sizes / 2  # of each place, the room that it needs down to the first one's lower edge
+    lowest = isotonic_regression(np.array(places) - below).x
+    return [float(place) for place in np.maximum(ENDS[0], np.minimum(lowest, ENDS[1] - sizes.sum())) + below]
 
 
 def beyond_log(values: np.ndarray) -> np.ndarray:
@@ -206,12 +189,8 @@ def beyond_log(values: np.ndarray) -> np.ndarray:
     return np.asarray(values <= LOST * max(largest, 0.0))
 
 
-def at_foot(axes: Axes, x: Sequence[float] | np.ndarray, **look: Any) -> None:
-    """Draw arrows at the lower edge for what lies below, or what no logarithmic axis shows (`beyond_log`)."""
+def at_foot(axes: Axes, x: Sequence[float] | np.ndarray, colour: str, **look: Any) -> None:
+    """Draw arrows at the lower edge, hollow ones for measured values that no logarithmic axis shows (`beyond_log`)."""
+    look = {"color": colour, "markerfacecolor": "white", "markersize": 3.6, "zorder": 4, **look}
     if len(x):
         axes.plot(x, [FOOT] * len(x), "v", transform=axes.get_xaxis_transform(), clip_on=False, **look)
-
-
-def hollow(colour: str) -> dict[str, Any]:
-    """Look of measured values that no logarithmic axis shows."""
-    return {"color": colour, "markerfacecolor": "white", "markersize": 3.6, "zorder": 4}

@@ -1,33 +1,32 @@
-"""The figure of a choice: all methods at one point, the least risk on top, and what they are held against."""
+"""The figures of two verbs: of `choose`, all methods at one point; of `run`, the risks of a sweep."""
 
 from __future__ import annotations
 
 import math
 import textwrap
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpsco_bench.claims.bounds.orders import ORDER_ONLY
-from dpsco_bench.jsonio import MARK, write_atomic
-from dpsco_bench.report.axes import log_x
-from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, INK, cut, style, svg_text
+from dpsco_bench.execution.job_results import SweptRun
+from dpsco_bench.report.axes import log_x, log_y, value_axis
+from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, INK
+from dpsco_bench.report.inputs import grouped
 from dpsco_bench.report.numbers import number, plain
 
 if TYPE_CHECKING:
     from dpsco_bench.leaderboard.choose import Choice
 WIDTH, ROW, MARGINS = 5.6, 0.155, 1.2  # inches
 BEST, OTHER = COLOURS["accounted"], COLOURS["paper"]
+LINE_MARKERS, CYCLE = "osD^vPX*", 7  # markers of a sweep's lines; how many colours the style cycles through
+NAMED = ("algorithm", "problem", "calibration", "variant")  # swept keys whose values speak for themselves
+SETTINGS = {"algorithm": "", "problem": "", "calibration": "", "n": "n", "d": "d", "epsilon_claimed": "ε", "delta": "δ"}
+SETTINGS |= {"replicates": "replicates"}
+"""Setting that runs have in common -> its name in a heading."""
 LOWEST = 1e-3  # share of the least risk to which a logarithmic axis reaches for the end of an interval
-
-
-def write_choice(found: Choice, path: Path) -> Path:
-    """Write the figure of a choice as SVG; the same choice gives the same bytes."""
-    with style():
-        write_atomic(path, svg_text(choice_figure(found)) + MARK)
-    return path
 
 
 def choice_figure(found: Choice) -> Figure:
@@ -65,7 +64,8 @@ def choice_figure(found: Choice) -> Figure:
     key = [Line2D([], [], marker="o", color=c, markerfacecolor=f, linestyle="none", label=text) for text, c, f in marks]
     key += [Line2D([], [], color=colour, linestyle=dash, linewidth=0.9, label=text) for text, _, dash, colour in lines]
     drawn.legend(handles=key, loc="lower center", ncols=3)
-    title, told = textwrap.shorten(found.answer, 84, placeholder=" …"), cut(_circumstances(found), 110)
+    shown = ((found.answer, 84), (_circumstances(found), 110))
+    title, told = (textwrap.shorten(text, characters, placeholder=" …") for text, characters in shown)
     drawn.text(0.01, 1 - 0.05 / height, title, va="top", size=8, weight="bold", color=INK)
     drawn.text(0.01, 1 - 0.22 / height, told, va="top", size=6.5, color=FAINT)
     return drawn
@@ -77,3 +77,63 @@ def _circumstances(found: Choice) -> str:
     where = f"n = {point.n:,}, d = {point.d}, ε = {plain(point.epsilon)}, δ = {number(point.delta)}"
     rest = f"{len(found.refused)} methods not run" + f", {len(found.late)} of them for lack of time" * bool(found.late)
     return f"{where}; {point.replicates} replicates; {rest}; {point.problem}{f' ({options})' if options else ''}"
+
+
+def sweep_figure(rows: Sequence[SweptRun]) -> Figure:
+    """Draw mean risks with their intervals, over the swept key that is a number."""
+    axis = numeric_key(rows)
+    kinds = sorted({row.summary.risk_kind for row in rows})
+
+    def name(row: SweptRun) -> str:
+        """Tell it from others that differ along the axis alone."""
+        parts = [value if key in NAMED else f"{key} = {value}" for key, value in row.swept.items() if key != axis]
+        return ", ".join(parts + [row.summary.risk_kind] * (len(kinds) > 1))
+
+    lines = grouped(rows, name)
+    drawn = Figure(figsize=(4.6, 2.7 + 0.16 * len(lines) * (len(lines) > 1)), layout="constrained")
+    axes = drawn.add_subplot()
+    axes.set_title(heading(rows), loc="left", size=7, weight="normal", color=INK)
+    everything, ends = [], []
+    for number_, (label, found) in enumerate(lines.items()):
+        found = sorted(found, key=lambda row: _number(row.swept[axis])) if axis else found
+        places = [_number(row.swept[axis]) if axis else float(number_) for row in found]
+        risks, halves = ([getattr(row.summary, key) for row in found] for key in ("risk", "half_interval"))
+        look: Any = {"marker": LINE_MARKERS[number_ // CYCLE % len(LINE_MARKERS)], "color": f"C{number_ % CYCLE}"}
+        axes.errorbar(places, risks, yerr=halves, label=label, linestyle="-" if axis else "none", **look)
+        everything += places
+        ends += [*risks, *(risk + side * half for risk, half in zip(risks, halves, strict=True) for side in (1, -1))]
+    measure = f"{kinds[0]} risk" if len(kinds) == 1 else "risk, see the key"
+    axes.set_ylabel(measure)
+    if all(row.summary.risk > 0 for row in rows):
+        log_y(axes, ends, measure)
+    if not axis:
+        axes.set_xticks([])
+        axes.margins(x=0.3)
+    elif min(everything) > 0:
+        value_axis(axes, everything, axis)
+    else:
+        axes.set_xlabel(axis)
+    if len(lines) > 1:
+        drawn.legend(loc="outside lower center", ncols=1)
+    return drawn
+
+
+def heading(rows: Sequence[SweptRun]) -> str:
+    values = {key: {getattr(row.summary, key) for row in rows} for key in SETTINGS}
+    same = {key: value for key, (value, *others) in values.items() if not others}
+    told = (f"{SETTINGS[key]} = {plain(value)}" if SETTINGS[key] else str(value) for key, value in same.items())
+    return ", ".join(told)
+
+
+def numeric_key(rows: Sequence[SweptRun]) -> str:
+    """Find the swept key with the most different numbers; empty where none is a number that differs."""
+    values = {key: {_number(row.swept[key]) for row in rows} for key in rows[0].swept}
+    several = [key for key, found in values.items() if len(found) > 1 and not any(map(math.isnan, found))]
+    return max(several, key=lambda key: len(values[key]), default="")
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan

@@ -1,4 +1,4 @@
-"""Panels, figures made of panels, and files whose bytes depend on nothing but the data; the plot of a sweep."""
+"""Panels, figures made of panels, and files whose bytes depend on nothing but the data."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpsco_bench.execution.job_results import SweptRun
 from dpsco_bench.jsonio import MARK, write_atomic
-from dpsco_bench.report.numbers import plain
 
 PANEL_WIDTH, AXES_HEIGHT = 3.5, 1.8
 """Inches: the column width of the papers, and the height of the area that holds the data."""
@@ -51,13 +49,6 @@ KEY: dict[str, tuple[str, dict[str, Any]]] = {  # symbols that panels use: name 
 _STYLE = Path(__file__).with_name("style.mplstyle")
 HEADER_CHARACTERS, TITLE_CHARACTERS, LINE_CHARACTERS = 46, 56, 72
 """Characters of a line of the figure's header above a panel, of its title, and of its line of small text."""
-SWEEP_WIDTH, HEIGHT, ROW = 4.6, 2.7, 0.16  # inches; the last one is what a line of the key adds
-LINE_MARKERS = "osD^vPX*"
-NAMED = ("algorithm", "problem", "calibration", "variant")  # swept keys whose values speak for themselves
-SETTINGS = {"algorithm": "", "problem": "", "calibration": "", "n": "n", "d": "d", "epsilon_claimed": "ε", "delta": "δ"}
-SETTINGS |= {"replicates": "replicates"}
-"""Setting that runs have in common -> its name in a heading."""
-CYCLE = 7  # how many the style cycles through
 
 
 @dataclass(frozen=True)
@@ -92,14 +83,12 @@ def style(**more: Any) -> Iterator[None]:
         yield
 
 
-def compose(
-    panels: Sequence[Panel], header: str = "", source: str = "", key: bool = True, more: Sequence[Any] = ()
-) -> Figure:
+def compose(panels: Sequence[Panel], header: str = "", source: str = "", more: Sequence[Any] = ()) -> Figure:
     """Make a figure of panels, two in a row, with a header that says what it shows and a key, with ``more`` entries.
 
     Axes have fixed inches, so that all panels of a row align whatever their labels are.
     """
-    handles = [*(_key(panels) if key else ()), *more]
+    handles = [*_key(panels), *more]
     columns = min(2, max(1, len(panels)))
     width = PANEL_WIDTH * columns
     rows = [panels[i : i + columns] for i in range(0, len(panels), columns)]
@@ -149,17 +138,10 @@ def write_header(figure: Figure, title: Sequence[str], origin: Sequence[str]) ->
         figure.text(0.05 / width, below, "\n".join(origin), va="top", size=6.5, color=FAINT)
 
 
-def cut(text: str, characters: int) -> str:
-    if len(text) <= characters:
-        return text
-    kept = text[: characters - 2]
-    return kept.rpartition(" ")[0].rstrip(" ,;·") + " …"
-
-
 def two_lines(text: str, characters: int) -> list[str]:
     """Break a text into at most two lines of so many characters; what does not fit is cut."""
     first, *rest = textwrap.wrap(text, characters, break_long_words=False) or [""]
-    return list(filter(None, (first, cut(" ".join(rest), characters))))
+    return list(filter(None, (first, textwrap.shorten(" ".join(rest), characters, placeholder=" …"))))
 
 
 def bare(axes: Axes) -> None:
@@ -216,81 +198,8 @@ def save(figure: Figure, path: Path) -> list[Path]:
     return [svg, pdf]
 
 
-def write_figure(rows: Sequence[SweptRun], path: Path) -> Path:
+def write_svg(draw: Callable[[], Figure], path: Path) -> Path:
+    """Draw a figure and write it as SVG; the same numbers give the same bytes."""
     with style():
-        write_atomic(path, svg_text(sweep_figure(rows)) + MARK)
+        write_atomic(path, svg_text(draw()) + MARK)
     return path
-
-
-def sweep_figure(rows: Sequence[SweptRun]) -> Figure:
-    """Draw mean risks with their intervals, over the swept key that is a number."""
-    axis = numeric_key(rows)
-    lines = _lines(rows, axis)
-    room = (ROW * len(lines) + 0.05) * (len(lines) > 1)
-    height = HEIGHT + room
-    drawn = Figure(figsize=(SWEEP_WIDTH, height))
-    axes = drawn.add_axes(
-        (0.72 / SWEEP_WIDTH, (0.45 + room) / height, (SWEEP_WIDTH - 0.85) / SWEEP_WIDTH, (HEIGHT - 0.75) / height)
-    )
-    drawn.text(0.05 / SWEEP_WIDTH, 1 - 0.06 / height, heading(rows), va="top", size=7, color=INK)
-    for number, (label, found) in enumerate(lines.items()):
-        found = sorted(found, key=lambda row: _number(row.swept[axis])) if axis else found
-        places = [_number(row.swept[axis]) if axis else float(number) for row in found]
-        halves = [0.0 if math.isnan(half) else half for half in (row.summary.half_interval for row in found)]
-        look: Any = {"marker": LINE_MARKERS[number // CYCLE % len(LINE_MARKERS)], "color": f"C{number % CYCLE}"}
-        look |= {"label": label, "linestyle": "-" if axis else "none"}
-        axes.errorbar(places, [row.summary.risk for row in found], yerr=halves, **look)
-    kinds = sorted({row.summary.risk_kind for row in rows})
-    axes.set_ylabel(f"{kinds[0]} risk" if len(kinds) == 1 else "risk, see the key")
-    if all(row.summary.risk > 0 for row in rows):
-        axes.set_yscale("log")
-    _set_axis(axes, rows, axis)
-    if len(lines) > 1:
-        drawn.legend(loc="lower center", ncols=1)
-    return drawn
-
-
-def heading(rows: Sequence[SweptRun]) -> str:
-    values = {key: {getattr(row.summary, key) for row in rows} for key in SETTINGS}
-    same = {key: value for key, (value, *others) in values.items() if not others}
-    told = (f"{SETTINGS[key]} = {plain(value)}" if SETTINGS[key] else str(value) for key, value in same.items())
-    return ", ".join(told)
-
-
-def numeric_key(rows: Sequence[SweptRun]) -> str:
-    """Find the swept key with the most different numbers; empty where none is a number that differs."""
-    values = {key: {_number(row.swept[key]) for row in rows} for key in rows[0].swept}
-    several = [key for key, found in values.items() if len(found) > 1 and not any(map(math.isnan, found))]
-    return max(several, key=lambda key: len(values[key]), default="")
-
-
-def _number(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return math.nan
-
-
-def _lines(rows: Sequence[SweptRun], axis: str) -> dict[str, list[SweptRun]]:
-    """Group runs that differ along the axis alone, by what tells them from others."""
-    found: dict[str, list[SweptRun]] = {}
-    kinds = {row.summary.risk_kind for row in rows}
-    for row in rows:
-        parts = [value if key in NAMED else f"{key} = {value}" for key, value in row.swept.items() if key != axis]
-        parts += [row.summary.risk_kind] * (len(kinds) > 1)
-        found.setdefault(", ".join(parts), []).append(row)
-    return found
-
-
-def _set_axis(axes: Axes, rows: Sequence[SweptRun], axis: str) -> None:
-    if not axis:
-        axes.set_xticks([])
-        axes.margins(x=0.3)
-        return
-    values = sorted({_number(row.swept[axis]) for row in rows})
-    axes.set_xlabel(axis)
-    if values[0] > 0:
-        axes.set_xscale("log")
-        axes.set_xticks(values if len(values) <= 8 else values[:: math.ceil(len(values) / 8)])
-        axes.set_xticks([], minor=True)
-        axes.set_xticklabels([f"{tick:g}" for tick in axes.get_xticks()])

@@ -10,24 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.noise import Noise, noise_behind
-from dpsco_bench.analysis.rounding import outward
-from dpsco_bench.privacy.ledger import PHRASES, SIGNS
-from dpsco_bench.report.axes import EndLabel, label_ends, legible, log_y, tick_text, value_axis
+from dpsco_bench.privacy.ledger import PHRASES
+from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, SHADES, TEXT_COLOURS, TEXTS, Panel
-from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.ledger import Charged, LedgerRow, charged_cells
-from dpsco_bench.report.numbers import number, span
-from dpsco_bench.report.own_figures import paper_figure
-from dpsco_bench.report.panels import KIND_MARKERS, Series, mark, series, small_line, worded_panel
-from dpsco_bench.report.scores import Score, panel_message
-from dpsco_bench.report.wording import parameter_label, setting, symbols
-
-PALETTE = SHADES  # colours that differ for the colour-blind too, each with a text colour at its place in `TEXTS`
-LEAST_GAP = 0.14  # between two ticks, as a fraction of the axis
+from dpsco_bench.report.inputs import Charged, Inputs, grouped
+from dpsco_bench.report.ledger import LedgerRow
+from dpsco_bench.report.numbers import number
+from dpsco_bench.report.own_figures import FIGURES, PaperFigure
+from dpsco_bench.report.panels import KIND_MARKERS, Series, series
+from dpsco_bench.report.wording import noise_title, setting, symbols
 
 
 class Sizes(NamedTuple):
@@ -98,7 +92,7 @@ def calibrations_panel(
             axes.plot(points.x, start, color=FAINT, linewidth=0.7, linestyle=(0, (1, 2)))
             ends += start
             labels.append(EndLabel(start[-1], "start", FAINT))
-        sparse_axis(axes, points.x, label)
+        value_axis(axes, points.x, label)
         log_y(axes, ends, "excess risk")
         label_ends(axes, labels)
 
@@ -110,36 +104,20 @@ def noise_label(calibration: str, found: Sizes) -> EndLabel:
     noise = None if calibration == "none" else noise_behind(cell.charged for cell in found.cells)
     remark, colour = symbols(noise.shortfall) if noise else "", TEXT_COLOURS[calibration]
     more = tuple((line, colour) for line in textwrap.wrap(remark, 20)[:2])
-    return EndLabel(found.points.mean[-1], calibration if calibration != "none" else "noise off", colour, more)
-
-
-def sparse_axis(axes: Axes, values: Iterable[float], label: str) -> None:
-    """Set a logarithmic x axis with ticks at those values that leave room for their numbers, the largest one first."""
-    value_axis(axes, values, label)
-    low, high = np.log(axes.get_xlim())
-    apart: list[float] = []
-    for value in sorted({float(v) for v in values}, reverse=True):
-        if not apart or math.log(apart[-1] / value) > LEAST_GAP * (high - low):
-            apart.append(value)
-    shown = legible(apart[::-1], *axes.get_xlim())[::-1]
-    axes.xaxis.set_major_locator(FixedLocator(shown))
-    axes.xaxis.set_major_formatter(FixedFormatter([tick_text(value) for value in shown]))
+    return EndLabel(found.points.mean[-1], noise_title(calibration), colour, more)
 
 
 def real_epsilon_figure(module: str, name: str) -> None:
     """Register ``<paper>.real_epsilon`` for a paper's module: real over claimed epsilon, a panel per mechanism."""
+    paper = name.partition(".")[0]
 
     def draw(inputs: Inputs) -> list[Panel]:
-        found = sorted(charged_mechanisms(inputs, name.partition(".")[0]).items())
+        found = sorted(charged_mechanisms(inputs, paper).items())
         return [_mechanism_panel(algorithm, kinds) for algorithm, kinds in found if any(map(_finite, kinds.values()))]
 
-    draw.__module__ = module
-    paper_figure(
-        name,
-        "Real against claimed ε of the paper's noise, mechanism by mechanism",
-        "From the privacy ledger; the accounted noise is chosen to meet the claim and is not drawn.",
-        lambda inputs: excess_message(inputs, name.partition(".")[0]),
-    )(draw)
+    title = "Real against claimed ε of the paper's noise, mechanism by mechanism"
+    told = "From the privacy ledger; the accounted noise is chosen to meet the claim and is not drawn."
+    FIGURES.add(name, PaperFigure(name, title, told, draw, lambda inputs: excess_message(inputs, paper)), module)
 
 
 def excess_message(inputs: Inputs, paper: str) -> str:
@@ -160,14 +138,10 @@ def _above(noise: Noise) -> bool:
 
 def charged_mechanisms(inputs: Inputs, paper: str) -> dict[str, dict[str, list[Charged]]]:
     """Mechanism -> variant and options -> charged cells of the paper's own noise."""
-    found: dict[str, dict[str, list[Charged]]] = {}
-    for claim in inputs.of_paper(paper):
-        for job in claim.jobs:
-            if job.calibration == "paper" and not job.skipped:
-                for cell in charged_cells(claim, job.part, job.calibration):
-                    name = LedgerRow((cell,)).variant
-                    found.setdefault(cell.cell.algorithm, {}).setdefault(name, []).append(cell)
-    return found
+    jobs = ((claim, job) for claim in inputs.of_paper(paper) for job in claim.jobs if not job.skipped)
+    cells = (cell for claim, job in jobs if job.calibration == "paper" for cell in claim.charged(job.part, "paper"))
+    methods = grouped(cells, lambda cell: str(cell.cell.algorithm))
+    return {method: grouped(own, lambda cell: LedgerRow((cell,)).variant) for method, own in methods.items()}
 
 
 def _finite(cells: Iterable[Charged]) -> list[Charged]:
@@ -193,7 +167,7 @@ def _mechanism_panel(algorithm: str, kinds: dict[str, list[Charged]]) -> Panel:
                 last = max((cell.noise for cell in _finite(own)), key=lambda noise: noise.epsilon_claimed)
                 first, *rest = textwrap.wrap(name.replace("_", " ") or "as printed", 20)[:3]
                 labels.append(EndLabel(last.excess, first, ink, tuple((text, ink) for text in rest)))
-        sparse_axis(axes, [cell.claimed for own in kinds.values() for cell in own], "claimed ε")
+        value_axis(axes, [cell.claimed for own in kinds.values() for cell in own], "claimed ε")
         log_y(axes, ends, "real ε / claimed ε", room=0.1)
         axes.axhline(1.0, color=FAINT, linewidth=0.8, linestyle=(0, (4, 2)))
         label_ends(axes, labels)
@@ -211,49 +185,3 @@ def _spent(cells: Sequence[Charged]) -> str:
     if all(noise.status == "proven" for noise in noises):
         return f"private, and spends at most {number(max(noise.excess for noise in noises))} of its claim"
     return "not shown to be private"
-
-
-def epsilon_panel(scores: Sequence[Score]) -> Panel:
-    """Draw real epsilons of a sweep beside the claimed ones: the panel of kind `privacy`."""
-    shown = [score for score in scores if score.charged]
-    if not shown:
-        return worded_panel(scores)
-    kinds = {cell.kind for score in shown for cell in score.charged if math.isfinite(cell.real)}
-    said, line, keys = panel_message(scores), small_line(scores), tuple(sorted(kinds))
-    return Panel(said, lambda axes: _draw_epsilons(axes, shown), line, symbols=keys)
-
-
-def _draw_epsilons(axes: Axes, shown: Sequence[Score]) -> None:
-    cells = [cell for score in shown for cell in score.charged]
-    finite = [cell.real for cell in cells if math.isfinite(cell.real) and cell.real > 0]
-    claims = sorted({(float(cell.cell.value), cell.claimed) for cell in cells})
-    log_y(axes, [*finite, *(cell.claimed for cell in cells)], "real ε at the claimed δ", room=0.12)
-    value_axis(axes, [x for x, _ in claims], parameter_label(cells[0].cell.parameter, shown[0].results.paper))
-    axes.plot(*zip(*claims, strict=True), color=FAINT, linestyle=(0, (4, 2)), linewidth=0.9, zorder=1)
-    ends = [_draw_reals(axes, score) for score in shown]
-    label_ends(axes, [EndLabel(claims[-1][1], "claimed", FAINT), *ends])
-
-
-def _draw_reals(axes: Axes, score: Score) -> EndLabel:
-    calibration, cells = score.row.calibration, score.charged
-    colour, text_colour = COLOURS.get(calibration, INK), TEXT_COLOURS.get(calibration, FAINT)
-    finite = [c for c in cells if math.isfinite(c.real)]
-    axes.plot([c.cell.value for c in finite], [c.real for c in finite], color=colour, linewidth=0.8, zorder=2)
-    for cell in finite:
-        axes.plot([cell.cell.value], [cell.real], KIND_MARKERS.get(cell.kind, "o"), color=colour, zorder=3)
-    for cell in cells:
-        if math.isinf(cell.real):
-            place = axes.get_xaxis_transform()
-            axes.text(cell.cell.value, 0.98, "∞", transform=place, color=colour, ha="center", va="top", size=8)
-    y = finite[-1].real if finite else axes.get_ylim()[1]
-    return EndLabel(y, calibration, text_colour, ((_reals(cells), text_colour), *mark(score)))
-
-
-def _reals(cells: Sequence[Charged]) -> str:
-    """Show ``≥ 12 900``: real epsilons of a sweep with their sign."""
-    known = [cell for cell in cells if not math.isnan(cell.real)]
-    if not known:
-        return "not known"
-    worst = max(known, key=lambda cell: cell.real / cell.claimed)
-    bounds = (outward(cell.real, cell.kind) for cell in cells)
-    return f"{symbols(SIGNS.get(worst.kind, '='))} {span(bounds, least=worst.kind == 'lower')}"

@@ -33,10 +33,8 @@ from dpsco_bench.claims.model import RISK
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.leaderboard.standings import TRIVIAL, Standing
 from dpsco_bench.registry import Registry
-from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.ledger import Charged
+from dpsco_bench.report.inputs import Charged, Inputs
 from dpsco_bench.report.numbers import MINUS, number
-from dpsco_bench.report.scores import Score
 
 COMMON = "leaderboard.common"  # the board that findings read
 
@@ -89,10 +87,11 @@ class Finding:
     def path(self) -> Path:
         return Path(self.say.__code__.co_filename)
 
-    def outline(self, part: str) -> str:
-        """Read its ``title``, ``sentence`` or ``means`` from the function's text, with … for every number."""
+    @property
+    def title(self) -> str:
+        """Its title, read from the function's text, with … for every number."""
         named = (node for node in ast.walk(_parsed(self.say.__code__)) if isinstance(node, ast.keyword))
-        text = next((node.value for node in named if node.arg == part), None)
+        text = next((node.value for node in named if node.arg == "title"), None)
         pieces = text.values if isinstance(text, ast.JoinedStr) else [text]
         return "".join(str(piece.value) if isinstance(piece, ast.Constant) else "…" for piece in pieces)
 
@@ -151,7 +150,6 @@ class Results:
     """The results of a profile, as findings read them."""
 
     inputs: Inputs
-    scores: Sequence[Score]  # all verdicts
     errata: Mapping[str, Sequence[Erratum]]  # paper -> its errata
 
     def row(self, claim: str, part: str, calibration: str = "paper") -> Any:
@@ -174,28 +172,27 @@ class Results:
 
     def statements(self, kind: str) -> list[Verdict]:
         """List the verdicts of a kind on what claims state of printed noise; those beside a statement do not count."""
-        rows = (score.row for score in self.scores)
-        return [row for row in rows if row.kind == kind and row.calibration == "paper" and not row.beside]
+        return [row for row in self.inputs.rows if row.kind == kind and row.calibration == "paper" and not row.beside]
 
     @property
     def noise_answers(self) -> dict[str, AnswerCell]:
         """Answer whether the printed noise is private, for every claim with parts on it."""
-        rows = [score.row for score in self.scores]
+        rows = self.inputs.rows
         own = {row.id for row in rows if on_printed_noise(row)}
         return {id: found.cells["noise"] for id, found in answers(rows).items() if id in own and "noise" in found.cells}
 
     def charged(self, claim: str, part: str, calibration: str = "paper") -> list[Charged]:
-        name = (claim, part, calibration)
-        own = [score for score in self.scores if (score.row.id, score.row.part, score.row.calibration) == name]
-        cells = [cell for score in own for cell in score.charged]
+        found = [one for one in self.inputs.claims if one.id == claim]
+        cells = [cell for one in found for cell in one.charged(part, calibration)]
         if not cells:
             raise self.unmeasured(f"{claim} {part} has no noise in")
         return cells
 
     def spent(self, *claims: str) -> float:
         """Compute the largest share of the claimed epsilon that claims' printed noise spends, over all their cells."""
-        own = [score for score in self.scores if score.row.id in claims and score.row.calibration == "paper"]
-        shares = [cell.real / cell.claimed for score in own for cell in score.charged]
+        own = [claim for claim in self.inputs.claims if claim.id in claims]
+        rows = [(claim, row.part) for claim in own for row in claim.rows if row.calibration == "paper"]
+        shares = [cell.real / cell.claimed for claim, part in rows for cell in claim.charged(part, "paper")]
         known = [share for share in shares if not math.isnan(share)]
         if not known:
             raise self.unmeasured(f"{', '.join(claims)} have no noise in")
@@ -207,10 +204,11 @@ class Results:
         Sweeps with equal numbers are the same runs, held against another formula, and count as one.
         """
         found: dict[tuple[str, str], dict[str, Verdict]] = {}
-        for score in self.scores:
-            proven = score.row.noise and score.row.noise.status in RANKED
-            if proven and score.part.rules.companion and score.part.quantity == RISK:
-                found.setdefault((score.row.id, score.row.part), {})[score.row.calibration] = score.row
+        for claim in self.inputs.claims:
+            for row in claim.rows:
+                proven = row.noise and row.noise.status in RANKED
+                if proven and row.rules.companion and claim.part(row).quantity == RISK:
+                    found.setdefault((claim.id, row.part), {})[row.calibration] = row
         both = [(rows["accounted"], rows["paper"]) for rows in found.values() if {"accounted", "paper"} <= rows.keys()]
         distinct = {(a.id, a.values, a.mean, p.mean): (a.mean, p.mean) for a, p in both if a.values == p.values}
         sweeps = [[a / p for a, p in zip(*means, strict=True) if p > 0] for means in distinct.values()]

@@ -2,26 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, TypeVar
 
-import pyarrow as pa
-
+from dpsco_bench.analysis.answer import Answer, answers
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
+from dpsco_bench.analysis.noise import NOT_CHARGED, Noise
 from dpsco_bench.analysis.races import raced_plan
 from dpsco_bench.analysis.verdict import Verdict, read_judged
 from dpsco_bench.claims.kinds import NOT_MEASURED
 from dpsco_bench.claims.model import RISK, Claim, Part
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, read_plan
 from dpsco_bench.errors import InputError, nearest
-from dpsco_bench.execution.cell import Calibrations
+from dpsco_bench.execution.cell import CalibratedCell, Calibrations, Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.timing import Timings
 from dpsco_bench.leaderboard.board import Board, Instance
 from dpsco_bench.leaderboard.standings import RankedBoard, Skipped, Standing
+
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Group items by a key, in the order in which keys first appear."""
+    found: dict[Key, list[Item]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
+
+
+@dataclass(frozen=True)
+class Charged:
+    """One calibrated cell: what was claimed and what an accountant says of its plan, before anything was run."""
+
+    cell: Cell
+    calibrated: CalibratedCell
+    calibration: str
+
+    @cached_property
+    def noise(self) -> Noise:
+        return Noise.of(self.calibrated, self.cell)
+
+    @property
+    def real(self) -> float:
+        return self.noise.epsilon_real
+
+    @property
+    def kind(self) -> str:
+        return self.noise.epsilon_real_kind
+
+    @property
+    def claimed(self) -> float:
+        return self.noise.epsilon_claimed
+
+    @property
+    def doubt(self) -> str:
+        """Say why a bound shows nothing; empty for every status but ``unproven``."""
+        if self.noise.status != "unproven":
+            return ""
+        if self.calibrated.constants.status == "nominal":
+            return f"the constants of {self.cell.problem} are nominal: declared, not true on the whole domain"
+        if math.isnan(self.noise.epsilon_real):
+            return "no accountant covers it"
+        if self.noise.sequence_exceeds:
+            return "its query sequence exceeds the claim, what the output reveals is not known"
+        if self.noise.epsilon_real_kind == "lower":
+            return "a lower bound that does not exceed the claim"
+        return "an upper bound above the claim"
 
 
 @dataclass(frozen=True)
@@ -58,18 +111,16 @@ class ClaimResults:
     def rows(self) -> list[Verdict]:
         """Verdicts, one per (part, calibration), in the order of the claim's file; one that is missing says so."""
         stored = read_judged(self.files.verdicts(self.id)) if self.verdicts is None else None
-        rows = {(row.part, row.calibration): row for row in (stored.verdicts if stored else self.verdicts or ())}
+        found = {(row.part, row.calibration): row for row in (stored.verdicts if stored else self.verdicts or ())}
         profile = self.jobs[0].profile if self.jobs else ""
-        for part in self.claim.parts:
-            absent = Verdict(NOT_MEASURED, part.kind, "no verdict file", id=self.id, part=part.id, profile=profile)
-            for calibration in part.calibrations:
-                rows.setdefault((part.id, calibration), replace(absent, calibration=calibration))
-        order = {part: number for number, part in enumerate(self.parts)}
-        return sorted(rows.values(), key=lambda row: order.get(row.part, len(order)))
+        absent = Verdict(NOT_MEASURED, reason="no verdict file", id=self.id, profile=profile)
+        names = [(part, calibration) for part in self.claim.parts for calibration in part.calibrations]
+        return [
+            found.get((part.id, c)) or replace(absent, kind=part.kind, part=part.id, calibration=c) for part, c in names
+        ]
 
-    def sources(self, part: str, calibration: str) -> list[Job]:
-        wanted = {part, *(self.parts[part].uses if part in self.parts else ())}
-        return [job for job in self.jobs if job.part in wanted and job.calibration == calibration]
+    def part(self, row: Verdict) -> Part:
+        return self.parts[row.part]
 
     def job(self, part: str, calibration: str) -> Job | None:
         return next((j for j in self.jobs if j.part == part and j.calibration == calibration), None)
@@ -81,8 +132,19 @@ class ClaimResults:
             self._calibrations[job.name] = found or ()
         return self._calibrations[job.name]
 
-    def table(self, job: Job) -> pa.Table | None:
-        return None if job.skipped or not job.has_run else self.files.measured.table(job)
+    def charged(self, part: str, calibration: str) -> list[Charged]:
+        """Find the charged cells that a (part, calibration) judges; of those that differ in a signal alone, one."""
+        wanted = {part, *self.parts[part].uses}
+        found: dict[tuple[Any, ...], Charged] = {}
+        for job in (job for job in self.jobs if job.part in wanted and job.calibration == calibration):
+            for cell, calibrated in zip(job.cells, self.calibrations(job), strict=False):
+                if isinstance(calibrated, CalibratedCell) and calibrated.accountant != NOT_CHARGED:
+                    key: tuple[Any, ...] = (id(cell),)
+                    if cell.signal is not None:  # on which the noise rarely depends
+                        real, kind = repr(calibrated.epsilon_real), calibrated.epsilon_real_kind
+                        key = (cell.method, cell.value, real, kind, calibrated.privacy_status, calibrated.warnings)
+                    found.setdefault(key, Charged(cell, calibrated, calibration))
+        return [*found.values()]
 
     def timing(self, job: Job) -> Timings | None:
         return self.files.measured.timing(job) if job.timing else None
@@ -96,7 +158,8 @@ class ClaimResults:
         return self._evidence[key]
 
     def _read_evidence(self, job: Job) -> list[CellEvidence]:
-        calibrations, table, part = self.calibrations(job), self.table(job), self.parts[job.part]
+        calibrations, part = self.calibrations(job), self.parts[job.part]
+        table = self.files.measured.table(job) if job.has_run else None
         if len(calibrations) != len(job.cells) or (table is None and job.has_run):
             return []
         judged = job.calibration in part.calibrations and table is not None
@@ -152,6 +215,16 @@ class Inputs:
         if id not in known:
             raise InputError("claim", id, nearest(id, known, "dpsco list claims"), "plan")
         return known[id]
+
+    @property
+    def rows(self) -> list[Verdict]:
+        """Every verdict of the profile, in the order of plan and claim files."""
+        return [row for claim in self.claims for row in claim.rows]
+
+    @cached_property
+    def answers(self) -> dict[str, Answer]:
+        """Id of each claim -> what its verdicts come to."""
+        return answers(self.rows)
 
     @property
     def papers(self) -> list[str]:

@@ -5,71 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
-from dpsco_bench.analysis.noise import NOT_CHARGED, Noise
 from dpsco_bench.analysis.rounding import digits_beside, outward
-from dpsco_bench.execution.cell import CalibratedCell, Cell
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.ledger import OF, OUTPUT, SEQUENCE, SEVERITY, SIGNS, STATUS_WORDS
-from dpsco_bench.report.inputs import ClaimResults, Inputs
+from dpsco_bench.report.inputs import Charged, Inputs, grouped
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, span
-from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
+from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, leads_to
 from dpsco_bench.report.wording import options_text, symbols
-
-
-@dataclass(frozen=True)
-class Charged:
-    """One calibrated cell: what was claimed and what an accountant says of its plan, before anything was run."""
-
-    cell: Cell
-    calibrated: CalibratedCell
-    calibration: str
-
-    @cached_property
-    def noise(self) -> Noise:
-        return Noise.of(self.calibrated, self.cell)
-
-    @property
-    def real(self) -> float:
-        return self.noise.epsilon_real
-
-    @property
-    def kind(self) -> str:
-        return self.noise.epsilon_real_kind
-
-    @property
-    def claimed(self) -> float:
-        return self.noise.epsilon_claimed
-
-    @property
-    def doubt(self) -> str:
-        """Say why a bound shows nothing; empty for every status but ``unproven``."""
-        if self.noise.status != "unproven":
-            return ""
-        if self.calibrated.constants.status == "nominal":
-            return f"the constants of {self.cell.problem} are nominal: declared, not true on the whole domain"
-        if math.isnan(self.noise.epsilon_real):
-            return "no accountant covers it"
-        if self.noise.sequence_exceeds:
-            return "its query sequence exceeds the claim, what the output reveals is not known"
-        if self.noise.epsilon_real_kind == "lower":
-            return "a lower bound that does not exceed the claim"
-        return "an upper bound above the claim"
-
-
-def charged_cells(claim: ClaimResults, part: str, calibration: str) -> list[Charged]:
-    """Find the charged cells that a (part, calibration) judges; of those that differ in a signal alone, one."""
-    found: dict[tuple[Any, ...], Charged] = {}
-    for job in claim.sources(part, calibration):
-        for cell, calibrated in zip(job.cells, claim.calibrations(job), strict=False):
-            if isinstance(calibrated, CalibratedCell) and calibrated.accountant != NOT_CHARGED:
-                key: tuple[Any, ...] = (id(cell),)
-                if cell.signal is not None:  # on which the noise rarely depends
-                    real, kind = repr(calibrated.epsilon_real), calibrated.epsilon_real_kind
-                    key = (cell.method, cell.value, real, kind, calibrated.privacy_status, calibrated.warnings)
-                found.setdefault(key, Charged(cell, calibrated, calibration))
-    return list(found.values())
 
 
 @dataclass(frozen=True)
@@ -134,18 +79,16 @@ def _bounds(values: Sequence[float], kind: str, claimed: float) -> str:
 
 def ledger_rows(inputs: Inputs) -> list[LedgerRow]:
     """Group every private mechanism that the profile calibrated by what its noise is claimed to give."""
-    groups: dict[tuple[Any, ...], list[Charged]] = {}
-    for claim, job in inputs.all_jobs():
-        if job.calibration != "none":
-            for charged in charged_cells(claim, job.part, job.calibration):
-                cell, calibrated, noise = charged.cell, charged.calibrated, charged.noise
-                known = ("paper", "accounted")
-                order = known.index(job.calibration) if job.calibration in known else len(known)
-                made = (cell.algorithm, calibrated.variant, order, noise_options(cell))
-                claimed = (float(cell.delta), noise.epsilon_claimed)
-                kinds = (noise.epsilon_real_kind, noise.epsilon_of, noise.epsilon_sequence_kind)
-                found = (SEVERITY.index(noise.status), *kinds, noise.elsewhere, calibrated.accountant)
-                groups.setdefault((*made, *claimed, *found), []).append(charged)
+
+    def about(charged: Charged) -> tuple[Any, ...]:
+        cell, calibrated, noise = charged.cell, charged.calibrated, charged.noise
+        made = (cell.algorithm, calibrated.variant, charged.calibration == "accounted", noise_options(cell))
+        claimed = (float(cell.delta), noise.epsilon_claimed)
+        kinds = (noise.epsilon_real_kind, noise.epsilon_of, noise.epsilon_sequence_kind)
+        return *made, *claimed, SEVERITY.index(noise.status), *kinds, noise.elsewhere, calibrated.accountant
+
+    jobs = ((claim, job) for claim, job in inputs.all_jobs() if job.calibration != "none")
+    groups = grouped((cell for claim, job in jobs for cell in claim.charged(job.part, job.calibration)), about)
     return [LedgerRow(tuple(groups[key])) for key in sorted(groups)]
 
 
@@ -164,9 +107,7 @@ NOT_TOLD = ("constants", "norm_kappa", "p", "signal", "unit")
 
 def charged_on(cells: Iterable[Charged]) -> str:
     """Tell the problems that cells were charged on, with p of their norms and the options that were given, in words."""
-    found: dict[str, list[Charged]] = {}
-    for cell in cells:
-        found.setdefault(str(cell.cell.problem), []).append(cell)
+    found = grouped(cells, lambda cell: str(cell.cell.problem))
     return "; ".join(_problem_text(name, found[name]) for name in sorted(found))
 
 
@@ -231,20 +172,19 @@ COLUMNS: Columns = {
     "Variant, options": Column("variant", raw={"variant": "first.calibrated.variant", "options": "options"}),
     "Calibration": Column("first.calibration"),
     "Charged on": Column(lambda row: charged_on(row.cells), raw="charged_on"),
-    "n": Column(lambda row: sorted({cell.cell.n for cell in row.cells}), _sizes, "n", numeric=True),
-    "d": Column(lambda row: sorted({cell.calibrated.dimension for cell in row.cells}), _sizes, "d", numeric=True),
-    "δ": Column("first.cell.delta", number, numeric=True),
-    "ε claimed": Column("first.cell.epsilon", plain, "epsilon_claimed", numeric=True),
-    "ε real": Column(
+    "n": Number(lambda row: sorted({cell.cell.n for cell in row.cells}), _sizes, "n"),
+    "d": Number(lambda row: sorted({cell.calibrated.dimension for cell in row.cells}), _sizes, "d"),
+    "δ": Number("first.cell.delta", number),
+    "ε claimed": Number("first.cell.epsilon", plain, "epsilon_claimed"),
+    "ε real": Number(
         "real",
         raw={
             "epsilon_real_min": lambda row: min(row.reals, default=None),
             "epsilon_real_max": lambda row: max(row.reals, default=None),
         },
-        numeric=True,
     ),
     "It is": Column("first.noise.epsilon_of", lambda of: OF[of], "epsilon_of"),
-    "ε of all answers": Column(
+    "ε of all answers": Number(
         lambda row: (
             _bounds(row.sequences, row.first.noise.epsilon_sequence_kind, row.first.claimed) if row.sequences else ""
         ),
@@ -256,13 +196,11 @@ COLUMNS: Columns = {
             },
             **{f"epsilon_{name}_kind": f"first.noise.epsilon_{name}_kind" for name in (OUTPUT, SEQUENCE)},
         },
-        numeric=True,
     ),
-    LAW_TITLE: Column(
+    LAW_TITLE: Number(
         "laws",
         lambda laws: f"≤ {span(outward(law, 'upper') for law in laws)}" if laws else "",
         {"epsilon_law_max": lambda row: max(row.laws, default=None)},
-        numeric=True,
     ),
     "Kind": Column("kind", raw={"epsilon_real_kind": "first.noise.epsilon_real_kind"}),
     "Status": Column(

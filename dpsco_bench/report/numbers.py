@@ -46,9 +46,7 @@ def plain(value: object) -> str:
 
 def interval(pair: Sequence[object] | None, digits: int = 2, show: Callable[[object, int], str] = slope) -> str:
     """Show ``[low, high]``, or nothing where either end is unknown."""
-    if pair is None or len(pair) != 2 or not all(is_number(end) for end in pair):
-        return ""
-    return f"[{show(pair[0], digits)}, {show(pair[1], digits)}]"
+    return f"[{show(pair[0], digits)}, {show(pair[1], digits)}]" if pair and all(map(is_number, pair)) else ""
 
 
 def with_interval(value: object, pair: Sequence[object] | None) -> str:

@@ -1,28 +1,48 @@
-"""Share what panels of several kinds draw: the line above a panel, verdicts beside curves, measured means."""
+"""Draw the panels of kinds: slopes of a sweep, ratios cell by cell, real epsilons, or words where nothing is drawn."""
 
 from __future__ import annotations
 
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter
 
 from dpsco_bench.analysis.bootstrap import summarise
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.report.drawing import FAINT, TONE_COLOURS, Panel, words_panel
-from dpsco_bench.report.numbers import NOTHING, is_number
-from dpsco_bench.report.scores import NOISE, Score, panel_message
-from dpsco_bench.report.wording import SYMBOLS, setting
+from dpsco_bench.analysis.rounding import outward
+from dpsco_bench.analysis.slopes import log_weights
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.bounds.registry import evaluate
+from dpsco_bench.claims.model import GRID, RISK, Part
+from dpsco_bench.execution.job_results import risk_kind_of
+from dpsco_bench.privacy.ledger import SIGNS
+from dpsco_bench.report.axes import EndLabel, at_foot, beyond_log, label_ends, log_x, log_y, tick_text, value_axis
+from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, MARKERS, TEXT_COLOURS, TONE_COLOURS, Panel, words_panel
+from dpsco_bench.report.inputs import Charged, ClaimResults
+from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, slope, span
+from dpsco_bench.report.verdicts import NOISE, Group, measured_parts, panel_message, quantity, reason
+from dpsco_bench.report.wording import SYMBOLS, noise_title, parameter_label, quantity_label, setting, symbols, tone
 
 BESIDE = "beside the statement"  # label of parts whose verdicts count for nothing (`Part.beside`)
 LABEL_CHARACTERS, MOST_LINES = 19, 3  # characters of a line, and lines, of a verdict beside a curve
 KIND_MARKERS = {"exact": "o", "lower": "^", "upper": "v"}  # of an accountant's epsilon, by its kind
+NOISE_OFF_DECADES = 1.5  # noise-off points farther below the measured ones than this are arrows at the lower edge
+LOWEST_END = 0.1
+"""An interval that reaches below this part of the lowest mean leaves the axes at the foot; so does a bound's line."""
+GRID_MARKER, ROOM = 2.0, 0.06  # points of a marker in a panel of a grid; part of its axis that stays free above
+WHISKER = 2.0  # standard errors that the rules of these kinds add to a mean
+MOST_RANGES = 3  # groups beside each other of which there is room for the range of their values
+DASHED: dict[str, Any] = {"color": FAINT, "linewidth": 0.8, "linestyle": (0, (4, 2))}
+_OFFSET, CROWDED = 0.26, 16
+"""Distance of two calibrations at a cell, and the number of cells from which markers are smaller."""
 
 
-def panel_line(score: Score) -> str:
-    part = score.part
+def panel_line(part: Part) -> str:
     fixed = {key: part.fixed.get(key) for key in ("n", "d", "epsilon", "delta")}
     sizes = setting({key: value for key, value in fixed.items() if not isinstance(value, Mapping)})
     names = [part.id] if part.problem in part.id or not part.problem else [part.id, part.problem]
@@ -31,35 +51,34 @@ def panel_line(score: Score) -> str:
     return "; ".join(filter(None, (", ".join(names), sizes)))
 
 
-def small_line(scores: Sequence[Score]) -> str:
+def small_line(claim: ClaimResults, rows: Sequence[Verdict]) -> str:
     """Write the one small line of a panel: what of it is beside the statement, then part, instance and sizes."""
-    return "; ".join(filter(None, (beside_text(scores), panel_line(scores[0]))))
+    return "; ".join(filter(None, (beside_text(rows), panel_line(claim.part(rows[0])))))
 
 
-def beside_text(scores: Sequence[Score]) -> str:
-    """Say ``beside the statement``, with whose noise where that holds of some scores only; empty where all count."""
-    found = [score.row.calibration for score in scores if score.row.beside]
-    whose = " and ".join(NOISE.get(calibration, calibration) for calibration in found) + " "
-    return (whose * (len(found) < len(scores)) + BESIDE) if found else ""
+def beside_text(rows: Sequence[Verdict]) -> str:
+    """Say ``beside the statement``, with whose noise where that holds of some rows only; empty where all count."""
+    found = [row.calibration for row in rows if row.beside]
+    whose = " and ".join(NOISE[calibration] for calibration in found) + " "
+    return (whose * (len(found) < len(rows)) + BESIDE) if found else ""
 
 
-def worded_panel(scores: Sequence[Score]) -> Panel:
+def worded_panel(claim: ClaimResults, rows: Sequence[Verdict]) -> Panel:
     """Tell verdicts in words, for what has nothing to draw; where something is judged, with what was measured."""
-    told = dict.fromkeys(score.reason.partition(";")[0] for score in scores if score.judged)
-    said = [*(text for text in told if text != NOTHING), small_line(scores)]
-    return words_panel(panel_message(scores), "; ".join(said))
+    told = dict.fromkeys(reason(row).partition(";")[0] for row in rows if row.judged)
+    said = [*(text for text in told if text != NOTHING), small_line(claim, rows)]
+    return words_panel(panel_message(claim, rows), "; ".join(said))
 
 
-def mark(score: Score) -> list[tuple[str, str]]:
+def mark(row: Verdict) -> list[tuple[str, str]]:
     """Show the verdict as a mark with its word, in lines below the name of a curve; grey beside the statement."""
-    colour = FAINT if score.row.beside else TONE_COLOURS.get(score.tone, FAINT)
-    lines = textwrap.wrap(f"{SYMBOLS.get(score.tone, '·')} {score.verdict}", LABEL_CHARACTERS)
+    colour = FAINT if row.beside else TONE_COLOURS.get(tone(row), FAINT)
+    lines = textwrap.wrap(f"{SYMBOLS[tone(row)]} {symbols(row.said)}", LABEL_CHARACTERS)
     return [(line, colour) for line in lines[:MOST_LINES]]
 
 
-@dataclass(frozen=True)
-class Series:
-    """Means and intervals of a calibration, and errors and degrees of freedom of log means for the fit's weights."""
+class Series(NamedTuple):
+    """Means and intervals of a calibration, errors and degrees of freedom of log means for the fit's weights."""
 
     x: np.ndarray
     mean: np.ndarray
@@ -81,10 +100,427 @@ def series(cells: Sequence[CellEvidence], x: Sequence[float] | None = None) -> S
     return Series(places, mean, mean - half, mean + half, log_error, dof)
 
 
-def bound_constant(score: Score) -> float:
+def bound_constant(row: Verdict) -> float:
     """Average measured over bound (geometric mean): with this constant the bound passes through the points."""
-    mean, bound = score.row.mean or (), score.row.bound or ()
-    fitted = score.row.fitted if any(score.row.fitted or ()) else (True,) * len(mean)
-    pairs = [(m, b) for m, b, inside in zip(mean, bound, fitted or (), strict=False) if inside]
+    fitted = row.fitted if row.fitted and any(row.fitted) else (True,) * len(row.mean)
+    pairs = [(m, b) for m, b, inside in zip(row.mean, row.bound, fitted, strict=False) if inside]
     good = [(m, b) for m, b in pairs if is_number(m) and is_number(b) and m > 0 and b > 0]
     return math.exp(np.mean([math.log(m / b) for m, b in good])) if good else math.nan
+
+
+Drawn = Sequence[tuple[Verdict, Series]]
+
+
+def slope_panel(claim: ClaimResults, rows: Sequence[Verdict]) -> Panel:
+    """Draw a sweep with all its calibrations: points with intervals, fitted line, bound, noise off."""
+    first, title = rows[0], panel_message(claim, rows)
+    shown = [(row, points) for row in rows if (points := _measured(claim, row)) is not None]
+    if not shown or first.parameter == GRID:  # numbers of combinations are no axis
+        return worded_panel(claim, rows)
+    if len({cell.entry.method for cell in _cells(claim, first)}) > 1:
+        return Panel(title, lambda axes: _draw_methods(axes, claim, shown), small_line(claim, rows))
+    drawn = {
+        "mean": not first.rules.counts and any((points.mean > 0).any() for _, points in shown),
+        "hollow": any((points.mean[~_fitted(row, points)] > 0).any() for row, points in shown),
+        "fit": any(_draws_fit(row, points) for row, points in shown),
+        "bound": any(_draws_bound(row, points) for row, points in shown),
+        "foot": any(beyond_log(points.mean).any() for _, points in shown),
+        "off": bool(_noise_off(claim, shown)),
+    }
+    keys = tuple(name for name, there in drawn.items() if there)
+    return Panel(title, lambda axes: _draw_sweep(axes, claim, shown), small_line(claim, rows), symbols=keys)
+
+
+def _measured(claim: ClaimResults, row: Verdict) -> Series | None:
+    """Summarise the cells of a verdict; None where some have not run. Planned gradient evaluations have no error."""
+    if row.rules.counts:
+        x, mean = (np.array(column, dtype=float) for column in (row.values, row.mean))
+        zero = np.zeros(len(x))
+        return Series(x, mean, mean, mean, zero, zero + np.inf) if len(x) and len(x) == len(mean) else None
+    cells, part = _cells(claim, row), claim.part(row)
+    return series(cells, [_place(part, c) for c in cells]) if cells and all(c.risks.size for c in cells) else None
+
+
+def _place(part: Part, cell: CellEvidence) -> float:
+    return evaluate(part.bound, part.axis, cell.printed) if part.axis else cell.value
+
+
+def _cells(claim: ClaimResults, row: Verdict, calibration: str = "") -> list[CellEvidence]:
+    """Find cells that a verdict judges: its part's own, or those of the parts that it uses."""
+    parts = claim.part(row).uses or [row.part]
+    return [cell for part in parts for cell in claim.evidence(part, calibration or row.calibration)]
+
+
+def _fitted(row: Verdict, points: Series) -> np.ndarray:
+    fitted = row.fitted
+    return np.array(fitted, bool) if fitted and len(fitted) == len(points.x) else np.ones(len(points.x), bool)
+
+
+def _draws_fit(row: Verdict, points: Series) -> bool:
+    """Check whether a line is fitted: not where values are only shown, which need follow none."""
+    fitted = _fitted(row, points)
+    if not is_number(row.slope) or row.meaning.outcome == "shown":
+        return False
+    return fitted.sum() > 1 and bool((points.mean[fitted] > 0).all())
+
+
+def _draws_bound(row: Verdict, points: Series) -> bool:
+    """Check whether there is a line of the bound: a value for every point, at least two points."""
+    bound, fitted = row.bound or (), row.fitted or ()
+    if (fitted and not any(fitted)) or beyond_log(points.mean).any():
+        return False  # it would pass through points that are not meant to follow it, or are not shown
+    return len(bound) == len(points.x) > 1 and sum(map(is_number, bound)) > 1 and math.isfinite(bound_constant(row))
+
+
+def _bound_line(row: Verdict) -> np.ndarray:
+    return bound_constant(row) * np.array([b if is_number(b) else math.nan for b in row.bound], dtype=float)
+
+
+def _look(row: Verdict) -> dict[str, Any]:
+    return {"fmt": MARKERS[row.calibration], "color": COLOURS[row.calibration], "zorder": 3}
+
+
+def _end_label(row: Verdict, y: float, told: str = "", more: Sequence[tuple[str, str]] = ()) -> EndLabel:
+    """Label the last point of a calibration: its name and number, further lines, and the verdict."""
+    name = f"{noise_title(row.calibration)} {told}".strip()
+    return EndLabel(y, name, TEXT_COLOURS[row.calibration], (*more, *mark(row)))
+
+
+def _draw_methods(axes: Axes, claim: ClaimResults, shown: Drawn) -> None:
+    """Draw means of a part with several methods, which no curve joins: a line for each."""
+    names = [
+        f"{cell.entry.method.replace('_', ' ')}, {symbols(cell.entry.parameter)} = {plain(cell.value)}"
+        for cell in _cells(claim, shown[0][0])
+    ]
+    for row, points in shown:
+        errors = np.nan_to_num(np.array([points.mean - points.low, points.high - points.mean]))
+        axes.errorbar(points.mean, np.arange(float(len(points.mean))), xerr=errors, elinewidth=0.8, **_look(row))
+    if all((points.mean > 0).all() for _, points in shown):
+        log_x(axes)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(4))
+    box: Any = axes.get_position()
+    figure: Any = axes.figure
+    room = 0.62 / figure.get_figwidth()  # names are longer than numbers
+    axes.set_position((box.x0 + room, box.y0, box.width, box.height))
+    axes.set_yticks(range(len(names)), names, size=5.6)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel(_measure_label(claim, shown[0][0]))
+
+
+def _measure_label(claim: ClaimResults, row: Verdict) -> str:
+    kind = risk_kind_of(_cells(claim, row)[0].entry)
+    return kind + " risk" * kind.startswith("excess")
+
+
+def _draw_sweep(axes: Axes, claim: ClaimResults, shown: Drawn) -> None:
+    first, measure = shown[0][0], claim.part(shown[0][0]).quantity
+    if measure != RISK:
+        label = quantity_label(measure, claim.paper)
+    else:
+        label = "planned gradient evaluations" if first.rules.counts else _measure_label(claim, first)
+    ends = [_draw_series(axes, row, points) for row, points in shown]
+    seen = np.concatenate([_visible(points) for _, points in shown])
+    seen = seen if seen.size else np.ones(1)
+    off, start = _noise_off(claim, shown), _starts(claim, shown)
+    near = [y for _, y in off if 10**-NOISE_OFF_DECADES * seen.min() <= y < math.inf]
+    lines = [y for row, points in shown if _draws_bound(row, points) for y in _bound_line(row)]
+    near += [y for y in lines if LOWEST_END * seen.min() <= y <= seen.max() / LOWEST_END]
+    log_y(axes, [*seen, *near, *(y for _, y in start if y < 30 * seen.max())], label)
+    places = np.concatenate([points.x for _, points in shown])
+    value_axis(axes, places, parameter_label(first.parameter, claim.paper))
+    ends += _draw_noise_off(axes, off)
+    if start and min(y for _, y in start) <= axes.get_ylim()[1]:
+        axes.plot(*zip(*start, strict=True), color=FAINT, linestyle=":", linewidth=0.9, zorder=1)
+        ends.append(EndLabel(start[-1][1], "at start", FAINT))
+    label_ends(axes, ends)
+
+
+def _visible(points: Series) -> np.ndarray:
+    """Say what an axis has to hold: every mean, and the ends of intervals but those far below the lowest mean."""
+    good = np.isfinite(points.mean) & ~beyond_log(points.mean)
+    means, ends = points.mean[good], np.concatenate([points.low[good], points.high[good]])
+    least = LOWEST_END * means.min() if means.size else 0.0
+    return np.concatenate([means, ends[np.isfinite(ends) & (ends > least)]])
+
+
+def _draw_series(axes: Axes, row: Verdict, points: Series) -> EndLabel:
+    """Draw the points of a calibration, its line and its bound; returns what stands beside them."""
+    fitted, good, colour = _fitted(row, points), ~beyond_log(points.mean), COLOURS[row.calibration]
+    x, mean = points.x[good], points.mean[good]
+    at_foot(axes, points.x[~good], colour)
+    if not len(x):
+        return _label(row, 0.0)
+    errors = np.nan_to_num(np.array([mean - points.low[good], points.high[good] - mean]))
+    for shown, face in ((fitted[good], colour), (~fitted[good], "white")):
+        axes.errorbar(x[shown], mean[shown], errors[:, shown], markerfacecolor=face, elinewidth=0.8, **_look(row))
+    if _draws_fit(row, points):
+        chosen = points.x[fitted]
+        weights = log_weights(points.log_error[fitted], points.dof[fitted])
+        centre = float(weights @ (np.log(points.mean[fitted]) - row.slope * np.log(chosen)))
+        grid = np.geomspace(chosen.min(), chosen.max(), 50)
+        axes.plot(grid, np.exp(centre) * grid**row.slope, color=colour, zorder=2)
+    if _draws_bound(row, points):
+        dashed: dict[str, Any] = {"linestyle": (0, (3.5, 2)), "linewidth": 0.9, "zorder": 2, "alpha": 0.85}
+        axes.plot(points.x, _bound_line(row), color=colour, **dashed)
+    if row.form == "inconclusive (bent)":
+        _draw_local_slopes(axes, row, points, fitted)
+    return _label(row, float(mean[np.argmax(x)]))
+
+
+def _label(row: Verdict, y: float) -> EndLabel:
+    """Say what stands beside the points of a calibration: its slope, that of the bound, and the verdict."""
+    if not is_number(row.slope) or row.meaning.outcome == "shown":
+        return _end_label(row, y)
+    against = row.rules.compared_slope(row)
+    word = "bound" if row.rules.whose_exponent == "paper" else row.rules.whose_exponent
+    return _end_label(row, y, slope(row.slope), [(f"{word} {slope(against)}", FAINT)] * is_number(against))
+
+
+def _draw_local_slopes(axes: Axes, row: Verdict, points: Series, fitted: np.ndarray) -> None:
+    """Write the slope between neighbours, where there is no single one; of accounted noise below its line."""
+    up = -1 if row.calibration == "accounted" else 1
+    side = -up if is_number(row.slope) and row.slope > 0 else up
+    x, mean = points.x[fitted], points.mean[fitted]
+    for i, value in enumerate(row.local_slopes or ()):
+        if i + 1 < len(x) and (mean[i : i + 2] > 0).all():
+            middle = math.sqrt(x[i] * x[i + 1]), math.sqrt(mean[i] * mean[i + 1])
+            axes.annotate(
+                slope(value), middle, (3 * side, 3 * up), textcoords="offset points", size=5.5,
+                ha="left" if side > 0 else "right", va="bottom" if up > 0 else "top",
+                color=TEXT_COLOURS[row.calibration],
+            )  # fmt: skip
+
+
+def _noise_off(claim: ClaimResults, shown: Drawn) -> list[tuple[float, float]]:
+    """Place the noise-off points of a panel that is not itself about runs without noise."""
+    first, part = shown[0][0], claim.part(shown[0][0])
+    if first.rules.counts or "none" in {row.calibration for row, _ in shown}:
+        return []
+    return [(_place(part, cell), float(cell.final.mean())) for cell in _cells(claim, first, "none") if cell.risks.size]
+
+
+def _starts(claim: ClaimResults, shown: Drawn) -> list[tuple[float, float]]:
+    """Place the starting risks; none where they differ between noises, as signals may."""
+    part = claim.part(shown[0][0])
+    if part.rules.counts or part.quantity != RISK:
+        return []
+    starts = [
+        [(_place(part, cell), cell.start_risk) for cell in _cells(claim, row) if math.isfinite(cell.start_risk)]
+        for row, _ in shown
+    ]
+    return starts[0] if all(one == starts[0] for one in starts) else []
+
+
+def _draw_noise_off(axes: Axes, off: Sequence[tuple[float, float]]) -> list[EndLabel]:
+    if not off:
+        return []
+    (low, high), last = axes.get_ylim(), off[-1][1]
+    inside = [(a, b) for a, b in off if low <= b <= high]
+    if inside:
+        axes.plot(*zip(*inside, strict=True), "o", color=GREY, markersize=3, zorder=1)
+    at_foot(axes, [a for a, b in off if b < low], GREY, markerfacecolor=GREY, markersize=3, zorder=2)
+    return [EndLabel(max(last, low), "noise off" if last >= low else "noise off ↓", FAINT)]
+
+
+class RatioWords(NamedTuple):
+    """Words of a kind for its ratio, what that is held against and the worst one."""
+
+    ratio: str
+    reference: str
+    worst: str
+
+
+def ratio_panel(
+    claim: ClaimResults, rows: Sequence[Verdict], ratio: str, reference: str = "", worst: str = "worst"
+) -> Panel:
+    """Draw means over what they are compared with, whiskers of two standard errors.
+
+    Of all cells of a grid they stand over the bound in each, on a linear axis of ratios, to hold them all. A kind gives
+    its words for the ratio, for what it is held against (by default its number) and for the worst one.
+    """
+    words = RatioWords(ratio, reference, worst)
+    of_a_grid = rows[0].parameter == GRID
+    shown = [row for row in rows if len(found := _ratios(row)[0]) and (not of_a_grid or np.isfinite(found).any())]
+    if not shown or (of_a_grid and not any(row.judged for row in rows)):
+        return worded_panel(claim, rows)
+    title, line = panel_message(claim, rows), small_line(claim, rows)
+    if of_a_grid:
+        line = f"{count(max(len(row.values) for row in shown))} cells; {line}"
+        return Panel(title, lambda axes: _draw_grid(axes, claim, shown, words), line, symbols=("ratio",))
+    foot = np.concatenate([_below(row) for row in shown])
+    keys = ("ratio",) * (not foot.all()) + ("foot",) * bool(foot.any())
+    return Panel(title, lambda axes: _draw_ratios(axes, claim, shown, words), line, symbols=keys)
+
+
+def _draw_grid(axes: Axes, claim: ClaimResults, shown: Sequence[Verdict], words: RatioWords) -> None:
+    reference, ends = list(claim.part(shown[0]).band) or [1.0], []
+    held = [0.0, *reference]
+    for row in shown:
+        ratios, whiskers = _ratios(row)
+        bound = np.array(row.bound, dtype=float)
+        good = np.isfinite(ratios) & (bound > 0)
+        look = {**_look(row), "elinewidth": 0.6, "markersize": GRID_MARKER}
+        axes.errorbar(bound[good], ratios[good], whiskers[good], **look)
+        held += [*(ratios + whiskers)[good], *(ratios - whiskers)[good]]
+        ends.append(_ratio_label(row, words, len(ratios) - int(good.sum())))
+    axes.set_ylim(min(held) - ROOM * (min(held) < 0), max(held) * (1 + ROOM))
+    axes.set_ylabel(words.ratio)
+    log_x(axes)
+    axes.set_xlabel("value of the bound in a cell")
+    ends += [EndLabel(end, words.reference or number(end), FAINT) for end in reference]
+    for end in reference:
+        axes.axhline(end, **DASHED)
+    label_ends(axes, ends)
+
+
+def _ratio_label(row: Verdict, words: RatioWords, absent: int) -> EndLabel:
+    """Label the last point: whose noise, the worst ratio, the cells that have none, the verdict."""
+    ratios = _ratios(row)[0]
+    good = ratios[np.isfinite(ratios) & (ratios > 0)]
+    more = [f"{words.worst} {number(row.worst_ratio)}"] * is_number(row.worst_ratio)
+    more += [f"{absent} without ratio"] * bool(absent)
+    lines = [(text, TEXT_COLOURS[row.calibration]) for text in more]
+    return _end_label(row, float(good[-1]) if len(good) else 0.0, more=lines)
+
+
+def _ratios(row: Verdict) -> tuple[np.ndarray, np.ndarray]:
+    mean, stderr, bound = (np.array(column) for column in (row.mean, row.stderr, row.bound))
+    if not len(mean) == len(stderr) == len(bound):
+        return np.empty(0), np.empty(0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return mean / bound, WHISKER * np.nan_to_num(stderr) / bound
+
+
+def _below(row: Verdict) -> np.ndarray:
+    """Find cells whose measured value is 0 or below, or so far below its bound that no logarithmic axis shows it."""
+    return (np.array(row.mean, dtype=float) <= 0) | beyond_log(np.append(_ratios(row)[0], 1.0))[:-1]
+
+
+def _draw_ratios(axes: Axes, claim: ClaimResults, shown: Sequence[Verdict], words: RatioWords) -> None:
+    groups, values = _groups(claim, shown)
+    reference = [float(end) for end in claim.part(shown[0]).band if end > 0] or [1.0]
+    everything, stands = list(reference), []
+    for number_, row in enumerate(shown):
+        places, offset = _ratio_places(claim, row, groups), number_ - (len(shown) - 1) / 2
+        wide = float(places.max() / places.min()) if len(places) and places.min() > 0 else 0.0
+        apart = places + _OFFSET * offset if groups else places * (max(wide, 2.0) ** 0.025 if wide else 1.0) ** offset
+        everything += _ratio_points(axes, row, apart)
+        stands += apart.tolist()
+    log_y(axes, everything, words.ratio.replace("excess risk", quantity(claim, shown[0])), room=0.1)
+    if groups:
+        _group_axis(axes, groups, values)
+    else:
+        values = [value for row in shown for value in row.values]
+        value_axis(axes, values, parameter_label(shown[0].parameter, claim.paper), stands)
+    ends = [_ratio_label(row, words, int((~np.isfinite(_ratios(row)[0]) & ~_below(row)).sum())) for row in shown]
+    if len(reference) == 1:
+        axes.axhline(reference[0], **DASHED)
+        ends.append(EndLabel(reference[0], words.reference or number(reference[0]), FAINT))
+    else:
+        axes.axhspan(reference[0], reference[1], color="#009E73", alpha=0.13, linewidth=0, zorder=0)
+        ends += [EndLabel(end, number(end), FAINT) for end in reference]
+    label_ends(axes, ends)
+
+
+def _ratio_points(axes: Axes, row: Verdict, places: np.ndarray) -> list[float]:
+    ratios, whiskers = _ratios(row)
+    look, foot = _look(row), _below(row)
+    positive = np.isfinite(ratios) & ~foot
+    ratios, bars = ratios[positive], whiskers[positive]
+    at_foot(axes, places[foot], look["color"])
+    small = 2.4 if len(places) > CROWDED else 3.6
+    axes.errorbar(places[positive], ratios, bars, elinewidth=0.8, markersize=small, **look)
+    return [*(ratios + bars), *ratios, *(ratios - bars)]
+
+
+def _groups(claim: ClaimResults, shown: Sequence[Verdict]) -> tuple[list[Group], list[float]]:
+    """List parts whose cells stand side by side, with their values; empty where all share one parameter."""
+    found: dict[str, tuple[Group, list[float]]] = {}
+    for row in sorted(shown, key=lambda row: -len(row.values)):
+        own, start = measured_parts(claim, row), 0
+        if sum(group.cells for group in own) != len(row.values):
+            return [], []
+        for group in own:
+            found.setdefault(group.part, (group, list(row.values[start : start + group.cells])))
+            start += group.cells
+    groups = [group for group, _ in found.values()]
+    alike = len({group.parameter for group in groups}) <= 1
+    return ([], []) if alike else (groups, [value for _, own in found.values() for value in own])
+
+
+def _ratio_places(claim: ClaimResults, row: Verdict, groups: Sequence[Group]) -> np.ndarray:
+    """Compute positions on the x axis: the values, or consecutive numbers with a gap between groups."""
+    if not groups:
+        return np.array(row.values, dtype=float)
+    starts = dict(zip((g.part for g in groups), np.cumsum([0] + [g.cells + 1 for g in groups]), strict=False))
+    return np.concatenate([starts[own.part] + np.arange(own.cells) for own in measured_parts(claim, row)]).astype(float)
+
+
+def _group_axis(axes: Axes, groups: Sequence[Group], values: Sequence[float]) -> None:
+    """Set a tick per cell; under each group the range of its values, and its parameter, once for neighbours alike."""
+    ticks: list[float] = []
+    place = taken = 0
+    under = axes.get_xaxis_transform()
+    for _, _, size in groups:
+        block = values[taken : taken + size]
+        ticks += [place + i for i in range(size)]
+        if len(groups) <= MOST_RANGES:
+            ends = " … ".join(dict.fromkeys(map(tick_text, (block[0], block[-1]))))
+            axes.text(place + (size - 1) / 2, -0.14, ends, transform=under, ha="center", va="center", size=5.5)
+        place, taken = place + size + 1, taken + size
+    start = 0
+    for name, alike in groupby(groups, key=lambda group: group.parameter):
+        room = sum(group.cells + 1 for group in alike)
+        axes.text(start + room / 2 - 1, -0.07, symbols(name), transform=under, ha="center", va="center", size=7)
+        start += room
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_major_formatter(NullFormatter())
+    axes.set_xlim(-0.7, place - 1.3)
+    axes.grid(False, axis="x")
+
+
+def epsilon_panel(claim: ClaimResults, rows: Sequence[Verdict]) -> Panel:
+    """Draw real epsilons of a sweep beside the claimed ones: the panel of kind `privacy`."""
+    shown = [(row, cells) for row in rows if (cells := claim.charged(row.part, row.calibration))]
+    if not shown:
+        return worded_panel(claim, rows)
+    kinds = {cell.kind for _, cells in shown for cell in cells if math.isfinite(cell.real)}
+    said, line, keys = panel_message(claim, rows), small_line(claim, rows), tuple(sorted(kinds))
+    return Panel(said, lambda axes: _draw_epsilons(axes, shown, claim.paper), line, symbols=keys)
+
+
+def _draw_epsilons(axes: Axes, shown: Sequence[tuple[Verdict, list[Charged]]], paper: str) -> None:
+    cells = [cell for _, own in shown for cell in own]
+    finite = [cell.real for cell in cells if math.isfinite(cell.real) and cell.real > 0]
+    claims = sorted({(float(cell.cell.value), cell.claimed) for cell in cells})
+    log_y(axes, [*finite, *(cell.claimed for cell in cells)], "real ε at the claimed δ", room=0.12)
+    value_axis(axes, [x for x, _ in claims], parameter_label(cells[0].cell.parameter, paper))
+    axes.plot(*zip(*claims, strict=True), color=FAINT, linestyle=(0, (4, 2)), linewidth=0.9, zorder=1)
+    ends = [_draw_reals(axes, row, own) for row, own in shown]
+    label_ends(axes, [EndLabel(claims[-1][1], "claimed", FAINT), *ends])
+
+
+def _draw_reals(axes: Axes, row: Verdict, cells: Sequence[Charged]) -> EndLabel:
+    colour = COLOURS[row.calibration]
+    finite = [c for c in cells if math.isfinite(c.real)]
+    axes.plot([c.cell.value for c in finite], [c.real for c in finite], color=colour, linewidth=0.8, zorder=2)
+    for cell in finite:
+        axes.plot([cell.cell.value], [cell.real], KIND_MARKERS[cell.kind], color=colour, zorder=3)
+    for cell in cells:
+        if math.isinf(cell.real):
+            place = axes.get_xaxis_transform()
+            axes.text(cell.cell.value, 0.98, "∞", transform=place, color=colour, ha="center", va="top", size=8)
+    y = finite[-1].real if finite else axes.get_ylim()[1]
+    return _end_label(row, y, more=[(_reals(cells), TEXT_COLOURS[row.calibration])])
+
+
+def _reals(cells: Sequence[Charged]) -> str:
+    """Show ``≥ 12 900``: real epsilons of a sweep with their sign."""
+    known = [cell for cell in cells if not math.isnan(cell.real)]
+    if not known:
+        return "not known"
+    worst = max(known, key=lambda cell: cell.real / cell.claimed)
+    bounds = (outward(cell.real, cell.kind) for cell in cells)
+    return f"{symbols(SIGNS.get(worst.kind, '='))} {span(bounds, least=worst.kind == 'lower')}"

@@ -26,9 +26,9 @@ from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import NOTHING, count, exponent, is_number, number, plain, slope, span, with_error
-from dpsco_bench.report.scores import Score, claim_file_table, claim_scores, measured_parts
-from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
-from dpsco_bench.report.wording import options_text, parameter_symbol, privacy_text, setting, symbols
+from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, at, leads_to
+from dpsco_bench.report.verdicts import claim_file_table, measured_parts, noise_off, slope_text
+from dpsco_bench.report.wording import noise_title, options_text, privacy_text, setting, symbols, tone
 
 RATE_NOTE = (
     "Bound: slope of the full bound formula, logarithms included, over the same grid and with the same weights. Under "
@@ -49,31 +49,32 @@ COMPUTED: Registry[Compute] = Registry("computed table", "tables")
 class Sweep:
     """Verdicts of one sweep by calibration."""
 
-    scores: Mapping[str, Score]
+    claim: ClaimResults
+    part: Part
+    rows: dict[str, Verdict]
 
     @property
-    def first(self) -> Score:
-        return next(iter(self.scores.values()))
+    def first(self) -> Verdict:
+        return next(iter(self.rows.values()))
 
     @property
-    def part(self) -> tuple[str, str]:
-        return self.first.results.id, self.first.row.part
+    def name(self) -> tuple[str, str]:
+        return self.claim.id, self.part.id
 
 
 def sweeps(claims: Iterable[ClaimResults]) -> list[Sweep]:
-    found: dict[tuple[str, str], dict[str, Score]] = {}
+    found: dict[tuple[str, str], Sweep] = {}
     for claim in claims:
-        for score in claim_scores(claim):
-            if score.kind.measures_slope:
-                found.setdefault((claim.id, score.row.part), {})[score.row.calibration] = score
-    return [Sweep(scores) for scores in found.values()]
+        for row in (row for row in claim.rows if row.rules.measures_slope):
+            found.setdefault((claim.id, row.part), Sweep(claim, claim.part(row), {})).rows[row.calibration] = row
+    return [*found.values()]
 
 
 RATES: Columns = {
-    "Claim": Column("first.results.id", raw="claim", kind="code", link=leads_to("first.results.id")),
-    "Part": Column("first.row.part", kind="code", link=leads_to("first.results.id", "first.row.part")),
-    "In": Column("first.row.parameter", parameter_symbol),
-    "Paper": Column("first.row.claimed_exponent", exponent, numeric=True),
+    "Claim": Column("claim.id", raw="claim", kind="code", link=leads_to("claim.id")),
+    "Part": Column("part.id", raw="part", kind="code", link=leads_to("claim.id", "part.id")),
+    "In": Column("first.parameter", symbols),
+    "Paper": Number("first.claimed_exponent", exponent),
 }
 
 
@@ -81,33 +82,29 @@ def rates_table(inputs: Inputs, paper: str, title: str) -> ReportTable:
     found = sweeps(inputs.of_paper(paper))
     columns = dict(RATES)
     for calibration in judged_calibrations(found):
-        name, score = calibration_title(calibration), f"scores.{calibration}"
-        columns[f"Bound, {name}"] = Column(
-            f"{score}.row.bound_slope",
-            lambda value: "" if value is None else slope(value),
-            f"bound_slope_{calibration}",
-            numeric=True,
+        name, row = noise_title(calibration), f"rows.{calibration}"
+        columns[f"Bound, {name}"] = Number(
+            f"{row}.bound_slope", lambda value: "" if value is None else slope(value), f"bound_slope_{calibration}"
         )
-        raw = {f"slope_{calibration}": f"{score}.row.slope", f"ci_{calibration}": f"{score}.row.ci"}
-        columns[f"Measured, {name}"] = Column(f"{score}.slope", raw=raw, numeric=True)
+        raw = {f"slope_{calibration}": f"{row}.slope", f"ci_{calibration}": f"{row}.ci"}
+        columns[f"Measured, {name}"] = Number(row, lambda row: slope_text(row) if row else "", raw)
         columns[f"Verdict, {name}"] = verdict_column(calibration)
-    columns["Noise off"] = Column("first.noise_off", raw={"noise_off_slope": "first.row.noise_off_slope"}, numeric=True)
+    columns["Noise off"] = Number(
+        lambda sweep: noise_off(sweep.claim, sweep.first), raw={"noise_off_slope": "first.noise_off_slope"}
+    )
     return ReportTable(f"{paper}.rates", f"{title}: exponents claimed and measured", columns, found, RATE_NOTE)
 
 
 def verdict_column(calibration: str, sweep: str = "") -> Column:
     """Make the column of a sweep's verdicts under a calibration; the sweep stands at a path of the row."""
-    score = f"{sweep}scores.{calibration}"
-    raw = {f"verdict_{calibration}": f"{score}.row.verdict"}
-    return Column(f"{score}.verdict", raw=raw, kind="verdict", tone=f"{score}.tone")
+    verdict = f"{sweep}rows.{calibration}"
+    raw = {f"verdict_{calibration}": f"{verdict}.verdict"}
+    shown = f"{verdict}.said"
+    return Column(shown, lambda said: symbols(said or ""), raw, kind="verdict", tone=lambda row: tone(at(row, verdict)))
 
 
 def judged_calibrations(found: Iterable[Sweep]) -> list[str]:
-    return ["paper", "accounted", *(["none"] if any("none" in sweep.scores for sweep in found) else [])]
-
-
-def calibration_title(calibration: str) -> str:
-    return "noise off" if calibration == "none" else calibration
+    return ["paper", "accounted", *(["none"] if any("none" in sweep.rows for sweep in found) else [])]
 
 
 def number_tables(claim: ClaimResults) -> list[ReportTable]:
@@ -117,38 +114,37 @@ def number_tables(claim: ClaimResults) -> list[ReportTable]:
 
 def cells_table(claim: ClaimResults) -> ReportTable:
     rows = []
-    for score in claim_scores(claim):
-        row = score.row
+    for row in claim.rows:
         names = row.parameters or (row.parameter,) * len(row.values)
         for name, value, mean, stderr, bound in zip(names, row.values, row.mean, row.stderr, row.bound, strict=False):
             known = is_number(mean) and is_number(bound) and bound
-            shown = count(mean) if score.kind.counts else with_error(mean, stderr)
+            shown = count(mean) if row.rules.counts else with_error(mean, stderr)
             numbers = {"mean": mean, "stderr": stderr, "bound": bound, "ratio": mean / bound if known else None}
-            rows.append({"score": score, "parameter": name, "value": value, "shown": shown, **numbers})
+            rows.append({"row": row, "parameter": name, "value": value, "shown": shown, **numbers})
     return ReportTable(f"{claim.id}.cells", f"Cells of {claim.id}", CELLS, rows)
 
 
-PART: Columns = {"Part": Column("score.row.part", kind="code"), "Noise": Column("score.row.calibration")}
-RISK_KIND = Column("score.row.risk_kind")
+PART: Columns = {"Part": Column("row.part", kind="code"), "Noise": Column("row.calibration")}
+RISK_KIND = Column("row.risk_kind")
 CELLS: Columns = {
     **PART,
-    "In": Column("parameter", parameter_symbol),
-    "Value": Column("value", plain, numeric=True),
+    "In": Column("parameter", symbols),
+    "Value": Number("value", plain),
     "Risk": RISK_KIND,
-    "Mean ± s.e.": Column("shown", raw={"mean": "mean", "stderr": "stderr"}, numeric=True),
-    "Bound or reference": Column("bound", number, numeric=True),
-    "Mean / bound": Column("ratio", number, numeric=True),
+    "Mean ± s.e.": Number("shown", raw={"mean": "mean", "stderr": "stderr"}),
+    "Bound or reference": Number("bound", number),
+    "Mean / bound": Number("ratio", number),
 }
 
 
 def orderings_table(claim: ClaimResults) -> ReportTable:
     rows = []
-    for score in claim_scores(claim):
-        pair = " over ".join(score.part.pair).replace("_", " ")
-        for name, ratio in (score.row.ratio or {}).items():
-            ci = (score.row.ratio_ci or {}).get(name) or (None, None)
+    for row in claim.rows:
+        pair = " over ".join(claim.part(row).pair).replace("_", " ")
+        for name, ratio in (row.ratio or {}).items():
+            ci = (row.ratio_ci or {}).get(name) or (None, None)
             says = compared(*ci) if all(map(is_number, ci)) else OPEN
-            rows.append({"score": score, "comparison": name, "ratio": ratio, "ci": ci, "says": says, "pair": pair})
+            rows.append({"row": row, "comparison": name, "ratio": ratio, "ci": ci, "says": says, "pair": pair})
     return ReportTable(f"{claim.id}.orderings", f"Comparisons of {claim.id}", ORDERINGS, rows, ORDERING_NOTE)
 
 
@@ -156,10 +152,8 @@ ORDERINGS: Columns = {
     **PART,
     "Medians of": Column("pair"),
     "Where": Column("comparison", symbols),
-    "Ratio": Column("ratio", number, numeric=True),
-    "Interval": Column(
-        "ci", lambda ci: f"[{number(ci[0])}, {number(ci[1])}]", {"ci_low": "ci.0", "ci_high": "ci.1"}, numeric=True
-    ),
+    "Ratio": Number("ratio", number),
+    "Interval": Number("ci", lambda ci: f"[{number(ci[0])}, {number(ci[1])}]", {"ci_low": "ci.0", "ci_high": "ci.1"}),
     "Risk": RISK_KIND,
     "Says": Column("says"),
 }
@@ -187,7 +181,7 @@ def _part(claim: ClaimResults, part: Part) -> dict[str, str]:
         measured = {
             "Method": _methods(job, part.sweep.parameter.partition(".")[2] if part.sweep else ""),
             "Instance": _instance(job, part),
-            "Swept": f"{parameter_symbol(job.cells[0].parameter)}: {values}",
+            "Swept": f"{symbols(job.cells[0].parameter)}: {values}",
             "Replicates": REPLICATES.get(job.evaluation) or count(job.replicates * job.data_sets),
         }
     if part.uses:
@@ -281,42 +275,35 @@ class RebuiltRow:
     @property
     def claims(self) -> str:
         """The one of the row's entries that the sweep is about."""
-        first = self.sweep.first
-        counted = first.kind.counts or first.part.quantity.endswith(COUNTED)
+        part = self.sweep.part
+        counted = part.rules.counts or part.quantity.endswith(COUNTED)
         return GRADIENTS if counted else UTILITY
 
     @property
     def claimed(self) -> str:
-        name = self.sweep.first.part.bound
+        name = self.sweep.part.bound
         printed = getattr(self.entry, self.claims) or NOTHING
         return f"{printed}; judged against {get_bound(name).text}" if name else str(printed)
 
     @property
     def instance(self) -> str:
-        row = self.sweep.first.row
-        job = self.sweep.first.results.job(row.part, row.calibration)
-        return str(job.cells[0].problem if job else row.part)
+        job = self.sweep.claim.job(self.sweep.part.id, self.sweep.first.calibration)
+        return str(job.cells[0].problem if job else self.sweep.part.id)
 
     @property
     def part(self) -> str:
         """Claim without its paper, and part: a part's name alone is not unique."""
-        first = self.sweep.first
-        return f"{first.results.id.partition('.')[2]} {first.row.part}"
+        return f"{self.sweep.claim.id.partition('.')[2]} {self.sweep.part.id}"
 
     @cached_property
-    def cells(self) -> dict[str, Cell | None]:
-        """By calibration the cell nearest to the common size; in a sweep of anything but n the last one."""
-        return {calibration: found and found[0] for calibration, found in self._chosen.items()}
+    def cells(self) -> dict[str, tuple[Cell, CellEvidence | None] | None]:
+        """By calibration the cell nearest to the common size, with its evidence; not in n, the last of the sweep."""
+        return {calibration: self._nearest(row) for calibration, row in self.sweep.rows.items()}
 
-    @cached_property
-    def _chosen(self) -> dict[str, tuple[Cell, CellEvidence | None] | None]:
-        """By calibration that cell with what was measured in it: both lists are in order of the sweep."""
-        return {calibration: self._nearest(score) for calibration, score in self.sweep.scores.items()}
-
-    def _nearest(self, score: Score) -> tuple[Cell, CellEvidence | None] | None:
-        row = score.row
+    def _nearest(self, row: Verdict) -> tuple[Cell, CellEvidence | None] | None:
+        """Find the cell: numbers of the verdict and evidence are both in order of the sweep."""
         cells = zip(row.values, row.mean, row.stderr, strict=False)
-        evidence = score.results.evidence(row.part, row.calibration)
+        evidence = self.sweep.claim.evidence(row.part, row.calibration)
         own = [(cell, e) for cell, e in zip_longest(cells, evidence) if cell and is_number(cell[1])]
         own = [(c, e) for c, e in own if not self.method or (e is not None and e.entry.method == self.method)]
         own = [(c, e) for c, e in own if self.value in (None, c[0])]
@@ -327,14 +314,14 @@ class RebuiltRow:
     @property
     def shown(self) -> tuple[Cell | None, CellEvidence | None]:
         """The cell of the first noise that has one, and what was measured in it."""
-        return next((found for c in CALIBRATIONS if (found := self._chosen.get(c))), (None, None))
+        return next((found for c in CALIBRATIONS if (found := self.cells.get(c))), (None, None))
 
     def printed(self, title: str) -> str:
         return self.entry.printed.get(title, "")
 
     def over_lower_bound(self, calibration: str) -> float | None:
         """Mean risk of the cell over the table's lower bound, whose constant the paper leaves open."""
-        cell, evidence = self._chosen.get(calibration) or (None, None)
+        cell, evidence = self.cells.get(calibration) or (None, None)
         if not self.lower_bound or cell is None or evidence is None or self.claims == GRADIENTS:
             return None
         return cell[1] / get_bound(self.lower_bound).value(evidence.printed)
@@ -373,17 +360,17 @@ class RebuiltRow:
         cell, _ = self.shown
         if not cell:
             return NOTHING
-        swept = str(self.sweep.first.row.parameter)
+        swept = self.sweep.first.parameter
         shown = {**({} if swept in self.point else {swept: cell[0]}), **self.point}
-        return ", ".join(f"{parameter_symbol(key)}\u00a0=\u00a0{plain(value)}" for key, value in shown.items())
+        return ", ".join(f"{symbols(key)}\u00a0=\u00a0{plain(value)}" for key, value in shown.items())
 
     def mean_text(self, calibration: str) -> str:
-        cell = self.cells.get(calibration)
+        cell, _ = self.cells.get(calibration) or (None, None)
         if cell is None:
             return ""
         if self.claims == GRADIENTS:
             return count(cell[1])
-        return with_error(cell[1], cell[2]) + DOUBTED * uncertified(self.sweep.scores[calibration].row)
+        return with_error(cell[1], cell[2]) + DOUBTED * uncertified(self.sweep.rows[calibration])
 
 
 def rebuilt_tables(inputs: Inputs, paper: str) -> list[ReportTable]:
@@ -405,15 +392,15 @@ def _rebuilt(inputs: Inputs, text: TableText) -> ReportTable:
         columns[title] = Column(methodcaller("printed", title), raw=slug(title).replace("-", "_"))
     if any(row.entry.schedule for row in rows):
         columns["Schedule"] = Column("schedule")
-    columns["Gradients"] = Column(
-        "evaluations", lambda value: "" if value is None else count(round(value)), "gradient_evaluations", numeric=True
+    columns["Gradients"] = Number(
+        "evaluations", lambda value: "" if value is None else count(round(value)), "gradient_evaluations"
     )
     for calibration in judged_calibrations(row.sweep for row in rows):
         columns |= _measured_columns(calibration)
         if text.lower_bound:
-            title = f"Risk / {get_bound(text.lower_bound).text}, {calibration_title(calibration)}"
+            title = f"Risk / {get_bound(text.lower_bound).text}, {noise_title(calibration)}"
             value = methodcaller("over_lower_bound", calibration)
-            columns[title] = Column(value, _or_nothing, f"over_lower_bound_{calibration}", numeric=True)
+            columns[title] = Number(value, _or_nothing, f"over_lower_bound_{calibration}")
     columns |= _worst_columns(rows)
     if any(row.spent for row in rows):
         columns |= QUERIES
@@ -434,21 +421,18 @@ COLUMNS: Columns = {
         lambda row: f"{row.part} ({row.method})" if row.method else row.part,
         raw={"part": "part", "method": "method", "instance": "instance"},
         kind="code",
-        link=leads_to("sweep.part.0", "sweep.part.1"),
+        link=leads_to("sweep.claim.id", "sweep.part.id"),
     ),
     "At": Column(
-        "where",
-        raw={"parameter": "sweep.first.row.parameter", "n": "point.n", "d": "point.d", "epsilon": "point.epsilon"},
+        "where", raw={"parameter": "sweep.first.parameter", "n": "point.n", "d": "point.d", "epsilon": "point.epsilon"}
     ),
     "Privacy of the paper's noise": Column(
-        lambda row: privacy_text(score.row) if (score := row.sweep.scores.get("paper")) else NOTHING, raw="privacy"
+        lambda row: privacy_text(verdict) if (verdict := row.sweep.rows.get("paper")) else NOTHING, raw="privacy"
     ),
 }
 QUERIES: Columns = {  # value queries of the row at the common point: the printed count, and the mean over the draws
-    "Value queries claimed": Column(
-        "spent.bound", _first_count, {"value_queries_claimed": "spent.bound.0"}, numeric=True
-    ),
-    "Counted": Column("spent.mean", _first_count, {"value_queries_counted": "spent.mean.0"}, numeric=True),
+    "Value queries claimed": Number("spent.bound", _first_count, {"value_queries_claimed": "spent.bound.0"}),
+    "Counted": Number("spent.mean", _first_count, {"value_queries_counted": "spent.mean.0"}),
 }
 _NOTE = (
     "Risks with their standard errors and gradient evaluations stand at the size nearest to the common one of the "
@@ -464,51 +448,49 @@ _NOTE = (
 def _rows(inputs: Inputs, text: TableText, entry: TableRow) -> list[RebuiltRow]:
     """Find the sweeps of an entry's claims, by method where there are several; value queries are a column of theirs."""
     claims = [claim for claim in inputs.claims if claim.id in entry.claims]
-    found = [score for claim in claims for score in claim_scores(claim)]
     size = float(entry.common_n or text.common_n or COMMON_N)
-    worst = _worst_ratios(found)
-    spent = next((score.row for score in found if score.part.quantity == SPENT and score.row.mean), None)
+    worst = {claim.id: _worst_ratios(claim) for claim in claims}
+    found = [(claim.part(row), row) for claim in claims for row in claim.rows]
+    spent = next((row for part, row in found if part.quantity == SPENT and row.mean), None)
     rows = []
     for sweep in sweeps(claims):
-        row, results = sweep.first.row, sweep.first.results
-        if sweep.first.part.quantity != SPENT and row.part in entry.parts.get(results.id, (row.part,)):
-            job = results.job(row.part, row.calibration)
+        row, claim = sweep.first, sweep.claim
+        if sweep.part.quantity != SPENT and row.part in entry.parts.get(claim.id, (row.part,)):
+            job = claim.job(row.part, row.calibration)
             labels = list(dict.fromkeys(cell.method for cell in job.cells)) if job else []
             values = (row.part in entry.every_cell and row.values) or [None]
             for method in labels if len(labels) > 1 else [""]:
-                about = worst.get(sweep.part, {})
-                more = about, spent
+                more = worst[claim.id].get(row.part, {}), spent
                 rows += [RebuiltRow(entry, sweep, size, method, *more, value, text.lower_bound) for value in values]
     return rows
 
 
-def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], dict[str, float]]:
-    """Find the largest mean over an explicit bound, by claim and part, and by calibration and form of the bound.
+def _worst_ratios(claim: ClaimResults) -> dict[str, dict[str, float]]:
+    """Find the largest mean over an explicit bound, by part, and by calibration and form of the bound.
 
-    Only bounds that a claim states itself count (`_stated`), and of them certified chains alone. Bounds named
+    Only bounds that the claim states itself count (`_stated`), and of them certified chains alone. Bounds named
     ``*_unsplit`` stand apart.
     """
-    worst: dict[tuple[str, str], dict[str, float]] = {}
-    for score in _stated(scores):
-        if not is_number(score.row.worst_ratio) or uncertified(score.row):
+    worst: dict[str, dict[str, float]] = {}
+    for row in _stated(claim):
+        if not is_number(row.worst_ratio) or uncertified(row):
             continue
-        jobs = {group: score.results.job(group.part, score.row.calibration) for group in measured_parts(score)}
+        jobs = {group: claim.job(group.part, row.calibration) for group in measured_parts(claim, row)}
         cells = {group.part: group.cells for group, job in jobs.items() if job and job.has_run}  # a plan has none
-        ratios = ratios_to(score.row.mean, score.row.bound)
+        ratios = ratios_to(row.mean, row.bound)
         if sum(cells.values()) != len(ratios):
             continue
-        key = f"{UNSPLIT}_" * score.part.bound.endswith(f"_{UNSPLIT}") + score.row.calibration
+        key = f"{UNSPLIT}_" * claim.part(row).bound.endswith(f"_{UNSPLIT}") + row.calibration
         for part, own in zip(cells, np.split(ratios, np.cumsum(list(cells.values()))[:-1]), strict=True):
-            known = worst.setdefault((score.results.id, part), {})
+            known = worst.setdefault(part, {})
             known[key] = max(float(own.max()), known.get(key, -math.inf))
     return worst
 
 
-def _stated(scores: Sequence[Score]) -> list[Score]:
-    """Keep the bounds that claims state themselves: on the risk, or where a claim has none on its own quantity."""
-    own = [score for score in scores if score.kind.checks_bounds and not score.part.beside]
-    of_risk = {score.results.id for score in own if score.part.quantity == RISK}
-    return [score for score in own if score.part.quantity == RISK or score.results.id not in of_risk]
+def _stated(claim: ClaimResults) -> list[Verdict]:
+    """Keep the bounds that a claim states itself: on the risk, or where it has none on its own quantity."""
+    own = [row for row in claim.rows if row.rules.checks_bounds and not claim.part(row).beside]
+    return [row for row in own if claim.part(row).quantity == RISK] or own
 
 
 def _worst_columns(rows: Sequence[RebuiltRow]) -> Columns:
@@ -516,9 +498,9 @@ def _worst_columns(rows: Sequence[RebuiltRow]) -> Columns:
     columns = {}
     for calibration, form in ((calibration, form) for calibration in CALIBRATIONS for form in ("", f"{UNSPLIT}_")):
         if any(form + calibration in row.worst for row in rows):
-            title = f"Worst risk / {form.replace('_', ' ')}bound, {calibration_title(calibration)}"
+            title = f"Worst risk / {form.replace('_', ' ')}bound, {noise_title(calibration)}"
             name = f"worst_ratio_{form}{calibration}"
-            columns[title] = Column(f"worst.{form}{calibration}", _or_nothing, name, numeric=True)
+            columns[title] = Number(f"worst.{form}{calibration}", _or_nothing, name)
     return columns
 
 
@@ -529,13 +511,13 @@ def _or_nothing(ratio: float | None) -> str:
 def _measured_columns(calibration: str) -> Columns:
     """Make the columns of value at the common size, slope and verdict under one calibration."""
 
-    def slope_text(score: Score | None) -> str:
-        return "" if score is None else NOTHING if uncertified(score.row) else score.slope
+    def shown(row: Verdict | None) -> str:
+        return "" if row is None else NOTHING if uncertified(row) else slope_text(row)
 
-    name, score = calibration_title(calibration), f"sweep.scores.{calibration}"
-    values = {f"{key}_{calibration}": f"cells.{calibration}.{i}" for i, key in enumerate(("value", "mean", "stderr"))}
+    name, row = noise_title(calibration), f"sweep.rows.{calibration}"
+    values = {f"{key}_{calibration}": f"cells.{calibration}.0.{i}" for i, key in enumerate(("value", "mean", "stderr"))}
     return {
-        f"Measured, {name}": Column(methodcaller("mean_text", calibration), raw=values, numeric=True),
-        f"Slope, {name}": Column(score, slope_text, {f"slope_{calibration}": f"{score}.row.slope"}, numeric=True),
+        f"Measured, {name}": Number(methodcaller("mean_text", calibration), raw=values),
+        f"Slope, {name}": Number(row, shown, {f"slope_{calibration}": f"{row}.slope"}),
         f"Verdict, {name}": verdict_column(calibration, "sweep."),
     }

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path as Folder
 from typing import Any
 
@@ -116,6 +116,7 @@ class Column:
         return self.raw
 
 
+Number = partial(Column, numeric=True)  # a column of numbers, which stand at its right
 Columns = Mapping[str, Column]  # title -> column
 
 

@@ -13,7 +13,6 @@ from dpsco_bench.analysis.rounding import digits_beside, outward
 from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
 from dpsco_bench.claims.catalogue import conf_files, naming
 from dpsco_bench.claims.files import build_checked, read_shipped
-from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.ledger import SEQUENCE_WORDS, SIGNS, STATUS_WORDS
 from dpsco_bench.registry import Registry, papers
@@ -83,22 +82,10 @@ def _power_of_ten(mantissa: str, sign: str, power: str) -> str:
     return f"{lead}10{superscript(sign.strip('+') + power)}"
 
 
-def meanings() -> list[tuple[str, str, str]]:
-    """List (word, tone, meaning) of every verdict, those that confirm first, with all meanings of a word."""
-    found: dict[str, tuple[str, dict[str, list[str]]]] = {}
-    for kind in all_kinds():
-        for word, what in kind.words.items():
-            found.setdefault(word, (what.outcome, {}))[1].setdefault(what.meaning, []).append(kind.title)
-    for word, what in COMMON_WORDS.items():
-        found[word] = what.outcome, {what.meaning: []}
-    rows = []
-    for word, (outcome, told) in sorted(found.items(), key=lambda item: list(TONES).index(item[1][0])):
-        alone = len(told) == 1
-        text = "; ".join(text if alone else f"{', '.join(kinds)}: {text}" for text, kinds in told.items())
-        rows.append((word.replace("_", " "), TONES[outcome], text))
-    last = max(number for number, (_, tone, _) in enumerate(rows) if tone in map(TONES.get, CONFIRMING))
-    rows.insert(last + 1, (f"…, {QUALIFIED}", QUALIFIED, RESERVED))
-    return rows
+def tone(row: Verdict) -> str:
+    """Choose the tone of a verdict: that of its word, or `QUALIFIED` where a reservation limits what confirms."""
+    outcome = row.meaning.outcome
+    return QUALIFIED if row.reservations and outcome in CONFIRMING else TONES[outcome]
 
 
 def axis_labels(module: str, paper: str, texts: Mapping[str, str]) -> None:
@@ -115,12 +102,12 @@ def parameter_label(parameter: str, paper: str = "") -> str:
     return _PARAMETERS.get(parameter) or LABELS.find(f"{paper}.{parameter}") or symbols(parameter).replace("_", " ")
 
 
+def noise_title(calibration: str) -> str:
+    return "noise off" if calibration == "none" else calibration
+
+
 def quantity_label(quantity: str, paper: str) -> str:
     return _QUANTITIES.get(quantity) or LABELS.find(f"{paper}.{quantity}") or quantity.replace("_", " ")
-
-
-def parameter_symbol(parameter: str) -> str:
-    return symbols(parameter)
 
 
 def setting(values: Options) -> str:
@@ -162,12 +149,6 @@ def privacy_text(row: Verdict) -> str:
     real = f"ε {bound}".replace(" ", "\u00a0") + f" {noise.whose}" * bool(noise.whose and not noise.sequence_exceeds)
     why = " (the constants are nominal)" if noise.nominal else ""
     return f"{words}: {real}, {claimed}{why}" + "; δ\u00a0≥\u00a01/n" * noise.delta_large
-
-
-def paper_name(source: str, fallback: str) -> str:
-    """Take ``Wang, Ye, Xu 2017`` out of ``Wang, Ye, Xu 2017, Theorem 4.1``."""
-    found = re.match(r".*?\b(?:19|20)\d\d\b", source)
-    return found[0] if found else fallback
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,184 @@
-"""The contents of a site's pages, each computed once."""
+"""The contents of a site's pages, each computed once; first what all claims come to, by paper, in bars and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from operator import methodcaller
 from pathlib import Path
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
 from dpsco_bench.algorithms.registry import list_algorithms
+from dpsco_bench.analysis import answer as rules
+from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, WORDS, YES, Answer, AnswerCell
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import Erratum, load_errata
 from dpsco_bench.execution.cell import CalibratedCell
-from dpsco_bench.report.audits import audit_scores
-from dpsco_bench.report.inputs import Inputs
+from dpsco_bench.report.drawing import FAINT, INK, bare
+from dpsco_bench.report.inputs import ClaimResults, Inputs
+from dpsco_bench.report.kind_figures import known_audits
 from dpsco_bench.report.ledger import privacy_table
-from dpsco_bench.report.opening import ClaimLine, PaperLine, paper_lines
-from dpsco_bench.report.scores import Score, scores
-from dpsco_bench.report.tables import ReportTable
-from dpsco_bench.report.wording import paper_name
+from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, leads_to
+from dpsco_bench.report.verdicts import statement
+from dpsco_bench.report.wording import symbols
 from dpsco_bench.site import markdown as md
 
+COLOURS = {YES: "#00563f", NO: "#c0532a", OPEN: "#e9b44c", UNTESTED: "#dedede"}
+"""Word -> colour, from left to right in the bars; neighbours differ in lightness, so that they do in grey too."""
+DARK = (YES, NO)  # words whose numbers are white
+TONES = {YES: "good", NO: "bad", OPEN: "open", UNTESTED: "absent"}
+ASKED = ("printed", "noise", "private")  # questions of a statement about risk, in the order of the bars
+BARS = {"printed": "shows, printed noise", "noise": "that noise private", "private": "shows, private noise"}
+BAR, ROW, GAP = 0.8, 0.21, 0.14  # height of a bar in rows; of a row, and of the gap below a paper, in inches
+WIDTH, LEFT = 6.4, 1.35  # inches: narrow enough to be read on a telephone without scrolling; room for names
 Pages = Mapping[str, str]  # name of a page without suffix, from the root -> its Markdown
+
+
+@dataclass(frozen=True)
+class PaperLine:
+    """One paper in the opening: its name, and the claims whose answers it has."""
+
+    inputs: Inputs
+    paper: str
+    name: str
+
+    @property
+    def found(self) -> list[Answer]:
+        return [self.inputs.answers[claim.id] for claim in self.inputs.of_paper(self.paper)]
+
+    def of(self, *subjects: str) -> list[ClaimResults]:
+        claims = self.inputs.of_paper(self.paper)
+        return [claim for claim, answer in zip(claims, self.found, strict=True) if answer.subject in subjects]
+
+    def words(self, key: str) -> Counter[str]:
+        """Word -> how many of its statements about risk have it as the answer to a question."""
+        return Counter(answer.cells[key].word for answer in self.found if answer.subject == "risk")
+
+    @property
+    def rows(self) -> list[ClaimResults]:
+        """Its table: statements about risk, and theorems on privacy that none of these names."""
+        named = {id for claim in self.of("risk") for row in claim.rows[:1] for id in row.noise_of or ()}
+        return [*self.of("risk"), *(claim for claim in self.of("privacy") if claim.id not in named)]
+
+    def asked(self, key: str) -> Column:
+        """Make the column of a question; a dot where that is not asked."""
+
+        def cell(claim: ClaimResults) -> AnswerCell | None:
+            return self.inputs.answers[claim.id].cells.get(key)
+
+        def show(claim: ClaimResults) -> str:
+            return symbols(asked.short) if (asked := cell(claim)) else "·"
+
+        def tone(claim: ClaimResults) -> str:
+            return TONES[asked.word] if (asked := cell(claim)) else "plain"
+
+        return Column(show, raw=key, kind="verdict", tone=tone)
+
+    @property
+    def answers(self) -> ReportTable:
+        """The three answers of each of its statements, as a row."""
+        columns: Columns = {
+            "Statement": STATEMENT,
+            **{title: self.asked(key) for key, title in rules.QUESTIONS.items()},
+        }
+        note = "Marks: " + "; ".join(f"{mark}, {meaning}" for mark, meaning in MARKS.items()) + "."
+        return ReportTable(f"{self.paper}.answers", f"{self.name}: the answers", columns, self.rows, symbols(note))
+
+    @property
+    def counts(self) -> ReportTable:
+        """Its counts and laws."""
+        asked = {"As stated": self.asked("printed"), "With private noise": self.asked("private")}
+        columns = {"Statement": STATEMENT, **asked}
+        return ReportTable(f"{self.paper}.counts", "Counts and laws", columns, self.of("count", "law"))
+
+
+def _told(words: Counter[str]) -> str:
+    return ", ".join(f"{words[word]} {word}" for word in WORDS if words[word]) or "·"
+
+
+def papers_table(lines: Sequence[PaperLine]) -> ReportTable:
+    def count(key: str, word: str, line: PaperLine) -> int:
+        return line.words(key)[word]
+
+    def alone(*subjects: str) -> Callable[[PaperLine], str]:
+        return lambda line: _told(Counter(answer.word for answer in line.found if answer.subject in subjects))
+
+    columns: dict[str, Column] = {
+        "Paper": Column("name", raw={"paper": "paper"}, link=leads_to("paper", kind="paper")),
+        "About risk": Number(lambda line: len(line.of("risk")), str, "risk"),
+    }
+    for key in ASKED:
+        raw = {f"{key}_{word.replace(' ', '_')}": partial(count, key, word) for word in WORDS}
+        columns[rules.QUESTIONS[key]] = Column(methodcaller("words", key), _told, raw)
+    columns["On privacy"] = Column(alone("privacy"), raw="privacy")
+    columns["Counts and laws"] = Column(alone("count", "law"), raw="counts")
+    columns["Errata"] = Number(lambda line: len(load_errata(line.paper)), raw="errata")
+    return ReportTable("papers", "All papers", columns, lines)
+
+
+STATEMENT = Column(lambda claim: symbols(statement(claim.claim)), raw={"claim": "id"}, link=leads_to("id"))
+MARKS = {  # mark of an answer -> what it means
+    "s": "by the schedule: this share of the risk is there without noise",
+    "c": "for a constant of at least this, which the theorem leaves open",
+    "q": "the query sequence has this eps, and the output is not known to exceed the claim",
+    "r": "noise recalled of a cited source",
+    "b": "a bound alone, of which the risk is at most this share",
+    "E1": "noise as this erratum corrects it",
+    "*": "the constants of the instance are nominal",
+}
+
+
+def claims_table(inputs: Inputs) -> ReportTable:
+    columns: Columns = {
+        "Claim": Column("id", raw="claim", kind="code", link=leads_to("id")),
+        "About": Column(lambda claim: inputs.answers[claim.id].subject, raw="subject"),
+        "Answer": Column(lambda claim: inputs.answers[claim.id].text, symbols, "answer", kind="prose"),
+    }
+    rows = [claim for paper in inputs.papers for claim in inputs.of_paper(paper)]
+    return ReportTable("claims", f"All claims, profile {inputs.profile}", columns, rows)
+
+
+def papers_figure(lines: Sequence[PaperLine]) -> Figure:
+    """Draw three stacked bars a paper, one for each question, below its name."""
+    height = len(lines) * (4 * ROW + GAP) + 0.42
+    figure = Figure(figsize=(WIDTH, height))
+    body = (height - 0.42) / height
+    axes = figure.add_axes((LEFT / WIDTH, 0.05 / height, (WIDTH - LEFT - 0.05) / WIDTH, body))
+    most = max((len(line.of("risk")) for line in lines), default=1) or 1
+    y, step = 0.0, GAP / ROW
+    for line in lines:
+        axes.text(0, y, line.name, ha="left", va="center", size=8.5, color=INK)
+        for number, key in enumerate(ASKED, start=1):
+            _bar(axes, line.words(key), y + number)
+            axes.text(-0.012 * most, y + number, BARS[key], ha="right", va="center", size=7.5, color=FAINT)
+        y += 4.0 + step
+    axes.set_xlim(0, most * 1.02)
+    axes.set_ylim(y - step - 0.5, -0.5)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    bare(axes)
+    x = LEFT
+    for word, colour in COLOURS.items():
+        figure.text(x / WIDTH, 1 - 0.14 / height, "■", va="center", size=10, color=colour)
+        figure.text((x + 0.15) / WIDTH, 1 - 0.14 / height, word, va="center", size=8.5, color=INK)
+        x += 0.4 + 0.075 * len(word)
+    return figure
+
+
+def _bar(axes: Axes, words: Counter[str], y: float) -> None:
+    left = 0
+    for word, colour in COLOURS.items():
+        wide = words[word]
+        axes.barh(y, wide, BAR, left=left, color=colour, edgecolor="white", linewidth=0.8)
+        if wide:
+            ink = "white" if word in DARK else INK
+            axes.text(left + wide / 2, y, str(wide), ha="center", va="center", size=7.5, color=ink, weight="bold")
+        left += wide
 
 
 @dataclass(frozen=True)
@@ -34,21 +193,13 @@ class SiteContent:
     @cached_property
     def names(self) -> dict[str, str]:
         """Paper -> its authors and year, from the first claim whose source has them: audits are ours, and name none."""
-        claims = [(claim.paper, paper_name(claim.claim.source, "")) for claim in reversed(self.inputs.claims)]
-        found = {paper: name for paper, name in claims if name}
+        sources = [(claim.paper, re.match(r".*?\b(?:19|20)\d\d\b", claim.claim.source)) for claim in self.inputs.claims]
+        found = {paper: name[0] for paper, name in reversed(sources) if name}
         return {paper: found.get(paper, paper) for paper in self.inputs.papers}
 
     @cached_property
-    def scores(self) -> list[Score]:
-        return scores(self.inputs)
-
-    @cached_property
     def lines(self) -> list[PaperLine]:
-        return paper_lines(self.inputs, self.names)
-
-    @cached_property
-    def claims(self) -> dict[str, ClaimLine]:
-        return {claim.results.id: claim for line in self.lines for claim in line.claims}
+        return [PaperLine(self.inputs, paper, self.names[paper]) for paper in self.inputs.papers]
 
     @cached_property
     def corrected(self) -> dict[tuple[str, str], str]:
@@ -76,8 +227,8 @@ class SiteContent:
         return [id for id in list_algorithms() if id in used or id.partition(".")[0] in self.inputs.papers]
 
     @cached_property
-    def audits(self) -> list[Score]:
-        return audit_scores(self.scores)
+    def audits(self) -> list[Verdict]:
+        return known_audits(self.inputs.rows)
 
     @cached_property
     def ledger(self) -> ReportTable:

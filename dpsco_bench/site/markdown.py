@@ -89,10 +89,6 @@ def downloads(table: str, up: str = "") -> str:
     return f"[CSV]({up}tables/{table}.csv), [Parquet]({up}tables/{table}.parquet)"
 
 
-def quote(words: str) -> str:
-    return f"> {text(words)}\n"
-
-
 def bullets(items: Iterable[str]) -> str:
     return "".join(f"- {item}\n" for item in items)
 

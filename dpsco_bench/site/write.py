@@ -29,22 +29,19 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.jsonio import naming, write_atomic
 from dpsco_bench.leaderboard.tables import board_tables
 from dpsco_bench.paths import documents
-from dpsco_bench.report.audits import audits_figure
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.opening import answers_table, claims_table, papers_figure, papers_table
-from dpsco_bench.report.opening import counts_table as stated_table
+from dpsco_bench.report.kind_figures import audits_figure
 from dpsco_bench.report.own_figures import write_figures
 from dpsco_bench.report.rebuilt import errata_table, number_tables, rates_table, rebuilt_tables
-from dpsco_bench.report.scores import counts_table, scoreboard
 from dpsco_bench.report.tables import ReportTable, write_table
+from dpsco_bench.report.verdicts import counts_table, scoreboard
 from dpsco_bench.site import markdown as md
-from dpsco_bench.site.content import SiteContent
-from dpsco_bench.site.pages.claims import claim_pages, yaml_files
+from dpsco_bench.site.content import SiteContent, claims_table, papers_figure, papers_table
 from dpsco_bench.site.pages.home import draw_findings, findings, guide_pages, home_page, which_pages
 from dpsco_bench.site.pages.ledgers import errata_pages, jobs_table, privacy_page, provenance_page
 from dpsco_bench.site.pages.methods import method_pages
-from dpsco_bench.site.pages.papers import paper_pages
+from dpsco_bench.site.pages.papers import claim_pages, paper_pages, yaml_files
 
 TITLE = "dpsco_bench"
 SITE, SINGLE = "site", "site.html"  # folder of the site, and the one file to mail, beside the other results
@@ -123,13 +120,12 @@ def all_tables(content: SiteContent) -> Iterator[ReportTable]:
     inputs, lines = content.inputs, content.lines
     yield papers_table(lines)
     for line in lines:
-        yield answers_table(line)
-        yield stated_table(line)
-    yield claims_table(lines, inputs.profile)
+        yield from (line.answers, line.counts)
+    yield claims_table(inputs)
     yield scoreboard(inputs)
     for board in inputs.boards:
         yield from board_tables(board)
-    yield counts_table(content.scores)
+    yield counts_table(inputs.rows)
     yield content.ledger
     yield errata_table([entry for entries in content.errata.values() for entry in entries])
     yield jobs_table(inputs)
@@ -149,7 +145,7 @@ def write_pages(inputs: Inputs, figures: Path, tables: Path, folder: Path, singl
     with style():
         write_atomic(content.own / "papers.svg", svg_text(papers_figure(content.lines)))
         if content.audits:
-            write_atomic(content.own / "audits.svg", svg_text(audits_figure(content.audits)))
+            write_atomic(content.own / "audits.svg", svg_text(audits_figure(inputs.claims)))
     draw_findings(supported, content.own)
     pages = {
         **home_page(content, supported, unsaid),

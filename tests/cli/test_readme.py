@@ -46,7 +46,7 @@ def test_the_page_has_every_finding_and_says_of_which_profile():
     profiles = FINDINGS["PROFILES"]
     for finding, part in zip(all_findings(), re.split(r"^## ", page, flags=re.MULTILINE)[1:], strict=True):
         title, *_, behind = part.strip().split("\n\n")
-        assert re.fullmatch(re.escape(finding.outline("title")).replace("…", ".+"), title), "python docs/findings.py"
+        assert re.fullmatch(re.escape(finding.title).replace("…", ".+"), title), "python docs/findings.py"
         assert behind.startswith("Behind it: "), title
         named = re.findall(r"^(`ci`|`full`|`full` and `ci`): ", part, re.MULTILINE)
         assert re.findall(r"`(\w+)`", " ".join(named)) == [p for p in profiles if p in (finding.profiles or profiles)]

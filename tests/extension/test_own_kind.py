@@ -17,8 +17,8 @@ from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.report.drawing import style
 from dpsco_bench.report.figures import claim_figures
 from dpsco_bench.report.inputs import ClaimResults
-from dpsco_bench.report.scores import claim_table
 from dpsco_bench.report.tables import to_csv, to_markdown
+from dpsco_bench.report.verdicts import claim_table
 from tests.analysis.judging import verdict_schema
 
 KIND = '''
@@ -62,10 +62,10 @@ class Spread(Kind):
             own={"spread_factor": worst, "spreads": tuple(ratios), "calmest": f"n{case.values[0]:.0f}"},
         )
 
-    def panel(self, scores):
+    def panel(self, claim, rows):
         from dpsco_bench.report.drawing import Panel
 
-        row = scores[0].row
+        row = rows[0]
         drawn = Panel("Spread of replicates", lambda axes: axes.plot(row.values, row.mean))
         return drawn if row.part == "kept" else None
 

@@ -23,7 +23,6 @@ from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.report.inputs import read_inputs
-from dpsco_bench.report.ledger import charged_cells
 
 NAN, INF = float("nan"), float("inf")
 GRID = {"parameter": "n", "values": {"smoke": [256, 512, 1024]}}
@@ -244,7 +243,7 @@ def write_results(tmp_path_factory):
 
 
 def noise_of(results, part, calibration):
-    cells = [] if calibration == "none" else charged_cells(results, part, calibration)
+    cells = [] if calibration == "none" else results.charged(part, calibration)
     return noise_behind((cell.calibrated, cell.cell) for cell in cells)
 
 

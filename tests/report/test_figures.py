@@ -4,7 +4,6 @@ import itertools
 import math
 import re
 import xml.etree.ElementTree as ElementTree
-from dataclasses import replace
 from types import SimpleNamespace
 
 import matplotlib
@@ -16,19 +15,18 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import claim_ids, read_claims
 from dpsco_bench.claims.jobs import claim_plan, plan_settings
 from dpsco_bench.claims.kinds import all_kinds, get_kind
-from dpsco_bench.claims.model import GRID, MeasuredPart, Method, Part
+from dpsco_bench.claims.model import GRID, Method, Part
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report import own_figures
-from dpsco_bench.report.audits import audits_figure, rows_of
 from dpsco_bench.report.axes import FOOT, decade_text, spread, tick_text
 from dpsco_bench.report.drawing import COLOURS, INK, SHADES, compose, style
-from dpsco_bench.report.figures import claim_figures, grouped_parts, variant_groups, write_figures
+from dpsco_bench.report.figures import claim_figures, variant_groups, write_figures
 from dpsco_bench.report.inputs import ClaimResults, Inputs
-from dpsco_bench.report.opening import COLOURS as OPENING
+from dpsco_bench.report.kind_figures import audits_figure, rows_of
 from dpsco_bench.report.own_figures import FIGURES, figure_names
-from dpsco_bench.report.panels import worded_panel
-from dpsco_bench.report.ratio_panels import _groups, _places, _ratios
-from dpsco_bench.report.scores import Group, Score
+from dpsco_bench.report.panels import _groups, _ratio_places, _ratios, worded_panel
+from dpsco_bench.report.verdicts import Group
+from dpsco_bench.site.content import COLOURS as OPENING
 
 from .legible import faults
 
@@ -178,23 +176,21 @@ def test_no_point_of_any_figure_is_off_its_axes(inputs):
 
 def judged(kind, parameter="n", **row):
     columns = {"values": (64.0, 128.0, 256.0), "mean": (1.0, 0.0, -2.0), "bound": (2.0, 0.0, 2.0)}
-    words = {"verdict": "holds", "reason": "below in 3 cells", "worst_ratio": 0.5, **columns, **row}
-    made = Verdict(kind=kind, part="part", calibration="paper", parameter=parameter, stderr=(0.1,) * 3, **words)
-    part = Part("part", kind, ["paper"])
-    found = {"job": lambda *_: None, "parts": {"part": part}, "evidence": lambda *_: [], "sources": lambda *_: []}
-    results = SimpleNamespace(paper="p", **found)
-    return Score(results, made)
+    words = {"verdict": "holds", "reason": "below in 3 cells", "worst_ratio": 0.5, "stderr": (0.1,) * 3}
+    made = Verdict(kind=kind, part="part", calibration="paper", parameter=parameter, **{**words, **columns, **row})
+    nothing = {"job": lambda *_: None, "parts": {}, "evidence": lambda *_: [], "charged": lambda *_: []}
+    return SimpleNamespace(paper="p", part=lambda row: Part("part", kind, ["paper"]), **nothing), [made]
 
 
 def test_what_a_logarithmic_axis_cannot_show_is_marked_at_its_foot_and_in_the_key():
-    panel = get_kind("explicit").panel([judged("explicit")])
+    panel = get_kind("explicit").panel(*judged("explicit"))
     axes = axes_of(panel)
     assert len(markers(axes)) == 1 and at_foot(axes) == 2 and {"ratio", "foot"} == set(panel.symbols)
 
 
 def test_combinations_of_a_grid_are_drawn_over_their_bound():
     columns = {"mean": (1.0, 3.0, -2.0), "bound": (2.0, 8.0, 4.0), "values": (1.0, 2.0, 3.0)}
-    panel = get_kind("explicit").panel([judged("explicit", GRID, **columns)])
+    panel = get_kind("explicit").panel(*judged("explicit", GRID, **columns))
     axes = axes_of(panel)
     assert sorted(markers(axes).tolist()) == [[2.0, 0.5], [4.0, -0.5], [8.0, 0.375]] and outside(axes) == []
     assert axes.get_ylim()[1] > 1
@@ -203,9 +199,8 @@ def test_combinations_of_a_grid_are_drawn_over_their_bound():
 @pytest.mark.parametrize("kind", all_kinds(), ids=lambda kind: kind.name)
 def test_a_judged_panel_without_data_says_what_was_measured(kind):
     for (word, said), parameter in itertools.product(kind.words.items(), ("n", GRID)):
-        score = judged(kind.name, parameter, values=(), mean=(), bound=(), verdict=word)
-        score = Score(score.results, replace(score.row, stderr=()))
-        panel = kind.panel([score]) or worded_panel([score])
+        found = judged(kind.name, parameter, values=(), mean=(), bound=(), stderr=(), verdict=word)
+        panel = kind.panel(*found) or worded_panel(*found)
         assert panel.blank and (said.outcome == "shown" or panel.line.startswith("below in 3 cells")), word
 
 
@@ -215,39 +210,41 @@ def evidence(slope, scale):
     return [SimpleNamespace(**one, numerical_error=None) for one in made]
 
 
-def rate_score(part, calibration="none", problem="quad", parameter="n"):
-    results = SimpleNamespace(paper="p", evidence=lambda part, calibration: evidence(-0.5, 1.0))
-    numbers = {"values": (64.0, 128.0, 256.0), "mean": (1.0, 0.5, 0.25), "bound": (2.0, 1.0, 0.5), "slope": -0.5}
-    found = Verdict("match", "rate", part=part, calibration=calibration, parameter=parameter, **numbers)
-    made = MeasuredPart(part, "rate", [calibration], methods=[Method("p.a")], problem=problem, fixed={"d": 2})
-    told = {"verdict": found.said, "tone": "good", "quantity": "excess risk"}
-    return SimpleNamespace(row=found, kind=get_kind("rate"), part=made, results=results, **told)
+def swept(*names, **odd):
+    """A claim with a rate part of each name; what is odd of the first one."""
+    rows, parts = [], {}
+    for name in names:
+        given = {"problem": "quad", "parameter": "n", "quantity": "noted", **(odd if name == names[0] else {})}
+        numbers = {"values": (64.0, 128.0, 256.0), "mean": (1.0, 0.5, 0.25), "bound": (2.0, 1.0, 0.5), "slope": -0.5}
+        rows.append(
+            Verdict("match", "rate", part=name, calibration="none", parameter=given.pop("parameter"), **numbers)
+        )
+        parts[name] = SimpleNamespace(methods=[Method("p.a")], uses=[], **given)
+    found = {"evidence": lambda part, calibration: evidence(-0.5, 1.0), "part": lambda row: parts[row.part]}
+    return SimpleNamespace(paper="p", **found), rows
 
 
 def test_variants_of_one_sweep_belong_together_and_others_stay_apart():
-    found = [rate_score(f"stat_n-{name}") for name in ("ogd", "omd", "ftrl")]
-    groups = variant_groups([*found, rate_score("priv_n-ogd"), rate_score("priv_n-omd"), rate_score("alone")])
-    assert {key: len(scores) for key, scores in groups.items()} == {("stat_n", "none", "excess risk"): 3}
-    assert grouped_parts(found) == {"stat_n-ogd", "stat_n-omd", "stat_n-ftrl"}
-    shared = [rate_score("n-a"), rate_score("n-b"), rate_score("n-c")]
-    shared[0].quantity = "threshold signal"
-    assert not variant_groups(shared), "what is measured in other units has another axis"
-    assert not variant_groups(
-        [rate_score("quad-n"), rate_score("quad-d", parameter="d"), rate_score("quad-e", parameter="epsilon")]
-    )
-    assert not variant_groups([rate_score("n-a"), rate_score("n-b", problem="other"), rate_score("n-c")])
+    names = ("stat_n-ogd", "stat_n-omd", "stat_n-ftrl")
+    groups = variant_groups(*swept(*names, "priv_n-ogd", "priv_n-omd", "alone"))
+    assert {key: len(rows) for key, rows in groups.items()} == {("stat_n", "none", "noted"): 3}
+    for odd in ({"quantity": "threshold"}, {"parameter": "d"}, {"problem": "other"}):
+        assert not variant_groups(*swept("n-a", "n-b", "n-c", **odd)), "another axis, or another instance"
 
 
 PARTS = [part for claim in read_claims() for part in claim.parts if part.kind == "audit"]
 
 
-def audit_score(part, lower=0.2, power=0.9, real=1.0, kind="upper", verdict="not refuted"):
-    claimed, own = part.sweep.values["full"][0], {"epsilon_lower": lower, "power": power}
-    row = SimpleNamespace(
-        part=part.id, calibration=part.calibrations[0], epsilon_claimed=claimed, epsilon_real=real,
-        epsilon_real_kind=kind, own=own,
-    )  # fmt: skip
-    return SimpleNamespace(kind=SimpleNamespace(name="audit"), part=part, verdict=verdict, row=row, own=own.get)
+def audited(part, lower=0.2, real=1.0, kind="upper"):
+    """A part of an audit, and its verdict."""
+    about = {"part": part.id, "calibration": part.calibrations[0], "own": {"epsilon_lower": lower, "power": 0.9}}
+    about |= {"epsilon_claimed": part.sweep.values["full"][0], "epsilon_real": real, "epsilon_real_kind": kind}
+    return part, Verdict("not refuted", "audit", **about)
+
+
+def of_audits(*found):
+    parts = {part.id: part for part, _ in found}
+    return [SimpleNamespace(rows=[row for _, row in found], part=lambda row: parts[row.part])]
 
 
 def marks(figure):
@@ -255,17 +252,16 @@ def marks(figure):
     return [(line.get_xdata()[0], line.get_marker(), line.get_color(), line.get_markerfacecolor()) for line in lines]
 
 
-def drawn_audits(scores):
+def drawn_audits(*found):
     with style():
-        return audits_figure(scores)
+        return audits_figure(of_audits(*found))
 
 
 def test_a_row_has_its_bounds_its_accountant_and_the_claim():
     named = {part.id: part for part in PARTS}
-    both = [audit_score(named["dp_gd-paper"], 1.3, real=2.4, kind="exact")]
-    both.append(audit_score(named["dp_gd-paper-fused"], 0.5))
-    figure = drawn_audits(both)
-    assert len(rows_of(both)) == 1
+    both = audited(named["dp_gd-paper"], 1.3, real=2.4, kind="exact"), audited(named["dp_gd-paper-fused"], 0.5)
+    figure = drawn_audits(*both)
+    assert len(rows_of(of_audits(*both))) == 1
     assert [(x, marker) for x, marker, *_ in marks(figure)] == [(2.4, "o"), (1.3, "D"), (0.5, "D")]
     assert [face for *_, face in marks(figure)][1:] == [INK, "white"]
     assert any(list(line.get_xdata()) == [1.0, 1.0] for line in figure.axes[0].get_lines())
@@ -273,7 +269,7 @@ def test_a_row_has_its_bounds_its_accountant_and_the_claim():
 
 def test_bounds_are_in_units_of_the_claim():
     part = next(part for part in PARTS if part.sweep.values["full"][0] == 4.0)
-    assert [x for x, *_ in marks(drawn_audits([audit_score(part, 1.0, real=8.0)]))] == [2.0, 0.25]
+    assert [x for x, *_ in marks(drawn_audits(audited(part, 1.0, real=8.0)))] == [2.0, 0.25]
 
 
 SIZES = {
@@ -292,26 +288,25 @@ def job(part, calibration):
     return SimpleNamespace(cells=[SimpleNamespace(parameter=parameter, signal=None)] * size)
 
 
-def shown_score(calibration, cells):
-    return SimpleNamespace(
-        part=SimpleNamespace(uses=["first-n", "second-d", "third-n"]),
-        row=Verdict("shown", "shown", calibration=calibration, values=tuple(range(cells))),
-        results=SimpleNamespace(job=job),
-    )
+USING = SimpleNamespace(job=job, part=lambda row: SimpleNamespace(uses=["first-n", "second-d", "third-n"]))
 
 
-def test_a_score_without_some_parts_leaves_their_places_empty():
-    groups = _groups([shown_score("paper", 9)])[0]
+def over(calibration, cells):
+    return Verdict("shown", "shown", calibration=calibration, values=tuple(range(cells)))
+
+
+def test_a_verdict_without_some_parts_leaves_their_places_empty():
+    groups = _groups(USING, [over("paper", 9)])[0]
     assert groups == [Group("first-n", "n", 3), Group("second-d", "d", 2), Group("third-n", "n", 4)]
-    assert _places(shown_score("paper", 9), groups).tolist() == [0, 1, 2, 4, 5, 7, 8, 9, 10]
-    assert _places(shown_score("accounted", 7), groups).tolist() == [0, 1, 2, 7, 8, 9, 10]
-    assert _groups([shown_score("accounted", 7)])[0] == []
-    assert _places(shown_score("accounted", 7), []).tolist() == [0, 1, 2, 3, 4, 5, 6]
+    assert _ratio_places(USING, over("paper", 9), groups).tolist() == [0, 1, 2, 4, 5, 7, 8, 9, 10]
+    assert _ratio_places(USING, over("accounted", 7), groups).tolist() == [0, 1, 2, 7, 8, 9, 10]
+    assert _groups(USING, [over("accounted", 7)])[0] == []
+    assert _ratio_places(USING, over("accounted", 7), []).tolist() == [0, 1, 2, 3, 4, 5, 6]
 
 
 def test_a_ratio_is_a_mean_over_its_bound_with_two_standard_errors():
     row = Verdict("holds", "explicit", mean=(1.0, 3.0, 2.0), stderr=(0.1, np.nan, 0.5), bound=(2.0, 2.0, 0.0))
-    ratios, whiskers = _ratios(SimpleNamespace(row=row))
+    ratios, whiskers = _ratios(row)
     assert ratios.tolist() == [0.5, 1.5, np.inf] and whiskers[:2].tolist() == [0.1, 0.0]
     unequal = Verdict("holds", "explicit", mean=(1.0,), stderr=(), bound=(2.0,))
-    assert _ratios(SimpleNamespace(row=unequal))[0].size == 0
+    assert _ratios(unequal)[0].size == 0

@@ -58,13 +58,20 @@ def too_small(results):
     need(real > 0, real < 1000)
 
 
-def told(say, **more):
-    given = {"claims": ["wang2017.kinds"], "pages": (), "profiles": (), "papers": (), **more}
-    return Finding(say.__name__.replace("_", "-"), say, **given)
+@pytest.fixture
+def told(content, monkeypatch):
+    def tell(say, **more):
+        """What the site says of one finding."""
+        given = {"claims": ["wang2017.kinds"], "pages": (), "profiles": (), "papers": (), **more}
+        one = Finding(say.__name__.replace("_", "-"), say, **given)
+        monkeypatch.setattr("dpsco_bench.site.pages.home.all_findings", lambda: [one])
+        return findings(content)
+
+    return tell
 
 
-def test_a_finding_is_said_with_its_numbers_and_the_claims_that_it_counts(content, tmp_path):
-    ((found,), unsaid) = findings(content, [told(real_eps)])
+def test_a_finding_is_said_with_its_numbers_and_the_claims_that_it_counts(told, tmp_path):
+    ((found,), unsaid) = told(real_eps)
     assert unsaid == [] and found.said.title == "The real eps is 3.24×10⁵ for a claim of 1"
     assert found.said.sentence == "That is 324000 times as much."
     counted = [row.id for row in found.said.rows]
@@ -73,9 +80,9 @@ def test_a_finding_is_said_with_its_numbers_and_the_claims_that_it_counts(conten
     assert "<svg" in (tmp_path / "finding--real-eps.svg").read_text()
 
 
-def test_a_finding_that_the_numbers_contradict_stops_the_build(content):
+def test_a_finding_that_the_numbers_contradict_stops_the_build(told):
     with pytest.raises(InputError, match=r"finding too-small: needs = 'real < 1000': .* real = 3.24e\+05"):
-        findings(content, [told(too_small)])
+        told(too_small)
 
 
 def test_each_condition_is_read_from_its_own_call():
@@ -92,9 +99,9 @@ def test_each_condition_is_read_from_its_own_call():
 @pytest.mark.parametrize(
     "more", [{"claims": ["wang2017.elsewhere"]}, {"papers": ["wang2017", "gone2020"]}], ids=["claim", "paper"]
 )
-def test_a_finding_of_what_is_not_there_is_left_out_and_named(content, more):
-    said, (unsaid,) = findings(content, [told(real_eps, **more)])
-    assert said == [] and unsaid.id == "real-eps" and unsaid.reason
+def test_a_finding_of_what_is_not_there_is_left_out_and_named(told, more):
+    said, ((unsaid, reason),) = told(real_eps, **more)
+    assert said == [] and unsaid.id == "real-eps" and reason
     assert unsaid.title == "The real eps is … for a claim of …"
 
 
@@ -122,8 +129,8 @@ def recorded(profile):
         own = {key: point[key] for key in known} | {"winner": point["least"], "runner_up": second}
         points.append(Standing(**own, **absent))
     boards = [SimpleNamespace(id=COMMON, points=points)]
-    inputs = SimpleNamespace(profile=profile, claims=claims, boards=boards, papers=sorted(papers()))
-    return Results(inputs, [SimpleNamespace(row=row) for row in rows], {one: load_errata(one) for one in papers()})
+    known = {"profile": profile, "claims": claims, "rows": rows, "boards": boards, "papers": sorted(papers())}
+    return Results(SimpleNamespace(**known), {one: load_errata(one) for one in papers()})
 
 
 @pytest.mark.parametrize("profile", ["ci", "full"])
@@ -141,11 +148,11 @@ def test_the_page_says_what_the_findings_say_of_the_record(profile):
 def of_board(*rows):
     points = [row for row in rows if isinstance(row, Standing)]
     boards = [SimpleNamespace(id="leaderboard.other", points=ROWS[:1]), SimpleNamespace(id=COMMON, points=points)]
-    return Results(SimpleNamespace(boards=boards, profile="ci"), [], {})
+    return Results(SimpleNamespace(boards=boards, profile="ci"), {})
 
 
-def of_scores(*scores):
-    return Results(SimpleNamespace(profile="ci"), scores, {})
+def of_claims(*claims):
+    return Results(SimpleNamespace(profile="ci", claims=claims), {})
 
 
 def test_only_decided_points_of_the_board_count():
@@ -204,17 +211,21 @@ def test_a_search_is_held_against_the_best_method_and_against_its_own():
         reading.over_search(rows[2:])
 
 
-def charged(*shares, calibration="paper", id="c", part="p"):
-    cells = [SimpleNamespace(real=2 * s, claimed=2.0, noise=SimpleNamespace(severity=s)) for s in shares]
-    row = SimpleNamespace(id=id, part=part, calibration=calibration)
-    return SimpleNamespace(row=row, charged=cells)
+def charged(id="c", **shares):
+    """A claim with one part, by calibration the shares of its claim that its cells spend."""
+    cells = {
+        ("p", calibration): [SimpleNamespace(real=2 * share, claimed=2.0) for share in own]
+        for calibration, own in shares.items()
+    }
+    rows = [SimpleNamespace(id=id, part=part, calibration=calibration) for part, calibration in cells]
+    return SimpleNamespace(id=id, rows=rows, charged=lambda *name: cells.get(name, []))
 
 
 def test_what_noise_spends_is_the_largest_share_of_the_printed_noise():
-    scores = [charged(0.2, math.nan, 0.4), charged(0.9, calibration="accounted"), charged(0.8, id="other")]
-    assert of_scores(*scores).spent("c") == 0.4 and of_scores(*scores).spent("c", "other") == 0.8
-    assert of_scores(*scores).charged("c", "p", "accounted")[0].real == 1.8
-    for read in (lambda: of_scores(*scores).spent("gone"), lambda: of_scores(charged()).charged("c", "p")):
+    found = of_claims(charged(paper=(0.2, math.nan, 0.4), accounted=(0.9,)), charged("other", paper=(0.8,)))
+    assert found.spent("c") == 0.4 and found.spent("c", "other") == 0.8
+    assert found.charged("c", "p", "accounted")[0].real == 1.8
+    for read in (lambda: found.spent("gone"), lambda: of_claims(charged(paper=())).charged("c", "p")):
         with pytest.raises(NotMeasured, match="no noise in profile ci"):
             read()
 
@@ -223,7 +234,7 @@ def test_a_verdict_is_found_by_claim_part_and_calibration():
     def results(word):
         row = {"id": "c", "part": "p", "calibration": "paper", "values": (4096.0, 8192.0), "mean": (0.2, 0.1)}
         rows = [SimpleNamespace(**row, word=word, verdict=word, skipped=word != "match")]
-        return Results(SimpleNamespace(claims=[SimpleNamespace(id="c", rows=rows)], profile="ci"), [], {})
+        return of_claims(SimpleNamespace(id="c", rows=rows))
 
     found = results("match")
     assert found.mean_at(found.row("c", "p"), 8192) == 0.1
@@ -242,12 +253,14 @@ def test_what_accounted_noise_buys_is_of_sweeps_that_are_private_under_both_nois
         for calibration, mean in (("accounted", accounted), ("paper", paper)):
             noise = SimpleNamespace(status=status if calibration == "paper" else "proven")
             row = {"id": "c", "part": part, "kind": kind, "calibration": calibration, "noise": noise, "mean": mean}
-            made = SimpleNamespace(**row, values=(1.0, 2.0, 3.0)[: len(mean)])
-            part_ = SimpleNamespace(quantity=quantity, rules=get_kind(kind))
-            yield from [SimpleNamespace(row=made, part=part_)] * bool(mean)
+            row |= {"quantity": quantity, "rules": get_kind(kind), "values": (1.0, 2.0, 3.0)[: len(mean)]}
+            yield from [SimpleNamespace(**row)] * bool(mean)
+
+    def results(*rows):
+        return of_claims(SimpleNamespace(id="c", rows=rows, part=lambda row: row))
 
     open_ = [*rows("open", (1e-9,), (1.0,), status="unproven")]
-    results = of_scores(
+    found = results(
         *rows("half", (1.0, 2.0, 0.5), (2.0, 4.0, 5.0)),
         *rows("same", (1.0, 2.0, 0.5), (2.0, 4.0, 5.0)),
         *rows("other", (0.9,), (1.0,)),
@@ -257,6 +270,6 @@ def test_what_accounted_noise_buys_is_of_sweeps_that_are_private_under_both_nois
         *rows("bound", (1e-9,), (1.0,), kind="explicit"),
         *rows("gradients", (1e-9,), (1.0,), quantity="gradient_evaluations"),
     )
-    assert results.accounted_over_printed() == [[0.5, 0.5, 0.1], [0.9], [0.3]]
+    assert found.accounted_over_printed() == [[0.5, 0.5, 0.1], [0.9], [0.3]]
     with pytest.raises(NotMeasured):
-        of_scores(*open_).accounted_over_printed()
+        results(*open_).accounted_over_printed()

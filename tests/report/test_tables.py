@@ -14,11 +14,11 @@ from dpsco_bench.claims.catalogue import parse_table
 from dpsco_bench.claims.kinds import NOT_MEASURED
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import to_jsonable
-from dpsco_bench.report.inputs import read_inputs
-from dpsco_bench.report.ledger import Charged, charged_cells, charged_on, privacy_table
+from dpsco_bench.report.inputs import Charged, read_inputs
+from dpsco_bench.report.ledger import charged_on, privacy_table
 from dpsco_bench.report.rebuilt import _stated, cells_table, orderings_table, rates_table, rebuilt_tables
-from dpsco_bench.report.scores import Score, claim_file_table, counts_table, scoreboard, scores
 from dpsco_bench.report.tables import Column, ReportTable, to_csv, to_latex, to_markdown
+from dpsco_bench.report.verdicts import claim_file_table, counts_table, noise_off, scoreboard
 from dpsco_bench.report.wording import privacy_text
 
 AWKWARD = "50 % of A_1 & B # $x$ {y} ~z ^w \\q <b> |c| *d* `e` [f](g)\nnew ε ≤ 10⁻⁵ − ∞"
@@ -62,7 +62,7 @@ def test_latex_leaves_no_special_character_of_the_reports_own_texts(inputs):
 
 def every_table(inputs):
     yield scoreboard(inputs)
-    yield counts_table(scores(inputs))
+    yield counts_table(inputs.rows)
     yield privacy_table(inputs)
     yield rates_table(inputs, "wang2017", "Wang, Ye, Xu 2017")
     yield from rebuilt_tables(inputs, "wang2017")
@@ -192,7 +192,7 @@ def test_rebuilt_rows_on_another_axis_show_their_own_cell(rebuild, claim):
     last = claim.evidence("rate-n", "paper")[-1]
     (row,) = [row for row in rebuild(on_axis, common_n=None).rows if row.part == "kinds rate-n"]
     assert row.point["n"] == last.entry.n == 1024 and row.evaluations == last.calibrated.gradient_evaluations
-    assert row.cells["paper"][0] == pytest.approx(math.log(1024))
+    assert row.cells["paper"][0][0] == pytest.approx(math.log(1024))
 
 
 def test_rebuilt_tables_have_printed_columns_and_the_lower_bound_of_the_caption(rebuild):
@@ -230,19 +230,21 @@ def test_rebuilt_rows_have_the_ratio_of_their_own_cells(rebuild):
 def test_a_ratio_in_a_table_is_that_of_a_bound_which_the_claim_states():
     """Beside and other quantities are left out, unless the claim bounds no risk at all."""
 
-    def score(claim, quantity="risk", beside="", checks=True):
-        part = SimpleNamespace(quantity=quantity, beside=beside)
-        return SimpleNamespace(results=SimpleNamespace(id=claim), part=part, kind=SimpleNamespace(checks_bounds=checks))
+    def row(quantity="risk", beside="", checks=True):
+        return SimpleNamespace(quantity=quantity, beside=beside, rules=SimpleNamespace(checks_bounds=checks))
 
-    stated, lip, beside = score("thm11"), score("thm11", "largest_loss"), score("thm11", beside="Theorem 1")
-    regret, moment = score("thm6", "regret"), score("thm6", "moment", "a step of the proof")
-    assert _stated([lip, beside, stated, moment, regret, score("thm11", checks=False)]) == [stated, regret]
+    def stated(*rows):
+        return _stated(SimpleNamespace(rows=rows, part=lambda row: row))
+
+    risk, regret = row(), row("regret")
+    assert stated(row("largest_loss"), row(beside="Theorem 1"), risk, row(checks=False)) == [risk]
+    assert stated(row("moment", "a step of the proof"), regret) == [regret]
 
 
 def test_a_judged_part_has_the_privacy_of_the_parts_it_uses(inputs):
     claim = inputs.claim("wang2017.kinds")
-    assert len(charged_cells(claim, "explicit", "paper")) == 3 + 2
-    assert charged_cells(claim, "count-n", "paper") == []
+    assert len(claim.charged("explicit", "paper")) == 3 + 2
+    assert claim.charged("count-n", "paper") == []
     said = {(row.part, row.calibration): privacy_text(row) for row in claim.rows}
     assert said["count-n", "paper"] == "—" and said["silent-n", "none"] == "no noise"
     assert said["rate-n", "accounted"].startswith("proven: ε")
@@ -257,13 +259,13 @@ def test_a_damaged_verdict_file_is_named_and_its_claim_not_measured(copy, capsys
 
 def test_noise_off_without_a_slope_says_what_is_left(inputs):
     claim = inputs.claim("wang2017.kinds")
-    shown = {(row.part, row.calibration): Score(claim, row).noise_off for row in claim.rows}
+    shown = {(row.part, row.calibration): noise_off(claim, row) for row in claim.rows}
     assert shown["rate-n", "paper"] == "−1.85" and shown["count-n", "paper"] == "—"
     assert shown["rate-n", "accounted"].startswith("risk ")
     cells = [SimpleNamespace(final=np.array([least, 2 * least]), risks=np.ones(1)) for least in (0.5, 4.0, 1.0)]
-    of_cells = SimpleNamespace(evidence=lambda part, calibration: cells, parts={})
+    of_cells = SimpleNamespace(evidence=lambda part, calibration: cells)
     row = next(row for row in claim.rows if (row.part, row.calibration) == ("rate-n", "accounted"))
-    assert Score(of_cells, row).noise_off == "risk ≤ 6"
+    assert noise_off(of_cells, row) == "risk ≤ 6"
 
 
 DRAW = Noise("target_law_only", math.nan, "", 1.0, epsilon_law=19.68)
@@ -291,7 +293,6 @@ def test_tables_say_what_json_says_in_every_row(odd):
         names = ("privacy_status", "epsilon_claimed", "epsilon_real", "epsilon_real_kind")
         return [tuple(line[name] for name in names) for line in csv.DictReader(io.StringIO(to_csv(table)))]
 
-    rows = [row for claim in odd.claims for row in claim.rows]
-    assert shown(scoreboard(odd)) == list(map(said, rows)) and len({*map(said, rows)}) > 6
+    assert shown(scoreboard(odd)) == list(map(said, odd.rows)) and len({*map(said, odd.rows)}) > 6
     for claim in odd.claims:
         assert shown(claim_file_table(claim)) == list(map(said, claim.rows))

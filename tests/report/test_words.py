@@ -9,8 +9,8 @@ from dpsco_bench.claims.kinds import OUTCOMES, all_kinds
 from dpsco_bench.leaderboard.board import contestants
 from dpsco_bench.privacy.ledger import SEVERITY, STATUS_CLAUSES, STATUS_WORDS
 from dpsco_bench.report import numbers
-from dpsco_bench.report.scores import Score, place, statement
-from dpsco_bench.report.wording import QUALIFIED, SYMBOLS, TONES, find_citation, meanings, method_name, symbols
+from dpsco_bench.report.verdicts import place, statement
+from dpsco_bench.report.wording import QUALIFIED, SYMBOLS, TONES, find_citation, method_name, symbols, tone
 
 
 @pytest.mark.parametrize(
@@ -79,16 +79,13 @@ def test_symbols(text, shown):
 
 
 def test_every_word_and_status_has_a_meaning():
-    told = meanings()
-    words = [word for word, *_ in told]
-    expected = {word.replace("_", " ") for kind in all_kinds() for word in kind.words}
-    assert set(words) == expected | {"…, qualified", "skipped", "not measured"} and len(set(words)) == len(words)
-    assert {tone for _, tone, _ in told} == set(SYMBOLS) and set(TONES) == set(OUTCOMES)
+    assert all(word.meaning for kind in all_kinds() for word in kind.words.values())
+    assert {*TONES.values(), QUALIFIED} == set(SYMBOLS) and set(TONES) == set(OUTCOMES)
     assert set(STATUS_WORDS) == set(SEVERITY) == {*STATUS_CLAUSES, "none"}
 
 
 @pytest.mark.parametrize(
-    ("verdict", "reservations", "tone"),
+    ("verdict", "reservations", "looks"),
     [
         ("holds", (), "good"),
         ("holds", ("not private: nothing proves it",), QUALIFIED),
@@ -96,8 +93,8 @@ def test_every_word_and_status_has_a_meaning():
         ("inconclusive", ("not private: nothing proves it",), "plain"),
     ],
 )
-def test_a_reservation_is_seen_on_what_confirms(verdict, reservations, tone):
-    assert Score(None, Verdict(verdict, "explicit", reservations=reservations)).tone == tone
+def test_a_reservation_is_seen_on_what_confirms(verdict, reservations, looks):
+    assert tone(Verdict(verdict, "explicit", reservations=reservations)) == looks
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Check the point, run what fits, rank it, and write rows and figure."""
-    from dpsco_bench.report.choice import write_choice
+    from dpsco_bench.report.choice import choice_figure
+    from dpsco_bench.report.drawing import write_svg
 
     if args.cores is not None:
         checked_count("--cores", args.cores)
@@ -87,7 +88,7 @@ def execute(args: argparse.Namespace) -> int:
         found = choose_at(point, settings, measured, args.limit, args.cores, shown.tell, shown.begin, shown.made)
     rows = rows or RESULTS / f"{found.key}.parquet"
     write_table(found.rows, rows)
-    files = {"rows": rows, "figure": write_choice(found, rows.with_suffix(".svg"))}
+    files = {"rows": rows, "figure": write_svg(lambda: choice_figure(found), rows.with_suffix(".svg"))}
     if args.json:
         ui.print_json({**found.to_json(), **files})
     else:

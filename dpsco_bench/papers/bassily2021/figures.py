@@ -15,7 +15,7 @@ from dpsco_bench.papers.bassily2021.bounds import FRANK_WOLFE, MIRROR_DESCENT
 from dpsco_bench.papers.bassily2021.laws import largest_excess
 from dpsco_bench.report import elements
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, tick_text, value_axis
-from dpsco_bench.report.drawing import COLOURS, FAINT, INK, Panel
+from dpsco_bench.report.drawing import COLOURS, FAINT, INK, SHADES, Panel
 from dpsco_bench.report.elements import Sizes, sweep
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import number, span
@@ -40,7 +40,7 @@ def kappa_panels(inputs: Inputs) -> Sequence[Panel]:
 
 
 def _kappa_panel(p: float) -> Panel:
-    rules = {rule: colour for rule, colour in zip(RULES, elements.PALETTE, strict=False) if p > 1 or rule != "q"}
+    rules = {rule: colour for rule, colour in zip(RULES, SHADES, strict=False) if p > 1 or rule != "q"}
     printed = {"2 ln d": lambda d: 2 * math.log(d), "e²(ln d − 1)": lambda d: math.e**2 * (math.log(d) - 1)}
     cap = math.inf if p == 1 else 1 / (p - 1)
 

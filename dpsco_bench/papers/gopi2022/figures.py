@@ -19,8 +19,7 @@ from dpsco_bench.report.drawing import COLOURS, FAINT, MARKERS, TEXT_COLOURS, Pa
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import count, is_number, number
 from dpsco_bench.report.own_figures import claim_panels
-from dpsco_bench.report.scores import claim_scores
-from dpsco_bench.report.wording import axis_labels, parameter_symbol
+from dpsco_bench.report.wording import axis_labels, symbols
 from dpsco_bench.samplers.evidence import LARGEST_RHAT
 
 axis_labels(
@@ -141,9 +140,9 @@ def _projections(results: ClaimResults) -> list[Panel]:
 def _slopes(results: ClaimResults) -> list[Panel]:
     """Measured slopes against those of the bounds."""
     found = [
-        (score.row.bound_slope, score.row.slope, score.row.calibration, score.row.parameter)
-        for score in claim_scores(results)
-        if score.kind.measures_slope and is_number(score.row.slope)
+        (row.bound_slope, row.slope, row.calibration, row.parameter)
+        for row in results.rows
+        if row.rules.measures_slope and is_number(row.slope)
     ]
     if not found:
         return []
@@ -157,7 +156,7 @@ def _slopes(results: ClaimResults) -> list[Panel]:
             at = next((f[0], f[1]) for f in found if f[3] == parameter)
             beside, side = ((-9, 7), "center") if parameter == "epsilon" else ((6, -8), "left")
             look: Options = dict(textcoords="offset points", size=7, color=BLACK, ha=side, va="center")
-            axes.annotate(parameter_symbol(parameter), at, beside, **look)
+            axes.annotate(symbols(parameter), at, beside, **look)
         axes.set_xlabel("slope of the bound")
         axes.set_ylabel("measured slope")
         axes.set_aspect("equal", adjustable="datalim")

@@ -8,16 +8,17 @@ from typing import Any
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.cells import ratios_to
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import TableRow, TableText
+from dpsco_bench.claims.model import Part
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.registry import get_problem
-from dpsco_bench.report.inputs import Inputs
+from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, slope, with_error, with_interval
 from dpsco_bench.report.rebuilt import computed
-from dpsco_bench.report.scores import Score, claim_scores
 from dpsco_bench.report.tables import Column, Columns, ReportTable
-from dpsco_bench.report.wording import parameter_symbol, symbols
+from dpsco_bench.report.wording import symbols, tone
 
 Row = dict[str, Any]
 CLAIM, COMMON_N = "gopi2022.prop9", 16
@@ -47,11 +48,11 @@ PLACE = ("n", "d", "epsilon", "delta", "calibration")
 @computed("gopi2022.queries")
 def queries_table(text: TableText, inputs: Inputs) -> ReportTable:
     """Tabulate every formula of the file: claimed exponents beside measured ones, counts beside projected ones."""
-    scores = [s for claim in inputs.claims if claim.id == CLAIM for s in claim_scores(claim)]
+    claims = [claim for claim in inputs.claims if claim.id == CLAIM]
     rows: list[Row] = []
     for entry in text.rows:
-        rows += _measured(entry, scores) if entry.claims else []
-        rows += _unmeasured(entry, {str(score.row.part) for score in scores})
+        rows += [row for claim in claims for row in _measured(entry, claim)] if entry.claims else []
+        rows += _unmeasured(entry, {verdict.part for claim in claims for verdict in claim.rows})
         rows += _projections(entry) if entry.claims else []
     return ReportTable(text.id, text.title, _COLUMNS, rows, symbols(text.note_line))
 
@@ -62,10 +63,11 @@ def risk_table(text: TableText, inputs: Inputs) -> ReportTable:
     rows = []
     for entry in text.rows:
         claims = [claim for claim in inputs.claims if claim.id in entry.claims]
-        scores = [s for claim in claims for s in claim_scores(claim) if s.row.calibration == "paper"]
         row: Row = {"row": entry.row, "erm": entry.own["erm"], "sco": entry.own["sco"]}
         for side in ("erm", "sco"):
-            own = [s for s in scores if (s.results.id in entry.own["erm_claims"]) == (side == "erm")]
+            of_side = [claim for claim in claims if (claim.id in entry.own["erm_claims"]) == (side == "erm")]
+            own = [(claim.part(found), found) for claim in of_side for found in claim.rows]
+            own = [(part, found) for part, found in own if found.calibration == "paper"]
             row |= {f"{side}_exponents": _exponents(own), f"{side}_ratio": _largest_ratio(own)}
         rows.append(row)
     columns: dict[str, Column] = {"Norm": Column("row", symbols)}
@@ -77,46 +79,46 @@ def risk_table(text: TableText, inputs: Inputs) -> ReportTable:
     return ReportTable(text.id, text.title, columns, rows, symbols(text.note_line))
 
 
-def _exponents(scores: list[Score]) -> str:
-    rows = [s.row for s in scores if s.kind.measures_slope and not s.kind.counts and is_number(s.row.slope)]
-    texts = (f"{parameter_symbol(r.parameter)}: {with_interval(r.slope, r.ci)} ({slope(r.bound_slope)})" for r in rows)
+def _exponents(own: list[tuple[Part, Verdict]]) -> str:
+    rows = [row for _, row in own if row.rules.measures_slope and not row.rules.counts and is_number(row.slope)]
+    texts = (f"{symbols(r.parameter)}: {with_interval(r.slope, r.ci)} ({slope(r.bound_slope)})" for r in rows)
     return "; ".join(texts)
 
 
-def _largest_ratio(scores: list[Score]) -> float | None:
+def _largest_ratio(own: list[tuple[Part, Verdict]]) -> float | None:
     """Largest mean over a bound as printed."""
-    rows = [s.row for s in scores if s.kind.checks_bounds and not s.part.bound.endswith(("_unsplit", "_valid"))]
+    rows = [row for part, row in own if row.rules.checks_bounds and not part.bound.endswith(("_unsplit", "_valid"))]
     return max((float(ratios_to(row.mean, row.bound).max()) for row in rows if row.mean), default=None)
 
 
 def _row(entry: TableRow, counted_is: str, **known: Any) -> Row:
     """Make a row: what is counted of which formula, and where (``setting``).
 
-    Further ``parameter``, ``claimed``, ``slope``: in what the exponent is, the printed and the measured one; ``score``:
-    the verdict; ``limit``, ``counted``, ``error``: bound on the count, the count and its standard error;
+    Further ``parameter``, ``claimed``, ``slope``: in what the exponent is, the printed and the measured one;
+    ``verdict``: it; ``limit``, ``counted``, ``error``: bound on the count, the count and its standard error;
     ``projected``: 4 e T.
     """
     return {"formula": entry.row, "counted_is": counted_is, "parameter": "", "claimed": "", **known}
 
 
-def _measured(entry: TableRow, scores: list[Score]) -> list[Row]:
+def _measured(entry: TableRow, claim: ClaimResults) -> list[Row]:
     """Choose, for every part of the profile, the cell nearest to the common size."""
     rows = []
-    for score in scores:
-        row, sweep = score.row, score.row.part in entry.own["exponents"]
-        cells = score.results.evidence(row.part, row.calibration)
+    for row in claim.rows:
+        sweep, part = row.part in entry.own["exponents"], claim.part(row)
+        cells = claim.evidence(row.part, row.calibration)
         if not cells or cells[0].context.constants.norm != float(entry.own["norm"]):
             continue
         cell = min(cells, key=lambda c: (abs(c.context.n - COMMON_N), abs(c.context.d - 4), abs(c.context.epsilon - 1)))
         place, c = [c.value for c in cells].index(cell.value), cell.context
         counted, error = ((column or [None] * len(cells))[place] for column in (row.mean, row.stderr))
         asked = (c.n, c.d, c.epsilon, c.delta, cell.calibrated.variant, c.constants.norm)
-        known = dict(setting={name: getattr(c, name) for name in PLACE}, score=score, counted=counted, error=error)
+        known = dict(setting={name: getattr(c, name) for name in PLACE}, verdict=row, counted=counted, error=error)
         if sweep:
             known |= dict(parameter=row.parameter, claimed=entry.own["exponents"][row.part], slope=row.slope)
         else:
-            known["limit"] = get_bound(score.part.bound).value(c)
-        rows.append(_row(entry, COUNTS[score.part.quantity], **known, projected=projected_queries(*asked)))
+            known["limit"] = get_bound(part.bound).value(c)
+        rows.append(_row(entry, COUNTS[part.quantity], **known, projected=projected_queries(*asked)))
     return rows
 
 
@@ -138,18 +140,18 @@ def _projections(entry: TableRow) -> list[Row]:
 def _where(row: Row) -> str:
     """Describe the setting in words."""
     known = row.get("setting", {})
-    numbers = [f"{parameter_symbol(k)}\u00a0=\u00a0{plain(v)}" for k, v in known.items() if is_number(v)]
+    numbers = [f"{symbols(k)}\u00a0=\u00a0{plain(v)}" for k, v in known.items() if is_number(v)]
     return ", ".join([*numbers, *(v for v in known.values() if isinstance(v, str))]) or NOTHING
 
 
 def _exponent(row: Row) -> str:
-    names = (parameter_symbol({"eps": "epsilon"}.get(name, name)) for name in row["parameter"].split(", "))
+    names = (symbols({"eps": "epsilon"}.get(name, name)) for name in row["parameter"].split(", "))
     pairs = zip(names, row["claimed"].split(", "), strict=True)
     return "; ".join(f"{name}: {symbols(claimed)}" for name, claimed in pairs) if row["parameter"] else ""
 
 
 def _slope(row: Row) -> str:
-    return with_interval(row["slope"], row["score"].row.ci) if is_number(row.get("slope")) else ""
+    return with_interval(row["slope"], row["verdict"].ci) if is_number(row.get("slope")) else ""
 
 
 def _counted(row: Row) -> str:
@@ -171,5 +173,11 @@ _COLUMNS: Columns = {
     "Count at most": Column("limit", _number, numeric=True),
     "Counted": Column(_counted, raw={"counted": "counted", "error": "error"}, numeric=True),
     "Projected N of a draw": Column("projected", _number, numeric=True),
-    "Verdict": Column("score.verdict", raw={"verdict": "score.row.verdict"}, kind="verdict", tone="score.tone"),
+    "Verdict": Column(
+        "verdict",
+        lambda row: symbols(row.said) if row else "",
+        raw={"verdict": "verdict.verdict"},
+        kind="verdict",
+        tone=lambda row: tone(row["verdict"]),
+    ),
 }

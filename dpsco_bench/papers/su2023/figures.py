@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.report import elements
-from dpsco_bench.report.axes import EndLabel, label_ends, log_y
+from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
 from dpsco_bench.report.drawing import INK, SHADES, TEXTS, Panel
 from dpsco_bench.report.elements import Sizes
 from dpsco_bench.report.inputs import Inputs
@@ -77,7 +77,7 @@ def _width_panel(inputs: Inputs, claim: str, title: str, parts: dict[str, str], 
         values = elements.through(points, [bound.value(cell.printed) for cell in cells])
         axes.plot(points.x, values, color=INK, linewidth=0.9, linestyle=(0, (4, 2)))
         labels.append(EndLabel(values[-1], "formula", INK))
-        elements.sparse_axis(axes, sorted({x for _, _, s in shown for x in s.points.x}), "Gaussian width of the set")
+        value_axis(axes, [x for _, _, s in shown for x in s.points.x], "Gaussian width of the set")
         log_y(axes, ends, "excess risk")
         label_ends(axes, labels)
 

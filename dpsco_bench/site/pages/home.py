@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 
 import dpsco_bench
 from dpsco_bench.algorithms.registry import list_algorithms
-from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES, brief
+from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES, brief, headline
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.claims.catalogue import CHANGES, naming
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
@@ -31,12 +32,11 @@ from dpsco_bench.report.drawing import FAINT, GREY, INK, style, svg_text
 from dpsco_bench.report.findings import Finding, NotMeasured, Results, Said, all_findings
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import number
-from dpsco_bench.report.opening import MARKS, headline, papers_table
-from dpsco_bench.report.opening import TONES as ANSWER_TONES
 from dpsco_bench.report.tables import Column, ReportTable, address
 from dpsco_bench.report.wording import CALIBRATION_MEANINGS, QUALIFIED, RESERVED, TONES, method_name, symbols
 from dpsco_bench.site import markdown as md
-from dpsco_bench.site.content import Pages, SiteContent
+from dpsco_bench.site.content import MARKS, Pages, SiteContent, papers_table
+from dpsco_bench.site.content import TONES as ANSWER_TONES
 
 SECTIONS = ("papers/index", "claims/index", "methods/index", "which", "privacy", "errata/index", "provenance")
 WHAT = (
@@ -109,18 +109,17 @@ _COMMENT = re.compile(r"<!--.*?-->\n*")
 _LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 
 
-def home_page(content: SiteContent, found: Sequence[Supported], unsaid: Sequence[Unsaid]) -> Pages:
-    lines = content.lines
+def home_page(content: SiteContent, found: Sequence[Supported], unsaid: Sequence[tuple[Finding, str]]) -> Pages:
     title = "Findings" if found else "What this profile measures"
-    said = brief(claim.answer for line in lines for claim in line.claims)
-    left_out = [f"“{md.text(entry.title)}”: {md.text(entry.reason)}." for entry in unsaid]
+    answers = content.inputs.answers.values()
+    left_out = [f"“{md.text(one.title)}”: {md.text(reason)}." for one, reason in unsaid]
     pieces = [
         md.heading("Does it show, and is it private?", target="standings"),
         f"{STAND}\n",
-        md.figure("figures/site/papers.svg", headline(lines)),
+        md.figure("figures/site/papers.svg", headline(answers)),
         f"{md.text(WHAT)}\n",
-        f"Profile {md.code(content.inputs.profile)}. {md.text(said)}\n",
-        md.table(papers_table(lines)),
+        f"Profile {md.code(content.inputs.profile)}. {md.text(brief(answers))}\n",
+        md.table(papers_table(content.lines)),
         f"{md.text(MAILED)}\n" if content.short else "",
         md.heading(title, 2, target="findings"),
         *(_finding(number, finding) for number, finding in enumerate(found, start=1)),
@@ -128,11 +127,11 @@ def home_page(content: SiteContent, found: Sequence[Supported], unsaid: Sequence
         f":::{{warning}}\n{md.text(WARNING)}\n:::\n",
         md.toctree([*SECTIONS, "guide/index"]),
     ]
-    return {"index": "\n".join(filter(None, pieces))}
+    return {"index": md.page(*pieces)}
 
 
 def _finding(number: int, finding: Supported) -> str:
-    target = address("finding", finding.id)
+    target = address("finding", finding.finding.id)
     claims = [md.link(md.code(id), address(id)) for id in finding.claims]
     pages = [f"[]({page})" if page.startswith("#") else f"[]({page}.md)" for page in finding.finding.pages]
     return md.page(
@@ -202,39 +201,28 @@ def explained(board: BoardResults) -> ReportTable:
     return replace(found, columns={**found.columns, "Method": name, "What it is": what})
 
 
-@dataclass(frozen=True)
-class Supported:
+class Supported(NamedTuple):
     """A finding that the results support, what it says, and the ids of the claims behind it."""
 
     finding: Finding
     said: Said
     claims: Sequence[str]
 
-    @property
-    def id(self) -> str:
-        return self.finding.id
 
+def findings(content: SiteContent) -> tuple[list[Supported], list[tuple[Finding, str]]]:
+    """Evaluate the findings of a profile; returns those that are said, and others with what the run lacks of them.
 
-@dataclass(frozen=True)
-class Unsaid:
-    """A finding of this profile that this run does not measure, and why."""
-
-    id: str
-    title: str
-    reason: str
-
-
-def findings(content: SiteContent, known: Iterable[Finding] | None = None) -> tuple[list[Supported], list[Unsaid]]:
-    """Evaluate the findings of a profile. Raises InputError for one that the numbers contradict."""
-    results = Results(content.inputs, content.scores, content.errata)
+    Raises InputError for one that the numbers contradict.
+    """
+    results = Results(content.inputs, content.errata)
     said, unsaid = [], []
-    for finding in all_findings() if known is None else known:
+    for finding in all_findings():
         if not finding.profiles or content.inputs.profile in finding.profiles:
             with naming(finding.path):
                 try:
                     said.append(_supported(finding, results))
                 except NotMeasured as reason:
-                    unsaid.append(Unsaid(finding.id, finding.outline("title"), str(reason)))
+                    unsaid.append((finding, str(reason)))
     return said, unsaid
 
 
@@ -255,7 +243,7 @@ def draw_findings(found: Iterable[Supported], folder: Path) -> None:
     for one in found:
         if one.said.points:
             with naming(one.finding.path), style(**{"font.size": 8.5}):
-                write_atomic(folder / f"{address('finding', one.id)}.svg", svg_text(finding_figure(one.said)))
+                write_atomic(folder / f"{address('finding', one.finding.id)}.svg", svg_text(finding_figure(one.said)))
 
 
 def finding_figure(said: Said) -> Figure:

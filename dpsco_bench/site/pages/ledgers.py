@@ -21,11 +21,11 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.timing import Machine, machine
 from dpsco_bench.paths import documents, shared_dir
 from dpsco_bench.privacy.ledger import STATUS_WORDS
-from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.ledger import COLUMNS, LAW_MEANING, LAW_TITLE, Charged, LedgerRow
+from dpsco_bench.report.inputs import Charged, Inputs
+from dpsco_bench.report.ledger import COLUMNS, LAW_MEANING, LAW_TITLE, LedgerRow
 from dpsco_bench.report.numbers import NOTHING, count, number, seconds
 from dpsco_bench.report.rebuilt import errata_note
-from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
+from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, address, leads_to
 from dpsco_bench.site import markdown as md
 from dpsco_bench.site.content import Pages, SiteContent
 
@@ -63,7 +63,7 @@ def privacy_page(content: SiteContent) -> Pages:
 def _audits(content: SiteContent) -> list[str]:
     if not content.audits:
         return []
-    found = audits_text([score.row for score in content.audits])
+    found = audits_text(content.audits)
     intro = (
         f"Runs on neighbouring data sets bound ε from below. {found} All bounds hold together at 99.9 %. An audit can "
         "refute a claim; it never proves privacy."
@@ -186,7 +186,7 @@ def _on_record(inputs: Inputs) -> str:
     except InputError:
         return "not known: the package was installed without them"
     known = {(row.id, row.part, row.calibration): row.verdict for row in read_record(path)}
-    rows = [row for claim in inputs.claims for row in claim.rows]
+    rows = inputs.rows
     differ = sum(known.get((row.id, row.part, row.calibration)) != row.verdict for row in rows)
     commit = _git(path.parent, "log", "-1", "--format=%H of %cI", "--", path.name)
     told = f"{differ} of {count(len(rows))} differ" if differ else f"none of {count(len(rows))} differs"
@@ -255,14 +255,12 @@ JOBS: Columns = {
     "Claim": Column("job.claim", kind="code"),
     "Part": Column("job.part", kind="code"),
     "Noise": Column("job.calibration"),
-    "Cells": Column(lambda row: len(row["job"].cells), str, "cells", numeric=True),
-    "Replicates": Column(
-        "job", _replicates, {"replicates": "job.replicates", "data_sets": "job.data_sets"}, numeric=True
-    ),
+    "Cells": Number(lambda row: len(row["job"].cells), str, "cells"),
+    "Replicates": Number("job", _replicates, {"replicates": "job.replicates", "data_sets": "job.data_sets"}),
     "Evaluation": Column("job.evaluation", lambda name: name.replace("_", " ")),
-    "Calibration (CPU)": Column("calibrate.0", seconds, "calibrate_cpu_s", numeric=True),
-    "Run (CPU)": Column("run.0", seconds, "run_cpu_s", numeric=True),
-    "Memory (MB)": Column("run.1", number, "peak_mb", numeric=True),
+    "Calibration (CPU)": Number("calibrate.0", seconds, "calibrate_cpu_s"),
+    "Run (CPU)": Number("run.0", seconds, "run_cpu_s"),
+    "Memory (MB)": Number("run.1", number, "peak_mb"),
     "Key": Column("job.key", raw={"key": "job.key", "calibration_key": "job.calibration_key"}, kind="code"),
 }
 

@@ -16,9 +16,9 @@ from dpsco_bench.leaderboard.tables import named
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.problems.registry import problem_class
-from dpsco_bench.report.ledger import Charged
+from dpsco_bench.report.inputs import Charged
 from dpsco_bench.report.numbers import count, number, plain
-from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
+from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, address, leads_to
 from dpsco_bench.report.wording import epsilon_text, method_name
 from dpsco_bench.site import markdown as md
 from dpsco_bench.site.content import Pages, SiteContent
@@ -45,7 +45,7 @@ def method_pages(content: SiteContent) -> Pages:
         "Id": Column("id", kind="code"),
         "What it is": Column("summary", kind="prose"),
         "Source": Column("source"),
-        "Claims": Column(lambda page: len(_claims(content, page)), numeric=True),
+        "Claims": Number(lambda page: len(_claims(content, page))),
     }
     index = [
         md.heading("Methods", target="methods"),
@@ -57,7 +57,7 @@ def method_pages(content: SiteContent) -> Pages:
 
 
 def _claims(content: SiteContent, page: Plain) -> list[str]:
-    return [id for id in page["claims"] if id in content.claims]
+    return [id for id in page["claims"] if id in content.inputs.answers]
 
 
 def _method(content: SiteContent, page: Plain) -> str:
@@ -125,7 +125,7 @@ def _account(content: SiteContent, page: Plain) -> list[str]:
 
 def _problem(content: SiteContent, page: Plain) -> str:
     """Name a problem that its claims run it on, one without a data set of its own where there is one."""
-    parts = (part for id in _claims(content, page) for part in content.claims[id].results.claim.parts)
+    parts = (part for id in _claims(content, page) for part in content.inputs.claim(id).claim.parts)
     found = [part.problem for part in parts if part.problem and any(m.algorithm == page["id"] for m in part.methods)]
     return min(found, key=lambda name: problem_class(name).needs_data_root, default="")
 
@@ -165,13 +165,11 @@ def places(content: SiteContent, id: str) -> list[dict[str, Any]]:
 PLACES: Columns = {
     "Instance": Column("instance", kind="code"),
     "Method": Column("name", kind="code"),
-    "Points": Column("places", lambda found: str(len(found)), numeric=True),
-    "Decided": Column("decided", lambda found: str(len(found)), numeric=True),
-    "First at": Column("decided", lambda found: str(sum(found)), numeric=True),
-    "Places of those run": Column(
-        "places", lambda found: " to ".join(map(str, sorted({min(found), max(found)}))), numeric=True
-    ),
-    "Risk over the least, median": Column("ratios", lambda found: number(median(found or [math.nan])), numeric=True),
+    "Points": Number("places", lambda found: str(len(found))),
+    "Decided": Number("decided", lambda found: str(len(found))),
+    "First at": Number("decided", lambda found: str(sum(found))),
+    "Places of those run": Number("places", lambda found: " to ".join(map(str, sorted({min(found), max(found)})))),
+    "Risk over the least, median": Number("ratios", lambda found: number(median(found or [math.nan]))),
 }
 
 
@@ -182,13 +180,11 @@ def queries_table(content: SiteContent, id: str) -> ReportTable:
         "Variant": Column(lambda asked: _variant(content, asked["charged"])),
         "Query": Column("query.name", kind="code"),
         "Sees": Column("query.records", _seen),
-        "Releases": Column("query.releases", count, numeric=True),
-        "Sensitivity": Column("query.sensitivity", number, numeric=True),
+        "Releases": Number("query.releases", count),
+        "Sensitivity": Number("query.sensitivity", number),
         "In the norm": Column("query.norm", lambda norm: f"l_{plain(norm)}"),
-        "Noise scale": Column(
-            lambda asked: asked["charged"].calibrated.scales.get(asked["query"]["name"]), number, numeric=True
-        ),
-        "Gradients of the run": Column("charged.calibrated.gradient_evaluations", count, numeric=True),
+        "Noise scale": Number(lambda asked: asked["charged"].calibrated.scales.get(asked["query"]["name"]), number),
+        "Gradients of the run": Number("charged.calibrated.gradient_evaluations", count),
         "At": Column("charged", place),
     }
     rows = [
@@ -210,13 +206,11 @@ def account_table(content: SiteContent, id: str, found: Sequence[Charged]) -> Re
     columns = {
         "Noise": Column("calibration"),
         "Variant": Column(lambda charged: _variant(content, charged)),
-        "Real ε": Column(
-            "noise", lambda noise: epsilon_text(noise.epsilon_real, noise.epsilon_real_kind), numeric=True
-        ),
+        "Real ε": Number("noise", lambda noise: epsilon_text(noise.epsilon_real, noise.epsilon_real_kind)),
         "It is": Column("noise.whose"),
         "Privacy": Column("noise.status", STATUS_WORDS.__getitem__),
         "Accountant": Column("calibrated.accountant"),
-        "Gradients of a run": Column("calibrated.gradient_evaluations", count, numeric=True),
+        "Gradients of a run": Number("calibrated.gradient_evaluations", count),
     }
     if len({command_of(charged.cell) for charged in found}) > 1:
         columns["At"] = Column(place)

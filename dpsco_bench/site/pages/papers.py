@@ -1,32 +1,40 @@
-"""A page per paper: what was tested, its own tables rebuilt, its figures, its noise, and its errata."""
+"""A page per paper: what was tested, its tables rebuilt, its figures, noise and errata; and a page per claim."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.analysis.answer import QUESTIONS
+from dpsco_bench.analysis.answer import QUESTIONS, Answer, headline, question_of
 from dpsco_bench.analysis.judge import FROM_MEMORY
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.bounds.registry import alphabetical, get_bound
+from dpsco_bench.claims.catalogue import claim_file
+from dpsco_bench.report import rebuilt as tables
+from dpsco_bench.report.inputs import ClaimResults, grouped
 from dpsco_bench.report.ledger import LedgerRow
 from dpsco_bench.report.numbers import NOTHING, is_number, slope, span
-from dpsco_bench.report.opening import PaperLine, answers_table, counts_table, headline, papers_table
 from dpsco_bench.report.own_figures import FIGURES
-from dpsco_bench.report.rebuilt import GRADIENTS, UTILITY, RebuiltRow, rates_table, rebuilt_tables
-from dpsco_bench.report.scores import Score
-from dpsco_bench.report.tables import ReportTable, address
-from dpsco_bench.report.wording import Citation, find_citation, parameter_symbol, symbols
+from dpsco_bench.report.tables import Column, ReportTable, address
+from dpsco_bench.report.verdicts import claim_table, reason, remarks, scoreboard, statement
+from dpsco_bench.report.wording import Citation, find_citation, symbols
 from dpsco_bench.site import markdown as md
-from dpsco_bench.site.content import Pages, SiteContent
+from dpsco_bench.site.content import TONES, Pages, PaperLine, SiteContent, claims_table, papers_table
 from dpsco_bench.site.pages.ledgers import ledger_table
 
 NOISES = ("paper", "accounted", "none")  # calibrations, the one whose exponents a paper's table shows first
-TITLES = {UTILITY: "Utility", GRADIENTS: "Gradients"}
+TITLES = {tables.UTILITY: "Utility", tables.GRADIENTS: "Gradients"}
+SUFFIXES = ("", ".curves", ".time", ".shown")  # figures of a claim, behind its id
+LEAST_SHOWN = 60  # comparisons of an ordering that a page shows; more stand in its files
 
 
 def paper_pages(content: SiteContent) -> Pages:
     index = [
         md.heading("Papers", target="papers"),
-        f"{md.text(headline(content.lines))}\n",
+        f"{md.text(headline(content.inputs.answers.values()))}\n",
         md.table(papers_table(content.lines)),
         md.toctree([line.paper for line in content.lines]),
     ]
@@ -36,18 +44,19 @@ def paper_pages(content: SiteContent) -> Pages:
 
 def _paper(content: SiteContent, line: PaperLine) -> str:
     paper, known = line.paper, find_citation(line.paper)
-    rates = rates_table(content.inputs, paper, line.name)
+    rates = tables.rates_table(content.inputs, paper, line.name)
     files = md.downloads(rates.id, "../")
     errata = (
         f"{md.link(entry.id, address(paper, entry.id))} {md.text(entry.title)}" for entry in content.errata[paper]
     )
-    unasked = [title for key, title in QUESTIONS.items() if not any(claim.cell(key) for claim in line.rows)]
+    asked = {key for claim in line.rows for key in content.inputs.answers[claim.id].cells}
+    unasked = [title for key, title in QUESTIONS.items() if key not in asked]
     return md.page(
         md.heading(line.name, target=address("paper", paper)),
         *((cited(known), abstract_of(known)) if known else ()),
-        md.table(answers_table(line), unasked),
-        f"{md.text(headline([line]))}\n",
-        md.table(counts_table(line)) if line.of("count", "law") else "",
+        md.table(line.answers, unasked),
+        f"{md.text(headline(line.found))}\n",
+        md.table(line.counts),
         *_rebuilt(content, paper),
         *_figures(content, paper),
         f"Exponents of all {len(rates.rows)} sweeps, claimed beside measured: {files}.\n" if rates.rows else "",
@@ -86,20 +95,18 @@ def _ledgers(content: SiteContent, paper: str) -> list[str]:
 
 def _own_ledger(content: SiteContent, paper: str) -> list[LedgerRow]:
     """Pick the row of largest real over claimed epsilon of every mechanism, variant and status of the paper's noise."""
-    groups: dict[tuple[str, str, str], list[LedgerRow]] = {}
-    for row in content.ledger.rows:
-        cell = row.first
-        if cell.calibration == "paper" and cell.cell.algorithm.startswith(f"{paper}."):
-            groups.setdefault((cell.cell.algorithm, cell.calibrated.variant, cell.noise.status), []).append(row)
+    known = ((row, row.first) for row in content.ledger.rows)
+    own = [row for row, cell in known if cell.calibration == "paper" and cell.cell.algorithm.startswith(f"{paper}.")]
+    groups = grouped(own, lambda row: (row.first.cell.algorithm, row.first.calibrated.variant, row.first.noise.status))
     return [max(rows, key=lambda row: max(cell.noise.excess for cell in row.cells)) for rows in groups.values()]
 
 
 def _rebuilt(content: SiteContent, paper: str) -> list[str]:
     """Show the paper's own tables, entry by entry; then what each entry was measured by, with its numbers."""
     pieces = []
-    for found in (one for one in rebuilt_tables(content.inputs, paper) if one.rows):
+    for found in (one for one in tables.rebuilt_tables(content.inputs, paper) if one.rows):
         pieces += [md.heading(found.title, 2, address("table", found.id)), rebuilt(content, found)]
-        if isinstance(found.rows[0], RebuiltRow):
+        if isinstance(found.rows[0], tables.RebuiltRow):
             told = [title for title in found.columns if title.startswith(("Slope, ", "Verdict, ", "Claimed"))]
             pieces.append(f"What each entry was measured by, with its numbers:\n\n{md.table(found, told)}")
     return pieces
@@ -107,11 +114,9 @@ def _rebuilt(content: SiteContent, paper: str) -> list[str]:
 
 def rebuilt(content: SiteContent, found: ReportTable) -> str:
     """Show a paper's table with its own rows and columns, below each entry what was measured; or a computed one."""
-    if not isinstance(found.rows[0], RebuiltRow):
+    if not isinstance(found.rows[0], tables.RebuiltRow):
         return md.table(found)
-    rows: dict[str, list[RebuiltRow]] = {}
-    for row in found.rows:
-        rows.setdefault(row.entry.row, []).append(row)
+    rows: dict[str, list[tables.RebuiltRow]] = grouped(found.rows, lambda row: row.entry.row)
     more = list(dict.fromkeys(title for row in found.rows for title in row.entry.printed))
     used = {key: title for key, title in TITLES.items() if any(getattr(row.entry, key) for row in found.rows)}
     lines = []
@@ -121,19 +126,19 @@ def rebuilt(content: SiteContent, found: ReportTable) -> str:
     return "{.plain}\n" + md.grid(["Row", *map(md.text, more), *used.values()], lines)
 
 
-def _entry(content: SiteContent, rows: Sequence[RebuiltRow], column: str) -> str:
+def _entry(content: SiteContent, rows: Sequence[tables.RebuiltRow], column: str) -> str:
     """Give an entry as printed, its exponents measured beside stated, and the answers of its claims as badges."""
     claimed = md.text(getattr(rows[0].entry, column) or NOTHING)
-    sweeps = list({row.sweep.part: row.sweep for row in rows if row.claims == column}.values())
-    noise = next((noise for noise in NOISES if any(noise in sweep.scores for sweep in sweeps)), "")
+    sweeps = list({row.sweep.name: row.sweep for row in rows if row.claims == column}.values())
+    noise = next((noise for noise in NOISES if any(noise in sweep.rows for sweep in sweeps)), "")
     if not noise:
         return "<br>".join([f"**{claimed}**", *["not measured in this profile"] * (claimed not in (NOTHING, "N/A"))])
-    scores = [sweep.scores[noise] for sweep in sweeps if noise in sweep.scores]
-    lines = [f"**{claimed}**", *_exponents([score for score in scores if score.row.counted])]
-    for id in dict.fromkeys(score.results.id for sweep in sweeps for score in sweep.scores.values()):
-        line = content.claims[id]
-        keys = [key for key in SAID if key in line.answer.cells]
-        badges = (f"{SAID[key]} {md.badge(symbols(line.answer.cells[key].short), line.tone(key))}" for key in keys)
+    shown = [sweep.rows[noise] for sweep in sweeps if noise in sweep.rows]
+    lines = [f"**{claimed}**", *_exponents([row for row in shown if row.counted])]
+    for id in dict.fromkeys(sweep.claim.id for sweep in sweeps):
+        cells = content.inputs.answers[id].cells
+        known = [(said, cells[key]) for key, said in SAID.items() if key in cells]
+        badges = (f"{said} {md.badge(symbols(cell.short), TONES[cell.word])}" for said, cell in known)
         lines.append(f"{md.link(md.code(id.partition('.')[2]), address(id))}: {', '.join(badges)}")
     return "<br>".join(lines)
 
@@ -142,21 +147,18 @@ SAID = {"printed": "shows", "noise": "private", "private": "shows with private n
 """Question -> what a badge in a paper's table is called."""
 
 
-def _exponents(scores: Sequence[Score]) -> list[str]:
+def _exponents(rows: Sequence[Verdict]) -> list[str]:
     """List for each parameter the measured slopes and, in brackets, the stated ones."""
-    found: dict[str, list[Score]] = {}
-    for score in scores:
-        if is_number(score.row.slope):
-            found.setdefault(score.row.parameter, []).append(score)
+    found = grouped((row for row in rows if is_number(row.slope)), lambda row: row.parameter)
     return [
-        f"in {md.text(parameter_symbol(name))}: {span([one.row.slope for one in own], slope)} "
-        f"({span([one.row.bound_slope for one in own], slope)})"
+        f"in {md.text(symbols(name))}: {span([one.slope for one in own], slope)} "
+        f"({span([one.bound_slope for one in own], slope)})"
         for name, own in found.items()
     ]
 
 
-def arxiv_link(number: str, words: str = "") -> str:
-    return f"[{md.text(words or f'arXiv:{number}')}](https://arxiv.org/abs/{number})"
+def arxiv_link(number: str) -> str:
+    return f"[{md.text(f'arXiv:{number}')}](https://arxiv.org/abs/{number})"
 
 
 def abstract_of(found: Citation) -> str:
@@ -178,3 +180,119 @@ def cited(found: Citation) -> str:
     told = f"{md.text(', '.join(found.authors))}. *{md.text(found.title)}*.{where if found.published else ''} "
     added = " (identifiers added by hand)" * found.by_hand
     return told + (", ".join(links) + added if links else missing) + ".\n"
+
+
+def claim_pages(content: SiteContent) -> Pages:
+    """Write a page per claim, the list of them, and the list of all verdicts."""
+    return {
+        "claims/index": _index(content),
+        **({} if content.short else {"verdicts": _verdicts(content)}),
+        **{f"claims/{claim.id}": _claim(content, claim) for claim in content.inputs.claims},
+    }
+
+
+def _index(content: SiteContent) -> str:
+    papers = {content.names[paper]: content.inputs.of_paper(paper) for paper in content.inputs.papers}
+    pages = [
+        md.toctree([f"{symbols(statement(claim.claim))} <{claim.id}>" for claim in claims], caption=name)
+        for name, claims in papers.items()
+    ]
+    first = [
+        md.heading("Claims", target="claims"),
+        "Every claim with its answers. [All verdicts](../verdicts.md) has a row per experiment.\n",
+        md.table(claims_table(content.inputs)),
+        "" if content.short else md.toctree(["/verdicts"]),
+    ]
+    return "\n".join([*first, *pages])
+
+
+def _verdicts(content: SiteContent) -> str:
+    hidden = ("Kind", "Expected", "Remarks", "Paper's exponent", "Noise off")
+    board = scoreboard(content.inputs)
+    rows = f"{len(board.rows)} verdicts. Reasons and remarks stand on the page of each claim.\n"
+    return "\n".join([md.NO_SEARCH, md.heading("All verdicts", target="verdicts"), rows, md.table(board, hidden)])
+
+
+def _claim(content: SiteContent, results: ClaimResults) -> str:
+    claim, answer = results.claim, content.inputs.answers[results.id]
+    known = {entry.id for entry in content.errata[claim.paper]}
+    errata = [md.link(id, address(claim.paper, id)) for id in claim.errata if id in known]
+    source = [md.code(claim.id), md.link(md.text(claim.source), address("paper", claim.paper))]
+    figures = [] if content.short else [f"{claim.id}{suffix}" for suffix in SUFFIXES]
+    paper = re.sub(", .* ", " ", content.names[claim.paper])  # as people look for it: Wang 2017, Theorem 4.2: ...
+    return md.page(
+        md.heading(f"{paper}, {statement(claim)}", target=address(claim.id)),
+        " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
+        _answers(answer),
+        f"> {md.text(' '.join(claim.statement.split()))}\n",
+        md.bullets(md.text(words) for words in claim.assumptions),
+        *(content.figure(name, f"Figure of {claim.id}", "../") for name in figures),
+        md.heading("Verdicts", 2),
+        md.table(_verdict_table(results), anchored=True),
+        *(() if content.short else _evidence(content, results)),
+    )
+
+
+def _answers(found: Answer) -> str:
+    asked = []
+    for key, cell in found.cells.items():
+        word = md.badge(symbols(cell.short), TONES[cell.word])
+        asked.append(f"{md.text(question_of(found.subject, key))}: {word} {md.prose(symbols(cell.why))}")
+    return md.bullets([*asked, *(md.prose(symbols(remark)) for remark in found.remarks)])
+
+
+def _evidence(content: SiteContent, results: ClaimResults) -> list[str]:
+    """Show what stands behind the verdicts: comparisons, where they are few enough to be read, parts and formulas."""
+    compared = tables.orderings_table(results)
+    few = 0 < len(compared.rows) <= LEAST_SHOWN
+    return [
+        md.heading("Comparisons", 3) + "\n" + md.table(compared) if few else "",
+        md.heading("How it is measured", 2),
+        md.table(tables.parts_table(results)),
+        _formulas(results),
+        md.heading("Numbers, sources, and how to make it again", 2),
+        _sources(content, results),
+        md.fenced(f"dpsco claim {results.id} --profile {content.inputs.profile}", "console"),
+    ]
+
+
+def _verdict_table(results: ClaimResults) -> ReportTable:
+    """Tabulate its verdicts, each with its reason and remarks beside the word, where they are seen."""
+    whole = claim_table(results)
+    first, rest = ("Part", "Noise", "Verdict"), ("Reason", "Remarks", "Expected")
+
+    def why(row: Verdict) -> str:
+        return ". ".join(text for text in (reason(row), remarks(results, row)) if text not in ("", NOTHING))
+
+    columns = {title: whole.columns[title] for title in first} | {"Why": Column(why, kind="prose")}
+    others = {title: column for title, column in whole.columns.items() if title not in (*first, *rest)}
+    return replace(whole, columns=columns | others)
+
+
+def _formulas(results: ClaimResults) -> str:
+    names = dict.fromkeys(part.bound for part in results.claim.parts if part.bound)
+    bounds = {name.partition(".")[2]: get_bound(name) for name in names}
+    said = md.bullets(f"{md.code(name)} = {md.text(bound.text)}" for name, bound in bounds.items())
+    symbols = {key: symbol for bound in bounds.values() for key, symbol in bound.all_symbols.items()}
+    told = "; ".join(f"{md.text(key)}: {md.text(symbols[key].words)}" for key in alphabetical(symbols))
+    return "\n".join(filter(None, [said and f"Bounds:\n\n{said}", told and f"{told}.\n"]))
+
+
+def _sources(content: SiteContent, results: ClaimResults) -> str:
+    methods = dict.fromkeys(method.algorithm for part in results.claim.parts for method in part.methods)
+    linked = [
+        md.link(md.code(id), address("method", id)) if id in content.algorithms else md.code(id) for id in methods
+    ]
+    items = [f"Methods, with their code: {', '.join(linked)}"] if linked else []
+    for found in tables.number_tables(results):
+        items.append(f"{md.text(found.title)}: {md.downloads(found.id, '../')}")
+    file = claim_file(results.id)
+    if file is not None:
+        items.append(f"The experiment as it is run: [{file.name}](../files/{results.id}.yaml)")
+    return md.bullets(items)
+
+
+def yaml_files(content: SiteContent) -> dict[str, Path]:
+    """Name among the downloads -> file, of every claim that ships."""
+    found = {claim.id: claim_file(claim.id) for claim in content.inputs.claims}
+    return {f"{id}.yaml": path for id, path in found.items() if path is not None}
