@@ -252,9 +252,9 @@ def _values(given: Any, t: int, k: int) -> np.ndarray:
     return np.asarray(given(t, k), dtype=np.float64) if callable(given) else np.full(k, float(given))
 
 
-def projected_sgd_run(objective: Any, plan: Any, mechanism: Any, step: float) -> Array:
+def projected_sgd_run(objective: Any, plan: Any, mechanism: Any, step: float | None = None) -> Array:
     """Run `algorithms.shared.projected_sgd`, compiled."""
-    x = objective.start
+    x, step = objective.start, step or plan.step
     total = x.copy()
     projected_run(objective, mechanism, x, total, step, lambda t, k: np.arange(t + 1, t + k + 1) < plan.steps)
     return total / plan.steps

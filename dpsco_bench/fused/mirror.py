@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_bench.algorithms.shared import optimal_step
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.descent import NUMBERS, TOGETHER, descend, projected_steps, to_factors
 from dpsco_bench.fused.full import WHOLE, full_tiles
@@ -177,10 +178,10 @@ def full_mirror_run(objective: Any, mechanism: Any, geometry: Geometry, step: fl
     return steps.total
 
 
-def averaged_run(objective: Any, plan: Any, mechanism: Any, step: float) -> Array:
+def averaged_run(objective: Any, plan: Any, mechanism: Any, step: float | None = None) -> Array:
     """Run `algorithms.shared.averaged_steps`, compiled."""
     geometry = ball_mirror(objective.domain, objective.start.shape[-1])
-    return full_mirror_run(objective, mechanism, geometry, step) / plan.steps
+    return full_mirror_run(objective, mechanism, geometry, step or optimal_step(plan, mechanism)) / plan.steps
 
 
 def on_its_own_ball(objective: Any, plan: Any, mechanism: Any) -> bool:

@@ -22,11 +22,7 @@ from dpsco_bench.problems.data import NO_SLOPE, form_of
 from dpsco_bench.rng.counters import LAPLACE, ORDER
 from dpsco_bench.samplers.draws import LEAST_SCORES
 
-
-@fused("bassily2021.noisy_sgd", supports=descending, device=projecting)
-def noisy_sgd(objective, plan, mechanism):
-    """Run compiled: the mean of x^1..x^T, from the start to the iterate before the last step."""
-    return projected_sgd_run(objective, plan, mechanism, plan.step)
+fused("bassily2021.noisy_sgd", supports=descending, device=projecting)(projected_sgd_run)
 
 
 def takes_steps(objective, plan, mechanism):

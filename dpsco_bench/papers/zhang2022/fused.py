@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from dpsco_bench.fused.descent import descending, launch_steps, phased_run, proj
 from dpsco_bench.fused.pieces import general_length, largest_of, lp_length, power, scale_by, slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.tiles import on_device
+from dpsco_bench.papers.zhang2022.algorithms.baselines import dp_sgd
 from dpsco_bench.papers.zhang2022.algorithms.parameter_free import confidence_of
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, learner_setting, node_units, weights
 from dpsco_bench.papers.zhang2022.learners import (
@@ -39,20 +41,8 @@ from dpsco_bench.papers.zhang2022.learners import (
 from dpsco_bench.papers.zhang2022.observers import SUMS, Rounds
 from dpsco_bench.problems.data import CONSTANT, NO_SLOPE
 
-
-@fused("zhang2022.bftt19_noisy_sgd", supports=descending, device=projecting)
-def bftt19_noisy_sgd(objective, plan, mechanism):
-    """Run compiled: the mean of the iterates before each step."""
-    return projected_sgd_run(objective, plan, mechanism, plan.step)
-
-
-@fused("zhang2022.dp_sgd", supports=descending, device=projecting)
-def dp_sgd(objective, plan, mechanism):
-    """Run compiled: steps of the size that is best for the noise in force."""
-    variance = plan.lipschitz**2 + objective.start.shape[-1] * mechanism.scales["gradient"] ** 2
-    return projected_sgd_run(objective, plan, mechanism, plan.diameter / math.sqrt(plan.steps * variance))
-
-
+fused("zhang2022.bftt19_noisy_sgd", supports=descending, device=projecting)(projected_sgd_run)
+fused("zhang2022.dp_sgd", supports=descending, device=projecting)(partial(dp_sgd, descend=projected_sgd_run))
 fused("zhang2022.fkt20_phased_sgd", supports=descending, device=projecting)(phased_run)
 
 

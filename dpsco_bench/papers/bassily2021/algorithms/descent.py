@@ -178,10 +178,7 @@ def noisy_sgd_plan(
     return make_plan(query, gradient_evaluations=m * T, warnings=few, n=n, steps=T, batch=m, step=eta)
 
 
-@noisy_sgd_plan.run
-def noisy_sgd(objective, plan, mechanism):
-    """Projected steps on iterates ``(R, d)``; returns the mean of x^1..x^T."""
-    return projected_sgd(objective, plan, mechanism, plan.step)
+noisy_sgd_plan.run(projected_sgd)
 
 
 @algorithm(

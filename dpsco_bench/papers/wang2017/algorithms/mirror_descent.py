@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log, sqrt
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS, Setting, algorithm
-from dpsco_bench.algorithms.shared import averaged_steps, mirror_descent_plan, optimal_step
+from dpsco_bench.algorithms.shared import averaged_steps, mirror_descent_plan
 from dpsco_bench.backend.namespace import array_namespace, cast
 from dpsco_bench.geometry.mirror import ball_geometry
 from dpsco_bench.papers.wang2017.algorithms.gradient_descent import gradient_query, noise_constant_value
@@ -124,10 +124,7 @@ def noisy_md_plan(given: Setting, *, steps: int | None = None, most_steps: int |
     return mirror_descent_plan(given, steps, most_steps)
 
 
-@noisy_md_plan.run
-def noisy_md(objective, plan, mechanism):
-    """Mirror steps on ``(R, d)``; returns the average of z_1..z_T."""
-    return averaged_steps(objective, plan, mechanism, optimal_step(plan, mechanism))
+noisy_md_plan.run(averaged_steps)
 
 
 @algorithm(

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from dpsco_bench.algorithms.shared import optimal_step
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.descent import (
     TOGETHER,
@@ -29,11 +28,7 @@ from dpsco_bench.fused.tiles import domain_of, on_device
 from dpsco_bench.papers.wang2017.algorithms import svrg
 from dpsco_bench.problems.data import NO_SLOPE
 
-
-@fused("wang2017.noisy_md_ttz14", form=False)
-def noisy_md(objective, plan, mechanism):
-    """Run compiled; return the average of z_1..z_T."""
-    return averaged_run(objective, plan, mechanism, optimal_step(plan, mechanism))
+fused("wang2017.noisy_md_ttz14", form=False)(averaged_run)
 
 
 @fused("wang2017.noisy_sgd_bst14", supports=descending, device=projecting)

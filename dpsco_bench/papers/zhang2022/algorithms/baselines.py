@@ -54,10 +54,7 @@ def bftt19_noisy_sgd_plan(given: Setting, *, steps: int | None = None) -> Plan:
     return make_plan(query, gradient_evaluations=J * batch, n=n, steps=J, batch=batch, step=step)
 
 
-@bftt19_noisy_sgd_plan.run
-def bftt19_noisy_sgd(objective, plan, mechanism):
-    """Projected steps on iterates ``(R, d)``; returns the mean of the iterates before each step."""
-    return projected_sgd(objective, plan, mechanism, plan.step)
+bftt19_noisy_sgd_plan.run(projected_sgd)
 
 
 @algorithm(
@@ -85,10 +82,10 @@ def dp_sgd_plan(given: Setting, *, steps: int | None = None, batch: int | None =
 
 
 @dp_sgd_plan.run
-def dp_sgd(objective, plan, mechanism):
-    """Projected steps on iterates ``(R, d)``; returns the mean of the iterates before each step."""
+def dp_sgd(objective, plan, mechanism, descend=projected_sgd):
+    """Projected steps of the size that is best for the noise in force; a compiled run gives steps of its own."""
     variance = plan.lipschitz**2 + objective.start.shape[-1] * mechanism.scales["gradient"] ** 2
-    return projected_sgd(objective, plan, mechanism, plan.diameter / sqrt(plan.steps * variance))
+    return descend(objective, plan, mechanism, plan.diameter / sqrt(plan.steps * variance))
 
 
 @algorithm(
