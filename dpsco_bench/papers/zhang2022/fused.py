@@ -522,7 +522,7 @@ def converted(objective, plan, mechanism, learner, distance):
         begun = stop
         run.tell(learner)
         if run.watched:
-            sums = run.sums if distance.size else run.sums[:, :5]
+            sums = run.seen[3] if distance.size else run.seen[3][:, :5]
             last = dict(x=run.x, gradient_sum=run.state[:, 4], released=run.state[:, 5], loss=run.state[:, 6])
             objective.round_observer.summed(objective, sums, beta[stop], t=stop, learner=learner, **last)
     objective.count(-1)  # round 1 looks at its record once
@@ -556,11 +556,6 @@ class _Run:
         self.learner = kind, float(given.radius), float(plan.p), sizes, xp.ascontiguousarray(given.start), distance
 
     @property
-    def sums(self):
-        """Compute the sums of `observers.SUMS`, ``(R, 8)``."""
-        return self.seen[3]
-
-    @property
     def x(self):
         """``x_t``, ``(R, d)``."""
         return self.state[:, 1]
@@ -569,7 +564,7 @@ class _Run:
         """Put the reference implementation's learner in the state of the last round."""
         learner.w, along, learner.expected = self.state[:, 0], self.state[:, 2], self.state[:, 3]
         learner.total = learner.y = along
-        learner.squares = learner.errors = learner.bound = self.numbers[:, :1]
+        learner.squares = learner.bound = self.numbers[:, :1]
         learner.clips = self.numbers[:, 5:]
 
 
