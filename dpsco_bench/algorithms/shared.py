@@ -18,9 +18,7 @@ def mirror_descent_plan(given: Setting, steps: int | None, most_steps: int | Non
     For a setting on a ball; ``steps`` replaces T, ``most_steps`` caps it.
     """
     c, n, eps = given.constants, given.n, given.epsilon
-    if c.ball is None:
-        raise given.error("domain", c.domain, "a ball")
-    geometry = ball_geometry(c.ball)
+    geometry = ball_geometry(given.ball)
     width, logarithm = geometry.squared_width(given.d), log(n / given.delta)
     T = given.count("steps", steps) or max(1, round((c.diameter * n * eps / logarithm) ** 2 / width))
     T = min(T, given.count("most_steps", most_steps) or T)

@@ -9,7 +9,6 @@ has the length ``R^2 (k+2)/(4 Lc) = (k+2)/(16 L)``: the radius cancels.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import log, sqrt
 
@@ -82,8 +81,8 @@ def shares(constant: float) -> tuple[Floats, Floats, Floats]:
     """Reaches ``(r,)``; by reach and h/L, the share left with noise off and the risk over the starting one."""
     most = reach_of(MOST_RECORDS, FEWEST_DIMENSIONS, EPSILON, DELTA, STEEPEST)
     reaches = np.geomspace(5.0, most, 73)
-    cells = [noise_share(reach, STIFFNESS, constant=constant) for reach in reaches]
-    return reaches, np.array([cell.off for cell in cells]), np.array([cell.risk for cell in cells])
+    bias, noise = np.array([risk_parts(reach, STIFFNESS, constant=constant) for reach in reaches]).swapaxes(0, 1)
+    return reaches, bias / (bias + noise), bias + noise
 
 
 def _map(inputs: Inputs, calibration: str, constant: float) -> Panel:
@@ -168,32 +167,8 @@ def bias_and_variance(steps: int, curvature: ArrayLike) -> tuple[Floats, Floats]
     return y, yy
 
 
-@dataclass(frozen=True)
-class NoiseShare:
-    """Expected excess risk of a cell, in its two parts, over that of the start.
-
-    Attributes
-    ----------
-    steps : int, T
-    bias, noise : array, shape ``(c,)``, what is left with noise off, and what the noise adds
-    """
-
-    steps: int
-    bias: Floats
-    noise: Floats
-
-    @property
-    def risk(self) -> Floats:
-        return self.bias + self.noise
-
-    @property
-    def off(self) -> Floats:
-        """Share of the risk that is left with noise off."""
-        return self.bias / self.risk
-
-
-def noise_share(reach: float, curvature: ArrayLike, signal: float = 0.5, constant: float = 1.0) -> NoiseShare:
-    """Compute the noise's share by the printed ``T = sqrt(Lc sqrt(B) n eps/(G sqrt(l W)))``, for several curvatures.
+def risk_parts(reach: float, curvature: ArrayLike, signal: float = 0.5, constant: float = 1.0) -> tuple[Floats, Floats]:
+    """Compute the excess risk after the printed ``T = sqrt(Lc sqrt(B) n eps/(G sqrt(l W)))`` steps, in two parts.
 
     Of G, L, R, n, d, eps and delta only the reach and h/L count: ``T = sqrt(sqrt(8) reach)``, and the variance of
     y_T, summed over its d coordinates, is ``constant T (R/reach)^2`` times the factor of `bias_and_variance`.
@@ -205,10 +180,15 @@ def noise_share(reach: float, curvature: ArrayLike, signal: float = 0.5, constan
     signal : float, ``||x* - x_0||/R``, in (0, 1]
     constant : float
         c in ``sigma^2 = c G^2 T l/(n eps)^2``; ``4 eps^2/(mu^2 l)`` with the Gaussian-DP mu for the least noise.
+
+    Returns
+    -------
+    bias, noise : array, shape ``(c,)``
+        What is left with noise off, and what the noise adds, over the excess risk of the start.
     """
     steps = max(1, round(sqrt(sqrt(8.0) * reach)))
     bias, variance = bias_and_variance(steps, curvature)
-    return NoiseShare(steps, bias**2, constant * steps * variance / (reach * signal) ** 2)
+    return bias**2, constant * steps * variance / (reach * signal) ** 2
 
 
 def reach_of(n: float, d: float, epsilon: float, delta: float, slope: float) -> float:

@@ -113,11 +113,6 @@ def get_learner(name: str) -> type[Learner]:
     return LEARNERS.get(name.removeprefix("zhang2022.").removeprefix("zhang2022/"))
 
 
-def learner_parts(name: str) -> tuple[str, ...]:
-    """Find the module that defines a learner."""
-    return (get_learner(name).__module__,)
-
-
 def squared_norm(g: Array) -> Array:
     """``||g||^2`` along the last axis, ``(..., 1)``."""
     xp = array_namespace(g)

@@ -74,13 +74,13 @@ def heavy_tailed_euclid_plan(given: Setting, *, steps: int | None = None) -> Pla
     c, n, d, sigma, eps = given.constants, given.n, given.d, given.constants.gradient_deviation, given.epsilon
     if not c.norm >= 2.0:
         raise given.error("norm", c.norm, "p in [2, inf]")
-    if c.ball is None or sigma <= 0:
-        raise given.error("gradient_deviation", sigma, "> 0, with a bounded domain")
+    if sigma <= 0:
+        raise given.error("gradient_deviation", sigma, "> 0")
     T = given.count("steps", steps) or max(16, ceil(sqrt(n * eps)))
     tau = sigma * sqrt(n * eps) / d**0.25
     s = 2 * tau * sqrt(d * T) / (n * gdp_mu(eps, given.delta))
     size = sqrt(d) * sqrt(s**2 + sigma**4 / tau**2)
-    eta = min(1 / c.smoothness, c.ball.euclidean_diameter(d) / (size * sqrt(T)))
+    eta = min(1 / c.smoothness, given.ball.euclidean_diameter(d) / (size * sqrt(T)))
     query, warnings = GaussianQuery("clipped gradient", 2 * tau * sqrt(d) / n, T), (STAND_IN,)
     return make_plan(query, gradient_evaluations=n * T, warnings=warnings, n=n, steps=T, step=eta, clip=tau, size=size)
 

@@ -19,7 +19,6 @@ from typing import Any
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.algorithms.shared import average
 from dpsco_bench.backend.namespace import array_namespace, cast_like, float64_zeros
-from dpsco_bench.errors import Refusal
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.norms import SmoothNorm, lp_norm
 from dpsco_bench.plain import Schedule
@@ -294,15 +293,12 @@ def shuffled_epsilon(local: float, n: int, delta: float) -> float:
 
 
 def local_budget(epsilon: float, delta: float, n: int) -> tuple[float, float, float]:
-    """Find the epsilon that each record may spend for (epsilon, delta) after shuffling.
+    """Find the epsilon that each record may spend for (epsilon, delta) after shuffling, where the range is not empty.
 
-    Raises Refusal if the theorem's range is empty. Returns the largest epsilon_0 in the theorem's range with
-    ``F(epsilon_0, n, delta/2) <= epsilon``, its delta_0, and the rho for which rho-zCDP implies both.
+    Returns the largest epsilon_0 in the theorem's range with ``F(epsilon_0, n, delta/2) <= epsilon``, its delta_0, and
+    the rho for which rho-zCDP implies both.
     """
-    most = largest_local_epsilon(n, 0.5 * delta)
-    if most <= 0.0:
-        raise Refusal("shuffling", f"n = {n} is too small for the theorem at delta = {delta:g}")
-    local = most
+    local = most = largest_local_epsilon(n, 0.5 * delta)
     if shuffled_epsilon(most, n, 0.5 * delta) > epsilon:
         local = root(lambda e: shuffled_epsilon(e, n, 0.5 * delta) - epsilon, 0.0, most, 1e-15)
     share = _local_delta(local, epsilon, delta, n)

@@ -35,12 +35,9 @@ def euclidean_set(given: Setting) -> Any:
 
     Raises InputError for another norm, or the whole space.
     """
-    c = given.constants
-    if c.norm != 2.0:
-        raise given.error("norm", c.norm, "2: L and beta are Euclidean here")
-    if c.ball is None:
-        raise given.error("domain", c.domain, "a bounded, centrally symmetric set")
-    return c.ball
+    if given.constants.norm != 2.0:
+        raise given.error("norm", given.constants.norm, "2: L and beta are Euclidean here")
+    return given.ball
 
 
 def has_closed_form(c: Constants) -> bool:

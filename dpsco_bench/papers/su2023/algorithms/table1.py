@@ -216,12 +216,10 @@ def kj16_plan(given: Setting, *, projection: int | None = None, steps: int | Non
     steps : optional
         Replaces T.
     """
-    c, n, d = given.constants, given.n, given.d
-    if c.ball is None:
-        raise given.error("domain", c.domain, "an l1 or l2 ball")
-    m = given.count("projection", projection, d) or min(d, ceil(c.ball.width(d) * n * given.epsilon))
+    c, n, d, ball = given.constants, given.n, given.d, given.ball
+    m = given.count("projection", projection, d) or min(d, ceil(ball.width(d) * n * given.epsilon))
     T, slope = given.count("steps", steps) or max(1, n // 4), LONGEST * c.lipschitz
-    schedule: Schedule = dict(n=n, steps=T, projection=m, slope=slope, diameter=c.ball.euclidean_diameter(d))
+    schedule: Schedule = dict(n=n, steps=T, projection=m, slope=slope, diameter=ball.euclidean_diameter(d))
     query, warnings = GaussianQuery("gradient", 2 * slope / n, T), (DEGENERATE,) * (m == d)
     return make_plan(query, gradient_evaluations=n * T, warnings=warnings, **schedule)
 

@@ -23,7 +23,6 @@ from dpsco_bench.papers.zhang2022.learners import (
     Learner,
     LearnerSetting,
     get_learner,
-    learner_parts,
     project_ball,
 )
 from dpsco_bench.plain import Schedule
@@ -122,13 +121,28 @@ class NodeUnits:
     def stream(self, order: float) -> Callable[[int, Array], Any]:
         """Map (t, ``w_t - x_{t-1} (R, d)``), round after round, to the unit Delta_t, a number or ``(R, 1)``.
 
-        Radii are in the norm of the order p.
+        Radii are in the norm of the order p. Equation (6) takes the largest so far. A tight unit is the largest ``s_q``
+        of its block: that of its own record and of its children, of which one is kept for each level.
         """
         if self.fixed:
             units = self.fixed_units.tolist()
             return lambda t, step: units[t - 1]
-        made = _printed_stream(self) if self.sensitivity == "eq6" else _tight_stream(self)
-        return lambda t, step: made(t, _length(step, order))
+        (a, b), printed = (part.tolist() for part in self.parts), self.printed.tolist()
+        kept: dict[int, Array] = {}
+
+        def unit(t: int, step: Array) -> Array:
+            xp, r = array_namespace(step), _length(step, order)
+            if self.sensitivity == "eq6":
+                kept[0] = xp.maximum(r, kept.get(0, 0.0 * r))
+                return printed[t - 1] * (self.lipschitz + self.smoothness * kept[0])
+            found, low, own = a[t - 1] + b[t - 1] * r, 1, lowest_bit(t)
+            while low < own:
+                found = xp.maximum(found, kept[low])
+                low *= 2
+            kept[own] = found
+            return found
+
+        return unit
 
     def share(self, t: int, step: Array, order: float) -> Any:
         """``s_t`` of a run: what the record of round t itself may change; a number or ``(R, 1)``."""
@@ -148,35 +162,6 @@ def path_cost(units: NodeUnits, nodes: int, power: float) -> float:
 def _length(step: Array, order: float) -> Array:
     """l_p norms of rows, ``(R, 1)``."""
     return row_norm(step) if order == 2.0 else lp_norm(step, order)
-
-
-def _printed_stream(units: NodeUnits) -> Callable[[int, Array], Array]:
-    """Equation (6): the largest radius so far."""
-    factors, G, H = units.printed.tolist(), units.lipschitz, units.smoothness
-    largest: Any = 0.0
-
-    def unit(t: int, r: Array) -> Array:
-        nonlocal largest
-        largest = array_namespace(r).maximum(r, largest + 0.0 * r if t == 1 else largest)
-        return factors[t - 1] * (G + H * largest)
-
-    return unit
-
-
-def _tight_stream(units: NodeUnits) -> Callable[[int, Array], Array]:
-    """Find the largest ``s_q`` of every block: that of its own record and its children's, one slot per level."""
-    a, b = (part.tolist() for part in units.parts)
-    slots: dict[int, Array] = {}
-
-    def unit(t: int, r: Array) -> Array:
-        found, low, own = a[t - 1] + b[t - 1] * r, 1, lowest_bit(t)
-        while low < own:
-            found = array_namespace(r).maximum(found, slots[low])
-            low *= 2
-        slots[own] = found
-        return found
-
-    return unit
 
 
 NODE = "node"
@@ -352,7 +337,7 @@ def reduction(
             order_invariant=False,
             rounds="zhang2022",
             least_norm=least_norm,
-            parts=lambda options: learner_parts(options.get("learner", learner)),
+            parts=lambda options: (get_learner(options.get("learner", learner)).__module__,),
         )(plan)
         entry.run(dp_online_to_batch)
         return entry
