@@ -43,14 +43,7 @@ SOURCE = Path(__file__).with_suffix(".c")
 
 @dataclass(frozen=True)
 class SampledSgdTask:
-    """Hold what all of them run.
-
-    Attributes
-    ----------
-    replicates, d, n : int, R, d, number of records
-    steps : int, T
-    step, scale : float, step size, standard deviation of the noise
-    """
+    """A task of all: R, d and T, number of records, step size, and the noise's standard deviation."""
 
     replicates: int
     d: int

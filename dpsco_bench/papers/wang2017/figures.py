@@ -141,17 +141,9 @@ Floats = NDArray[np.float64]
 
 
 def bias_and_variance(steps: int, curvature: ArrayLike) -> tuple[Floats, Floats]:
-    """Compute what T steps leave of the start's error, and the variance that the noise adds.
+    """``E (y_T - x*)/(x_0 - x*)``, and a coordinate's variance of y_T over ``(sigma/L)^2``, for h/L ``(c,)`` in (0, 1].
 
-    Parameters
-    ----------
-    steps : int, T, at least 1
-    curvature : array_like, shape ``(c,)``, h/L, in (0, 1]
-
-    Returns
-    -------
-    bias, variance : array, shape ``(c,)``
-        ``E (y_T - x*) / (x_0 - x*)``, and the variance of a coordinate of y_T over ``(sigma/L)^2``.
+    T, the number of steps, is at least 1.
     """
     h = np.atleast_1d(np.asarray(curvature, dtype=np.float64))
     y, z = np.ones_like(h), np.ones_like(h)
@@ -171,20 +163,10 @@ def risk_parts(reach: float, curvature: ArrayLike, signal: float = 0.5, constant
     """Compute the excess risk after the printed ``T = sqrt(Lc sqrt(B) n eps/(G sqrt(l W)))`` steps, in two parts.
 
     Of G, L, R, n, d, eps and delta only the reach and h/L count: ``T = sqrt(sqrt(8) reach)``, and the variance of
-    y_T, summed over its d coordinates, is ``constant T (R/reach)^2`` times the factor of `bias_and_variance`.
-
-    Parameters
-    ----------
-    reach : float, ``(L R/G) n eps/sqrt(d l)``, > 0
-    curvature : array_like, shape ``(c,)``, h/L, in (0, 1]
-    signal : float, ``||x* - x_0||/R``, in (0, 1]
-    constant : float
-        c in ``sigma^2 = c G^2 T l/(n eps)^2``; ``4 eps^2/(mu^2 l)`` with the Gaussian-DP mu for the least noise.
-
-    Returns
-    -------
-    bias, noise : array, shape ``(c,)``
-        What is left with noise off, and what the noise adds, over the excess risk of the start.
+    y_T, summed over its d coordinates, is ``constant T (R/reach)^2`` times the factor of `bias_and_variance`. The reach
+    is ``(L R/G) n eps/sqrt(d l)``, the curvature h/L, ``(c,)``, in (0, 1], the signal ``||x* - x_0||/R``, in (0, 1],
+    and the constant c in ``sigma^2 = c G^2 T l/(n eps)^2``: ``4 eps^2/(mu^2 l)``, mu of Gaussian-DP, for the least
+    noise. Returns what is left with noise off and what the noise adds, ``(c,)``, over the excess risk of the start.
     """
     steps = max(1, round(sqrt(sqrt(8.0) * reach)))
     bias, variance = bias_and_variance(steps, curvature)

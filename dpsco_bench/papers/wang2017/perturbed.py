@@ -31,12 +31,8 @@ class PerturbedMinimiser:
 
     Computed on the host in float64 by Newton's method; `Info.certify` keeps how well. Of the gradients that this
     takes, only those of the certificate count, n per replicate: the sources list no number for an exact minimiser.
-    Hessians that are multiples of the identity have closed forms.
-
-    Parameters
-    ----------
-    objective : Objective
-        Of a generalised linear problem whose domain is R^d or an l2 ball, or with `Problem.isotropic_curvature`.
+    Hessians that are multiples of the identity have closed forms. Other objectives are those of generalised linear
+    problems on R^d or an l2 ball.
     """
 
     def __init__(self, objective: Objective, weight: float) -> None:
@@ -108,17 +104,9 @@ def minimise_rows(
 ) -> tuple[Array, Array, Array]:
     """Minimisers of ``F + (weight/2) ||.||^2 + <b, .>`` over ``||x||_2 <= radius`` for rows b of ``linear (R, d)``.
 
-    What `newton.minimise_glm_in_ball` does for one term, each row with a multiplier and step sizes of its own.
-
-    Parameters
-    ----------
-    start : array (d,), the first iterate of every row
-
-    Returns
-    -------
-    points : array (R, d)
-    gradient_norms : array (R,), of the Lagrangian
-    settled : array (R,) of bool; other rows mean nothing
+    What `minimisers.minimise_glm_in_ball` does for one term, each row with a multiplier and step sizes of its own, all
+    from the same start ``(d,)``. Returns points ``(R, d)``, norms ``(R,)`` of the Lagrangian's gradient, and the rows
+    that have settled, ``(R,)``; other rows mean nothing.
     """
     points, norms, settled = np.empty_like(linear), np.empty(len(linear)), np.empty(len(linear), dtype=bool)
     features, n = mean.data.features, mean.data.n

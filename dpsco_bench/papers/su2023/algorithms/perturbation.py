@@ -68,20 +68,11 @@ def perturbation_plan(
     output_scale: float | None = None,
     warnings: tuple[str, ...] = (),
 ) -> Plan:
-    """Plan of one perturbed minimisation, with or without noise that covers the solver's error.
+    """Plan of one perturbed minimisation: lambda, m with ``J`` m-strongly convex, alpha, and s1 and s2 as printed.
 
-    Closed forms (see `has_closed_form`) cost n gradients.
-
-    Parameters
-    ----------
-    ridge, convexity : float, lambda, and m with ``J`` m-strongly convex
-    accuracy : float, alpha; a closed form without H attains 0, and so the plan says
-    linear_scale, output_scale : float
-        s1 and s2 as printed; s2 None for an algorithm, or a loss, without H. The paper's noise is for eps <= 1.
-
-    Notes
-    -----
-    The release of the minimiser costs ``rank ln(1 + beta/(n m))`` for the determinants and D_g for the gradients.
+    There is no H without s2. A closed form (see `has_closed_form`) costs n gradients and, without H, attains 0 for
+    alpha, as the plan says. The release of the minimiser costs ``rank ln(1 + beta/(n m))`` for the determinants and
+    D_g for the gradients. The paper's noise is for eps <= 1.
     """
     c, n, d = given.constants, given.n, given.d
     exact, covers = has_closed_form(c), output_scale is not None
@@ -112,15 +103,9 @@ def perturbation_plan(
 class CertifiedMinimiser:
     """``argmin F(x) + ridge ||x||^2 + <b, x>/n`` over the domain, for each row's own ``b``, up to ``accuracy``.
 
-    An exact projection where all Hessians are multiples of the identity and ``accuracy`` is 0. Computed in float64;
-    `Info.certify` keeps the gradient mapping, and which rows rounding kept from the accuracy.
-
-    Parameters
-    ----------
-    ridge : float, lambda >= 0, the weight of the squared norm
-    convexity : float, m > 0 of the whole
-    accuracy : float, alpha; 0 asks for a closed form
-    steps : int, as for `minimise`; 1 for the closed form
+    The whole is m-strongly convex, m > 0 the ``convexity``. Accuracy 0 and one step ask for the closed form, an exact
+    projection where all Hessians are multiples of the identity. Computed in float64; `Info.certify` keeps the gradient
+    mapping, and which rows rounding kept from the accuracy.
     """
 
     def __init__(self, objective: Objective, ridge: float, convexity: float, accuracy: float, steps: int) -> None:

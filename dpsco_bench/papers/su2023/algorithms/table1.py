@@ -118,17 +118,10 @@ def random_projection(m: int, d: int) -> np.ndarray:
 
 
 class Projected:
-    """The losses ``f(<v, Phi a>, y)`` of ``v in Phi C``, C the objective's domain, with slopes clipped.
+    """The losses ``f(<v, Phi a>, y)`` of ``v in Phi C``, ``(R, m)``, C the objective's domain; slopes are clipped.
 
     Points of Phi C are up to ``||Phi||`` times as long as those of C, so that a loss which is Lipschitz on C only, such
-    as the squared one, is steeper there.
-
-    Raises Refusal for a problem that does not say its loss as a function of the margin.
-
-    Parameters
-    ----------
-    m : int, dimension of the projection
-    steepest : float, L: slopes are clipped to [-L, L]
+    as the squared one, is steeper there. Raises Refusal for a problem that does not say its loss by the margin.
     """
 
     def __init__(self, objective: Objective, m: int, steepest: float) -> None:

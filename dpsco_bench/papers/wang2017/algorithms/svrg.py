@@ -59,12 +59,8 @@ def output_plan(given: Setting, weights: np.ndarray, kept: float, scale: float, 
     """Plan the law of the literal output where losses are linear: all differences vanish, and v is the same everywhere.
 
     The output is ``kept x_0 - eta sum_j w_j (v + u_j)``, hence ``kept x_0 - eta W (v + noise)``, W the sum of w_j, with
-    noise of standard deviation ``sigma ||w||_2/W``. Raises Refusal for other losses and on a bounded domain.
-
-    Parameters
-    ----------
-    weights : array (N,), w_j > 0 of the noise vectors u_j, by the average and the proximal steps
-    kept : float, in [0, 1], what is left of the start
+    noise of standard deviation ``sigma ||w||_2/W``. The ``weights (N,)`` w_j > 0 of the noise vectors u_j, and ``kept``
+    in [0, 1], are made by the average and the proximal steps. Raises Refusal for other losses, on a bounded domain.
     """
     c, n, total = given.constants, given.n, float(weights.sum())
     if c.losses != "linear" or c.domain != "space":
@@ -105,17 +101,10 @@ def anchor_gradient(v: Array, plan: Plan, mechanism: Any, epoch: int) -> Array:
 def inner_loop(
     objective: Any, plan: Plan, mechanism: Any, x: Array, snapshot: Array, v: Array, step: Array, steps: range
 ) -> tuple[Array, Array]:
-    """Variance-reduced noisy proximal steps from ``x``.
+    """Variance-reduced noisy proximal steps from ``x (R, d)``, with a snapshot and its anchor gradient v, ``(R, d)``.
 
-    Parameters
-    ----------
-    x, snapshot, v : array (R, d), iterate, snapshot and its anchor gradient
-    step : float or array (R, 1), eta
-    steps : range, numbers of the inner queries of this epoch
-
-    Returns
-    -------
-    last, mean : array (R, d), the last of the new iterates, and their mean
+    ``step`` is eta, a number or ``(R, 1)``, ``steps`` the numbers of the inner queries of this epoch. Returns the last
+    of the new iterates and their mean, ``(R, d)``.
     """
     total, in_parts = float64_zeros(x), any(query.name == "full" for query in plan.queries)
     for t in steps:
@@ -133,15 +122,11 @@ def inner_loop(
 
 
 def barzilai_borwein_step(move: Array, change: Array, step: Array, plan: Plan) -> Array:
-    """``||ds||^2 / (m |<ds, dg>|)`` per replicate, ``(R, 1)``.
+    """``||ds||^2 / (m |<ds, dg>|)`` per replicate, ``(R, 1)``; the previous step where ``<ds, dg> = 0``.
 
-    Parameters
-    ----------
-    move, change : array (R, d), differences of the last two snapshots and of their full gradients, regulariser included
-    step : float or array (R, 1), previous step, kept where ``<ds, dg> = 0``
-    plan : Plan
-        With exact anchors the step is as published; with released ones noise can flip the sign of ``<ds, dg>`` or make
-        it tiny, hence the absolute value and the clipping to ``[1/(m(L+lambda)), 5/(m lambda)]``.
+    ds and dg ``(R, d)`` are differences of the last two snapshots and of their full gradients, regulariser included.
+    With exact anchors the step is as published; with released ones noise can flip the sign of ``<ds, dg>`` or make it
+    tiny, hence the absolute value and the clipping to ``[1/(m(L+lambda)), 5/(m lambda)]``.
     """
     xp = array_namespace(move)
     square = xp.sum(move * move, axis=-1, keepdims=True)

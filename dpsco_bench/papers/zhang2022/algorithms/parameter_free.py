@@ -69,14 +69,9 @@ QUANTITIES = ("kappa_pf", "Phi", "A", "A_noise", "private")
 def confidence(
     c: Constants, n: int, d: int, rho: float, delta_f: float, factors: tuple[float, float] | None = (1.0, 1.0)
 ) -> Confidence:
-    """Make them from the problem's constants.
+    """Make them from the problem's constants; rho, the private part's parameter, is infinite without noise.
 
-    Parameters
-    ----------
-    rho : float, the private part's parameter; infinite without noise
-    delta_f : float, in (0, 1)
-    factors : (float, float) or None
-        C2d and C2p; None for the certified ones, from concentration in Hilbert space and of Gaussian norms.
+    ``factors`` are C2d and C2p; None for the certified ones, from concentration in Hilbert space and of Gaussian norms.
     """
     G, H, D = c.lipschitz, c.smoothness, c.diameter
     kappa_pf = 1.0 + D * H / G
@@ -169,10 +164,7 @@ def confidence_of(plan: Any) -> Confidence:
 class DistanceRegulariser:
     """``r_t(w) = xi_t ||w - x_0|| + nu_t ||w - x_0||^2``; called, its subgradient at w_t (that of a norm at 0 is 0).
 
-    Attributes
-    ----------
-    terms : Confidence, xi, nu and Lip
-    anchor : array (R, d), x_0
+    `terms` has xi, nu and Lip, `anchor (R, d)` is x_0.
     """
 
     terms: Confidence

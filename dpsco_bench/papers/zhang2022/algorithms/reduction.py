@@ -181,13 +181,7 @@ class TreeSum:
         self._slots: dict[int, tuple[Array, Array]] = {}
 
     def add(self, t: int, value: Array, unit: Any) -> Array:
-        """Release the noised sum of records 1..t.
-
-        Parameters
-        ----------
-        value : array (R, d), what record t adds
-        unit : float or array (R, 1), Delta_t
-        """
+        """Release the noised sum of records 1..t, ``(R, d)``: record t adds ``value``; Delta_t may be ``(R, 1)``."""
         low, child = lowest_bit(t), 1
         while child < low:
             value = value + self._slots[child][0]
@@ -310,12 +304,9 @@ ReductionPlan = Callable[[Setting, Reduction], Plan]
 def reduction(
     id: str, source: str, ball: Trait, *, learner: str, least_norm: float = 2.0, without: tuple[str, ...] = ()
 ) -> Callable[[ReductionPlan], Algorithm]:
-    """Register the decorated plan function, of a setting and its options, as a reduction.
+    """Register the decorated plan function, of a setting and its options, as a reduction with a default learner.
 
-    Parameters
-    ----------
-    learner : str, the default learner
-    without : tuple of str, options of `Reduction` that it lacks
+    ``without`` names the options of `Reduction` that it lacks.
     """
     Parameter = inspect.Parameter
     known = inspect.signature(Reduction, eval_str=True).parameters.values()
