@@ -9,35 +9,16 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.algorithms.info import Info
-from dpsco_bench.fused.compiled import (
-    WIDTH,
-    added,
-    compiled,
-    exact_piece,
-    lanes_at,
-    no_lanes,
-    piece,
-    put_lanes,
-    summed,
-)
+from dpsco_bench.fused.compiled import WIDTH, added, compiled, exact_piece, lanes_at, no_lanes, piece, put_lanes, summed
 from dpsco_bench.fused.descent import descending, launch_steps, phased_run, projected_sgd_run, projecting, steps_of
 from dpsco_bench.fused.pieces import general_length, largest_of, lp_length, power, scale_by, slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.tiles import on_device
+from dpsco_bench.papers.zhang2022 import learners
 from dpsco_bench.papers.zhang2022.algorithms.baselines import dp_sgd
 from dpsco_bench.papers.zhang2022.algorithms.parameter_free import confidence_of
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, learner_setting, node_units, weights
-from dpsco_bench.papers.zhang2022.learners import (
-    FtrlAdagrad,
-    LpFtrl,
-    OgdAdagrad,
-    OgdFixed,
-    OptimisticFtrl,
-    OptimisticOmd,
-    Osd,
-    ParameterFree,
-    get_learner,
-)
+from dpsco_bench.papers.zhang2022.learners import RATE, TINY, LpFtrl, ParameterFree, get_learner
 from dpsco_bench.papers.zhang2022.observers import SUMS, Rounds
 from dpsco_bench.problems.data import CONSTANT, NO_SLOPE
 
@@ -47,11 +28,15 @@ fused("zhang2022.fkt20_phased_sgd", supports=descending, device=projecting)(phas
 
 
 OGD_FIXED, OGD_ADAGRAD, OSD, FTRL, LP_FTRL, OPTIMISTIC_FTRL, OPTIMISTIC_OMD, PARAMETER_FREE = range(8)
+CLASSES = (
+    *(learners.OgdFixed, learners.OgdAdagrad, learners.Osd, learners.FtrlAdagrad),
+    *(LpFtrl, learners.OptimisticFtrl, learners.OptimisticOmd, ParameterFree),
+)
+KINDS = {cls: kind for kind, cls in enumerate(CLASSES)}
+"""Class of a learner -> its number."""
 FIXED, PRINTED, TIGHT = range(3)
 """Sources of the nodes' units: before the run, by equation (6), or as the least that are enough."""
-TINY = 1e-200
 KERNELS = Path(__file__).with_suffix(".cu")
-RATE = 2.0 / (2.0 - math.log(3.0))
 
 
 @piece
@@ -456,29 +441,17 @@ def launch_run_rounds(
     launch_steps(KERNELS, "run_rounds", state, (), tile, *after)
 
 
-LEARNERS = {
-    OgdFixed: OGD_FIXED,
-    OgdAdagrad: OGD_ADAGRAD,
-    Osd: OSD,
-    FtrlAdagrad: FTRL,
-    LpFtrl: LP_FTRL,
-    OptimisticFtrl: OPTIMISTIC_FTRL,
-    OptimisticOmd: OPTIMISTIC_OMD,
-    ParameterFree: PARAMETER_FREE,
-}
-
-
 def known_learner(objective, plan, mechanism):
     """Check that the learner is one of those above, on its ball, and that an observer's sums are known."""
     cls, problem = get_learner(plan.learner), objective.problem
     observed = objective.round_observer is not None and hasattr(problem, "population_gradient")
     known = not observed or problem.record_form.slope in (CONSTANT, NO_SLOPE)
-    return known and cls in LEARNERS and (plan.p == 2.0 or cls is LpFtrl)
+    return known and cls in KINDS and (plan.p == 2.0 or cls is LpFtrl)
 
 
 def kernels_know(objective, plan, mechanism):
     """Check that kernels know the learner, in l2."""
-    known = LEARNERS.get(get_learner(plan.learner)) not in (None, LP_FTRL, PARAMETER_FREE)
+    known = KINDS.get(get_learner(plan.learner)) not in (None, LP_FTRL, PARAMETER_FREE)
     return known and plan.p == 2.0
 
 
@@ -538,7 +511,7 @@ class _Run:
     """State of all rows, and what compiled rounds are told of plan and learner."""
 
     def __init__(self, objective, plan, learner, beta, distance):
-        xp, kind, given, start = objective.xp, LEARNERS[type(learner)], learner.setting, learner.w
+        xp, kind, given, start = objective.xp, KINDS[type(learner)], learner.setting, learner.w
         (rows, d), levels = start.shape, int(plan.n).bit_length()
         self.state, self.numbers = xp.zeros((rows, 7, d)), xp.zeros((rows, 6))
         self.state[:, 0] = self.state[:, 1] = start

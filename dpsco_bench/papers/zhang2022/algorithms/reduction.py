@@ -18,13 +18,7 @@ from dpsco_bench.algorithms.registry import Algorithm, Setting, algorithm
 from dpsco_bench.backend.namespace import array_namespace, cast, cast_like, row_norm
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
-from dpsco_bench.papers.zhang2022.learners import (
-    TINY,
-    Learner,
-    LearnerSetting,
-    get_learner,
-    project_ball,
-)
+from dpsco_bench.papers.zhang2022.learners import TINY, Learner, LearnerSetting, get_learner, project_ball
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Plan, Query, make_plan
 from dpsco_bench.privacy.records import Nodes
