@@ -48,9 +48,8 @@ def descent_plan(given: Setting, T: int, step: float | None, noise_constant: flo
 
 def noisy_step(objective: Any, plan: Any, mechanism: Any, x: Array, t: int, mean_gradient: Any = None) -> Array:
     """``x - eta (grad F(x) + N(0, sigma^2 I))`` on iterates ``(R, d)``; the regulariser's gradient needs no noise."""
-    gradient = mechanism.release(
-        "gradient", (mean_gradient or objective.mean_gradient)(x), t
-    ) + objective.regulariser_gradient(x)
+    mean_gradient = mean_gradient or objective.mean_gradient
+    gradient = mechanism.release("gradient", mean_gradient(x), t) + objective.regulariser_gradient(x)
     return x - plan.step * gradient
 
 
