@@ -196,10 +196,7 @@ def truncated_run(objective: Any, plan: Any, mechanism: Any) -> Array:
     limits = plan.p / (plan.p - 1.0), float(plan.threshold)
     moved = MirrorSteps(objective, smooth_mirror(norm, plan.p, objective.domain.radius), limits)
     steps = Steps(objective, mechanism, "gradient", batch=plan.batch)
-    for t, k in steps.stretches(0, plan.steps):
-        scales, eta, one = steps.scales(t, k), np.full(k, 1.0 / plan.gamma), np.ones(k)
-        for tile in steps.tiles(t, k, t * plan.batch):
-            s = tile.steps
-            moved(tile, steps.form, NO_MEAN, scales[s], eta[s], one[s])
-        objective.observe(moved.x)
+    for _, scales, tile in steps.walk(moved.x, 0, plan.steps):
+        k = len(scales)
+        moved(tile, steps.form, NO_MEAN, scales, np.full(k, 1.0 / plan.gamma), np.ones(k))
     return moved.total / plan.steps

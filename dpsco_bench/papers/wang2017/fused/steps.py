@@ -142,12 +142,8 @@ def compiled_loop(objective, plan, mechanism, x, snapshot, v, step, steps):
     made, xp, x = steps_of(objective, mechanism, "inner", sampled=True, looks=2), objective.xp, x.copy()
     total, ridge, domain = xp.zeros_like(x), objective.problem.constants.regularisation, domain_of(objective)
     eta, v = xp.zeros(len(x)) + xp.reshape(xp.asarray(step, dtype=xp.float64), (-1,)), xp.ascontiguousarray(v)
-    for t, k in made.stretches(steps.start, len(steps)):
-        scales = made.scales(t, k)
-        for tile in made.tiles(t, k):
-            told = tile.rows, tile.records, made.form, tile.noise
-            made.run(inner_steps, x, total, snapshot, v, eta, *told, scales[tile.steps], ridge, domain)
-        objective.observe(x)
+    for _, scales, tile in made.walk(x, steps.start, len(steps)):
+        made.run(inner_steps, x, total, snapshot, v, eta, *made.told(tile), scales, ridge, domain)
     return x, total / len(steps)
 
 
