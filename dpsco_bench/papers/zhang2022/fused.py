@@ -63,9 +63,7 @@ def onto_ball(w, radius):
     """Nearest point of the l2 ball, in place."""
     length = lp_length(w, 2.0)
     if length > radius:
-        factor = radius / length
-        for j in range(w.size):
-            w[j] *= factor
+        scale_by(w, radius / length)
 
 
 @piece
@@ -246,9 +244,7 @@ def leader(w, total, radius, p, squares):
         powers += found * ratio
         w[j] = -math.copysign(found, total[j])
     length = radius * math.sqrt(p - 1.0) * inverse_root(squares) * (largest * powers ** (1.0 / q))
-    factor = min(length, radius) / powers ** (1.0 / p)
-    for j in range(w.size):
-        w[j] *= factor
+    scale_by(w, min(length, radius) / powers ** (1.0 / p))
 
 
 @piece

@@ -64,7 +64,7 @@ class Rounds(RoundObserver):
     """
 
     def __init__(self) -> None:
-        self._sums: dict[str, Any] = {}
+        super().__init__()
         self._last: dict[str, Any] = {}
         self._best: Array | None = None
 
@@ -115,18 +115,18 @@ class Rounds(RoundObserver):
 
     def summed(self, objective: Objective, sums: Array, weight: float, **state: Any) -> None:
         """See the first of `SUMS`, ``(R, 5 or 8)``, over the rounds so far, and the state of the last one without w."""
-        self._sums.update(zip(SUMS, to_numpy(sums).T.copy(), strict=False))
+        self.noted.update(zip(SUMS, to_numpy(sums).T.copy(), strict=False))
         self._last = {name: value.copy() if name in VECTORS else value for name, value in state.items()}
         self._keep_moments(objective, state["t"], weight, *(to_numpy(self._last[name]) for name in VECTORS))
 
     def finish(self, objective: Objective, output: Any) -> Mapping[str, Any]:
         if self._best is None:
             return {}
-        found = {name: values for name, values in self._sums.items() if not name.startswith("_")}
+        found = {name: values for name, values in self.noted.items() if not name.startswith("_")}
         return {**found, **self._sides(objective, to_numpy(output).astype(np.float64))}
 
     def _add(self, name: str, term: Array) -> None:
-        self._sums[name] = self._sums.get(name, 0.0) + term
+        self.noted[name] = self.noted.get(name, 0.0) + term
 
     def _keep_moments(
         self, objective: Objective, t: int, beta: float, x: Array, total: Array, released: Array, loss: Array
@@ -138,7 +138,7 @@ class Rounds(RoundObserver):
         q = dual_exponent(objective.problem.constants.norm)
         vectors = dict(moment=released, loss=loss, statistical=gradient - total, noise=released - total)
         for name in here:
-            self._sums |= {f"{key}_{name}": np.linalg.norm(v, ord=q, axis=-1) ** 2 for key, v in vectors.items()}
+            self.noted |= {f"{key}_{name}": np.linalg.norm(v, ord=q, axis=-1) ** 2 for key, v in vectors.items()}
 
     def _add_values(self, regulariser: Any, t: int, state: Any) -> None:
         """Add what is noted of a regulariser with a value and a Lip formula (``value``, ``terms.loss_bound``)."""
@@ -146,10 +146,10 @@ class Rounds(RoundObserver):
         self._add("_penalty_sum", here + there)
         self._add("_penalty_difference", here - there)
         size = np.linalg.norm(to_numpy(state["loss"]), axis=-1) / regulariser.terms.loss_bound(t)
-        self._sums["largest_loss"] = np.maximum(self._sums.get("largest_loss", 0.0), size)
+        self.noted["largest_loss"] = np.maximum(self.noted.get("largest_loss", 0.0), size)
 
     def _sides(self, objective: Objective, output: Array) -> dict[str, Any]:
-        sums, learner, n, c = self._sums, self._last["learner"], objective.n, objective.problem.constants
+        sums, learner, n, c = self.noted, self._last["learner"], objective.n, objective.problem.constants
         total_weight = float(np.sum(np.arange(1, n + 1, dtype=np.float64) ** learner.setting.k))
         scale = total_weight * c.lipschitz * c.diameter
         room = ROUNDING * (sums["_size"] + scale) + remembered_rounding(n, learner.setting.k) * scale
