@@ -17,7 +17,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike, NDArray
 
-from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.papers.wang2017.algorithms.mirror_descent import least_noise_constant
 from dpsco_bench.papers.wang2017.problems.quadratics import CURVATURES
 from dpsco_bench.report.axes import tick_text
@@ -97,8 +96,9 @@ def _map(inputs: Inputs, calibration: str, constant: float) -> Panel:
         axes.text(0.9, 0.86, "noise", transform=axes.transAxes, size=8, color="white", weight="bold", ha="right")
         for found, marker in _measured(inputs, calibration):
             for cell in found.cells:
-                low, high = _stiffness(cell.context.schedule["steps"], marker)
-                x = _reach(cell)
+                c = cell.context
+                low, high = _stiffness(c.schedule["steps"], marker)
+                x = reach_of(c.n, c.d, c.epsilon, c.delta, c.constants.smoothness * 0.5 * c.constants.diameter)  # G = 1
                 axes.plot([x, x], [low, high], "-", color=INK, linewidth=1.2)
                 axes.plot(x, sqrt(low * high), marker, color=INK, markersize=3.6)
         for y, text in ((0.9, "share left with"), (0.83, "noise off:")):
@@ -123,12 +123,6 @@ def _map(inputs: Inputs, calibration: str, constant: float) -> Panel:
 def _stiffness(steps: int, marker: str) -> tuple[float, float]:
     """h/L of a measured cell: 1 of the fixed instance, the family's range else."""
     return (1.0, 1.0) if marker == "o" else (min(1.0, CURVATURES[0] / steps), min(1.0, CURVATURES[1] / steps))
-
-
-def _reach(cell: CellEvidence) -> float:
-    """Compute the reach of a measured cell, whose gradients' bound is 1."""
-    c = cell.context
-    return reach_of(c.n, c.d, c.epsilon, c.delta, c.constants.smoothness * 0.5 * c.constants.diameter)
 
 
 def _measured(inputs: Inputs, calibration: str) -> list[tuple[Sizes, str]]:

@@ -447,8 +447,7 @@ def known_learner(objective, plan, mechanism):
 
 def kernels_know(objective, plan, mechanism):
     """Check that kernels know the learner, in l2."""
-    known = KINDS.get(get_learner(plan.learner)) not in (None, LP_FTRL, PARAMETER_FREE)
-    return known and plan.p == 2.0
+    return plan.p == 2.0 and get_learner(plan.learner) in CLASSES and get_learner(plan.learner) is not LpFtrl
 
 
 @fused("zhang2022.dp_otb", supports=known_learner, rounds=Rounds, device=kernels_know)
