@@ -16,7 +16,7 @@ import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm, Setting, algorithm
 from dpsco_bench.backend.namespace import array_namespace, cast, cast_like, row_norm
-from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.errors import Refusal
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.papers.zhang2022.learners import TINY, Learner, LearnerSetting, get_learner, project_ball
 from dpsco_bench.plain import Schedule
@@ -26,9 +26,6 @@ from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery, block_maxima, lar
 from dpsco_bench.problems.base import Trait
 
 Array = Any
-SOURCE = "Zhang, Tran, Cutkosky 2022, equation (6) and Theorem 3"
-SENSITIVITIES = ("eq6", "tight", "path")
-RADII = ("adaptive", "D")
 
 
 def weights(k: float, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -56,14 +53,6 @@ class NodeUnits:
     diameter: float
     sensitivity: str
     radius: str
-
-    def __post_init__(self) -> None:
-        if self.sensitivity not in SENSITIVITIES:
-            raise InputError("sensitivity", self.sensitivity, "one of " + ", ".join(SENSITIVITIES), SOURCE)
-        if self.radius not in RADII:
-            raise InputError("radius", self.radius, "one of " + ", ".join(RADII), SOURCE)
-        if self.sensitivity == "path" and not self.fixed:
-            raise Refusal("sensitivity path", "it needs H = 0 or radius = D, so that the noise is known before", SOURCE)
 
     @property
     def fixed(self) -> bool:
@@ -375,7 +364,12 @@ def planned_units(given: Setting, options: Reduction) -> NodeUnits:
     if not k >= 1:
         raise given.error("k", k, "a number >= 1")
     chosen = options.sensitivity or ("eq6" if given.variant == "printed" else "tight")
-    units = NodeUnits(k, n, c.lipschitz, c.smoothness, c.diameter, chosen, options.radius)
+    given.choice("sensitivity", chosen, ("eq6", "tight", "path"))
+    radius = given.choice("radius", options.radius, ("adaptive", "D"))
+    units = NodeUnits(k, n, c.lipschitz, c.smoothness, c.diameter, chosen, radius)
+    if chosen == "path" and not units.fixed:
+        reason = "it needs H = 0 or radius = D, so that the noise is known before"
+        raise Refusal("sensitivity path", reason, given.source)
     if given.variant == "printed" and chosen != "eq6":
         reason = "the theorem's noise is that of eq. (6)"
         raise Refusal(f"sensitivity {chosen} with variant printed", reason, given.source)
