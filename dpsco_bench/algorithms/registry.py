@@ -73,6 +73,11 @@ class Setting:
         """Build the error of a value outside its range."""
         return InputError(key, value, allowed, self.source)
 
+    def require(self, key: str, value: object, holds: bool, allowed: str) -> None:
+        """Raise the error of a value unless what it must satisfy holds."""
+        if not holds:
+            raise self.error(key, value, allowed)
+
     def count(self, key: str, value: int | None, top: float = math.inf, least: int = 1) -> int | None:
         """Return a count as given, None for the theorem's. Raises InputError below ``least`` or above ``top``."""
         if value is not None and not least <= value <= top:

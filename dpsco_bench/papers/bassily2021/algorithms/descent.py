@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import floor, inf, isclose, sqrt
+from typing import Any
 
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.algorithms.shared import average, projected_sgd
@@ -23,13 +24,10 @@ def ball_order(given: Setting, low: float, high: float) -> float:
     Raises InputError for another set or another p.
     """
     c = given.constants
-    p = getattr(c.ball, "p", None)
-    if p is None:
-        raise given.error("domain", c.domain, "an l_p ball")
-    if not isclose(p, c.norm):
-        raise given.error("norm", c.norm, f"{p:g}, the norm of the ball {c.domain}")
-    if not low <= p <= high:
-        raise given.error("p", p, f"in [{low:g}, {high:g}]")
+    p: Any = getattr(c.ball, "p", None)
+    given.require("domain", c.domain, p is not None, "an l_p ball")
+    given.require("norm", c.norm, isclose(p, c.norm), f"{p:g}, the norm of the ball {c.domain}")
+    given.require("p", p, low <= p <= high, f"in [{low:g}, {high:g}]")
     return p
 
 
@@ -126,8 +124,8 @@ def noisy_smd(objective, plan, mechanism):
 def _working_epsilon(given: Setting, unit: float, risk: str) -> float:
     """Compute the eps of the schedule; ``unit`` is ``kappa_q sqrt(d l)/n``, the square of the paper's eps'."""
     given.choice("risk", risk, ("empirical", "population"))
-    if given.variant != "fullbatch" and given.epsilon > 1:
-        raise given.error("epsilon", given.epsilon, "at most 1 for batches with replacement")
+    proven = given.variant == "fullbatch" or given.epsilon <= 1
+    given.require("epsilon", given.epsilon, proven, "at most 1 for batches with replacement")
     if risk == "population" and given.variant == "fullbatch":
         reason = "an accountant would solve for eps, the theorem runs everything with eps'"
         raise Refusal("risk population with variant fullbatch", reason, given.source)

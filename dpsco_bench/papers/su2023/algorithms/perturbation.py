@@ -35,8 +35,8 @@ def euclidean_set(given: Setting) -> Any:
 
     Raises InputError for another norm, or the whole space.
     """
-    if given.constants.norm != 2.0:
-        raise given.error("norm", given.constants.norm, "2: L and beta are Euclidean here")
+    norm = given.constants.norm
+    given.require("norm", norm, norm == 2.0, "2: L and beta are Euclidean here")
     return given.ball
 
 
@@ -216,10 +216,9 @@ def _as_lemma5_argues(result: Plan, given: Setting, ridge_rule: str) -> Plan:
     proof.
     """
     c, d, eps = given.constants, given.d, given.epsilon
-    if ridge_rule != "printed":
-        raise given.error("ridge_rule", ridge_rule, "printed, with proof=lemma5")
-    if hessian_rank(c, d) < d or c.loss_class != "any":
-        raise given.error("hessian_rank", c.hessian_rank, f"at least d = {d}, with proof=lemma5")
+    given.require("ridge_rule", ridge_rule, ridge_rule == "printed", "printed, with proof=lemma5")
+    unproven = hessian_rank(c, d) >= d and c.loss_class == "any"
+    given.require("hessian_rank", c.hessian_rank, unproven, f"at least d = {d}, with proof=lemma5")
     (linear,) = result.queries
     assert isinstance(linear, PerturbedObjectiveQuery)
     charged = replace(linear, log_jacobian=eps, dimension=min(2, d))
@@ -287,8 +286,7 @@ def app_objp_sc_plan(given: Setting, *, output_noise: bool | None = None) -> Pla
     C, L, r = euclidean_set(given), c.lipschitz, doubled_rank(c, d)
     diam2, width = C.euclidean_diameter(d), C.width(d)
     Delta = c.gauge_convexity
-    if Delta <= 0:
-        raise given.error("gauge_convexity", Delta, "> 0: the modulus of every record in the gauge of the set")
+    given.require("gauge_convexity", Delta, Delta > 0, "> 0: the modulus of every record in the gauge of the set")
     m_l = max(Delta / diam2**2, c.strong_convexity)
     lam = max(r * c.smoothness / (eps * n) - m_l / 2, 0.0)
     alpha = min((L * diam2) ** 2 / (Delta * n**2), L**4 * diam2**6 * eps**2 / (Delta**3 * n**4 * width**2 * l))

@@ -96,8 +96,7 @@ def dp_gd_pl_plan(
         objective that is convex besides.
     """
     c, n, d = given.constants, given.n, given.d
-    if c.strong_convexity <= 0:
-        raise given.error("strong_convexity", c.strong_convexity, "> 0 (the PL constant)")
+    given.require("strong_convexity", c.strong_convexity, c.strong_convexity > 0, "> 0 (the PL constant)")
     gain = 2 * log(n * given.epsilon) - log(d * c.lipschitz**2 * given.l)
     T = given.count("steps", steps) or max(1, ceil(c.total_smoothness / c.strong_convexity * gain))
     return descent_plan(given, T, step, noise_constant, release)

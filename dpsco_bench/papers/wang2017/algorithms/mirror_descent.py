@@ -145,8 +145,7 @@ def plan(given: Setting, *, steps: int | None = None) -> Plan:
         Replaces T, at least 2.
     """
     c, n = given.constants, given.n
-    if c.domain != "l1_ball":
-        raise given.error("domain", c.domain, "l1_ball")
+    given.choice("domain", c.domain, ("l1_ball",))
     slope, R, ne = c.lipschitz, given.ball.radius, n * given.epsilon
     T = given.count("steps", steps, least=2) or max(2, round((ne / slope) ** (2 / 3)))
     scale = slope * R * sqrt(8 * T * given.l) / ne

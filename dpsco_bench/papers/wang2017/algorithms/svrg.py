@@ -184,8 +184,7 @@ def dp_svrg_plan(
         third of the variance; ``output`` is the law of what is returned on linear losses, a single normal.
     """
     c, n, l, eps = given.constants, given.n, given.l, given.epsilon
-    if c.strong_convexity <= 0:
-        raise given.error("strong_convexity", c.strong_convexity, "> 0")
+    given.positive("strong_convexity", c.strong_convexity)
     bb = given.choice("step_rule", step_rule, ("constant", "bb")) == "bb"
     if bb and given.variant == "poisson" and c.regularisation <= 0:
         raise given.error("regularisation", c.regularisation, "> 0 for the clipped private step of Tan et al. 2016")
@@ -244,9 +243,8 @@ def _theta(given: Setting, theta: float | None, inner_bound: str) -> tuple[float
     given.choice("inner_bound", inner_bound, ("printed", "corrected"))
     variance, default = (8.0, 1 / 48) if inner_bound == "printed" else (4.0, 1 / 24)
     theta = default if theta is None else theta
-    if not 0 < theta < 1.0 / (3.0 * variance):
-        allowed = f"in (0, 1/{3 * variance:.0f}), or inequality (4) has no m (erratum E4)"
-        raise given.error("theta", theta, allowed)
+    allowed = f"in (0, 1/{3 * variance:.0f}), or inequality (4) has no m (erratum E4)"
+    given.require("theta", theta, 0 < theta < 1.0 / (3.0 * variance), allowed)
     return theta, variance
 
 
@@ -296,8 +294,7 @@ def dp_svrg_pp_plan(
     m = given.count("inner_steps", inner_steps) or max(1, ceil(c.smoothness * c.distance**2 / c.initial_gap))
     gain = log2(n * eps / c.lipschitz) - 0.5 * log2(given.d * given.l)
     T = given.count("epochs", epochs) or max(1, round(gain))
-    if T > MOST_EPOCHS:
-        raise given.error("epochs", T, f"at most {MOST_EPOCHS}: epochs double in length")
+    given.require("epochs", T, T <= MOST_EPOCHS, f"at most {MOST_EPOCHS}: epochs double in length")
     N = (2 ** (T + 1) - 2) * m
     schedule: Schedule = dict(inner_steps=m, step=given.positive("step", step) or 1.0 / (13.0 * c.smoothness))
     if given.variant == "poisson":

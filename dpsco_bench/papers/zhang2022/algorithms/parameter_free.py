@@ -131,8 +131,7 @@ def plan(
         eps0 of the learner.
     """
     given.choice("regulariser", regulariser, ("adaptive", "none"))
-    if not 0 < failure < 1:
-        raise given.error("failure", failure, "in (0, 1)")
+    given.require("failure", failure, 0 < failure < 1, "in (0, 1)")
     given.positive("initial_wealth", initial_wealth)
     factors = _factors(given, confidence_constants, deviation_factor, noise_factor, radius)
     m = {"printed": printed_rho(given, rho), "accounted": gdp_mu(given.epsilon, given.delta), "noise_off": inf}
@@ -193,7 +192,7 @@ def _factors(
         reason = "proven only for H = 0, or for gradient noise that does not depend on x together with radius = D"
         raise Refusal("confidence_constants certified", reason, given.source)
     for key, value in (("deviation_factor", deviation), ("noise_factor", noise)):
-        if mode == "rate" and (value is None or not 0 < value <= 1):
-            raise given.error(key, value, "in (0, 1] with confidence_constants rate")
+        fits = mode != "rate" or (value is not None and 0 < value <= 1)
+        given.require(key, value, fits, "in (0, 1] with confidence_constants rate")
     chosen = {"paper": (1.0, 1.0), "certified": None, "rate": (deviation or 1.0, noise or 1.0)}
     return chosen[mode]

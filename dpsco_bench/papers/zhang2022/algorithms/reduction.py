@@ -341,11 +341,7 @@ def tree_plan(given: Setting, options: Reduction, **further: Any) -> Plan:
 
 def printed_rho(given: Setting, rho: float | None) -> float:
     """``eps/(2 sqrt l)``, unless given."""
-    if rho is None:
-        return given.epsilon / (2.0 * sqrt(given.l))
-    if not rho > 0:
-        raise given.error("rho", rho, "a finite number > 0")
-    return rho
+    return given.positive("rho", rho) or given.epsilon / (2.0 * sqrt(given.l))
 
 
 def planned_units(given: Setting, options: Reduction) -> NodeUnits:
@@ -355,14 +351,11 @@ def planned_units(given: Setting, options: Reduction) -> NodeUnits:
     of the norm of G and H: learners know a ball by its radius alone, so that they would leave another set.
     """
     c, n, k = given.constants, given.n, options.k
-    if not 1.0 < c.norm <= 2.0:
-        raise given.error("norm", c.norm, "p in (1, 2]")
-    if getattr(c.ball, "p", None) != c.norm:
-        raise given.error("domain", c.domain, f"the l_p ball of the norm of G and H, p = {c.norm:g}")
-    if not 2 <= n <= MOST_ROUNDS:
-        raise given.error("n", n, f"an integer from 2 to {MOST_ROUNDS}, one round each")
-    if not k >= 1:
-        raise given.error("k", k, "a number >= 1")
+    given.require("norm", c.norm, 1.0 < c.norm <= 2.0, "p in (1, 2]")
+    own = getattr(c.ball, "p", None) == c.norm
+    given.require("domain", c.domain, own, f"the l_p ball of the norm of G and H, p = {c.norm:g}")
+    given.require("n", n, 2 <= n <= MOST_ROUNDS, f"an integer from 2 to {MOST_ROUNDS}, one round each")
+    given.require("k", k, k >= 1, "a number >= 1")
     chosen = options.sensitivity or ("eq6" if given.variant == "printed" else "tight")
     given.choice("sensitivity", chosen, ("eq6", "tight", "path"))
     radius = given.choice("radius", options.radius, ("adaptive", "D"))
