@@ -336,24 +336,9 @@ def add_regularisers(loss, w, x, beta, ridge, half, best, sums):
 
 
 @exact_piece
-def rounds_of_row(
-    row,
-    place,
-    chosen,
-    first_round,
-    state,
-    numbers,
-    slots,
-    records,
-    form,
-    noise,
-    scale,
-    weights,
-    units,
-    learner,
-    watched,
-):
-    """Run the rounds of one row, of a place in the tile's noise and among its records; as `run_rounds`."""
+def rounds_of_row(row, place, chosen, first_round, told):
+    """Run the rounds of one row, of a place in the tile's noise and among its records; ``told`` as `run_rounds` is."""
+    state, numbers, slots, records, form, noise, scale, weights, units, learner, watched = told
     beta, total_weight, ridge, half = weights
     mode, parts, lipschitz, smoothness, clips = units
     kind, radius, p, sizes, starts, distance = learner
@@ -421,7 +406,7 @@ def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, s
         for copy in range(copies):
             place, chosen = r - first, (r - first) * (index.shape[1] > 1) + copy * stride
             told = state, numbers, slots, records, form, noise, scale, weights, units, learner, watched
-            rounds_of_row(copy * replicates + r, place, chosen, first_round, *told)
+            rounds_of_row(copy * replicates + r, place, chosen, first_round, told)
 
 
 @on_device(run_rounds)
