@@ -97,7 +97,8 @@ def _map(inputs: Inputs, calibration: str, constant: float) -> Panel:
         for found, marker in _measured(inputs, calibration):
             for cell in found.cells:
                 c = cell.context
-                low, high = _stiffness(c.schedule["steps"], marker)
+                ends = (1.0, 1.0) if marker == "o" else (h / c.schedule["steps"] for h in CURVATURES)
+                low, high = (min(1.0, h) for h in ends)  # h/L: 1 of the fixed instance, else the family's range
                 x = reach_of(c.n, c.d, c.epsilon, c.delta, c.constants.smoothness * 0.5 * c.constants.diameter)  # G = 1
                 axes.plot([x, x], [low, high], "-", color=INK, linewidth=1.2)
                 axes.plot(x, sqrt(low * high), marker, color=INK, markersize=3.6)
@@ -118,11 +119,6 @@ def _map(inputs: Inputs, calibration: str, constant: float) -> Panel:
     title = f"With {noise} noise, c = {number(constant)}, the noise makes the risk on {share} % of the map"
     line = f"hardly moves below the dashes; to n = {tick_text(MOST_RECORDS)}, d = {FEWEST_DIMENSIONS}; {CLAIMED}"
     return Panel(title, draw, line)
-
-
-def _stiffness(steps: int, marker: str) -> tuple[float, float]:
-    """h/L of a measured cell: 1 of the fixed instance, the family's range else."""
-    return (1.0, 1.0) if marker == "o" else (min(1.0, CURVATURES[0] / steps), min(1.0, CURVATURES[1] / steps))
 
 
 def _measured(inputs: Inputs, calibration: str) -> list[tuple[Sizes, str]]:

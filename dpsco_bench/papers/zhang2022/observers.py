@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,7 +85,7 @@ class Rounds(RoundObserver):
         terms = plain, left, np.abs(plain) + np.abs(left), linear, beta * _inner(away, away)
         for name, term in zip(SUMS, terms, strict=False):
             self._add(name, term)
-        self._keep_moments(objective, t, beta, *vectors)
+        self._keep_moments(objective, t, beta, vectors)
         for regulariser in state["regularisers"]:
             if hasattr(regulariser, "value"):
                 self._add_values(regulariser, t, state)
@@ -117,7 +117,7 @@ class Rounds(RoundObserver):
         """See the first of `SUMS`, ``(R, 5 or 8)``, over the rounds so far, and the state of the last one without w."""
         self.noted.update(zip(SUMS, to_numpy(sums).T.copy(), strict=False))
         self._last = {name: value.copy() if name in VECTORS else value for name, value in state.items()}
-        self._keep_moments(objective, state["t"], weight, *(to_numpy(self._last[name]) for name in VECTORS))
+        self._keep_moments(objective, state["t"], weight, [to_numpy(self._last[name]) for name in VECTORS])
 
     def finish(self, objective: Objective, output: Any) -> Mapping[str, Any]:
         if self._best is None:
@@ -128,17 +128,16 @@ class Rounds(RoundObserver):
     def _add(self, name: str, term: Array) -> None:
         self.noted[name] = self.noted.get(name, 0.0) + term
 
-    def _keep_moments(
-        self, objective: Objective, t: int, beta: float, x: Array, total: Array, released: Array, loss: Array
-    ) -> None:
+    def _keep_moments(self, objective: Objective, t: int, beta: float, vectors: Sequence[Array]) -> None:
+        x, total, released, loss = vectors
         here = [name for name, (_, moment) in PLACES.items() if t == moment(objective.n)]
         if not here:
             return
         gradient = beta * _population_gradient(objective, x)
         q = dual_exponent(objective.problem.constants.norm)
-        vectors = dict(moment=released, loss=loss, statistical=gradient - total, noise=released - total)
+        kept = dict(moment=released, loss=loss, statistical=gradient - total, noise=released - total)
         for name in here:
-            self.noted |= {f"{key}_{name}": np.linalg.norm(v, ord=q, axis=-1) ** 2 for key, v in vectors.items()}
+            self.noted |= {f"{key}_{name}": np.linalg.norm(v, ord=q, axis=-1) ** 2 for key, v in kept.items()}
 
     def _add_values(self, regulariser: Any, t: int, state: Any) -> None:
         """Add what is noted of a regulariser with a value and a Lip formula (``value``, ``terms.loss_bound``)."""

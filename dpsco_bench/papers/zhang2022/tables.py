@@ -47,12 +47,11 @@ def _conversions(text: TableText, inputs: Inputs) -> ReportTable:
         "Real ε of the paper's ρ": Column("real", partial(number, digits=4), "epsilon_real", numeric=True),
         "Verdict": Column("verdict"),
     }
-    rows = [conversion(*setting) for setting in SETTINGS]
     note = (
         "ρ = ε/(2 √l) by the printed conversion, m by the exact Gaussian-DP formula. Noise of exactly ρ, without the "
         "slack of eq. (6); the last row lies where the conversion does not hold (erratum E1)."
     )
-    return ReportTable(text.id, text.title, columns, rows, note)
+    return ReportTable(text.id, text.title, columns, [conversion(*setting) for setting in SETTINGS], note)
 
 
 @computed("zhang2022.levels")

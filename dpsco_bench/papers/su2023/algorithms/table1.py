@@ -111,12 +111,6 @@ LONGEST = 1.1
 """Features of the projected problem are clipped to this norm."""
 
 
-def random_projection(m: int, d: int) -> np.ndarray:
-    """``Phi (m, d)`` with entries N(0, 1/m): public, the same in every run."""
-    stream = Stream(stream_key(0, "random projection", f"{m} x {d}"), np)
-    return stream.normal(0, 1, 0, m, d)[0].astype(np.float64) / np.sqrt(m)
-
-
 class Projected:
     """The losses ``f(<v, Phi a>, y)`` of ``v in Phi C``, ``(R, m)``, C the objective's domain; slopes are clipped.
 
@@ -129,7 +123,9 @@ class Projected:
         if not isinstance(problem, GeneralisedLinear):
             raise Refusal(f"random projection of {problem.name}", "its class is no GeneralisedLinear, with a slope")
         xp, d = objective.xp, problem.dimension
-        self.objective, self.matrix = objective, random_projection(m, d)
+        stream = Stream(stream_key(0, "random projection", f"{m} x {d}"), np)  # public, the same in every run
+        self.objective = objective
+        self.matrix = stream.normal(0, 1, 0, m, d)[0].astype(np.float64) / np.sqrt(m)
         self._slope: Callable[[Array, Array], Array] = problem.slope
         self._steepest, self.momenta = steepest, growing_momenta()
         self.phi = xp.asarray(self.matrix, dtype=objective.dtype)

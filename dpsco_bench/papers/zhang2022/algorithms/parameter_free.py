@@ -32,11 +32,9 @@ from dpsco_bench.problems.base import Constants, Trait
 class Confidence:
     """The quantities of Theorem 11 that make its statements hold with probability ``1 - delta_f``.
 
-    Attributes
-    ----------
-    Phi : float, ``sqrt(ln(20 d n ln(2 kappa_pf n)/delta_f))``
-    A, A_noise : float, ``8 sqrt2 C2d`` and ``8 sqrt(d) C2p``: the factors of the gradients' deviations and of the noise
-    private : float, ``A_noise (G + D H) Phi log2(2n)/rho``, the coefficient of t^2 in xi_t
+    ``Phi = sqrt(ln(20 d n ln(2 kappa_pf n)/delta_f))``; ``A = 8 sqrt2 C2d`` and ``A_noise = 8 sqrt(d) C2p`` are the
+    factors of the gradients' deviations and of the noise, ``private = A_noise (G + D H) Phi log2(2n)/rho`` is the
+    coefficient of t^2 in xi_t.
     """
 
     kappa_pf: float
@@ -137,9 +135,8 @@ def plan(
     m = {"printed": printed_rho(given, rho), "accounted": gdp_mu(given.epsilon, given.delta), "noise_off": inf}
     made = confidence(given.constants, given.n, given.d, m[given.variant], failure, factors)
     options = Reduction("parameter_free", 3.0, sensitivity, radius, rho, run_last_round, clip_differences)
-    told: Schedule = dict(regulariser=regulariser, initial_wealth=initial_wealth)
-    told = {**told, **{name: getattr(made, name) for name in QUANTITIES}, "loss_bound": made.loss_bound(given.n)}
-    return tree_plan(given, options, **told)
+    told: Schedule = {name: getattr(made, name) for name in QUANTITIES} | {"loss_bound": made.loss_bound(given.n)}
+    return tree_plan(given, options, regulariser=regulariser, initial_wealth=initial_wealth, **told)
 
 
 @plan.run
