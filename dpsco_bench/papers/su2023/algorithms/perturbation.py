@@ -68,7 +68,7 @@ def perturbation_plan(
     output_scale: float | None = None,
     warnings: tuple[str, ...] = (),
 ) -> Plan:
-    """Plan of one perturbed minimisation: lambda, m with ``J`` m-strongly convex, alpha, and s1 and s2 as printed.
+    """Plan one perturbed minimisation: ridge lambda, convexity m of ``J``, accuracy alpha, scales s1 and s2 as printed.
 
     There is no H without s2. A closed form (see `has_closed_form`) costs n gradients and, without H, attains 0 for
     alpha, as the plan says. The release of the minimiser costs ``rank ln(1 + beta/(n m))`` for the determinants and
@@ -103,9 +103,9 @@ def perturbation_plan(
 class CertifiedMinimiser:
     """``argmin F(x) + ridge ||x||^2 + <b, x>/n`` over the domain, for each row's own ``b``, up to ``accuracy``.
 
-    The whole is m-strongly convex, m > 0 the ``convexity``. Accuracy 0 and one step ask for the closed form, an exact
-    projection where all Hessians are multiples of the identity. Computed in float64; `Info.certify` keeps the gradient
-    mapping, and which rows rounding kept from the accuracy.
+    The ridge is at least 0, and the whole m-strongly convex, m > 0 the ``convexity``. Accuracy 0 and one step ask for
+    the closed form, an exact projection where all Hessians are multiples of the identity. Computed in float64;
+    `Info.certify` keeps the gradient mapping, and which rows rounding kept from the accuracy.
     """
 
     def __init__(self, objective: Objective, ridge: float, convexity: float, accuracy: float, steps: int) -> None:

@@ -112,7 +112,7 @@ LONGEST = 1.1
 
 
 class Projected:
-    """The losses ``f(<v, Phi a>, y)`` of ``v in Phi C``, ``(R, m)``, C the objective's domain; slopes are clipped.
+    """The losses ``f(<v, Phi a>, y)`` of ``v (R, m)`` in Phi C, C the domain, slopes clipped to ``+-steepest``.
 
     Points of Phi C are up to ``||Phi||`` times as long as those of C, so that a loss which is Lipschitz on C only, such
     as the squared one, is steeper there. Raises Refusal for a problem that does not say its loss by the margin.
