@@ -83,7 +83,12 @@ def noisy_smd_plan(
     p, l, L0 = ball_order(given, 1.0, 2.0), given.l, c.lipschitz
     smooth = SmoothNorm(p, d, norm_rule)
     kappa = smooth.kappa
-    epsilon = _working_epsilon(given, kappa * sqrt(d * l) / n, risk)
+    given.choice("risk", risk, ("empirical", "population"))
+    given.require("epsilon", given.epsilon, full or given.epsilon <= 1, "at most 1 for batches with replacement")
+    if risk == "population" and full:
+        reason = "an accountant would solve for eps, the theorem runs everything with eps'"
+        raise Refusal("risk population with variant fullbatch", reason, given.source)
+    epsilon = given.epsilon if risk == "empirical" else min(given.epsilon, sqrt(kappa * sqrt(d * l) / n))
     planned = floor((epsilon * n) ** 2 / (16 * d * kappa * l))
     T = given.count("steps", steps) or max(1, planned)
     if full and batch is not None:
@@ -119,17 +124,6 @@ def noisy_smd(objective, plan, mechanism):
         total = total + x
         objective.observe(x)
     return cast_like(total / plan.steps, x)
-
-
-def _working_epsilon(given: Setting, unit: float, risk: str) -> float:
-    """Compute the eps of the schedule; ``unit`` is ``kappa_q sqrt(d l)/n``, the square of the paper's eps'."""
-    given.choice("risk", risk, ("empirical", "population"))
-    proven = given.variant == "fullbatch" or given.epsilon <= 1
-    given.require("epsilon", given.epsilon, proven, "at most 1 for batches with replacement")
-    if risk == "population" and given.variant == "fullbatch":
-        reason = "an accountant would solve for eps, the theorem runs everything with eps'"
-        raise Refusal("risk population with variant fullbatch", reason, given.source)
-    return given.epsilon if risk == "empirical" else min(given.epsilon, sqrt(unit))
 
 
 @algorithm(
