@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, get_args
 
 from dpsco_bench.errors import InputError, Refusal, checked_count
+from dpsco_bench.geometry.ball import FeasibleSet
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.plan import Plan, PrivacySpec
 from dpsco_bench.problems.base import Constants, Problem, Trait
@@ -61,9 +62,21 @@ class Setting:
         """``ln(1/delta)``."""
         return self.privacy.log_inverse_delta
 
+    @property
+    def ball(self) -> FeasibleSet:
+        """The bounded feasible set. Raises InputError on the whole space."""
+        if self.constants.ball is None:
+            raise self.error("domain", self.constants.domain, "a bounded, centrally symmetric set")
+        return self.constants.ball
+
     def error(self, key: str, value: object, allowed: str) -> InputError:
         """Build the error of a value outside its range."""
         return InputError(key, value, allowed, self.source)
+
+    def require(self, key: str, value: object, holds: bool, allowed: str) -> None:
+        """Raise the error of a value unless what it must satisfy holds."""
+        if not holds:
+            raise self.error(key, value, allowed)
 
     def count(self, key: str, value: int | None, top: float = math.inf, least: int = 1) -> int | None:
         """Return a count as given, None for the theorem's. Raises InputError below ``least`` or above ``top``."""

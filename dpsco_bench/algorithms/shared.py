@@ -18,9 +18,7 @@ def mirror_descent_plan(given: Setting, steps: int | None, most_steps: int | Non
     For a setting on a ball; ``steps`` replaces T, ``most_steps`` caps it.
     """
     c, n, eps = given.constants, given.n, given.epsilon
-    if c.ball is None:
-        raise given.error("domain", c.domain, "a ball")
-    geometry = ball_geometry(c.ball)
+    geometry = ball_geometry(given.ball)
     width, logarithm = geometry.squared_width(given.d), log(n / given.delta)
     T = given.count("steps", steps) or max(1, round((c.diameter * n * eps / logarithm) ** 2 / width))
     T = min(T, given.count("most_steps", most_steps) or T)
@@ -38,9 +36,9 @@ def optimal_step(plan, mechanism):
     return sqrt(2 * plan.bregman_radius / (plan.steps * variance))
 
 
-def averaged_steps(objective, plan, mechanism, step):
-    """T mirror steps of a given length on ``(R, d)``; returns the average of the iterates after each."""
-    geometry = ball_geometry(objective.domain)
+def averaged_steps(objective, plan, mechanism, step=None):
+    """T mirror steps of one length, by default `optimal_step`, on ``(R, d)``; returns the average of z_1..z_T."""
+    geometry, step = ball_geometry(objective.domain), step or optimal_step(plan, mechanism)
 
     def moved(z, t):
         gradient = mechanism.release("gradient", objective.mean_gradient(z), t) + objective.regulariser_gradient(z)
@@ -59,9 +57,12 @@ def average(objective, x, steps, step):
     return cast_like(total / steps, x)
 
 
-def projected_sgd(objective, plan, mechanism, step):
-    """Projected steps of one size on noisy batch gradients, on iterates ``(R, d)``; returns the mean of x^1..x^T."""
-    x = objective.start
+def projected_sgd(objective, plan, mechanism, step=None):
+    """Projected steps of one size, by default the plan's, on noisy batch gradients and iterates ``(R, d)``.
+
+    Returns the mean of x^1..x^T, the iterates before each step.
+    """
+    x, step = objective.start, step or plan.step
     total = float64_zeros(x)
     for t in range(plan.steps):
         total = total + x

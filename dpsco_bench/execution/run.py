@@ -333,15 +333,18 @@ def _kind(entry: ChargedCell) -> str:
 class RoundObserver:
     """Sees the rounds of one block of replicates; one object per block.
 
-    It may know what the algorithm must not, such as the optimum, and it hands nothing back.
+    It may know what the algorithm must not, such as the optimum, and it hands nothing back. `noted` are extras by name.
     """
+
+    def __init__(self) -> None:
+        self.noted: dict[str, Any] = {}
 
     def __call__(self, objective: Objective, **state: Any) -> None:
         """See the state of a round: arrays by name, ``(R, ...)``, as the algorithm shows them."""
 
     def finish(self, objective: Objective, output: Any) -> Mapping[str, Any]:
         """See the output ``(R, d)``, and give what the rounds came to: extras, as of `Info`."""
-        return {}
+        return self.noted
 
 
 OBSERVERS: Registry[type[RoundObserver]] = Registry("rounds", "observers")

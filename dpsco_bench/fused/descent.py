@@ -240,21 +240,18 @@ def projected_run(objective: Any, mechanism: Any, x: Array, total: Array, eta: A
     """
     steps = steps_of(objective, mechanism, "gradient", sampled=True)
     ridge, domain = objective.problem.constants.regularisation, domain_of(objective)
-    for t, k in steps.stretches(0, mechanism.plan.query("gradient").releases):
-        sizes, counted, scales = _values(eta, t, k), _values(weights, t, k), steps.scales(t, k)
-        for tile in steps.tiles(t, k):
-            s, told = tile.steps, (tile.rows, tile.records, steps.form, tile.noise)
-            steps.run(projected_steps, x, total, *told, scales[s], sizes[s], counted[s], ridge, domain)
-        objective.observe(x)
+    for t, scales, tile in steps.walk(x, 0, mechanism.plan.query("gradient").releases):
+        sizes, counted = (_values(given, t, len(scales)) for given in (eta, weights))
+        steps.run(projected_steps, x, total, *steps.told(tile), scales, sizes, counted, ridge, domain)
 
 
 def _values(given: Any, t: int, k: int) -> np.ndarray:
     return np.asarray(given(t, k), dtype=np.float64) if callable(given) else np.full(k, float(given))
 
 
-def projected_sgd_run(objective: Any, plan: Any, mechanism: Any, step: float) -> Array:
+def projected_sgd_run(objective: Any, plan: Any, mechanism: Any, step: float | None = None) -> Array:
     """Run `algorithms.shared.projected_sgd`, compiled."""
-    x = objective.start
+    x, step = objective.start, step or plan.step
     total = x.copy()
     projected_run(objective, mechanism, x, total, step, lambda t, k: np.arange(t + 1, t + k + 1) < plan.steps)
     return total / plan.steps
@@ -269,8 +266,8 @@ def phased_run(objective: Any, plan: Any, mechanism: Any) -> Array:
         u, total, eta = w.copy(), w.copy(), np.full(size, plan.step / 4**i)
         zero, one = np.zeros(size), np.ones(size)
         for tile in steps.tiles(position, size):
-            s, told = tile.steps, (tile.rows, tile.records, steps.form, tile.noise)
-            steps.run(projected_steps, u, total, *told, zero[s], eta[s], one[s], ridge, domain)
+            s = tile.steps
+            steps.run(projected_steps, u, total, *steps.told(tile), zero[s], eta[s], one[s], ridge, domain)
         position += size
         w = objective.project(mechanism.release(phase_name(i), total / (size + 1), 0))
         objective.observe(w)

@@ -99,16 +99,12 @@ def full_tiles(objective: Any, mechanism: Any, x: Array) -> Iterator[tuple[slice
     mean = by_products(objective.problem, objective.data)
     if known is None:
         mean = moments_gradient(objective, releases) or mean
-    for t, k in steps.stretches(0, releases):
-        scales = steps.scales(t, k)
-        for tile in steps.tiles(t, k, whole=known is None):
-            first, last = t + tile.steps.start, t + tile.steps.stop
-            if known is not None:
-                yield slice(first, last), known, scales[tile.steps], tile
-                continue
-            for s in range(last - first):
-                gradient = np.ascontiguousarray(mean(x))
-                noise = tile.noise[s : s + 1] if len(tile.noise) > 1 else tile.noise
-                at = slice(first + s, first + s + 1)
-                yield at, (gradient, *WHOLE[3:]), scales[at.start - t : at.stop - t], replace(tile, noise=noise)
-        objective.observe(x)
+    for first, scales, tile in steps.walk(x, 0, releases, whole=known is None):
+        if known is not None:
+            yield slice(first, first + len(scales)), known, scales, tile
+            continue
+        for s in range(len(scales)):
+            gradient = np.ascontiguousarray(mean(x))
+            noise = tile.noise[s : s + 1] if len(tile.noise) > 1 else tile.noise
+            at = slice(first + s, first + s + 1)
+            yield at, (gradient, *WHOLE[3:]), scales[s : s + 1], replace(tile, noise=noise)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_bench.algorithms.shared import optimal_step
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.descent import NUMBERS, TOGETHER, descend, projected_steps, to_factors
 from dpsco_bench.fused.full import WHOLE, full_tiles
@@ -177,10 +178,10 @@ def full_mirror_run(objective: Any, mechanism: Any, geometry: Geometry, step: fl
     return steps.total
 
 
-def averaged_run(objective: Any, plan: Any, mechanism: Any, step: float) -> Array:
+def averaged_run(objective: Any, plan: Any, mechanism: Any, step: float | None = None) -> Array:
     """Run `algorithms.shared.averaged_steps`, compiled."""
     geometry = ball_mirror(objective.domain, objective.start.shape[-1])
-    return full_mirror_run(objective, mechanism, geometry, step) / plan.steps
+    return full_mirror_run(objective, mechanism, geometry, step or optimal_step(plan, mechanism)) / plan.steps
 
 
 def on_its_own_ball(objective: Any, plan: Any, mechanism: Any) -> bool:
@@ -195,10 +196,7 @@ def truncated_run(objective: Any, plan: Any, mechanism: Any) -> Array:
     limits = plan.p / (plan.p - 1.0), float(plan.threshold)
     moved = MirrorSteps(objective, smooth_mirror(norm, plan.p, objective.domain.radius), limits)
     steps = Steps(objective, mechanism, "gradient", batch=plan.batch)
-    for t, k in steps.stretches(0, plan.steps):
-        scales, eta, one = steps.scales(t, k), np.full(k, 1.0 / plan.gamma), np.ones(k)
-        for tile in steps.tiles(t, k, t * plan.batch):
-            s = tile.steps
-            moved(tile, steps.form, NO_MEAN, scales[s], eta[s], one[s])
-        objective.observe(moved.x)
+    for _, scales, tile in steps.walk(moved.x, 0, plan.steps):
+        k = len(scales)
+        moved(tile, steps.form, NO_MEAN, scales, np.full(k, 1.0 / plan.gamma), np.ones(k))
     return moved.total / plan.steps

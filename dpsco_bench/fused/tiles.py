@@ -162,6 +162,24 @@ class Steps:
         """Scale of the noise of each step, ``(steps,)``."""
         return self.mechanism.noise_scales(self.query, first, steps) if self.query else np.zeros(steps)
 
+    def walk(
+        self, x: Array, first: int, steps: int, record: int | None = None, **keys: bool
+    ) -> Iterator[tuple[int, np.ndarray, Tile]]:
+        """Yield the first step, the scales of the noise and the tile of all tiles of steps ``first ...``, as `tiles`.
+
+        The caller moves ``x`` in place; it is shown where the measurement looks.
+        """
+        record = first if record is None else record
+        for t, k in self.stretches(first, steps):
+            scales = self.scales(t, k)
+            for tile in self.tiles(t, k, record + (t - first) * self.width, **keys):
+                yield t + tile.steps.start, scales[tile.steps], tile
+            self.objective.observe(x)
+
+    def told(self, tile: Tile) -> tuple[Any, ...]:
+        """Collect what compiled loops are told of a tile: rows, records, their form, noise."""
+        return tile.rows, tile.records, self.form, tile.noise
+
     def tiles(
         self, first: int, steps: int, record: int | None = None, variates: bool = True, whole: bool = False
     ) -> Iterator[Tile]:

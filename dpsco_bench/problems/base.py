@@ -350,7 +350,10 @@ class Problem:
 
     def risk(self, x: Array, data: Any) -> Array:
         """Risk with the regulariser, shape ``(R,)``: empirical, or the population's where `population`."""
-        raise InputError("problem", self.name, "a problem with risk")
+        excess = self.excess_risk(x, data)
+        if excess is None:
+            raise InputError("problem", self.name, "a problem with risk")
+        return excess + self.optimal_risk(data)
 
     def optimal_risk(self, data: Any) -> float | np.ndarray:
         """Compute the minimum (or infimum) of the risk over the domain; ``(R,)`` where rows differ."""

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError
+from dpsco_bench.geometry.ball import FeasibleSet
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 from dpsco_bench.problems.base import Constants
@@ -61,6 +62,13 @@ class BoundContext:
     start_risk: float = math.nan
     extras: Mapping[str, Any] = field(default_factory=dict)
     by_replicate: bool = False
+
+    @property
+    def ball(self) -> FeasibleSet:
+        """The bounded feasible set. Raises InputError on the whole space."""
+        if self.constants.ball is None:
+            raise InputError("domain", self.constants.domain, "a bounded set")
+        return self.constants.ball
 
     def extra(self, name: str) -> Any:
         """Return a measured quantity: its mean, or a value for each replicate where they are judged one by one.

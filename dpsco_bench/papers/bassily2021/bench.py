@@ -43,14 +43,7 @@ SOURCE = Path(__file__).with_suffix(".c")
 
 @dataclass(frozen=True)
 class SampledSgdTask:
-    """Hold what all of them run.
-
-    Attributes
-    ----------
-    replicates, d, n : int, R, d, number of records
-    steps : int, T
-    step, scale : float, step size, standard deviation of the noise
-    """
+    """A task of all: R, d and T, number of records, step size, and the noise's standard deviation."""
 
     replicates: int
     d: int
@@ -189,12 +182,14 @@ def torch_run(
     return run
 
 
+JAX, ONE_BY_ONE = "JAX vmap + scan, float64", "NumPy, one run at a time"
 PEERS: dict[str, tuple[Callable[[SampledSgdTask], Callable[[], Array]], str]] = {
     "plain C loop": (c_run, "float64"),
     "vectorised C loop": (partial(c_run, wide=True), "float64"),
-    "JAX vmap + scan, float64": (jax_run, "float64"),
+    JAX: (jax_run, "float64"),
     "JAX vmap + scan, float32": (jax_run, "float32"),
     "PyTorch, float64": (torch_run, "float64"),
+    ONE_BY_ONE: (lambda task: partial(script_run, task), "float64"),
 }
 
 
@@ -213,25 +208,17 @@ def cases() -> Iterator[BenchCase]:
     """Set the goal against JAX in float64; ours is float64 everywhere."""
     for replicates, d in SIZES:
         steps = max(64, min(4096, MOST_VALUES // (replicates * d)))
-        common = dict(
-            id="P1_peers", case=f"noisy SGD, R/d = {replicates}/{d}", unit="step of a replicate", sense=AT_LEAST
-        )
+        case = f"noisy SGD, R/d = {replicates}/{d}"
         for peer, (make, dtype) in PEERS.items():
-            task = SampledSgdTask(replicates, d, steps, dtype=dtype)
-            least = JAX_GOAL if peer == "JAX vmap + scan, float64" else None
-            yield BenchCase(**common, peer=peer, goal=least, build=partial(_pair, task, make), limit=CHAIN)
-        yield BenchCase(
-            **common,
-            peer="NumPy, one run at a time",
-            goal=None,
-            build=partial(_pair, SampledSgdTask(replicates, d, steps), lambda task: partial(script_run, task), 1),
-        )
+            task, runs = SampledSgdTask(replicates, d, steps, dtype=dtype), 1 if peer == ONE_BY_ONE else replicates
+            least, build = JAX_GOAL if peer == JAX else None, partial(_pair, task, make, runs)
+            yield BenchCase("P1_peers", case, peer, "step of a replicate", AT_LEAST, least, build, CHAIN)
 
 
-def _pair(task: SampledSgdTask, make: Callable[[SampledSgdTask], Callable[[], Array]], runs: int = 0) -> Pair:
-    """Pair our run with a peer's, which makes that many runs; 0: as many as we do."""
+def _pair(task: SampledSgdTask, make: Callable[[SampledSgdTask], Callable[[], Array]], runs: int) -> Pair:
+    """Pair our run with a peer's, which makes that many runs."""
     ours, peer = partial(TimedRun(task.cell, task.replicates, task.scale), True), make(task)
-    return Pair(ours, peer, task.replicates * task.steps, (runs or task.replicates) * task.steps)
+    return Pair(ours, peer, task.replicates * task.steps, runs * task.steps)
 
 
 FRANK_WOLFE_SIZES = ((64, 128, 3.5), (256, 128, 3.5), (64, 1024, 8.0), (256, 1024, 8.0))
@@ -321,16 +308,9 @@ def poly_sfw_cases() -> Iterator[BenchCase]:
 def frank_wolfe_cases() -> Iterator[BenchCase]:
     """G4: records, gradients, noise and steps of whole runs; compilation and the keys of JAX are outside the clock."""
     for replicates, d, least in FRANK_WOLFE_SIZES:
-        yield BenchCase(
-            id="G4",
-            case=f"poly_sfw, R/d = {replicates}/{d}",
-            peer="JAX vmap + scan, float64",
-            unit="score",
-            sense=AT_LEAST,
-            goal=least,
-            limit="where scores lie far apart, each of the 2d has its noise drawn",
-            build=partial(_frank_wolfe_pair, FrankWolfeTask(replicates, d)),
-        )
+        case, build = f"poly_sfw, R/d = {replicates}/{d}", partial(_frank_wolfe_pair, FrankWolfeTask(replicates, d))
+        limit = "where scores lie far apart, each of the 2d has its noise drawn"
+        yield BenchCase("G4", case, JAX, "score", AT_LEAST, least, build, limit)
 
 
 def _frank_wolfe_pair(task: FrankWolfeTask) -> Pair:

@@ -16,7 +16,7 @@ from dpsco_bench.papers.bassily2021.laws import largest_excess
 from dpsco_bench.report import elements
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, tick_text, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, SHADES, Panel
-from dpsco_bench.report.elements import Sizes, sweep
+from dpsco_bench.report.elements import sweep
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import number, span
 from dpsco_bench.report.own_figures import paper_figure
@@ -121,58 +121,50 @@ def vertices_panels(inputs: Inputs) -> Sequence[Panel]:
     "bassily2021.smd_sfw_map",
     "Mirror descent against Frank-Wolfe over (n, d)",
     "Measured, claim bassily2021.smd_sfw.",
-    lambda inputs: map_message(ratios_by_size(inputs)),
+    lambda inputs: map_message(ratios(inputs)),
 )
 def map_panels(inputs: Inputs) -> Sequence[Panel]:
     """Frank-Wolfe's risk over mirror descent's, cell by cell."""
-    rows = ratios_by_size(inputs)
-    return [_map(rows)] if rows else []
+    found = ratios(inputs)
+    return [_map(found)] if found else []
 
 
-def ratios_by_size(inputs: Inputs) -> dict[int, dict[int, tuple[float, float]]]:
-    """Sort by d and n: (measured ratio, ratio of the bounds)."""
+def ratios(inputs: Inputs) -> dict[tuple[int, int], tuple[float, float]]:
+    """Frank-Wolfe's risk over mirror descent's by (d, n), as measured and of their bounds."""
     claim = next((c for c in inputs.claims if c.id == "bassily2021.smd_sfw"), None)
-    rows: dict[int, dict[int, tuple[float, float]]] = {}
+    above, below = (compiled("bassily2021.thm9", text) for text in (FRANK_WOLFE, MIRROR_DESCENT))
+    found = {}
     for part in claim.parts if claim else ():
         first, second = (sweep(inputs, "bassily2021.smd_sfw", part, "paper", m) for m in ("noisy_sfw", "noisy_smd"))
-        if first and second and (found := _ratios(first, second)):
-            rows[first.cells[0].context.d] = found
-    return rows
-
-
-def map_message(rows: dict[int, dict[int, tuple[float, float]]]) -> str:
-    """Say how often mirror descent is better, and where the paper's rule says so."""
-    found = [(d, n, measured) for d, row in rows.items() for n, (measured, _) in row.items()]
-    if not found:
-        return "Mirror descent against Frank-Wolfe: not measured together"
-    better = sum(measured > 1 for *_, measured in found)
-    return f"Mirror descent has less risk than Frank-Wolfe at {better} of {len(found)} sizes"
-
-
-def _ratios(frank_wolfe: Sizes, mirror: Sizes) -> dict[int, tuple[float, float]]:
-    """Sort by n: (measured ratio, ratio of the bounds)."""
-    found = {}
-    above, below = (compiled("bassily2021.thm9", text) for text in (FRANK_WOLFE, MIRROR_DESCENT))
-    for i, (first, second) in enumerate(zip(frank_wolfe.cells, mirror.cells, strict=True)):
-        bounds = above(first.printed) / below(second.printed)
-        found[int(first.value)] = (frank_wolfe.points.mean[i] / mirror.points.mean[i], bounds)
+        if first and second:
+            measured = first.points.mean / second.points.mean
+            for one, other, ratio in zip(first.cells, second.cells, measured, strict=True):
+                found[one.context.d, int(one.value)] = ratio, above(one.printed) / below(other.printed)
     return found
 
 
-def _map(rows: dict[int, dict[int, tuple[float, float]]]) -> Panel:
-    dimensions, sizes = sorted(rows), sorted({n for row in rows.values() for n in row})
-    grid = np.array([[math.log2(rows[d][n][0]) if n in rows[d] else math.nan for n in sizes] for d in dimensions])
+def map_message(found: dict[tuple[int, int], tuple[float, float]]) -> str:
+    """Say how often mirror descent is better."""
+    if not found:
+        return "Mirror descent against Frank-Wolfe: not measured together"
+    better = sum(measured > 1 for measured, _ in found.values())
+    return f"Mirror descent has less risk than Frank-Wolfe at {better} of {len(found)} sizes"
+
+
+def _map(found: dict[tuple[int, int], tuple[float, float]]) -> Panel:
+    dimensions, sizes = (sorted(set(values)) for values in zip(*found, strict=True))
+    grid = np.full((len(dimensions), len(sizes)), math.nan)
+    places = {(d, n): (dimensions.index(d), sizes.index(n)) for d, n in found}
+    for cell, place in places.items():
+        grid[place] = math.log2(found[cell][0])
     reach = max(1.0, float(np.nanmax(np.abs(grid))))
 
     def draw(axes: Axes) -> None:
         axes.pcolormesh(grid, cmap=BLUE_TO_ORANGE, vmin=-reach, vmax=reach, edgecolors="white", linewidth=1.0)
-        for i, d in enumerate(dimensions):
-            for j, n in enumerate(sizes):
-                if n not in rows[d]:
-                    continue
-                measured, bounds = rows[d][n]
-                axes.text(j + 0.5, i + 0.6, number(measured, 2), ha="center", va="center", size=8, color=INK)
-                axes.text(j + 0.5, i + 0.25, number(bounds, 2), ha="center", va="center", size=5.5)
+        for cell, (i, j) in places.items():
+            measured, bounds = (number(ratio, 2) for ratio in found[cell])
+            axes.text(j + 0.5, i + 0.6, measured, ha="center", va="center", size=8, color=INK)
+            axes.text(j + 0.5, i + 0.25, bounds, ha="center", va="center", size=5.5)
         axes.set_xticks(np.arange(len(sizes)) + 0.5, [tick_text(n) for n in sizes])
         axes.set_yticks(np.arange(len(dimensions)) + 0.5, [tick_text(d) for d in dimensions])
         axes.tick_params(length=0)

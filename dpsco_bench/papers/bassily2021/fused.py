@@ -22,11 +22,7 @@ from dpsco_bench.problems.data import NO_SLOPE, form_of
 from dpsco_bench.rng.counters import LAPLACE, ORDER
 from dpsco_bench.samplers.draws import LEAST_SCORES
 
-
-@fused("bassily2021.noisy_sgd", supports=descending, device=projecting)
-def noisy_sgd(objective, plan, mechanism):
-    """Run compiled: the mean of x^1..x^T, from the start to the iterate before the last step."""
-    return projected_sgd_run(objective, plan, mechanism, plan.step)
+fused("bassily2021.noisy_sgd", supports=descending, device=projecting)(projected_sgd_run)
 
 
 def takes_steps(objective, plan, mechanism):
@@ -44,12 +40,8 @@ def noisy_smd(objective, plan, mechanism):
     if isinstance(plan.query("gradient").records, Full):
         return (start + full_mirror_run(objective, mechanism, geometry, plan.step)) / plan.steps
     moved, steps = MirrorSteps(objective, geometry), Steps(objective, mechanism, "gradient", sampled=True)
-    for t, k in steps.stretches(0, plan.steps - 1):
-        scales, eta, one = steps.scales(t, k), np.full(k, plan.step), np.ones(k)
-        for tile in steps.tiles(t, k):
-            s = tile.steps
-            moved(tile, steps.form, NO_MEAN, scales[s], eta[s], one[s])
-        objective.observe(moved.x)
+    for _, scales, tile in steps.walk(moved.x, 0, plan.steps - 1):
+        moved(tile, steps.form, NO_MEAN, scales, np.full(len(scales), plan.step), np.ones(len(scales)))
     return (start + moved.total) / plan.steps
 
 
@@ -232,11 +224,7 @@ def poly_sfw(objective, plan, mechanism):
     few = width >= LEAST_SCORES and mechanism.scales["vertex"] > 0
     steps = steps_of(objective, mechanism, "vertex", looks=2, dim=0 if few else width)
     threshold = math.log(max(1.0, width / 16)) if few else -1.0
-    for t, k in steps.stretches(1, N):
-        scales = steps.scales(t, k)
-        for tile in steps.tiles(t, k, N + t - 1, variates=not few):
-            s, told = tile.steps, (tile.rows, tile.records, steps.form, tile.noise)
-            lazy = (threshold, t + s.start, *mechanism.address("vertex"))
-            steps.run(vertex_steps, x, before, estimate, *told, scales[s], eta, polytope.radius, lazy)
-        objective.observe(x)
+    for t, scales, tile in steps.walk(x, 1, N, record=N, variates=not few):
+        lazy = (threshold, t, *mechanism.address("vertex"))
+        steps.run(vertex_steps, x, before, estimate, *steps.told(tile), scales, eta, polytope.radius, lazy)
     return x

@@ -15,15 +15,9 @@ FARTHEST = 45.0
 
 
 def winning_probabilities(u: float, vertices: int) -> tuple[float, float]:
-    """Probabilities that the shifted ones of K scores with unit Laplace noise are the least.
+    """Probabilities that the score of ``+e_1`` or of ``-e_1`` is the least of K with unit Laplace noise.
 
-    Parameters
-    ----------
-    u : float, shift >= 0: the score of ``+e_1`` is lowered by u, that of ``-e_1`` raised by u, the others stay
-
-    Returns
-    -------
-    plus, minus : float, of ``+e_1`` and of ``-e_1``
+    The first is lowered by u >= 0, the second raised by u; the others stay.
     """
     from scipy.integrate import quad  # takes longer to import than most commands run
 

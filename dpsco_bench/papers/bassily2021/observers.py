@@ -23,18 +23,12 @@ def _linear(objective: Objective, rows: int) -> tuple[LinearLosses, np.ndarray]:
 class Estimates(RoundObserver):
     """Notes ``first_error`` and ``last_error``: dual norms of gradient estimate less gradient (Lemmas 6 and 17)."""
 
-    def __init__(self) -> None:
-        self._errors: dict[str, np.ndarray] = {}
-
     def __call__(self, objective: Objective, **state: Any) -> None:
         """See the estimate ``(R, d)``."""
         estimate = to_numpy(state["estimate"])
         problem, means = _linear(objective, len(estimate))
-        self._errors["last_error"] = problem.dual_norm(estimate + means)
-        self._errors.setdefault("first_error", self._errors["last_error"])
-
-    def finish(self, objective: Objective, output: Any) -> Mapping[str, Any]:
-        return self._errors
+        self.noted["last_error"] = problem.dual_norm(estimate + means)
+        self.noted.setdefault("first_error", self.noted["last_error"])
 
 
 @round_observer("bassily2021.distance")

@@ -49,12 +49,7 @@ class CubeFixed(Cube):
 
 
 class ShiftedRows(LinearSample):
-    """A fixed sample: column j has its pluses in rows ``(i + floor(j n/d)) mod n``, ``i < k``; nothing is random.
-
-    Parameters
-    ----------
-    pluses : array (S,), k, of every column
-    """
+    """A fixed sample: column j has its pluses in rows ``(i + floor(j n/d)) mod n``, ``i < k``, k of ``pluses (S,)``."""
 
     def __init__(self, n: int, d: int, draws: Draws, pluses: np.ndarray, scale: float) -> None:
         super().__init__(n, d, draws, len(pluses))

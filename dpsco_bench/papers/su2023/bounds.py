@@ -6,21 +6,13 @@ term.
 
 from __future__ import annotations
 
-from dpsco_bench.claims.bounds.registry import BoundContext, Symbol, bound, paper_bounds
-from dpsco_bench.geometry.ball import FeasibleSet
-
-
-def _set(c: BoundContext) -> FeasibleSet:
-    ball = c.constants.ball
-    assert ball is not None
-    return ball
-
+from dpsco_bench.claims.bounds.registry import Symbol, bound, paper_bounds
 
 SYMBOLS = {
     "L": Symbol("Lipschitz constant in the problem's norm", "constants.lipschitz"),
     "Delta": Symbol("strong convexity with respect to the gauge of the feasible set", "constants.gauge_convexity"),
-    "G": Symbol("Gaussian width of the feasible set", lambda c: _set(c).width(c.d)),
-    "diam2": Symbol("its Euclidean diameter", lambda c: _set(c).euclidean_diameter(c.d)),
+    "G": Symbol("Gaussian width of the feasible set", lambda c: c.ball.width(c.d)),
+    "diam2": Symbol("its Euclidean diameter", lambda c: c.ball.euclidean_diameter(c.d)),
     "M": Symbol("its diameter in its own norm", "constants.diameter"),
     "s1": Symbol("scale of the noise in the linear term", "scales.linear term"),
     "s2": Symbol("scale of the noise on the minimiser", "scales.output"),

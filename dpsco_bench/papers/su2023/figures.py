@@ -46,33 +46,28 @@ def width_message(inputs: Inputs) -> str:
     return WIDTH
 
 
-def _band(inputs: Inputs, claim: str) -> tuple[float, float] | None:
-    """Band of the k-support sweep, where the claim has one."""
-    found = inputs.claim(claim).parts.get("width_band")
-    low, high = found.band if found and found.band else (0.0, 0.0)
-    return (low, high) if 0 < low < high else None
-
-
 def _width_panel(inputs: Inputs, claim: str, title: str, parts: dict[str, str], formula: str) -> Panel | None:
     found = [(part, name, elements.sweep(inputs, claim, part, "paper")) for part, name in parts.items()]
     shown: list[tuple[str, str, Sizes]] = [(part, name, sizes) for part, name, sizes in found if sizes is not None]
     if not shown:
         return None
-    rows = [row for row in inputs.claim(claim).rows if row.calibration == "paper" and is_number(row.slope)]
-    bound, band, slopes = get_bound(formula), _band(inputs, claim), {row.part: float(row.slope) for row in rows}
+    results, bound = inputs.claim(claim), get_bound(formula)
+    rows = [row for row in results.rows if row.calibration == "paper" and is_number(row.slope)]
+    slopes = {row.part: float(row.slope) for row in rows}
+    bands = {"width_ksupport": results.parts["width_band"].band} if "width_band" in results.parts else {}
 
     def draw(axes: Axes) -> None:
         ends: list[float] = []
         labels = []
         for (part, name, sizes), colour, ink in zip(shown, SHADES, TEXTS, strict=False):
             ends += elements.draw_sweep(axes, sizes.points, colour, "o")
-            more = (("shaded: its band", ink),) if band and part == "width_ksupport" else ()
+            more = (("shaded: its band", ink),) if part in bands else ()
             said = f"{name} {slope(slopes[part])}" if part in slopes else name
             labels.append(EndLabel(sizes.points.mean[-1], said, ink, more))
-            values = np.array([bound.value(cell.printed) for cell in sizes.cells])
-            if band and part == "width_ksupport":
-                axes.fill_between(sizes.points.x, band[0] * values, band[1] * values, color=colour, alpha=0.15, lw=0)
-                ends += [*(band[0] * values), *(band[1] * values)]
+            if part in bands:
+                low, high = np.outer(bands[part], [bound.value(cell.printed) for cell in sizes.cells])
+                axes.fill_between(sizes.points.x, low, high, color=colour, alpha=0.15, lw=0)
+                ends += [*low, *high]
         cells, points = shown[0][2]
         values = elements.through(points, [bound.value(cell.printed) for cell in cells])
         axes.plot(points.x, values, color=INK, linewidth=0.9, linestyle=(0, (4, 2)))

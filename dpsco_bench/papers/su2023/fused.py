@@ -140,12 +140,8 @@ def exponentiated_steps(u, z, total, rows, full, noise, scale, ridge, radius, st
 def accelerated_steps(x, matrix, target, momenta, domain):
     """Step all rows from ``y = x`` in place: ``x' = P(y - (matrix y - target))``, ``y = x' + momentum (x' - x)``.
 
-    Parameters
-    ----------
-    x, target : array (R, d)
-    matrix : array (d, d), symmetric, the Hessian over the largest curvature; so is the target
-    momenta : array (k,)
-    domain : tuple, see `fused.tiles.domain_of`
+    x and target are ``(R, d)``, momenta ``(k,)``; ``matrix (d, d)``, symmetric, is the Hessian over the largest
+    curvature, as the target is; the domain is that of `fused.tiles.domain_of`.
     """
     ball, radius, _ = domain
     d = x.shape[1]

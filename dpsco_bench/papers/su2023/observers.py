@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
-
-import numpy as np
 
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.execution.run import RoundObserver, round_observer
@@ -16,14 +13,8 @@ from dpsco_bench.problems.objective import Objective
 class Cover(RoundObserver):
     """Notes ``moved = ||P(x + H) - x||^2`` for the minimiser x with noise H, and ``unprojected = ||H||^2``."""
 
-    def __init__(self) -> None:
-        self._noted: dict[str, np.ndarray] = {}
-
     def __call__(self, objective: Objective, **state: Any) -> None:
         """See the minimiser, the noisy and the projected point, ``(R, d)`` each."""
         x = to_numpy(state["minimiser"])
         for name, key in (("moved", "projected"), ("unprojected", "noisy")):
-            self._noted[name] = ((to_numpy(state[key]) - x) ** 2).sum(axis=-1)
-
-    def finish(self, objective: Objective, output: Any) -> Mapping[str, Any]:
-        return self._noted
+            self.noted[name] = ((to_numpy(state[key]) - x) ** 2).sum(axis=-1)

@@ -5,16 +5,8 @@ A name is that of its theorem: ``thm4_2`` is Theorem 4.2. Those of ``explicit`` 
 
 from __future__ import annotations
 
-from dpsco_bench.claims.bounds.registry import BoundContext, Symbol, paper_bounds
-from dpsco_bench.geometry.ball import FeasibleSet
+from dpsco_bench.claims.bounds.registry import Symbol, paper_bounds
 from dpsco_bench.geometry.mirror import ball_geometry
-
-
-def _ball(c: BoundContext) -> FeasibleSet:
-    ball = c.constants.ball
-    assert ball is not None
-    return ball
-
 
 SYMBOLS = {
     "G": Symbol("Lipschitz constant of a record's loss", "constants.lipschitz"),
@@ -34,9 +26,9 @@ SYMBOLS = {
     "B_opt": Symbol("Bregman divergence of the minimiser from the start", "extras.minimiser_divergence", "B"),
     "W": Symbol(
         "E sup_{w in C} <b, w>^2 of a standard normal b, C the feasible set",
-        lambda c: ball_geometry(_ball(c)).squared_width(c.d),
+        lambda c: ball_geometry(c.ball).squared_width(c.d),
     ),
-    "G_C": Symbol("E sup_{w in C} <b, w>, the Gaussian width of the feasible set", lambda c: _ball(c).width(c.d)),
+    "G_C": Symbol("E sup_{w in C} <b, w>, the Gaussian width of the feasible set", lambda c: c.ball.width(c.d)),
     "diam": Symbol("diameter of the feasible set in its own norm", "constants.diameter"),
 }
 THEOREMS = {

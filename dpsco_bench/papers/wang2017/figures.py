@@ -9,7 +9,6 @@ has the length ``R^2 (k+2)/(4 Lc) = (k+2)/(16 L)``: the radius cancels.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import log, sqrt
 
@@ -18,7 +17,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike, NDArray
 
-from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.papers.wang2017.algorithms.mirror_descent import least_noise_constant
 from dpsco_bench.papers.wang2017.problems.quadratics import CURVATURES
 from dpsco_bench.report.axes import tick_text
@@ -82,8 +80,8 @@ def shares(constant: float) -> tuple[Floats, Floats, Floats]:
     """Reaches ``(r,)``; by reach and h/L, the share left with noise off and the risk over the starting one."""
     most = reach_of(MOST_RECORDS, FEWEST_DIMENSIONS, EPSILON, DELTA, STEEPEST)
     reaches = np.geomspace(5.0, most, 73)
-    cells = [noise_share(reach, STIFFNESS, constant=constant) for reach in reaches]
-    return reaches, np.array([cell.off for cell in cells]), np.array([cell.risk for cell in cells])
+    bias, noise = np.array([risk_parts(reach, STIFFNESS, constant=constant) for reach in reaches]).swapaxes(0, 1)
+    return reaches, bias / (bias + noise), bias + noise
 
 
 def _map(inputs: Inputs, calibration: str, constant: float) -> Panel:
@@ -98,8 +96,10 @@ def _map(inputs: Inputs, calibration: str, constant: float) -> Panel:
         axes.text(0.9, 0.86, "noise", transform=axes.transAxes, size=8, color="white", weight="bold", ha="right")
         for found, marker in _measured(inputs, calibration):
             for cell in found.cells:
-                low, high = _stiffness(cell.context.schedule["steps"], marker)
-                x = _reach(cell)
+                c = cell.context
+                ends = (1.0, 1.0) if marker == "o" else (h / c.schedule["steps"] for h in CURVATURES)
+                low, high = (min(1.0, h) for h in ends)  # h/L: 1 of the fixed instance, else the family's range
+                x = reach_of(c.n, c.d, c.epsilon, c.delta, c.constants.smoothness * 0.5 * c.constants.diameter)  # G = 1
                 axes.plot([x, x], [low, high], "-", color=INK, linewidth=1.2)
                 axes.plot(x, sqrt(low * high), marker, color=INK, markersize=3.6)
         for y, text in ((0.9, "share left with"), (0.83, "noise off:")):
@@ -121,17 +121,6 @@ def _map(inputs: Inputs, calibration: str, constant: float) -> Panel:
     return Panel(title, draw, line)
 
 
-def _stiffness(steps: int, marker: str) -> tuple[float, float]:
-    """h/L of a measured cell: 1 of the fixed instance, the family's range else."""
-    return (1.0, 1.0) if marker == "o" else (min(1.0, CURVATURES[0] / steps), min(1.0, CURVATURES[1] / steps))
-
-
-def _reach(cell: CellEvidence) -> float:
-    """Compute the reach of a measured cell, whose gradients' bound is 1."""
-    c = cell.context
-    return reach_of(c.n, c.d, c.epsilon, c.delta, c.constants.smoothness * 0.5 * c.constants.diameter)
-
-
 def _measured(inputs: Inputs, calibration: str) -> list[tuple[Sizes, str]]:
     parts = (("round_l2-n", "o"), ("resolved_quadratic_l2-n", "s"))
     found = [(sweep(inputs, "wang2017.thm5.4", part, calibration), marker) for part, marker in parts]
@@ -142,17 +131,9 @@ Floats = NDArray[np.float64]
 
 
 def bias_and_variance(steps: int, curvature: ArrayLike) -> tuple[Floats, Floats]:
-    """Compute what T steps leave of the start's error, and the variance that the noise adds.
+    """``E (y_T - x*)/(x_0 - x*)``, and a coordinate's variance of y_T over ``(sigma/L)^2``, for h/L ``(c,)`` in (0, 1].
 
-    Parameters
-    ----------
-    steps : int, T, at least 1
-    curvature : array_like, shape ``(c,)``, h/L, in (0, 1]
-
-    Returns
-    -------
-    bias, variance : array, shape ``(c,)``
-        ``E (y_T - x*) / (x_0 - x*)``, and the variance of a coordinate of y_T over ``(sigma/L)^2``.
+    T, the number of steps, is at least 1.
     """
     h = np.atleast_1d(np.asarray(curvature, dtype=np.float64))
     y, z = np.ones_like(h), np.ones_like(h)
@@ -168,47 +149,18 @@ def bias_and_variance(steps: int, curvature: ArrayLike) -> tuple[Floats, Floats]
     return y, yy
 
 
-@dataclass(frozen=True)
-class NoiseShare:
-    """Expected excess risk of a cell, in its two parts, over that of the start.
-
-    Attributes
-    ----------
-    steps : int, T
-    bias, noise : array, shape ``(c,)``, what is left with noise off, and what the noise adds
-    """
-
-    steps: int
-    bias: Floats
-    noise: Floats
-
-    @property
-    def risk(self) -> Floats:
-        return self.bias + self.noise
-
-    @property
-    def off(self) -> Floats:
-        """Share of the risk that is left with noise off."""
-        return self.bias / self.risk
-
-
-def noise_share(reach: float, curvature: ArrayLike, signal: float = 0.5, constant: float = 1.0) -> NoiseShare:
-    """Compute the noise's share by the printed ``T = sqrt(Lc sqrt(B) n eps/(G sqrt(l W)))``, for several curvatures.
+def risk_parts(reach: float, curvature: ArrayLike, signal: float = 0.5, constant: float = 1.0) -> tuple[Floats, Floats]:
+    """Compute the excess risk after the printed ``T = sqrt(Lc sqrt(B) n eps/(G sqrt(l W)))`` steps, in two parts.
 
     Of G, L, R, n, d, eps and delta only the reach and h/L count: ``T = sqrt(sqrt(8) reach)``, and the variance of
-    y_T, summed over its d coordinates, is ``constant T (R/reach)^2`` times the factor of `bias_and_variance`.
-
-    Parameters
-    ----------
-    reach : float, ``(L R/G) n eps/sqrt(d l)``, > 0
-    curvature : array_like, shape ``(c,)``, h/L, in (0, 1]
-    signal : float, ``||x* - x_0||/R``, in (0, 1]
-    constant : float
-        c in ``sigma^2 = c G^2 T l/(n eps)^2``; ``4 eps^2/(mu^2 l)`` with the Gaussian-DP mu for the least noise.
+    y_T, summed over its d coordinates, is ``constant T (R/reach)^2`` times the factor of `bias_and_variance`. The reach
+    is ``(L R/G) n eps/sqrt(d l)``, the curvature h/L, ``(c,)``, in (0, 1], the signal ``||x* - x_0||/R``, in (0, 1],
+    and the constant c in ``sigma^2 = c G^2 T l/(n eps)^2``: ``4 eps^2/(mu^2 l)``, mu of Gaussian-DP, for the least
+    noise. Returns what is left with noise off and what the noise adds, ``(c,)``, over the excess risk of the start.
     """
     steps = max(1, round(sqrt(sqrt(8.0) * reach)))
     bias, variance = bias_and_variance(steps, curvature)
-    return NoiseShare(steps, bias**2, constant * steps * variance / (reach * signal) ** 2)
+    return bias**2, constant * steps * variance / (reach * signal) ** 2
 
 
 def reach_of(n: float, d: float, epsilon: float, delta: float, slope: float) -> float:

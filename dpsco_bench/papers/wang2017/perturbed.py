@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from dpsco_bench.problems.minimisers import (
     RADIUS_TOLERANCE,
     SECULAR_STEPS,
     MeanTerms,
-    Minimum,
     isotropic_minimiser,
     minimise_glm_in_ball,
 )
@@ -31,12 +31,8 @@ class PerturbedMinimiser:
 
     Computed on the host in float64 by Newton's method; `Info.certify` keeps how well. Of the gradients that this
     takes, only those of the certificate count, n per replicate: the sources list no number for an exact minimiser.
-    Hessians that are multiples of the identity have closed forms.
-
-    Parameters
-    ----------
-    objective : Objective
-        Of a generalised linear problem whose domain is R^d or an l2 ball, or with `Problem.isotropic_curvature`.
+    Hessians that are multiples of the identity have closed forms. Other objectives are those of generalised linear
+    problems on R^d or an l2 ball.
     """
 
     def __init__(self, objective: Objective, weight: float) -> None:
@@ -56,37 +52,25 @@ class PerturbedMinimiser:
 
     def solve(self, linear: Array | None) -> Array:
         """Minimisers ``(R, d)`` for linear terms ``b (R, d)``; None stands for zeros."""
-        xp = self.objective.xp
-        curvature = self.objective.problem.isotropic_curvature
-        if curvature is not None:
-            zeros = xp.zeros(self.shape, dtype=xp.float64)
-            given = zeros if linear is None else cast(xp.asarray(linear), xp.float64) / self.objective.n
-            return cast(isotropic_minimiser(self.objective, curvature, given, self.weight), self.objective.dtype)
-        terms = np.zeros(self.shape) if linear is None else to_numpy(linear).astype(np.float64)
-        problem = self.objective.problem
+        objective, problem, xp = self.objective, self.objective.problem, self.objective.xp
+        terms = xp.zeros(self.shape, dtype=xp.float64)
+        if linear is not None:
+            terms = cast(xp.asarray(linear), xp.float64) / objective.n
+        if problem.isotropic_curvature is not None:
+            found = isotropic_minimiser(objective, problem.isotropic_curvature, terms, self.weight)
+            return cast(found, objective.dtype)
         assert isinstance(problem, GeneralisedLinear)
-        mean = MeanTerms(problem, self.objective.host_data)
-        start = self._minimise(mean, np.zeros(self.shape[1]), problem.start).point
-        points, norms = self._minimisers(mean, terms / self.objective.n, start)
-        sizes = np.linalg.norm(terms / self.objective.n, axis=1) + self.objective.constants.lipschitz
-        self.info.certify(float(np.max(norms / sizes)))
-        self.objective.count(self.objective.n)
-        return xp.asarray(points, dtype=self.objective.dtype)
-
-    def _minimisers(self, mean: MeanTerms, terms: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Minimisers and norms of their gradients; small problems in all rows at once, as far as that settles them."""
-        points, norms, settled = np.empty_like(terms), np.empty(len(terms)), np.zeros(len(terms), dtype=bool)
-        if suits(mean, self.weight):
-            points, norms, settled = minimise_rows(mean, self._radius, terms, self.weight, start)
+        terms, mean = to_numpy(terms), MeanTerms(problem, objective.host_data)
+        minimise = partial(minimise_glm_in_ball, problem, mean.data, self._radius, weight=self.weight, mean=mean)
+        start = minimise(start=problem.start).point
+        points, norms, settled = minimise_rows(mean, self._radius, terms, self.weight, start)
         for row in np.flatnonzero(~settled):
-            best = self._minimise(mean, terms[row], start)
+            best = minimise(linear=terms[row], start=start)
             points[row], norms[row] = best.point, best.gradient_norm
-        return points, norms
-
-    def _minimise(self, mean: MeanTerms, linear: np.ndarray, start: np.ndarray) -> Minimum:
-        return minimise_glm_in_ball(
-            mean.problem, mean.data, self._radius, linear=linear, weight=self.weight, start=start, mean=mean
-        )
+        sizes = np.linalg.norm(terms, axis=1) + objective.constants.lipschitz
+        self.info.certify(float(np.max(norms / sizes)))
+        objective.count(objective.n)
+        return xp.asarray(points, dtype=objective.dtype)
 
 
 NUMBERS = 1 << 16
@@ -108,19 +92,13 @@ def minimise_rows(
 ) -> tuple[Array, Array, Array]:
     """Minimisers of ``F + (weight/2) ||.||^2 + <b, .>`` over ``||x||_2 <= radius`` for rows b of ``linear (R, d)``.
 
-    What `newton.minimise_glm_in_ball` does for one term, each row with a multiplier and step sizes of its own.
-
-    Parameters
-    ----------
-    start : array (d,), the first iterate of every row
-
-    Returns
-    -------
-    points : array (R, d)
-    gradient_norms : array (R,), of the Lagrangian
-    settled : array (R,) of bool; other rows mean nothing
+    What `minimisers.minimise_glm_in_ball` does for one term, each row with a multiplier and step sizes of its own, all
+    from the same start ``(d,)``. Returns points ``(R, d)``, norms ``(R,)`` of the Lagrangian's gradient, and the rows
+    that have settled, ``(R,)``; other rows, all of a large problem, mean nothing.
     """
-    points, norms, settled = np.empty_like(linear), np.empty(len(linear)), np.empty(len(linear), dtype=bool)
+    points, norms, settled = np.empty_like(linear), np.empty(len(linear)), np.zeros(len(linear), dtype=bool)
+    if not suits(mean, weight):
+        return points, norms, settled
     features, n = mean.data.features, mean.data.n
     products = np.ascontiguousarray((features[:, :, None] * features[:, None, :]).reshape(n, -1)) / n
     size = max(1, NUMBERS // n)

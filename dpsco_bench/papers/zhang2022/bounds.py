@@ -8,7 +8,6 @@ moment of normal noise in a dual norm.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from math import exp, expm1, gamma, inf, lgamma, log, pi, sqrt
 
@@ -18,6 +17,7 @@ from dpsco_bench.claims.bounds.registry import BoundContext, Symbol, bound, pape
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, node_units
+from dpsco_bench.papers.zhang2022.observers import PLACES
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.tree import prefix_nodes
 
@@ -107,12 +107,6 @@ THEOREMS = {
     "regret_law": "1/sum_{t=1}^{n} t^k",
     "one": "1",
 }
-PLACES: dict[str, tuple[str, Callable[[int], int]]] = {
-    "quarter": ("floor(n/4)", lambda n: n // 4),
-    "half": ("floor(n/2)", lambda n: n // 2),
-    "last": ("n - 1", lambda n: n - 1),
-}
-"""Rounds at which moments are kept."""
 MOMENTS = {
     # (4), (7), and the moments beside Theorems 4 and 8
     "statistical": ("4 (k+1)^2 sigma_G^2 t^(2k-1)/lambda", ", (4)"),

@@ -3,65 +3,40 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from dpsco_bench.algorithms.info import Info
-from dpsco_bench.fused.compiled import (
-    WIDTH,
-    added,
-    compiled,
-    exact_piece,
-    lanes_at,
-    no_lanes,
-    piece,
-    put_lanes,
-    summed,
-)
+from dpsco_bench.fused.compiled import WIDTH, added, compiled, exact_piece, lanes_at, no_lanes, piece, put_lanes, summed
 from dpsco_bench.fused.descent import descending, launch_steps, phased_run, projected_sgd_run, projecting, steps_of
 from dpsco_bench.fused.pieces import general_length, largest_of, lp_length, power, scale_by, slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.tiles import on_device
+from dpsco_bench.papers.zhang2022 import learners
+from dpsco_bench.papers.zhang2022.algorithms.baselines import dp_sgd
 from dpsco_bench.papers.zhang2022.algorithms.parameter_free import confidence_of
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, learner_setting, node_units, weights
-from dpsco_bench.papers.zhang2022.learners import (
-    FtrlAdagrad,
-    LpFtrl,
-    OgdAdagrad,
-    OgdFixed,
-    OptimisticFtrl,
-    OptimisticOmd,
-    Osd,
-    ParameterFree,
-    get_learner,
-)
+from dpsco_bench.papers.zhang2022.learners import RATE, TINY, LpFtrl, ParameterFree, get_learner
 from dpsco_bench.papers.zhang2022.observers import SUMS, Rounds
 from dpsco_bench.problems.data import CONSTANT, NO_SLOPE
 
-
-@fused("zhang2022.bftt19_noisy_sgd", supports=descending, device=projecting)
-def bftt19_noisy_sgd(objective, plan, mechanism):
-    """Run compiled: the mean of the iterates before each step."""
-    return projected_sgd_run(objective, plan, mechanism, plan.step)
-
-
-@fused("zhang2022.dp_sgd", supports=descending, device=projecting)
-def dp_sgd(objective, plan, mechanism):
-    """Run compiled: steps of the size that is best for the noise in force."""
-    variance = plan.lipschitz**2 + objective.start.shape[-1] * mechanism.scales["gradient"] ** 2
-    return projected_sgd_run(objective, plan, mechanism, plan.diameter / math.sqrt(plan.steps * variance))
-
-
+fused("zhang2022.bftt19_noisy_sgd", supports=descending, device=projecting)(projected_sgd_run)
+fused("zhang2022.dp_sgd", supports=descending, device=projecting)(partial(dp_sgd, descend=projected_sgd_run))
 fused("zhang2022.fkt20_phased_sgd", supports=descending, device=projecting)(phased_run)
 
 
 OGD_FIXED, OGD_ADAGRAD, OSD, FTRL, LP_FTRL, OPTIMISTIC_FTRL, OPTIMISTIC_OMD, PARAMETER_FREE = range(8)
+CLASSES = (
+    *(learners.OgdFixed, learners.OgdAdagrad, learners.Osd, learners.FtrlAdagrad),
+    *(LpFtrl, learners.OptimisticFtrl, learners.OptimisticOmd, ParameterFree),
+)
+KINDS = {cls: kind for kind, cls in enumerate(CLASSES)}
+"""Class of a learner -> its number."""
 FIXED, PRINTED, TIGHT = range(3)
 """Sources of the nodes' units: before the run, by equation (6), or as the least that are enough."""
-TINY = 1e-200
 KERNELS = Path(__file__).with_suffix(".cu")
-RATE = 2.0 / (2.0 - math.log(3.0))
 
 
 @piece
@@ -88,9 +63,7 @@ def onto_ball(w, radius):
     """Nearest point of the l2 ball, in place."""
     length = lp_length(w, 2.0)
     if length > radius:
-        factor = radius / length
-        for j in range(w.size):
-            w[j] *= factor
+        scale_by(w, radius / length)
 
 
 @piece
@@ -271,9 +244,7 @@ def leader(w, total, radius, p, squares):
         powers += found * ratio
         w[j] = -math.copysign(found, total[j])
     length = radius * math.sqrt(p - 1.0) * inverse_root(squares) * (largest * powers ** (1.0 / q))
-    factor = min(length, radius) / powers ** (1.0 / p)
-    for j in range(w.size):
-        w[j] *= factor
+    scale_by(w, min(length, radius) / powers ** (1.0 / p))
 
 
 @piece
@@ -365,24 +336,9 @@ def add_regularisers(loss, w, x, beta, ridge, half, best, sums):
 
 
 @exact_piece
-def rounds_of_row(
-    row,
-    place,
-    chosen,
-    first_round,
-    state,
-    numbers,
-    slots,
-    records,
-    form,
-    noise,
-    scale,
-    weights,
-    units,
-    learner,
-    watched,
-):
-    """Run the rounds of one row, of a place in the tile's noise and among its records; as `run_rounds`."""
+def rounds_of_row(row, place, chosen, first_round, told):
+    """Run the rounds of one row, of a place in the tile's noise and among its records; ``told`` as `run_rounds` is."""
+    state, numbers, slots, records, form, noise, scale, weights, units, learner, watched = told
     beta, total_weight, ridge, half = weights
     mode, parts, lipschitz, smoothness, clips = units
     kind, radius, p, sizes, starts, distance = learner
@@ -450,7 +406,7 @@ def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, s
         for copy in range(copies):
             place, chosen = r - first, (r - first) * (index.shape[1] > 1) + copy * stride
             told = state, numbers, slots, records, form, noise, scale, weights, units, learner, watched
-            rounds_of_row(copy * replicates + r, place, chosen, first_round, *told)
+            rounds_of_row(copy * replicates + r, place, chosen, first_round, told)
 
 
 @on_device(run_rounds)
@@ -466,30 +422,17 @@ def launch_run_rounds(
     launch_steps(KERNELS, "run_rounds", state, (), tile, *after)
 
 
-LEARNERS = {
-    OgdFixed: OGD_FIXED,
-    OgdAdagrad: OGD_ADAGRAD,
-    Osd: OSD,
-    FtrlAdagrad: FTRL,
-    LpFtrl: LP_FTRL,
-    OptimisticFtrl: OPTIMISTIC_FTRL,
-    OptimisticOmd: OPTIMISTIC_OMD,
-    ParameterFree: PARAMETER_FREE,
-}
-
-
 def known_learner(objective, plan, mechanism):
     """Check that the learner is one of those above, on its ball, and that an observer's sums are known."""
     cls, problem = get_learner(plan.learner), objective.problem
     observed = objective.round_observer is not None and hasattr(problem, "population_gradient")
     known = not observed or problem.record_form.slope in (CONSTANT, NO_SLOPE)
-    return known and cls in LEARNERS and (plan.p == 2.0 or cls is LpFtrl)
+    return known and cls in KINDS and (plan.p == 2.0 or cls is LpFtrl)
 
 
 def kernels_know(objective, plan, mechanism):
     """Check that kernels know the learner, in l2."""
-    known = LEARNERS.get(get_learner(plan.learner)) not in (None, LP_FTRL, PARAMETER_FREE)
-    return known and plan.p == 2.0
+    return plan.p == 2.0 and get_learner(plan.learner) in CLASSES and get_learner(plan.learner) is not LpFtrl
 
 
 @fused("zhang2022.dp_otb", supports=known_learner, rounds=Rounds, device=kernels_know)
@@ -532,7 +475,7 @@ def converted(objective, plan, mechanism, learner, distance):
         begun = stop
         run.tell(learner)
         if run.watched:
-            sums = run.sums if distance.size else run.sums[:, :5]
+            sums = run.seen[3] if distance.size else run.seen[3][:, :5]
             last = dict(x=run.x, gradient_sum=run.state[:, 4], released=run.state[:, 5], loss=run.state[:, 6])
             objective.round_observer.summed(objective, sums, beta[stop], t=stop, learner=learner, **last)
     objective.count(-1)  # round 1 looks at its record once
@@ -548,7 +491,7 @@ class _Run:
     """State of all rows, and what compiled rounds are told of plan and learner."""
 
     def __init__(self, objective, plan, learner, beta, distance):
-        xp, kind, given, start = objective.xp, LEARNERS[type(learner)], learner.setting, learner.w
+        xp, kind, given, start = objective.xp, KINDS[type(learner)], learner.setting, learner.w
         (rows, d), levels = start.shape, int(plan.n).bit_length()
         self.state, self.numbers = xp.zeros((rows, 7, d)), xp.zeros((rows, 6))
         self.state[:, 0] = self.state[:, 1] = start
@@ -566,11 +509,6 @@ class _Run:
         self.learner = kind, float(given.radius), float(plan.p), sizes, xp.ascontiguousarray(given.start), distance
 
     @property
-    def sums(self):
-        """Compute the sums of `observers.SUMS`, ``(R, 8)``."""
-        return self.seen[3]
-
-    @property
     def x(self):
         """``x_t``, ``(R, d)``."""
         return self.state[:, 1]
@@ -579,7 +517,7 @@ class _Run:
         """Put the reference implementation's learner in the state of the last round."""
         learner.w, along, learner.expected = self.state[:, 0], self.state[:, 2], self.state[:, 3]
         learner.total = learner.y = along
-        learner.squares = learner.errors = learner.bound = self.numbers[:, :1]
+        learner.squares = learner.bound = self.numbers[:, :1]
         learner.clips = self.numbers[:, 5:]
 
 

@@ -45,15 +45,6 @@ class LearnerSetting:
         """D."""
         return 2.0 * self.radius
 
-    @property
-    def leader_factor(self) -> Array:
-        """``R^2/(2 r D)`` with R the largest distance from c: 1/4 where c is the centre; ``(R, 1)``.
-
-        What the regulariser ``||u - c||^2/(2 eta)``, ``eta = r/sqrt(Q)``, adds to the regret against u, in units of
-        ``D sqrt(Q)``.
-        """
-        return ((self.radius + row_norm(self.start)) / self.diameter) ** 2
-
 
 class Learner:
     """Online convex optimisation with linear losses ``<g_t, w>`` over a ball, for R replicates at once.
@@ -122,11 +113,6 @@ def get_learner(name: str) -> type[Learner]:
     return LEARNERS.get(name.removeprefix("zhang2022.").removeprefix("zhang2022/"))
 
 
-def learner_parts(name: str) -> tuple[str, ...]:
-    """Find the module that defines a learner."""
-    return (get_learner(name).__module__,)
-
-
 def squared_norm(g: Array) -> Array:
     """``||g||^2`` along the last axis, ``(..., 1)``."""
     xp = array_namespace(g)
@@ -158,20 +144,35 @@ class OgdFixed(Learner):
         self.w = self.setting.project(self.w - eta * g)
 
 
+class Adaptive(Learner):
+    """A learner whose steps follow ``Q_t = sum_{i<=t} ||g_i||^2``; its regret is at most ``c D sqrt(Q_t)``."""
+
+    squares: Array = 0.0
+
+    @property
+    def factor(self) -> Any:
+        """The constant c; here a leader's: ``1/4 + 2 sqrt 2`` where it starts at the centre of the ball, ``(R, 1)``.
+
+        Its regulariser ``||u - c||^2/(2 eta)``, ``eta = r/sqrt(Q)``, adds ``R^2/(2 r D)`` in units of ``D sqrt(Q)``, R
+        the largest distance from c.
+        """
+        farthest = self.setting.radius + row_norm(self.setting.start)
+        return (farthest / self.setting.diameter) ** 2 + 2.0 * sqrt(2.0)
+
+    def regret_bound(self) -> Array:
+        return self.factor * self.setting.diameter * self.squares**0.5
+
+
 @learner("ogd_adagrad")
-class OgdAdagrad(Learner):
+class OgdAdagrad(Adaptive):
     """``w <- P(w - eta_t g_t)`` with ``eta_t = D/sqrt(2 Q_t)``, ``Q_t = sum_{i<=t} ||g_i||^2``."""
 
     summary = "projected gradient descent, steps D/sqrt(2 sum ||g||^2)"
-    squares: Array = 0.0
+    factor = sqrt(2.0)
 
     def update(self, g: Array) -> None:
         self.squares = self.squares + squared_norm(g)
         self.w = self.setting.project(self.w - self.setting.diameter / sqrt(2.0) * inverse_root(self.squares) * g)
-
-    def regret_bound(self) -> Array:
-        """``sqrt(2) D sqrt(Q_t)``."""
-        return sqrt(2.0) * self.setting.diameter * self.squares**0.5
 
 
 @learner("osd")
@@ -204,11 +205,10 @@ class Osd(Learner):
 
 
 @learner("ftrl_adagrad")
-class FtrlAdagrad(Learner):
+class FtrlAdagrad(Adaptive):
     """``w_{t+1} = P(c - eta_t sum_{i<=t} g_i)`` with ``eta_t = r/sqrt(Q_t)``, ``Q_t = sum_{i<=t} ||g_i||^2``."""
 
     summary = "leader with regulariser ||w - c||^2/(2 eta), eta = r/sqrt(sum ||g||^2)"
-    squares: Array = 0.0
     total: Array = 0.0
 
     def update(self, g: Array) -> None:
@@ -217,13 +217,9 @@ class FtrlAdagrad(Learner):
         eta = self.setting.radius * inverse_root(self.squares)
         self.w = self.setting.project(self.setting.start - eta * self.total)
 
-    def regret_bound(self) -> Array:
-        """``(1/4 + 2 sqrt 2) D sqrt(Q_t)``, where c is the centre of the ball (see `LearnerSetting.leader_factor`)."""
-        return (self.setting.leader_factor + 2.0 * sqrt(2.0)) * self.setting.diameter * self.squares**0.5
-
 
 @learner("lp_ftrl")
-class LpFtrl(Learner):
+class LpFtrl(Adaptive):
     """Leader with regulariser ``||w||_p^2/(2 eta_t)``, which is known in closed form, cut at the sphere.
 
     ``w = u min(eta_t ||th||_q, r)`` with ``th = sum g``, u the minimiser of ``<th, u>`` on the unit ball and
@@ -231,7 +227,6 @@ class LpFtrl(Learner):
     """
 
     summary = "leader on l_p balls, 1 < p <= 2, eta = r sqrt(p - 1)/sqrt(sum ||g||_q^2)"
-    squares: Array = 0.0
     total: Array = 0.0
 
     def __init__(self, setting: LearnerSetting) -> None:
@@ -251,18 +246,17 @@ class LpFtrl(Learner):
         xp = array_namespace(length)
         self.w = minimise_linear_lp(self.total, p, 1.0) * xp.minimum(length, xp.full_like(length, r))
 
-    def regret_bound(self) -> Array:
-        """``(1/4 + 2 sqrt 2) D sqrt(Q_t)/sqrt(p - 1)``."""
-        factor = (0.25 + 2.0 * sqrt(2.0)) / sqrt(self.setting.norm - 1.0)
-        return factor * self.setting.diameter * self.squares**0.5
+    @property
+    def factor(self) -> float:
+        return (0.25 + 2.0 * sqrt(2.0)) / sqrt(self.setting.norm - 1.0)
 
 
-class Optimistic(Learner):
-    """A learner that takes hints: ``E_t = sum_{i<=t} ||g_i - h_i||^2``, h_i being 0 where none was heard."""
+class Optimistic(Adaptive):
+    """A learner that takes hints: ``Q_t = sum_{i<=t} ||g_i - h_i||^2``, h_i being 0 where none was heard."""
 
     def __init__(self, setting: LearnerSetting) -> None:
         super().__init__(setting)
-        self.errors: Array = 0.0 * setting.start[:, :1]
+        self.squares = 0.0 * setting.start[:, :1]
         self.expected: Array | None = None
 
     def hint(self, h: Array) -> None:
@@ -270,13 +264,13 @@ class Optimistic(Learner):
 
     def compare(self, g: Array) -> None:
         """Add what the hint missed of the loss."""
-        self.errors = self.errors + squared_norm(g if self.expected is None else g - self.expected)
+        self.squares = self.squares + squared_norm(g if self.expected is None else g - self.expected)
         self.expected = None
 
 
 @learner("optimistic_ftrl")
 class OptimisticFtrl(Optimistic):
-    """``w_{t+1} = P(c - eta_t (sum_{i<=t} g_i + h_{t+1}))``, ``eta_t = r/sqrt(E_t)``, ``E_t = sum ||g_i - h_i||^2``."""
+    """``w_{t+1} = P(c - eta_t (sum_{i<=t} g_i + h_{t+1}))``, ``eta_t = r/sqrt(Q_t)``, ``Q_t = sum ||g_i - h_i||^2``."""
 
     summary = "leader that counts the hint as a loss, eta = r/sqrt(sum ||g - h||^2)"
 
@@ -286,7 +280,7 @@ class OptimisticFtrl(Optimistic):
 
     def predict(self) -> Array:
         """Predict the leader as if the hint were the next loss."""
-        eta = self.setting.radius * inverse_root(self.errors)
+        eta = self.setting.radius * inverse_root(self.squares)
         expected = self.total if self.expected is None else self.total + self.expected
         return self.setting.project(self.setting.start - eta * expected)
 
@@ -294,19 +288,16 @@ class OptimisticFtrl(Optimistic):
         self.compare(g)
         self.total = self.total + g
 
-    def regret_bound(self) -> Array:
-        """``(1/4 + 2 sqrt 2) D sqrt(E_t)``, where c is the centre of the ball (see `LearnerSetting.leader_factor`)."""
-        return (self.setting.leader_factor + 2.0 * sqrt(2.0)) * self.setting.diameter * self.errors**0.5
-
 
 @learner("optimistic_omd")
 class OptimisticOmd(Optimistic):
-    """``w_t = P(y_t - eta_t h_t)``, ``y_{t+1} = P(y_t - eta_t g_t)`` with ``eta_t = D/sqrt(E_{t-1})``.
+    """``w_t = P(y_t - eta_t h_t)``, ``y_{t+1} = P(y_t - eta_t g_t)`` with ``eta_t = D/sqrt(Q_{t-1})``.
 
-    ``E_t = sum_{i<=t} ||g_i - h_i||^2``. The first step is infinite: y_2 is the point of the ball opposite g_1.
+    ``Q_t = sum_{i<=t} ||g_i - h_i||^2``. The first step is infinite: y_2 is the point of the ball opposite g_1.
     """
 
     summary = "optimistic mirror descent, steps D/sqrt(sum ||g - h||^2) of the rounds before"
+    factor = 0.5 + 2.0 * sqrt(2.0)
 
     def __init__(self, setting: LearnerSetting) -> None:
         super().__init__(setting)
@@ -321,11 +312,7 @@ class OptimisticOmd(Optimistic):
         self.compare(g)
 
     def _moved(self, g: Array) -> Array:
-        return self.setting.project(self.y - self.setting.diameter * inverse_root(self.errors) * g)
-
-    def regret_bound(self) -> Array:
-        """``(1/2 + 2 sqrt 2) D sqrt(E_t)``."""
-        return (0.5 + 2.0 * sqrt(2.0)) * self.setting.diameter * self.errors**0.5
+        return self.setting.project(self.y - self.setting.diameter * inverse_root(self.squares) * g)
 
 
 RATE = 2.0 / (2.0 - log(3.0))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import array_namespace, to_numpy
+from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.execution.run import RoundObserver, round_observer
 from dpsco_bench.geometry.norms import dual_exponent
+from dpsco_bench.problems.data import like
 from dpsco_bench.problems.objective import Objective
 
 Array = np.ndarray
-BLOCK_ROUNDS = 64
 ROUNDING = 1e-14
 """Largest rounding error of a sum, relative to the sum of the absolute values of its terms (about 50 units)."""
 SUMS = ("regret", "_left", "_size", "_linear", "_squares", "_penalty_sum", "_penalty_difference", "largest_loss")
@@ -25,9 +25,14 @@ and the largest loss over its bound, which is no sum.
 """
 
 
-def _moments(n: int) -> dict[str, int]:
-    """Find the rounds at which moments are kept."""
-    return {"quarter": n // 4, "half": n // 2, "last": n - 1}
+VECTORS = "x", "gradient_sum", "released", "loss"
+"""Arrays ``(R, d)`` of a round."""
+PLACES: dict[str, tuple[str, Callable[[int], int]]] = {
+    "quarter": ("floor(n/4)", lambda n: n // 4),
+    "half": ("floor(n/2)", lambda n: n // 2),
+    "last": ("n - 1", lambda n: n - 1),
+}
+"""Rounds at which moments are kept."""
 
 
 @round_observer("zhang2022")
@@ -59,8 +64,7 @@ class Rounds(RoundObserver):
     """
 
     def __init__(self) -> None:
-        self._rounds: list[tuple[float, Array, Array, Array, Array, Array]] = []
-        self._sums: dict[str, Any] = {}
+        super().__init__()
         self._last: dict[str, Any] = {}
         self._best: Array | None = None
 
@@ -72,14 +76,19 @@ class Rounds(RoundObserver):
         """
         if not self._knows_the_optimum(objective):
             return
-        vectors = tuple(to_numpy(state[name]) for name in ("x", "gradient_sum", "released", "loss"))
-        self._rounds.append((state["weight"], to_numpy(state["w"]).copy(), *vectors))  # learners may move w in place
-        self._last = state
-        self._keep_moments(objective, state["t"], self._rounds[-1])
-        if state["regularisers"]:
-            self._parameter_free(state["t"], state)
-        if len(self._rounds) == BLOCK_ROUNDS:
-            self._add_up(objective)
+        beta, t, self._last = state["weight"], state["t"], state
+        w, *vectors = (to_numpy(state[name]) for name in ("w", *VECTORS))
+        x, _, released, loss = vectors
+        away = w - self._best
+        plain, left = _inner(released, away), _inner(beta * _population_gradient(objective, x) - released, away)
+        linear = plain if state["loss"] is state["released"] else _inner(loss, away)
+        terms = plain, left, np.abs(plain) + np.abs(left), linear, beta * _inner(away, away)
+        for name, term in zip(SUMS, terms, strict=False):
+            self._add(name, term)
+        self._keep_moments(objective, t, beta, vectors)
+        for regulariser in state["regularisers"]:
+            if hasattr(regulariser, "value"):
+                self._add_values(regulariser, t, state)
 
     def reference(self, objective: Objective) -> tuple[Array, Array, Array] | None:
         """x*, and ``m (R, d)`` and ``h (d,)`` of the population's gradient ``m + h x``; None if nothing is observed.
@@ -101,68 +110,45 @@ class Rounds(RoundObserver):
     @staticmethod
     def stops(n: int, ends: int) -> list[int]:
         """List the rounds, up to the last one, ``ends``, whose states are to be shown (`summed`)."""
-        moments = _moments(n).values()
+        moments = {moment(n) for _, moment in PLACES.values()}
         return sorted({ends, *(t for t in moments if 1 <= t < ends)})
 
     def summed(self, objective: Objective, sums: Array, weight: float, **state: Any) -> None:
         """See the first of `SUMS`, ``(R, 5 or 8)``, over the rounds so far, and the state of the last one without w."""
-        self._sums.update(zip(SUMS, to_numpy(sums).T.copy(), strict=False))
-        names = ("x", "gradient_sum", "released", "loss")
-        self._last = {name: value.copy() if name in names else value for name, value in state.items()}
-        self._keep_moments(objective, state["t"], (weight, None, *(to_numpy(self._last[name]) for name in names)))
+        self.noted.update(zip(SUMS, to_numpy(sums).T.copy(), strict=False))
+        self._last = {name: value.copy() if name in VECTORS else value for name, value in state.items()}
+        self._keep_moments(objective, state["t"], weight, [to_numpy(self._last[name]) for name in VECTORS])
 
     def finish(self, objective: Objective, output: Any) -> Mapping[str, Any]:
         if self._best is None:
             return {}
-        self._add_up(objective)
-        found = {name: values for name, values in self._sums.items() if not name.startswith("_")}
+        found = {name: values for name, values in self.noted.items() if not name.startswith("_")}
         return {**found, **self._sides(objective, to_numpy(output).astype(np.float64))}
 
-    def _add_up(self, objective: Objective) -> None:
-        """Add up the kept rounds: blocks of rounds cost far less than rounds one by one."""
-        if not self._rounds:
-            return
-        betas = np.array([entry[0] for entry in self._rounds])[:, None, None]
-        w, x, released, loss = (np.stack([entry[i] for entry in self._rounds]) for i in (1, 2, 4, 5))
-        self._rounds = []
-        away = w - self._best
-        plain = _inner(released, away)
-        error = betas * _population_gradient(objective, x) - released
-        left = _inner(error, away)
-        self._add("regret", plain)
-        self._add("_left", left)
-        self._add("_size", np.abs(plain) + np.abs(left))
-        self._add("_linear", plain if self._last["loss"] is self._last["released"] else _inner(loss, away))
-        self._add("_squares", betas[:, :, 0] * _inner(away, away))
+    def _add(self, name: str, term: Array) -> None:
+        self.noted[name] = self.noted.get(name, 0.0) + term
 
-    def _add(self, name: str, terms: Array) -> None:
-        self._sums[name] = self._sums.get(name, 0.0) + terms.sum(axis=0)
-
-    def _keep_moments(self, objective: Objective, t: int, entry: tuple[Any, ...]) -> None:
-        here = [name for name, moment in _moments(objective.n).items() if t == moment]
+    def _keep_moments(self, objective: Objective, t: int, beta: float, vectors: Sequence[Array]) -> None:
+        x, total, released, loss = vectors
+        here = [name for name, (_, moment) in PLACES.items() if t == moment(objective.n)]
         if not here:
             return
-        beta, _, x, total, released, loss = entry
         gradient = beta * _population_gradient(objective, x)
         q = dual_exponent(objective.problem.constants.norm)
-        vectors = dict(moment=released, loss=loss, statistical=gradient - total, noise=released - total)
+        kept = dict(moment=released, loss=loss, statistical=gradient - total, noise=released - total)
         for name in here:
-            self._sums |= {f"{key}_{name}": np.linalg.norm(v, ord=q, axis=-1) ** 2 for key, v in vectors.items()}
+            self.noted |= {f"{key}_{name}": np.linalg.norm(v, ord=q, axis=-1) ** 2 for key, v in kept.items()}
 
-    def _parameter_free(self, t: int, state: Any) -> None:
-        """Regularisers with a value and a Lip formula (``value``, ``terms.loss_bound``)."""
-        for regulariser in state["regularisers"]:
-            if not hasattr(regulariser, "value"):
-                continue
-            best = array_namespace(state["w"]).asarray(self._best, dtype=state["w"].dtype)
-            here, there = (to_numpy(regulariser.value(t, v)) for v in (state["w"], best))
-            self._add("_penalty_sum", (here + there)[None])
-            self._add("_penalty_difference", (here - there)[None])
-            size = np.linalg.norm(to_numpy(state["loss"]), axis=-1) / regulariser.terms.loss_bound(t)
-            self._sums["largest_loss"] = np.maximum(self._sums.get("largest_loss", 0.0), size)
+    def _add_values(self, regulariser: Any, t: int, state: Any) -> None:
+        """Add what is noted of a regulariser with a value and a Lip formula (``value``, ``terms.loss_bound``)."""
+        here, there = (to_numpy(regulariser.value(t, v)) for v in (state["w"], like(self._best, state["w"])))
+        self._add("_penalty_sum", here + there)
+        self._add("_penalty_difference", here - there)
+        size = np.linalg.norm(to_numpy(state["loss"]), axis=-1) / regulariser.terms.loss_bound(t)
+        self.noted["largest_loss"] = np.maximum(self.noted.get("largest_loss", 0.0), size)
 
     def _sides(self, objective: Objective, output: Array) -> dict[str, Any]:
-        sums, learner, n, c = self._sums, self._last["learner"], objective.n, objective.problem.constants
+        sums, learner, n, c = self.noted, self._last["learner"], objective.n, objective.problem.constants
         total_weight = float(np.sum(np.arange(1, n + 1, dtype=np.float64) ** learner.setting.k))
         scale = total_weight * c.lipschitz * c.diameter
         room = ROUNDING * (sums["_size"] + scale) + remembered_rounding(n, learner.setting.k) * scale
@@ -210,4 +196,4 @@ def _population_gradient(objective: Objective, x: Array) -> Array:
 
 
 def _inner(a: Array, b: Array) -> Array:
-    return np.einsum("trd,trd->tr", a, b)
+    return np.einsum("rd,rd->r", a, b)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from math import log, log2, sqrt
+from typing import Any
 
 from dpsco_bench.claims.catalogue import TableText
 from dpsco_bench.kinds.privacy import privacy_verdict
@@ -22,31 +22,12 @@ ROUNDS = 4096
 POWERS, CONDITIONS = (1.0, 2.0, 3.0), (0.0, 1.0, 10.0)
 
 
-@dataclass(frozen=True)
-class Conversion:
-    """The printed conversion at one target.
-
-    Attributes
-    ----------
-    rho : float, ``eps/(2 sqrt l)``
-    """
-
-    epsilon: float
-    delta: float
-    rho: float
-    exact: float
-    real: float
-
-    @property
-    def verdict(self) -> str:
-        """On the claim that noise of this rho is (epsilon, delta)-differentially private."""
-        return privacy_verdict([self.real], ["exact"], [self.epsilon]).verdict
-
-
-def conversion(epsilon: float, delta: float) -> Conversion:
-    """Convert a target's printed rho to epsilon (Zhang, Tran, Cutkosky 2022, section 1.1)."""
+def conversion(epsilon: float, delta: float) -> dict[str, Any]:
+    """Convert a target's printed rho to epsilon, and judge the claim (Zhang, Tran, Cutkosky 2022, section 1.1)."""
     rho = epsilon / (2.0 * sqrt(log(1.0 / delta)))
-    return Conversion(epsilon, delta, rho, gdp_mu(epsilon, delta), gdp_epsilon(rho, delta))
+    real = gdp_epsilon(rho, delta)
+    verdict = privacy_verdict([real], ["exact"], [epsilon]).verdict
+    return dict(epsilon=epsilon, delta=delta, rho=rho, exact=gdp_mu(epsilon, delta), real=real, verdict=verdict)
 
 
 def relative_level(k: float, condition: float, calibration: str, n: int = ROUNDS) -> float:
@@ -66,12 +47,11 @@ def _conversions(text: TableText, inputs: Inputs) -> ReportTable:
         "Real ε of the paper's ρ": Column("real", partial(number, digits=4), "epsilon_real", numeric=True),
         "Verdict": Column("verdict"),
     }
-    rows = [conversion(*setting) for setting in SETTINGS]
     note = (
         "ρ = ε/(2 √l) by the printed conversion, m by the exact Gaussian-DP formula. Noise of exactly ρ, without the "
         "slack of eq. (6); the last row lies where the conversion does not hold (erratum E1)."
     )
-    return ReportTable(text.id, text.title, columns, rows, note)
+    return ReportTable(text.id, text.title, columns, [conversion(*setting) for setting in SETTINGS], note)
 
 
 @computed("zhang2022.levels")

@@ -7,7 +7,7 @@ import pytest
 
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import make_objective, run_block
-from dpsco_bench.papers.zhang2022.observers import BLOCK_ROUNDS, Rounds, remembered_rounding
+from dpsco_bench.papers.zhang2022.observers import Rounds, remembered_rounding
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 
@@ -32,7 +32,7 @@ class Kept(Rounds):
         self.rounds.append({**state, **{name: np.array(state[name]) for name in vectors}})
 
 
-def run(learner, calibration="paper", n=BLOCK_ROUNDS + 37, rounds=None, **options):
+def run(learner, calibration="paper", n=101, rounds=None, **options):
     """A run of 3 replicates with an observer, by hand."""
     problem, problem_options, own = CASES[learner]
     chosen = {"learner": learner, "run_last_round": True, "rho": 1.0, **own, **options}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import floor, inf, isclose, sqrt
+from typing import Any
 
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.algorithms.shared import average, projected_sgd
@@ -23,13 +24,10 @@ def ball_order(given: Setting, low: float, high: float) -> float:
     Raises InputError for another set or another p.
     """
     c = given.constants
-    p = getattr(c.ball, "p", None)
-    if p is None:
-        raise given.error("domain", c.domain, "an l_p ball")
-    if not isclose(p, c.norm):
-        raise given.error("norm", c.norm, f"{p:g}, the norm of the ball {c.domain}")
-    if not low <= p <= high:
-        raise given.error("p", p, f"in [{low:g}, {high:g}]")
+    p: Any = getattr(c.ball, "p", None)
+    given.require("domain", c.domain, p is not None, "an l_p ball")
+    given.require("norm", c.norm, isclose(p, c.norm), f"{p:g}, the norm of the ball {c.domain}")
+    given.require("p", p, low <= p <= high, f"in [{low:g}, {high:g}]")
     return p
 
 
@@ -85,7 +83,12 @@ def noisy_smd_plan(
     p, l, L0 = ball_order(given, 1.0, 2.0), given.l, c.lipschitz
     smooth = SmoothNorm(p, d, norm_rule)
     kappa = smooth.kappa
-    epsilon = _working_epsilon(given, kappa * sqrt(d * l) / n, risk)
+    given.choice("risk", risk, ("empirical", "population"))
+    given.require("epsilon", given.epsilon, full or given.epsilon <= 1, "at most 1 for batches with replacement")
+    if risk == "population" and full:
+        reason = "an accountant would solve for eps, the theorem runs everything with eps'"
+        raise Refusal("risk population with variant fullbatch", reason, given.source)
+    epsilon = given.epsilon if risk == "empirical" else min(given.epsilon, sqrt(kappa * sqrt(d * l) / n))
     planned = floor((epsilon * n) ** 2 / (16 * d * kappa * l))
     T = given.count("steps", steps) or max(1, planned)
     if full and batch is not None:
@@ -121,17 +124,6 @@ def noisy_smd(objective, plan, mechanism):
         total = total + x
         objective.observe(x)
     return cast_like(total / plan.steps, x)
-
-
-def _working_epsilon(given: Setting, unit: float, risk: str) -> float:
-    """Compute the eps of the schedule; ``unit`` is ``kappa_q sqrt(d l)/n``, the square of the paper's eps'."""
-    given.choice("risk", risk, ("empirical", "population"))
-    if given.variant != "fullbatch" and given.epsilon > 1:
-        raise given.error("epsilon", given.epsilon, "at most 1 for batches with replacement")
-    if risk == "population" and given.variant == "fullbatch":
-        reason = "an accountant would solve for eps, the theorem runs everything with eps'"
-        raise Refusal("risk population with variant fullbatch", reason, given.source)
-    return given.epsilon if risk == "empirical" else min(given.epsilon, sqrt(unit))
 
 
 @algorithm(
@@ -178,10 +170,7 @@ def noisy_sgd_plan(
     return make_plan(query, gradient_evaluations=m * T, warnings=few, n=n, steps=T, batch=m, step=eta)
 
 
-@noisy_sgd_plan.run
-def noisy_sgd(objective, plan, mechanism):
-    """Projected steps on iterates ``(R, d)``; returns the mean of x^1..x^T."""
-    return projected_sgd(objective, plan, mechanism, plan.step)
+noisy_sgd_plan.run(projected_sgd)
 
 
 @algorithm(

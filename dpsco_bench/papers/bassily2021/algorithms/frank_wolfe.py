@@ -43,12 +43,9 @@ def noisy_sfw_plan(given: Setting, *, norm_rule: str = "best") -> Plan:
         How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``two_ln_d``.
     """
     c, n, p = given.constants, given.n, ball_order(given, 1.0, 2.0)
-    if p == 1.0:
-        raise given.error("p", p, "in (1, 2]")
-    if n < 4:
-        raise given.error("n", n, "an integer >= 4")
-    if c.smoothness <= 0:
-        raise given.error("smoothness", c.smoothness, "> 0: a declared L1, or no noise hides the increments")
+    given.require("p", p, p > 1.0, "in (1, 2]")
+    given.count("n", n, least=4)
+    given.require("smoothness", c.smoothness, c.smoothness > 0, "> 0: a declared L1, or no noise hides the increments")
     smooth, L0 = SmoothNorm(p, given.d, norm_rule), c.lipschitz
     n0, steps, step = n // 2, isqrt(n), log(n) / (2 * sqrt(n))
     b = steps // 2
@@ -101,13 +98,11 @@ def poly_sfw_plan(given: Setting) -> Plan:
     """
     c, n, d = given.constants, given.n, given.d
     kind, _, count = c.domain.partition(":")
-    if kind not in ("l1_ball", "polytope"):
-        raise given.error("domain", c.domain, "l1_ball or a polytope with a list of vertices")
+    known = kind in ("l1_ball", "polytope")
+    given.require("domain", c.domain, known, "l1_ball or a polytope with a list of vertices")
     K = 2 * d if kind == "l1_ball" else int(count)
-    if K < 2:
-        raise given.error("K", K, "an integer >= 2")
-    if n <= log(K) or n < 2:
-        raise given.error("n", n, f"an integer >= 2 and above ln K = {log(K):.3g}")
+    given.count("K", K, least=2)
+    given.require("n", n, n >= 2 and n > log(K), f"an integer >= 2 and above ln K = {log(K):.3g}")
     L0, L1, M = c.lipschitz, c.smoothness, c.diameter
     step, N = log(n / log(K)) / n, n // 2
     decay, start, floor = 1 - step, 2 * L0 * M / n, 2 * step * (L1 * M**2 + L0 * M)

@@ -32,12 +32,9 @@ def phased_dp_sgd_plan(given: Setting, *, step: float | None = None) -> Plan:
         Replaces eta; at most 1/beta, with beta that of the loss and its ridge.
     """
     c, n, d, l, eps = given.constants, given.n, given.d, given.l, given.epsilon
-    if not c.norm >= 2.0:
-        raise given.error("norm", c.norm, "p in [2, inf]")
-    if n < 2:
-        raise given.error("n", n, "an integer >= 2")
-    if eps > 2 * l:
-        raise given.error("epsilon", eps, f"at most 2 ln(1/delta) = {2 * l:.4g}")
+    given.require("norm", c.norm, c.norm >= 2.0, "p in [2, inf]")
+    given.count("n", n, least=2)
+    given.require("epsilon", eps, eps <= 2 * l, f"at most 2 ln(1/delta) = {2 * l:.4g}")
     eta = min(4 / sqrt(n), eps / (2 * sqrt(d * l))) / c.lipschitz if step is None else step
     return phased_plan(given, given.step(eta, 1 / c.total_smoothness, "1/beta"))
 
@@ -72,15 +69,13 @@ def heavy_tailed_euclid_plan(given: Setting, *, steps: int | None = None) -> Pla
         Replaces T.
     """
     c, n, d, sigma, eps = given.constants, given.n, given.d, given.constants.gradient_deviation, given.epsilon
-    if not c.norm >= 2.0:
-        raise given.error("norm", c.norm, "p in [2, inf]")
-    if c.ball is None or sigma <= 0:
-        raise given.error("gradient_deviation", sigma, "> 0, with a bounded domain")
+    given.require("norm", c.norm, c.norm >= 2.0, "p in [2, inf]")
+    given.positive("gradient_deviation", sigma)
     T = given.count("steps", steps) or max(16, ceil(sqrt(n * eps)))
     tau = sigma * sqrt(n * eps) / d**0.25
     s = 2 * tau * sqrt(d * T) / (n * gdp_mu(eps, given.delta))
     size = sqrt(d) * sqrt(s**2 + sigma**4 / tau**2)
-    eta = min(1 / c.smoothness, c.ball.euclidean_diameter(d) / (size * sqrt(T)))
+    eta = min(1 / c.smoothness, given.ball.euclidean_diameter(d) / (size * sqrt(T)))
     query, warnings = GaussianQuery("clipped gradient", 2 * tau * sqrt(d) / n, T), (STAND_IN,)
     return make_plan(query, gradient_evaluations=n * T, warnings=warnings, n=n, steps=T, step=eta, clip=tau, size=size)
 

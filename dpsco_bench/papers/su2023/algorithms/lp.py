@@ -19,7 +19,6 @@ from typing import Any
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.algorithms.shared import average
 from dpsco_bench.backend.namespace import array_namespace, cast_like, float64_zeros
-from dpsco_bench.errors import Refusal
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.norms import SmoothNorm, lp_norm
 from dpsco_bench.plain import Schedule
@@ -41,10 +40,8 @@ def smooth_norm(given: Setting, limit: bool = False) -> SmoothNorm:
     Raises InputError for another p, or d < 2, where the rule has no exponent.
     """
     p, d = given.constants.norm, given.d
-    if not (1.0 < p < 2.0 or (limit and p == 2.0)):
-        raise given.error("norm", p, f"p in (1, 2{']' if limit else ')'}")
-    if d < 2:
-        raise given.error("d", d, "an integer >= 2")
+    given.require("norm", p, 1.0 < p < 2.0 or (limit and p == 2.0), f"p in (1, 2{']' if limit else ')'}")
+    given.count("d", d, least=2)
     return SmoothNorm(p, d, NORM_RULE)
 
 
@@ -123,10 +120,9 @@ def heavy_tailed(given: Setting) -> tuple[SmoothNorm, float, float]:
     Raises InputError for another set, another p, or gradients without a bound on their second moment.
     """
     c, smooth = given.constants, smooth_norm(given, limit=True)
-    if getattr(c.ball, "p", None) != c.norm:
-        raise given.error("domain", c.domain, f"lp_ball:{c.norm:g}, the ball of the norm of L and beta")
-    if c.gradient_deviation <= 0:
-        raise given.error("gradient_deviation", c.gradient_deviation, "> 0: the sigma of Assumption 4")
+    own, sigma = getattr(c.ball, "p", None) == c.norm, c.gradient_deviation
+    given.require("domain", c.domain, own, f"lp_ball:{c.norm:g}, the ball of the norm of L and beta")
+    given.require("gradient_deviation", sigma, sigma > 0, "> 0: the sigma of Assumption 4")
     return smooth, printed_kappa(c.norm, given.d), c.diameter
 
 
@@ -137,15 +133,13 @@ def truncated_schedule(given: Setting, level: float, steps: int, left_over: bool
     beta or lambda < max(beta, 1) M.
     """
     c, n = given.constants, given.n
-    if not 1 <= steps <= n:
-        raise given.error("T", steps, f"from 1 to n = {n}, so that batches are not empty")
+    given.require("T", steps, 1 <= steps <= n, f"from 1 to n = {n}, so that batches are not empty")
     batch = n // steps
     steps = max(1, min(steps, (n - 1) // batch)) if left_over else steps
     gamma, least = sqrt(steps), max(c.smoothness, 1.0) * c.diameter
-    if gamma < 2 * c.smoothness:
-        raise given.error("gamma", gamma, f"at least 2 beta = {2 * c.smoothness:.4g}: n is too small")
-    if level < least:
-        raise given.error("truncation", level, f"at least max(beta, 1) M = {least:.4g}: n is too small")
+    beta2 = 2 * c.smoothness
+    given.require("gamma", gamma, gamma >= beta2, f"at least 2 beta = {beta2:.4g}: n is too small")
+    given.require("truncation", level, level >= least, f"at least max(beta, 1) M = {least:.4g}: n is too small")
     cut: Schedule = dict(truncation=level, threshold=c.smoothness * c.diameter + level, p=c.norm, norm_rule=NORM_RULE)
     return dict(n=n, steps=steps, batch=batch, gamma=gamma, **cut)
 
@@ -294,15 +288,12 @@ def shuffled_epsilon(local: float, n: int, delta: float) -> float:
 
 
 def local_budget(epsilon: float, delta: float, n: int) -> tuple[float, float, float]:
-    """Find the epsilon that each record may spend for (epsilon, delta) after shuffling.
+    """Find the epsilon that each record may spend for (epsilon, delta) after shuffling, where the range is not empty.
 
-    Raises Refusal if the theorem's range is empty. Returns the largest epsilon_0 in the theorem's range with
-    ``F(epsilon_0, n, delta/2) <= epsilon``, its delta_0, and the rho for which rho-zCDP implies both.
+    Returns the largest epsilon_0 in the theorem's range with ``F(epsilon_0, n, delta/2) <= epsilon``, its delta_0, and
+    the rho for which rho-zCDP implies both.
     """
-    most = largest_local_epsilon(n, 0.5 * delta)
-    if most <= 0.0:
-        raise Refusal("shuffling", f"n = {n} is too small for the theorem at delta = {delta:g}")
-    local = most
+    local = most = largest_local_epsilon(n, 0.5 * delta)
     if shuffled_epsilon(most, n, 0.5 * delta) > epsilon:
         local = root(lambda e: shuffled_epsilon(e, n, 0.5 * delta) - epsilon, 0.0, most, 1e-15)
     share = _local_delta(local, epsilon, delta, n)

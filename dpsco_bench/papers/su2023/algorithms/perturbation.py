@@ -35,12 +35,9 @@ def euclidean_set(given: Setting) -> Any:
 
     Raises InputError for another norm, or the whole space.
     """
-    c = given.constants
-    if c.norm != 2.0:
-        raise given.error("norm", c.norm, "2: L and beta are Euclidean here")
-    if c.ball is None:
-        raise given.error("domain", c.domain, "a bounded, centrally symmetric set")
-    return c.ball
+    norm = given.constants.norm
+    given.require("norm", norm, norm == 2.0, "2: L and beta are Euclidean here")
+    return given.ball
 
 
 def has_closed_form(c: Constants) -> bool:
@@ -71,20 +68,11 @@ def perturbation_plan(
     output_scale: float | None = None,
     warnings: tuple[str, ...] = (),
 ) -> Plan:
-    """Plan of one perturbed minimisation, with or without noise that covers the solver's error.
+    """Plan one perturbed minimisation: ridge lambda, convexity m of ``J``, accuracy alpha, scales s1 and s2 as printed.
 
-    Closed forms (see `has_closed_form`) cost n gradients.
-
-    Parameters
-    ----------
-    ridge, convexity : float, lambda, and m with ``J`` m-strongly convex
-    accuracy : float, alpha; a closed form without H attains 0, and so the plan says
-    linear_scale, output_scale : float
-        s1 and s2 as printed; s2 None for an algorithm, or a loss, without H. The paper's noise is for eps <= 1.
-
-    Notes
-    -----
-    The release of the minimiser costs ``rank ln(1 + beta/(n m))`` for the determinants and D_g for the gradients.
+    There is no H without s2. A closed form (see `has_closed_form`) costs n gradients and, without H, attains 0 for
+    alpha, as the plan says. The release of the minimiser costs ``rank ln(1 + beta/(n m))`` for the determinants and
+    D_g for the gradients. The paper's noise is for eps <= 1.
     """
     c, n, d = given.constants, given.n, given.d
     exact, covers = has_closed_form(c), output_scale is not None
@@ -115,15 +103,9 @@ def perturbation_plan(
 class CertifiedMinimiser:
     """``argmin F(x) + ridge ||x||^2 + <b, x>/n`` over the domain, for each row's own ``b``, up to ``accuracy``.
 
-    An exact projection where all Hessians are multiples of the identity and ``accuracy`` is 0. Computed in float64;
+    The ridge is at least 0, and the whole m-strongly convex, m > 0 the ``convexity``. Accuracy 0 and one step ask for
+    the closed form, an exact projection where all Hessians are multiples of the identity. Computed in float64;
     `Info.certify` keeps the gradient mapping, and which rows rounding kept from the accuracy.
-
-    Parameters
-    ----------
-    ridge : float, lambda >= 0, the weight of the squared norm
-    convexity : float, m > 0 of the whole
-    accuracy : float, alpha; 0 asks for a closed form
-    steps : int, as for `minimise`; 1 for the closed form
     """
 
     def __init__(self, objective: Objective, ridge: float, convexity: float, accuracy: float, steps: int) -> None:
@@ -234,10 +216,9 @@ def _as_lemma5_argues(result: Plan, given: Setting, ridge_rule: str) -> Plan:
     proof.
     """
     c, d, eps = given.constants, given.d, given.epsilon
-    if ridge_rule != "printed":
-        raise given.error("ridge_rule", ridge_rule, "printed, with proof=lemma5")
-    if hessian_rank(c, d) < d or c.loss_class != "any":
-        raise given.error("hessian_rank", c.hessian_rank, f"at least d = {d}, with proof=lemma5")
+    given.require("ridge_rule", ridge_rule, ridge_rule == "printed", "printed, with proof=lemma5")
+    unproven = hessian_rank(c, d) >= d and c.loss_class == "any"
+    given.require("hessian_rank", c.hessian_rank, unproven, f"at least d = {d}, with proof=lemma5")
     (linear,) = result.queries
     assert isinstance(linear, PerturbedObjectiveQuery)
     charged = replace(linear, log_jacobian=eps, dimension=min(2, d))
@@ -305,8 +286,7 @@ def app_objp_sc_plan(given: Setting, *, output_noise: bool | None = None) -> Pla
     C, L, r = euclidean_set(given), c.lipschitz, doubled_rank(c, d)
     diam2, width = C.euclidean_diameter(d), C.width(d)
     Delta = c.gauge_convexity
-    if Delta <= 0:
-        raise given.error("gauge_convexity", Delta, "> 0: the modulus of every record in the gauge of the set")
+    given.require("gauge_convexity", Delta, Delta > 0, "> 0: the modulus of every record in the gauge of the set")
     m_l = max(Delta / diam2**2, c.strong_convexity)
     lam = max(r * c.smoothness / (eps * n) - m_l / 2, 0.0)
     alpha = min((L * diam2) ** 2 / (Delta * n**2), L**4 * diam2**6 * eps**2 / (Delta**3 * n**4 * width**2 * l))

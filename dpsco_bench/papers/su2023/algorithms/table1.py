@@ -111,24 +111,11 @@ LONGEST = 1.1
 """Features of the projected problem are clipped to this norm."""
 
 
-def random_projection(m: int, d: int) -> np.ndarray:
-    """``Phi (m, d)`` with entries N(0, 1/m): public, the same in every run."""
-    stream = Stream(stream_key(0, "random projection", f"{m} x {d}"), np)
-    return stream.normal(0, 1, 0, m, d)[0].astype(np.float64) / np.sqrt(m)
-
-
 class Projected:
-    """The losses ``f(<v, Phi a>, y)`` of ``v in Phi C``, C the objective's domain, with slopes clipped.
+    """The losses ``f(<v, Phi a>, y)`` of ``v (R, m)`` in Phi C, C the domain, slopes clipped to ``+-steepest``.
 
     Points of Phi C are up to ``||Phi||`` times as long as those of C, so that a loss which is Lipschitz on C only, such
-    as the squared one, is steeper there.
-
-    Raises Refusal for a problem that does not say its loss as a function of the margin.
-
-    Parameters
-    ----------
-    m : int, dimension of the projection
-    steepest : float, L: slopes are clipped to [-L, L]
+    as the squared one, is steeper there. Raises Refusal for a problem that does not say its loss by the margin.
     """
 
     def __init__(self, objective: Objective, m: int, steepest: float) -> None:
@@ -136,7 +123,9 @@ class Projected:
         if not isinstance(problem, GeneralisedLinear):
             raise Refusal(f"random projection of {problem.name}", "its class is no GeneralisedLinear, with a slope")
         xp, d = objective.xp, problem.dimension
-        self.objective, self.matrix = objective, random_projection(m, d)
+        stream = Stream(stream_key(0, "random projection", f"{m} x {d}"), np)  # public, the same in every run
+        self.objective = objective
+        self.matrix = stream.normal(0, 1, 0, m, d)[0].astype(np.float64) / np.sqrt(m)
         self._slope: Callable[[Array, Array], Array] = problem.slope
         self._steepest, self.momenta = steepest, growing_momenta()
         self.phi = xp.asarray(self.matrix, dtype=objective.dtype)
@@ -216,12 +205,10 @@ def kj16_plan(given: Setting, *, projection: int | None = None, steps: int | Non
     steps : optional
         Replaces T.
     """
-    c, n, d = given.constants, given.n, given.d
-    if c.ball is None:
-        raise given.error("domain", c.domain, "an l1 or l2 ball")
-    m = given.count("projection", projection, d) or min(d, ceil(c.ball.width(d) * n * given.epsilon))
+    c, n, d, ball = given.constants, given.n, given.d, given.ball
+    m = given.count("projection", projection, d) or min(d, ceil(ball.width(d) * n * given.epsilon))
     T, slope = given.count("steps", steps) or max(1, n // 4), LONGEST * c.lipschitz
-    schedule: Schedule = dict(n=n, steps=T, projection=m, slope=slope, diameter=c.ball.euclidean_diameter(d))
+    schedule: Schedule = dict(n=n, steps=T, projection=m, slope=slope, diameter=ball.euclidean_diameter(d))
     query, warnings = GaussianQuery("gradient", 2 * slope / n, T), (DEGENERATE,) * (m == d)
     return make_plan(query, gradient_evaluations=n * T, warnings=warnings, **schedule)
 

@@ -120,6 +120,7 @@ class TwoPointTail(SignalFamily):
     cap: ClassVar[float] = math.inf
     default_dimension: ClassVar[int] = 8
     reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
+    warnings = ("the gradient does not vanish at the optimum, as the cited method assumes",)
     signal = option(1.0, "rho = signal sqrt(d)/(3 tau), uncapped")
 
     @property
@@ -137,10 +138,6 @@ class TwoPointTail(SignalFamily):
         size = float(self.strengths.max())
         known: Options = dict(gradient_deviation=1.0, hessian_rank=0.0, initial_gap=size, initial_distance=1.0)
         return on_unit_set(feasible_set("l2_ball", 1.0), size, 1.0, **known)
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return ("the gradient does not vanish at the optimum, as the cited method assumes",)
 
     def sample(self, n: int, draws: Draws) -> RareCounts:
         """Binomial counts by inversion of one uniform number a coordinate; all signals share them."""
@@ -172,9 +169,6 @@ class TwoPointTail(SignalFamily):
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
         return array_namespace(x).sum(self._slopes(x, batch.features) * weights[:, :, None], axis=1)
-
-    def risk(self, x: Array, data: Any) -> Array:
-        return self.excess_risk(x, data) - self.by_row(self.strengths, x)[:, 0]
 
     def optimal_risk(self, data: Any) -> np.ndarray:
         return -np.repeat(self.strengths, data.counts.shape[0])
@@ -210,6 +204,7 @@ class CoinMean(Problem):
     draws_per_replicate: ClassVar[bool] = True
     population: ClassVar[bool] = True
     default_dimension: ClassVar[int] = 1
+    isotropic_curvature = 1.0
 
     @property
     def own_constants(self) -> Constants:
@@ -219,10 +214,6 @@ class CoinMean(Problem):
     def start(self) -> np.ndarray:
         """Point v: the origin is the population's optimum already."""
         return np.eye(1, self.dimension)[0]
-
-    @property
-    def isotropic_curvature(self) -> float:
-        return 1.0
 
     def sample(self, n: int, draws: Draws) -> CoinSample:
         """Draw the number of heads of every replicate."""
@@ -248,9 +239,6 @@ class CoinMean(Problem):
         xp = array_namespace(x)
         total = xp.sum(xp.asarray(batch.features, dtype=x.dtype) * weights, axis=-1, keepdims=True)
         return xp.sum(weights, axis=-1, keepdims=True) * x - total * self._axis(x)
-
-    def risk(self, x: Array, data: Any) -> Array:
-        return self.excess_risk(x, data) + 0.5
 
     def optimal_risk(self, data: Any) -> float:
         return 0.5
@@ -301,6 +289,7 @@ class HeavyMean(Problem):
     draws_per_replicate: ClassVar[bool] = True
     population: ClassVar[bool] = True
     default_dimension: ClassVar[int] = 8
+    isotropic_curvature = 1.0
     p: float = option(2.0, "norm of the ball and of the constants", within="[2, inf]")
 
     @property
@@ -324,10 +313,6 @@ class HeavyMean(Problem):
         steepest = (1.0 + DISTANCE) * d ** (1.0 / q - 1.0 / self.p)
         return Constants(steepest, d ** (1.0 - 2.0 / self.p), **known, **start, **ball)
 
-    @property
-    def isotropic_curvature(self) -> float:
-        return 1.0
-
     def sample(self, n: int, draws: Draws) -> SortedRecords:
         noise = StudentSample(n, self.dimension, draws).noise(0, n) * self.dimension**0.5  # of variance 1
         return SortedRecords(self.mean + self.deviation * noise)
@@ -350,9 +335,6 @@ class HeavyMean(Problem):
         xp = array_namespace(x)
         rows = xp.asarray(batch.features, dtype=x.dtype)
         return xp.sum((x[:, None, :] - rows) * weights[:, :, None], axis=1)
-
-    def risk(self, x: Array, data: Any) -> Array:
-        return self.excess_risk(x, data) + 0.5 * self.dimension * self.deviation**2
 
     def optimal_risk(self, data: Any) -> float:
         return 0.5 * self.dimension * self.deviation**2

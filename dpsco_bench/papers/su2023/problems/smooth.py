@@ -90,15 +90,6 @@ class CoordinateSample:
     uniforms: np.ndarray
 
 
-@dataclass(frozen=True)
-class CoordinateBatch:
-    """Records chosen for every row, shape ``(rows, W)``: coordinates and targets."""
-
-    n: int
-    places: np.ndarray
-    targets: np.ndarray
-
-
 @problem
 class CoordPseudoHuber(SignalFamily):
     """``f(x, (J, s)) = h(x_J - s)``, ``h(t) = sqrt(t^2 + c^2) - c``, J uniform, ``s = +-B``, ``P(+) = (1 + rho)/2``.
@@ -164,13 +155,13 @@ class CoordPseudoHuber(SignalFamily):
         found = [self._single(x, data, index) for index in range(first, first + count)]
         return array_namespace(x).stack(found, axis=1)
 
-    def gather(self, data: Any, indices: Array) -> CoordinateBatch:
-        """Gather records ``indices (rows, W)`` of every row."""
+    def gather(self, data: Any, indices: Array) -> Data:
+        """Gather records ``indices (rows, W)`` of every row: features are coordinates, labels targets."""
         i = to_numpy(indices)
         replicate = np.arange(i.shape[0])[:, None] % data.places.shape[1]
         chance = np.repeat(0.5 + 0.5 * self.strengths, i.shape[0] // len(self.strengths))[:, None]
         signs = np.where(data.uniforms[i, replicate] < chance, self.target, -self.target)
-        return CoordinateBatch(data.n, data.places[i, replicate], signs)
+        return Data(data.n, data.places[i, replicate], signs)
 
     @property
     def record_form(self) -> RecordForm:
@@ -178,7 +169,7 @@ class CoordPseudoHuber(SignalFamily):
 
     def form_records(self, data: Any, indices: Array) -> Data:
         chosen = self.gather(data, indices)
-        return Data(data.n, np.eye(self.dimension)[chosen.places], chosen.targets)
+        return Data(data.n, np.eye(self.dimension)[chosen.features], chosen.labels)
 
     def form_range(self, data: Any, first: int, count: int) -> Data:
         rows = len(self.strengths) * data.places.shape[1]
@@ -191,8 +182,8 @@ class CoordPseudoHuber(SignalFamily):
         targets = np.repeat([self.target, -self.target], self.dimension)
         return axis_kinds(data.places.T, minus, np.tile(np.eye(self.dimension), (2, 1)), targets)
 
-    def batch_gradient(self, x: Array, batch: Any, weights: Array) -> Array:
-        xp, columns = array_namespace(x), zip(batch.places.T, batch.targets.T, strict=True)
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        xp, columns = array_namespace(x), zip(batch.features.T, batch.labels.T, strict=True)
         found = [self._at(x, places, targets) for places, targets in columns]
         return xp.sum(xp.stack(found, axis=1) * weights[:, :, None], axis=1)
 

@@ -46,9 +46,10 @@ def descent_plan(given: Setting, T: int, step: float | None, noise_constant: flo
     return make_plan(query, gradient_evaluations=n * T, last_iterate=last, n=n, steps=T, step=eta)
 
 
-def noisy_step(objective: Any, plan: Any, mechanism: Any, x: Array, t: int) -> Array:
+def noisy_step(objective: Any, plan: Any, mechanism: Any, x: Array, t: int, mean_gradient: Any = None) -> Array:
     """``x - eta (grad F(x) + N(0, sigma^2 I))`` on iterates ``(R, d)``; the regulariser's gradient needs no noise."""
-    gradient = mechanism.release("gradient", objective.mean_gradient(x), t) + objective.regulariser_gradient(x)
+    mean_gradient = mean_gradient or objective.mean_gradient
+    gradient = mechanism.release("gradient", mean_gradient(x), t) + objective.regulariser_gradient(x)
     return x - plan.step * gradient
 
 
@@ -95,19 +96,18 @@ def dp_gd_pl_plan(
         objective that is convex besides.
     """
     c, n, d = given.constants, given.n, given.d
-    if c.strong_convexity <= 0:
-        raise given.error("strong_convexity", c.strong_convexity, "> 0 (the PL constant)")
+    given.require("strong_convexity", c.strong_convexity, c.strong_convexity > 0, "> 0 (the PL constant)")
     gain = 2 * log(n * given.epsilon) - log(d * c.lipschitz**2 * given.l)
     T = given.count("steps", steps) or max(1, ceil(c.total_smoothness / c.strong_convexity * gain))
     return descent_plan(given, T, step, noise_constant, release)
 
 
 @dp_gd_pl_plan.run
-def dp_gd_pl(objective, plan, mechanism):
-    """Algorithm 4 on iterates ``(R, d)``; returns the last iterate."""
+def dp_gd_pl(objective, plan, mechanism, mean_gradient=None):
+    """Algorithm 4 on iterates ``(R, d)``; returns the last one. A compiled run gives a function of the point."""
     x = objective.start
     for t in range(plan.steps):
-        x = noisy_step(objective, plan, mechanism, x, t)
+        x = noisy_step(objective, plan, mechanism, x, t, mean_gradient)
         objective.observe(x)
     return x
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log, sqrt
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS, Setting, algorithm
-from dpsco_bench.algorithms.shared import averaged_steps, mirror_descent_plan, optimal_step
+from dpsco_bench.algorithms.shared import averaged_steps, mirror_descent_plan
 from dpsco_bench.backend.namespace import array_namespace, cast
 from dpsco_bench.geometry.mirror import ball_geometry
 from dpsco_bench.papers.wang2017.algorithms.gradient_descent import gradient_query, noise_constant_value
@@ -55,9 +55,7 @@ def dp_accmd_plan(
         ``literal``: K = 1. ``optimal``: K = sqrt(48/c), which minimises the bound. c is that of the noise in force:
         4 eps^2/(mu^2 l), mu the Gaussian-DP parameter of (eps, delta), under accounted noise.
     """
-    c, n, d, ball = given.constants, given.n, given.d, given.constants.ball
-    if ball is None:
-        raise given.error("domain", c.domain, "a ball")
+    c, n, d, ball = given.constants, given.n, given.d, given.ball
     B, W = ball_geometry(ball).bregman_radius(d), ball_geometry(ball).squared_width(d)
     lengths = dict(diameter=ball.diameter, radius=ball.radius)
     Lc = c.smoothness * lengths[given.choice("norm_smoothness", norm_smoothness, lengths)] ** 2
@@ -124,10 +122,7 @@ def noisy_md_plan(given: Setting, *, steps: int | None = None, most_steps: int |
     return mirror_descent_plan(given, steps, most_steps)
 
 
-@noisy_md_plan.run
-def noisy_md(objective, plan, mechanism):
-    """Mirror steps on ``(R, d)``; returns the average of z_1..z_T."""
-    return averaged_steps(objective, plan, mechanism, optimal_step(plan, mechanism))
+noisy_md_plan.run(averaged_steps)
 
 
 @algorithm(
@@ -150,9 +145,8 @@ def plan(given: Setting, *, steps: int | None = None) -> Plan:
         Replaces T, at least 2.
     """
     c, n = given.constants, given.n
-    if c.ball is None or c.domain != "l1_ball":
-        raise given.error("domain", c.domain, "l1_ball")
-    slope, R, ne = c.lipschitz, c.ball.radius, n * given.epsilon
+    given.choice("domain", c.domain, ("l1_ball",))
+    slope, R, ne = c.lipschitz, given.ball.radius, n * given.epsilon
     T = given.count("steps", steps, least=2) or max(2, round((ne / slope) ** (2 / 3)))
     scale = slope * R * sqrt(8 * T * given.l) / ne
     vertex = NoisyMinimumQuery("vertex", 2 * slope * R / n, T - 1, paper_scale=scale)

@@ -78,10 +78,8 @@ def cms11_plan(given: Setting) -> Plan:
         G <= 1 and a ridge lambda > 0.
     """
     c, n = given.constants, given.n
-    if c.lipschitz > 1:
-        raise given.error("lipschitz", c.lipschitz, "at most 1 (rows and slopes of norm at most 1)")
-    if c.regularisation <= 0:
-        raise given.error("regularisation", c.regularisation, "> 0")
+    given.require("lipschitz", c.lipschitz, c.lipschitz <= 1, "at most 1 (rows and slopes of norm at most 1)")
+    given.positive("regularisation", c.regularisation)
     share, ridge = perturbation_parameters(given.epsilon, n, c.smoothness, c.regularisation)
     jacobian = two_rank_log_jacobian(c.smoothness, n * (c.regularisation + ridge))
     linear = GammaObjectiveQuery("linear term", 2.0, 1, paper_scale=2 / share, log_jacobian=jacobian)

@@ -49,8 +49,8 @@ def noisy_sgd_plan(given: Setting, *, steps: int | None = None) -> Plan:
     """
     c, n = given.constants, given.n
     T = given.count("steps", steps) or n * n
-    if c.strong_convexity <= 0 and c.ball is None:
-        raise given.error("domain", c.domain, "a ball, without strong convexity")
+    bounded = c.ball is not None or c.strong_convexity > 0
+    given.require("domain", c.domain, bounded, "a ball, without strong convexity")
     known: Schedule = dict(curvature=c.strong_convexity, lipschitz=c.lipschitz, diameter=c.diameter)
     return make_plan(record_query(given, T), gradient_evaluations=T, n=n, steps=T, **known)
 

@@ -59,12 +59,8 @@ def output_plan(given: Setting, weights: np.ndarray, kept: float, scale: float, 
     """Plan the law of the literal output where losses are linear: all differences vanish, and v is the same everywhere.
 
     The output is ``kept x_0 - eta sum_j w_j (v + u_j)``, hence ``kept x_0 - eta W (v + noise)``, W the sum of w_j, with
-    noise of standard deviation ``sigma ||w||_2/W``. Raises Refusal for other losses and on a bounded domain.
-
-    Parameters
-    ----------
-    weights : array (N,), w_j > 0 of the noise vectors u_j, by the average and the proximal steps
-    kept : float, in [0, 1], what is left of the start
+    noise of standard deviation ``sigma ||w||_2/W``. The ``weights (N,)`` w_j > 0 of the noise vectors u_j, and ``kept``
+    in [0, 1], are made by the average and the proximal steps. Raises Refusal for other losses, on a bounded domain.
     """
     c, n, total = given.constants, given.n, float(weights.sum())
     if c.losses != "linear" or c.domain != "space":
@@ -105,17 +101,10 @@ def anchor_gradient(v: Array, plan: Plan, mechanism: Any, epoch: int) -> Array:
 def inner_loop(
     objective: Any, plan: Plan, mechanism: Any, x: Array, snapshot: Array, v: Array, step: Array, steps: range
 ) -> tuple[Array, Array]:
-    """Variance-reduced noisy proximal steps from ``x``.
+    """Variance-reduced noisy proximal steps from ``x (R, d)``, with a snapshot and its anchor gradient v, ``(R, d)``.
 
-    Parameters
-    ----------
-    x, snapshot, v : array (R, d), iterate, snapshot and its anchor gradient
-    step : float or array (R, 1), eta
-    steps : range, numbers of the inner queries of this epoch
-
-    Returns
-    -------
-    last, mean : array (R, d), the last of the new iterates, and their mean
+    ``step`` is eta, a number or ``(R, 1)``, ``steps`` the numbers of the inner queries of this epoch. Returns the last
+    of the new iterates and their mean, ``(R, d)``.
     """
     total, in_parts = float64_zeros(x), any(query.name == "full" for query in plan.queries)
     for t in steps:
@@ -133,15 +122,11 @@ def inner_loop(
 
 
 def barzilai_borwein_step(move: Array, change: Array, step: Array, plan: Plan) -> Array:
-    """``||ds||^2 / (m |<ds, dg>|)`` per replicate, ``(R, 1)``.
+    """``||ds||^2 / (m |<ds, dg>|)`` per replicate, ``(R, 1)``; the previous step where ``<ds, dg> = 0``.
 
-    Parameters
-    ----------
-    move, change : array (R, d), differences of the last two snapshots and of their full gradients, regulariser included
-    step : float or array (R, 1), previous step, kept where ``<ds, dg> = 0``
-    plan : Plan
-        With exact anchors the step is as published; with released ones noise can flip the sign of ``<ds, dg>`` or make
-        it tiny, hence the absolute value and the clipping to ``[1/(m(L+lambda)), 5/(m lambda)]``.
+    ds and dg ``(R, d)`` are differences of the last two snapshots and of their full gradients, regulariser included.
+    With exact anchors the step is as published; with released ones noise can flip the sign of ``<ds, dg>`` or make it
+    tiny, hence the absolute value and the clipping to ``[1/(m(L+lambda)), 5/(m lambda)]``.
     """
     xp = array_namespace(move)
     square = xp.sum(move * move, axis=-1, keepdims=True)
@@ -199,8 +184,7 @@ def dp_svrg_plan(
         third of the variance; ``output`` is the law of what is returned on linear losses, a single normal.
     """
     c, n, l, eps = given.constants, given.n, given.l, given.epsilon
-    if c.strong_convexity <= 0:
-        raise given.error("strong_convexity", c.strong_convexity, "> 0")
+    given.positive("strong_convexity", c.strong_convexity)
     bb = given.choice("step_rule", step_rule, ("constant", "bb")) == "bb"
     if bb and given.variant == "poisson" and c.regularisation <= 0:
         raise given.error("regularisation", c.regularisation, "> 0 for the clipped private step of Tan et al. 2016")
@@ -259,9 +243,8 @@ def _theta(given: Setting, theta: float | None, inner_bound: str) -> tuple[float
     given.choice("inner_bound", inner_bound, ("printed", "corrected"))
     variance, default = (8.0, 1 / 48) if inner_bound == "printed" else (4.0, 1 / 24)
     theta = default if theta is None else theta
-    if not 0 < theta < 1.0 / (3.0 * variance):
-        allowed = f"in (0, 1/{3 * variance:.0f}), or inequality (4) has no m (erratum E4)"
-        raise given.error("theta", theta, allowed)
+    allowed = f"in (0, 1/{3 * variance:.0f}), or inequality (4) has no m (erratum E4)"
+    given.require("theta", theta, 0 < theta < 1.0 / (3.0 * variance), allowed)
     return theta, variance
 
 
@@ -311,8 +294,7 @@ def dp_svrg_pp_plan(
     m = given.count("inner_steps", inner_steps) or max(1, ceil(c.smoothness * c.distance**2 / c.initial_gap))
     gain = log2(n * eps / c.lipschitz) - 0.5 * log2(given.d * given.l)
     T = given.count("epochs", epochs) or max(1, round(gain))
-    if T > MOST_EPOCHS:
-        raise given.error("epochs", T, f"at most {MOST_EPOCHS}: epochs double in length")
+    given.require("epochs", T, T <= MOST_EPOCHS, f"at most {MOST_EPOCHS}: epochs double in length")
     N = (2 ** (T + 1) - 2) * m
     schedule: Schedule = dict(inner_steps=m, step=given.positive("step", step) or 1.0 / (13.0 * c.smoothness))
     if given.variant == "poisson":

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dpsco_bench.fused.gradients import mean_gradient, one_pass
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.sparse import entries_of
 from dpsco_bench.fused.sparse import mean_gradient as mean_of_entries
+from dpsco_bench.papers.wang2017.algorithms.gradient_descent import dp_gd_pl
 
 
 def supported(objective, plan, mechanism):
@@ -15,11 +18,5 @@ def supported(objective, plan, mechanism):
 
 @fused("wang2017.dp_gd", "wang2017.dp_gd_pl", supports=supported)
 def gradient_descent(objective, plan, mechanism):
-    """Run compiled; return the last iterate."""
-    x = objective.start
     mean = mean_gradient if entries_of(objective) is None else mean_of_entries
-    for t in range(plan.steps):
-        gradient = mechanism.release("gradient", mean(objective, x), t) + objective.regulariser_gradient(x)
-        x = x - plan.step * gradient
-        objective.observe(x)
-    return x
+    return dp_gd_pl(objective, plan, mechanism, partial(mean, objective))

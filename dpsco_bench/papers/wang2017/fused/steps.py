@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from dpsco_bench.algorithms.shared import optimal_step
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.descent import (
     TOGETHER,
@@ -29,11 +28,7 @@ from dpsco_bench.fused.tiles import domain_of, on_device
 from dpsco_bench.papers.wang2017.algorithms import svrg
 from dpsco_bench.problems.data import NO_SLOPE
 
-
-@fused("wang2017.noisy_md_ttz14", form=False)
-def noisy_md(objective, plan, mechanism):
-    """Run compiled; return the average of z_1..z_T."""
-    return averaged_run(objective, plan, mechanism, optimal_step(plan, mechanism))
+fused("wang2017.noisy_md_ttz14", form=False)(averaged_run)
 
 
 @fused("wang2017.noisy_sgd_bst14", supports=descending, device=projecting)
@@ -147,12 +142,8 @@ def compiled_loop(objective, plan, mechanism, x, snapshot, v, step, steps):
     made, xp, x = steps_of(objective, mechanism, "inner", sampled=True, looks=2), objective.xp, x.copy()
     total, ridge, domain = xp.zeros_like(x), objective.problem.constants.regularisation, domain_of(objective)
     eta, v = xp.zeros(len(x)) + xp.reshape(xp.asarray(step, dtype=xp.float64), (-1,)), xp.ascontiguousarray(v)
-    for t, k in made.stretches(steps.start, len(steps)):
-        scales = made.scales(t, k)
-        for tile in made.tiles(t, k):
-            told = tile.rows, tile.records, made.form, tile.noise
-            made.run(inner_steps, x, total, snapshot, v, eta, *told, scales[tile.steps], ridge, domain)
-        objective.observe(x)
+    for _, scales, tile in made.walk(x, steps.start, len(steps)):
+        made.run(inner_steps, x, total, snapshot, v, eta, *made.told(tile), scales, ridge, domain)
     return x, total / len(steps)
 
 

@@ -60,7 +60,7 @@ class Rank8LeastSquares(LeastSquares):
     default_dimension = 32
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.POLYAK_LOJASIEWICZ, Trait.LIPSCHITZ})
     data_dependent_constants = True
-    least_dimension = RANK
+    least_dimension = effective_dimension = RANK
 
     @property
     def own_constants(self) -> Constants:
@@ -73,10 +73,6 @@ class Rank8LeastSquares(LeastSquares):
         values = np.linalg.eigvalsh(data.features.T @ data.features / data.n)[-min(RANK, data.n) :]
         realised = replace(self.own_constants, smoothness=float(values[-1]), strong_convexity=float(values[0]))
         return realised.override(**self._overrides)
-
-    @property
-    def effective_dimension(self) -> int:
-        return RANK
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         """Draw records in a subspace from its own stream, so that it does not depend on n's order."""

@@ -36,19 +36,12 @@ def geometric_spectrum(d: int) -> np.ndarray:
     return 2.0 ** -(np.arange(d) % 16).astype(np.float64)
 
 
-class OnBall(Problem):
-    """A problem on its ball, or on the whole space where it has none."""
-
-    @property
-    def ball(self) -> Any:
-        return None
-
-
-class Oracle(OnBall, DiagonalOracle):
+class Oracle(DiagonalOracle):
     """An oracle with L = 1, curvature 1 in all directions unless it says otherwise, and the exact gap and distance."""
 
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
     modulus: ClassVar[float] = 0.0
+    ball: Any = None
 
     @property
     def spectrum(self) -> np.ndarray:
@@ -69,8 +62,10 @@ class FlatOptimum(Oracle):
         return np.full(self.dimension, self.signal * self.dimension**-0.5)
 
 
-class MirrorDescentFamily(OnBall, CellFamily):
+class MirrorDescentFamily(CellFamily):
     """A family that is matched to accelerated mirror descent with L = 1 on its ball."""
+
+    ball: Any
 
     def mirror_descent_steps(self, K: float) -> int:
         """T of Theorem 5.4 of Wang, Ye, Xu 2017, with L = 1 and ``Lc = L diameter^2``."""
@@ -349,12 +344,13 @@ class RoundQuadratic(Oracle):
 Array = Any
 
 
-class LinearOracle(OnBall):
+class LinearOracle(Problem):
     """``F(x) = -<c, x>`` over a ball, for every record, c along the first axis; the minimum is ``-R ||c||_*``."""
 
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
     shares_records = True
     default_dimension = 64
+    ball: Any
 
     @property
     def slope(self) -> np.ndarray:

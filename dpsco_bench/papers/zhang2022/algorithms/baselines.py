@@ -6,7 +6,6 @@ from math import ceil, floor, inf, sqrt
 
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.algorithms.shared import phased_plan, projected_sgd, run_phases
-from dpsco_bench.errors import checked_count
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
 from dpsco_bench.privacy.records import WithoutReplacement, WithReplacement
 from dpsco_bench.problems.base import Trait
@@ -16,11 +15,9 @@ NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.UNREGULARISED, Trait.L2_BALL)
 
 def checked_steps(given: Setting, steps: int | None, planned: int, rule: str) -> int:
     """Return the number of steps: as given, else as planned. Raises InputError below one."""
-    if steps is not None:
-        return checked_count("steps", steps)
-    if planned < 1:
-        raise given.error("steps", planned, f"at least 1; the schedule takes the integer part of {rule}")
-    return planned
+    if steps is None:
+        given.require("steps", planned, planned >= 1, f"at least 1; the schedule takes the integer part of {rule}")
+    return given.count("steps", steps) or planned
 
 
 @algorithm(
@@ -46,18 +43,14 @@ def bftt19_noisy_sgd_plan(given: Setting, *, steps: int | None = None) -> Plan:
     planned = floor(min(n / 8, (eps * n) ** 2 / (32 * given.d * l)))
     J = checked_steps(given, steps, planned, "n/8 and (eps n)^2/(32 d l)")
     batch = ceil(n * sqrt(eps / (4 * J)))
-    if batch > n:
-        raise given.error("batch", batch, f"at most n = {n}: eps is above 4 J = {4 * J}")
+    given.require("batch", batch, batch <= n, f"at most n = {n}: eps is above 4 J = {4 * J}")
     scale = sqrt(8 * J * l) * L / (n * eps)
     query = GaussianQuery("gradient", 2 * L / batch, J, WithReplacement(n, batch), paper_scale=scale)
     step = 0.5 * given.constants.diameter / (L * sqrt(J))
     return make_plan(query, gradient_evaluations=J * batch, n=n, steps=J, batch=batch, step=step)
 
 
-@bftt19_noisy_sgd_plan.run
-def bftt19_noisy_sgd(objective, plan, mechanism):
-    """Projected steps on iterates ``(R, d)``; returns the mean of the iterates before each step."""
-    return projected_sgd(objective, plan, mechanism, plan.step)
+bftt19_noisy_sgd_plan.run(projected_sgd)
 
 
 @algorithm(
@@ -79,16 +72,16 @@ def dp_sgd_plan(given: Setting, *, steps: int | None = None, batch: int | None =
     """
     n, L, D = given.n, given.constants.lipschitz, given.constants.diameter
     J = checked_steps(given, steps, n // 8, "n/8")
-    m = max(1, n // 32) if batch is None else checked_count("batch", batch)
+    m = given.count("batch", batch) or max(1, n // 32)
     query = GaussianQuery("gradient", 2 * L / m, J, WithoutReplacement(n, m))
     return make_plan(query, gradient_evaluations=J * m, n=n, steps=J, batch=m, lipschitz=L, diameter=D)
 
 
 @dp_sgd_plan.run
-def dp_sgd(objective, plan, mechanism):
-    """Projected steps on iterates ``(R, d)``; returns the mean of the iterates before each step."""
+def dp_sgd(objective, plan, mechanism, descend=projected_sgd):
+    """Projected steps of the size that is best for the noise in force; a compiled run gives steps of its own."""
     variance = plan.lipschitz**2 + objective.start.shape[-1] * mechanism.scales["gradient"] ** 2
-    return projected_sgd(objective, plan, mechanism, plan.diameter / sqrt(plan.steps * variance))
+    return descend(objective, plan, mechanism, plan.diameter / sqrt(plan.steps * variance))
 
 
 @algorithm(
@@ -112,8 +105,7 @@ def fkt20_phased_sgd_plan(given: Setting, *, step: float | None = None) -> Plan:
         Replaces eta; at most 2/H.
     """
     c, n = given.constants, given.n
-    if n < 2:
-        raise given.error("n", n, "an integer >= 2")
+    given.count("n", n, least=2)
     eta = c.diameter * min(4 / sqrt(n), given.epsilon / (2 * sqrt(given.d * given.l))) / c.lipschitz
     limit = 2 / c.smoothness if c.smoothness > 0 else inf
     return phased_plan(given, given.step(eta if step is None else step, limit, "2/H"))

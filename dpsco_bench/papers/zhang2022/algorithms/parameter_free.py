@@ -32,11 +32,9 @@ from dpsco_bench.problems.base import Constants, Trait
 class Confidence:
     """The quantities of Theorem 11 that make its statements hold with probability ``1 - delta_f``.
 
-    Attributes
-    ----------
-    Phi : float, ``sqrt(ln(20 d n ln(2 kappa_pf n)/delta_f))``
-    A, A_noise : float, ``8 sqrt2 C2d`` and ``8 sqrt(d) C2p``: the factors of the gradients' deviations and of the noise
-    private : float, ``A_noise (G + D H) Phi log2(2n)/rho``, the coefficient of t^2 in xi_t
+    ``Phi = sqrt(ln(20 d n ln(2 kappa_pf n)/delta_f))``; ``A = 8 sqrt2 C2d`` and ``A_noise = 8 sqrt(d) C2p`` are the
+    factors of the gradients' deviations and of the noise, ``private = A_noise (G + D H) Phi log2(2n)/rho`` is the
+    coefficient of t^2 in xi_t.
     """
 
     kappa_pf: float
@@ -69,14 +67,9 @@ QUANTITIES = ("kappa_pf", "Phi", "A", "A_noise", "private")
 def confidence(
     c: Constants, n: int, d: int, rho: float, delta_f: float, factors: tuple[float, float] | None = (1.0, 1.0)
 ) -> Confidence:
-    """Make them from the problem's constants.
+    """Make them from the problem's constants, delta_f in (0, 1), and the private part's rho: infinite without noise.
 
-    Parameters
-    ----------
-    rho : float, the private part's parameter; infinite without noise
-    delta_f : float, in (0, 1)
-    factors : (float, float) or None
-        C2d and C2p; None for the certified ones, from concentration in Hilbert space and of Gaussian norms.
+    ``factors`` are C2d and C2p; None for the certified ones, from concentration in Hilbert space and of Gaussian norms.
     """
     G, H, D = c.lipschitz, c.smoothness, c.diameter
     kappa_pf = 1.0 + D * H / G
@@ -136,16 +129,14 @@ def plan(
         eps0 of the learner.
     """
     given.choice("regulariser", regulariser, ("adaptive", "none"))
-    if not 0 < failure < 1:
-        raise given.error("failure", failure, "in (0, 1)")
+    given.require("failure", failure, 0 < failure < 1, "in (0, 1)")
     given.positive("initial_wealth", initial_wealth)
     factors = _factors(given, confidence_constants, deviation_factor, noise_factor, radius)
     m = {"printed": printed_rho(given, rho), "accounted": gdp_mu(given.epsilon, given.delta), "noise_off": inf}
     made = confidence(given.constants, given.n, given.d, m[given.variant], failure, factors)
     options = Reduction("parameter_free", 3.0, sensitivity, radius, rho, run_last_round, clip_differences)
-    told: Schedule = dict(regulariser=regulariser, initial_wealth=initial_wealth)
-    told = {**told, **{name: getattr(made, name) for name in QUANTITIES}, "loss_bound": made.loss_bound(given.n)}
-    return tree_plan(given, options, **told)
+    told: Schedule = {name: getattr(made, name) for name in QUANTITIES} | {"loss_bound": made.loss_bound(given.n)}
+    return tree_plan(given, options, regulariser=regulariser, initial_wealth=initial_wealth, **told)
 
 
 @plan.run
@@ -169,10 +160,7 @@ def confidence_of(plan: Any) -> Confidence:
 class DistanceRegulariser:
     """``r_t(w) = xi_t ||w - x_0|| + nu_t ||w - x_0||^2``; called, its subgradient at w_t (that of a norm at 0 is 0).
 
-    Attributes
-    ----------
-    terms : Confidence, xi, nu and Lip
-    anchor : array (R, d), x_0
+    `terms` has xi, nu and Lip, `anchor (R, d)` is x_0.
     """
 
     terms: Confidence
@@ -201,7 +189,7 @@ def _factors(
         reason = "proven only for H = 0, or for gradient noise that does not depend on x together with radius = D"
         raise Refusal("confidence_constants certified", reason, given.source)
     for key, value in (("deviation_factor", deviation), ("noise_factor", noise)):
-        if mode == "rate" and (value is None or not 0 < value <= 1):
-            raise given.error(key, value, "in (0, 1] with confidence_constants rate")
+        fits = mode != "rate" or (value is not None and 0 < value <= 1)
+        given.require(key, value, fits, "in (0, 1] with confidence_constants rate")
     chosen = {"paper": (1.0, 1.0), "certified": None, "rate": (deviation or 1.0, noise or 1.0)}
     return chosen[mode]

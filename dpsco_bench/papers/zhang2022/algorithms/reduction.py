@@ -16,16 +16,9 @@ import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm, Setting, algorithm
 from dpsco_bench.backend.namespace import array_namespace, cast, cast_like, row_norm
-from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.errors import Refusal
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
-from dpsco_bench.papers.zhang2022.learners import (
-    TINY,
-    Learner,
-    LearnerSetting,
-    get_learner,
-    learner_parts,
-    project_ball,
-)
+from dpsco_bench.papers.zhang2022.learners import TINY, Learner, LearnerSetting, get_learner, project_ball
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Plan, Query, make_plan
 from dpsco_bench.privacy.records import Nodes
@@ -33,9 +26,6 @@ from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery, block_maxima, lar
 from dpsco_bench.problems.base import Trait
 
 Array = Any
-SOURCE = "Zhang, Tran, Cutkosky 2022, equation (6) and Theorem 3"
-SENSITIVITIES = ("eq6", "tight", "path")
-RADII = ("adaptive", "D")
 
 
 def weights(k: float, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -63,14 +53,6 @@ class NodeUnits:
     diameter: float
     sensitivity: str
     radius: str
-
-    def __post_init__(self) -> None:
-        if self.sensitivity not in SENSITIVITIES:
-            raise InputError("sensitivity", self.sensitivity, "one of " + ", ".join(SENSITIVITIES), SOURCE)
-        if self.radius not in RADII:
-            raise InputError("radius", self.radius, "one of " + ", ".join(RADII), SOURCE)
-        if self.sensitivity == "path" and not self.fixed:
-            raise Refusal("sensitivity path", "it needs H = 0 or radius = D, so that the noise is known before", SOURCE)
 
     @property
     def fixed(self) -> bool:
@@ -122,13 +104,28 @@ class NodeUnits:
     def stream(self, order: float) -> Callable[[int, Array], Any]:
         """Map (t, ``w_t - x_{t-1} (R, d)``), round after round, to the unit Delta_t, a number or ``(R, 1)``.
 
-        Radii are in the norm of the order p.
+        Radii are in the norm of the order p. Equation (6) takes the largest so far. A tight unit is the largest ``s_q``
+        of its block: that of its own record and of its children, of which one is kept for each level.
         """
         if self.fixed:
             units = self.fixed_units.tolist()
             return lambda t, step: units[t - 1]
-        made = _printed_stream(self) if self.sensitivity == "eq6" else _tight_stream(self)
-        return lambda t, step: made(t, _length(step, order))
+        (a, b), printed = (part.tolist() for part in self.parts), self.printed.tolist()
+        kept: dict[int, Array] = {}
+
+        def unit(t: int, step: Array) -> Array:
+            xp, r = array_namespace(step), _length(step, order)
+            if self.sensitivity == "eq6":
+                kept[0] = xp.maximum(r, kept.get(0, 0.0 * r))
+                return printed[t - 1] * (self.lipschitz + self.smoothness * kept[0])
+            found, low, own = a[t - 1] + b[t - 1] * r, 1, lowest_bit(t)
+            while low < own:
+                found = xp.maximum(found, kept[low])
+                low *= 2
+            kept[own] = found
+            return found
+
+        return unit
 
     def share(self, t: int, step: Array, order: float) -> Any:
         """``s_t`` of a run: what the record of round t itself may change; a number or ``(R, 1)``."""
@@ -150,35 +147,6 @@ def _length(step: Array, order: float) -> Array:
     return row_norm(step) if order == 2.0 else lp_norm(step, order)
 
 
-def _printed_stream(units: NodeUnits) -> Callable[[int, Array], Array]:
-    """Equation (6): the largest radius so far."""
-    factors, G, H = units.printed.tolist(), units.lipschitz, units.smoothness
-    largest: Any = 0.0
-
-    def unit(t: int, r: Array) -> Array:
-        nonlocal largest
-        largest = array_namespace(r).maximum(r, largest + 0.0 * r if t == 1 else largest)
-        return factors[t - 1] * (G + H * largest)
-
-    return unit
-
-
-def _tight_stream(units: NodeUnits) -> Callable[[int, Array], Array]:
-    """Find the largest ``s_q`` of every block: that of its own record and its children's, one slot per level."""
-    a, b = (part.tolist() for part in units.parts)
-    slots: dict[int, Array] = {}
-
-    def unit(t: int, r: Array) -> Array:
-        found, low, own = a[t - 1] + b[t - 1] * r, 1, lowest_bit(t)
-        while low < own:
-            found = array_namespace(r).maximum(found, slots[low])
-            low *= 2
-        slots[own] = found
-        return found
-
-    return unit
-
-
 NODE = "node"
 """Name of the query that releases the nodes."""
 Regulariser = Callable[[int, Array, Array], Array]
@@ -196,13 +164,7 @@ class TreeSum:
         self._slots: dict[int, tuple[Array, Array]] = {}
 
     def add(self, t: int, value: Array, unit: Any) -> Array:
-        """Release the noised sum of records 1..t.
-
-        Parameters
-        ----------
-        value : array (R, d), what record t adds
-        unit : float or array (R, 1), Delta_t
-        """
+        """Release the noised sum of records 1..t, ``(R, d)``: record t adds ``value``; Delta_t may be ``(R, 1)``."""
         low, child = lowest_bit(t), 1
         while child < low:
             value = value + self._slots[child][0]
@@ -325,12 +287,9 @@ ReductionPlan = Callable[[Setting, Reduction], Plan]
 def reduction(
     id: str, source: str, ball: Trait, *, learner: str, least_norm: float = 2.0, without: tuple[str, ...] = ()
 ) -> Callable[[ReductionPlan], Algorithm]:
-    """Register the decorated plan function, of a setting and its options, as a reduction.
+    """Register the decorated plan function, of a setting and its options, as a reduction with a default learner.
 
-    Parameters
-    ----------
-    learner : str, the default learner
-    without : tuple of str, options of `Reduction` that it lacks
+    ``without`` names the options of `Reduction` that it lacks.
     """
     Parameter = inspect.Parameter
     known = inspect.signature(Reduction, eval_str=True).parameters.values()
@@ -352,7 +311,7 @@ def reduction(
             order_invariant=False,
             rounds="zhang2022",
             least_norm=least_norm,
-            parts=lambda options: learner_parts(options.get("learner", learner)),
+            parts=lambda options: (get_learner(options.get("learner", learner)).__module__,),
         )(plan)
         entry.run(dp_online_to_batch)
         return entry
@@ -382,11 +341,7 @@ def tree_plan(given: Setting, options: Reduction, **further: Any) -> Plan:
 
 def printed_rho(given: Setting, rho: float | None) -> float:
     """``eps/(2 sqrt l)``, unless given."""
-    if rho is None:
-        return given.epsilon / (2.0 * sqrt(given.l))
-    if not rho > 0:
-        raise given.error("rho", rho, "a finite number > 0")
-    return rho
+    return given.positive("rho", rho) or given.epsilon / (2.0 * sqrt(given.l))
 
 
 def planned_units(given: Setting, options: Reduction) -> NodeUnits:
@@ -396,16 +351,18 @@ def planned_units(given: Setting, options: Reduction) -> NodeUnits:
     of the norm of G and H: learners know a ball by its radius alone, so that they would leave another set.
     """
     c, n, k = given.constants, given.n, options.k
-    if not 1.0 < c.norm <= 2.0:
-        raise given.error("norm", c.norm, "p in (1, 2]")
-    if getattr(c.ball, "p", None) != c.norm:
-        raise given.error("domain", c.domain, f"the l_p ball of the norm of G and H, p = {c.norm:g}")
-    if not 2 <= n <= MOST_ROUNDS:
-        raise given.error("n", n, f"an integer from 2 to {MOST_ROUNDS}, one round each")
-    if not k >= 1:
-        raise given.error("k", k, "a number >= 1")
+    given.require("norm", c.norm, 1.0 < c.norm <= 2.0, "p in (1, 2]")
+    own = getattr(c.ball, "p", None) == c.norm
+    given.require("domain", c.domain, own, f"the l_p ball of the norm of G and H, p = {c.norm:g}")
+    given.require("n", n, 2 <= n <= MOST_ROUNDS, f"an integer from 2 to {MOST_ROUNDS}, one round each")
+    given.require("k", k, k >= 1, "a number >= 1")
     chosen = options.sensitivity or ("eq6" if given.variant == "printed" else "tight")
-    units = NodeUnits(k, n, c.lipschitz, c.smoothness, c.diameter, chosen, options.radius)
+    given.choice("sensitivity", chosen, ("eq6", "tight", "path"))
+    radius = given.choice("radius", options.radius, ("adaptive", "D"))
+    units = NodeUnits(k, n, c.lipschitz, c.smoothness, c.diameter, chosen, radius)
+    if chosen == "path" and not units.fixed:
+        reason = "it needs H = 0 or radius = D, so that the noise is known before"
+        raise Refusal("sensitivity path", reason, given.source)
     if given.variant == "printed" and chosen != "eq6":
         reason = "the theorem's noise is that of eq. (6)"
         raise Refusal(f"sensitivity {chosen} with variant printed", reason, given.source)
