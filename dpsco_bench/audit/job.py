@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,17 @@ import pyarrow as pa
 
 from dpsco_bench.audit.auditor import INSTANCES, Audit
 from dpsco_bench.execution.cell import CalibratedCell, Calibrations, Cell, located
-from dpsco_bench.execution.job import AUDIT_OUTPUT, WHOLE, Progress, Shard, cell_columns, evaluation, job_metadata
-from dpsco_bench.execution.jobs import Block, Job
+from dpsco_bench.execution.job import (
+    AUDIT_OUTPUT,
+    WHOLE,
+    Meter,
+    Progress,
+    Shard,
+    cell_columns,
+    evaluation,
+    job_metadata,
+)
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import EXTRAS, FINAL, NO_LAW, Columns, build_block, join_blocks
 from dpsco_bench.privacy.ledger import SEQUENCE
 
@@ -28,9 +36,9 @@ def execute(
     calibrations: Calibrations,
     progress: Progress = lambda done, all: None,
     *,
-    block: Block | None = None,
     shard: Shard = WHOLE,
-    meter: Callable[[Sequence[int]], AbstractContextManager[Any]] = lambda cells: nullcontext(),
+    meter: Meter = lambda cells: nullcontext(),
+    **how: Any,
 ) -> pa.Table:
     """Audit the cells of a job; in the table ``risk`` is the lower bound and ``start_risk`` the claimed epsilon."""
     tables = []

@@ -62,7 +62,7 @@ UNTIMED = ("ci",)
 """Profiles whose runs are too small for figures with a time axis; a timing job has the machine to itself."""
 OPTIONS = {"problem": "problem_options", "algorithm": "options"}
 """Where a cell has the options that ``problem.<option>`` and ``algorithm.<option>`` sweep."""
-LEAST_SECONDS = 1e-3
+CELL_SECONDS = 1e-3
 """No cell takes less: its data, their optimum and a row for each replicate."""
 
 
@@ -301,7 +301,7 @@ def expected_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True
     if terms is None:
         return predicted_seconds(cell, plan, replicates, fused)
     does = amounts(cell, plan, replicates)
-    return max(sum(seconds * does[name] for name, seconds in terms.items()), LEAST_SECONDS)
+    return max(sum(seconds * does[name] for name, seconds in terms.items()), CELL_SECONDS)
 
 
 def load_claim(

@@ -48,18 +48,14 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
     """
     with within_range(cell):
         variant, plan = cell.plan(calibration, root_seed)
-        constants = cell.constants(root_seed)
+        constants, problem, attained = cell.constants(root_seed), cell.problem_entry, False
+        fixed = Calibration(calibration, {}, Charge(math.nan, "upper", "not charged"), "unproven")
         if charged:
             status = constants_status(cell, plan, constants.status)
-            problem = cell.problem_entry
-            attained = attaining_pair(problem, plan, cell.n) is not None
+            attaining = attaining_pair(problem, plan, cell.n) is not None
             curvature = attains_curvature(problem, plan, cell.n)
-            fixed = calibrate(plan, cell.privacy, calibration, status, attained, curvature)
+            fixed = calibrate(plan, cell.privacy, calibration, status, attaining, curvature)
             attained = attains(problem, plan, cell.n, fixed.real)
-        else:
-            attained = False
-            fixed = Calibration(calibration, {}, Charge(math.nan, "upper", "not charged"), "unproven")
-    charge, problem = fixed.charge, cell.problem_entry
     return CalibratedCell(
         calibration=calibration,
         variant=variant,
@@ -71,9 +67,9 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
         dimension=problem.effective_dimension,
         signal_capped=problem.signal_capped,
         warnings=(*plan.warnings, *problem.warnings),
-        epsilon_law=charge.epsilon_law,
-        tau=charge.tau,
-        sampler_status=charge.sampler_status,
+        epsilon_law=fixed.charge.epsilon_law,
+        tau=fixed.charge.tau,
+        sampler_status=fixed.charge.sampler_status,
         attained=attained,
         plan=plan,
         **fixed.epsilons,
@@ -88,9 +84,9 @@ def within_range(cell: Cell) -> Iterator[None]:
     except DpscoError:
         raise
     except (ArithmeticError, ValueError, MemoryError) as error:
-        numeric = str(error).startswith("math ")  # Python's own "math domain error" names no number
-        out = "a logarithm or power of these numbers, or of the problem's constants, is out of range"
-        why = out if numeric else error
+        why = str(error)
+        if why.startswith("math "):  # Python's own "math domain error" names no number
+            why = "a logarithm or power of these numbers, or of the problem's constants, is out of range"
         raise DpscoError(f"{cell.algorithm} on {cell.problem} degenerates at {cell.place}: {why}") from error
 
 

@@ -82,6 +82,7 @@ def execute(
     block: Block | None = None,
     shard: Shard = WHOLE,
     meter: Meter = lambda cells: nullcontext(),
+    reuse: Reuse | None = None,
 ) -> pa.Table:
     """Run a job, or one of its blocks, or a share of that.
 
@@ -90,7 +91,7 @@ def execute(
     cells in all; ``meter`` gives a context in which the work of some cells is done.
     """
     tables: list[pa.Table] = []
-    reuse = Reuse(job.seed)
+    reuse = reuse or Reuse(job.seed)
     for chunk, units in groupby(_share(list(job_units(job, calibrations, block)), shard), lambda unit: unit.chunk):
         with meter([cell.cell for cell, _ in chunk]):
             closed = job.evaluation == CLOSED_FORM
@@ -132,17 +133,6 @@ def _units(job: Job, group: Sequence[ChargedCell], blocks: Sequence[Block]) -> I
             for whole in blocks:
                 for start, count in replicate_blocks(row_size * len(chunk), whole.count):
                     yield Unit(chunk, data_set, whole.first + start, count, seconds * count)
-
-
-def least_units(job: Job) -> int:
-    """Count the units that a block of a job has at the least: more shares than these may be empty."""
-    if job.evaluation == CLOSED_FORM:
-        return len(job.cells)
-    apart = set()
-    for number, planned in enumerate(job.cells):
-        cell = located(planned, job.data_root)
-        apart.add(number if cell.signal is None else (cell.data_key(), cell.method, cell.epsilon, cell.delta))
-    return job.data_sets * len(apart)
 
 
 def _several(cell: Cell) -> bool:
@@ -197,29 +187,13 @@ def _run(job: Job, chunk: Sequence[ChargedCell], units: Iterable[Unit], reuse: R
     cell, calibrated = chunk[0]
     plan = calibrated.plan_for(cell)
     signals = [float(other.signal) for other, _ in chunk if other.signal is not None] if _several(cell) else []
-    traces = [
-        (
-            unit,
-            run_block(
-                cell,
-                plan,
-                calibrated.scales,
-                reuse.data(cell, unit.data_set),
-                root_seed=job.seed,
-                data_set=unit.data_set,
-                first_replicate=unit.first,
-                replicates=unit.count,
-                backend=job.backend,
-                dtype=job.dtype,
-                fused=job.fused,
-                record=job.record,
-                signals=signals,
-                rounds=job.rounds,
-                reuse=reuse,
-            ),
-        )
-        for unit in units
-    ]
+    how = {name: getattr(job, name) for name in ("backend", "dtype", "fused", "record", "rounds")}
+    how |= {"root_seed": job.seed, "signals": signals, "reuse": reuse}
+    traces = []
+    for unit in units:
+        where = {"data_set": unit.data_set, "first_replicate": unit.first, "replicates": unit.count}
+        data = reuse.data(cell, unit.data_set)
+        traces.append((unit, run_block(cell, plan, calibrated.scales, data, **where, **how)))
     for number, (other, charged) in enumerate(chunk):
         columns = cell_columns(job, other, charged)
         for unit, trace in traces:

@@ -18,7 +18,7 @@ from dpsco_bench.execution.cell import Calibrated, Calibrations, Cell, located
 from dpsco_bench.execution.job import Shard
 from dpsco_bench.execution.jobs import Block, Decided, Entry, Job
 from dpsco_bench.execution.results import FINAL, join_parts, parquet_table, read_extras, table_bytes, with_names
-from dpsco_bench.execution.run import risk_kind
+from dpsco_bench.execution.run import get_measure
 from dpsco_bench.execution.store import Cost, Store, total
 from dpsco_bench.execution.timing import Timings
 from dpsco_bench.jsonio import digest, restore
@@ -233,11 +233,14 @@ class SweptRun:
 
 
 def risk_kind_of(cell: Cell) -> str:
-    """Name the kind of a cell's risks, by the cell's if the problem's options decide."""
+    """Name what a cell's risks are: an excess risk, empirical or of the population, or another measure."""
+    measure = cell.algorithm_entry.measure
+    if measure != "excess_risk":
+        return get_measure(measure).label
     population: Any = problem_class(cell.problem).population
-    if isinstance(population, property):
+    if isinstance(population, property):  # the problem's options decide
         population = cell.problem_entry.population
-    return risk_kind(population, cell.algorithm_entry.measure)
+    return "excess population" if population else "excess empirical"
 
 
 def standard_error(values: np.ndarray) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -65,10 +65,10 @@ class Trace:
     risk: np.ndarray
     evaluations: np.ndarray
     start_risk: np.ndarray
-    certificate: float | None = None
-    extras: Mapping[str, np.ndarray] = field(default_factory=dict)
-    demoted: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    rounded: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    certificate: float | None
+    extras: Mapping[str, np.ndarray]
+    demoted: np.ndarray
+    rounded: np.ndarray
 
 
 _NEVER = 1 << 62
@@ -195,36 +195,22 @@ def run_block(
         output, info = call_run(cell.algorithm_entry, objective, plan, source, fused=fused)
     noted = {} if seen is None else seen.finish(objective, output)
     checkpoints.add(objective, output)
-    trace = _trace(cell, objective, checkpoints, start_risk, to_numpy(output), info, noted)
     if lent is not None:
         lent.keep_minimum(cell, data_set, objective.minimum)
-    return trace
-
-
-def _trace(
-    cell: Cell,
-    objective: Objective,
-    checkpoints: Checkpoints,
-    start_risk: np.ndarray,
-    output: np.ndarray,
-    info: Info,
-    noted: Mapping[str, Any],
-) -> Trace:
-    """Gather what a run left behind, once it is finite."""
-    risk, rows = np.stack(checkpoints.risk, axis=1), objective.replicates
+    output, risk, rows = to_numpy(output), np.stack(checkpoints.risk, axis=1), objective.replicates
     if not (np.isfinite(risk).all() and np.isfinite(output).all()):
         at = f"n = {cell.n}, d = {cell.problem_entry.dimension}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
         raise NumericalFailure(f"non-finite iterates: {cell.algorithm} on {cell.problem}, {at}")
     extras = {**info.extras, **noted, **objective.problem.beside(output, objective.host_data)}
     return Trace(
-        output,
-        risk,
-        np.stack(checkpoints.evaluations, axis=1),
-        start_risk,
-        info.certificate,
-        {name: extra(name, values, rows) for name, values in extras.items()},
-        info.rows("demoted", rows),
-        info.rows("rounded", rows),
+        output=output,
+        risk=risk,
+        evaluations=np.stack(checkpoints.evaluations, axis=1),
+        start_risk=start_risk,
+        certificate=info.certificate,
+        extras={name: extra(name, values, rows) for name, values in extras.items()},
+        demoted=info.rows("demoted", rows),
+        rounded=info.rows("rounded", rows),
     )
 
 
@@ -512,16 +498,6 @@ def get_measure(name: str) -> Measure:
     if name not in MEASURES:
         raise InputError("measure", name, "one of " + ", ".join(MEASURES))
     return MEASURES[name]()
-
-
-EMPIRICAL, POPULATION = "excess empirical", "excess population"
-
-
-def risk_kind(population: bool, measure: str = "excess_risk") -> str:
-    """Name the column ``risk`` of a result: an excess risk of either kind, or another measure."""
-    if measure != "excess_risk":
-        return MEASURES[measure].label
-    return POPULATION if population else EMPIRICAL
 
 
 MEASURES: dict[str, type[Measure]] = {"excess_risk": ExcessRisk, "mean_squared_gradient": MeanSquaredGradient}

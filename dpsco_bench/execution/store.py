@@ -257,13 +257,9 @@ class CompileClock:
 
 
 @cache
-def _own() -> CompileClock:
-    return CompileClock(time.process_time).listen()
-
-
-def listen() -> None:
+def listen() -> CompileClock:
     """Have `compiled_seconds` count in this process; Numba is loaded for it."""
-    _own()
+    return CompileClock(time.process_time).listen()
 
 
 def compiled_seconds() -> float:
@@ -271,5 +267,5 @@ def compiled_seconds() -> float:
     if "numba" not in sys.modules:
         return 0.0
     # Two threads that import Numba at once can wait for each other for ever: only the main one may be the first.
-    listening = threading.current_thread() is threading.main_thread() or _own.cache_info().currsize
-    return _own().noted[0] if listening else 0.0
+    listening = threading.current_thread() is threading.main_thread() or listen.cache_info().currsize
+    return listen().noted[0] if listening else 0.0

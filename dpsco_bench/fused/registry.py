@@ -61,9 +61,9 @@ def fused_module(id: str) -> str:
 
 
 def has_steps(id: str) -> bool:
-    """Check that an algorithm has compiled steps, more than the mean gradient alone (`fused.gradients`)."""
+    """Check that an algorithm has compiled steps, more than the mean gradient alone (`fused.gradients.one_pass`)."""
     module = fused_module(id)
-    return bool(module) and "dpsco_bench.fused.gradients" not in source(module)
+    return bool(module) and "one_pass" not in source(module)
 
 
 def run_of(algorithm: Algorithm, objective: Any, plan: Any, mechanism: Any, allowed: bool = True) -> RunFunction | None:

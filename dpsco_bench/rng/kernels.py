@@ -21,7 +21,6 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_bench.rng import reference
 from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, ORDER, RADIUS, SHAPE, UNIFORM, Box
 
 Key = tuple[int, int]
@@ -305,7 +304,6 @@ def _draw(kernel: Any, kind: int, dtype: Any, key: Key, box: Box, *parameters: A
     return out[:size].reshape(box.shape)
 
 
-words = reference.words  # of interest to those who check the layout alone
 normal = partial(_draw, _normals, NORMAL, np.float32)
 laplace = partial(_draw, _laplaces, LAPLACE, np.float32)
 uniform = partial(_draw, _uniforms, UNIFORM, np.float64)
