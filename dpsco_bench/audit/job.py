@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from typing import Any
-
 import numpy as np
-import pyarrow as pa
 
 from dpsco_bench.audit.auditor import INSTANCES, Audit
-from dpsco_bench.execution.cell import CalibratedCell, Calibrations, Cell, located
-from dpsco_bench.execution.job import (
-    AUDIT_OUTPUT,
-    WHOLE,
-    Meter,
-    Progress,
-    Shard,
-    cell_columns,
-    evaluation,
-    job_metadata,
-)
+from dpsco_bench.execution.cell import CalibratedCell, Cell
+from dpsco_bench.execution.job import AUDIT_OUTPUT, EVALUATIONS, cell_columns
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.results import EXTRAS, FINAL, NO_LAW, Columns, build_block, join_blocks
+from dpsco_bench.execution.results import EXTRAS, FINAL, NO_LAW, Columns
 from dpsco_bench.privacy.ledger import SEQUENCE
 
 FAMILY = 400  # most tests of a profile, two of each audit, over which the confidence is divided
@@ -30,28 +17,8 @@ CONFIDENCE = 1.0 - (1.0 - FAMILY_CONFIDENCE) / FAMILY
 """Confidence of each audit, so that with `FAMILY_CONFIDENCE` no private method is refuted (Bonferroni)."""
 
 
-@evaluation("audit", "audit_output")  # in quotes: by these the module is found
-def execute(
-    job: Job,
-    calibrations: Calibrations,
-    progress: Progress = lambda done, all: None,
-    *,
-    shard: Shard = WHOLE,
-    meter: Meter = lambda cells: nullcontext(),
-    **how: Any,
-) -> pa.Table:
-    """Audit the cells of a job; in the table ``risk`` is the lower bound and ``start_risk`` the claimed epsilon."""
-    tables = []
-    for number, (planned, calibrated) in enumerate(zip(job.cells, calibrations, strict=True)):
-        if number % shard.of == shard.number and isinstance(calibrated, CalibratedCell):
-            cell = located(planned, job.data_root)
-            with meter([number]):
-                tables.append(build_block(_row(job, cell, calibrated)))
-        progress(number + 1, len(job.cells))
-    return join_blocks(tables, job_metadata(job, calibrations))
-
-
-def _row(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
+def audited(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
+    """Audit a cell; ``risk`` is the lower bound on epsilon and ``start_risk`` the claimed one."""
     statistic = "output" if job.evaluation == AUDIT_OUTPUT else None
     audit = Audit(cell, calibrated, job.replicates, CONFIDENCE, statistic, job.seed)
     result = audit.result(sparing=True, searched=INSTANCES if statistic else ())
@@ -79,3 +46,7 @@ def _row(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
         "warnings": "; ".join((*calibrated.warnings, said)),
         EXTRAS: {name: np.array([value]) for name, value in extras.items()},
     }
+
+
+for name in ("audit", "audit_output"):  # in quotes: by these the module is found
+    EVALUATIONS.add(name, audited, __name__)

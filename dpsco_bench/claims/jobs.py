@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -358,7 +358,7 @@ def claim_plan(id: str, profile: str, overrides: Sequence[str] = (), settings: S
     claim, settings = load_claim(id, profile, overrides, settings)
     parts, jobs = claim.parts_of(profile), list[Job]()
     for part in parts:
-        with errors_of(id, settings.claims), errors_of_part(claim, part):
+        with errors_of(id, settings.claims), naming(f"claim {claim.id}, part {part.id}"):
             for formula in filter(None, (part.bound, part.closed_form)):
                 get_bound(formula)
             if part.checked_by and not claim.part(part.checked_by).rules.knows_the_law:
@@ -375,11 +375,6 @@ def left_out(id: str, profile: str, overrides: Sequence[str] = ()) -> list[str]:
     claim, _ = load_claim(id, profile, overrides)
     measured = {part.id for part in claim.parts_of(profile)}
     return [part.id for part in claim.parts if part.id not in measured]
-
-
-def errors_of_part(claim: Claim, part: Part) -> AbstractContextManager[None]:
-    """Name the part in the error for what it asks for."""
-    return naming(f"claim {claim.id}, part {part.id}")
 
 
 def plan_settings(profile: str, overrides: Sequence[str] = ()) -> Settings:

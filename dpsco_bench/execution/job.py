@@ -22,7 +22,7 @@ from dpsco_bench.execution.cell import (
     located,
     without_places,
 )
-from dpsco_bench.execution.jobs import CLOSED_FORM, PLAN_ONLY, RUN, Block, Job
+from dpsco_bench.execution.jobs import CLOSED_FORM, RUN, Block, Job
 from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, ROUNDED, Columns, build_block, join_blocks
 from dpsco_bench.execution.run import (
     BLOCK_SCORES,
@@ -40,10 +40,10 @@ from dpsco_bench.registry import Registry
 Progress = Callable[[int, int], None]
 FINEST_CERTIFICATE = 1e-12
 Meter = Callable[[Sequence[int]], AbstractContextManager[Any]]
-Evaluation = Callable[..., pa.Table]
-"""Takes what `job.execute` takes."""
+Evaluate = Callable[[Job, Cell, CalibratedCell], Columns]
+"""Makes the row of a cell, of a job that is not run."""
 AUDIT, AUDIT_OUTPUT = "audit", "audit_output"
-EVALUATIONS: Registry[Evaluation] = Registry("evaluation", "evaluations", core="audit")
+EVALUATIONS: Registry[Evaluate] = Registry("evaluation", "evaluations", core="audit")
 
 
 @dataclass(frozen=True)
@@ -91,11 +91,10 @@ def execute(
     cells in all; ``meter`` gives a context in which the work of some cells is done.
     """
     tables: list[pa.Table] = []
-    reuse = reuse or Reuse(job.seed)
+    reuse, evaluate = reuse or Reuse(job.seed), None if job.evaluation == RUN else EVALUATIONS.get(job.evaluation)
     for chunk, units in groupby(_share(list(job_units(job, calibrations, block)), shard), lambda unit: unit.chunk):
         with meter([cell.cell for cell, _ in chunk]):
-            closed = job.evaluation == CLOSED_FORM
-            tables += map(build_block, [_closed_form(job, *chunk[0])] if closed else _run(job, chunk, units, reuse))
+            tables += map(build_block, [evaluate(job, *chunk[0])] if evaluate else _run(job, chunk, units, reuse))
         progress(chunk[-1][0].cell + 1, len(job.cells))
     return join_blocks(tables, job_metadata(job, calibrations))
 
@@ -116,10 +115,10 @@ def job_units(job: Job, calibrations: Calibrations, block: Block | None = None) 
         if isinstance(found, CalibratedCell) and number in kept
     ]
     for group in signal_groups(charged):
-        if job.evaluation == CLOSED_FORM:
-            yield from (Unit((one,), seconds=_seconds(job, [one])) for one in group)
-        else:
+        if job.evaluation == RUN:
             yield from _units(job, group, [own for own in blocks if not own.cells or group[0][0].cell in own.cells])
+        else:
+            yield from (Unit((one,), seconds=_seconds(job, [one])) for one in group)
 
 
 def _units(job: Job, group: Sequence[ChargedCell], blocks: Sequence[Block]) -> Iterator[Unit]:
@@ -258,27 +257,4 @@ def _closed_form(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
     }
 
 
-def evaluation(*names: str) -> Callable[[Evaluation], Evaluation]:
-    """Register what computes the jobs of some evaluations (decorator of a function)."""
-
-    def register(function: Evaluation) -> Evaluation:
-        for name in names:
-            EVALUATIONS.add(name, function, function.__module__)
-        return function
-
-    return register
-
-
-def executed(
-    job: Job,
-    calibrations: Calibrations,
-    progress: Progress = lambda done, all: None,
-    **how: Any,
-) -> pa.Table:
-    """Compute the result table of a job, or of a part of it: see `job.execute`."""
-    return (EVALUATIONS.get(job.evaluation) if is_whole(job) else execute)(job, calibrations, progress, **how)
-
-
-def is_whole(job: Job) -> bool:
-    """Tell whether a cell of a job cannot be cut: an audit's runs stay together."""
-    return job.evaluation not in (RUN, CLOSED_FORM, PLAN_ONLY)
+EVALUATIONS.add(CLOSED_FORM, _closed_form, __name__)

@@ -175,13 +175,14 @@ def run_block(
     the algorithm's own. ``reuse`` lends the minimum over data that replicates share.
 
     Raises AlgorithmError for a run that fails, or does not do what its plan declares. Raises NumericalFailure on
-    non-finite outputs, naming the cell.
+    non-finite outputs, naming the cell. Raises InputError for an unknown observer.
     """
     xp, measure = get_namespace(backend), get_measure(cell.algorithm_entry.measure)
     checkpoints = Checkpoints(measure, record, cell.n)
     watched = record is not None or measure.along_the_run
     where = (root_seed, data_set, first_replicate, replicates)
-    seen = get_round_observer(rounds or cell.algorithm_entry.rounds)
+    rounds = rounds or cell.algorithm_entry.rounds
+    seen = None if rounds in ("", NO_ROUNDS) else OBSERVERS.get(rounds)()
     objective = make_objective(cell, data, where, xp, dtype, checkpoints if watched else None, signals, seen)
     lent = None if signals or cell.problem_entry.draws_per_replicate else reuse
     if lent is not None:
@@ -338,11 +339,6 @@ def round_observer(name: str) -> Callable[[type[RoundObserver]], type[RoundObser
     return lambda cls: OBSERVERS.add(name, cls, cls.__module__)
 
 
-def get_round_observer(name: str) -> RoundObserver | None:
-    """Make an observer by name; None for an empty name and `NO_ROUNDS`. Raises InputError for an unknown one."""
-    return None if name in ("", NO_ROUNDS) else OBSERVERS.get(name)()
-
-
 def call_run(
     algorithm: Algorithm, objective: Any, plan: Plan, mechanism: Any, counted: bool = True, fused: bool = True
 ) -> tuple[Any, Info]:
@@ -424,14 +420,16 @@ def _place(error: BaseException, run: Any) -> str:
 
 
 class Measure:
-    """A number per replicate, in float64 on the host; one object per block of replicates.
+    """A number per replicate, in float64 on the host: ``F(x) - min F``, or what a subclass has in its place.
+
+    There is one object per block of replicates.
 
     Attributes
     ----------
     along_the_run : bool, whether it needs the iterates that the run observes, and not the output alone
     """
 
-    label: ClassVar[str] = ""
+    label: ClassVar[str] = "excess empirical risk"
     along_the_run: ClassVar[bool] = False
 
     def observe(self, objective: Objective, x: Array) -> None:
@@ -439,7 +437,9 @@ class Measure:
 
     def value(self, objective: Objective, x: Array) -> np.ndarray:
         """Measure the output (or the present iterate) ``x (R, d)``, shape ``(R,)``."""
-        raise InputError("measure", type(self).__name__, "a measure with a value")
+        from dpsco_bench.fused.sparse import excess_risk  # loads Numba
+
+        return excess_risk(objective, x)
 
     def at_start(self, objective: Objective) -> np.ndarray:
         """Measure the trivial run, which stays at the starting point, shape ``(R,)``."""
@@ -447,21 +447,6 @@ class Measure:
 
     def closed_form(self, problem: Problem, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
         """Its exact expectation for an algorithm with its schedule and noise, where the problem knows it."""
-        raise InputError("measure", type(self).__name__, "a measure with closed forms")
-
-
-class ExcessRisk(Measure):
-    """``F(x) - min F``."""
-
-    label: ClassVar[str] = "excess empirical risk"
-
-    def value(self, objective: Objective, x: Array) -> np.ndarray:
-        """Excess empirical risk."""
-        from dpsco_bench.fused.sparse import excess_risk  # loads Numba
-
-        return excess_risk(objective, x)
-
-    def closed_form(self, problem: Problem, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
         return problem.expected_gap(algorithm, schedule, scales)
 
 
@@ -500,7 +485,7 @@ def get_measure(name: str) -> Measure:
     return MEASURES[name]()
 
 
-MEASURES: dict[str, type[Measure]] = {"excess_risk": ExcessRisk, "mean_squared_gradient": MeanSquaredGradient}
+MEASURES: dict[str, type[Measure]] = {"excess_risk": Measure, "mean_squared_gradient": MeanSquaredGradient}
 
 
 def _squared_gradient(objective: Objective, x: Array) -> Array:

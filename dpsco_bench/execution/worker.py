@@ -23,7 +23,7 @@ from typing import Any, cast
 
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Calibrated, Calibrations
-from dpsco_bench.execution.job import Progress, Shard, executed, is_whole, job_units
+from dpsco_bench.execution.job import Progress, Shard, execute, job_units
 from dpsco_bench.execution.job_results import STEPS, Measured, is_wanted, piece_key
 from dpsco_bench.execution.jobs import Block, Decide, Job
 from dpsco_bench.execution.progress import Pace, duration, shown
@@ -123,8 +123,7 @@ def _make_block(job: Job, block: Block, measured: Measured, reuse: Reuse, progre
     calibrations = _calibrations(job, measured)
     cells = block.cells or range(len(job.cells))
     seconds = sum(job.seconds[number] for number in cells if job.seconds) * block.count / job.replicates
-    most = len(job.cells) if is_whole(job) else len(list(job_units(job, calibrations, block)))
-    of = max(1, min(int(seconds / SHARE_SECONDS), most))
+    of = max(1, min(int(seconds / SHARE_SECONDS), len(list(job_units(job, calibrations, block)))))
     listen()
     for number in range(of):
         shard, meter = Shard(number, of), Meter()
@@ -132,7 +131,7 @@ def _make_block(job: Job, block: Block, measured: Measured, reuse: Reuse, progre
         if of > 1 and measured.store.has(*address):
             continue
         how = {"block": block, "shard": shard, "meter": meter.measure, "reuse": reuse}
-        stored = join_blocks([executed(job, calibrations, progress, **how)], {"block": block})
+        stored = join_blocks([execute(job, calibrations, progress, **how)], {"block": block})
         measured.store.write(*address, table_bytes(without_names(stored)), meter.costs)
     if of > 1:
         measured.join(job, block, of)

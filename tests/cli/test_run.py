@@ -66,7 +66,7 @@ def test_what_is_finished_stays_and_is_not_run_again(dpsco, monkeypatch):
         return execute(job, calibrations, shard=shard, **more)
 
     monkeypatch.setattr("dpsco_bench.execution.worker.SHARE_SECONDS", 1e-12)
-    monkeypatch.setattr("dpsco_bench.execution.worker.executed", once)
+    monkeypatch.setattr("dpsco_bench.execution.worker.execute", once)
     interrupted = dpsco(*asked, "out=b.parquet")
     assert (interrupted.code, interrupted.err) == (130, "dpsco: interrupted\n")
     assert dpsco(*asked, "out=b.parquet").code == 0

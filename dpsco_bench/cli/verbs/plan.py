@@ -10,8 +10,8 @@ from pathlib import Path
 
 from dpsco_bench.analysis.races import raced_plan
 from dpsco_bench.analysis.stages import staged
-from dpsco_bench.claims.catalogue import conf_files, errors_of, own_claims, profile_claims
-from dpsco_bench.claims.jobs import claim_plan, errors_of_part, plan_settings, unmeasured
+from dpsco_bench.claims.catalogue import conf_files, errors_of, naming, own_claims, profile_claims
+from dpsco_bench.claims.jobs import claim_plan, plan_settings, unmeasured
 from dpsco_bench.claims.model import Part
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import WorkPlan, restored
@@ -129,7 +129,7 @@ def _own_contents(settings: Settings) -> Iterator[Options]:
         with errors_of(id, settings.claims):
             claim = parse_claim(entry)
             for part in claim.parts:
-                with errors_of_part(claim, part):
+                with naming(f"claim {claim.id}, part {part.id}"):
                     yield _pins(part, settings)
     for board in own_boards(settings.boards).values():
         for instance in board.instances:
