@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 
 from dpsco_bench.errors import DpscoError, Refusal
 from dpsco_bench.execution.cell import CalibratedCell, Calibrations, Cell, RefusedCell, located
+from dpsco_bench.execution.jobs import RANKING, Job, Metering, Progress
 from dpsco_bench.privacy.attained import attaining_pair, attains, attains_curvature
 from dpsco_bench.privacy.calibrate import Calibration, Charge, calibrate
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.tree import enforces_sensitivity
 
-if TYPE_CHECKING:
-    from dpsco_bench.execution.jobs import Job
-
 
 def calibrate_job(
-    job: Job,
-    progress: Callable[[int, int], None] = lambda done, all: None,
-    meter: Callable[[Sequence[int]], AbstractContextManager[object]] = lambda cells: nullcontext(),
+    job: Job, progress: Progress = lambda done, all: None, meter: Metering = lambda cells: nullcontext()
 ) -> Calibrations:
     """Calibrate every cell of a job; a part that only counts gradients is planned but not charged."""
-    from dpsco_bench.execution.jobs import RANKING  # an account of one cell has no jobs
-
     found: list[CalibratedCell | RefusedCell] = []
     for number, cell in enumerate(job.cells):
         with meter([number]):

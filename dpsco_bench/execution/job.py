@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +21,7 @@ from dpsco_bench.execution.cell import (
     located,
     without_places,
 )
-from dpsco_bench.execution.jobs import CLOSED_FORM, RUN, Block, Job
+from dpsco_bench.execution.jobs import CLOSED_FORM, RUN, Block, Job, Metering, Progress
 from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, ROUNDED, Columns, build_block, join_blocks
 from dpsco_bench.execution.run import (
     BLOCK_SCORES,
@@ -37,9 +36,7 @@ from dpsco_bench.execution.run import (
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import Registry
 
-Progress = Callable[[int, int], None]
 FINEST_CERTIFICATE = 1e-12
-Meter = Callable[[Sequence[int]], AbstractContextManager[Any]]
 Evaluate = Callable[[Job, Cell, CalibratedCell], Columns]
 """Makes the row of a cell, of a job that is not run."""
 AUDIT, AUDIT_OUTPUT = "audit", "audit_output"
@@ -81,17 +78,18 @@ def execute(
     *,
     block: Block | None = None,
     shard: Shard = WHOLE,
-    meter: Meter = lambda cells: nullcontext(),
+    meter: Metering = lambda cells: nullcontext(),
     reuse: Reuse | None = None,
 ) -> pa.Table:
     """Run a job, or one of its blocks, or a share of that.
 
     Returns rows of `results.RESULT_SCHEMA`, with the job and its calibrations as metadata. The tables of all blocks, or
     of all shares of one, joined (`join_parts`), are those of the whole. ``progress`` is called with cells done and
-    cells in all; ``meter`` gives a context in which the work of some cells is done.
+    cells in all.
     """
     tables: list[pa.Table] = []
-    reuse, evaluate = reuse or Reuse(job.seed), None if job.evaluation == RUN else EVALUATIONS.get(job.evaluation)
+    reuse = reuse or Reuse(job.seed)
+    evaluate = None if job.evaluation == RUN else EVALUATIONS.get(job.evaluation)
     for chunk, units in groupby(_share(list(job_units(job, calibrations, block)), shard), lambda unit: unit.chunk):
         with meter([cell.cell for cell, _ in chunk]):
             tables += map(build_block, [evaluate(job, *chunk[0])] if evaluate else _run(job, chunk, units, reuse))

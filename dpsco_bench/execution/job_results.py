@@ -19,7 +19,7 @@ from dpsco_bench.execution.job import Shard
 from dpsco_bench.execution.jobs import Block, Decided, Entry, Job
 from dpsco_bench.execution.results import FINAL, join_parts, parquet_table, read_extras, table_bytes, with_names
 from dpsco_bench.execution.run import get_measure
-from dpsco_bench.execution.store import Cost, Store, total
+from dpsco_bench.execution.store import Cost, Store
 from dpsco_bench.execution.timing import Timings
 from dpsco_bench.jsonio import digest, restore
 from dpsco_bench.plain import IF_GIVEN, Plain, Record
@@ -95,7 +95,8 @@ class Measured:
 
     def cost(self, step: str, job: Job) -> tuple[float, float] | None:
         """CPU seconds and peak memory in MB of a step of a job; None where nothing was measured."""
-        return total(self.costs(step, job))
+        costs = self.costs(step, job)
+        return (sum(cost.cpu_s for cost in costs), max(cost.peak_mb for cost in costs)) if costs else None
 
     def costs(self, step: str, job: Job) -> list[Cost]:
         return [cost for address in self.items(step, job) for cost in self.store.costs(*address)]

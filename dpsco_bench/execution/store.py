@@ -88,11 +88,6 @@ def merged(costs: Iterable[Cost]) -> list[Cost]:
     return [found[cell] for cell in sorted(found)]
 
 
-def total(costs: Collection[Cost]) -> tuple[float, float] | None:
-    """CPU seconds in all and the largest peak in MB; None where nothing was measured."""
-    return (sum(c.cpu_s for c in costs), max(c.peak_mb for c in costs)) if costs else None
-
-
 def damaged(path: Path, why: object) -> None:
     """Name a damaged file once, in one line on stderr."""
     if path not in _NAMED:

@@ -23,9 +23,9 @@ from typing import Any, cast
 
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Calibrated, Calibrations
-from dpsco_bench.execution.job import Progress, Shard, execute, job_units
+from dpsco_bench.execution.job import Shard, execute, job_units
 from dpsco_bench.execution.job_results import STEPS, Measured, is_wanted, piece_key
-from dpsco_bench.execution.jobs import Block, Decide, Job
+from dpsco_bench.execution.jobs import Block, Decide, Job, Progress
 from dpsco_bench.execution.progress import Pace, duration, shown
 from dpsco_bench.execution.results import join_blocks, table_bytes, without_names
 from dpsco_bench.execution.run import Reuse
@@ -44,11 +44,7 @@ Tell = Callable[[Pace], object]
 
 
 def make(
-    step: str,
-    job: Job,
-    measured: Measured,
-    progress: Progress = lambda done, all: None,
-    reuse: Reuse | None = None,
+    step: str, job: Job, measured: Measured, progress: Progress = lambda done, all: None, reuse: Reuse | None = None
 ) -> bool:
     """Make what a step (``calibrate``, ``run`` or ``time``) gives of a job as far as the store lacks it.
 
