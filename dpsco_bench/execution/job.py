@@ -188,9 +188,9 @@ def _run(job: Job, chunk: Sequence[ChargedCell], units: Iterable[Unit], reuse: R
     how |= {"root_seed": job.seed, "signals": signals, "reuse": reuse}
     traces = []
     for unit in units:
-        where = {"data_set": unit.data_set, "first_replicate": unit.first, "replicates": unit.count}
+        how |= {"data_set": unit.data_set, "first_replicate": unit.first, "replicates": unit.count}
         data = reuse.data(cell, unit.data_set)
-        traces.append((unit, run_block(cell, plan, calibrated.scales, data, **where, **how)))
+        traces.append((unit, run_block(cell, plan, calibrated.scales, data, **how)))
     for number, (other, charged) in enumerate(chunk):
         columns = cell_columns(job, other, charged)
         for unit, trace in traces:

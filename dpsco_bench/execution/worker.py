@@ -126,8 +126,8 @@ def _make_block(job: Job, block: Block, measured: Measured, reuse: Reuse, progre
         address = ("runs", block.key) if of == 1 else ("pieces", piece_key(job, block, shard))
         if of > 1 and measured.store.has(*address):
             continue
-        how = {"block": block, "shard": shard, "meter": meter.measure, "reuse": reuse}
-        stored = join_blocks([execute(job, calibrations, progress, **how)], {"block": block})
+        table = execute(job, calibrations, progress, block=block, shard=shard, meter=meter.measure, reuse=reuse)
+        stored = join_blocks([table], {"block": block})
         measured.store.write(*address, table_bytes(without_names(stored)), meter.costs)
     if of > 1:
         measured.join(job, block, of)

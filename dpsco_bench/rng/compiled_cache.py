@@ -7,7 +7,6 @@ other processes write. Files are called otherwise than Numba's own, so that a ca
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import io
 import sys
@@ -69,10 +68,6 @@ def _is_whole(path: Path) -> bool:
         found = path.read_bytes()
     except FileNotFoundError:
         return True
-    except OSError as error:
-        if error.errno != errno.ELOOP:
-            raise
-        found = b""  # a link to itself
     if hashlib.sha256(found[:-DIGEST]).digest() == found[-DIGEST:]:
         return True
     with suppress(OSError):
