@@ -199,7 +199,7 @@ def errata_papers() -> list[str]:
 def load_errata(paper: str) -> list[Erratum]:
     """Entries of a paper's ledger ``conf/errata/<paper>.yaml`` in their order; empty if there is none.
 
-    Raises DpscoError, naming the file, for an entry that `parse_erratum` refuses.
+    Raises DpscoError, naming the file, for missing or unknown keys, and a word that is none of `CHANGES`.
     """
     found: list[Erratum] = []
     for path in conf_files(f"errata/{paper}.yaml"):
@@ -207,7 +207,7 @@ def load_errata(paper: str) -> list[Erratum]:
             entries = read_shipped(path)
             if not isinstance(entries, list):
                 raise InputError(f"errata of {paper}", entries, "a list of mappings")
-            found += [parse_erratum(paper, entry) for entry in entries]
+            found += [_erratum(paper, entry) for entry in entries]
             counts = Counter(slug(entry.id) for entry in found)
             if twice := [entry.id for entry in found if counts[slug(entry.id)] > 1]:
                 raise InputError(f"errata of {paper}", twice[0], "an id that no other entry has")
@@ -287,11 +287,7 @@ class Erratum:
         return self.command or BY_HAND
 
 
-def parse_erratum(paper: str, entry: Plain) -> Erratum:
-    """Read an entry of a paper's errata from its file.
-
-    Raises InputError for missing or unknown keys, and a word that is none of `CHANGES`.
-    """
+def _erratum(paper: str, entry: Plain) -> Erratum:
     if not isinstance(entry, Mapping):
         raise InputError(f"errata of {paper}", entry, "a list of mappings")
     where = f"errata of {paper}, {entry.get('id', '?')}"

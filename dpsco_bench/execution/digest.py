@@ -97,7 +97,7 @@ def _imported(path: Path, package: str = "") -> set[str]:
     """
     homes = {name: f"{OWN}.{home}" for name, home in vars(sys.modules[OWN]).get("_HOMES", {}).items()}
     found: set[str] = set()
-    for level, module, names in read_imports(path):
+    for level, module, names in _read(path, path.stat().st_mtime_ns)["imports"] if path.is_file() else ():
         above = package.split(".")[: len(package.split(".")) - level + 1] if level else []
         base = ".".join([*above, *([module] if module else [])])
         found |= {base} | {f"{base}.{name}" for name in names}
@@ -176,14 +176,12 @@ def source_digest(path: Path) -> str:
     return str(_read(path, path.stat().st_mtime_ns)["digest"])
 
 
-def read_imports(path: Path) -> list[Any]:
-    """(level, module or None, names) of each import statement in a Python file, function bodies included."""
-    return list(_read(path, path.stat().st_mtime_ns)["imports"]) if path.is_file() else []
-
-
 @cache
 def _read(path: Path, changed: int) -> Any:
-    """Digest and imports of a Python file; parsed once for each content, interpreter and text of this module."""
+    """Digest of a Python file, and (level, module or None, names) of all its imports, function bodies included.
+
+    Parsed once for each content, interpreter and text of this module.
+    """
     own_text = Path(__file__).read_text(encoding="utf-8")
     return kept_beside(path, f".{sys.implementation.cache_tag}.digest", _parsed, own_text)
 

@@ -81,11 +81,8 @@ def _calibrations(job: Job, measured: Measured) -> Calibrations:
     return found
 
 
-def make_group(jobs: Sequence[Job], measured: Measured, decide: Decide, progress: Progress, reuse: Reuse) -> bool:
-    """Take the jobs of a group through their stages, one process at a time; a resume follows the stored decisions.
-
-    Returns whether something was run.
-    """
+def _make_group(jobs: Sequence[Job], measured: Measured, decide: Decide, progress: Progress, reuse: Reuse) -> bool:
+    """Take the jobs of a group through their stages, one process at a time; a resume follows the stored decisions."""
     key, made, end = jobs[0].decisions, False, 0
     with measured.store.lock("stages", key):
         found = measured.decided(jobs[0]) or decide(jobs, None)
@@ -165,7 +162,7 @@ def make_all(
             try:
                 if not failed & {other.key for other in group}:
                     if decide and step == "run" and job.decisions:
-                        made = make_group(group, measured, decide, tell, reuse(job.seed))
+                        made = _make_group(group, measured, decide, tell, reuse(job.seed))
                     else:
                         made = make(step, job, measured, tell, reuse(job.seed))
             except DpscoError as error:
