@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpsco_bench.bench.card import PROBES, CardProbe
-from dpsco_bench.bench.fused_pairs import fused_cases, other_methods
+from dpsco_bench.bench.fused_pairs import STEP, fused_cases
 from dpsco_bench.bench.measure import BenchCase, goal
 from dpsco_bench.execution.cell import Cell
 
@@ -20,7 +20,7 @@ def cases() -> Iterator[BenchCase]:
         options = {"epochs": 1, "inner_steps": steps}
         return Cell("wang2017.dp_svrg", "ridge_logistic", 256, 1.0, 1e-5, d, variant="literal", options=options)
 
-    return fused_cases("P1_dp_svrg", "DP-SVRG", cell)
+    return fused_cases("P1_dp_svrg", {"DP-SVRG": cell}, noisy=["DP-SVRG"], unit=STEP)
 
 
 @goal("P1_wang2017", "other compiled methods of wang2017 against their reference implementations, by the run")
@@ -35,4 +35,4 @@ def other_cases() -> Iterator[BenchCase]:
         return Cell("wang2017.dp_svrg_pp", "ridge_logistic", 256, 1.0, 1e-5, d, variant="literal", options=options)
 
     methods = {"noisy SGD of BST14": noisy_sgd, "DP-SVRG++": dp_svrg_pp}
-    return other_methods("P1_wang2017", methods, noisy=methods)
+    return fused_cases("P1_wang2017", methods, noisy=methods)
