@@ -116,7 +116,9 @@ def _make_block(job: Job, block: Block, measured: Measured, reuse: Reuse, progre
     calibrations = _calibrations(job, measured)
     cells = block.cells or range(len(job.cells))
     seconds = sum(job.seconds[number] for number in cells if job.seconds) * block.count / job.replicates
-    of = max(1, min(int(seconds / SHARE_SECONDS), len(list(job_units(job, calibrations, block)))))
+    of = max(1, int(seconds / SHARE_SECONDS))
+    if of > 1:  # no more shares than there are units
+        of = min(of, len(list(job_units(job, calibrations, block))))
     listen()
     for number in range(of):
         shard, meter = Shard(number, of), Meter()
