@@ -6,9 +6,9 @@ import numpy as np
 
 from dpsco_bench.audit.auditor import INSTANCES, Audit
 from dpsco_bench.execution.cell import CalibratedCell, Cell
-from dpsco_bench.execution.job import AUDIT_OUTPUT, EVALUATIONS, cell_columns
+from dpsco_bench.execution.job import AUDIT_OUTPUT, EVALUATIONS
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.results import EXTRAS, FINAL, NO_LAW, Columns
+from dpsco_bench.execution.results import EXTRAS, NO_LAW, Columns
 from dpsco_bench.privacy.ledger import SEQUENCE
 
 FAMILY = 400  # most tests of a profile, two of each audit, over which the confidence is divided
@@ -35,15 +35,10 @@ def audited(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
         "audit_mu_charged": result.mu_charged,
     }
     return {
-        **cell_columns(job, cell, calibrated),
         **NO_LAW,  # the bound is of the run, not of the law of a draw
-        "data_set": 0,
-        "replicate": 0,
-        "checkpoint": FINAL,
-        "gradient_evaluations": float(calibrated.gradient_evaluations),
         "risk": np.array([result.epsilon_lower]),
         "start_risk": float(cell.epsilon),
-        "warnings": "; ".join((*calibrated.warnings, said)),
+        "warnings": said,
         EXTRAS: {name: np.array([value]) for name, value in extras.items()},
     }
 

@@ -38,7 +38,7 @@ from dpsco_bench.registry import Registry
 
 FINEST_CERTIFICATE = 1e-12
 Evaluate = Callable[[Job, Cell, CalibratedCell], Columns]
-"""Makes the row of a cell, of a job that is not run."""
+"""Takes a cell of a job that is not run; gives what the cell's row has of its own: its risk, warnings and extras."""
 AUDIT, AUDIT_OUTPUT = "audit", "audit_output"
 EVALUATIONS: Registry[Evaluate] = Registry("evaluation", "evaluations", core="audit")
 
@@ -88,11 +88,10 @@ def execute(
     cells in all.
     """
     tables: list[pa.Table] = []
-    reuse = reuse or Reuse(job.seed)
-    evaluate = None if job.evaluation == RUN else EVALUATIONS.get(job.evaluation)
+    reuse, run = reuse or Reuse(job.seed), job.evaluation == RUN
     for chunk, units in groupby(_share(list(job_units(job, calibrations, block)), shard), lambda unit: unit.chunk):
         with meter([cell.cell for cell, _ in chunk]):
-            tables += map(build_block, [evaluate(job, *chunk[0])] if evaluate else _run(job, chunk, units, reuse))
+            tables += map(build_block, _run(job, chunk, units, reuse) if run else [_evaluated(job, *chunk[0])])
         progress(chunk[-1][0].cell + 1, len(job.cells))
     return join_blocks(tables, job_metadata(job, calibrations))
 
@@ -150,7 +149,7 @@ def _share(units: Sequence[Unit], shard: Shard) -> list[Unit]:
     return [unit for unit, owner in zip(units, owners, strict=True) if owner == shard.number]
 
 
-def cell_columns(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
+def _cell_columns(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
     """Columns of a result that are the same in all rows of a cell."""
     delta_large = cell.delta >= 1.0 / cell.n
     warnings = ["delta >= 1/n"] * delta_large + list(calibrated.warnings)
@@ -192,7 +191,7 @@ def _run(job: Job, chunk: Sequence[ChargedCell], units: Iterable[Unit], reuse: R
         data = reuse.data(cell, unit.data_set)
         traces.append((unit, run_block(cell, plan, calibrated.scales, data, **how)))
     for number, (other, charged) in enumerate(chunk):
-        columns = cell_columns(job, other, charged)
+        columns = _cell_columns(job, other, charged)
         for unit, trace in traces:
             part = slice(number * unit.count, (number + 1) * unit.count)
             yield _rows(columns, trace, part, unit)
@@ -235,21 +234,23 @@ def _certificate(gradient_norm: float | None) -> str:
     return f"{CERTIFIED}: gradient below 1e{power:d} of the linear term and G"
 
 
+def _evaluated(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
+    """Make the only row of a cell that is not run, at the gradients that are planned."""
+    columns, found = _cell_columns(job, cell, calibrated), EVALUATIONS.get(job.evaluation)(job, cell, calibrated)
+    at = {"data_set": 0, "replicate": 0, "checkpoint": FINAL, "gradient_evaluations": columns["planned_evaluations"]}
+    warnings = "; ".join(filter(None, (columns["warnings"], found["warnings"])))
+    return {**columns, **at, **found, "warnings": warnings}
+
+
 def _closed_form(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
-    """One row: the exact expectation that the problem knows for the algorithm."""
+    """Compute the exact expectation that the problem knows for the algorithm."""
     entry, measure = cell.problem_entry, get_measure(cell.algorithm_entry.measure)
     known = (cell.algorithm_entry.law, calibrated.schedule, calibrated.scales)
     objective = make_objective(cell, cell.draw_data(job.seed, 0), (job.seed, 0, 0, 1))
-    columns = cell_columns(job, cell, calibrated)
     return {
-        **columns,
-        "data_set": 0,
-        "replicate": 0,
-        "checkpoint": FINAL,
-        "gradient_evaluations": float(calibrated.gradient_evaluations),
         "risk": np.array([measure.closed_form(entry, *known)]),
         "start_risk": measure.at_start(objective)[:1],
-        "warnings": "; ".join(filter(None, (columns["warnings"], entry.closed_form_remark))),
+        "warnings": entry.closed_form_remark,
         "sampler_status": "",  # nothing is drawn
         EXTRAS: {name: np.array([value]) for name, value in entry.expected_extras(*known).items()},
     }
