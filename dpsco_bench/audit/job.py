@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any
-
 import numpy as np
-import pyarrow as pa
 
 from dpsco_bench.audit.auditor import INSTANCES, Audit
-from dpsco_bench.execution.cell import CalibratedCell, Calibrations, Cell, located
-from dpsco_bench.execution.job import AUDIT_OUTPUT, WHOLE, Progress, Shard, cell_columns, evaluation, job_metadata
-from dpsco_bench.execution.jobs import Block, Job
-from dpsco_bench.execution.results import EXTRAS, FINAL, NO_LAW, Columns, build_block, join_blocks
+from dpsco_bench.execution.cell import CalibratedCell, Cell
+from dpsco_bench.execution.job import AUDIT_OUTPUT, EVALUATIONS
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.results import EXTRAS, NO_LAW, Columns
 from dpsco_bench.privacy.ledger import SEQUENCE
 
 FAMILY = 400  # most tests of a profile, two of each audit, over which the confidence is divided
@@ -22,28 +17,8 @@ CONFIDENCE = 1.0 - (1.0 - FAMILY_CONFIDENCE) / FAMILY
 """Confidence of each audit, so that with `FAMILY_CONFIDENCE` no private method is refuted (Bonferroni)."""
 
 
-@evaluation("audit", "audit_output")  # in quotes: by these the module is found
-def execute(
-    job: Job,
-    calibrations: Calibrations,
-    progress: Progress = lambda done, all: None,
-    *,
-    block: Block | None = None,
-    shard: Shard = WHOLE,
-    meter: Callable[[Sequence[int]], AbstractContextManager[Any]] = lambda cells: nullcontext(),
-) -> pa.Table:
-    """Audit the cells of a job; in the table ``risk`` is the lower bound and ``start_risk`` the claimed epsilon."""
-    tables = []
-    for number, (planned, calibrated) in enumerate(zip(job.cells, calibrations, strict=True)):
-        if number % shard.of == shard.number and isinstance(calibrated, CalibratedCell):
-            cell = located(planned, job.data_root)
-            with meter([number]):
-                tables.append(build_block(_row(job, cell, calibrated)))
-        progress(number + 1, len(job.cells))
-    return join_blocks(tables, job_metadata(job, calibrations))
-
-
-def _row(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
+def audited(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
+    """Audit a cell; ``risk`` is the lower bound on epsilon and ``start_risk`` the claimed one."""
     statistic = "output" if job.evaluation == AUDIT_OUTPUT else None
     audit = Audit(cell, calibrated, job.replicates, CONFIDENCE, statistic, job.seed)
     result = audit.result(sparing=True, searched=INSTANCES if statistic else ())
@@ -60,14 +35,13 @@ def _row(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
         "audit_mu_charged": result.mu_charged,
     }
     return {
-        **cell_columns(job, cell, calibrated),
         **NO_LAW,  # the bound is of the run, not of the law of a draw
-        "data_set": 0,
-        "replicate": 0,
-        "checkpoint": FINAL,
-        "gradient_evaluations": float(calibrated.gradient_evaluations),
         "risk": np.array([result.epsilon_lower]),
         "start_risk": float(cell.epsilon),
-        "warnings": "; ".join((*calibrated.warnings, said)),
+        "warnings": said,
         EXTRAS: {name: np.array([value]) for name, value in extras.items()},
     }
+
+
+for name in ("audit", "audit_output"):  # in quotes: by these the module is found
+    EVALUATIONS.add(name, audited, __name__)

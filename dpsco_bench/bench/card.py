@@ -50,14 +50,6 @@ class CardProbe(NamedTuple):
     title: str
 
 
-def probes() -> list[CardProbe]:
-    """All that papers register. Raises InputError if no paper that is installed has any."""
-    found = [PROBES.get(name) for name in PROBES.names()]
-    if not found:
-        raise InputError("papers", ", ".join(papers()) or "none", "one that registers a probe for the card")
-    return found
-
-
 class Work(NamedTuple):
     """Sizes to be timed.
 
@@ -79,15 +71,8 @@ TOUCHED = Work((3, 4), (2,), ((2, 3), (3, 3)))
 """Over an emulation: that everything runs."""
 
 
-def sequential_step(probe: CardProbe, xp: Any, size: tuple[int, int], lengths: tuple[int, int]) -> float:
-    """Nanoseconds of a step of all replicates of a probe by its fused run, from the least times of two lengths.
-
-    Parameters
-    ----------
-    size : replicates and dimension
-    xp : namespace, NumPy for one core
-    lengths : records of the two runs
-    """
+def _sequential_step(probe: CardProbe, xp: Any, size: tuple[int, int], lengths: tuple[int, int]) -> float:
+    """Nanoseconds of a step of all replicates by a fused run, ``size`` (R, d): from the least times of two lengths."""
     short, long = (min(_seconds(probe, xp, n, *size) for _ in range(ROUNDS)) for n in lengths)
     return 1e9 * (long - short) / (lengths[1] ** 2 - lengths[0] ** 2)
 
@@ -141,13 +126,13 @@ class CardRow(Row):
 
 
 def card_rows(cupy: Any, work: Work, deadline: float = float("inf")) -> Iterator[CardRow]:
-    """Measure G8 and the crossover of each probe, until the clock says so.
+    """Measure G8 and the crossover of each probe, until a deadline of `time.monotonic`.
 
-    Parameters
-    ----------
-    deadline : float, of `time.monotonic`
+    Raises InputError if no paper that is installed has a probe.
     """
-    for probe in probes():
+    if not PROBES.names():
+        raise InputError("papers", ", ".join(papers()) or "none", "one that registers a probe for the card")
+    for probe in map(PROBES.get, PROBES.names()):
         sizes = [*(("G8", (rows, GOAL_WIDTH)) for rows in work.goal_rows), *(("crossover", s) for s in work.sizes)]
         yield from (_row(probe, cupy, id, size, work, deadline) for id, size in sizes)
 
@@ -168,9 +153,9 @@ def _row(probe: CardProbe, cupy: Any, id: str, size: tuple[int, int], work: Work
     if row.reason:
         return row
     cupy.get_default_memory_pool().free_all_blocks()
-    ours = sequential_step(probe, cupy, size, work.lengths)
+    ours = _sequential_step(probe, cupy, size, work.lengths)
     row = replace(row, peak_mb=peak_mb(cupy))
-    peer = GOAL_NS if judged else sequential_step(probe, np, size, _on_a_core(work.lengths, size))
+    peer = GOAL_NS if judged else _sequential_step(probe, np, size, _on_a_core(work.lengths, size))
     if emulated(cupy):
         return replace(row, reason=NO_DEVICE)
     ratio = ours / peer if judged else peer / ours

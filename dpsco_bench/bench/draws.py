@@ -14,7 +14,6 @@ from dpsco_bench.fused.gradients import mean_gradient, one_pass
 from dpsco_bench.geometry.norms import project_l2
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, make_plan
-from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.glm import RidgeLogistic
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.rng.streams import Stream, stream_key
@@ -142,8 +141,13 @@ def _pair(replicates: int, n: int, d: int) -> Pair:
     data = problem.draw(n, lambda name: Stream(stream_key(0, "bench", name)))
     objective = Objective(problem, data, replicates)
     x = np.random.default_rng(0).standard_normal((replicates, d))
-    products = Products(x, data, problem.slope(x @ data.features.T, data.labels))
-    work = replicates * n
+    slopes = problem.slope(x @ data.features.T, data.labels)
+    margins, gradient, work = np.empty_like(slopes), np.empty_like(x), replicates * n
+
+    def products() -> None:  # both of a gradient, into arrays that are there already, from slopes that are given
+        np.matmul(x, data.features.T, out=margins)
+        np.matmul(slopes, data.features, out=gradient)
+
     return Pair(lambda: objective.mean_gradient(x), products, work, work)
 
 
@@ -170,18 +174,6 @@ def _part_pair(rows: int) -> Pair:
         return mean_gradient(ours, x) if one_pass(ours) else ours.mean_gradient(x)
 
     return Pair(gradient, lambda: alone.mean_gradient(x[:ALONE]), rows * n, ALONE * n)
-
-
-class Products:
-    """Both products of a gradient, into arrays that are there already; the slopes between them are given."""
-
-    def __init__(self, x: Any, data: Data, slopes: Any) -> None:
-        self.x, self.features, self.slopes = x, data.features, slopes
-        self.margins, self.gradient = np.empty_like(slopes), np.empty_like(x)
-
-    def __call__(self) -> None:
-        np.matmul(self.x, self.features.T, out=self.margins)
-        np.matmul(self.slopes, self.features, out=self.gradient)
 
 
 def careless(x: np.ndarray) -> np.ndarray:

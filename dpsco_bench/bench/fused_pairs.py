@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cached_property, partial
+from itertools import product
 from types import MappingProxyType
 from typing import Any
 
@@ -40,57 +41,38 @@ CellOf = Callable[[int, int], Cell]
 
 def fused_cases(
     id: str,
-    method: str,
-    cell_of: CellOf,
-    sizes: Sequence[Size] = SIZES,
-    scale: float = SCALE,
-    unit: str = STEP,
-    beside: str = BESIDE,
-    noisy: bool = True,
-    lazy: bool = False,
-) -> Iterator[BenchCase]:
-    """Set a method against its reference implementation; a ``noisy`` one, at the wide sizes, against its noise too.
-
-    Parameters
-    ----------
-    id, method : str, of the goal, and how the rows call the method
-    cell_of : callable, see `CellOf`
-    sizes : sequence of (replicates, dimension)
-    scale : float, noise of every query
-    beside : str, on what it spends its time beside the noise
-    lazy : bool
-        Whether its steps leave out noise that decides nothing. Drawing all of it is then not their work, and no goal.
-    """
-    for replicates, d in sizes:
-        steps = max(64, min(MOST_STEPS, MOST_VALUES // (replicates * d)))
-        name, given = f"{method}, R/d = {replicates}/{d}", (partial(cell_of, d, steps), replicates, scale, unit)
-        yield BenchCase(id, name, REFERENCE, unit, AT_LEAST, None, partial(_pair, *given, REFERENCE))
-        if noisy and d >= WIDE:
-            peer = "drawing all of its noise" + ", most of which it leaves out" * lazy
-            goal = None if lazy else NOISE_GOAL
-            yield BenchCase(id, name + NOISE, peer, unit, AT_MOST, goal, partial(_pair, *given, NOISE), beside)
-
-
-def other_methods(
-    id: str,
     cells: Mapping[str, CellOf],
     sizes: Sequence[Size] = SIZES,
     limits: Mapping[str, str] = MappingProxyType({}),
     noisy: Collection[str] = (),
+    scale: float = SCALE,
+    unit: str = RUN,
+    lazy: bool = False,
 ) -> Iterator[BenchCase]:
-    """Set all further methods of a paper against their reference implementations, at the sizes of P1, by the run.
+    """Set methods against their reference implementations, and those that draw noise in each step against it too.
 
     Parameters
     ----------
     id : str, of the goal
     cells : mapping, how a row calls a method -> see `CellOf`
-    sizes : sequence of (replicates, dimension)
+    sizes : sequence of (replicates, dimension); at the wide ones methods are set against their noise
     limits : mapping, of methods that spend their time on something else than `BESIDE` says -> on what
-    noisy : collection of str, methods that draw noise in each step: they are set against that too
+    noisy : collection of str, methods that draw noise in each step
+    scale : float, noise of every query
+    lazy : bool
+        Whether steps leave out noise that decides nothing. Drawing all of it is then not their work, and no goal.
     """
-    for method, cell_of in cells.items():
-        told = limits.get(method, BESIDE)
-        yield from fused_cases(id, method, cell_of, sizes, SCALE, RUN, told, method in noisy)
+    for (method, cell_of), (replicates, d) in product(cells.items(), sizes):
+        steps = max(64, min(MOST_STEPS, MOST_VALUES // (replicates * d)))
+        name, given = f"{method}, R/d = {replicates}/{d}", (partial(cell_of, d, steps), replicates, scale, unit)
+        yield BenchCase(id, name, REFERENCE, unit, AT_LEAST, None, partial(_pair, *given, REFERENCE))
+        if method in noisy and d >= WIDE:
+            peer, limit = (
+                "drawing all of its noise" + ", most of which it leaves out" * lazy,
+                limits.get(method, BESIDE),
+            )
+            goal = None if lazy else NOISE_GOAL
+            yield BenchCase(id, name + NOISE, peer, unit, AT_MOST, goal, partial(_pair, *given, NOISE), limit)
 
 
 def timed_cells() -> dict[str, Cell]:

@@ -98,11 +98,8 @@ def project(x: Array, radius: float) -> Array:
     return x * (radius / np.maximum(row_norm(x), radius))
 
 
-def compiled_run(task: SgdTask) -> Callable[[], Array]:
-    """Compile a whole run that draws its own noise; each call gives the last iterates ``(R, d)``.
-
-    Every replicate has its key and every step a key split from it, as JAX's own examples do.
-    """
+def _jax_run(task: SgdTask) -> Callable[[], Array]:
+    """Compile a run to ``(R, d)`` with a key for each replicate and, split from it, each step, as JAX's examples do."""
     jax, problem = import_jax(), task.problem()
     jnp = jax.numpy
     with double_precision(jax, task.dtype):
@@ -170,7 +167,7 @@ def jax_cases() -> Iterator[BenchCase]:
 
 
 def _jax_pair(task: SgdTask) -> Pair:
-    return Pair(lambda: batched_run(task), compiled_run(task), task.draws, task.draws)
+    return Pair(lambda: batched_run(task), _jax_run(task), task.draws, task.draws)
 
 
 @goal("G5", "batched noisy SGD against a run-at-a-time script")

@@ -17,7 +17,7 @@ from dpsco_bench.bench.card import about as about_card
 from dpsco_bench.bench.measure import FULL, GOALS, QUICK, Row, compiler_version, measure
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.timing import Machine, machine
-from dpsco_bench.rng.streams import cpu_implementation
+from dpsco_bench.fused.compiled import available
 
 PEERS = ("numba", "jax", "jaxlib", "torch")
 """Packages whose code rows compare, beside NumPy's."""
@@ -63,10 +63,9 @@ def environment(gpu: bool = False) -> Dated:
 
     With ``gpu`` the card too; raises InputError where none can be used.
     """
-    compiled = cpu_implementation().__name__.endswith("kernels")
     found = replace(
         about_card(get_namespace("cupy")) if gpu else machine("numpy"),
-        numba=compiled,
+        numba=available(),
         blas_core_type=os.environ.get("OPENBLAS_CORETYPE", ""),
         blas_threads=os.environ.get("OPENBLAS_NUM_THREADS", ""),
     )

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dpsco_bench.claims.files import build_checked, fits, listed, read_shipped, read_yaml, slug
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.paths import conf_dir
-from dpsco_bench.plain import Plain
+from dpsco_bench.plain import IF_GIVEN, UNWRITTEN, Plain, Record
 from dpsco_bench.registry import absent_paper, paper_folders
 
 if TYPE_CHECKING:
@@ -133,11 +133,10 @@ def errors_of(id: str, files: Sequence[str | Path]) -> Iterator[None]:
     """Name the file of a user's claim in errors about it."""
     try:
         yield
-    except DpscoError as error:
-        file = next((str(file) for file in files if id in own_claims([file])), "")
-        if not file or file in str(error):
+    except DpscoError:
+        file = next((file for file in files if id in own_claims([file])), "")
+        with naming(file):
             raise
-        raise DpscoError(f"{file}: {error}") from error
 
 
 def find_claim_id(text: str, known: Collection[str] | None = None) -> str:
@@ -200,7 +199,7 @@ def errata_papers() -> list[str]:
 def load_errata(paper: str) -> list[Erratum]:
     """Entries of a paper's ledger ``conf/errata/<paper>.yaml`` in their order; empty if there is none.
 
-    Raises DpscoError, naming the file, for an entry that `parse_erratum` refuses.
+    Raises DpscoError, naming the file, for missing or unknown keys, and a word that is none of `CHANGES`.
     """
     found: list[Erratum] = []
     for path in conf_files(f"errata/{paper}.yaml"):
@@ -208,7 +207,7 @@ def load_errata(paper: str) -> list[Erratum]:
             entries = read_shipped(path)
             if not isinstance(entries, list):
                 raise InputError(f"errata of {paper}", entries, "a list of mappings")
-            found += [parse_erratum(paper, entry) for entry in entries]
+            found += [_erratum(paper, entry) for entry in entries]
             counts = Counter(slug(entry.id) for entry in found)
             if twice := [entry.id for entry in found if counts[slug(entry.id)] > 1]:
                 raise InputError(f"errata of {paper}", twice[0], "an id that no other entry has")
@@ -288,11 +287,7 @@ class Erratum:
         return self.command or BY_HAND
 
 
-def parse_erratum(paper: str, entry: Plain) -> Erratum:
-    """Read an entry of a paper's errata from its file.
-
-    Raises InputError for missing or unknown keys, and a word that is none of `CHANGES`.
-    """
+def _erratum(paper: str, entry: Plain) -> Erratum:
     if not isinstance(entry, Mapping):
         raise InputError(f"errata of {paper}", entry, "a list of mappings")
     where = f"errata of {paper}, {entry.get('id', '?')}"
@@ -318,7 +313,7 @@ COMMON_N = 4096
 
 
 @dataclass(frozen=True)
-class TableRow:
+class TableRow(Record):
     """A row as the paper prints it, and what measures it.
 
     Attributes
@@ -333,23 +328,23 @@ class TableRow:
     """
 
     row: str
-    utility: str = ""
-    gradients: str = ""
-    printed: Mapping[str, str] = field(default_factory=dict)
-    common_n: float | None = None
-    claims: list[str] = field(default_factory=list)
-    parts: Mapping[str, list[str]] = field(default_factory=dict)
-    schedule: Mapping[str, str] = field(default_factory=dict)
-    flags: list[str] = field(default_factory=list)
-    every_cell: list[str] = field(default_factory=list)
-    own: Plain = field(default_factory=dict)
+    utility: str = field(default="", metadata=IF_GIVEN)
+    gradients: str = field(default="", metadata=IF_GIVEN)
+    printed: Mapping[str, str] = field(default_factory=dict, metadata=IF_GIVEN)
+    common_n: float | None = field(default=None, metadata=IF_GIVEN)
+    claims: list[str] = field(default_factory=list, metadata=IF_GIVEN)
+    parts: Mapping[str, list[str]] = field(default_factory=dict, metadata=IF_GIVEN)
+    schedule: Mapping[str, str] = field(default_factory=dict, metadata=IF_GIVEN)
+    flags: list[str] = field(default_factory=list, metadata=IF_GIVEN)
+    every_cell: list[str] = field(default_factory=list, metadata=IF_GIVEN)
+    own: Plain = field(default_factory=dict, metadata=UNWRITTEN)
 
     def to_json(self) -> Plain:
-        return {**_given(self, "own"), **self.own}
+        return {**super().to_json(), **self.own}
 
 
 @dataclass(frozen=True)
-class TableText:
+class TableText(Record):
     """A table's file.
 
     ``common_n`` is the size at which risks stand, in place of `COMMON_N`. A table without ``computed``, the name of
@@ -358,16 +353,13 @@ class TableText:
     """
 
     id: str
-    title: str = ""
-    source: str = ""
-    common_n: float | None = None
-    computed: str = ""
-    lower_bound: str = ""
-    note: str = ""
-    rows: list[TableRow] = field(default_factory=list)
-
-    def to_json(self) -> Plain:
-        return {**_given(self, "rows"), **({"rows": self.rows} if self.rows else {})}
+    title: str = field(default="", metadata=IF_GIVEN)
+    source: str = field(default="", metadata=IF_GIVEN)
+    common_n: float | None = field(default=None, metadata=IF_GIVEN)
+    computed: str = field(default="", metadata=IF_GIVEN)
+    lower_bound: str = field(default="", metadata=IF_GIVEN)
+    note: str = field(default="", metadata=IF_GIVEN)
+    rows: list[TableRow] = field(default_factory=list, metadata=IF_GIVEN)
 
     @property
     def note_line(self) -> str:
@@ -391,10 +383,3 @@ def parse_table(entry: Plain) -> TableText:
         rows.append(build_checked(TableRow, row, f"{where}, row"))
     text: TableText = build_checked(TableText, {**entry, "rows": rows}, where)
     return text
-
-
-def _given(entry: Any, *without: str) -> Plain:
-    """Fields that are not left at their defaults."""
-    usual = {f.name: f.default if f.default_factory is MISSING else f.default_factory() for f in fields(entry)}
-    given = {name: getattr(entry, name) for name in usual if name not in without}
-    return {name: value for name, value in given.items() if value != usual[name]}

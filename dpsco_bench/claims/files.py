@@ -83,20 +83,22 @@ def listed(value: Any, where: str) -> list[Any]:
     return value or []
 
 
-def build_checked(cls: Any, values: Any, where: str, due: str = "") -> Any:
+def build_checked(cls: Any, values: Any, where: str) -> Any:
     """Build a dataclass from a mapping; values stay as they are given.
 
-    Raises InputError naming the place and every key that is missing, unknown or of another type; ``due`` says what asks
-    for those that are missing, such as `` for kind rate``.
+    Raises InputError naming the place and every key that is missing, unknown or of another type.
     """
     if not isinstance(values, Mapping):
         raise InputError(where, values, "a mapping of keys to values")
-    Slips(slips_of(cls, values, where, due)).tell()
+    Slips(slips_of(cls, values, where)).tell()
     return cls(**values)
 
 
 def slips_of(cls: Any, values: Mapping[str, Any], where: str, due: str = "") -> Iterator[InputError]:
-    """Find the keys of a mapping that are no fields of a dataclass, of another type, or missing, as `build_checked`."""
+    """Find the keys of a mapping that are no fields of a dataclass, of another type, or missing.
+
+    ``due`` says what asks for those that are missing, such as `` for kind rate``.
+    """
     known, hints = {f.name: f for f in fields(cls)}, _hints(cls)
     for key, value in values.items():
         if key not in known:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -40,7 +40,7 @@ from dpsco_bench.execution.digest import (
     code_digest,
     kernels_beside,
 )
-from dpsco_bench.execution.jobs import PLAN_ONLY, Job, Settings
+from dpsco_bench.execution.jobs import PLAN_ONLY, RUN, Job, Settings
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.predict import Terms, amounts, predicted_seconds
 from dpsco_bench.execution.request import CELL_KEYS, check_sampled
@@ -62,14 +62,15 @@ UNTIMED = ("ci",)
 """Profiles whose runs are too small for figures with a time axis; a timing job has the machine to itself."""
 OPTIONS = {"problem": "problem_options", "algorithm": "options"}
 """Where a cell has the options that ``problem.<option>`` and ``algorithm.<option>`` sweep."""
-LEAST_SECONDS = 1e-3
+CELL_SECONDS = 1e-3
 """No cell takes less: its data, their optimum and a row for each replicate."""
 
 
 def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> list[Job]:
     """Jobs of one part: one per judged calibration, and for rates the noise-off companion, where it is not judged.
 
-    They have their keys; those of a part with a method of an absent paper are skipped, without cells.
+    They have their keys; those of a part with a method of an absent paper are skipped, without cells. Raises InputError
+    or Refusal for an impossible cell, before anything runs.
     """
     jobs = [_job(claim, part, profile, calibration, settings) for calibration in part.calibrations]
     if part.noise_off and "none" not in part.calibrations:
@@ -105,18 +106,18 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Set
         cells=tuple(cells),
         skipped=f"paper {gone} is not installed" if gone else "",
     )
-    return finished(job)
+    return finished(job, checked=True)
 
 
-def finished(job: Job) -> Job:
+def finished(job: Job, checked: bool = False) -> Job:
     """Complete a job: its reason to be skipped, if any, and its keys of calibrations and numbers.
 
-    It has the predicted seconds of its cells too, where all their plans can be made.
+    It has the predicted seconds of its cells too, where all their plans can be made; ``checked``, all of them can.
     """
-    seconds, sets, charging = _planned(job)
     problems = sorted({cell.problem for cell in job.cells})
     absent = (problem_class(name).unavailable(Path(job.data_root)) for name in problems)
     skipped = job.skipped or next(filter(None, absent), "")
+    seconds, sets, charging = _planned(job, checked and not skipped)
     job = replace(job, skipped=skipped, seconds=job.seconds or (() if skipped else seconds))
     job = replace(job, calibration_key=_key(job, {*CALIBRATION_MODULES, *sets, *charging}, calibrating=True))
     run_key = _key(job, {*RUN_MODULES, *sets})
@@ -214,20 +215,24 @@ def _modules(job: Job, base: Iterable[str]) -> Iterator[str]:
             yield OBSERVERS.module(observer)
 
 
-def _planned(job: Job) -> tuple[tuple[float, ...], set[str], set[str]]:
+def _planned(job: Job, checked: bool) -> tuple[tuple[float, ...], set[str], set[str]]:
     """Predict the cells' seconds, none where a plan fails here; list the modules of their sets, and what charges."""
     seconds, sets, charging = list[float](), set[str](), set[str]()
     for planned in job.cells:
         cell, plan = located(replace(planned), job.data_root), None  # what it keeps goes with this copy
         try:
+            if checked:
+                check_data_sets(cell.problem, job.data_sets)
+                cell.problem_entry.check_records(cell.n)
+            if checked and job.evaluation == RUN:
+                check_sampled(cell)
             sets.add(set_module(cell.problem_entry.own_constants.domain))
             if not cell.problem_entry.data_dependent_constants:
                 _, plan = cell.plan(job.calibration, job.seed, twice=not seconds)
                 seconds.append(predicted_seconds(cell, plan, job.replicates * job.data_sets, job.fused))
-        except ImpurePlan:
-            raise
-        except DpscoError:
-            pass
+        except DpscoError as error:
+            if checked or isinstance(error, ImpurePlan):
+                raise
         charging.update(charging_modules(plan, job.calibration))
     return tuple(seconds) if len(seconds) == len(job.cells) else (), sets - {""}, charging
 
@@ -249,25 +254,6 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     device = job.backend == "cupy" and not calibrating
     code = code_digest(used, kernels_beside(used) if device else (), frozenset() if device else DEVICE_ONLY, keyed=True)
     return digest({"numbers": numbers, "code": code})
-
-
-def checked_job(job: Job) -> Job:
-    """Refuse an impossible job before anything runs: every cell's plan can be made.
-
-    Raises InputError or Refusal as the cell's plan raises them.
-    """
-    if job.skipped:
-        return job
-    known = bool(job.seconds)
-    for planned in job.cells:
-        check_data_sets(planned.problem, job.data_sets)
-        cell = located(planned, job.data_root)
-        cell.problem_entry.check_records(cell.n)
-        if job.evaluation == "run":
-            check_sampled(cell)
-        if not cell.problem_entry.data_dependent_constants and not known:
-            cell.plan(job.calibration, job.seed, twice=False)
-    return job
 
 
 def family(cell: Cell) -> str:
@@ -301,7 +287,7 @@ def expected_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True
     if terms is None:
         return predicted_seconds(cell, plan, replicates, fused)
     does = amounts(cell, plan, replicates)
-    return max(sum(seconds * does[name] for name, seconds in terms.items()), LEAST_SECONDS)
+    return max(sum(seconds * does[name] for name, seconds in terms.items()), CELL_SECONDS)
 
 
 def load_claim(
@@ -358,12 +344,12 @@ def claim_plan(id: str, profile: str, overrides: Sequence[str] = (), settings: S
     claim, settings = load_claim(id, profile, overrides, settings)
     parts, jobs = claim.parts_of(profile), list[Job]()
     for part in parts:
-        with errors_of(id, settings.claims), errors_of_part(claim, part):
+        with errors_of(id, settings.claims), naming(f"claim {claim.id}, part {part.id}"):
             for formula in filter(None, (part.bound, part.closed_form)):
                 get_bound(formula)
             if part.checked_by and not claim.part(part.checked_by).rules.knows_the_law:
                 raise InputError("checked_by", part.checked_by, "a part whose kind knows the law, such as law")
-            jobs += [checked_job(job) for job in part_jobs(claim, part, profile, settings)] if part.plans else []
+            jobs += part_jobs(claim, part, profile, settings) if part.plans else []
     if not settings.stages:
         whole = {NO_STAGES: "asked for by stages=false"}
         parts = [replace(part, stages=whole) if isinstance(part, MeasuredPart) else part for part in parts]
@@ -375,11 +361,6 @@ def left_out(id: str, profile: str, overrides: Sequence[str] = ()) -> list[str]:
     claim, _ = load_claim(id, profile, overrides)
     measured = {part.id for part in claim.parts_of(profile)}
     return [part.id for part in claim.parts if part.id not in measured]
-
-
-def errors_of_part(claim: Claim, part: Part) -> AbstractContextManager[None]:
-    """Name the part in the error for what it asks for."""
-    return naming(f"claim {claim.id}, part {part.id}")
 
 
 def plan_settings(profile: str, overrides: Sequence[str] = ()) -> Settings:

@@ -206,7 +206,7 @@ def _slips_of_part(part: Part, where: str) -> Iterator[InputError]:
     for tolerance in (part.tolerance, *part.tolerances.values()):
         if tolerance is not None and not 0 < tolerance < math.inf:
             yield InputError(f"{where}: tolerance", tolerance, "a finite number > 0")
-    yield from expected_slips(part.expected, rules, part.calibrations, where)
+    yield from _expected_slips(part.expected, rules, part.calibrations, where)
     if rules.bounded and not part.bound:
         yield InputError(f"{where}: bound", "missing", f"given for kind {part.kind}")
     if rules.judged_only and not part.uses:
@@ -245,12 +245,8 @@ def _axis_slips(part: Part, where: str) -> Iterator[InputError]:
         yield InputError(f"{where}: axis", part.axis, allowed)
 
 
-def expected_slips(text: str, kind: Kind, calibrations: Sequence[str], where: str) -> Iterator[InputError]:
-    """Check the verdict that is expected of a part, by the specification's study or its author.
-
-    A verdict of the kind, several with ``or`` between them where the study calls it borderline, or ``<calibration>
-    <verdict>, ...``; empty for no expectation.
-    """
+def _expected_slips(text: str, kind: Kind, calibrations: Sequence[str], where: str) -> Iterator[InputError]:
+    """Check an expectation: nothing, verdicts of the kind with ``or`` between, or ``<calibration> <verdict>, ...``."""
     entries = list(_expectations(text))
     named = [calibration for calibration, _ in entries]
     told_apart = len(set(named)) == len(named) and set(named) <= set(calibrations)

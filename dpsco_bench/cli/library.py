@@ -18,10 +18,10 @@ from dpsco_bench.cli.console import full_id, quoted
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import CalibratedCell, Cell, check_data_sets
-from dpsco_bench.execution.job_results import standard_error
+from dpsco_bench.execution.job_results import risk_kind_of, standard_error
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.request import OTHER_NAMES, check_run, check_sampled, make_cell
-from dpsco_bench.execution.run import replicate_blocks, risk_kind, run_block
+from dpsco_bench.execution.run import replicate_blocks, run_block
 from dpsco_bench.plain import Tabled, unboxed
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import get_problem
@@ -79,7 +79,7 @@ class Result(Tabled):
     @property
     def risk_kind(self) -> str:
         """``excess empirical``, ``excess population``, or the label of what the theorem bounds instead."""
-        return risk_kind(self.cell.problem_entry.population, self.cell.algorithm_entry.measure)
+        return risk_kind_of(self.cell)
 
     @property
     def held_out(self) -> dict[str, np.ndarray]:

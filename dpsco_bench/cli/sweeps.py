@@ -39,7 +39,7 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import Pace, shown
 from dpsco_bench.execution.request import config_cell, config_job, read_config
-from dpsco_bench.execution.worker import make, sharing
+from dpsco_bench.execution.worker import make
 from dpsco_bench.jsonio import check_figure, dumps_canonical, loads, write_atomic
 from dpsco_bench.leaderboard.choose import NOMINAL, OVERHEAD
 from dpsco_bench.paths import conf_dir
@@ -238,7 +238,7 @@ def _rows(job: Job, alone: bool) -> pa.Table:
     """Read a job from the store, or calibrate and run it; finished work stays there for the next call."""
     keyed, measured = finished(job), Layout("").measured
     pace = Pace([_seconds(job) / TICKS] * TICKS, sizes=[1 / TICKS] * TICKS, unit="runs")
-    with sharing(), shown(pace, ui.say) if alone else nullcontext():
+    with shown(pace, ui.say) if alone else nullcontext():
         make("calibrate", keyed, measured)
         make("run", keyed, measured, lambda done, every: pace.reach(TICKS * done // every))
         rows, calibrations = measured.load(keyed)

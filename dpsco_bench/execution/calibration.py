@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 
 from dpsco_bench.errors import DpscoError, Refusal
 from dpsco_bench.execution.cell import CalibratedCell, Calibrations, Cell, RefusedCell, located
+from dpsco_bench.execution.jobs import RANKING, Job, Metering, Progress
 from dpsco_bench.privacy.attained import attaining_pair, attains, attains_curvature
 from dpsco_bench.privacy.calibrate import Calibration, Charge, calibrate
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.tree import enforces_sensitivity
 
-if TYPE_CHECKING:
-    from dpsco_bench.execution.jobs import Job
-
 
 def calibrate_job(
-    job: Job,
-    progress: Callable[[int, int], None] = lambda done, all: None,
-    meter: Callable[[Sequence[int]], AbstractContextManager[object]] = lambda cells: nullcontext(),
+    job: Job, progress: Progress = lambda done, all: None, meter: Metering = lambda cells: nullcontext()
 ) -> Calibrations:
     """Calibrate every cell of a job; a part that only counts gradients is planned but not charged."""
-    from dpsco_bench.execution.jobs import RANKING  # an account of one cell has no jobs
-
     found: list[CalibratedCell | RefusedCell] = []
     for number, cell in enumerate(job.cells):
         with meter([number]):
@@ -48,18 +41,14 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
     """
     with within_range(cell):
         variant, plan = cell.plan(calibration, root_seed)
-        constants = cell.constants(root_seed)
+        constants, problem, attained = cell.constants(root_seed), cell.problem_entry, False
+        fixed = Calibration(calibration, {}, Charge(math.nan, "upper", "not charged"), "unproven")
         if charged:
             status = constants_status(cell, plan, constants.status)
-            problem = cell.problem_entry
-            attained = attaining_pair(problem, plan, cell.n) is not None
+            attaining = attaining_pair(problem, plan, cell.n) is not None
             curvature = attains_curvature(problem, plan, cell.n)
-            fixed = calibrate(plan, cell.privacy, calibration, status, attained, curvature)
+            fixed = calibrate(plan, cell.privacy, calibration, status, attaining, curvature)
             attained = attains(problem, plan, cell.n, fixed.real)
-        else:
-            attained = False
-            fixed = Calibration(calibration, {}, Charge(math.nan, "upper", "not charged"), "unproven")
-    charge, problem = fixed.charge, cell.problem_entry
     return CalibratedCell(
         calibration=calibration,
         variant=variant,
@@ -71,9 +60,9 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
         dimension=problem.effective_dimension,
         signal_capped=problem.signal_capped,
         warnings=(*plan.warnings, *problem.warnings),
-        epsilon_law=charge.epsilon_law,
-        tau=charge.tau,
-        sampler_status=charge.sampler_status,
+        epsilon_law=fixed.charge.epsilon_law,
+        tau=fixed.charge.tau,
+        sampler_status=fixed.charge.sampler_status,
         attained=attained,
         plan=plan,
         **fixed.epsilons,
@@ -88,9 +77,9 @@ def within_range(cell: Cell) -> Iterator[None]:
     except DpscoError:
         raise
     except (ArithmeticError, ValueError, MemoryError) as error:
-        numeric = str(error).startswith("math ")  # Python's own "math domain error" names no number
-        out = "a logarithm or power of these numbers, or of the problem's constants, is out of range"
-        why = out if numeric else error
+        why = str(error)
+        if why.startswith("math "):  # Python's own "math domain error" names no number
+            why = "a logarithm or power of these numbers, or of the problem's constants, is out of range"
         raise DpscoError(f"{cell.algorithm} on {cell.problem} degenerates at {cell.place}: {why}") from error
 
 

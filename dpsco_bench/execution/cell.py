@@ -172,7 +172,7 @@ class Cell(Record):
         plan = self.make_plan(variant, constants, calibration)
         if twice:
             again = self.make_plan(variant, constants, calibration)
-            check_same(entry.id, PlanRecord.of(plan), PlanRecord.of(again), "when it was first made")
+            _check_same(entry.id, PlanRecord.of(plan), PlanRecord.of(again), "when it was first made")
         return variant, plan
 
     def make_plan(self, variant: str, constants: Constants, calibration: str) -> Plan:
@@ -258,11 +258,8 @@ def check_records(id: str, plan: Plan, n: int) -> None:
         refuse("sizes of its blocks", f"{sum(blocks)} in all", "at most ")
 
 
-def check_same(id: str, first: PlanRecord, second: PlanRecord, when: str) -> None:
-    """Hold two plans for one set of arguments against each other; ``when`` says when the first was made.
-
-    Raises ImpurePlan naming the first quantity that differs, and both values.
-    """
+def _check_same(id: str, first: PlanRecord, second: PlanRecord, when: str) -> None:
+    """Refuse two plans for one set of arguments that differ; ``when`` says when the first was made."""
     found = None if repr(first) == repr(second) else first.difference(second)  # nearly all are equal to the letter
     if found:
         key, was, now = (" ".join(str(item).split()) for item in found)
@@ -350,7 +347,7 @@ class CalibratedCell(Record):
         if self.plan is not None:
             return self.plan
         plan = cell.make_plan(self.variant, self.constants, self.calibration)
-        check_same(cell.algorithm_entry.id, self.charged, PlanRecord.of(plan), "when it was charged")
+        _check_same(cell.algorithm_entry.id, self.charged, PlanRecord.of(plan), "when it was charged")
         return plan
 
 

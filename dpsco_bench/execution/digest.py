@@ -97,7 +97,7 @@ def _imported(path: Path, package: str = "") -> set[str]:
     """
     homes = {name: f"{OWN}.{home}" for name, home in vars(sys.modules[OWN]).get("_HOMES", {}).items()}
     found: set[str] = set()
-    for level, module, names in read_imports(path):
+    for level, module, names in _read(path, path.stat().st_mtime_ns)["imports"] if path.is_file() else ():
         above = package.split(".")[: len(package.split(".")) - level + 1] if level else []
         base = ".".join([*above, *([module] if module else [])])
         found |= {base} | {f"{base}.{name}" for name in names}
@@ -107,16 +107,12 @@ def _imported(path: Path, package: str = "") -> set[str]:
     return found
 
 
-def closure(modules: Iterable[str], without: frozenset[str] = frozenset(), keyed: bool = False) -> list[str]:
+@cache
+def closure(modules: frozenset[str], without: frozenset[str] = frozenset(), keyed: bool = False) -> tuple[str, ...]:
     """List all modules of this package and of papers that are reachable by imports other than of ``without``.
 
     A ``keyed`` closure has and goes through keyed ones alone.
     """
-    return list(_closure(frozenset(modules), without, keyed))
-
-
-@cache
-def _closure(modules: frozenset[str], without: frozenset[str], keyed: bool) -> tuple[str, ...]:
     todo, seen = list(modules), set()
     while todo:
         name = todo.pop()
@@ -138,7 +134,7 @@ def code_digest(
     named = set(modules)
     own = {name: found for name in named if (found := _own_files(name))}
     beside = sorted({path for found in own.values() for path in found})
-    names = closure(named.union(*map(_imported, beside)), without, keyed)
+    names = closure(frozenset(named.union(*map(_imported, beside))), without, keyed)
     given = [found[0] for found in own.values()]
     paths = [*(path for name in names for path in [module_path(name)] if path), *beside, *given, *files]
     return hashlib.sha256("".join(sorted(map(source_digest, paths))).encode()).hexdigest()[:16]
@@ -162,7 +158,8 @@ def _own_files(name: str) -> list[Path]:
 
 def kernels_beside(modules: Iterable[str]) -> list[Path]:
     """CUDA files in the folders of the closure's modules."""
-    folders = {path.parent for name in closure(modules, keyed=True) if (path := module_path(name)) is not None}
+    paths = map(module_path, closure(frozenset(modules), keyed=True))
+    folders = {path.parent for path in paths if path is not None}
     return sorted(file for folder in folders for file in (*folder.glob("*.cu"), *folder.glob("*.cuh")))
 
 
@@ -179,20 +176,14 @@ def source_digest(path: Path) -> str:
     return str(_read(path, path.stat().st_mtime_ns)["digest"])
 
 
-def read_imports(path: Path) -> list[Any]:
-    """(level, module or None, names) of each import statement in a Python file, function bodies included."""
-    return list(_read(path, path.stat().st_mtime_ns)["imports"]) if path.is_file() else []
-
-
 @cache
 def _read(path: Path, changed: int) -> Any:
-    """Digest and imports of a Python file; parsed once for each content, interpreter and text of this module."""
-    return kept_beside(path, f".{sys.implementation.cache_tag}.digest", _parsed, _own_text())
+    """Digest of a Python file, and (level, module or None, names) of all its imports, function bodies included.
 
-
-@cache
-def _own_text() -> str:
-    return Path(__file__).read_text(encoding="utf-8")
+    Parsed once for each content, interpreter and text of this module.
+    """
+    own_text = Path(__file__).read_text(encoding="utf-8")
+    return kept_beside(path, f".{sys.implementation.cache_tag}.digest", _parsed, own_text)
 
 
 def _parsed(content: bytes) -> Plain:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +21,7 @@ from dpsco_bench.execution.cell import (
     located,
     without_places,
 )
-from dpsco_bench.execution.jobs import CLOSED_FORM, PLAN_ONLY, RUN, Block, Job
+from dpsco_bench.execution.jobs import CLOSED_FORM, RUN, Block, Job, Metering, Progress
 from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, ROUNDED, Columns, build_block, join_blocks
 from dpsco_bench.execution.run import (
     BLOCK_SCORES,
@@ -37,13 +36,11 @@ from dpsco_bench.execution.run import (
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import Registry
 
-Progress = Callable[[int, int], None]
 FINEST_CERTIFICATE = 1e-12
-Meter = Callable[[Sequence[int]], AbstractContextManager[Any]]
-Evaluation = Callable[..., pa.Table]
-"""Takes what `job.execute` takes."""
+Evaluate = Callable[[Job, Cell, CalibratedCell], Columns]
+"""Takes a cell of a job that is not run; gives what the cell's row has of its own: its risk, warnings and extras."""
 AUDIT, AUDIT_OUTPUT = "audit", "audit_output"
-EVALUATIONS: Registry[Evaluation] = Registry("evaluation", "evaluations", core="audit")
+EVALUATIONS: Registry[Evaluate] = Registry("evaluation", "evaluations", core="audit")
 
 
 @dataclass(frozen=True)
@@ -81,20 +78,20 @@ def execute(
     *,
     block: Block | None = None,
     shard: Shard = WHOLE,
-    meter: Meter = lambda cells: nullcontext(),
+    meter: Metering = lambda cells: nullcontext(),
+    reuse: Reuse | None = None,
 ) -> pa.Table:
     """Run a job, or one of its blocks, or a share of that.
 
     Returns rows of `results.RESULT_SCHEMA`, with the job and its calibrations as metadata. The tables of all blocks, or
     of all shares of one, joined (`join_parts`), are those of the whole. ``progress`` is called with cells done and
-    cells in all; ``meter`` gives a context in which the work of some cells is done.
+    cells in all.
     """
     tables: list[pa.Table] = []
-    reuse = Reuse(job.seed)
+    reuse, run = reuse or Reuse(job.seed), job.evaluation == RUN
     for chunk, units in groupby(_share(list(job_units(job, calibrations, block)), shard), lambda unit: unit.chunk):
         with meter([cell.cell for cell, _ in chunk]):
-            closed = job.evaluation == CLOSED_FORM
-            tables += map(build_block, [_closed_form(job, *chunk[0])] if closed else _run(job, chunk, units, reuse))
+            tables += map(build_block, _run(job, chunk, units, reuse) if run else [_evaluated(job, *chunk[0])])
         progress(chunk[-1][0].cell + 1, len(job.cells))
     return join_blocks(tables, job_metadata(job, calibrations))
 
@@ -115,10 +112,10 @@ def job_units(job: Job, calibrations: Calibrations, block: Block | None = None) 
         if isinstance(found, CalibratedCell) and number in kept
     ]
     for group in signal_groups(charged):
-        if job.evaluation == CLOSED_FORM:
-            yield from (Unit((one,), seconds=_seconds(job, [one])) for one in group)
-        else:
+        if job.evaluation == RUN:
             yield from _units(job, group, [own for own in blocks if not own.cells or group[0][0].cell in own.cells])
+        else:
+            yield from (Unit((one,), seconds=_seconds(job, [one])) for one in group)
 
 
 def _units(job: Job, group: Sequence[ChargedCell], blocks: Sequence[Block]) -> Iterator[Unit]:
@@ -132,17 +129,6 @@ def _units(job: Job, group: Sequence[ChargedCell], blocks: Sequence[Block]) -> I
             for whole in blocks:
                 for start, count in replicate_blocks(row_size * len(chunk), whole.count):
                     yield Unit(chunk, data_set, whole.first + start, count, seconds * count)
-
-
-def least_units(job: Job) -> int:
-    """Count the units that a block of a job has at the least: more shares than these may be empty."""
-    if job.evaluation == CLOSED_FORM:
-        return len(job.cells)
-    apart = set()
-    for number, planned in enumerate(job.cells):
-        cell = located(planned, job.data_root)
-        apart.add(number if cell.signal is None else (cell.data_key(), cell.method, cell.epsilon, cell.delta))
-    return job.data_sets * len(apart)
 
 
 def _several(cell: Cell) -> bool:
@@ -163,7 +149,7 @@ def _share(units: Sequence[Unit], shard: Shard) -> list[Unit]:
     return [unit for unit, owner in zip(units, owners, strict=True) if owner == shard.number]
 
 
-def cell_columns(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
+def _cell_columns(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
     """Columns of a result that are the same in all rows of a cell."""
     delta_large = cell.delta >= 1.0 / cell.n
     warnings = ["delta >= 1/n"] * delta_large + list(calibrated.warnings)
@@ -197,31 +183,15 @@ def _run(job: Job, chunk: Sequence[ChargedCell], units: Iterable[Unit], reuse: R
     cell, calibrated = chunk[0]
     plan = calibrated.plan_for(cell)
     signals = [float(other.signal) for other, _ in chunk if other.signal is not None] if _several(cell) else []
-    traces = [
-        (
-            unit,
-            run_block(
-                cell,
-                plan,
-                calibrated.scales,
-                reuse.data(cell, unit.data_set),
-                root_seed=job.seed,
-                data_set=unit.data_set,
-                first_replicate=unit.first,
-                replicates=unit.count,
-                backend=job.backend,
-                dtype=job.dtype,
-                fused=job.fused,
-                record=job.record,
-                signals=signals,
-                rounds=job.rounds,
-                reuse=reuse,
-            ),
-        )
-        for unit in units
-    ]
+    how = {name: getattr(job, name) for name in ("backend", "dtype", "fused", "record", "rounds")}
+    how |= {"root_seed": job.seed, "signals": signals, "reuse": reuse}
+    traces = []
+    for unit in units:
+        how |= {"data_set": unit.data_set, "first_replicate": unit.first, "replicates": unit.count}
+        data = reuse.data(cell, unit.data_set)
+        traces.append((unit, run_block(cell, plan, calibrated.scales, data, **how)))
     for number, (other, charged) in enumerate(chunk):
-        columns = cell_columns(job, other, charged)
+        columns = _cell_columns(job, other, charged)
         for unit, trace in traces:
             part = slice(number * unit.count, (number + 1) * unit.count)
             yield _rows(columns, trace, part, unit)
@@ -264,47 +234,26 @@ def _certificate(gradient_norm: float | None) -> str:
     return f"{CERTIFIED}: gradient below 1e{power:d} of the linear term and G"
 
 
+def _evaluated(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
+    """Make the only row of a cell that is not run, at the gradients that are planned."""
+    columns, found = _cell_columns(job, cell, calibrated), EVALUATIONS.get(job.evaluation)(job, cell, calibrated)
+    at = {"data_set": 0, "replicate": 0, "checkpoint": FINAL, "gradient_evaluations": columns["planned_evaluations"]}
+    warnings = "; ".join(filter(None, (columns["warnings"], found["warnings"])))
+    return {**columns, **at, **found, "warnings": warnings}
+
+
 def _closed_form(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
-    """One row: the exact expectation that the problem knows for the algorithm."""
+    """Compute the exact expectation that the problem knows for the algorithm."""
     entry, measure = cell.problem_entry, get_measure(cell.algorithm_entry.measure)
     known = (cell.algorithm_entry.law, calibrated.schedule, calibrated.scales)
     objective = make_objective(cell, cell.draw_data(job.seed, 0), (job.seed, 0, 0, 1))
-    columns = cell_columns(job, cell, calibrated)
     return {
-        **columns,
-        "data_set": 0,
-        "replicate": 0,
-        "checkpoint": FINAL,
-        "gradient_evaluations": float(calibrated.gradient_evaluations),
         "risk": np.array([measure.closed_form(entry, *known)]),
         "start_risk": measure.at_start(objective)[:1],
-        "warnings": "; ".join(filter(None, (columns["warnings"], entry.closed_form_remark))),
+        "warnings": entry.closed_form_remark,
         "sampler_status": "",  # nothing is drawn
         EXTRAS: {name: np.array([value]) for name, value in entry.expected_extras(*known).items()},
     }
 
 
-def evaluation(*names: str) -> Callable[[Evaluation], Evaluation]:
-    """Register what computes the jobs of some evaluations (decorator of a function)."""
-
-    def register(function: Evaluation) -> Evaluation:
-        for name in names:
-            EVALUATIONS.add(name, function, function.__module__)
-        return function
-
-    return register
-
-
-def executed(
-    job: Job,
-    calibrations: Calibrations,
-    progress: Progress = lambda done, all: None,
-    **how: Any,
-) -> pa.Table:
-    """Compute the result table of a job, or of a part of it: see `job.execute`."""
-    return (EVALUATIONS.get(job.evaluation) if is_whole(job) else execute)(job, calibrations, progress, **how)
-
-
-def is_whole(job: Job) -> bool:
-    """Tell whether a cell of a job cannot be cut: an audit's runs stay together."""
-    return job.evaluation not in (RUN, CLOSED_FORM, PLAN_ONLY)
+EVALUATIONS.add(CLOSED_FORM, _closed_form, __name__)

@@ -18,8 +18,8 @@ from dpsco_bench.execution.cell import Calibrated, Calibrations, Cell, located
 from dpsco_bench.execution.job import Shard
 from dpsco_bench.execution.jobs import Block, Decided, Entry, Job
 from dpsco_bench.execution.results import FINAL, join_parts, parquet_table, read_extras, table_bytes, with_names
-from dpsco_bench.execution.run import risk_kind
-from dpsco_bench.execution.store import Cost, Store, total
+from dpsco_bench.execution.run import get_measure
+from dpsco_bench.execution.store import Cost, Store
 from dpsco_bench.execution.timing import Timings
 from dpsco_bench.jsonio import digest, restore
 from dpsco_bench.plain import IF_GIVEN, Plain, Record
@@ -95,7 +95,8 @@ class Measured:
 
     def cost(self, step: str, job: Job) -> tuple[float, float] | None:
         """CPU seconds and peak memory in MB of a step of a job; None where nothing was measured."""
-        return total(self.costs(step, job))
+        costs = self.costs(step, job)
+        return (sum(cost.cpu_s for cost in costs), max(cost.peak_mb for cost in costs)) if costs else None
 
     def costs(self, step: str, job: Job) -> list[Cost]:
         return [cost for address in self.items(step, job) for cost in self.store.costs(*address)]
@@ -233,11 +234,14 @@ class SweptRun:
 
 
 def risk_kind_of(cell: Cell) -> str:
-    """Name the kind of a cell's risks, by the cell's if the problem's options decide."""
+    """Name what a cell's risks are: an excess risk, empirical or of the population, or another measure."""
+    measure = cell.algorithm_entry.measure
+    if measure != "excess_risk":
+        return get_measure(measure).label
     population: Any = problem_class(cell.problem).population
-    if isinstance(population, property):
+    if isinstance(population, property):  # the problem's options decide
         population = cell.problem_entry.population
-    return risk_kind(population, cell.algorithm_entry.measure)
+    return "excess population" if population else "excess empirical"
 
 
 def standard_error(values: np.ndarray) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,10 @@ _NUMBERS = (*_CALIBRATED, "calibration_key", "replicates", "data_sets", "record"
 """Fields that affect the numbers of runs; the others are names, places, predictions, and whether the data are here."""
 PILOT = 8
 """Replicates of all signals of a grid, after which those are chosen that go on."""
+Progress = Callable[[int, int], None]
+"""Is told how much of some work is done, and how much there is in all."""
+Metering = Callable[[Sequence[int]], AbstractContextManager[Any]]
+"""Gives a context in which the work of some cells is done, by their numbers."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,53 +13,24 @@ FORMATS = ("svg", "pdf")
 """Suffixes of figures."""
 
 
-@dataclass(frozen=True)
 class Layout:
     """Files of one profile. Results lie in the store, which all share; what is concluded from them lies here."""
 
-    profile: str
-    base: Path = Path()
-
-    @property
-    def results(self) -> Path:
-        """Folder of everything but figures and the store."""
-        return self.base / RESULTS / self.profile
+    def __init__(self, profile: str, base: Path = Path()) -> None:
+        self.profile, self.base = profile, base
+        self.figures = base / "figures" / profile
+        self.results = results = base / RESULTS / profile  # everything else but the store
+        self.plan, self.outline = results / "plan.json", results / "outline.json"
+        self.tables, self.site = results / "tables", results / "site" / "index.html"
+        self.lock, self.gate = results / ".lock", results / "gate.txt"  # the second is written by a gate that passed
 
     @property
     def measured(self) -> Measured:
+        """Reader of the store."""
         from dpsco_bench.execution.job_results import Measured
         from dpsco_bench.execution.store import Store
 
         return Measured(Store(self.base / RESULTS / "store"))
-
-    @property
-    def figures(self) -> Path:
-        return self.base / "figures" / self.profile
-
-    @property
-    def plan(self) -> Path:
-        return self.results / "plan.json"
-
-    @property
-    def outline(self) -> Path:
-        return self.results / "outline.json"
-
-    @property
-    def lock(self) -> Path:
-        return self.results / ".lock"
-
-    @property
-    def site(self) -> Path:
-        return self.results / "site" / "index.html"
-
-    @property
-    def tables(self) -> Path:
-        return self.results / "tables"
-
-    @property
-    def gate(self) -> Path:
-        """Written by a gate that passed."""
-        return self.results / "gate.txt"
 
     def planned(self, id: str) -> Path:
         """Return the plan of a single claim or leaderboard."""

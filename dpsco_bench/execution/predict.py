@@ -46,10 +46,8 @@ UNKNOWN_SECONDS = {"calibrate": 0.2, "run": 1.0, "time": 5.0}
 """Assumed seconds of a job of which nothing is known."""
 MODEL_LIMIT = 600.0
 """Most that the model is believed: an algorithm may take its planned gradients all at once."""
-SLOWER, LEAST_SECONDS = 2.0, 0.5
+SLOWER, CHANCE_SECONDS = 2.0, 0.5
 """A run time is told that is beyond so many times the recorded one; of less than half a second chance decides."""
-STEPS = ("calibrate", "run")
-
 Seconds = Mapping[str, Mapping[str, tuple[float, float, float]]]
 """Claim -> job -> CPU seconds of its calibration and of its run, and what the model says of its run."""
 
@@ -140,7 +138,7 @@ def read_seconds(path: Path) -> Seconds:
 
 def _spent(job: Job, measured: Measured) -> list[float] | None:
     """CPU seconds of a job's calibration, and of its run if it has one; None if one was not measured."""
-    costs = [measured.cost(step, job) for step in (STEPS if job.has_run else STEPS[:1])]
+    costs = [measured.cost(step, job) for step in ("calibrate", "run") if step == "calibrate" or job.has_run]
     return None if None in costs else [cost[0] for cost in costs if cost is not None]
 
 
@@ -150,9 +148,8 @@ def slower(recorded: Seconds, job: Job, measured: Measured) -> str:
     if known is None or spent is None:
         return ""
     seconds, before = sum(spent), sum(known[: len(spent)])
-    if seconds < LEAST_SECONDS or not seconds > SLOWER * before:
-        return ""
-    return f"{seconds:.2g} s of CPU, recorded {before:.2g} s"
+    slow = seconds >= CHANCE_SECONDS and seconds > SLOWER * before
+    return f"{seconds:.2g} s of CPU, recorded {before:.2g} s" if slow else ""
 
 
 def record_seconds(path: Path, jobs: list[Job], measured: Measured) -> None:

@@ -111,15 +111,11 @@ def make_cell(algorithm: str, problem: str, keys: Options) -> Cell:
     if fields["n"] is None:
         raise InputError("n", "missing", "given, an integer >= 1")
     cell = Cell(entry.id, problem, **fields, **sorted_keys["algorithm"], options=schedule, problem_options=options)
-    return check_cell(cell)
+    return _checked(cell)
 
 
-def check_cell(cell: Cell) -> Cell:
-    """Build the cell's problem and check its options' types; returns the cell.
-
-    Raises InputError or Refusal for an option or a constant out of range, or a problem that the algorithm does not
-    take.
-    """
+def _checked(cell: Cell) -> Cell:
+    """Refuse an option or a constant out of range, and a problem that the algorithm does not take."""
     constants = cell.problem_options.get("constants")
     if constants is not None and not isinstance(constants, Mapping):
         raise InputError("constants", constants, "a mapping of " + ", ".join(CONSTANTS))
@@ -134,7 +130,7 @@ def check_run(calibration: str, replicates: int, seed: int, data_set: int = 0) -
     """Check what is not part of a cell. Raises InputError naming the key."""
     if calibration not in CALIBRATIONS:
         raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
-    check_size("replicates", checked_count("replicates", replicates))
+    _check_size("replicates", checked_count("replicates", replicates))
     for key, value in (("seed", seed), ("data_set", data_set)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise InputError(key, value, "an integer >= 0")
@@ -146,14 +142,11 @@ def check_sampled(cell: Cell) -> None:
     Raises InputError above 2^32.
     """
     if not cell.problem_entry.shares_records:
-        check_size("n", cell.n)
+        _check_size("n", cell.n)
 
 
-def check_size(key: str, value: int) -> None:
-    """Check a number of records or replicates against what the random streams can count.
-
-    Raises InputError above 2^32.
-    """
+def _check_size(key: str, value: int) -> None:
+    """Refuse a number of records or replicates that the random streams cannot count."""
     if value > MOST:
         raise InputError(key, value, "at most 2^32 in a run, the range of the random streams' counters")
 
@@ -181,11 +174,9 @@ def read_config(config: Options) -> Options:
     Returns it with counts and options as their signatures mean them (``n=1e4``). Raises InputError for a missing or
     unknown key.
     """
-    for key in CONFIG_KEYS:
-        if key not in config:
-            raise InputError(key, "missing", "given")
-    for key in sorted(set(config) - set(CONFIG_KEYS)):
-        raise InputError(key, config[key], "one of the keys " + ", ".join(CONFIG_KEYS))
+    for key in sorted(set(config) ^ set(CONFIG_KEYS)):
+        allowed = "given" if key in CONFIG_KEYS else "one of the keys " + ", ".join(CONFIG_KEYS)
+        raise InputError(key, config.get(key, "missing"), allowed)
     for group, usual in GROUPS.items():
         given, first = config[group], next(iter(usual))
         for key in set(given) - set(usual) or {first} - set(given):
@@ -210,7 +201,7 @@ def config_cell(config: Options) -> Cell:
     cls, n, d = problem_class(config["problem"]["name"]), config["n"], config["d"]
     check_data_sets(cls.name, checked_count("data_sets", config["data_sets"]))
     if isinstance(d, int):
-        check_size("d", d)
+        _check_size("d", d)
     record = config["record"]
     number = isinstance(record, int | float) and not isinstance(record, bool)
     if record is not None and not (number and 0 < record < float("inf")):
@@ -239,7 +230,7 @@ def config_job(config: Options, cell: Cell) -> Job:
 
     Raises InputError or Refusal naming the key, its value and what is allowed.
     """
-    check_cell(cell)
+    _checked(cell)
     settings, calibration = Settings.of(config), config["calibration"]["name"]
     cell = replace(  # as plans have it: named by its method, over n, and without the place of its data
         cell,

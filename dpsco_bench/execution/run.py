@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -65,10 +65,10 @@ class Trace:
     risk: np.ndarray
     evaluations: np.ndarray
     start_risk: np.ndarray
-    certificate: float | None = None
-    extras: Mapping[str, np.ndarray] = field(default_factory=dict)
-    demoted: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    rounded: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    certificate: float | None
+    extras: Mapping[str, np.ndarray]
+    demoted: np.ndarray
+    rounded: np.ndarray
 
 
 _NEVER = 1 << 62
@@ -175,13 +175,14 @@ def run_block(
     the algorithm's own. ``reuse`` lends the minimum over data that replicates share.
 
     Raises AlgorithmError for a run that fails, or does not do what its plan declares. Raises NumericalFailure on
-    non-finite outputs, naming the cell.
+    non-finite outputs, naming the cell. Raises InputError for an unknown observer.
     """
     xp, measure = get_namespace(backend), get_measure(cell.algorithm_entry.measure)
     checkpoints = Checkpoints(measure, record, cell.n)
     watched = record is not None or measure.along_the_run
     where = (root_seed, data_set, first_replicate, replicates)
-    seen = get_round_observer(rounds or cell.algorithm_entry.rounds)
+    rounds = rounds or cell.algorithm_entry.rounds
+    seen = None if rounds in ("", NO_ROUNDS) else OBSERVERS.get(rounds)()
     objective = make_objective(cell, data, where, xp, dtype, checkpoints if watched else None, signals, seen)
     lent = None if signals or cell.problem_entry.draws_per_replicate else reuse
     if lent is not None:
@@ -195,36 +196,22 @@ def run_block(
         output, info = call_run(cell.algorithm_entry, objective, plan, source, fused=fused)
     noted = {} if seen is None else seen.finish(objective, output)
     checkpoints.add(objective, output)
-    trace = _trace(cell, objective, checkpoints, start_risk, to_numpy(output), info, noted)
     if lent is not None:
         lent.keep_minimum(cell, data_set, objective.minimum)
-    return trace
-
-
-def _trace(
-    cell: Cell,
-    objective: Objective,
-    checkpoints: Checkpoints,
-    start_risk: np.ndarray,
-    output: np.ndarray,
-    info: Info,
-    noted: Mapping[str, Any],
-) -> Trace:
-    """Gather what a run left behind, once it is finite."""
-    risk, rows = np.stack(checkpoints.risk, axis=1), objective.replicates
+    output, risk, rows = to_numpy(output), np.stack(checkpoints.risk, axis=1), objective.replicates
     if not (np.isfinite(risk).all() and np.isfinite(output).all()):
         at = f"n = {cell.n}, d = {cell.problem_entry.dimension}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
         raise NumericalFailure(f"non-finite iterates: {cell.algorithm} on {cell.problem}, {at}")
     extras = {**info.extras, **noted, **objective.problem.beside(output, objective.host_data)}
     return Trace(
-        output,
-        risk,
-        np.stack(checkpoints.evaluations, axis=1),
-        start_risk,
-        info.certificate,
-        {name: extra(name, values, rows) for name, values in extras.items()},
-        info.rows("demoted", rows),
-        info.rows("rounded", rows),
+        output=output,
+        risk=risk,
+        evaluations=np.stack(checkpoints.evaluations, axis=1),
+        start_risk=start_risk,
+        certificate=info.certificate,
+        extras={name: extra(name, values, rows) for name, values in extras.items()},
+        demoted=info.rows("demoted", rows),
+        rounded=info.rows("rounded", rows),
     )
 
 
@@ -355,11 +342,6 @@ def round_observer(name: str) -> Callable[[type[RoundObserver]], type[RoundObser
     return lambda cls: OBSERVERS.add(name, cls, cls.__module__)
 
 
-def get_round_observer(name: str) -> RoundObserver | None:
-    """Make an observer by name; None for an empty name and `NO_ROUNDS`. Raises InputError for an unknown one."""
-    return None if name in ("", NO_ROUNDS) else OBSERVERS.get(name)()
-
-
 def call_run(
     algorithm: Algorithm, objective: Any, plan: Plan, mechanism: Any, counted: bool = True, fused: bool = True
 ) -> tuple[Any, Info]:
@@ -441,14 +423,16 @@ def _place(error: BaseException, run: Any) -> str:
 
 
 class Measure:
-    """A number per replicate, in float64 on the host; one object per block of replicates.
+    """A number per replicate, in float64 on the host: ``F(x) - min F``, or what a subclass has in its place.
+
+    There is one object per block of replicates.
 
     Attributes
     ----------
     along_the_run : bool, whether it needs the iterates that the run observes, and not the output alone
     """
 
-    label: ClassVar[str] = ""
+    label: ClassVar[str] = "excess empirical risk"
     along_the_run: ClassVar[bool] = False
 
     def observe(self, objective: Objective, x: Array) -> None:
@@ -456,7 +440,9 @@ class Measure:
 
     def value(self, objective: Objective, x: Array) -> np.ndarray:
         """Measure the output (or the present iterate) ``x (R, d)``, shape ``(R,)``."""
-        raise InputError("measure", type(self).__name__, "a measure with a value")
+        from dpsco_bench.fused.sparse import excess_risk  # loads Numba
+
+        return excess_risk(objective, x)
 
     def at_start(self, objective: Objective) -> np.ndarray:
         """Measure the trivial run, which stays at the starting point, shape ``(R,)``."""
@@ -464,21 +450,6 @@ class Measure:
 
     def closed_form(self, problem: Problem, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
         """Its exact expectation for an algorithm with its schedule and noise, where the problem knows it."""
-        raise InputError("measure", type(self).__name__, "a measure with closed forms")
-
-
-class ExcessRisk(Measure):
-    """``F(x) - min F``."""
-
-    label: ClassVar[str] = "excess empirical risk"
-
-    def value(self, objective: Objective, x: Array) -> np.ndarray:
-        """Excess empirical risk."""
-        from dpsco_bench.fused.sparse import excess_risk  # loads Numba
-
-        return excess_risk(objective, x)
-
-    def closed_form(self, problem: Problem, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
         return problem.expected_gap(algorithm, schedule, scales)
 
 
@@ -517,17 +488,7 @@ def get_measure(name: str) -> Measure:
     return MEASURES[name]()
 
 
-EMPIRICAL, POPULATION = "excess empirical", "excess population"
-
-
-def risk_kind(population: bool, measure: str = "excess_risk") -> str:
-    """Name the column ``risk`` of a result: an excess risk of either kind, or another measure."""
-    if measure != "excess_risk":
-        return MEASURES[measure].label
-    return POPULATION if population else EMPIRICAL
-
-
-MEASURES: dict[str, type[Measure]] = {"excess_risk": ExcessRisk, "mean_squared_gradient": MeanSquaredGradient}
+MEASURES: dict[str, type[Measure]] = {"excess_risk": Measure, "mean_squared_gradient": MeanSquaredGradient}
 
 
 def _squared_gradient(objective: Objective, x: Array) -> Array:

@@ -88,11 +88,6 @@ def merged(costs: Iterable[Cost]) -> list[Cost]:
     return [found[cell] for cell in sorted(found)]
 
 
-def total(costs: Collection[Cost]) -> tuple[float, float] | None:
-    """CPU seconds in all and the largest peak in MB; None where nothing was measured."""
-    return (sum(c.cpu_s for c in costs), max(c.peak_mb for c in costs)) if costs else None
-
-
 def damaged(path: Path, why: object) -> None:
     """Name a damaged file once, in one line on stderr."""
     if path not in _NAMED:
@@ -257,13 +252,9 @@ class CompileClock:
 
 
 @cache
-def _own() -> CompileClock:
-    return CompileClock(time.process_time).listen()
-
-
-def listen() -> None:
+def listen() -> CompileClock:
     """Have `compiled_seconds` count in this process; Numba is loaded for it."""
-    _own()
+    return CompileClock(time.process_time).listen()
 
 
 def compiled_seconds() -> float:
@@ -271,5 +262,5 @@ def compiled_seconds() -> float:
     if "numba" not in sys.modules:
         return 0.0
     # Two threads that import Numba at once can wait for each other for ever: only the main one may be the first.
-    listening = threading.current_thread() is threading.main_thread() or _own.cache_info().currsize
-    return _own().noted[0] if listening else 0.0
+    listening = threading.current_thread() is threading.main_thread() or listen.cache_info().currsize
+    return listen().noted[0] if listening else 0.0

@@ -9,7 +9,7 @@ import math
 import os
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import get_namespace, to_numpy, tuned
 from dpsco_bench.execution.cell import CalibratedCell, Calibrations, Cell, RefusedCell, located
-from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.jobs import Job, Progress
 from dpsco_bench.execution.run import call_run, make_objective
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.plain import IF_GIVEN, Plain, Record
@@ -66,11 +66,7 @@ class Stopwatch:
         return last + self.every - float(to_numpy(objective.evaluations)[0])
 
 
-def time_cells(
-    job: Job,
-    calibrations: Calibrations,
-    progress: Callable[[int, int], None] = lambda done, all: None,
-) -> Timings:
+def time_cells(job: Job, calibrations: Calibrations, progress: Progress = lambda done, all: None) -> Timings:
     """Time one replicate of every cell of a job, each kind of work once."""
     curves: list[Curve] = []
     known: dict[str, tuple[Plain, int]] = {}

@@ -13,23 +13,22 @@ import time
 from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from multiprocessing import active_children, get_context
-from multiprocessing.process import BaseProcess
 from multiprocessing.sharedctypes import RawArray
 from pathlib import Path
 from typing import Any, cast
 
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution import job as job_module
 from dpsco_bench.execution.cell import Calibrated, Calibrations
-from dpsco_bench.execution.job import Progress, Shard, executed, is_whole, least_units
+from dpsco_bench.execution.job import Shard, execute, job_units
 from dpsco_bench.execution.job_results import STEPS, Measured, is_wanted, piece_key
-from dpsco_bench.execution.jobs import Block, Decide, Job
+from dpsco_bench.execution.jobs import Block, Decide, Job, Progress
 from dpsco_bench.execution.progress import Pace, duration, shown
 from dpsco_bench.execution.results import join_blocks, table_bytes, without_names
+from dpsco_bench.execution.run import Reuse
 from dpsco_bench.execution.store import COMPILING, CompileClock, Meter, listen
 from dpsco_bench.jsonio import dumps_canonical
 
@@ -44,17 +43,19 @@ LOST = "the system ended a process of the pool, perhaps for want of memory"
 Tell = Callable[[Pace], object]
 
 
-def make(step: str, job: Job, measured: Measured, progress: Progress = lambda done, all: None) -> bool:
+def make(
+    step: str, job: Job, measured: Measured, progress: Progress = lambda done, all: None, reuse: Reuse | None = None
+) -> bool:
     """Make what a step (``calibrate``, ``run`` or ``time``) gives of a job as far as the store lacks it.
 
     One process makes each item. The job's plugins are loaded, and it is not skipped; ``progress`` is called with units
-    of work done and units in all. Returns whether something was made.
+    of work done and units in all. ``reuse`` has the data of earlier jobs. Returns whether something was made.
 
     Raises InputError if the calibrations of a run are missing. Raises DpscoError as the job raises it.
     """
     store = measured.store
     if step == "run":
-        return _make_blocks(job, job.blocks, measured, progress)
+        return _make_blocks(job, job.blocks, measured, reuse or Reuse(job.seed), progress)
     [address] = measured.items(step, job)
     with store.lock(*address):
         if store.has(*address):
@@ -80,18 +81,15 @@ def _calibrations(job: Job, measured: Measured) -> Calibrations:
     return found
 
 
-def make_group(jobs: Sequence[Job], measured: Measured, decide: Decide, progress: Progress) -> bool:
-    """Take the jobs of a group through their stages, one process at a time; a resume follows the stored decisions.
-
-    Returns whether something was run.
-    """
+def _make_group(jobs: Sequence[Job], measured: Measured, decide: Decide, progress: Progress, reuse: Reuse) -> bool:
+    """Take the jobs of a group through their stages, one process at a time; a resume follows the stored decisions."""
     key, made, end = jobs[0].decisions, False, 0
     with measured.store.lock("stages", key):
         found = measured.decided(jobs[0]) or decide(jobs, None)
         while True:
             for job in jobs:
                 blocks = found.up_to(job)
-                made |= _make_blocks(job, blocks, measured)
+                made |= _make_blocks(job, blocks, measured, reuse, lambda done, all: None)
                 end = max(end, blocks[-1].end)
             progress(end, max(job.replicates for job in jobs))
             if found.done:
@@ -100,33 +98,34 @@ def make_group(jobs: Sequence[Job], measured: Measured, decide: Decide, progress
             measured.store.write("stages", key, dumps_canonical(found))
 
 
-def _make_blocks(
-    job: Job, blocks: Sequence[Block], measured: Measured, progress: Progress = lambda done, all: None
-) -> bool:
+def _make_blocks(job: Job, blocks: Sequence[Block], measured: Measured, reuse: Reuse, progress: Progress) -> bool:
     """Run the blocks of a job that the store lacks."""
     store, made, every = measured.store, False, len(job.cells) * job.replicates
     for block in blocks:
         done = len(job.cells) * block.first
         with store.lock("runs", block.key):
             if not store.has("runs", block.key):
-                _make_block(job, block, measured, lambda cells, _: progress(done + cells * block.count, every))  # noqa: B023
+                _make_block(job, block, measured, reuse, lambda cells, _: progress(done + cells * block.count, every))  # noqa: B023
                 made = True
         progress(done + len(job.cells) * block.count, every)
     return made
 
 
-def _make_block(job: Job, block: Block, measured: Measured, progress: Progress) -> None:
+def _make_block(job: Job, block: Block, measured: Measured, reuse: Reuse, progress: Progress) -> None:
     """Run a block; a long one in shares that are stored by themselves, so that an interrupt loses little."""
-    cells = range(len(job.cells)) if not block.cells else block.cells
-    of = shares(job, sum(job.seconds[number] for number in cells if job.seconds) * block.count / job.replicates)
     calibrations = _calibrations(job, measured)
+    cells = block.cells or range(len(job.cells))
+    seconds = sum(job.seconds[number] for number in cells if job.seconds) * block.count / job.replicates
+    of = max(1, int(seconds / SHARE_SECONDS))
+    if of > 1:  # no more shares than there are units
+        of = min(of, len(list(job_units(job, calibrations, block))))
     listen()
     for number in range(of):
-        address = ("runs", block.key) if of == 1 else ("pieces", piece_key(job, block, Shard(number, of)))
+        shard, meter = Shard(number, of), Meter()
+        address = ("runs", block.key) if of == 1 else ("pieces", piece_key(job, block, shard))
         if of > 1 and measured.store.has(*address):
             continue
-        meter = Meter()
-        table = executed(job, calibrations, progress, block=block, shard=Shard(number, of), meter=meter.measure)
+        table = execute(job, calibrations, progress, block=block, shard=shard, meter=meter.measure, reuse=reuse)
         stored = join_blocks([table], {"block": block})
         measured.store.write(*address, table_bytes(without_names(stored)), meter.costs)
     if of > 1:
@@ -154,8 +153,8 @@ def make_all(
     if not todo:
         return
     pace = Pace([seconds for _, _, own in todo for seconds in own], unit="cells")
-    failed: set[str] = set()
-    with shown(pace, say, todo[0][1][0].claim), sharing():
+    failed, reuse = set[str](), cache(Reuse)
+    with shown(pace, say, todo[0][1][0].claim):
         first = 0
         for step, group, own in todo:
             begun, made, job = time.monotonic(), False, group[0]
@@ -164,8 +163,10 @@ def make_all(
             )
             try:
                 if not failed & {other.key for other in group}:
-                    staged = decide if step == "run" and job.decisions else None
-                    made = make_group(group, measured, staged, tell) if staged else make(step, job, measured, tell)
+                    if decide and step == "run" and job.decisions:
+                        made = _make_group(group, measured, decide, tell, reuse(job.seed))
+                    else:
+                        made = make(step, job, measured, tell, reuse(job.seed))
             except DpscoError as error:
                 if lost is None:
                     error.args = (f"{job.title}: {error}",)
@@ -206,60 +207,12 @@ def seconds_left(jobs: Iterable[Job], measured: Measured, predict: Callable[[str
     return sum(predict(step, job) for step, group in lacking for job in group)
 
 
-def shares(job: Job, seconds: float) -> int:
-    """In how many shares a block is run that is predicted to take so long."""
-    most = len(job.cells) if is_whole(job) else least_units(job)
-    return max(1, min(int(seconds / SHARE_SECONDS), most))
-
-
-@contextmanager
-def sharing() -> Iterator[None]:
-    """Jobs that run inside have one `Reuse` for each seed; every other job has its own.
-
-    A job looks its `Reuse` up when it begins. Nothing depends on whether something was kept.
-    """
-    own = vars(job_module)["Reuse"]
-    vars(job_module)["Reuse"] = cache(own)
-    try:
-        yield
-    finally:
-        vars(job_module)["Reuse"] = own
-
-
 @dataclass
 class Unfinished:
     """The jobs without a result, by their parts: why, and after how many seconds they were ended (0: never begun)."""
 
     failed: dict[str, str] = field(default_factory=dict)
     stopped: dict[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class _Pool:
-    """Forked processes, which have what this one has loaded, and what each notes of its compiling."""
-
-    executor: ProcessPoolExecutor
-    noted: Sequence[MutableSequence[float]]
-
-    @classmethod
-    def of(cls, cores: int, jobs: Sequence[Job], measured: Measured) -> _Pool:
-        context = get_context("fork")
-        noted = [cast("MutableSequence[float]", RawArray("d", [0.0, math.nan])) for _ in range(cores)]
-        given = context.Value("i", 0), noted, jobs, measured  # inherited by the fork: jobs cannot be pickled
-        return cls(ProcessPoolExecutor(cores, context, _begin, given), noted)
-
-    def excused(self, processes: Iterable[BaseProcess]) -> float:
-        """Sum the most seconds for which a process has compiled, and for which one waited for a processor."""
-        now, waited = time.monotonic(), [0.0]
-        for process in processes:
-            with suppress(OSError, IndexError, ValueError):  # the system may not tell
-                waited.append(int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[1]) / 1e9)
-        compiled = (seconds + (0.0 if math.isnan(since) else now - since) for seconds, since in self.noted)
-        return max(compiled) + max(waited)
-
-    @property
-    def note(self) -> str:
-        return "" if all(math.isnan(since) for _, since in self.noted) else COMPILING
 
 
 class Makers:
@@ -284,7 +237,7 @@ class Makers:
         self._numbers = {job.part: number for number, job in enumerate(jobs)}
         self._end, self.outcome = time.monotonic() + seconds, Unfinished()
         self._others = set(active_children())
-        self._pool = _Pool.of(cores, jobs, measured)
+        self._fork()
 
     def __enter__(self) -> Makers:
         return self
@@ -292,35 +245,49 @@ class Makers:
     def __exit__(self, *error: object) -> None:
         for process in set(active_children()) - self._others if self.outcome.stopped or error[0] else ():
             process.terminate()
-        self._pool.executor.shutdown(cancel_futures=True)
+        self._pool.shutdown(cancel_futures=True)
+
+    def _fork(self) -> None:
+        """Fork processes, which have what this one has loaded; each notes its compiling."""
+        context = get_context("fork")
+        self._noted = [cast("MutableSequence[float]", RawArray("d", [0.0, math.nan])) for _ in range(self._cores)]
+        given = context.Value("i", 0), self._noted, self._jobs, self._measured  # by the fork: jobs cannot be pickled
+        self._pool = ProcessPoolExecutor(self._cores, context, _begin, given)
+
+    def _excused(self) -> float:
+        """Sum the most seconds for which a process has compiled, and for which one waited for a processor."""
+        now, waited = time.monotonic(), [0.0]
+        for process in set(active_children()) - self._others:
+            with suppress(OSError, IndexError, ValueError):  # the system may not tell
+                waited.append(int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[1]) / 1e9)
+        compiled = (seconds + (0.0 if math.isnan(since) else now - since) for seconds, since in self._noted)
+        return max(compiled) + max(waited)
 
     def make(self, jobs: Sequence[Job]) -> bool:
         """Calibrate and run the blocks of some jobs that the store lacks; tell whether the time ended before.
 
         Raises KeyboardInterrupt when the user interrupts.
         """
-        lacking = []
+        lacking = [job for job in jobs if not self._measured.has("run", job)]
         for job in jobs:
-            if self._measured.has("run", job):
+            if job not in lacking:
                 self._told(job)
-            else:
-                lacking.append(job)
         waiting, running = [*range(len(lacking))], dict[Future[str], tuple[int, float]]()
         pace = Pace([sum(job.seconds) * job.blocks[-1].count / job.replicates for job in lacking], at_once=self._cores)
         while waiting or running:
-            if (now := time.monotonic()) > self._end + self._pool.excused(set(active_children()) - self._others):
+            if (now := time.monotonic()) > self._end + self._excused():
                 self.outcome.stopped = {lacking[number].part: now - begun for number, begun in running.values()}
                 self.outcome.stopped |= {lacking[number].part: 0.0 for number in waiting}
                 return True
             while waiting and len(running) < self._cores:
                 job = lacking[number := waiting.pop(0)]
-                future = self._pool.executor.submit(_made, self._numbers[job.part], job.kept)
+                future = self._pool.submit(_made, self._numbers[job.part], job.kept)
                 running[future] = number, time.monotonic()
             done = wait(running, TICK, FIRST_COMPLETED).done
             if any(isinstance(future.exception(), BrokenProcessPool) for future in done):
                 done = wait(running).done  # what else ran there is lost too
-                self._end += self._pool.excused(())
-                self._pool = _Pool.of(self._cores, self._jobs, self._measured)
+                self._end += self._excused()
+                self._fork()
             for future in done:
                 number, _ = running.pop(future)
                 if why := LOST if future.exception() else future.result():
@@ -328,7 +295,7 @@ class Makers:
                 else:
                     self._told(lacking[number])
                 pace.end(number)
-            pace.note = self._pool.note
+            pace.note = "" if all(math.isnan(since) for _, since in self._noted) else COMPILING
             self._tell(pace)
         return False
 

@@ -17,8 +17,17 @@ import numpy as np
 
 from dpsco_bench.algorithms.shared import phase_name
 from dpsco_bench.fused.compiled import WIDTH, added, called, compiled, lanes_at, no_lanes, piece, put_lanes, summed
-from dpsco_bench.fused.pieces import CONSTANT, L2_BALL, LP_BALL, SPACE, finish, margin_in_lanes, shrink_onto, slope
-from dpsco_bench.fused.roots import project_lp
+from dpsco_bench.fused.pieces import (
+    CONSTANT,
+    L2_BALL,
+    LP_BALL,
+    SPACE,
+    finish,
+    margin_in_lanes,
+    project_lp,
+    shrink_onto,
+    slope,
+)
 from dpsco_bench.fused.tiles import DOMAINS, Steps, domain_of, on_device
 from dpsco_bench.geometry.ball import LpBall
 from dpsco_bench.problems.data import LOGISTIC, NO_SLOPE

@@ -10,9 +10,8 @@ import numpy as np
 from dpsco_bench.algorithms.shared import optimal_step
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.descent import NUMBERS, TOGETHER, descend, projected_steps, to_factors
-from dpsco_bench.fused.full import WHOLE, full_tiles
-from dpsco_bench.fused.pieces import L2_BALL, SPACE, finish, lp_length, record_weight
-from dpsco_bench.fused.roots import mirror_point
+from dpsco_bench.fused.gradients import WHOLE, full_tiles
+from dpsco_bench.fused.pieces import L2_BALL, SPACE, finish, lp_length, mirror_point, record_weight
 from dpsco_bench.fused.tiles import Steps, Tile
 from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry
 from dpsco_bench.geometry.norms import SmoothNorm, square_gradient
@@ -64,7 +63,7 @@ def mirror_steps(
     Parameters
     ----------
     x, duals, total : array (S R, d), iterates, ``grad Phi`` there and weighted sums of iterates, changed in place
-    guesses : array (S R,), kept for the next call: see `roots.mirror_point`
+    guesses : array (S R,), kept for the next call: see `pieces.mirror_point`
     full : tuple, ``(S R, d)`` and ``h, c (d,)`` of the mean gradient ``m + h (x - c)``; empty for batches of records
     scale, eta, weights : array (k,), of the noise, step sizes and weights in the sum
     mirror, ball : tuple, see `Geometry`

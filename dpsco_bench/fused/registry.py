@@ -63,9 +63,9 @@ def fused_module(id: str) -> str:
 
 
 def has_steps(id: str) -> bool:
-    """Check that an algorithm has compiled steps, more than the mean gradient alone (`fused.gradients`)."""
+    """Check that an algorithm has compiled steps, more than the mean gradient alone (`fused.gradients.one_pass`)."""
     module = fused_module(id)
-    return bool(module) and "dpsco_bench.fused.gradients" not in source(module)
+    return bool(module) and "one_pass" not in source(module)
 
 
 def run_of(algorithm: Algorithm, objective: Any, plan: Any, mechanism: Any, allowed: bool = True) -> RunFunction | None:
@@ -74,28 +74,24 @@ def run_of(algorithm: Algorithm, objective: Any, plan: Any, mechanism: Any, allo
     It can in float64, where no transcript is wanted and no observer of rounds looks but one that it serves: on NumPy
     arrays where Numba is, on CuPy's where its loops have kernels.
     """
+    reference, machine, module = algorithm.run_function, objective.xp.__name__, fused_module(algorithm.id)
     listed = ALGORITHMS.registered().get(algorithm.id) and get_algorithm(algorithm.id).run_function
-    if algorithm.run_function is not listed:  # an altered reference implementation
-        return algorithm.run_function
-    machine = objective.xp.__name__
+    altered = reference is not listed
     plain = machine in ("numpy", "cupy") and objective.dtype == np.float64
-    if not allowed or not plain or not vars(type(mechanism)).get("answers_steps", False):
-        return algorithm.run_function
-    module = fused_module(algorithm.id)
-    if not module:
-        return algorithm.run_function
+    if not allowed or altered or not plain or not module or not vars(type(mechanism)).get("answers_steps", False):
+        return reference
     from dpsco_bench.fused.compiled import available
 
     if not (machine == "cupy" or available()):
-        return algorithm.run_function
+        return reference
     attempt(module)
     found = FUSED.get(algorithm.id)
     watched = objective.round_observer is not None and type(objective.round_observer) is not found.rounds
     if watched or (found.form and form_of(objective.problem) is None):
-        return algorithm.run_function
+        return reference
     if machine == "cupy":
         from dpsco_bench.fused.device import fits
 
         if found.device is None or not fits(objective, plan) or not found.device(objective, plan, mechanism):
-            return algorithm.run_function
-    return found.run if found.supports(objective, plan, mechanism) else algorithm.run_function
+            return reference
+    return found.run if found.supports(objective, plan, mechanism) else reference

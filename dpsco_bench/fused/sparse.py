@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from dpsco_bench.fused.compiled import WIDTH, added, available, called, compiled, lanes_at, put_lanes, vector_piece
+from dpsco_bench.fused.compiled import WIDTH, added, available, called, compiled, lanes_at, put_lanes
 from dpsco_bench.fused.pieces import exponential, logarithm
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.data import logistic_form
@@ -80,19 +80,18 @@ def entries_of(objective: Any) -> Entries | None:
 def _known(objective: Any) -> LookedAt:
     known = _KNOWN.get(objective)
     if known is None or known.data is not objective.data:
-        entries = _entries(objective, objective.data) if available() else None
-        known = _KNOWN[objective] = LookedAt(objective.data, entries)
+        known = _KNOWN[objective] = LookedAt(objective.data, _entries(objective, objective.data))
     return known
 
 
 def _entries(objective: Any, data: Any) -> Entries | None:
-    form = logistic_form(objective.problem)
-    if form is None or not isinstance(data, Data):
+    form = logistic_form(objective.problem) if available() else None
+    if form is None or not isinstance(data, Data) or objective.replicates < LEAST_ROWS:
         return None
     a, labels = data.features, data.labels
     if not isinstance(a, np.ndarray) or a.ndim != 2 or a.dtype != np.float64 or labels is None:
         return None
-    if objective.replicates < LEAST_ROWS or np.count_nonzero(a) > MOST_FILLED * a.size:
+    if np.count_nonzero(a) > MOST_FILLED * a.size:
         return None
     records, columns = np.nonzero(a)
     starts = np.concatenate([[0], np.cumsum(np.bincount(records, minlength=len(a)))])
@@ -178,12 +177,6 @@ def add_entries(out, begins, places, values, source):
         put_lanes(out, (row, 2 * WIDTH), t2)
 
 
-@vector_piece
-def exponential_below(z):
-    """``e^-|z|``."""
-    return exponential(-abs(z))
-
-
 @called
 def losses_and_slopes(losses, margins, factors, first, labels, a, b):
     """Add ``log(1 + e^z)``, ``z = b + a y_i m_i``, to ``losses (24,)``; slopes ``l'(m, y)`` replace ``margins``."""
@@ -193,7 +186,7 @@ def losses_and_slopes(losses, margins, factors, first, labels, a, b):
         sign = a * labels[first + i]
         for r in range(GROUP):
             z = b + sign * margins[i, r]
-            small = exponential_below(z)
+            small = exponential(-abs(z))
             losses[r] += max(z, 0.0)
             factors[r] *= 1.0 + small
             margins[i, r] = sign * (1.0 if z > 0.0 else small) / (1.0 + small)

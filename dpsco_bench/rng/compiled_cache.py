@@ -1,13 +1,12 @@
 """Numba's cache on disk, checked: compiled code of this package is loaded only where its file has its own digest.
 
-Numba trusts what it finds. The modules that compile are in every key. So this stands beside them, and changes no key.
-A digest is the end of the file that it is of, which Numba's reader never looks at: both are written at once, whatever
-other processes write. Files are called otherwise than Numba's own, so that a cache without digests is never read.
+Numba trusts what it finds. A digest is the end of the file that it is of, which Numba's reader never looks at: both are
+written at once, whatever other processes write. Files are called otherwise than Numba's own, so that a cache without
+digests is never read.
 """
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import io
 import sys
@@ -69,10 +68,6 @@ def _is_whole(path: Path) -> bool:
         found = path.read_bytes()
     except FileNotFoundError:
         return True
-    except OSError as error:
-        if error.errno != errno.ELOOP:
-            raise
-        found = b""  # a link to itself
     if hashlib.sha256(found[:-DIGEST]).digest() == found[-DIGEST:]:
         return True
     with suppress(OSError):

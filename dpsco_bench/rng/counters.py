@@ -24,7 +24,7 @@ _MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _WEYL = 0x9E3779B9, 0xBB67AE85
 _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 NORMAL, UNIFORM, LAPLACE, INTEGER, SHAPE, RADIUS, ORDER = range(7)
-KINDS = ("normal", "uniform", "laplace", "integer", "shape", "radius", "order")
+"""Kinds of draws, the last word of a counter."""
 _LIMIT = 1 << 32
 
 
@@ -89,10 +89,3 @@ def checked_box(values: tuple[int, ...], per_block: int) -> Box:
     if box.dim > per_block * _LIMIT:
         raise InputError("dim", box.dim, f"at most {per_block} * 2^32")
     return box
-
-
-def checked_kind(kind: int) -> int:
-    """Return the kind of draw after checking that it is one of the frozen kinds. Raises InputError if it is not."""
-    if kind not in range(len(KINDS)):
-        raise InputError("kind", kind, "one of " + ", ".join(f"{i} ({name})" for i, name in enumerate(KINDS)))
-    return operator.index(kind)

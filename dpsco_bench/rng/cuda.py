@@ -38,11 +38,6 @@ def _draw(name: str, kind: int, per_block: int, dtype: Any, key: Key, box: Box, 
     return out
 
 
-def words(key: Key, box: Box, kind: int) -> Array:
-    """Random words of a kind, uint32; the last axis of the box counts words."""
-    return _draw("words", kind, 4, np.uint32, key, box)
-
-
 normal = functools.partial(_draw, "normal", NORMAL, 4, np.float32)
 laplace = functools.partial(_draw, "laplace", LAPLACE, 4, np.float32)
 uniform = functools.partial(_draw, "uniform", UNIFORM, 2, np.float64)

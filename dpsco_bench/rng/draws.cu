@@ -16,15 +16,6 @@ static __device__ __forceinline__ integer draw(const Box &box, Key key, word kin
     return row * box.dim + block * per_block;
 }
 
-struct Words {
-    static const int per_block = 4;
-    typedef word type;
-    static __device__ __forceinline__ void from(const word w[4], word64, word values[4])
-    {
-        for (int i = 0; i < 4; ++i) values[i] = w[i];
-    }
-};
-
 struct Normals {
     static const int per_block = 4;
     typedef float type;
@@ -72,11 +63,6 @@ static __device__ __forceinline__ void fill(typename Law::type *out, Box box, wo
 
 #define BOX integer first_step, integer steps, integer first_replicate, integer replicates, integer dim
 #define THE_BOX Box{first_step, steps, first_replicate, replicates, dim}
-
-extern "C" __global__ void draw_words(word *out, BOX, word kind, word k0, word k1, word64 high)
-{
-    fill<Words>(out, THE_BOX, kind, Key{k0, k1}, high);
-}
 
 extern "C" __global__ void draw_normal(float *out, BOX, word kind, word k0, word k1, word64 high)
 {

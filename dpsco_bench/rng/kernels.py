@@ -21,9 +21,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_bench.rng import reference
+from dpsco_bench.rng.compiled_cache import guard
 from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, ORDER, RADIUS, SHAPE, UNIFORM, Box
 
+guard()  # `fused` loads this module too before its first compiled call
 Key = tuple[int, int]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -169,7 +170,12 @@ def _fill_words(words, rows, box, tiling, tile, kind_and_key):
     first, count, start = _place(box, tiling, tile)
     kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
     count = _padded(count) if abreast else count
-    _fill_rows(rows, first, count, box[0], box[2], box[3])
+    step, replicate = first // box[3], first % box[3]
+    for i in range(u64(count)):
+        rows[0, i], rows[1, i] = u32(box[0] + step), u32(box[2] + replicate)
+        replicate += 1
+        if replicate == box[3]:
+            step, replicate = step + 1, 0
     if abreast:
         for block in range(u64(blocks)):
             for i in range(u64(count)):
@@ -177,21 +183,10 @@ def _fill_words(words, rows, box, tiling, tile, kind_and_key):
         return count * blocks
     width = min(width, _padded(blocks - start))
     for row in range(u64(count)):
-        step, replicate = rows[0, row], rows[1, row]
+        s, r = rows[0, row], rows[1, row]
         for i in range(u64(width)):
-            _put(words, row * u64(width) + i, _philox(u64(start) + i, step, replicate, kind, k0, k1))
+            _put(words, row * u64(width) + i, _philox(u64(start) + i, s, r, kind, k0, k1))
     return count * width
-
-
-@_inlined
-def _fill_rows(rows, first, count, first_step, first_replicate, replicates):
-    """Step and replicate of the rows ``first .. first + count - 1`` of the box."""
-    step, replicate = first // replicates, first % replicates
-    for i in range(u64(count)):
-        rows[0, i], rows[1, i] = u32(first_step + step), u32(first_replicate + replicate)
-        replicate += 1
-        if replicate == replicates:
-            step, replicate = step + 1, 0
 
 
 @_called
@@ -305,7 +300,6 @@ def _draw(kernel: Any, kind: int, dtype: Any, key: Key, box: Box, *parameters: A
     return out[:size].reshape(box.shape)
 
 
-words = reference.words  # of interest to those who check the layout alone
 normal = partial(_draw, _normals, NORMAL, np.float32)
 laplace = partial(_draw, _laplaces, LAPLACE, np.float32)
 uniform = partial(_draw, _uniforms, UNIFORM, np.float64)

@@ -77,11 +77,6 @@ class Stream:
             raise InputError("key", self.key, "two integers in [0, 2^32)")
         object.__setattr__(self, "key", key)  # plain integers, so that compiled kernels see one set of types
 
-    def words(self, kind: int, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int) -> Array:
-        """Random words behind the draws of a kind, uint32; ``dim`` counts words, of which a block has four."""
-        box = (first_step, steps, first_replicate, replicates, dim)
-        return self._draw("words", 4, box, counters.checked_kind(kind))
-
     def normal(self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int) -> Array:
         """Draw standard normals, float32."""
         return self._draw("normal", 4, (first_step, steps, first_replicate, replicates, dim))

@@ -141,7 +141,7 @@ OTHER_RUN = [
     {"data_sets": {"smoke": 2}},
     {"record": 0.5},
     {"options": {"theta": 0.01}},
-    {"variant": "literal", "options": {"noise_constant": 2.0}},
+    {"variant": "literal", "calibrations": ["paper"], "options": {"noise_constant": 2.0}},
     {"sweep": {"parameter": "n", "values": {"smoke": [64, 256], "ci": [64, 256]}}},
     {"fixed": {"d": 3, "epsilon": 2.0, "delta": 1e-5}},
     {"problem_options": {"constants": {"smoothness": 1.0}}},

@@ -54,7 +54,8 @@ def test_a_sweep_runs_every_cell_through_hydra(dpsco, tmp_path):
 
 
 def test_what_is_finished_stays_and_is_not_run_again(dpsco, monkeypatch):
-    assert dpsco(*SMALL, "out=a.parquet").code == 0
+    asked = (*SMALL, "data_sets=3")
+    assert dpsco(*asked, "out=a.parquet").code == 0
     shutil.rmtree("results/store")
     computed = []
 
@@ -64,13 +65,13 @@ def test_what_is_finished_stays_and_is_not_run_again(dpsco, monkeypatch):
             raise KeyboardInterrupt
         return execute(job, calibrations, shard=shard, **more)
 
-    monkeypatch.setattr("dpsco_bench.execution.worker.shares", lambda job, seconds: 3)
-    monkeypatch.setattr("dpsco_bench.execution.worker.executed", once)
-    interrupted = dpsco(*SMALL, "out=b.parquet")
+    monkeypatch.setattr("dpsco_bench.execution.worker.SHARE_SECONDS", 1e-12)
+    monkeypatch.setattr("dpsco_bench.execution.worker.execute", once)
+    interrupted = dpsco(*asked, "out=b.parquet")
     assert (interrupted.code, interrupted.err) == (130, "dpsco: interrupted\n")
-    assert dpsco(*SMALL, "out=b.parquet").code == 0
+    assert dpsco(*asked, "out=b.parquet").code == 0
     assert computed == [0, 1, 1, 2]
-    assert dpsco(*SMALL, "out=c.parquet").code == 0
+    assert dpsco(*asked, "out=c.parquet").code == 0
     assert computed == [0, 1, 1, 2]
     assert Path("a.parquet").read_bytes() == Path("b.parquet").read_bytes() == Path("c.parquet").read_bytes()
 

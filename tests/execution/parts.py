@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dpsco_bench.claims.jobs import checked_job, part_jobs
+from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.jobs import Settings
@@ -27,5 +27,5 @@ SETTINGS = Settings(seed=1)
 def entry_of(id: str, *parts: Mapping[str, Any], settings: Settings = SETTINGS) -> ClaimEntry:
     claim = parse_claim({"id": id, "title": "t", "source": "s", "statement": "x", "parts": list(parts)})
     planned = [part for part in claim.parts if part.plans]
-    jobs = [checked_job(job) for part in planned for job in part_jobs(claim, part, "smoke", settings)]
+    jobs = [job for part in planned for job in part_jobs(claim, part, "smoke", settings)]
     return ClaimEntry.of(claim, tuple(jobs))

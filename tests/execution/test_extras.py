@@ -71,7 +71,7 @@ JOB |= {"replicates": 8, "data_sets": 2, "cells": (CELL,)}
 
 
 def made(monkeypatch, **changes):
-    monkeypatch.setattr(run_module, "get_round_observer", lambda name: {"sums": Sums(), "none": None}[name])
+    monkeypatch.setattr(run_module, "OBSERVERS", {"sums": Sums})
     given = Job(**{**JOB, **changes})
     return execute(given, Calibrated.from_json(loads(dumps_canonical(Calibrated(calibrate_job(given))))).cells)
 

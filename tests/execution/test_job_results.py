@@ -86,7 +86,7 @@ def test_a_claim_is_judged_from_results_present_and_says_so(entries, measured, m
     (row,) = run_claim(entries[0], measured)
     assert row.replicates == 3 and row.notes == () and row.runtime_s > 0
     before = {path: path.read_bytes() for path in measured.store.root.rglob("*.*")}
-    monkeypatch.setattr(worker, "executed", lambda *_, **__: pytest.fail("ran"))
+    monkeypatch.setattr(worker, "execute", lambda *_, **__: pytest.fail("ran"))
     (kept,) = run_claim(entries[1], measured)
     assert kept.notes == (f"judged from results present; {REASON}",)
     assert dumps_canonical(replace(kept, notes=())) == dumps_canonical(row)

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from dpsco_bench.execution import store as module
-from dpsco_bench.execution.store import CompileClock, Cost, Meter, Store, merged, read_sealed, total
+from dpsco_bench.execution.store import CompileClock, Cost, Meter, Store, merged, read_sealed
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, sealed, unsealed
 
 
@@ -50,7 +50,6 @@ def test_an_item_counts_with_its_manifest_only_and_costs_add_up_by_cell(store):
     assert not store.has("runs", "k")
     store.write("runs", "k", b"rows", COSTS)
     assert store.costs("runs", "k") == merged(COSTS) == [Cost(0, 1.0, 20.0), Cost(1, 0.75, 15.0)]
-    assert total(COSTS) == (1.75, 20.0) and total([]) is None
 
 
 def test_an_item_whose_replacement_was_interrupted_is_not_there_and_not_damaged(store, monkeypatch, capsys):

@@ -77,7 +77,7 @@ def test_an_interrupted_run_loses_a_share_and_not_the_job(tmp_path, monkeypatch)
     whole, shared = Measured(Store(tmp_path / "whole")), Measured(Store(tmp_path / "shared"))
     worker.make_all([job], whole, lambda line: None)
     monkeypatch.setattr(worker, "SHARE_SECONDS", sum(job.seconds) / 4)
-    made, execute = [], worker.executed
+    made, execute = [], worker.execute
 
     def interrupted(*arguments, shard, **others):
         if len(made) == 2:
@@ -85,12 +85,12 @@ def test_an_interrupted_run_loses_a_share_and_not_the_job(tmp_path, monkeypatch)
         made.append(shard.number)
         return execute(*arguments, shard=shard, **others)
 
-    monkeypatch.setattr(worker, "executed", interrupted)
+    monkeypatch.setattr(worker, "execute", interrupted)
     with pytest.raises(KeyboardInterrupt):
         worker.make_all([job], shared, lambda line: None)
     assert made == [0, 1] and not shared.has("run", job)
     go_on = lambda *a, shard, **o: made.append(shard.number) or execute(*a, shard=shard, **o)  # noqa: E731
-    monkeypatch.setattr(worker, "executed", go_on)
+    monkeypatch.setattr(worker, "execute", go_on)
     worker.make_all([job], shared, lambda line: None)
     assert made == [0, 1, *range(2, len(made))], "what was finished is not made again"
     assert measured_bytes(shared, job) == measured_bytes(whole, job)

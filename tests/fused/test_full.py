@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.fused.full import moments_gradient
+from dpsco_bench.fused.gradients import moments_gradient
 from dpsco_bench.problems.glm import PublicQuadratic, RidgeLogistic
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.rng.streams import Stream, stream_key

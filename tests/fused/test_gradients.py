@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.fused import compiled, gradients
-from dpsco_bench.fused.full import by_products
-from dpsco_bench.fused.gradients import mean_gradient, one_pass, summed_gradients, tanh_of_half
+from dpsco_bench.fused.gradients import by_products, mean_gradient, one_pass, summed_gradients, tanh_of_half
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.data import CONSTANT, HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED
 from dpsco_bench.problems.glm import RidgeLogistic

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.fused import compiled
-from dpsco_bench.fused.pieces import lp_length, power
-from dpsco_bench.fused.roots import in_bracket, jointly, mirror_point, penalised_point, project_lp
+from dpsco_bench.fused.pieces import in_bracket, jointly, lp_length, mirror_point, penalised_point, power, project_lp
 from dpsco_bench.geometry import norms
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.norms import SmoothNorm, penalised_step, square_gradient

@@ -9,13 +9,14 @@ import pytest
 from dpsco_bench.audit import auditor
 from dpsco_bench.audit.auditor import INSTANCES, Audit, make_audit_cell
 from dpsco_bench.audit.canaries import trials
-from dpsco_bench.audit.job import CONFIDENCE, FAMILY, FAMILY_CONFIDENCE, execute
+from dpsco_bench.audit.job import CONFIDENCE, FAMILY, FAMILY_CONFIDENCE
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_cell, calibrate_job
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import read_extras
 from dpsco_bench.kinds.audit import SAYS_SOMETHING

@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parents[2] / "dpsco_bench" / "kinds"
 def test_a_kind_reaches_no_other_kind_and_nothing_that_draws(name):
     claim = Claim("a.b", "t", "s", "s", [Part("p", name, ["paper"])])
     drawing = frozenset(modules_in(f"dpsco_bench.{DRAWING}"))
-    reached = closure(judge_modules(ClaimEntry.of(claim, ())), drawing)
+    reached = closure(frozenset(judge_modules(ClaimEntry.of(claim, ()))), drawing)
     assert [module for module in reached if module.startswith("dpsco_bench.kinds.")] == [f"dpsco_bench.kinds.{name}"]
     assert not [module for module in reached if module.startswith(("dpsco_bench.report", "dpsco_bench.leaderboard"))]
     assert judge_digest(ClaimEntry.of(claim, ())) == code_digest(reached, without=drawing)

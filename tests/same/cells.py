@@ -12,7 +12,7 @@ import numpy as np
 from dpsco_bench.claims.jobs import claim_plan
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.digest import RUN_FORMAT
-from dpsco_bench.execution.job import executed
+from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.results import join_parts, table_bytes, without_names
 
 RECORD = Path(__file__).with_name("cells.json")
@@ -52,7 +52,7 @@ def machine():
 def digested(job, blocks=None):
     """Run a job, or some of its blocks, without the store, and digest its table."""
     calibrated = calibrate_job(job)
-    tables = [executed(job, calibrated, block=block) for block in (blocks or [None])]
+    tables = [execute(job, calibrated, block=block) for block in (blocks or [None])]
     return of_table(join_parts([*map(without_names, tables)]))
 
 

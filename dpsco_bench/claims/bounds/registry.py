@@ -205,11 +205,7 @@ BOUNDS: Registry[Bound] = Registry("bound", "bounds", core="claims.bounds.orders
 
 
 def bound(
-    name: str,
-    text: str,
-    symbols: Mapping[str, Symbol | str] | None = None,
-    source: Source = "",
-    **options: Any,
+    name: str, text: str, symbols: Mapping[str, Symbol | str] | None = None, source: Source = "", **options: Any
 ) -> Bound:
     """Register a bound for claims by its text.
 

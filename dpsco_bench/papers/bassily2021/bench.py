@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.bench.fused_pairs import TimedRun, fused_cases
+from dpsco_bench.bench.fused_pairs import STEP, TimedRun, fused_cases
 from dpsco_bench.bench.measure import (
     AT_LEAST,
     BenchCase,
@@ -200,7 +200,7 @@ def noisy_sgd_cases() -> Iterator[BenchCase]:
     def cell(d: int, steps: int) -> Cell:
         return Cell("bassily2021.noisy_sgd", "logistic_glm", n=math.isqrt(steps), epsilon=1.0, delta=1e-5, d=d)
 
-    return fused_cases("P1_noisy_sgd", "noisy SGD", cell)
+    return fused_cases("P1_noisy_sgd", {"noisy SGD": cell}, noisy=["noisy SGD"], unit=STEP)
 
 
 @goal("P1_peers", "noisy SGD on single records against C, JAX, PyTorch and NumPy one run at a time")
@@ -301,7 +301,7 @@ def poly_sfw_cases() -> Iterator[BenchCase]:
         on = {"domain": "l1_ball"}
         return Cell("bassily2021.poly_sfw", "logistic_glm", 2 * steps, 1.0, 1e-5, d, problem_options=on)
 
-    return fused_cases("P1_poly_sfw", "poly_sfw", cell, scale=0.01, lazy=True)
+    return fused_cases("P1_poly_sfw", {"poly_sfw": cell}, noisy=["poly_sfw"], scale=0.01, unit=STEP, lazy=True)
 
 
 @goal("G4", "one-pass private Frank-Wolfe against JAX")

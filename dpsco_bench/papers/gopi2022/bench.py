@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpsco_bench.bench.fused_pairs import other_methods
+from dpsco_bench.bench.fused_pairs import fused_cases
 from dpsco_bench.bench.measure import BenchCase, goal
 from dpsco_bench.execution.cell import Cell
 
@@ -17,4 +17,4 @@ def chain_cases() -> Iterator[BenchCase]:
         options = {"sweeps": max(2, steps // 32), "delta_in": 0.05}
         return Cell("gopi2022.proximal_sampler", "axis_linear", 1024, 1.0, 1e-5, d, options=options)
 
-    return other_methods("P1_gopi2022", {"alternating sampler": chain})
+    return fused_cases("P1_gopi2022", {"alternating sampler": chain})

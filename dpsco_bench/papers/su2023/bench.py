@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dpsco_bench.bench.fused_pairs import SIZES, CellOf, other_methods
+from dpsco_bench.bench.fused_pairs import SIZES, CellOf, fused_cases
 from dpsco_bench.bench.measure import BenchCase, goal
 from dpsco_bench.execution.cell import Cell
 
@@ -37,6 +37,6 @@ def cases() -> Iterator[BenchCase]:
         "kj16": solving("su2023.kj16", "logistic_glm"),
         "pda_dpmd": solving("su2023.pda_dpmd", "public_quadratic"),
     }
-    yield from other_methods("P1_su2023", {"phased DP-SGD": phased, **solvers})
-    yield from other_methods("P1_su2023", truncating, SIZES[:2])
-    yield from (replace(case, untimed=OWN) for case in other_methods("P1_su2023", truncating, SIZES[2:]))
+    yield from fused_cases("P1_su2023", {"phased DP-SGD": phased, **solvers})
+    yield from fused_cases("P1_su2023", truncating, SIZES[:2])
+    yield from (replace(case, untimed=OWN) for case in fused_cases("P1_su2023", truncating, SIZES[2:]))

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.descent import descending, phased_run, projecting
-from dpsco_bench.fused.full import by_products, full_tiles, slopes_of
+from dpsco_bench.fused.gradients import by_products, full_tiles, slopes_of
 from dpsco_bench.fused.mirror import averaged_run, on_its_own_ball, truncated_run
 from dpsco_bench.fused.pieces import (
     cosine_of_turns,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpsco_bench.bench.fused_pairs import CellOf, other_methods
+from dpsco_bench.bench.fused_pairs import CellOf, fused_cases
 from dpsco_bench.bench.measure import BenchCase, goal
 from dpsco_bench.execution.cell import Cell
 
@@ -19,7 +19,7 @@ def other_cases() -> Iterator[BenchCase]:
     def one_pass(id: str, problem: str = "logistic_glm") -> CellOf:
         return lambda d, steps: Cell(id, problem, steps, 1.0, 1e-5, d)
 
-    return other_methods(
+    return fused_cases(
         "P1_zhang2022",
         {
             "DP-SGD": batches("zhang2022.dp_sgd", batch=1),
