@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpsco_bench.analysis.bootstrap import FloatArray, as_cell, satterthwaite, summarise
+from dpsco_bench.analysis.bootstrap import CellSummary, FloatArray, as_cell, satterthwaite, summarise
 from dpsco_bench.execution.cell import Cell, placeless
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.registry import problem_class
@@ -75,21 +76,59 @@ def _numbered(keys: Iterable[Hashable]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Replicates:
-    """Random numbers behind the means of some cells, one entry per cell; errors are those of exactly computed cells."""
+    """Risks behind the means of some cells, and the random numbers that these have in common; one entry per cell.
 
-    risks: Sequence[ArrayLike]
-    numerical_errors: Sequence[float | None]
+    Attributes
+    ----------
+    risks : arrays ``(signals, data_sets, replicates)``; of several signals the largest mean counts
+    errors : absolute numerical errors of exactly computed cells, None for random ones
+    """
+
+    risks: Sequence[FloatArray]
+    errors: Sequence[float | None]
     sharing: Sharing
 
+    @classmethod
+    def of(
+        cls, risks: Sequence[ArrayLike], errors: Sequence[float | None] = (), sharing: Sharing | None = None
+    ) -> Replicates:
+        """Take risks ``([[signals,] data_sets,] replicates)``; unless told, cells are random and share nothing."""
+        cells = len(risks)
+        return cls(list(map(as_cell, risks)), errors or [None] * cells, sharing or Sharing.nothing(cells))
+
+    def take(self, cells: Sequence[int]) -> Replicates:
+        """Keep some of the cells."""
+        labels = (tuple(own[cell] for cell in cells) for own in (self.sharing.data_sets, self.sharing.replicates))
+        return Replicates([self.risks[cell] for cell in cells], [self.errors[cell] for cell in cells], Sharing(*labels))
+
+    @cached_property
+    def summaries(self) -> list[CellSummary]:
+        return [summarise(risks, error) for risks, error in zip(self.risks, self.errors, strict=True)]
+
+    @property
+    def mean(self) -> FloatArray:
+        return np.array([cell.mean for cell in self.summaries])
+
+    @property
+    def stderr(self) -> FloatArray:
+        return np.array([cell.stderr for cell in self.summaries])
+
+    @property
+    def dof(self) -> FloatArray:
+        return np.array([cell.dof for cell in self.summaries])
+
+    @property
+    def labels(self) -> list[tuple[str, int]]:
+        """Labels of cells, equal where these are not independent: by data sets where several are, else by runs."""
+        columns = zip(self.risks, self.sharing.data_sets, self.sharing.replicates, strict=True)
+        return [("data", data) if risks.shape[1] > 1 else ("run", run) for risks, data, run in columns]
+
     def groups(self) -> list[list[int]]:
-        """Cells that are not independent, two or more in each group: by data sets where several are, else by runs."""
+        """Random cells that are not independent, two or more in each group."""
         found: dict[tuple[str, int], list[int]] = {}
-        for cell, (risks, error) in enumerate(zip(self.risks, self.numerical_errors, strict=True)):
-            if error is not None:
-                continue
-            by_data = as_cell(risks).shape[1] > 1
-            label = ("data", self.sharing.data_sets[cell]) if by_data else ("run", self.sharing.replicates[cell])
-            found.setdefault(label, []).append(cell)
+        for cell, (label, error) in enumerate(zip(self.labels, self.errors, strict=True)):
+            if error is None:
+                found.setdefault(label, []).append(cell)
         return [group for group in found.values() if len(group) > 1]
 
     def parts(self, group: Sequence[int], operator: FloatArray) -> list[FloatArray]:
@@ -99,9 +138,8 @@ class Replicates:
         """
         sums: dict[int, FloatArray] = {}
         for cell in group:
-            summary = summarise(self.risks[cell])
-            share = as_cell(self.risks[cell])[summary.signal] / summary.mean
-            own = operator[:, cell][:, None, None] * share
+            summary = self.summaries[cell]
+            own = operator[:, cell][:, None, None] * (self.risks[cell][summary.signal] / summary.mean)
             label = self.sharing.replicates[cell]
             sums[label] = sums[label] + own if label in sums else own
         return list(sums.values())

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_bench.analysis.cells import SAYS_SOMETHING
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Field, Kind, Word, kind
@@ -64,9 +64,9 @@ class AuditKind(Kind):
                 runs = part.replicates.get(profile, "missing")
                 raise InputError(f"{where}: replicates, {profile}", runs, f"at least {FEWEST_RUNS}, runs on a data set")
 
-    def judge(self, case: Case) -> Verdict:
+    def judge(self, case: PartCells) -> Verdict:
         """Judge by the cell whose lower bound is the largest part of its claim."""
-        cells = case.risk_cells(case.part.id)
+        cells = case.cells
         found = max(cells, key=lambda cell: _lower(cell) / float(cell.entry.epsilon))
         lower, claimed, power = _lower(found), float(found.entry.epsilon), _extra(found, "audit_power")
         weakest = min(_extra(cell, "audit_power") for cell in cells)

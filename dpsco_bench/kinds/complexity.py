@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_bench.analysis.bootstrap import FloatArray
 from dpsco_bench.analysis.cells import columns_of, measured
-from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.slopes import bound_slope
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
@@ -83,7 +83,7 @@ class Complexity(Kind):
         """Never: it takes what is there."""
         return False
 
-    def judge(self, case: Case) -> Verdict:
+    def judge(self, case: PartCells) -> Verdict:
         """Judge planned counts by their slope or, ``exact``, for equality; measured ones may be at most the formula's.
 
         A slope is compared within the tolerance. Measured counts may exceed the formula by 3 standard errors.

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dpsco_bench.analysis.cells import same_length
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.analysis.rounding import digits_beside, outward
 from dpsco_bench.analysis.verdict import Verdict
@@ -70,9 +70,9 @@ class PrivacyKind(Kind):
         """Never: it takes what is there."""
         return False
 
-    def judge(self, case: Case) -> Verdict:
+    def judge(self, case: PartCells) -> Verdict:
         """Judge the real epsilon, or the target law's if nothing is known of the sampler."""
-        cells = case.risk_cells(case.part.id)
+        cells = case.cells
         withheld, why, of_the_law = "", "", case.part.quantity == LAW
         law_only = any(cell.calibrated.privacy_status == "target_law_only" for cell in cells)
         if law_only:
@@ -159,9 +159,9 @@ def privacy_verdict(
     )
 
 
-def other_instance(case: Case) -> str:
+def other_instance(case: PartCells) -> str:
     """Return the problem whose noise is charged, if the claim's risks are all of other ones."""
-    risks = (part.problem for part in case.court.claim.parts if part.runs and part.problem and part.id != case.part.id)
+    risks = (part.problem for part in case.whole.claim.parts if part.runs and part.problem and part.id != case.part.id)
     others = dict.fromkeys(name.replace("_", " ") for name in risks)
     own = case.part.problem.replace("_", " ")
     return f", on {own}, where the risks are of {' and '.join(others)}" if others and own and own not in others else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from dpsco_bench.analysis.cells import columns_of, measured
-from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import RISK, MeasuredPart
@@ -42,7 +42,7 @@ class Shown(Kind):
         """Never: it takes what is there."""
         return False
 
-    def judge(self, case: Case) -> Verdict:
+    def judge(self, case: PartCells) -> Verdict:
         values, mean, stderr = case.columns
         columns = measured(*columns_of(values, mean, stderr, case.printed or mean))
         found = Verdict("shown", reason="no criterion was set: measured values without a verdict", **columns)

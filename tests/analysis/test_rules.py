@@ -22,7 +22,7 @@ def test_cells_that_share_are_two_or_more():
     one, several = np.ones((1, 1, 3)), np.ones((1, 2, 3))
     sharing = Sharing(data_sets=(0, 0, 0, 1, 1, 0), replicates=(0, 0, 1, 2, 3, 0))
     cells = [one, one, one, several, several, one]
-    assert Replicates(cells, [None] * 5 + [0.1], sharing).groups() == [[0, 1], [3, 4]]
+    assert Replicates.of(cells, [None] * 5 + [0.1], sharing).groups() == [[0, 1], [3, 4]]
 
 
 def test_what_runs_note_is_told_by_data_set_and_replicate():

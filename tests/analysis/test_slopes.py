@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import digamma
 
+from dpsco_bench.analysis import slopes
 from dpsco_bench.analysis.bootstrap import student_factor
 from dpsco_bench.analysis.looks import FIXED
 from dpsco_bench.analysis.ordering import MedianRatio, common_budget, compare_medians, risk_at
 from dpsco_bench.analysis.rates import LackOfFit, lack_of_fit, local_slopes
 from dpsco_bench.analysis.sharing import Replicates, Sharing, residual_noise
-from dpsco_bench.analysis.slopes import LEAST_ERROR, LOG_ERROR_FLOOR, bound_slope, bounded_errors, fit_rate, log_weights
+from dpsco_bench.analysis.slopes import LEAST_ERROR, LOG_ERROR_FLOOR, bound_slope, bounded_errors, log_weights
 from dpsco_bench.claims.model import AT_END, AT_EQUAL_EVALUATIONS
 from dpsco_bench.errors import InputError
 from dpsco_bench.kinds import ordering
@@ -21,6 +22,10 @@ from tests.marks import rest_at_night
 
 NAMES = ("test.claim", "part", "paper")
 N = 2.0 ** np.arange(8, 13)
+
+
+def fit_rate(values, risks, names, numerical_errors=(), sharing=None, **how):
+    return slopes.fit_rate(values, Replicates.of(risks, numerical_errors, sharing), names, **how)
 
 
 def half_width(fit):
@@ -130,7 +135,7 @@ def test_two_level_interval_covers_where_data_sets_differ(data_sets):
 def test_residuals_have_the_noise_and_as_many_directions_as_cells_do_not_share(shared, directions):
     """Two cells of weights 1 and 2, of one error each: in all (1 + 4) errors, along one direction or two."""
     risks = [1.0 + 0.1 * np.random.default_rng(seed).standard_normal(64) for seed in (1, 1)]
-    replicates = Replicates(risks, [None, None], Sharing(shared, shared))
+    replicates = Replicates.of(risks, sharing=Sharing(shared, shared))
     error = risks[0].std(ddof=1) / 8 / risks[0].mean()
     noise, rank, known = residual_noise(replicates, np.diag([1.0, 2.0]), np.full(2, error), [63, 63], 1e-12)
     assert noise == pytest.approx(5 * error**2) and rank == pytest.approx(directions) and 0 < known <= 126
@@ -263,7 +268,7 @@ def test_resampled_means_near_zero_widen_the_interval_instead_of_breaking_it():
 
 @pytest.mark.parametrize(
     ("values", "risks"),
-    [([1.0], [[1.0, 2.0]]), ([2.0, 2.0], [[1.0, 2.0]] * 2), ([0.0, 1.0], [[1.0, 2.0]] * 2), ([1.0, 2.0], [[1.0]])],
+    [([1.0], [[1.0, 2.0]]), ([2.0, 2.0], [[1.0, 2.0]] * 2), ([0.0, 1.0], [[1.0, 2.0]] * 2)],
 )
 def test_unfit_grids_are_refused(values, risks):
     with pytest.raises(InputError):
@@ -279,7 +284,7 @@ def test_unequal_shared_data_sets_are_refused():
 SIX = 2.0 ** np.arange(8, 14)
 
 
-def fitted(risks, errors=None):
+def fitted(risks, errors=()):
     return fit_rate(SIX[: len(risks)], risks, ("t",), numerical_errors=errors, resamples=10)
 
 
@@ -311,7 +316,7 @@ def common(source, shape, curve, own):
 
 
 def with_sharing(risks, sharing, curve):
-    return lack_of_fit(fitted(risks), curve, Replicates(risks, [None] * len(risks), sharing))
+    return lack_of_fit(fitted(risks), curve, Replicates.of(risks, sharing=sharing))
 
 
 @pytest.mark.parametrize("shape", [8, 64, (6, 4), (12, 1)])

@@ -93,4 +93,4 @@ def test_bad_privacy_cells_are_refused(real, kinds, claimed):
 def test_a_row_of_another_problem_than_the_risks_names_both(id, said):
     claim = read_claim(id)
     (part, *_) = (part for part in claim.parts if part.kind == "privacy")
-    assert other_instance(SimpleNamespace(court=SimpleNamespace(claim=claim), part=part)) == said
+    assert other_instance(SimpleNamespace(whole=SimpleNamespace(claim=claim), part=part)) == said
