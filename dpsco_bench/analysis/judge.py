@@ -163,15 +163,14 @@ class PartCells:
     ----------
     whole : ClaimCells, of the claim that it is a part of
     looks : mapping, the look by which each of its sources is judged; at all replicates where it is not named
-    alone : bool, without its companion, before the last stage
-    only, among : sources that are looked at, if not all; cells and signals whose intervals hold together, if more
+    only, among : sources that are looked at before the last stage, without its companion; cells and signals whose
+        intervals hold together, if more than these
     """
 
     whole: ClaimCells
     part: Part
     calibration: str
     looks: Mapping[tuple[str, str], Look] = field(default_factory=dict)
-    alone: bool = False
     only: tuple[tuple[str, str], ...] = ()
     among: int = 0
 
@@ -206,7 +205,7 @@ class PartCells:
     @property
     def silent_sources(self) -> list[tuple[str, str]]:
         """The same for the companion without noise; empty where the part has none."""
-        return self._sources("none") if self.part.noise_off and not self.alone else []
+        return self._sources("none") if self.part.noise_off and not self.only else []
 
     def _sources(self, calibration: str) -> list[tuple[str, str]]:
         part = self.part

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtrc, fdtrc
 
 from dpsco_bench.analysis.bootstrap import FloatArray
-from dpsco_bench.analysis.cells import same_length
 from dpsco_bench.analysis.sharing import Replicates, residual_noise
 from dpsco_bench.analysis.slopes import LOG_ERROR_FLOOR, RateFit, bound_slope, bounded_errors
 
@@ -62,7 +61,7 @@ class Regime:
         cells = np.size(swept)
         usual = {"full": named, "starts": np.full(cells, np.nan), "limits": np.full(cells, MOVED)}
         columns = {"swept": swept, "means": means, "named": named, **usual, **more}
-        return cls(**{name: same_length(name, column, cells) for name, column in columns.items()})
+        return cls(**{name: np.asarray(column, dtype=np.float64) for name, column in columns.items()})
 
     @property
     def shares(self) -> FloatArray:

@@ -56,7 +56,7 @@ def _cases(whole: ClaimCells) -> Iterator[PartCells]:
     """Cells that the words of a claim rest on, of words for which some of them are random."""
     for part in whole.claim.parts:
         for calibration in part.calibrations:
-            case = PartCells(whole, part, calibration, alone=True)
+            case = PartCells(whole, part, calibration)
             if any(job.evaluation == RUN for job in case.jobs):
                 yield case
 
