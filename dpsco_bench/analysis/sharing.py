@@ -6,7 +6,7 @@ covariance is that of the replicates, or of the data sets, whose share in them i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -49,10 +49,10 @@ def sharing_of(cells: Sequence[Cell]) -> Sharing:
     Data depend on the problem, n and d; the noise on algorithm, epsilon and delta besides. Replicates of a problem that
     draws a sample for each one also share this sample wherever data sets would be shared.
     """
-    data = _labels(cells, _data)
-    per_sample = [problem_class(cell.problem).draws_per_replicate for cell in cells]
-    noise = _labels(cells, lambda cell: (_data(cell), cell.algorithm, float(cell.epsilon), float(cell.delta)))
-    joined = (("data", d) if sample else ("run", r) for d, r, sample in zip(data, noise, per_sample, strict=True))
+    data = _numbered(map(_data, cells))
+    noise = ((d, cell.algorithm, float(cell.epsilon), float(cell.delta)) for d, cell in zip(data, cells, strict=True))
+    per_sample = (problem_class(cell.problem).draws_per_replicate for cell in cells)
+    joined = (d if sample else ("run", r) for d, r, sample in zip(data, noise, per_sample, strict=True))
     return Sharing(data, _numbered(joined))
 
 
@@ -62,10 +62,6 @@ def _data(cell: Cell) -> Hashable:
     unkeyed = ("constants", problem.signal_option, *problem.unkeyed_options)
     options = {k: v for k, v in placeless(cell.problem, cell.problem_options).items() if k not in unkeyed}
     return cell.problem, cell.n, cell.d, dumps_canonical(options)
-
-
-def _labels(cells: Sequence[Cell], key: Callable[[Cell], Hashable]) -> tuple[int, ...]:
-    return _numbered(key(cell) for cell in cells)
 
 
 def _numbered(keys: Iterable[Hashable]) -> tuple[int, ...]:

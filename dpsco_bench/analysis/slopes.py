@@ -61,10 +61,6 @@ class RateFit:
     no_error: tuple[int, ...] = ()
     floored: float = 0.0
 
-    def places(self, cells: Sequence[int], parameter: str) -> str:
-        """Where some cells lie, such as ``n = 128, 256``."""
-        return f"{parameter or 'value'} = " + ", ".join(f"{self.values[i]:g}" for i in cells)
-
     @property
     def notes(self) -> tuple[str, ...]:
         """Remarks on the fit for readers."""

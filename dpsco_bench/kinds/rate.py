@@ -339,7 +339,8 @@ class SweepRisks:
         if any(self.frozen):
             return "not_observable (frozen)", f"by the part's own test {regime.moving(self.frozen, parameter)}"
         if fit and fit.nonpositive:
-            return "not_observable", f"mean excess risk is not positive at {fit.places(fit.nonpositive, parameter)}"
+            where = ", ".join(f"{fit.values[i]:g}" for i in fit.nonpositive)
+            return "not_observable", f"mean excess risk is not positive at {parameter} = {where}"
         lacking = regime.lacking(self.profile, parameter)
         if lacking or fit is None:
             return "not_observable", lacking

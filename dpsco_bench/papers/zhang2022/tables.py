@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import log, log2, sqrt
 
+from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.claims.catalogue import TableText
 from dpsco_bench.kinds.privacy import privacy_verdict
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NodeUnits, path_cost
@@ -40,7 +41,7 @@ class Conversion:
     @property
     def verdict(self) -> str:
         """On the claim that noise of this rho is (epsilon, delta)-differentially private."""
-        return privacy_verdict([self.real], ["exact"], [self.epsilon]).verdict
+        return privacy_verdict([Noise("proven", self.real, "exact", self.epsilon)]).verdict
 
 
 def conversion(epsilon: float, delta: float) -> Conversion:
