@@ -175,7 +175,6 @@ def sweep_of(case: PartCells) -> SweepRisks:
         better=part.better,
         others=case.bound.others if case.bound.named_term else "",
         look=case.look,
-        edges=tuple(cell.at_edge for cell in cells),
         next_signals=tuple(cell.next_signal for cell in cells),
         frozen=tuple(_frozen(part, cell) for cell in cells) if part.requires else (),
         noise_off=replicates_of(off) if off else None,
@@ -198,15 +197,12 @@ def _notes(case: PartCells) -> list[str]:
     close = sum(float(cell.final.mean()) > HARDLY_MOVED * cell.start_risk for cell in cells) if told else 0
     if close:
         least = ", ".join(f"{name} >= {value:g}" for name, value in part.requires.items())
-        where = (
-            f"risk above {HARDLY_MOVED:g} of the starting point's at the same signal in {close} of {len(cells)} cells"
+        frozen = any(_frozen(part, cell) for cell in cells)
+        own = "fails as well" if frozen else "passes, and by it the rate is observable"
+        notes.append(
+            f"risk above {HARDLY_MOVED:g} of the starting point's at the same signal in {close} of {len(cells)} cells; "
+            f"the part's own test, {least} at the largest signal, {own}"
         )
-        own = (
-            "fails as well"
-            if any(_frozen(part, cell) for cell in cells)
-            else "passes, and by it the rate is observable"
-        )
-        notes.append(f"{where}; the part's own test, {least} at the largest signal, {own}")
     return notes
 
 
@@ -234,8 +230,8 @@ class SweepRisks:
     profile : ``smoke``, ``ci`` or ``full``, decides how many asymptotic cells there must be
     better : ``smaller`` or ``larger``, which slopes mean a faster decay than claimed
     others : what the bound has beside the claimed term, as a noun
-    edges : whether the largest risk stands at an edge of the signal grid that could be extended
-    next_signals : for cells at such an edge the next signal of the grid's own ratio
+    next_signals : where the largest risk stands at an edge of the signal grid that could be extended, the next signal
+        of the grid's own ratio; NaN elsewhere
     frozen : whether the part's own test finds that the runs of a cell hardly move
     noise_off : the risks of the same sweep without noise, None where there are none
     """
@@ -250,7 +246,6 @@ class SweepRisks:
     better: str = "smaller"
     others: str = ""
     look: Look = FIXED
-    edges: tuple[bool, ...] = ()
     next_signals: tuple[float, ...] = ()
     frozen: tuple[bool, ...] = ()
     noise_off: Replicates | None = None
@@ -344,12 +339,12 @@ class SweepRisks:
         lacking = regime.lacking(self.profile, parameter)
         if lacking or fit is None:
             return "not_observable", lacking
-        edges = [i for i, edge in enumerate(self.edges) if edge and regime.fitted[i]]
+        edges = [i for i, signal in enumerate(self.next_signals) if np.isfinite(signal) and regime.fitted[i]]
         if edges:
             where = ", ".join(f"{regime.swept[i]:g}" for i in edges)
             said = f"the largest risk is at the edge of the signal grid at {parameter} = {where}"
-            signals = ", ".join(dict.fromkeys(f"{self.next_signals[i]:g}" for i in edges if self.next_signals))
-            return "inconclusive (edge)", said + f"; it takes a next signal, {signals}" * bool(signals)
+            signals = ", ".join(dict.fromkeys(f"{self.next_signals[i]:g}" for i in edges))
+            return "inconclusive (edge)", f"{said}; it takes a next signal, {signals}"
         if fit.no_error:
             return "inconclusive", f"a single random replicate gives no interval; it takes at least {LEAST_REPLICATES}"
         lack = lack_of_fit(fit, regime.named[regime.fitted], self.replicates.take(self._chosen))

@@ -20,11 +20,11 @@ def noisy(mean, spread=0.02, replicates=16, seed=0):
     return list(np.asarray(mean)[:, None] * (1 + spread * noise))
 
 
-def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, edges=(), sharing=None, off=(), more=None, **regime):
+def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, sharing=None, off=(), more=None, **regime):
     fields = {name: regime.pop(name) for name in ("next_signals", "frozen") if name in regime}
     values = np.asarray(values, dtype=float)
     named = regime.pop("named", 1 / values)
-    given = {"edges": edges, "sharing": sharing, "off": [[m] for m in off], "parameter": "n", **(more or {})}
+    given = {"sharing": sharing, "off": [[m] for m in off], "parameter": "n", **(more or {})}
     swept = values if axis is None else axis, noisy(mean, spread), Regime.of(values, mean, named, **regime)
     return sweep(*swept, tolerance, **given, **fields)
 
@@ -171,17 +171,15 @@ def test_how_many_sizes_over_which_factor(profile, values, word):
 
 
 def test_the_order_of_the_steps_and_an_edge_among_the_fitted_cells():
-    verdict = judged(1 / N, edges=(False, False, True, False, True))
-    assert verdict.verdict == "inconclusive (edge)" and verdict.word == "inconclusive"
-    assert verdict.reason.endswith("n = 1024, 4096")
-    told = judged(1 / N, edges=(False, False, True, False, True), next_signals=(np.nan, np.nan, 8, np.nan, 32))
+    told = judged(1 / N, next_signals=(np.nan, np.nan, 8, np.nan, 32))
+    assert told.verdict == "inconclusive (edge)" and told.word == "inconclusive"
     assert told.reason.endswith("n = 1024, 4096; it takes a next signal, 8, 32")
-    hollow = judged(1 / N, edges=(True, False, False, False, False), starts=np.array([1.5, 10, 10, 10, 10]) / N)
+    hollow = judged(1 / N, next_signals=(8, *[np.nan] * 4), starts=np.array([1.5, 10, 10, 10, 10]) / N)
     assert hollow.verdict == "match"
-    edges = (True,) * 5
-    assert judged(BENT, edges=edges, starts=BENT).verdict == "not_observable"
-    assert judged(BENT, edges=edges).verdict == "inconclusive (edge)"
-    assert judged(BENT, edges=edges, frozen=edges).verdict == "not_observable (frozen)"
+    edges = (8,) * 5
+    assert judged(BENT, next_signals=edges, starts=BENT).verdict == "not_observable"
+    assert judged(BENT, next_signals=edges).verdict == "inconclusive (edge)"
+    assert judged(BENT, next_signals=edges, frozen=(True,) * 5).verdict == "not_observable (frozen)"
 
 
 BENT = np.where(N < 1000, 1.0, (1000 / N) ** 2)
