@@ -60,7 +60,8 @@ def settled(cells: Sequence[CellEvidence]) -> str:
     chains = chains_of(cells)
     if not chains:
         return ""
-    return unsettled(max(_worst(cell, "rhat") for cell in chains), min(_worst(cell, "ess") for cell in chains))
+    rhat = max(float(np.max(cell.extras.get("rhat", math.inf))) for cell in chains)  # constant chains have none
+    return unsettled(rhat, min(float(np.min(cell.extras.get("ess", 0.0))) for cell in chains))
 
 
 def unchecked(part: str, verdict: Verdict | None) -> str:
@@ -89,13 +90,6 @@ def gated(verdict: Verdict, of_the_law: bool, reason: str) -> Verdict:
 
 def uncertified(row: Verdict) -> bool:
     return any(text.startswith(NOT_CERTIFIED) for text in (row.reason, *row.notes))
-
-
-def _worst(cell: CellEvidence, name: str) -> float:
-    values = cell.extras.get(name)
-    if values is None:  # constant chains have none
-        return math.inf if name == "rhat" else 0.0
-    return float(values.max() if name == "rhat" else values.min())
 
 
 def judge_claim(entry: ClaimEntry, load: Load, decided: Decisions = lambda job: None) -> list[Verdict]:

@@ -210,7 +210,7 @@ class Kind(ABC):
 
     @abstractmethod
     def judge(self, case: Any) -> Any:
-        """Verdict (`analysis.verdict.Verdict`) of an `analysis.judge.Case`: its word, reason and numbers.
+        """Verdict (`analysis.verdict.Verdict`) of an `analysis.judge.PartCells`: its word, reason and numbers.
 
         Who it is about is filled in by the caller.
         """
