@@ -126,8 +126,7 @@ class ClaimCells:
         self._load = load
         found = {job.decisions: job for job in entry.jobs if job.decisions}
         self.decided = {key: decided(job) for key, job in found.items()}
-        self._of_jobs: dict[tuple[str, int], list[CellEvidence]] = {}
-        self._of_parts: dict[tuple[str, str, str, int], list[CellEvidence]] = {}
+        self._read: dict[tuple[str, int], list[CellEvidence]] = {}
 
     def verdict(self, part: Part, calibration: str) -> Verdict:
         """Judge a part under a calibration, by the looks that decided its word."""
@@ -136,17 +135,15 @@ class ClaimCells:
 
     def of_part(self, part: str, calibration: str, quantity: str = RISK, look: int = 0) -> list[CellEvidence]:
         """Cells of a part under a calibration, with what is judged of them, by what a look reads (0: by all)."""
-        key, job = (part, calibration, quantity, look), self.jobs[part, calibration]
-        if key not in self._of_parts:
-            self._of_parts[key] = evidence_of(self.of_job(job, look), quantity, self.claim.part(part).requires)
-        return self._of_parts[key]
+        cells = self.of_job(self.jobs[part, calibration], look)
+        return evidence_of(cells, quantity, self.claim.part(part).requires)
 
     def of_job(self, job: Job, look: int = 0) -> list[CellEvidence]:
         """Each cell of a job by itself, by what a look reads."""
         look = look if job.decisions else 0
-        if (job.name, look) not in self._of_jobs:
-            self._of_jobs[job.name, look] = job_cells(job, *(self._load(job, look) if look else self._load(job)))
-        return self._of_jobs[job.name, look]
+        if (job.name, look) not in self._read:
+            self._read[job.name, look] = job_cells(job, *(self._load(job, look) if look else self._load(job)))
+        return self._read[job.name, look]
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ class Complexity(Kind):
     }
     part = ComplexityPart
     counts = measures_slope = True
-    charged = False
+    charged = waits = False
 
     def needs_slope(self, part: ComplexityPart) -> bool:
         """Unless counts themselves are compared."""
@@ -78,10 +78,6 @@ class Complexity(Kind):
     def tolerance_of(self, part: Any) -> Any:
         """None where counts must be equal."""
         return "equal" if part.exact else part.tolerance
-
-    def asks(self, part: ComplexityPart) -> bool:
-        """Never: it takes what is there."""
-        return False
 
     def judge(self, case: PartCells) -> Verdict:
         """Judge planned counts by their slope or, ``exact``, for equality; measured ones may be at most the formula's.

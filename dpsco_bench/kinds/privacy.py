@@ -55,15 +55,12 @@ class PrivacyKind(Kind):
         ),
     }
     judges_noise = True
+    waits = False
     part = PrivacyPart
     fields = ("epsilon_real", "epsilon_real_kind", "epsilon_claimed")
 
     def runs(self, part: PrivacyPart) -> bool:
         """Never: plans are charged."""
-        return False
-
-    def asks(self, part: MeasuredPart) -> bool:
-        """Never: it takes what is there."""
         return False
 
     def judge(self, case: PartCells) -> Verdict:

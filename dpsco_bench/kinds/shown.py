@@ -36,11 +36,7 @@ class Shown(Kind):
     }
     part = ShownPart
     mixes_sweeps = measures_slope = True
-    answers = False
-
-    def asks(self, part: ShownPart) -> bool:
-        """Never: it takes what is there."""
-        return False
+    answers = waits = False
 
     def judge(self, case: PartCells) -> Verdict:
         values, mean, stderr = case.columns
