@@ -77,6 +77,7 @@ class PrivacyKind(Kind):
             withheld, why = "the Lipschitz constant is nominal", "nominal constants"
         verdict = privacy_verdict(
             [_noise(cell, of_the_law) for cell in cells],
+            [c.calibrated.epsilon_law if of_the_law else c.calibrated.epsilon_real for c in cells],
             unproven=withheld,
             why=why,
             pair=lambda number: _pair(cells[number]),
@@ -97,6 +98,7 @@ class PrivacyKind(Kind):
 
 def privacy_verdict(
     noises: Sequence[Noise],
+    real: Sequence[float] = (),
     *,
     unproven: str = "",
     why: str = "",
@@ -111,6 +113,7 @@ def privacy_verdict(
     ----------
     noises : sequence of Noise, of each cell: its real epsilon is NaN where no accountant covers it, infinite for none
         at all. That of the cell which decides is behind the verdict.
+    real : sequence of float, the accountant's values, if those of the noises are rounded where they are at their claims
     unproven, why : str
         A reason that withholds any proof whatever the accountant says (nominal constants, a proof of the target law
         only), and the same in two words, which stand in the verdict: its bound may well be below the claim.
@@ -118,9 +121,10 @@ def privacy_verdict(
     place : callable, number of that cell -> the instance that attains its value, empty where none does; n, d, ...
     """
     words = [_privacy_word(noise, unproven, why) for noise in noises]
+    values = real or [noise.epsilon_real for noise in noises]
 
     def severity(number: int) -> tuple[int, float]:
-        excess = noises[number].epsilon_real / noises[number].epsilon_claimed
+        excess = values[number] / noises[number].epsilon_claimed
         outcome = ("holds", "unproven", "fails").index(words[number].partition(" ")[0])
         return outcome, -1.0 if math.isnan(excess) else excess
 
