@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.audit import bounds
@@ -24,8 +26,11 @@ from dpsco_bench.audit.subject import Factory
 from dpsco_bench.audit.transcript import BINS, NeighbourRun, Recording, hides_batches, log_ratio, supports
 from dpsco_bench.errors import DpscoError, InputError, NumericalFailure, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell, constants_status
-from dpsco_bench.execution.cell import CalibratedCell, Cell
+from dpsco_bench.execution.cell import CalibratedCell, Calibrations, Cell, located
+from dpsco_bench.execution.job import AUDIT_OUTPUT, WHOLE, Progress, Shard, cell_columns, evaluation, job_metadata
+from dpsco_bench.execution.jobs import Block, Job
 from dpsco_bench.execution.request import check_run
+from dpsco_bench.execution.results import EXTRAS, FINAL, NO_LAW, Columns, build_block, join_blocks
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.ledger import OUTPUT, ROUNDING, SEQUENCE
@@ -49,7 +54,6 @@ LEAST_KEPT, FEWEST_COUNTED = 0.9, 1000
 INSTANCES: dict[str, tuple[float, ...]] = {"regularisation": (1.0, 0.1, 1e-2, 1e-4), "start": (1.0,), "steps": (6, 14)}
 """Ridges, starts and steps that an audit of outputs tries, beside the values in force."""
 OWN_NUMBERS = "Its releases do not explain its outputs: it has random numbers of its own, which `dpsco check` refuses."
-Progress = Callable[[int, int], None]
 Array = np.ndarray
 Runs = tuple[Array, Array, Array]
 """Features ``(R, K)``, outputs ``(R, d)`` and ``(R,)`` of bool: no replay of the transcript explains the output."""
@@ -61,6 +65,10 @@ STATISTICS = ("transcript", "output")
 MOST_DIMENSIONS = 64  # most dimensions of outputs whose covariances are learned
 ROWS, STRAY_ROWS = 10, 4
 """Outputs for each dimension from which a covariance is learned, and of those that no replay explains."""
+FAMILY = 400  # most tests of a profile, two of each audit, over which the confidence is divided
+FAMILY_CONFIDENCE = 0.999
+CONFIDENCE = 1.0 - (1.0 - FAMILY_CONFIDENCE) / FAMILY
+"""Confidence of each audit, so that with `FAMILY_CONFIDENCE` no private method is refuted (Bonferroni)."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -454,3 +462,54 @@ def _unexplained(weights: Array, normals: Normals, features: Array, outputs: Arr
     """Judge outputs that no replay explains by their laws: not to be led to any other one is no certainty either."""
     scores = _weigh(weights, np.where(np.isinf(features), 0.0, features))
     return np.where(strays, _normal_ratio(normals, features, outputs), scores)
+
+
+@evaluation("audit", "audit_output")  # in quotes: by these the module is found
+def execute(
+    job: Job,
+    calibrations: Calibrations,
+    progress: Progress = lambda done, all: None,
+    *,
+    block: Block | None = None,
+    shard: Shard = WHOLE,
+    meter: Callable[[Sequence[int]], AbstractContextManager[Any]] = lambda cells: nullcontext(),
+) -> pa.Table:
+    """Audit the cells of a job; in the table ``risk`` is the lower bound and ``start_risk`` the claimed epsilon."""
+    tables = []
+    for number, (planned, calibrated) in enumerate(zip(job.cells, calibrations, strict=True)):
+        if number % shard.of == shard.number and isinstance(calibrated, CalibratedCell):
+            cell = located(planned, job.data_root)
+            with meter([number]):
+                tables.append(build_block(_row(job, cell, calibrated)))
+        progress(number + 1, len(job.cells))
+    return join_blocks(tables, job_metadata(job, calibrations))
+
+
+def _row(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
+    statistic = "output" if job.evaluation == AUDIT_OUTPUT else None
+    audit = Audit(cell, calibrated, job.replicates, CONFIDENCE, statistic, job.seed)
+    result = audit.result(sparing=True, searched=INSTANCES if statistic else ())
+    said = f"audit of {result.neighbours}, by {result.statistic}, against {result.against}"
+    said += f", with {result.instance}" * bool(result.instance)
+    extras = {
+        "audit_power": result.power,
+        "audit_refuted": float(result.verdict == "refuted"),
+        "audit_runs": float(result.runs),  # on each data set
+        "audit_promised": result.promised,
+        "audit_attainable": result.attainable,
+        "audit_of_output": float(result.of != SEQUENCE),
+        "audit_mu": result.mu_lower,
+        "audit_mu_charged": result.mu_charged,
+    }
+    return {
+        **cell_columns(job, cell, calibrated),
+        **NO_LAW,  # the bound is of the run, not of the law of a draw
+        "data_set": 0,
+        "replicate": 0,
+        "checkpoint": FINAL,
+        "gradient_evaluations": float(calibrated.gradient_evaluations),
+        "risk": np.array([result.epsilon_lower]),
+        "start_risk": float(cell.epsilon),
+        "warnings": "; ".join((*calibrated.warnings, said)),
+        EXTRAS: {name: np.array([value]) for name, value in extras.items()},
+    }

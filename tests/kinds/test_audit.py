@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from dpsco_bench.audit import auditor
-from dpsco_bench.audit.auditor import INSTANCES, Audit, make_audit_cell
+from dpsco_bench.audit.auditor import CONFIDENCE, FAMILY, FAMILY_CONFIDENCE, INSTANCES, Audit, execute, make_audit_cell
 from dpsco_bench.audit.canaries import trials
-from dpsco_bench.audit.job import CONFIDENCE, FAMILY, FAMILY_CONFIDENCE, execute
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.parsing import parse_claim
