@@ -22,7 +22,6 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, get_kind
 from dpsco_bench.claims.parsing import expected_words
 from dpsco_bench.plain import Plain
-from dpsco_bench.privacy.ledger import ROUNDING
 
 YES, NO, OPEN, UNTESTED = WORDS = ("yes", "no", "open", "not tested")
 QUESTIONS = {
@@ -203,8 +202,7 @@ def noise_says(noise: Noise) -> str:
 
     A law or an exact minimiser that the statement is about is proven by its law, unless a bound on that is too large.
     """
-    above = noise.bound[0] > noise.epsilon_claimed * (1 + ROUNDING)
-    if noise.status == "proven" or (noise.status == "target_law_only" and not above):
+    if noise.status == "proven" or (noise.status == "target_law_only" and not noise.above):
         return YES
     return NO if noise.status == "exceeds_claim" else OPEN
 
