@@ -312,13 +312,12 @@ class PartCells:
         part, calibration = self.part, self.calibration
         needed = self.jobs + [self.whole.jobs[key] for key in self.silent_sources]
         skipped = next((job.skipped for job in needed if job.skipped), "")
-        if skipped:
-            verdict, notes = Verdict(f"{SKIPPED}: {skipped}", part.kind, skipped), [part.note_on(calibration)]
-        else:
+        verdict, circumstances = Verdict(f"{SKIPPED}: {skipped}", part.kind, skipped), tuple[str, ...]()
+        if not skipped:
             judged = replace(part.rules.judge(self), kind=part.kind)
             verdict = gated(judged, part.rules.of_the_law, self._distrust())
             circumstances = self._circumstances(needed, verdict.fitted or ())
-            notes = [*verdict.notes, part.note_on(calibration), *circumstances]
+        notes = (part.aside, part.asks_no_privacy, *verdict.notes, part.note_on(calibration), *circumstances)
         silent = bool(skipped or part.noiseless) or calibration == "none"
         own = (self.whole.of_part(one.id, calibration, part.quantity) for one in self._own_parts)
         noise = None if silent else verdict.noise or noise_behind(cell.charged for cells in own for cell in cells)
@@ -335,7 +334,7 @@ class PartCells:
             **({"replicates": 0} if skipped else self._staged()),
             key=self.jobs[0].key,
             expected=part.expected,
-            notes=tuple(filter(None, (part.aside, part.asks_no_privacy, *notes))),
+            notes=tuple(filter(None, notes)),
             **self._stated(),
             open_value=self._open_value() if calibration == "paper" else None,
             scope=self._scope(),
