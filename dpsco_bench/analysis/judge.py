@@ -179,7 +179,7 @@ class PartCells:
         return self.look_at(self.sources[0])
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         """Name of the word among those of the claim."""
         return f"{self.part.id}.{self.calibration}"
 
@@ -290,7 +290,7 @@ class PartCells:
         looks = dict[tuple[str, str], Look]()
         for decisions, jobs in groups.items():
             if found := self.whole.decided.get(decisions):
-                looks |= dict.fromkeys(jobs, Look.at([*jobs.values()], found.looks[self.word]))
+                looks |= dict.fromkeys(jobs, Look.at([*jobs.values()], found.looks[self.name]))
         return looks
 
     def _staged(self) -> Plain:

@@ -114,12 +114,12 @@ def _looked(whole: ClaimCells, jobs: Sequence[Job], found: Decided) -> Decided:
     looks, open_ = dict(found.looks), False
     for case in _cases(whole):
         rules, own = case.part.rules, [job for job in case.jobs if job.name in names]
-        if not own or not rules.asks(case.part) or case.word in looks:
+        if not own or not rules.asks(case.part) or case.name in looks:
             continue
         look = Look.at(own, number)
         seen = case.at({key: look for key in case.sources if whole.jobs[key].name in names})
         if look.last or rules.judge(seen).verdict in rules.early:
-            looks[case.word] = number
+            looks[case.name] = number
         else:
             open_ = True
     return replace(found, looks=looks, taken=number, done=not open_)

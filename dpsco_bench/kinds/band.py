@@ -72,20 +72,18 @@ class Band(Kind):
 
     def judge(self, case: PartCells) -> Verdict:
         """In the cells that both parts have."""
-        low, high = case.part.band
-        cells, bound = case.cells_of(case.sources[0]), case.part.bound
-        if not bound:
+        cells = case.cells_of(case.sources[0])
+        if case.part.bound:
+            reference = np.array([case.bound.value(cell.printed) for cell in cells])
+            errors, free = np.zeros(len(cells)), np.full(len(cells), np.inf)
+        else:
             references = {cell.value: cell for cell in case.cells_of(case.sources[1])}
             cells = [cell for cell in cells if cell.value in references]
-        own, look = replicates_of(cells), case.look
-        columns = ([cell.value for cell in cells], own.mean, own.stderr)
-        if bound:
-            return band_verdict(
-                *columns, [case.bound.value(c.printed) for c in cells], low, high, dof=own.dof, look=look
-            )
-        beside = replicates_of([references[cell.value] for cell in cells])
-        free = np.minimum(own.dof, beside.dof)
-        return band_verdict(*columns, beside.mean, low, high, reference_stderr=beside.stderr, dof=free, look=look)
+            beside = replicates_of([references[cell.value] for cell in cells])
+            reference, errors, free = beside.mean, beside.stderr, beside.dof
+        own = replicates_of(cells)
+        columns, free = ([cell.value for cell in cells], own.mean, own.stderr, reference), np.minimum(own.dof, free)
+        return band_verdict(*columns, *case.part.band, reference_stderr=errors, dof=free, look=case.look)
 
     def panel(self, scores: Sequence[Any]) -> Any:
         from dpsco_bench.report.ratio_panels import ratio_panel
