@@ -20,31 +20,12 @@ from dpsco_bench.problems.registry import problem_class
 
 Estimate = tuple[FloatArray, float]
 """Covariance of the residuals, shape ``(cells, cells)``, and the degrees of freedom behind its trace."""
+Labels = tuple[int, ...]
+"""Of cells: equal where these have the same random numbers."""
 
 
-@dataclass(frozen=True)
-class Sharing:
-    """Labels of cells, equal where their data set j, or their replicate r, has the same random numbers for every one.
-
-    Where replicates are shared, their data sets are too.
-    """
-
-    data_sets: tuple[int, ...]
-    replicates: tuple[int, ...]
-
-    @classmethod
-    def nothing(cls, cells: int) -> Sharing:
-        """Every cell has random numbers of its own."""
-        return cls(tuple(range(cells)), tuple(range(cells)))
-
-    @classmethod
-    def everything(cls, cells: int) -> Sharing:
-        """Assume common random numbers in all cells."""
-        return cls((0,) * cells, (0,) * cells)
-
-
-def sharing_of(cells: Sequence[Cell]) -> Sharing:
-    """Tell what some cells share, as `Cell.data_key` and `Cell.run_key` name their streams.
+def sharing_of(cells: Sequence[Cell]) -> tuple[Labels, Labels]:
+    """Label cells by their data sets, and by their runs, as `Cell.data_key` and `Cell.run_key` name their streams.
 
     Data depend on the problem, n and d; the noise on algorithm, epsilon and delta besides. Replicates of a problem that
     draws a sample for each one also share this sample wherever data sets would be shared.
@@ -53,7 +34,7 @@ def sharing_of(cells: Sequence[Cell]) -> Sharing:
     noise = ((d, cell.algorithm, float(cell.epsilon), float(cell.delta)) for d, cell in zip(data, cells, strict=True))
     per_sample = (problem_class(cell.problem).draws_per_replicate for cell in cells)
     joined = (d if sample else ("run", r) for d, r, sample in zip(data, noise, per_sample, strict=True))
-    return Sharing(data, _numbered(joined))
+    return data, _numbered(joined)
 
 
 def _data(cell: Cell) -> Hashable:
@@ -64,7 +45,7 @@ def _data(cell: Cell) -> Hashable:
     return cell.problem, cell.n, cell.d, dumps_canonical(options)
 
 
-def _numbered(keys: Iterable[Hashable]) -> tuple[int, ...]:
+def _numbered(keys: Iterable[Hashable]) -> Labels:
     """Numbers in order of first appearance."""
     known: dict[Hashable, int] = {}
     return tuple(known.setdefault(key, len(known)) for key in keys)
@@ -78,24 +59,27 @@ class Replicates:
     ----------
     risks : arrays ``(signals, data_sets, replicates)``; of several signals the largest mean counts
     errors : absolute numerical errors of exactly computed cells, None for random ones
+    data_sets, runs : labels, equal where the data set j, or the replicate r, of cells has the same random numbers for
+        every one; where runs are shared, their data sets are too
     """
 
     risks: Sequence[FloatArray]
     errors: Sequence[float | None]
-    sharing: Sharing
+    data_sets: Labels
+    runs: Labels
 
     @classmethod
     def of(
-        cls, risks: Sequence[ArrayLike], errors: Sequence[float | None] = (), sharing: Sharing | None = None
+        cls, risks: Sequence[ArrayLike], errors: Sequence[float | None] = (), sharing: tuple[Labels, Labels] = ((), ())
     ) -> Replicates:
         """Take risks ``([[signals,] data_sets,] replicates)``; unless told, cells are random and share nothing."""
-        cells = len(risks)
-        return cls(list(map(as_cell, risks)), errors or [None] * cells, sharing or Sharing.nothing(cells))
+        apart = tuple(range(len(risks)))
+        return cls(list(map(as_cell, risks)), errors or [None] * len(risks), *(own or apart for own in sharing))
 
     def take(self, cells: Sequence[int]) -> Replicates:
         """Keep some of the cells."""
-        labels = (tuple(own[cell] for cell in cells) for own in (self.sharing.data_sets, self.sharing.replicates))
-        return Replicates([self.risks[cell] for cell in cells], [self.errors[cell] for cell in cells], Sharing(*labels))
+        data_sets, runs = (tuple(own[cell] for cell in cells) for own in (self.data_sets, self.runs))
+        return Replicates([self.risks[cell] for cell in cells], [self.errors[cell] for cell in cells], data_sets, runs)
 
     @cached_property
     def summaries(self) -> list[CellSummary]:
@@ -116,7 +100,7 @@ class Replicates:
     @property
     def labels(self) -> list[tuple[str, int]]:
         """Labels of cells, equal where these are not independent: by data sets where several are, else by runs."""
-        columns = zip(self.risks, self.sharing.data_sets, self.sharing.replicates, strict=True)
+        columns = zip(self.risks, self.data_sets, self.runs, strict=True)
         return [("data", data) if risks.shape[1] > 1 else ("run", run) for risks, data, run in columns]
 
     def groups(self) -> list[list[int]]:
@@ -136,7 +120,7 @@ class Replicates:
         for cell in group:
             summary = self.summaries[cell]
             own = operator[:, cell][:, None, None] * (self.risks[cell][summary.signal] / summary.mean)
-            label = self.sharing.replicates[cell]
+            label = self.runs[cell]
             sums[label] = sums[label] + own if label in sums else own
         return list(sums.values())
 

@@ -151,11 +151,11 @@ def _point_fit(values: FloatArray, replicates: Replicates) -> RateFit:
 
 def _resampled(replicates: Replicates, rng: np.random.Generator, resamples: int) -> tuple[FloatArray, FloatArray]:
     """Bootstrap means and their variances, ``(cells, resamples)``: what cells share is drawn once for all of them."""
-    risks, sharing = replicates.risks, replicates.sharing
+    risks, data_sets, runs = replicates.risks, replicates.data_sets, replicates.runs
     means, variances = np.empty((2, len(risks), resamples))
     drawn: dict[int, NDArray[np.int64]] = {}
-    for label in dict.fromkeys(sharing.replicates):
-        group = [cell for cell, own in enumerate(sharing.replicates) if own == label]
+    for label in dict.fromkeys(runs):
+        group = [cell for cell, own in enumerate(runs) if own == label]
         random = [cell for cell in group if replicates.errors[cell] is None]
         for cell in (cell for cell in group if cell not in random):
             exact = replicates.summaries[cell]
@@ -163,8 +163,8 @@ def _resampled(replicates: Replicates, rng: np.random.Generator, resamples: int)
             variances[cell] = exact.stderr**2
         if not random:
             continue
-        data, count = sharing.data_sets[random[0]], risks[random[0]].shape[1]
-        if sharing.data_sets.count(data) > 1 and data not in drawn:
+        data, count = data_sets[random[0]], risks[random[0]].shape[1]
+        if data_sets.count(data) > 1 and data not in drawn:
             drawn[data] = rng.integers(count, size=(resamples, count))
         if data in drawn and drawn[data].shape[1] != count:
             raise InputError("data sets per cell", [drawn[data].shape[1], count], "equal where cells share their data")
@@ -186,8 +186,8 @@ def _precision(fit: RateFit, replicates: Replicates) -> tuple[float, float]:
         if replicates.errors[number] is not None:
             known += float(coefficients[number] * cell.stderr) ** 2
             continue
-        own = groups.setdefault(replicates.sharing.data_sets[number], {})
-        label, share = replicates.sharing.replicates[number], replicates.risks[number][cell.signal]
+        own = groups.setdefault(replicates.data_sets[number], {})
+        label, share = replicates.runs[number], replicates.risks[number][cell.signal]
         own[label] = own.get(label, 0.0) + coefficients[number] * share
     estimates = [variance_of_mean(list(own.values()), tails=True) for own in groups.values()]
     variances, dofs, shown = (np.array(column) for column in zip((known, np.inf, known), *estimates, strict=True))

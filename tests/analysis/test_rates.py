@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.rates import Regime
-from dpsco_bench.analysis.sharing import Replicates, Sharing
+from dpsco_bench.analysis.sharing import Replicates
 from dpsco_bench.analysis.slopes import RateFit
 from dpsco_bench.kinds.rate import SweepRisks, equivalence
 
@@ -20,7 +20,7 @@ def noisy(mean, spread=0.02, replicates=16, seed=0):
     return list(np.asarray(mean)[:, None] * (1 + spread * noise))
 
 
-def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, sharing=None, off=(), more=None, **regime):
+def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, sharing=((), ()), off=(), more=None, **regime):
     fields = {name: regime.pop(name) for name in ("next_signals", "frozen") if name in regime}
     values = np.asarray(values, dtype=float)
     named = regime.pop("named", 1 / values)
@@ -29,7 +29,12 @@ def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, sharing=None,
     return sweep(*swept, tolerance, **given, **fields)
 
 
-def sweep(axis, risks, regime, tolerance, sharing=None, off=(), **more):
+def everything(cells):
+    """Labels of cells that have all random numbers in common."""
+    return (0,) * cells, (0,) * cells
+
+
+def sweep(axis, risks, regime, tolerance, sharing=((), ()), off=(), **more):
     silent = Replicates.of(off) if len(off) else None
     replicates = Replicates.of(risks, sharing=sharing)
     return SweepRisks(axis, replicates, regime, tolerance, NAMES, noise_off=silent, **more).verdict()
@@ -250,9 +255,7 @@ def test_common_random_numbers_decide_what_independent_ones_leave_open():
     common = np.random.default_rng(3).lognormal(0, 1.0, 24)
     risks = [common / n for n in N]
     regime = Regime.of(N, [cell.mean() for cell in risks], 1 / N)
-    apart, shared = (
-        sweep(N, risks, regime, 0.15, sharing=sharing) for sharing in (Sharing.nothing(5), Sharing.everything(5))
-    )
+    apart, shared = (sweep(N, risks, regime, 0.15, sharing=sharing) for sharing in (((), ()), everything(5)))
     assert apart.verdict == "inconclusive" and shared.verdict == "match"
     assert shared.ci == pytest.approx((shared.slope,) * 2, abs=1e-12)
 
