@@ -274,8 +274,7 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
     """
     if not rows:
         return Answer("risk", dict.fromkeys(("printed", "noise", "private"), AnswerCell()), ("It was not run.",))
-    known = others or {}
-    subject, own = subject_of(rows), [row for row in rows if row.counted]
+    known, subject = others or {}, subject_of(rows)
     laws = {row.law: {of.word for of in rows if of.part == row.law} for row in rows if row.law}
     said = [one for row in rows if (one := says(row, laws.get(row.law or "", set()) == {"holds"}))]
     named = [other for id in rows[0].noise_of or () for other in known.get(id, ())]
@@ -284,13 +283,14 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
         return Answer(subject, {}, (audits_text(rows),))
     if subject in ("count", "law"):
         return Answer(subject, _as_stated(said), _remarks(rows, known))
+    printed = [row for row in rows if row.counted and row.calibration == "paper" and subject == "risk"]
+    noise = _with_audits(noise_answer(judging, printed, rows[0].id), judging, known)
     if subject == "privacy":
-        noise = _with_audits(noise_answer(judging, (), rows[0].id), judging, known)
         return Answer(subject, {"noise": noise}, _remarks(rows, known))
     risks = [one for one in said if one.about != COUNT]
-    printed = [row for row in own if row.calibration == "paper"]
-    under = {noise: [one for one in risks if noise in noises_of(one.row)] for noise in ("printed", "private", "silent")}
-    noise = _with_audits(noise_answer(judging, printed, rows[0].id), judging, known)
+    under = {
+        column: [one for one in risks if column in noises_of(one.row)] for column in ("printed", "private", "silent")
+    }
     if rows[0].noise_outside:
         noise = AnswerCell(why=f"these runs are outside of {rows[0].noise_outside} (within it: {noise.short})")
     cells = {"printed": together(under["printed"]), "noise": noise, "private": together(under["private"])}
