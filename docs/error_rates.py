@@ -17,7 +17,7 @@ import numpy as np
 
 from dpsco_bench.analysis.looks import FIXED, Look
 from dpsco_bench.analysis.rates import Regime
-from dpsco_bench.analysis.sharing import Sharing
+from dpsco_bench.analysis.sharing import Replicates
 from dpsco_bench.analysis.stages import near
 from dpsco_bench.execution.jobs import PILOT, STAGED_FROM, stage_ends
 from dpsco_bench.kinds.rate import Rate, SweepRisks
@@ -129,10 +129,10 @@ class Design:
     def sweep(self, risks: list[np.ndarray], names: tuple[str, ...], look: Look = FIXED) -> SweepRisks:
         """Return what is judged of some risks, by a bootstrap that the names seed."""
         cells, values = tuple(range(self.cells)), 2.0 ** np.arange(self.cells)
-        sharing = Sharing((0,) * self.cells, (0,) * self.cells if self.common else cells)
+        sharing = (0,) * self.cells, (0,) * self.cells if self.common else cells
         regime = Regime.of(values, [risk.mean(axis=(-2, -1)).max() for risk in risks], 1 / values)
-        together = sharing if self.common or self.data else None
-        return SweepRisks(values, risks, regime, TOLERANCE, names, look=look, sharing=together)
+        together = sharing if self.common or self.data else ((), ())
+        return SweepRisks(values, Replicates.of(risks, sharing=together), regime, TOLERANCE, names, look=look)
 
     def looks(self, risks: list[np.ndarray], names: tuple[str, ...]) -> Iterator[SweepRisks]:
         """Simulate looks at a sweep whose signals near the best go on after the pilot; all at once if R is small."""
@@ -277,7 +277,8 @@ def bends_found(replicates: int, sweeps: int = 200) -> float:
         risks = [m * shared * (1 + 0.02 * source.standard_normal(replicates)) for m in np.exp(-x - 0.2 * x**2)]
         regime = Regime.of(values, [risk.mean() for risk in risks], 1 / values)
         names = ("bends", str(replicates), str(number))
-        sweep = SweepRisks(values, risks, regime, 0.25, names, sharing=Sharing.everything(len(values)))
+        together = Replicates.of(risks, sharing=((0,) * len(values), (0,) * len(values)))
+        sweep = SweepRisks(values, together, regime, 0.25, names)
         found += sweep.verdict().verdict == "inconclusive (bent)"
     return found / sweeps
 

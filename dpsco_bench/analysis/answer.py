@@ -22,7 +22,6 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, get_kind
 from dpsco_bench.claims.parsing import expected_words
 from dpsco_bench.plain import Plain
-from dpsco_bench.privacy.ledger import ROUNDING
 
 YES, NO, OPEN, UNTESTED = WORDS = ("yes", "no", "open", "not tested")
 QUESTIONS = {
@@ -44,7 +43,7 @@ PLACES = ("n", "d", "eps", "kappa")
 """Parameters in the order in which they are named; others follow by name."""
 
 
-class RowWord(NamedTuple):
+class Reading(NamedTuple):
     """One row's word, `YES`, `NO` or `OPEN`, and what it is about: a ``rate`` in a place, or a ``bound``."""
 
     word: str
@@ -100,7 +99,7 @@ def question_of(subject: str, key: str) -> str:
     return QUESTIONS[key] if subject == "risk" else "Is the printed noise private"
 
 
-def says(row: Verdict, law: bool = False) -> RowWord | None:
+def says(row: Verdict, law: bool = False) -> Reading | None:
     """Read one row; None where it says nothing of its claim.
 
     Parameters
@@ -117,14 +116,14 @@ def says(row: Verdict, law: bool = False) -> RowWord | None:
     word = {"confirms": YES, "better": YES, "contradicts": NO}.get(outcome, OPEN)
     word = OPEN if row.scope else word
     about = "count" if kind.counts else ABOUT.get(row.kind, kind.title)
-    return RowWord(word, about, row.part if about == ORDERING else "", row)
+    return Reading(word, about, row.part if about == ORDERING else "", row)
 
 
-def _rate(row: Verdict, law: bool) -> RowWord | None:
+def _rate(row: Verdict, law: bool) -> Reading | None:
     """Read a slope: a law decides it, a growing ratio contradicts an O(), and far below the bound it says nothing."""
     word = {"match": YES, "faster": YES, "fails": NO if row.grows else OPEN}.get(row.word, OPEN)
     if row.law_limit is not None and law:
-        return RowWord(YES if math.isfinite(row.law_limit) else NO, RATE, place_of(row), row)
+        return Reading(YES if math.isfinite(row.law_limit) else NO, RATE, place_of(row), row)
     allowed = max(2.0 * row.tolerance, 0.5 * abs(row.bound_slope))
     too_far = row.word == "faster" and abs(row.slope - row.bound_slope) > allowed and not row.loose
     if row.word == "not_observable" or too_far:
@@ -132,7 +131,7 @@ def _rate(row: Verdict, law: bool) -> RowWord | None:
     share, asks = row.noise_off_share or 0.0, row.calibration != "none" and not (row.noiseless or row.sampling)
     alike = abs(row.noise_off_slope - row.bound_slope) <= row.tolerance  # it gives the exponent too
     by_schedule = word == YES and share >= BY_SCHEDULE and alike and asks
-    return RowWord(word, RATE, place_of(row), row, share if by_schedule else None)
+    return Reading(word, RATE, place_of(row), row, share if by_schedule else None)
 
 
 def place_of(row: Verdict) -> str:
@@ -141,7 +140,7 @@ def place_of(row: Verdict) -> str:
     return {"epsilon": "eps", "norm_kappa": "kappa_q"}.get(name, name)
 
 
-def together(said: Sequence[RowWord]) -> AnswerCell:
+def together(said: Sequence[Reading]) -> AnswerCell:
     """Answer one question from all rows under one noise.
 
     No, else open, else yes where an exponent, ordering or law is met, or a bound alone.
@@ -160,7 +159,7 @@ def together(said: Sequence[RowWord]) -> AnswerCell:
     return AnswerCell(word, marks, _about(firm or said, word))
 
 
-def _about(said: Sequence[RowWord], word: str) -> str:
+def _about(said: Sequence[Reading], word: str) -> str:
     """Say what an answer is about, the weightiest word first: ``open in d (-0.26, bound 1.09); yes in n``."""
     told: list[str] = []
     used: set[tuple[str, str]] = set()
@@ -180,7 +179,7 @@ def _about(said: Sequence[RowWord], word: str) -> str:
     return "; ".join(told)
 
 
-def _slopes(place: str, said: Sequence[RowWord]) -> str:
+def _slopes(place: str, said: Sequence[Reading]) -> str:
     """Name a parameter, with both slopes of the row that is furthest from its bound where none matches it."""
     rows = [one.row for one in said if one.about == RATE and one.place == place]
     if any(row.word == "match" for row in rows) or rows[0].law_limit is not None:  # or a computed law decides
@@ -189,7 +188,7 @@ def _slopes(place: str, said: Sequence[RowWord]) -> str:
     return f"{place} (its slope {worst.slope:.2f}, bound {worst.bound_slope:.2f})"
 
 
-def _order(said: RowWord) -> tuple[int, str]:
+def _order(said: Reading) -> tuple[int, str]:
     return (*PLACES, said.place).index(said.place), said.place
 
 
@@ -203,8 +202,7 @@ def noise_says(noise: Noise) -> str:
 
     A law or an exact minimiser that the statement is about is proven by its law, unless a bound on that is too large.
     """
-    above = noise.bound[0] > noise.epsilon_claimed * (1 + ROUNDING)
-    if noise.status == "proven" or (noise.status == "target_law_only" and not above):
+    if noise.status == "proven" or (noise.status == "target_law_only" and not noise.above):
         return YES
     return NO if noise.status == "exceeds_claim" else OPEN
 
@@ -232,11 +230,11 @@ def noise_answer(judging: Sequence[Verdict], behind: Sequence[Verdict], of: str 
         found = _some_constant(tested, constants)
         ranges = listed(list(dict.fromkeys(str(row.outside) for row in rows if row.outside)))
         return replace(found, why=f"{found.why}; not tested outside of its range ({ranges})") if ranges else found
-    return AnswerCell(*_worst_noise(fixed or tested, of))
+    return _worst_noise(fixed or tested, of)
 
 
-def _worst_noise(rows: Sequence[Verdict], of: str = "") -> tuple[str, dict[str, str], str]:
-    """Word, marks and reason of rows on one noise: no, else open, else yes."""
+def _worst_noise(rows: Sequence[Verdict], of: str = "") -> AnswerCell:
+    """Answer from rows on one noise: no, else open, else yes."""
     read = [(noise_says(row.noise), row.noise, row) for row in rows if row.noise]
     word = next(word for word in (NO, OPEN, YES) if any(own == word for own, *_ in read))
     own = [(noise, row) for found, noise, row in read if found == word]
@@ -249,22 +247,21 @@ def _worst_noise(rows: Sequence[Verdict], of: str = "") -> tuple[str, dict[str, 
         marks["*"] = ""
     elsewhere = judged.id.partition(".")[2] if of and judged.id != of and word == NO else ""
     where = "; ".join(filter(None, (judged.for_class, elsewhere)))
-    return word, marks, worst.measured + f" ({where})" * bool(where)
+    return AnswerCell(word, marks, worst.measured + f" ({where})" * bool(where))
 
 
 def _some_constant(rows: Sequence[Verdict], constants: Iterable[float]) -> AnswerCell:
     """Answer for a theorem that leaves a constant open: yes if one value serves every row."""
     found = {c: _worst_noise([row for row in rows if row.open_value == c]) for c in sorted(constants)}
-    proven = [c for c, (word, *_) in found.items() if word == YES]
-    told = [
-        f"c = {number(c)} {VERBS[word]} ({why})"
-        for c, (word, _, why) in found.items()
-        if word != YES or c in proven[:1]
-    ]
+    proven = [c for c, cell in found.items() if cell.word == YES]
+    told = "; ".join(
+        f"c = {number(c)} {VERBS[cell.word]} ({cell.why})"
+        for c, cell in found.items()
+        if cell.word != YES or c in proven[:1]
+    )
     if proven:
-        return AnswerCell(YES, {"c": f">= {number(proven[0])}", **found[proven[0]][1]}, "; ".join(told))
-    worst = found[max(found)]
-    return AnswerCell(OPEN, worst[1], "; ".join(told))
+        return AnswerCell(YES, {"c": f">= {number(proven[0])}", **found[proven[0]].marks}, told)
+    return AnswerCell(OPEN, found[max(found)].marks, told)
 
 
 def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | None = None) -> Answer:
@@ -277,8 +274,7 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
     """
     if not rows:
         return Answer("risk", dict.fromkeys(("printed", "noise", "private"), AnswerCell()), ("It was not run.",))
-    known = others or {}
-    subject, own = subject_of(rows), [row for row in rows if row.counted]
+    known, subject = others or {}, subject_of(rows)
     laws = {row.law: {of.word for of in rows if of.part == row.law} for row in rows if row.law}
     said = [one for row in rows if (one := says(row, laws.get(row.law or "", set()) == {"holds"}))]
     named = [other for id in rows[0].noise_of or () for other in known.get(id, ())]
@@ -287,30 +283,23 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
         return Answer(subject, {}, (audits_text(rows),))
     if subject in ("count", "law"):
         return Answer(subject, _as_stated(said), _remarks(rows, known))
+    printed = [row for row in rows if row.counted and row.calibration == "paper" and subject == "risk"]
+    noise = _with_audits(noise_answer(judging, printed, rows[0].id), judging, known)
     if subject == "privacy":
-        noise = _with_audits(noise_answer(judging, (), rows[0].id), judging, known)
         return Answer(subject, {"noise": noise}, _remarks(rows, known))
     risks = [one for one in said if one.about != COUNT]
-    printed = [row for row in own if row.calibration == "paper"]
-    under = {noise: [one for one in risks if noise in noises_of(one.row)] for noise in ("printed", "private", "silent")}
-    cells = {
-        "printed": together(under["printed"]),
-        "noise": _outside(rows[0], _with_audits(noise_answer(judging, printed, rows[0].id), judging, known)),
-        "private": together(under["private"]),
+    under = {
+        column: [one for one in risks if column in noises_of(one.row)] for column in ("printed", "private", "silent")
     }
+    if rows[0].noise_outside:
+        noise = AnswerCell(why=f"these runs are outside of {rows[0].noise_outside} (within it: {noise.short})")
+    cells = {"printed": together(under["printed"]), "noise": noise, "private": together(under["private"])}
     cells |= {"silent": together(under["silent"])} if under["silent"] else {}
     counts = [one for id in rows[0].count_of or () for row in known.get(id, ()) if (one := says(row))]
     counted = together([one for one in (*said, *counts) if one.about == COUNT and one.row.calibration != "accounted"])
-    beside = [*_two_noises(rows, cells["noise"]), *_untested(rows, said)]
+    beside = [*_two_noises(rows, noise), *_untested(rows, said)]
     beside += [f"Gradient count as stated: {counted.word}."] * (counted.word != UNTESTED)
     return Answer(subject, cells, (*beside, *_remarks(rows, known)))
-
-
-def _outside(row: Verdict, found: AnswerCell) -> AnswerCell:
-    """Say of runs outside of the range of their privacy theorem that it is not tested, whatever it is within."""
-    if not row.noise_outside:
-        return found
-    return AnswerCell(why=f"these runs are outside of {row.noise_outside} (within it: {found.short})")
 
 
 def _with_audits(found: AnswerCell, judging: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) -> AnswerCell:
@@ -360,7 +349,7 @@ def on_printed_noise(row: Verdict) -> bool:
     return own and not (row.beside or row.control)
 
 
-def _as_stated(said: Sequence[RowWord]) -> dict[str, AnswerCell]:
+def _as_stated(said: Sequence[Reading]) -> dict[str, AnswerCell]:
     """Answer a count or a law for the printed schedule, and for private noise where that changes it."""
     ours = together([one for one in said if one.row.calibration == "accounted"])
     printed = together([one for one in said if one.row.calibration != "accounted"])
@@ -386,7 +375,7 @@ AUDITS = {
 """Word of an audit -> what one and several of them do."""
 
 
-def _untested(rows: Sequence[Verdict], said: Sequence[RowWord]) -> list[str]:
+def _untested(rows: Sequence[Verdict], said: Sequence[Reading]) -> list[str]:
     """Name what was run and says nothing: exponents that no row answers, and why."""
     answered = {one.place for one in said if one.about == RATE}
     found: dict[str, str] = {}

@@ -35,8 +35,6 @@ def band_verdict(
     ``inconclusive``; with the ratio nearest to leaving (or farthest out of) the band. Before the last look every
     interval has to be inside. A measured reference has standard errors of its own.
     """
-    if not 0 <= low < high:
-        raise InputError("band", [low, high], "two numbers 0 <= low < high")
     columns = columns_of(values, mean, stderr, reference)
     _, m, s, r = columns
     if not (r > 0).all():
@@ -53,21 +51,12 @@ def band_verdict(
     return cell_verdict(word, reason + undecided(word, outside, half), columns, ratios, worst)
 
 
-def same_length(name: str, values: ArrayLike, length: int) -> FloatArray:
-    """Convert to a float64 vector of a given length. Raises InputError for another length."""
-    array = np.atleast_1d(np.asarray(values, dtype=np.float64))
-    if array.shape != (length,) or not length:
-        raise InputError(f"shape of {name}", array.shape, f"({length},), not empty")
-    return array
-
-
 def columns_of(*columns: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Values, means, standard errors and what they are compared with, as vectors of one length.
 
-    Raises InputError for other lengths, and for a NaN among means or what they are compared with.
+    Raises InputError for a NaN among means or what they are compared with.
     """
-    length = np.atleast_1d(np.asarray(columns[0])).size
-    x, m, s, b = (same_length(name, column, length) for name, column in zip(COLUMNS, columns, strict=True))
+    x, m, s, b = (np.asarray(column, dtype=np.float64) for column in columns)
     if np.isnan(m).any() or np.isnan(b).any():
         raise InputError("mean, bound", "NaN", "numbers in every cell")
     return x, m, s, b

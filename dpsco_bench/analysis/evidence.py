@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dpsco_bench.analysis.sharing import Replicates, sharing_of
 from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.claims.model import RISK, THRESHOLD
 from dpsco_bench.errors import InputError
@@ -121,6 +122,12 @@ class CellEvidence:
         Where no noise is drawn, a formula that holds the noise has none either.
         """
         return self.context if self.calibration == "none" else replace(self.context, calibration="paper")
+
+
+def replicates_of(cells: Sequence[CellEvidence]) -> Replicates:
+    """Collect the risks of some cells, with what these have in common."""
+    risks, errors = [cell.risks for cell in cells], [cell.numerical_error for cell in cells]
+    return Replicates.of(risks, errors, sharing_of([cell.entry for cell in cells]))
 
 
 def job_evidence(

@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.analysis.bootstrap import FloatArray, summarise
-from dpsco_bench.analysis.evidence import CellEvidence, evidence_of, job_cells
+from dpsco_bench.analysis.bootstrap import FloatArray
+from dpsco_bench.analysis.evidence import CellEvidence, evidence_of, job_cells, replicates_of
 from dpsco_bench.analysis.looks import FIXED, Look
 from dpsco_bench.analysis.noise import Noise, noise_behind
-from dpsco_bench.analysis.sharing import sharing_of
+from dpsco_bench.analysis.sharing import Replicates
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import Bound, bound_modules, compiled, get_bound
@@ -51,16 +51,17 @@ FROM_MEMORY = "from memory"
 """Words in the source of an algorithm whose constants are not read from a paper."""
 
 
-def has_chains(cells: Sequence[CellEvidence]) -> bool:
-    return any("chain_risk" in cell.extras for cell in cells)
+def chains_of(cells: Sequence[CellEvidence]) -> list[CellEvidence]:
+    return [cell for cell in cells if "chain_risk" in cell.extras]
 
 
 def settled(cells: Sequence[CellEvidence]) -> str:
     """Why chains are not to be trusted, in words; empty where they are, and where there are none."""
-    chains = [cell for cell in cells if "chain_risk" in cell.extras]
+    chains = chains_of(cells)
     if not chains:
         return ""
-    return unsettled(max(_worst(cell, "rhat") for cell in chains), min(_worst(cell, "ess") for cell in chains))
+    rhat = max(float(np.max(cell.extras.get("rhat", math.inf))) for cell in chains)  # constant chains have none
+    return unsettled(rhat, min(float(np.min(cell.extras.get("ess", 0.0))) for cell in chains))
 
 
 def unchecked(part: str, verdict: Verdict | None) -> str:
@@ -91,13 +92,6 @@ def uncertified(row: Verdict) -> bool:
     return any(text.startswith(NOT_CERTIFIED) for text in (row.reason, *row.notes))
 
 
-def _worst(cell: CellEvidence, name: str) -> float:
-    values = cell.extras.get(name)
-    if values is None:  # constant chains have none
-        return math.inf if name == "rhat" else 0.0
-    return float(values.max() if name == "rhat" else values.min())
-
-
 def judge_claim(entry: ClaimEntry, load: Load, decided: Decisions = lambda job: None) -> list[Verdict]:
     """Judge every (part, calibration) of a claim's plan entry.
 
@@ -106,7 +100,8 @@ def judge_claim(entry: ClaimEntry, load: Load, decided: Decisions = lambda job: 
     load : callable, job -> (result table, or None where nothing is run; calibrations); with the number of a look too
     decided : callable, job -> what was decided on it
     """
-    return ClaimJudge(entry, load, decided).verdicts()
+    whole = ClaimCells(entry, load, decided)
+    return [whole.verdict(part, calibration) for part in entry.claim.parts for calibration in part.calibrations]
 
 
 def judge_modules(entry: ClaimEntry) -> list[str]:
@@ -122,8 +117,8 @@ def judge_digest(entry: ClaimEntry, *more: str) -> str:
     return code_digest([*more, *judge_modules(entry)], without=frozenset(modules_in(f"{OWN}.{DRAWING}")))
 
 
-class ClaimJudge:
-    """Judges one claim; each table is read once, however many parts and quantities use it."""
+class ClaimCells:
+    """Cells of a claim's jobs; each table is read once, however many parts and quantities use it."""
 
     def __init__(self, entry: ClaimEntry, load: Load, decided: Decisions = lambda job: None) -> None:
         self.claim = entry.claim
@@ -131,54 +126,48 @@ class ClaimJudge:
         self._load = load
         found = {job.decisions: job for job in entry.jobs if job.decisions}
         self.decided = {key: decided(job) for key, job in found.items()}
-        self._cells: dict[tuple[str, int], list[CellEvidence]] = {}
-        self._evidence: dict[tuple[str, str, str, int], list[CellEvidence]] = {}
-
-    def verdicts(self) -> list[Verdict]:
-        return [self.verdict(part, calibration) for part in self.claim.parts for calibration in part.calibrations]
+        self._read: dict[tuple[str, int], list[CellEvidence]] = {}
 
     def verdict(self, part: Part, calibration: str) -> Verdict:
         """Judge a part under a calibration, by the looks that decided its word."""
-        case = Case(self, part, calibration)
-        return replace(case, looks=case.deciding_looks()).verdict()
+        cells = PartCells(self, part, calibration)
+        return replace(cells, looks=cells.deciding_looks()).verdict()
 
-    def evidence(self, part: str, calibration: str, quantity: str = RISK, look: int = 0) -> list[CellEvidence]:
+    def of_part(self, part: str, calibration: str, quantity: str = RISK, look: int = 0) -> list[CellEvidence]:
         """Cells of a part under a calibration, with what is judged of them, by what a look reads (0: by all)."""
-        key, job = (part, calibration, quantity, look), self.jobs[part, calibration]
-        if key not in self._evidence:
-            self._evidence[key] = evidence_of(self.job_cells(job, look), quantity, self.claim.part(part).requires)
-        return self._evidence[key]
+        cells = self.of_job(self.jobs[part, calibration], look)
+        return evidence_of(cells, quantity, self.claim.part(part).requires)
 
-    def job_cells(self, job: Job, look: int = 0) -> list[CellEvidence]:
+    def of_job(self, job: Job, look: int = 0) -> list[CellEvidence]:
         """Each cell of a job by itself, by what a look reads."""
         look = look if job.decisions else 0
-        if (job.name, look) not in self._cells:
-            self._cells[job.name, look] = job_cells(job, *(self._load(job, look) if look else self._load(job)))
-        return self._cells[job.name, look]
+        if (job.name, look) not in self._read:
+            self._read[job.name, look] = job_cells(job, *(self._load(job, look) if look else self._load(job)))
+        return self._read[job.name, look]
 
 
 @dataclass(frozen=True)
-class Case:
-    """One part under one calibration, as its kind judges it.
+class PartCells:
+    """The cells of one part under one calibration, as its kind judges them.
 
     Attributes
     ----------
+    whole : ClaimCells, of the claim that it is a part of
     looks : mapping, the look by which each of its sources is judged; at all replicates where it is not named
-    alone : bool, without its companion, before the last stage
-    only, among : sources that are looked at, if not all; cells and signals whose intervals hold together, if more
+    only, among : sources that are looked at before the last stage, without its companion; cells and signals whose
+        intervals hold together, if more than these
     """
 
-    court: ClaimJudge
+    whole: ClaimCells
     part: Part
     calibration: str
     looks: Mapping[tuple[str, str], Look] = field(default_factory=dict)
-    alone: bool = False
     only: tuple[tuple[str, str], ...] = ()
     among: int = 0
 
-    def at(self, looks: Mapping[tuple[str, str], Look]) -> Case:
-        """Give the case as looks at some of its sources see it, with intervals that hold for all of them."""
-        among = sum(len(self.court.jobs[key].cells) for key in self.sources)
+    def at(self, looks: Mapping[tuple[str, str], Look]) -> PartCells:
+        """Give the cells as looks at some of their sources see them, with intervals that hold for all of them."""
+        among = sum(len(job.cells) for job in self.jobs)
         return replace(self, looks=looks, only=tuple(looks), among=among if len(looks) < len(self.sources) else 0)
 
     def look_at(self, source: tuple[str, str]) -> Look:
@@ -190,14 +179,14 @@ class Case:
         return self.look_at(self.sources[0])
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         """Name of the word among those of the claim."""
         return f"{self.part.id}.{self.calibration}"
 
     @property
     def names(self) -> tuple[str, str, str]:
         """(claim, part, calibration): seeds bootstraps."""
-        return self.court.claim.id, self.part.id, self.calibration
+        return self.whole.claim.id, self.part.id, self.calibration
 
     @cached_property
     def sources(self) -> list[tuple[str, str]]:
@@ -207,73 +196,58 @@ class Case:
     @property
     def silent_sources(self) -> list[tuple[str, str]]:
         """The same for the companion without noise; empty where the part has none."""
-        return self._sources("none") if self.part.noise_off and not self.alone else []
+        return self._sources("none") if self.part.noise_off and not self.only else []
 
     def _sources(self, calibration: str) -> list[tuple[str, str]]:
         part = self.part
         if part.plans:
             return [(part.id, calibration)]
-        used = [(used, calibration) for used in part.uses if (used, calibration) in self.court.jobs]
+        used = [(used, calibration) for used in part.uses if (used, calibration) in self.whole.jobs]
         return list(part.rules.sources(self, used))
+
+    @cached_property
+    def jobs(self) -> list[Job]:
+        """Jobs of the sources."""
+        return [self.whole.jobs[key] for key in self.sources]
 
     @cached_property
     def cells(self) -> list[CellEvidence]:
         """The judged cells, with what is judged of them."""
-        return [cell for key in self.sources for cell in self._cells(key)]
+        return [cell for key in self.sources for cell in self.cells_of(key)]
 
-    def _cells(self, source: tuple[str, str]) -> list[CellEvidence]:
-        return self.court.evidence(*source, self.part.quantity, self.look_at(source).number)
+    def cells_of(self, source: tuple[str, str]) -> list[CellEvidence]:
+        return self.whole.of_part(*source, self.part.quantity, self.look_at(source).number)
+
+    @cached_property
+    def silent_cells(self) -> list[CellEvidence]:
+        return [cell for key in self.silent_sources for cell in self.whole.of_part(*key, self.part.quantity)]
+
+    @cached_property
+    def replicates(self) -> Replicates:
+        return replicates_of(self.cells)
 
     def confidence(self, early: float) -> FloatArray:
         """Level of each cell's interval: ``early`` before its last stage."""
         return np.concatenate(
-            [np.full(len(self._cells(key)), self.look_at(key).confidence(early)) for key in self.sources]
+            [np.full(len(self.cells_of(key)), self.look_at(key).confidence(early)) for key in self.sources]
         )
-
-    @cached_property
-    def silent_cells(self) -> list[CellEvidence]:
-        return [cell for key in self.silent_sources for cell in self.court.evidence(*key, self.part.quantity)]
-
-    def risk_cells(self, part: str) -> list[CellEvidence]:
-        """Cells of a part under this calibration, with their risks whatever quantity is judged."""
-        return self.court.evidence(part, self.calibration)
-
-    def used_cells(self, number: int) -> list[CellEvidence]:
-        return self._cells(self.sources[number])
 
     @property
     def risk_kind(self) -> str | None:
         """Kind of the judged risks; None if no risks are judged."""
         if self.part.quantity != RISK or self.part.rules.counts or self.part.rules.judges_noise:
             return None
-        cells = [cell for key in self.sources for cell in self.court.jobs[key].cells]
-        return ", ".join(dict.fromkeys(map(risk_kind_of, cells))) or None
+        return ", ".join(dict.fromkeys(risk_kind_of(cell) for job in self.jobs for cell in job.cells)) or None
 
     @property
     def profile(self) -> str:
-        return self.court.jobs[self.sources[0]].profile
-
-    @property
-    def swept(self) -> list[float]:
-        return [cell.value for cell in self.cells]
-
-    @property
-    def swept_parameter(self) -> str:
-        return str(self.cells[0].entry.parameter)
+        return self.jobs[0].profile
 
     @property
     def values(self) -> list[float]:
         """Values that a slope is fitted on: the part's axis, or else the swept parameter."""
-        return self.on_axis(self.cells)
-
-    @property
-    def parameter(self) -> str:
-        return self.part.axis or self.swept_parameter
-
-    def on_axis(self, cells: Sequence[CellEvidence]) -> list[float]:
-        """Evaluate the part's axis, or else the swept parameter, at some cells."""
         axis = compiled(self.part.bound, self.part.axis) if self.part.axis else None
-        return [axis(cell.printed) if axis else cell.value for cell in cells]
+        return [axis(cell.printed) if axis else cell.value for cell in self.cells]
 
     @property
     def bound(self) -> Bound:
@@ -286,26 +260,19 @@ class Case:
 
     @property
     def columns(self) -> tuple[list[float], FloatArray, FloatArray]:
-        return (self.values, *means(self.cells))
+        """Values, means and standard errors."""
+        return self.values, self.replicates.mean, self.replicates.stderr
 
     @property
     def dof(self) -> FloatArray:
-        return dof_of(self.cells)
+        return self.replicates.dof
 
     def fit(self) -> RateFit:
-        cells = self.cells
-        return fit_rate(
-            self.values,
-            [cell.risks for cell in cells],
-            self.names,
-            alpha=self.look.alpha,
-            numerical_errors=[cell.numerical_error for cell in cells],
-            sharing=sharing_of([cell.entry for cell in cells]),
-        )
+        return fit_rate(self.values, self.replicates, self.names, alpha=self.look.alpha)
 
     def with_slope(self, verdict: Verdict, formula: Sequence[float] | None = None) -> Verdict:
         """Add the measured slope, and a formula's if given, to a verdict that is not about slopes."""
-        alone = self.parameter == GRID or len(set(self.values)) < 2
+        alone = (self.part.axis or self.cells[0].entry.parameter) == GRID or len(set(self.values)) < 2
         if alone or len({cell.entry.method for cell in self.cells}) > 1:
             return verdict
         fit = self.fit()
@@ -315,20 +282,23 @@ class Case:
 
     def deciding_looks(self) -> dict[tuple[str, str], Look]:
         """Return the looks that decided a word at its sources; the last one where none did."""
-        groups: dict[str, list[Job]] = {}
-        for key in self.sources:
-            groups.setdefault(self.court.jobs[key].decisions, []).append(self.court.jobs[key])
-        asks = self.part.rules.asks(self.part)
-        decided = {own: self.court.decided.get(own) if asks else None for own in groups}
-        looks = {own: Look.at(groups[own], found.looks[self.word]) for own, found in decided.items() if found}
-        return {key: looks.get(self.court.jobs[key].decisions, FIXED) for key in self.sources}
+        if not self.part.rules.asks(self.part):
+            return {}
+        groups: dict[str, dict[tuple[str, str], Job]] = {}
+        for key, job in zip(self.sources, self.jobs, strict=True):
+            groups.setdefault(job.decisions, {})[key] = job
+        looks = dict[tuple[str, str], Look]()
+        for decisions, jobs in groups.items():
+            if found := self.whole.decided.get(decisions):
+                looks |= dict.fromkeys(jobs, Look.at([*jobs.values()], found.looks[self.name]))
+        return looks
 
     def _staged(self) -> Plain:
         """How many replicates a row rests on, and of the stages of its longest runs which one decided it."""
         looks = {key: self.look_at(key) for key in self.sources}
         key = max(looks, key=lambda own: (looks[own].number > 0, looks[own].share))
-        job, look = self.court.jobs[key], looks[key]
-        found = self.court.decided.get(job.decisions)
+        job, look = self.whole.jobs[key], looks[key]
+        found = self.whole.decided.get(job.decisions)
         end = found.up_to(job, look.number)[-1].end if found else job.replicates
         told: Plain = {"replicates": end * job.data_sets if self.part.runs else 0}
         if not (found and look.number):
@@ -340,18 +310,16 @@ class Case:
     def verdict(self) -> Verdict:
         """Judge it by its looks."""
         part, calibration = self.part, self.calibration
-        jobs = [self.court.jobs[key] for key in self.sources]
-        needed = jobs + [self.court.jobs[key] for key in self.silent_sources]
+        needed = self.jobs + [self.whole.jobs[key] for key in self.silent_sources]
         skipped = next((job.skipped for job in needed if job.skipped), "")
-        if skipped:
-            verdict, notes = Verdict(f"{SKIPPED}: {skipped}", part.kind, skipped), [part.note_on(calibration)]
-        else:
+        verdict, circumstances = Verdict(f"{SKIPPED}: {skipped}", part.kind, skipped), tuple[str, ...]()
+        if not skipped:
             judged = replace(part.rules.judge(self), kind=part.kind)
             verdict = gated(judged, part.rules.of_the_law, self._distrust())
             circumstances = self._circumstances(needed, verdict.fitted or ())
-            notes = [*verdict.notes, part.note_on(calibration), *circumstances]
+        notes = (part.aside, part.asks_no_privacy, *verdict.notes, part.note_on(calibration), *circumstances)
         silent = bool(skipped or part.noiseless) or calibration == "none"
-        own = (self.court.evidence(one.id, calibration, part.quantity) for one in self._own_parts)
+        own = (self.whole.of_part(one.id, calibration, part.quantity) for one in self._own_parts)
         noise = None if silent else verdict.noise or noise_behind(cell.charged for cells in own for cell in cells)
         verdict = replace(verdict, reservations=reservations_of(part, calibration, verdict, noise))
         if noise and "epsilon_real" in part.rules.fields:
@@ -359,26 +327,26 @@ class Case:
         return replace(
             verdict,
             sentence=part.rules.sentence(verdict),
-            id=self.court.claim.id,
+            id=self.whole.claim.id,
             part=part.id,
             calibration=calibration,
-            profile=jobs[0].profile,
+            profile=self.profile,
             **({"replicates": 0} if skipped else self._staged()),
-            key=jobs[0].key,
+            key=self.jobs[0].key,
             expected=part.expected,
-            notes=tuple(filter(None, (part.aside, part.asks_no_privacy, *notes))),
+            notes=tuple(filter(None, notes)),
             **self._stated(),
             open_value=self._open_value() if calibration == "paper" else None,
-            scope=self._scope(jobs[0].profile),
+            scope=self._scope(),
             risk_kind=None if skipped else self.risk_kind,
             noise=noise,
             **(self._of_paper() if noise and calibration == "paper" else {}),
-            **self._swept(verdict, jobs[0]),
+            **self._swept(verdict),
         )
 
     def _stated(self) -> Plain:
         """Fields of a row that the claim's file states."""
-        part, claim = self.part, self.court.claim
+        part, claim = self.part, self.whole.claim
         return {
             **{name: getattr(part, name) or None for name in OF_PART},
             **{name: getattr(claim, name) or None for name in ("states", "noise_outside")},
@@ -387,15 +355,15 @@ class Case:
             "band_of": "ours" if part.band_of == "ours" else None,
         }
 
-    def _scope(self, profile: str) -> str | None:
+    def _scope(self) -> str | None:
         """Tell which of the statement's values were run, if not all."""
-        parts = [self.court.claim.part(source) for source, _ in self.sources] if self.part.rules.by_value else []
-        return ", ".join(dict.fromkeys(filter(None, (part.scope(profile) for part in parts)))) or None
+        parts = [self.whole.claim.part(source) for source, _ in self.sources] if self.part.rules.by_value else []
+        return ", ".join(dict.fromkeys(filter(None, (part.scope(self.profile) for part in parts)))) or None
 
     @property
     def _own_parts(self) -> list[Part]:
         """Parts whose rows are judged; a reference under another calibration is none."""
-        return [self.court.claim.part(part) for part, calibration in self.sources if calibration == self.calibration]
+        return [self.whole.claim.part(part) for part, calibration in self.sources if calibration == self.calibration]
 
     def _of_paper(self) -> Plain:
         """Say of the paper's noise whether all its constants are from memory, what corrects it, and what it leaves."""
@@ -419,13 +387,14 @@ class Case:
         signals = signal_notes(self.cells, fitted) if grid else ()
         return (*signals, *sorted({f"judged from results present; {j.present}" for j in jobs if j.present}))
 
-    def _swept(self, verdict: Verdict, job: Job) -> Plain:
+    def _swept(self, verdict: Verdict) -> Plain:
         """Return the swept parameter, or one per cell if the cells come from several sweeps."""
         if self.part.rules.mixes_sweeps and verdict.values:
             names = [cell.entry.parameter for cell in self.cells]
             if len(set(names)) > 1 and len(names) == len(verdict.values):
                 return {"parameter": ", ".join(dict.fromkeys(names)), "parameters": tuple(names)}
-        return {"parameter": self.part.axis or (job.cells[0].parameter if job.cells else "")}
+        cells = self.jobs[0].cells
+        return {"parameter": self.part.axis or (cells[0].parameter if cells else "")}
 
     def _distrust(self) -> str:
         """Why the chains that a part rests on are not certified; empty where they are, and where there are none."""
@@ -434,21 +403,12 @@ class Case:
             return ""
         reasons = [settled(self.cells)]
         for source, own in self.sources:
-            drawn = self.court.claim.part(source)
-            if not drawn.rules.knows_the_law and has_chains(self.court.evidence(source, own, part.quantity)):
-                checks = [p for p in self.court.claim.parts if p.id == drawn.checked_by]
-                found = self.court.verdict(checks[0], checks[0].calibrations[0]) if checks else None
+            drawn = self.whole.claim.part(source)
+            if not drawn.rules.knows_the_law and chains_of(self.whole.of_part(source, own, part.quantity)):
+                checks = [p for p in self.whole.claim.parts if p.id == drawn.checked_by]
+                found = self.whole.verdict(checks[0], checks[0].calibrations[0]) if checks else None
                 reasons.append(unchecked(drawn.checked_by, found))
         return next(filter(None, reasons), "")
-
-
-def dof_of(cells: Sequence[CellEvidence]) -> FloatArray:
-    return np.array([summarise(cell.risks, cell.numerical_error).dof for cell in cells])
-
-
-def means(cells: Sequence[CellEvidence]) -> tuple[FloatArray, FloatArray]:
-    summaries = [summarise(cell.risks, cell.numerical_error) for cell in cells]
-    return np.array([s.mean for s in summaries]), np.array([s.stderr for s in summaries])
 
 
 def reservations_of(part: Part, calibration: str, verdict: Verdict, noise: Noise | None) -> tuple[str, ...]:

@@ -87,6 +87,11 @@ class Noise(Record):
         return self.epsilon_real, self.epsilon_real_kind
 
     @property
+    def above(self) -> bool:
+        """Check whether the bound is above the claim."""
+        return self.bound[0] > self.epsilon_claimed * (1.0 + ROUNDING)
+
+    @property
     def excess(self) -> float:
         """Bound over claimed epsilon; NaN without a bound."""
         return self.bound[0] / self.epsilon_claimed
@@ -120,9 +125,8 @@ class Noise(Record):
     @property
     def sequence_exceeds(self) -> bool:
         """Check whether the query sequence is known to exceed the claim, and nothing is known of the output."""
-        above = self.epsilon_real > self.epsilon_claimed * (1.0 + ROUNDING)
         open_ = self.status == "unproven" and self.epsilon_of == SEQUENCE and not self.declared
-        return open_ and above and self.epsilon_real_kind in ("lower", "exact")
+        return open_ and self.above and self.epsilon_real_kind in ("lower", "exact")
 
     @property
     def elsewhere(self) -> str:
@@ -144,16 +148,13 @@ class Noise(Record):
     def nominal(self) -> bool:
         """Check whether nothing but nominal constants stands between a bound and a proof, or a refutation."""
         bound, kind = self.bound
-        within = bound <= self.epsilon_claimed * (1.0 + ROUNDING)
-        decides = ("upper", "exact") if within else ("lower", "exact")
+        decides = ("lower", "exact") if self.above else ("upper", "exact")
         return not math.isnan(bound) and self.status == "unproven" and kind in decides and not self.sequence_exceeds
 
     @property
     def _law_exceeds(self) -> bool:
         """Check whether not even the target law is proven, its bound being above the claim."""
-        bound, kind = self.bound
-        above = bound > self.epsilon_claimed * (1.0 + ROUNDING)
-        return self.status == "target_law_only" and kind == "upper" and above
+        return self.status == "target_law_only" and self.bound[1] == "upper" and self.above
 
     @property
     def _why_unproven(self) -> str:

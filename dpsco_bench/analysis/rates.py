@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtrc, fdtrc
 
 from dpsco_bench.analysis.bootstrap import FloatArray
-from dpsco_bench.analysis.cells import same_length
 from dpsco_bench.analysis.sharing import Replicates, residual_noise
 from dpsco_bench.analysis.slopes import LOG_ERROR_FLOOR, RateFit, bound_slope, bounded_errors
 
@@ -62,7 +61,7 @@ class Regime:
         cells = np.size(swept)
         usual = {"full": named, "starts": np.full(cells, np.nan), "limits": np.full(cells, MOVED)}
         columns = {"swept": swept, "means": means, "named": named, **usual, **more}
-        return cls(**{name: same_length(name, column, cells) for name, column in columns.items()})
+        return cls(**{name: np.asarray(column, dtype=np.float64) for name, column in columns.items()})
 
     @property
     def shares(self) -> FloatArray:
@@ -116,14 +115,11 @@ class Regime:
             where = f"no {parameter} that was run moves them, and the formula does not tell which would"
         elif not self._decline > 0:
             where = f"it takes {parameter} beyond {_exact(self.swept.max())}, the largest that was run"
-        elif self._at_its_least(parameter):
+        elif self.swept.min() <= _floor(parameter):
             where = NO_SMALLER.format(parameter)
         else:
             where = f"it takes {parameter} below {_exact(self.swept.min())}, the smallest that was run"
         return f"the runs hardly move at {parameter} = {at}; {where}"
-
-    def _at_its_least(self, parameter: str) -> bool:
-        return parameter in COUNTS and bool(self.swept.min() <= LEAST_COUNT)
 
     def _would_show(self, least: int, factor: float, parameter: str) -> str:
         """Between which values of the parameter a sweep would show the rate, or beyond which that were run."""
@@ -188,7 +184,7 @@ class Regime:
 
     def _at_the_least(self, end: _End, parameter: str) -> str:
         """Where nothing tells a size but the formula, from the last cell on, whose share may be at its cap."""
-        if not end.upwards and self._at_its_least(parameter):
+        if not end.upwards and self.swept.min() <= _floor(parameter):
             return NO_SMALLER.format(parameter)
         farthest = self.swept.max() * FARTHEST if end.upwards else self.swept.min() / FARTHEST
         if (end.edge > farthest) == end.upwards:
@@ -268,6 +264,7 @@ def _window(ends: Sequence[_End]) -> tuple[float, float]:
 
 
 def _floor(parameter: str) -> float:
+    """Least value of a parameter, 0 where there is always a smaller one."""
     return LEAST_COUNT if parameter in COUNTS else 0.0
 
 

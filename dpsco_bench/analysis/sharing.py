@@ -6,53 +6,35 @@ covariance is that of the replicates, or of the data sets, whose share in them i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpsco_bench.analysis.bootstrap import FloatArray, as_cell, satterthwaite, summarise
+from dpsco_bench.analysis.bootstrap import CellSummary, FloatArray, as_cell, satterthwaite, summarise
 from dpsco_bench.execution.cell import Cell, placeless
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.registry import problem_class
 
 Estimate = tuple[FloatArray, float]
 """Covariance of the residuals, shape ``(cells, cells)``, and the degrees of freedom behind its trace."""
+Labels = tuple[int, ...]
+"""Of cells: equal where these have the same random numbers."""
 
 
-@dataclass(frozen=True)
-class Sharing:
-    """Labels of cells, equal where their data set j, or their replicate r, has the same random numbers for every one.
-
-    Where replicates are shared, their data sets are too.
-    """
-
-    data_sets: tuple[int, ...]
-    replicates: tuple[int, ...]
-
-    @classmethod
-    def nothing(cls, cells: int) -> Sharing:
-        """Every cell has random numbers of its own."""
-        return cls(tuple(range(cells)), tuple(range(cells)))
-
-    @classmethod
-    def everything(cls, cells: int) -> Sharing:
-        """Assume common random numbers in all cells."""
-        return cls((0,) * cells, (0,) * cells)
-
-
-def sharing_of(cells: Sequence[Cell]) -> Sharing:
-    """Tell what some cells share, as `Cell.data_key` and `Cell.run_key` name their streams.
+def sharing_of(cells: Sequence[Cell]) -> tuple[Labels, Labels]:
+    """Label cells by their data sets, and by their runs, as `Cell.data_key` and `Cell.run_key` name their streams.
 
     Data depend on the problem, n and d; the noise on algorithm, epsilon and delta besides. Replicates of a problem that
     draws a sample for each one also share this sample wherever data sets would be shared.
     """
-    data = _labels(cells, _data)
-    per_sample = [problem_class(cell.problem).draws_per_replicate for cell in cells]
-    noise = _labels(cells, lambda cell: (_data(cell), cell.algorithm, float(cell.epsilon), float(cell.delta)))
-    joined = (("data", d) if sample else ("run", r) for d, r, sample in zip(data, noise, per_sample, strict=True))
-    return Sharing(data, _numbered(joined))
+    data = _numbered(map(_data, cells))
+    noise = ((d, cell.algorithm, float(cell.epsilon), float(cell.delta)) for d, cell in zip(data, cells, strict=True))
+    per_sample = (problem_class(cell.problem).draws_per_replicate for cell in cells)
+    joined = (d if sample else ("run", r) for d, r, sample in zip(data, noise, per_sample, strict=True))
+    return data, _numbered(joined)
 
 
 def _data(cell: Cell) -> Hashable:
@@ -63,11 +45,7 @@ def _data(cell: Cell) -> Hashable:
     return cell.problem, cell.n, cell.d, dumps_canonical(options)
 
 
-def _labels(cells: Sequence[Cell], key: Callable[[Cell], Hashable]) -> tuple[int, ...]:
-    return _numbered(key(cell) for cell in cells)
-
-
-def _numbered(keys: Iterable[Hashable]) -> tuple[int, ...]:
+def _numbered(keys: Iterable[Hashable]) -> Labels:
     """Numbers in order of first appearance."""
     known: dict[Hashable, int] = {}
     return tuple(known.setdefault(key, len(known)) for key in keys)
@@ -75,21 +53,62 @@ def _numbered(keys: Iterable[Hashable]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Replicates:
-    """Random numbers behind the means of some cells, one entry per cell; errors are those of exactly computed cells."""
+    """Risks behind the means of some cells, and the random numbers that these have in common; one entry per cell.
 
-    risks: Sequence[ArrayLike]
-    numerical_errors: Sequence[float | None]
-    sharing: Sharing
+    Attributes
+    ----------
+    risks : arrays ``(signals, data_sets, replicates)``; of several signals the largest mean counts
+    errors : absolute numerical errors of exactly computed cells, None for random ones
+    data_sets, runs : labels, equal where the data set j, or the replicate r, of cells has the same random numbers for
+        every one; where runs are shared, their data sets are too
+    """
+
+    risks: Sequence[FloatArray]
+    errors: Sequence[float | None]
+    data_sets: Labels
+    runs: Labels
+
+    @classmethod
+    def of(
+        cls, risks: Sequence[ArrayLike], errors: Sequence[float | None] = (), sharing: tuple[Labels, Labels] = ((), ())
+    ) -> Replicates:
+        """Take risks ``([[signals,] data_sets,] replicates)``; unless told, cells are random and share nothing."""
+        apart = tuple(range(len(risks)))
+        return cls(list(map(as_cell, risks)), errors or [None] * len(risks), *(own or apart for own in sharing))
+
+    def take(self, cells: Sequence[int]) -> Replicates:
+        """Keep some of the cells."""
+        data_sets, runs = (tuple(own[cell] for cell in cells) for own in (self.data_sets, self.runs))
+        return Replicates([self.risks[cell] for cell in cells], [self.errors[cell] for cell in cells], data_sets, runs)
+
+    @cached_property
+    def summaries(self) -> list[CellSummary]:
+        return [summarise(risks, error) for risks, error in zip(self.risks, self.errors, strict=True)]
+
+    @property
+    def mean(self) -> FloatArray:
+        return np.array([cell.mean for cell in self.summaries])
+
+    @property
+    def stderr(self) -> FloatArray:
+        return np.array([cell.stderr for cell in self.summaries])
+
+    @property
+    def dof(self) -> FloatArray:
+        return np.array([cell.dof for cell in self.summaries])
+
+    @property
+    def labels(self) -> list[tuple[str, int]]:
+        """Labels of cells, equal where these are not independent: by data sets where several are, else by runs."""
+        columns = zip(self.risks, self.data_sets, self.runs, strict=True)
+        return [("data", data) if risks.shape[1] > 1 else ("run", run) for risks, data, run in columns]
 
     def groups(self) -> list[list[int]]:
-        """Cells that are not independent, two or more in each group: by data sets where several are, else by runs."""
+        """Random cells that are not independent, two or more in each group."""
         found: dict[tuple[str, int], list[int]] = {}
-        for cell, (risks, error) in enumerate(zip(self.risks, self.numerical_errors, strict=True)):
-            if error is not None:
-                continue
-            by_data = as_cell(risks).shape[1] > 1
-            label = ("data", self.sharing.data_sets[cell]) if by_data else ("run", self.sharing.replicates[cell])
-            found.setdefault(label, []).append(cell)
+        for cell, (label, error) in enumerate(zip(self.labels, self.errors, strict=True)):
+            if error is None:
+                found.setdefault(label, []).append(cell)
         return [group for group in found.values() if len(group) > 1]
 
     def parts(self, group: Sequence[int], operator: FloatArray) -> list[FloatArray]:
@@ -99,10 +118,9 @@ class Replicates:
         """
         sums: dict[int, FloatArray] = {}
         for cell in group:
-            summary = summarise(self.risks[cell])
-            share = as_cell(self.risks[cell])[summary.signal] / summary.mean
-            own = operator[:, cell][:, None, None] * share
-            label = self.sharing.replicates[cell]
+            summary = self.summaries[cell]
+            own = operator[:, cell][:, None, None] * (self.risks[cell][summary.signal] / summary.mean)
+            label = self.runs[cell]
             sums[label] = sums[label] + own if label in sums else own
         return list(sums.values())
 

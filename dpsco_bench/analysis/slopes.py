@@ -11,20 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 from dpsco_bench.analysis.bootstrap import (
     CONFIDENCE,
     RESAMPLES,
-    CellSummary,
     FloatArray,
-    as_cell,
     bootstrap_rng,
     corrected_interval,
     resampled_means,
     satterthwaite,
     simultaneous_quantile,
     student_factor,
-    summarise,
     variance_of_mean,
 )
 from dpsco_bench.analysis.looks import EARLY, LEVEL
-from dpsco_bench.analysis.sharing import Sharing
+from dpsco_bench.analysis.sharing import Replicates
 from dpsco_bench.errors import InputError
 
 LOG_ERROR_FLOOR = 1e-3
@@ -63,10 +60,6 @@ class RateFit:
     nonpositive: tuple[int, ...] = ()
     no_error: tuple[int, ...] = ()
     floored: float = 0.0
-
-    def places(self, cells: Sequence[int], parameter: str) -> str:
-        """Where some cells lie, such as ``n = 128, 256``."""
-        return f"{parameter or 'value'} = " + ", ".join(f"{self.values[i]:g}" for i in cells)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -115,11 +108,9 @@ def bound_slope(values: ArrayLike, bounds: ArrayLike, weights: ArrayLike | None 
 
 def fit_rate(
     values: ArrayLike,
-    risks_by_cell: Sequence[ArrayLike],
+    replicates: Replicates,
     names: Sequence[str],
     *,
-    numerical_errors: Sequence[float | None] | None = None,
-    sharing: Sharing | None = None,
     resamples: int = RESAMPLES,
     alpha: float = LEVEL,
 ) -> RateFit:
@@ -129,38 +120,19 @@ def fit_rate(
     largest signal and the weights anew. The interval stands about the slope less its bias (`corrected_interval`), while
     the slope is that of the means. It is widened for small samples: by what resampling lacks of the slope's variance,
     and by the Student factor at Welch-Satterthwaite degrees of freedom, fewer where tails are heavy (`variance_dof`).
-    It misses the truth in a share ``alpha``. Exact cells are perturbed by their absolute numerical error, None for
-    random ones. Raises InputError if values are not positive or all equal, lengths differ, or cells that share data
-    sets or replicates have different numbers of them.
-
-    Risks of a cell have the shape ``(replicates,)``, ``(data_sets, replicates)`` or ``(signals, data_sets,
-    replicates)``; with signals, the largest mean over them is fitted.
+    It misses the truth in a share ``alpha``. Exact cells are perturbed by their numerical error. Raises InputError if
+    values are not positive or all equal, or cells that share data sets or replicates have different numbers of them.
     """
-    errors = [None] * len(risks_by_cell) if numerical_errors is None else list(numerical_errors)
-    sharing = Sharing.nothing(len(risks_by_cell)) if sharing is None else sharing
-    sizes = (np.size(values), len(risks_by_cell), len(errors), len(sharing.data_sets))
-    if len(set(sizes)) > 1:
-        raise InputError("numbers of values, risks, numerical errors, labels", sizes, "equal")
-    cells = [summarise(risks, error) for risks, error in zip(risks_by_cell, errors, strict=True)]
-    fit = _point_fit(np.asarray(values, dtype=np.float64), cells)
+    fit = _point_fit(np.asarray(values, dtype=np.float64), replicates)
     if fit.nonpositive or fit.no_error:
         return fit
-    means, variances = _resampled(risks_by_cell, errors, sharing, bootstrap_rng(*names), resamples)
-    precision = _precision(fit, cells, risks_by_cell, errors, sharing)
-    together = [
-        ("data", data) if as_cell(risks).shape[1] > 1 else ("run", run)
-        for risks, data, run in zip(risks_by_cell, sharing.data_sets, sharing.replicates, strict=True)
-    ]
-    biases = 2.0 if any(as_cell(risks).shape[0] > 1 for risks in risks_by_cell) else 1.0
-    return _with_interval(fit, means, variances, precision, together, alpha, biases)
+    resampled = _resampled(replicates, bootstrap_rng(*names), resamples)
+    return _with_interval(fit, replicates, *resampled, alpha)
 
 
-def _point_fit(values: FloatArray, cells: Sequence[CellSummary]) -> RateFit:
-    x = _log_positive("parameter values", values)
-    mean = np.array([cell.mean for cell in cells])
-    stderr = np.array([cell.stderr for cell in cells])
+def _point_fit(values: FloatArray, replicates: Replicates) -> RateFit:
+    x, mean, stderr, dof = _log_positive("parameter values", values), replicates.mean, replicates.stderr, replicates.dof
     log_errors = np.divide(stderr, mean, out=np.full(len(x), np.nan), where=mean > 0)
-    dof = [cell.dof for cell in cells]
     weights = log_weights(log_errors, dof)
     coefficients = _slope_coefficients(x, weights)  # refuses values that are all equal
     return RateFit(
@@ -170,49 +142,38 @@ def _point_fit(values: FloatArray, cells: Sequence[CellSummary]) -> RateFit:
         values=tuple(values.tolist()),
         mean=tuple(mean.tolist()),
         stderr=tuple(stderr.tolist()),
-        dof=tuple(dof),
+        dof=tuple(dof.tolist()),
         weights=tuple(weights.tolist()),
         nonpositive=tuple(np.flatnonzero(mean <= 0).tolist()),
         no_error=tuple(np.flatnonzero(np.isnan(stderr)).tolist()),
     )
 
 
-def _resampled(
-    risks_by_cell: Sequence[ArrayLike],
-    errors: Sequence[float | None],
-    sharing: Sharing,
-    rng: np.random.Generator,
-    resamples: int,
-) -> tuple[FloatArray, FloatArray]:
+def _resampled(replicates: Replicates, rng: np.random.Generator, resamples: int) -> tuple[FloatArray, FloatArray]:
     """Bootstrap means and their variances, ``(cells, resamples)``: what cells share is drawn once for all of them."""
-    means, variances = np.empty((2, len(risks_by_cell), resamples))
+    risks, data_sets, runs = replicates.risks, replicates.data_sets, replicates.runs
+    means, variances = np.empty((2, len(risks), resamples))
     drawn: dict[int, NDArray[np.int64]] = {}
-    for label in dict.fromkeys(sharing.replicates):
-        group = [cell for cell, own in enumerate(sharing.replicates) if own == label]
-        random = [cell for cell in group if errors[cell] is None]
+    for label in dict.fromkeys(runs):
+        group = [cell for cell, own in enumerate(runs) if own == label]
+        random = [cell for cell in group if replicates.errors[cell] is None]
         for cell in (cell for cell in group if cell not in random):
-            exact = summarise(risks_by_cell[cell], errors[cell])
+            exact = replicates.summaries[cell]
             means[cell] = exact.mean + exact.stderr * rng.standard_normal(resamples)
             variances[cell] = exact.stderr**2
         if not random:
             continue
-        data, count = sharing.data_sets[random[0]], as_cell(risks_by_cell[random[0]]).shape[1]
-        if sharing.data_sets.count(data) > 1 and data not in drawn:
+        data, count = data_sets[random[0]], risks[random[0]].shape[1]
+        if data_sets.count(data) > 1 and data not in drawn:
             drawn[data] = rng.integers(count, size=(resamples, count))
         if data in drawn and drawn[data].shape[1] != count:
             raise InputError("data sets per cell", [drawn[data].shape[1], count], "equal where cells share their data")
-        chosen = [risks_by_cell[cell] for cell in random]
+        chosen = [risks[cell] for cell in random]
         means[random], variances[random] = resampled_means(chosen, rng, resamples, drawn.get(data))
     return means, variances
 
 
-def _precision(
-    fit: RateFit,
-    cells: Sequence[CellSummary],
-    risks_by_cell: Sequence[ArrayLike],
-    errors: Sequence[float | None],
-    sharing: Sharing,
-) -> tuple[float, float]:
+def _precision(fit: RateFit, replicates: Replicates) -> tuple[float, float]:
     """By how much a bootstrap's spread of the slope is too small, and the degrees of freedom of the slope's variance.
 
     The slope is linear in the log means, so that its error is that of the mean of ``sum_i c_i risk_i / mean_i`` over
@@ -221,13 +182,13 @@ def _precision(
     coefficients = _slope_coefficients(np.log(fit.values), np.array(fit.weights)) / np.array(fit.mean)
     groups: dict[int, dict[int, FloatArray]] = {}
     known = 0.0
-    for number, (cell, risks, error) in enumerate(zip(cells, risks_by_cell, errors, strict=True)):
-        if error is not None:
+    for number, cell in enumerate(replicates.summaries):
+        if replicates.errors[number] is not None:
             known += float(coefficients[number] * cell.stderr) ** 2
             continue
-        own = groups.setdefault(sharing.data_sets[number], {})
-        share = coefficients[number] * as_cell(risks)[cell.signal]
-        own[sharing.replicates[number]] = own.get(sharing.replicates[number], 0.0) + share
+        own = groups.setdefault(replicates.data_sets[number], {})
+        label, share = replicates.runs[number], replicates.risks[number][cell.signal]
+        own[label] = own.get(label, 0.0) + coefficients[number] * share
     estimates = [variance_of_mean(list(own.values()), tails=True) for own in groups.values()]
     variances, dofs, shown = (np.array(column) for column in zip((known, np.inf, known), *estimates, strict=True))
     expansion = float(np.sqrt(variances.sum() / shown.sum())) if shown.sum() > 0 else 1.0
@@ -235,17 +196,9 @@ def _precision(
 
 
 def _with_interval(
-    fit: RateFit,
-    means: FloatArray,
-    variances: FloatArray,
-    precision: tuple[float, float],
-    together: Sequence[tuple[str, int]],
-    alpha: float = LEVEL,
-    biases: float = 1.0,
+    fit: RateFit, replicates: Replicates, means: FloatArray, variances: FloatArray, alpha: float
 ) -> RateFit:
     """Interval of the slope from resampled means and their variances, shape (cells, resamples).
-
-    Cells with equal labels in `together` have data sets or random numbers in common.
 
     A cell whose tail is missing from a resample has a low mean and a small error, hence a large weight: with weights
     kept, the slope would seem more certain than it is. The weights of a resample act on its deviations alone, so that
@@ -256,13 +209,14 @@ def _with_interval(
     kept = np.maximum(ratios, _RESAMPLE_FLOOR)
     weights = log_weights(np.sqrt(variances).T / (kept * np.array(fit.mean)), fit.dof)
     coefficients = _slope_coefficients(np.log(fit.values), weights)
-    expansion, dof = precision
+    expansion, dof = _precision(fit, replicates)
+    biases = 2.0 if any(len(risks) > 1 for risks in replicates.risks) else 1.0
     deviations = np.sum(coefficients * np.log(kept), axis=1)
 
     def interval(confidence: float) -> tuple[float, float]:
         """Its ends at a confidence that the resamples can show."""
         factor = student_factor(dof, confidence)
-        others = np.sum(coefficients * _opposite(kept, weights, together, expansion * factor), axis=1)
+        others = np.sum(coefficients * _opposite(kept, weights, replicates.labels, expansion * factor), axis=1)
         return corrected_interval(fit.slope, deviations, others, expansion, factor, confidence, biases)
 
     low, high = interval(CONFIDENCE)
@@ -279,17 +233,15 @@ def _stretched(ends: tuple[float, float], confidence: float, alpha: float, dof: 
     return (ends[1] - ends[0]) / 2 * wanted / own
 
 
-def _opposite(
-    ratios: FloatArray, weights: FloatArray, together: Sequence[tuple[str, int]], widened: float
-) -> FloatArray:
+def _opposite(ratios: FloatArray, weights: FloatArray, labels: Sequence[tuple[str, int]], widened: float) -> FloatArray:
     """Logarithms of means that deviate to the other side, so many times as far, shape ``(resamples, cells)``.
 
     What cells do together, because they share what is random, is turned apart from what each does besides: it changes
     no slope among them, however far it goes.
     """
     turned = np.empty_like(ratios)
-    for label in dict.fromkeys(together):
-        group = [cell for cell, own in enumerate(together) if own == label]
+    for label in dict.fromkeys(labels):
+        group = [cell for cell, own in enumerate(labels) if own == label]
         own, kept = weights[:, group], ratios[:, group]
         common = np.sum(own * kept, axis=1, keepdims=True) / own.sum(axis=1, keepdims=True)
         parts = (np.maximum(1 - widened * (part - 1), _RESAMPLE_FLOOR) for part in (common, kept / common))

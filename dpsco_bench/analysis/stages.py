@@ -15,7 +15,7 @@ import numpy as np
 
 from dpsco_bench.analysis.bootstrap import FloatArray, variance_of_mean
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.analysis.judge import Case, ClaimJudge, judge_digest
+from dpsco_bench.analysis.judge import ClaimCells, PartCells, judge_digest
 from dpsco_bench.analysis.looks import Look
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.claims.plan import ClaimEntry
@@ -33,13 +33,12 @@ def staged(entry: ClaimEntry) -> ClaimEntry:
 
     A word that judges every cell by itself joins none: it is open in a group while a cell of it is.
     """
-    judge = ClaimJudge(entry, _nothing)
     groups = {job.name: {job.name} for job in entry.jobs}
-    cases = list(_cases(judge))
-    for case, jobs in cases:
+    cases = list(_cases(ClaimCells(entry, _nothing)))
+    for case in cases:
         rules, asks = case.part.rules, case.part.rules.asks(case.part)
         if not rules.by_cell and (asks or not rules.judges_noise):  # resampled together, they need equal replicates
-            joined = set().union(*(groups[job.name] for job in jobs if asks or job.evaluation == RUN))
+            joined = set().union(*(groups[job.name] for job in case.jobs if asks or job.evaluation == RUN))
             groups.update(dict.fromkeys(joined, joined))
     key = digest([entry.digest, judge_digest(entry, __name__)])
     found = {
@@ -53,20 +52,19 @@ def _nothing(job: Job) -> NoReturn:
     raise InputError("result table", job.title, "not read where groups are made")
 
 
-def _cases(judge: ClaimJudge) -> Iterator[tuple[Case, list[Job]]]:
-    """Words of a claim, and the jobs that each of them rests on, some of which are random."""
-    for part in judge.claim.parts:
+def _cases(whole: ClaimCells) -> Iterator[PartCells]:
+    """Cells that the words of a claim rest on, of words for which some of them are random."""
+    for part in whole.claim.parts:
         for calibration in part.calibrations:
-            case = Case(judge, part, calibration, alone=True)
-            jobs = [judge.jobs[key] for key in case.sources]
-            if any(job.evaluation == RUN for job in jobs):
-                yield case, jobs
+            case = PartCells(whole, part, calibration)
+            if any(job.evaluation == RUN for job in case.jobs):
+                yield case
 
 
-def _grouped(claim: Claim, jobs: Sequence[Job], cases: Iterable[tuple[Case, list[Job]]], key: str) -> Mapping[str, Job]:
+def _grouped(claim: Claim, jobs: Sequence[Job], cases: Iterable[PartCells], key: str) -> Mapping[str, Job]:
     """Group jobs by name, in stages; none if all replicates are run."""
     names = {job.name for job in jobs}
-    resting = [(case.part, own) for case, own in cases if names & {job.name for job in own}]
+    resting = [(case.part, own) for case in cases if names & (own := {job.name for job in case.jobs})]
     asking = [part for part, _ in resting if part.rules.asks(part)]
     whole = any(not part.rules.early for part in asking)
     whole |= any(job.evaluation != RUN or claim.part(job.part).stages for job in jobs)
@@ -76,7 +74,7 @@ def _grouped(claim: Claim, jobs: Sequence[Job], cases: Iterable[tuple[Case, list
     decisions = digest([key, [(job.name, job.key) for job in jobs]])
     found = {}
     for job in jobs:
-        alone = all(part.rules.by_largest_mean(part) for part, own in resting if job.name in {o.name for o in own})
+        alone = all(part.rules.by_largest_mean(part) for part, own in resting if job.name in own)
         pilot = alone and job.replicates >= STAGED_FROM and any(cell.signal is not None for cell in job.cells)
         found[job.name] = replace(job, group=jobs[0].part, decisions=decisions, pilot=pilot)
     return found
@@ -95,11 +93,11 @@ def decide(entry: ClaimEntry, jobs: Sequence[Job], found: Decided | None, measur
         ends = {job.name: PILOT if job.pilot else stage_end(job, 1) for job in jobs}
         return Decided({job.name: (job.block(0, ends[job.name]),) for job in jobs})
     if not found.taken:
-        judge = ClaimJudge(entry, partial(measured.load, found=found))
-        kept = {job.name: _kept(judge.job_cells(job)) for job in jobs if job.pilot and job.name not in found.kept}
+        whole = ClaimCells(entry, partial(measured.load, found=found))
+        kept = {job.name: _kept(whole.of_job(job)) for job in jobs if job.pilot and job.name not in found.kept}
         found = replace(found, kept={**found.kept, **kept})
     if all(found.blocks[job.name][-1].end >= stage_end(job, found.taken + 1) for job in jobs):
-        found = _looked(ClaimJudge(entry, partial(measured.load, found=found)), jobs, found)
+        found = _looked(ClaimCells(entry, partial(measured.load, found=found)), jobs, found)
     return found if found.done else replace(found, blocks={job.name: _longer(job, found) for job in jobs})
 
 
@@ -110,18 +108,18 @@ def _longer(job: Job, found: Decided) -> tuple[Block, ...]:
     return (*blocks, job.block(first, end, found.kept.get(job.name, ()))) if first < end else blocks
 
 
-def _looked(judge: ClaimJudge, jobs: Sequence[Job], found: Decided) -> Decided:
+def _looked(whole: ClaimCells, jobs: Sequence[Job], found: Decided) -> Decided:
     """Decide open words by a look, as far as they rest on the group."""
     number, names = found.taken + 1, {job.name for job in jobs}
     looks, open_ = dict(found.looks), False
-    for case, resting in _cases(judge):
-        rules, own = case.part.rules, [job for job in resting if job.name in names]
-        if not own or not rules.asks(case.part) or case.word in looks:
+    for case in _cases(whole):
+        rules, own = case.part.rules, [job for job in case.jobs if job.name in names]
+        if not own or not rules.asks(case.part) or case.name in looks:
             continue
         look = Look.at(own, number)
-        seen = case.at({key: look for key in case.sources if judge.jobs[key].name in names})
+        seen = case.at({key: look for key in case.sources if whole.jobs[key].name in names})
         if look.last or rules.judge(seen).verdict in rules.early:
-            looks[case.word] = number
+            looks[case.name] = number
         else:
             open_ = True
     return replace(found, looks=looks, taken=number, done=not open_)

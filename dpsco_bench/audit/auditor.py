@@ -25,7 +25,10 @@ from dpsco_bench.audit.transcript import BINS, NeighbourRun, Recording, hides_ba
 from dpsco_bench.errors import DpscoError, InputError, NumericalFailure, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell, constants_status
 from dpsco_bench.execution.cell import CalibratedCell, Cell
+from dpsco_bench.execution.job import AUDIT_OUTPUT, EVALUATIONS, Progress
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.request import check_run
+from dpsco_bench.execution.results import EXTRAS, NO_LAW, Columns
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.ledger import OUTPUT, ROUNDING, SEQUENCE
@@ -49,7 +52,6 @@ LEAST_KEPT, FEWEST_COUNTED = 0.9, 1000
 INSTANCES: dict[str, tuple[float, ...]] = {"regularisation": (1.0, 0.1, 1e-2, 1e-4), "start": (1.0,), "steps": (6, 14)}
 """Ridges, starts and steps that an audit of outputs tries, beside the values in force."""
 OWN_NUMBERS = "Its releases do not explain its outputs: it has random numbers of its own, which `dpsco check` refuses."
-Progress = Callable[[int, int], None]
 Array = np.ndarray
 Runs = tuple[Array, Array, Array]
 """Features ``(R, K)``, outputs ``(R, d)`` and ``(R,)`` of bool: no replay of the transcript explains the output."""
@@ -61,6 +63,10 @@ STATISTICS = ("transcript", "output")
 MOST_DIMENSIONS = 64  # most dimensions of outputs whose covariances are learned
 ROWS, STRAY_ROWS = 10, 4
 """Outputs for each dimension from which a covariance is learned, and of those that no replay explains."""
+FAMILY = 400  # most tests of a profile, two of each audit, over which the confidence is divided
+FAMILY_CONFIDENCE = 0.999
+CONFIDENCE = 1.0 - (1.0 - FAMILY_CONFIDENCE) / FAMILY
+"""Confidence of each audit, so that with `FAMILY_CONFIDENCE` no private method is refuted (Bonferroni)."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -454,3 +460,33 @@ def _unexplained(weights: Array, normals: Normals, features: Array, outputs: Arr
     """Judge outputs that no replay explains by their laws: not to be led to any other one is no certainty either."""
     scores = _weigh(weights, np.where(np.isinf(features), 0.0, features))
     return np.where(strays, _normal_ratio(normals, features, outputs), scores)
+
+
+def audited(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
+    """Audit a cell; ``risk`` is the lower bound on epsilon and ``start_risk`` the claimed one."""
+    statistic = "output" if job.evaluation == AUDIT_OUTPUT else None
+    audit = Audit(cell, calibrated, job.replicates, CONFIDENCE, statistic, job.seed)
+    result = audit.result(sparing=True, searched=INSTANCES if statistic else ())
+    said = f"audit of {result.neighbours}, by {result.statistic}, against {result.against}"
+    said += f", with {result.instance}" * bool(result.instance)
+    extras = {
+        "audit_power": result.power,
+        "audit_refuted": float(result.verdict == "refuted"),
+        "audit_runs": float(result.runs),  # on each data set
+        "audit_promised": result.promised,
+        "audit_attainable": result.attainable,
+        "audit_of_output": float(result.of != SEQUENCE),
+        "audit_mu": result.mu_lower,
+        "audit_mu_charged": result.mu_charged,
+    }
+    return {
+        **NO_LAW,  # the bound is of the run, not of the law of a draw
+        "risk": np.array([result.epsilon_lower]),
+        "start_risk": float(cell.epsilon),
+        "warnings": said,
+        EXTRAS: {name: np.array([value]) for name, value in extras.items()},
+    }
+
+
+for name in ("audit", "audit_output"):  # in quotes: by these the module is found
+    EVALUATIONS.add(name, audited, __name__)

@@ -159,6 +159,7 @@ class Kind(ABC):
         Who gives the exponent that is shown beside a slope: the ``paper``, or the part has ``stated`` it.
     has_interval : bool, whether a slope of it is the verdict's own, with a 95 % interval that can miss by chance
     measures_slope : bool, whether its sweeps stand in the tables of slopes
+    waits : bool, whether runs go on while its word is open; else it takes what is there
     early : tuple of str
         Words that end a part's runs before their last stage. A kind without such words has all replicates run.
     evaluations : mapping of str to str
@@ -173,7 +174,7 @@ class Kind(ABC):
     charged = True
     counts = judges_noise = aside = False
     by_cell = by_value = False
-    answers = True
+    answers = waits = True
     fields: tuple[str, ...] = ()
     own_fields: ClassVar[Mapping[str, Field]] = {}
     mixes_sweeps = of_the_law = ignores_chains = knows_the_law = has_interval = measures_slope = False
@@ -193,8 +194,8 @@ class Kind(ABC):
         return not self.judged_only
 
     def asks(self, part: Any) -> bool:
-        """Check whether runs go on while its word is open; else it takes what is there."""
-        return True
+        """Check whether runs go on while a part's word is open."""
+        return self.waits
 
     def by_largest_mean(self, part: Any) -> bool:
         """Check whether it looks only at the signal of the largest mean risk of a grid."""
@@ -210,7 +211,7 @@ class Kind(ABC):
 
     @abstractmethod
     def judge(self, case: Any) -> Any:
-        """Verdict (`analysis.verdict.Verdict`) of an `analysis.judge.Case`: its word, reason and numbers.
+        """Verdict (`analysis.verdict.Verdict`) of an `analysis.judge.PartCells`: its word, reason and numbers.
 
         Who it is about is filled in by the caller.
         """

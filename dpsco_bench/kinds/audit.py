@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_bench.analysis.cells import SAYS_SOMETHING
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Field, Kind, Word, kind
@@ -64,9 +64,9 @@ class AuditKind(Kind):
                 runs = part.replicates.get(profile, "missing")
                 raise InputError(f"{where}: replicates, {profile}", runs, f"at least {FEWEST_RUNS}, runs on a data set")
 
-    def judge(self, case: Case) -> Verdict:
+    def judge(self, case: PartCells) -> Verdict:
         """Judge by the cell whose lower bound is the largest part of its claim."""
-        cells = case.risk_cells(case.part.id)
+        cells = case.cells
         found = max(cells, key=lambda cell: _lower(cell) / float(cell.entry.epsilon))
         lower, claimed, power = _lower(found), float(found.entry.epsilon), _extra(found, "audit_power")
         weakest = min(_extra(cell, "audit_power") for cell in cells)
@@ -74,10 +74,9 @@ class AuditKind(Kind):
         word = "refuted" if refuted else "not refuted" if weakest >= SAYS_SOMETHING else "says nothing"
         proven = found.calibrated.privacy_status == "proven"
         against = "of seeing a quarter of this noise" if proven else "of refuting this noise"
-        sequence = _extra(found, "audit_of_output") == 0.0 if "audit_of_output" in found.extras else False
-        of = " of the query sequence" * sequence
+        of = " of the query sequence" * (_extra(found, "audit_of_output") == 0.0)
         reason = f"eps{of} >= {outward(lower, 'lower'):.3g} where {claimed:g} is claimed{_level(found)}; "
-        runs = float(np.mean(found.extras.get("audit_runs", math.nan)))
+        runs = _extra(found, "audit_runs")
         if runs == 0.0:
             reason = f"stopped after the pilot, where {claimed:g} is claimed{of}; "
         reason += f"predicted power {power:.2g} {against}" + f" by {runs:,.0f} runs" * (runs > 0)
@@ -106,20 +105,17 @@ def _lower(cell: CellEvidence) -> float:
 
 def _predicted(cell: CellEvidence) -> str:
     """Return what was predicted before the runs of the pair, and for noise that attains what is charged."""
-    promised = _extra(cell, "audit_promised")
-    attainable = _extra(cell, "audit_attainable") if "audit_attainable" in cell.extras else math.nan
-    said = f"; predicted eps >= {promised:.2g}"
-    tight = math.isfinite(attainable)
-    return said + (f", of a tight charge eps >= {attainable:.2g} by as many runs" if tight else "")
+    promised, attainable = _extra(cell, "audit_promised"), _extra(cell, "audit_attainable")
+    tight = f", of a tight charge eps >= {attainable:.2g} by as many runs" * math.isfinite(attainable)
+    return f"; predicted eps >= {promised:.2g}{tight}"
 
 
 def _level(cell: CellEvidence) -> str:
     """Return the bound on the Gaussian-DP parameter, if one is charged."""
-    if "audit_mu_charged" not in cell.extras:
-        return ""
     lower, charged = _extra(cell, "audit_mu"), _extra(cell, "audit_mu_charged")
-    return f", mu >= {outward(lower, 'lower'):.3g} where {charged:.3g} is charged"
+    return f", mu >= {outward(lower, 'lower'):.3g} where {charged:.3g} is charged" * (not math.isnan(charged))
 
 
 def _extra(cell: CellEvidence, name: str) -> float:
-    return float(np.mean(cell.extras[name]))
+    """Read what the audit noted; NaN where it did not."""
+    return float(np.mean(cell.extras.get(name, math.nan)))

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from dpsco_bench.analysis.cells import band_verdict
-from dpsco_bench.analysis.judge import Case, dof_of, means
+from dpsco_bench.analysis.evidence import replicates_of
+from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import WORST, Kind, Word, check_band, kind
 from dpsco_bench.claims.model import RISK, Part
@@ -62,27 +63,27 @@ class Band(Kind):
     def check(self, part: BandPart, where: str) -> None:
         check_band(part.band, where)
 
-    def sources(self, case: Case, used: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+    def sources(self, case: PartCells, used: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
         """Return the sources; a measured reference has its own calibration."""
         if case.part.bound:
             return used
         reference = case.part.uses[1]
-        return [used[0], (reference, case.court.claim.part(reference).calibrations[0])]
+        return [used[0], (reference, case.whole.claim.part(reference).calibrations[0])]
 
-    def judge(self, case: Case) -> Verdict:
+    def judge(self, case: PartCells) -> Verdict:
         """In the cells that both parts have."""
-        cells = case.used_cells(0)
+        cells = case.cells_of(case.sources[0])
         if case.part.bound:
-            reference, errors = np.array([case.bound.value(cell.printed) for cell in cells]), np.zeros(len(cells))
-            free = dof_of(cells)
+            reference = np.array([case.bound.value(cell.printed) for cell in cells])
+            errors, free = np.zeros(len(cells)), np.full(len(cells), np.inf)
         else:
-            references = {cell.value: cell for cell in case.used_cells(1)}
+            references = {cell.value: cell for cell in case.cells_of(case.sources[1])}
             cells = [cell for cell in cells if cell.value in references]
-            beside = [references[cell.value] for cell in cells]
-            (reference, errors), free = means(beside), np.minimum(dof_of(cells), dof_of(beside))
-        low, high = case.part.band
-        columns = ([cell.value for cell in cells], *means(cells), reference)
-        return band_verdict(*columns, low, high, reference_stderr=errors, dof=free, look=case.look)
+            beside = replicates_of([references[cell.value] for cell in cells])
+            reference, errors, free = beside.mean, beside.stderr, beside.dof
+        own = replicates_of(cells)
+        columns, free = ([cell.value for cell in cells], own.mean, own.stderr, reference), np.minimum(own.dof, free)
+        return band_verdict(*columns, *case.part.band, reference_stderr=errors, dof=free, look=case.look)
 
     def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
         from dpsco_bench.report.panels import ratio_panel

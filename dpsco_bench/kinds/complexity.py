@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_bench.analysis.bootstrap import FloatArray
 from dpsco_bench.analysis.cells import columns_of, measured
-from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.slopes import bound_slope
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
@@ -65,7 +65,7 @@ class Complexity(Kind):
     }
     part = ComplexityPart
     counts = measures_slope = True
-    charged = False
+    charged = waits = False
 
     def needs_slope(self, part: ComplexityPart) -> bool:
         """Unless counts themselves are compared."""
@@ -79,11 +79,7 @@ class Complexity(Kind):
         """None where counts must be equal."""
         return "equal" if part.exact else part.tolerance
 
-    def asks(self, part: ComplexityPart) -> bool:
-        """Never: it takes what is there."""
-        return False
-
-    def judge(self, case: Case) -> Verdict:
+    def judge(self, case: PartCells) -> Verdict:
         """Judge planned counts by their slope or, ``exact``, for equality; measured ones may be at most the formula's.
 
         A slope is compared within the tolerance. Measured counts may exceed the formula by 3 standard errors.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from dpsco_bench.analysis.cells import band_verdict
-from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.looks import within
 from dpsco_bench.analysis.slopes import RateFit
 from dpsco_bench.analysis.verdict import Verdict
@@ -71,7 +71,7 @@ class Control(Kind):
     def compared_slope(self, row: Verdict) -> float | None:
         return row.claimed_exponent
 
-    def judge(self, case: Case) -> Verdict:
+    def judge(self, case: PartCells) -> Verdict:
         """Judge whether the interval lies within the tolerance of the stated slope; a band has to agree."""
         part, fit = case.part, case.fit()
         word, reason = _word(fit, part.exponent, part.tolerance)

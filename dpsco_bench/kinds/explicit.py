@@ -14,7 +14,7 @@ from scipy.special import bdtr, betaincinv
 from dpsco_bench.analysis.bootstrap import CONFIDENCE, FloatArray, simultaneous_quantile, summarise
 from dpsco_bench.analysis.cells import NO_ERROR, cell_verdict, columns_of, ratios_to
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.looks import EARLY_EXPLICIT, TOO_NEAR, would_decide
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import Bound, get_bound
@@ -89,7 +89,7 @@ class Explicit(Kind):
         """Unless replicates or signals are judged one by one."""
         return part.statistic == "mean" and part.quantity == RISK and not get_bound(part.bound).extras
 
-    def judge(self, case: Case) -> Verdict:
+    def judge(self, case: PartCells) -> Verdict:
         """Judge the mean with its interval, unless replicates or signals must be judged one by one."""
         part: Any = case.part
         how: Any = {"confidence": case.confidence(EARLY_EXPLICIT), "among": case.among}

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_bench.analysis.bootstrap import simultaneous_quantile
 from dpsco_bench.analysis.cells import cell_verdict, columns_of, ratios_to, three_way, undecided
-from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.looks import EARLY
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
@@ -49,7 +49,7 @@ class Law(Kind):
     fields = WORST
     against = "= 1"
 
-    def judge(self, case: Case) -> Verdict:
+    def judge(self, case: PartCells) -> Verdict:
         """Judge by intervals that hold for all cells together, and name the ratio farthest from 1.
 
         Before the last look every interval has to lie within the stated error.

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_bench.analysis.bootstrap import simultaneous_quantile
 from dpsco_bench.analysis.cells import NO_ERROR, cell_verdict, columns_of, ratios_to
-from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.looks import EARLY
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
@@ -56,7 +56,7 @@ class LowerBoundKind(Kind):
         """Not without constants."""
         return part.constant != "none"
 
-    def judge(self, case: Case) -> Verdict:
+    def judge(self, case: PartCells) -> Verdict:
         """Judge by intervals that hold for the cells of all methods together, and name the smallest ratio of an end.
 
         A violation is said at the last look alone. Without constants the exponents are what can be compared, so that

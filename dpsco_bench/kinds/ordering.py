@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.looks import EARLY, would_decide
 from dpsco_bench.analysis.ordering import (
     HOLDS,
@@ -96,7 +96,7 @@ class Ordering(Kind):
         rooms = [(high - log if log < 0 else log - low, abs(log)) for log, low, high in logs if low <= 0 <= high]
         return "; ".join([*told, would_decide(rooms)] if rooms else told)
 
-    def judge(self, case: Case) -> Verdict:
+    def judge(self, case: PartCells) -> Verdict:
         """Judge by all comparisons, in every cell: they have to agree."""
         kept = case.part.only.get(case.profile)
         cells = [cell for cell in case.cells if kept is None or cell.value in kept]

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from dpsco_bench.analysis.cells import same_length
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.analysis.rounding import digits_beside, outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import LAW, MeasuredPart
-from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.compared import Compared, compared
 from dpsco_bench.privacy.ledger import PHRASES, SIGNS, SOME_RECORDS, STATUS_WORDS
 from dpsco_bench.privacy.plan import Charge
@@ -59,6 +55,7 @@ class PrivacyKind(Kind):
         ),
     }
     judges_noise = True
+    waits = False
     part = PrivacyPart
     fields = ("epsilon_real", "epsilon_real_kind", "epsilon_claimed")
 
@@ -66,13 +63,9 @@ class PrivacyKind(Kind):
         """Never: plans are charged."""
         return False
 
-    def asks(self, part: MeasuredPart) -> bool:
-        """Never: it takes what is there."""
-        return False
-
-    def judge(self, case: Case) -> Verdict:
+    def judge(self, case: PartCells) -> Verdict:
         """Judge the real epsilon, or the target law's if nothing is known of the sampler."""
-        cells = case.risk_cells(case.part.id)
+        cells = case.cells
         withheld, why, of_the_law = "", "", case.part.quantity == LAW
         law_only = any(cell.calibrated.privacy_status == "target_law_only" for cell in cells)
         if law_only:
@@ -83,21 +76,19 @@ class PrivacyKind(Kind):
         if any(cell.context.constants.status == "nominal" for cell in unproven):
             withheld, why = "the Lipschitz constant is nominal", "nominal constants"
         verdict = privacy_verdict(
+            [_noise(cell, of_the_law) for cell in cells],
             [c.calibrated.epsilon_law if of_the_law else c.calibrated.epsilon_real for c in cells],
-            ["upper" if of_the_law else cell.calibrated.epsilon_real_kind for cell in cells],
-            [cell.entry.epsilon for cell in cells],
             unproven=withheld,
             why=why,
             pair=lambda number: _pair(cells[number]),
             place=lambda number: _place(cells[number]),
-            noises=() if of_the_law else [Noise.of(*cell.charged) for cell in cells],
         )
         if verdict.verdict == "holds":
             verdict = replace(verdict, reason=verdict.reason + other_instance(case))
-        if of_the_law and law_only:
-            law = np.nan if verdict.epsilon_real is None else outward(verdict.epsilon_real, "upper")
-            verdict = replace(verdict, verdict=f"unproven (target law {law:.3g})")
-        return verdict
+        if not of_the_law:
+            return verdict
+        bound = f"unproven (target law {outward(verdict.epsilon_real or math.nan, 'upper'):.3g})"
+        return replace(verdict, verdict=bound if law_only else verdict.verdict, noise=None, epsilon_of=None)
 
     def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
         from dpsco_bench.report.panels import epsilon_panel
@@ -106,15 +97,13 @@ class PrivacyKind(Kind):
 
 
 def privacy_verdict(
-    epsilon_real: ArrayLike,
-    kinds: Sequence[str],
-    epsilon_claimed: ArrayLike,
+    noises: Sequence[Noise],
+    real: Sequence[float] = (),
     *,
     unproven: str = "",
     why: str = "",
     pair: Callable[[int], Compared] = lambda number: Compared(),
     place: Callable[[int], tuple[str, str]] = lambda number: ("", ""),
-    noises: Sequence[Noise] = (),
 ) -> Verdict:
     """Judge the real epsilon of every cell against its claim; the cell of largest real / claimed decides.
 
@@ -122,46 +111,47 @@ def privacy_verdict(
 
     Parameters
     ----------
-    epsilon_real : array_like, accountant's values; NaN where no accountant covers a cell, infinite for none at all
-    kinds : sequence of str, ``upper``, ``exact``, ``lower``, or empty with NaN
+    noises : sequence of Noise, of each cell: its real epsilon is NaN where no accountant covers it, infinite for none
+        at all. That of the cell which decides is behind the verdict.
+    real : sequence of float, the accountant's values, if those of the noises are rounded where they are at their claims
     unproven, why : str
         A reason that withholds any proof whatever the accountant says (nominal constants, a proof of the target law
         only), and the same in two words, which stand in the verdict: its bound may well be below the claim.
     pair : callable, number of a cell -> what its data sets differ in; asked of the cell that fails, and of no other
     place : callable, number of that cell -> the instance that attains its value, empty where none does; n, d, ...
-    noises : sequence of Noise, of each cell: that of the one which decides is behind the verdict
     """
-    claimed = np.atleast_1d(np.asarray(epsilon_claimed, dtype=np.float64))
-    real = same_length("epsilon_real", epsilon_real, len(claimed))
-    if len(kinds) != len(claimed) or not len(claimed) or not (claimed > 0).all():
-        raise InputError("claimed epsilons", claimed.tolist(), "numbers > 0, one for each kind")
-    over = [noise.sequence_exceeds for noise in noises] or [False] * len(claimed)
-    given = zip(real.tolist(), kinds, claimed.tolist(), over, strict=True)
-    words = [_privacy_word(*cell, unproven, why) for cell in given]
-    severity = np.array([("holds", "unproven", "fails").index(word.split(" ")[0]) for word in words])
-    deciding = np.flatnonzero(severity == severity.max())
-    cell = int(deciding[np.argmax(np.nan_to_num(real[deciding] / claimed[deciding], nan=-1.0, posinf=np.inf))])
-    failed = words[cell].startswith("fails") or over[cell]
+    words = [_privacy_word(noise, unproven, why) for noise in noises]
+    values = real or [noise.epsilon_real for noise in noises]
+
+    def severity(number: int) -> tuple[int, float]:
+        excess = values[number] / noises[number].epsilon_claimed
+        outcome = ("holds", "unproven", "fails").index(words[number].partition(" ")[0])
+        return outcome, -1.0 if math.isnan(excess) else excess
+
+    cell = max(range(len(noises)), key=severity)
+    failed = words[cell].startswith("fails") or noises[cell].sequence_exceeds
     found = pair(cell) if failed else Compared()
-    noise = replace(noises[cell], pair=found.records if failed else "") if noises else None
-    if noise:
-        noise = replace(noise, delta_large=any(one.delta_large for one in noises))
+    noise = replace(noises[cell], pair=found.records, delta_large=any(one.delta_large for one in noises))
     return Verdict(
         words[cell],
-        reason=unproven
-        or _reason(float(real[cell]), kinds[cell], float(claimed[cell]), noise)
-        + (_where(found, *place(cell)) if failed else ""),
-        epsilon_real=float(real[cell]),
-        epsilon_real_kind=kinds[cell],
-        epsilon_claimed=float(claimed[cell]),
-        epsilon_of=noise.epsilon_of if noise else None,
+        reason=unproven or _reason(noise) + (_where(found, *place(cell)) if failed else ""),
+        epsilon_real=noise.epsilon_real,
+        epsilon_real_kind=noise.epsilon_real_kind,
+        epsilon_claimed=noise.epsilon_claimed,
+        epsilon_of=noise.epsilon_of,
         noise=noise,
     )
 
 
-def other_instance(case: Case) -> str:
+def _noise(cell: CellEvidence, of_the_law: bool) -> Noise:
+    """Privacy of a cell, or of its target law alone."""
+    noise, law = Noise.of(*cell.charged), cell.calibrated.epsilon_law
+    return replace(noise, epsilon_real=law, epsilon_real_kind="upper", epsilon_of="") if of_the_law else noise
+
+
+def other_instance(case: PartCells) -> str:
     """Return the problem whose noise is charged, if the claim's risks are all of other ones."""
-    risks = (part.problem for part in case.court.claim.parts if part.runs and part.problem and part.id != case.part.id)
+    risks = (part.problem for part in case.whole.claim.parts if part.runs and part.problem and part.id != case.part.id)
     others = dict.fromkeys(name.replace("_", " ") for name in risks)
     own = case.part.problem.replace("_", " ")
     return f", on {own}, where the risks are of {' and '.join(others)}" if others and own and own not in others else ""
@@ -182,14 +172,14 @@ def _pair(cell: CellEvidence) -> Compared:
     return compared(entry.problem_entry, own.plan_for(entry), entry.n, charge, own.scales, entry.delta)
 
 
-def _reason(real: float, kind: str, claimed: float, noise: Noise | None) -> str:
+def _reason(noise: Noise) -> str:
     """State the deciding cell's real epsilon, rounded outward, beside its claim, with equal digits."""
-    if np.isnan(real):
+    real, kind, claimed = noise.epsilon_real, noise.epsilon_real_kind, noise.epsilon_claimed
+    if math.isnan(real):
         return "no accountant covers this sampling scheme"
-    of, digits = f" {noise.whose}" if noise and noise.whose else "", digits_beside(real, kind, claimed)
+    of, digits = f" {noise.whose}" * bool(noise.whose), digits_beside(real, kind, claimed)
     shown = f"{outward(real, kind, digits):.{digits}g} where {claimed:.{digits}g} is claimed"
-    said = f"the real eps{of} is {PHRASES.get(kind, '')}{shown}"
-    return said + ", that of the output is open" * bool(noise and noise.sequence_exceeds)
+    return f"the real eps{of} is {PHRASES[kind]}{shown}" + ", that of the output is open" * noise.sequence_exceeds
 
 
 def _where(pair: Compared, instance: str, setting: str) -> str:
@@ -202,16 +192,15 @@ def _where(pair: Compared, instance: str, setting: str) -> str:
     return f", {SOME_RECORDS}: " + (f"{pair.records}{effect}, " if pair.records else "") + setting
 
 
-def _privacy_word(real: float, kind: str, claimed: float, sequence: bool, unproven: str, why: str) -> str:
-    if np.isnan(real):
+def _privacy_word(noise: Noise, unproven: str, why: str) -> str:
+    real, kind = noise.epsilon_real, noise.epsilon_real_kind
+    if math.isnan(real):
         return "unproven (no accountant covers it)"
-    if kind not in ("upper", "exact", "lower"):
-        raise InputError("epsilon_real_kind", kind, "upper, exact or lower")
-    within = real <= claimed * (1 + EPSILON_SLACK)
+    within = real <= noise.epsilon_claimed * (1 + EPSILON_SLACK)
     if unproven:
         bound = f"{kind + ' bound' if kind != 'exact' else 'value'} {outward(real, kind):.3g}"
         return f"unproven ({why + ', ' * bool(why)}{bound})"
-    if sequence:
+    if noise.sequence_exceeds:
         return f"unproven (query sequence {SIGNS[kind]} {outward(real, kind):.3g})"
     if within and kind in ("upper", "exact"):
         return "holds"

@@ -14,12 +14,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpsco_bench.analysis.bootstrap import summarise
-from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.analysis.judge import Case, means
+from dpsco_bench.analysis.evidence import CellEvidence, replicates_of
+from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.looks import FIXED, LEVEL, TOO_NEAR, Look, within
 from dpsco_bench.analysis.rates import HARDLY_MOVED, MOVED, TINY, Regime, lack_of_fit, local_slopes, span
-from dpsco_bench.analysis.sharing import Replicates, Sharing, sharing_of
+from dpsco_bench.analysis.sharing import Replicates
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
@@ -128,7 +127,7 @@ class Rate(Kind):
     def needs_slope(self, part: RatePart) -> bool:
         return True
 
-    def judge(self, case: Case) -> Verdict:
+    def judge(self, case: PartCells) -> Verdict:
         """By `SweepRisks.verdict`, with what a reader must know beside it."""
         verdict = sweep_of(case).verdict()
         return replace(verdict, claimed_exponent=case.part.exponent, notes=(*verdict.notes, *_notes(case)))
@@ -151,14 +150,14 @@ def limited(tolerance: float, axis: ArrayLike, named: ArrayLike) -> float:
     return min(tolerance, largest_tolerance(bound_slope(axis, named))) if len(np.unique(axis)) > 1 else tolerance
 
 
-def sweep_of(case: Case) -> SweepRisks:
-    """Collect what a case is judged by."""
+def sweep_of(case: PartCells) -> SweepRisks:
+    """Collect what a part is judged by."""
     part, cells = case.part, case.cells
     named = case.bound.named_term or case.bound.value
     starts = [cell.start_risk if part.quantity == RISK else np.nan for cell in cells]
     regime = Regime.of(
-        case.swept,
-        means(cells)[0],
+        [cell.value for cell in cells],
+        case.replicates.mean,
         [named(cell.context) for cell in cells],
         starts=starts,
         limits=[HARDLY_MOVED if cell.can_be_stronger else MOVED for cell in cells],
@@ -167,33 +166,29 @@ def sweep_of(case: Case) -> SweepRisks:
     off = case.silent_cells if case.calibration != "none" else []
     return SweepRisks(
         case.values,
-        [cell.risks for cell in cells],
+        case.replicates,
         regime,
         part.tolerance if part.exponent is not None else limited(part.tolerance, case.values, regime.named),
         case.names,
         profile=case.profile,
-        parameter=case.swept_parameter,
+        parameter=str(cells[0].entry.parameter),
         better=part.better,
         others=case.bound.others if case.bound.named_term else "",
         look=case.look,
-        numerical_errors=[cell.numerical_error for cell in cells],
-        sharing=sharing_of([cell.entry for cell in cells]),
-        edges=tuple(cell.at_edge for cell in cells),
         next_signals=tuple(cell.next_signal for cell in cells),
         frozen=tuple(_frozen(part, cell) for cell in cells) if part.requires else (),
-        noise_off=[cell.risks for cell in off],
-        noise_off_errors=[cell.numerical_error for cell in off],
+        noise_off=replicates_of(off) if off else None,
     )
 
 
-def _notes(case: Case) -> list[str]:
+def _notes(case: PartCells) -> list[str]:
     """Tell where a slope says little: no risk without noise, other starting gaps, risks that hardly leave the start."""
     part, cells, notes = case.part, case.cells, list[str]()
-    if case.calibration != "none" and case.silent_cells and (means(case.silent_cells)[0] <= 0).any():
+    silent = case.silent_cells
+    if case.calibration != "none" and silent and (replicates_of(silent).mean <= 0).any():
         notes.append("noise off: the excess risk is at rounding level and has no slope")
-    problems = {case.court.claim.part(source).problem for source, _ in case.sources}
+    problems = {case.whole.claim.part(source).problem for source, _ in case.sources}
     if part.quantity == RISK and any(problem_class(name).cell_dependent for name in problems):
-        silent = case.silent_cells
         each = ", each at its own worst signal" if any(cell.grid for cell in (*cells, *silent)) else ""
         off = f"; with noise off {_shares(silent)}{each}" if silent else ""
         notes.append(f"gap over the starting gap: {_shares(cells)}{off}")
@@ -202,20 +197,17 @@ def _notes(case: Case) -> list[str]:
     close = sum(float(cell.final.mean()) > HARDLY_MOVED * cell.start_risk for cell in cells) if told else 0
     if close:
         least = ", ".join(f"{name} >= {value:g}" for name, value in part.requires.items())
-        where = (
-            f"risk above {HARDLY_MOVED:g} of the starting point's at the same signal in {close} of {len(cells)} cells"
+        frozen = any(_frozen(part, cell) for cell in cells)
+        own = "fails as well" if frozen else "passes, and by it the rate is observable"
+        notes.append(
+            f"risk above {HARDLY_MOVED:g} of the starting point's at the same signal in {close} of {len(cells)} cells; "
+            f"the part's own test, {least} at the largest signal, {own}"
         )
-        own = (
-            "fails as well"
-            if any(_frozen(part, cell) for cell in cells)
-            else "passes, and by it the rate is observable"
-        )
-        notes.append(f"{where}; the part's own test, {least} at the largest signal, {own}")
     return notes
 
 
 def _shares(cells: Sequence[CellEvidence]) -> str:
-    ratios = means(cells)[0] / [cell.start_risk for cell in cells]
+    ratios = replicates_of(cells).mean / [cell.start_risk for cell in cells]
     return f"{ratios.min():.2g} to {ratios.max():.2g}"
 
 
@@ -232,22 +224,20 @@ class SweepRisks:
     Attributes
     ----------
     axis : the variable of the regression, that which the claimed exponent is about
-    risks : arrays ``([[signals,] data_sets,] replicates)``
+    replicates : the risks
     regime : which cells are asymptotic
     names : (claim, part, calibration), seeds the bootstrap
     profile : ``smoke``, ``ci`` or ``full``, decides how many asymptotic cells there must be
     better : ``smaller`` or ``larger``, which slopes mean a faster decay than claimed
     others : what the bound has beside the claimed term, as a noun
-    numerical_errors : of exactly computed cells, None for random ones
-    sharing : which cells have random numbers in common
-    edges : whether the largest risk stands at an edge of the signal grid that could be extended
-    next_signals : for cells at such an edge the next signal of the grid's own ratio
+    next_signals : where the largest risk stands at an edge of the signal grid that could be extended, the next signal
+        of the grid's own ratio; NaN elsewhere
     frozen : whether the part's own test finds that the runs of a cell hardly move
-    noise_off, noise_off_errors : the same sweep without noise, empty where there is none
+    noise_off : the risks of the same sweep without noise, None where there are none
     """
 
     axis: ArrayLike
-    risks: Sequence[ArrayLike]
+    replicates: Replicates
     regime: Regime
     tolerance: float
     names: Sequence[str]
@@ -256,13 +246,9 @@ class SweepRisks:
     better: str = "smaller"
     others: str = ""
     look: Look = FIXED
-    numerical_errors: Sequence[float | None] = ()
-    sharing: Sharing | None = None
-    edges: tuple[bool, ...] = ()
     next_signals: tuple[float, ...] = ()
     frozen: tuple[bool, ...] = ()
-    noise_off: Sequence[ArrayLike] = ()
-    noise_off_errors: Sequence[float | None] = ()
+    noise_off: Replicates | None = None
 
     def verdict(self) -> Verdict:
         """Compare the measured slope with the slope of the formula: the only function that judges a rate.
@@ -272,21 +258,20 @@ class SweepRisks:
         ``match``, ``faster``, ``fails``, ``inconclusive``, also ``(edge)`` or ``(bent)``, or ``not_observable``.
         """
         named, fitted = self.regime.named, self.regime.fitted
-        fit = self._fit(self.names, alpha=self.look.alpha)
+        fit = self._fit(self.replicates, self.names, self.look.alpha)
         b = bound_slope(fit.values, named[fitted], fit.weights) if fit else np.nan
         word, reason = self._word(fit, b)
         if fit and self.others and word in ("faster", "fails"):
             reason += self._explained(fit, b)
-        silent = self._fit((*self.names[:2], "none"), noise_off=True) if len(self.noise_off) else None
-        share, errors = self.noise_off_share, self.numerical_errors or [None] * len(self.risks)
+        silent = self._fit(self.noise_off, (*self.names[:2], "none")) if self.noise_off else None
+        share = self.noise_off_share
         times = f"{share:.2g} of it" if share < 1.05 else f"{share:.2g} times as large"
-        cells = [summarise(risks, error) for risks, error in zip(self.risks, errors, strict=True)]
         found = Verdict(
             word,
             reason=reason,
             values=tuple(np.asarray(self.axis, dtype=np.float64).tolist()),
-            mean=tuple(cell.mean for cell in cells),
-            stderr=tuple(cell.stderr for cell in cells),
+            mean=tuple(self.replicates.mean.tolist()),
+            stderr=tuple(self.replicates.stderr.tolist()),
             bound=tuple(named.tolist()),
             bound_slope=b,
             noise_off_slope=silent.slope if silent else np.nan,
@@ -298,32 +283,25 @@ class SweepRisks:
         )
         return self._with_slope(found, fit) if fit else found
 
-    def _fit(self, names: Sequence[str], noise_off: bool = False, alpha: float = LEVEL) -> RateFit | None:
+    @property
+    def _chosen(self) -> list[int]:
+        """Numbers of the asymptotic cells."""
+        return list(np.flatnonzero(self.regime.fitted).tolist())
+
+    def _fit(self, replicates: Replicates, names: Sequence[str], alpha: float = LEVEL) -> RateFit | None:
         """Fit a slope over the asymptotic cells; None where they have fewer than two different values."""
-        values, own = np.asarray(self.axis, dtype=np.float64)[self.regime.fitted], self._replicates(noise_off)
+        values = np.asarray(self.axis, dtype=np.float64)[self.regime.fitted]
         if len(np.unique(values)) < 2:
             return None
-        errors, sharing = own.numerical_errors, own.sharing
-        return fit_rate(values, own.risks, names, numerical_errors=errors, sharing=sharing, alpha=alpha)
-
-    def _replicates(self, noise_off: bool = False) -> Replicates:
-        """Collect the risks of the asymptotic cells, with what they have in common."""
-        numbers = np.flatnonzero(self.regime.fitted).tolist()
-        risks = self.noise_off if noise_off else self.risks
-        errors = self.noise_off_errors if noise_off else self.numerical_errors
-        sharing = self.sharing or Sharing.nothing(len(self.risks))
-        labels = (tuple(own[i] for i in numbers) for own in (sharing.data_sets, sharing.replicates))
-        known = [errors[i] if len(errors) else None for i in numbers]
-        return Replicates([risks[i] for i in numbers], known, Sharing(*labels))
+        return fit_rate(values, replicates.take(self._chosen), names, alpha=alpha)
 
     @property
     def noise_off_share(self) -> float:
         """Risk without noise over the risk, geometric mean over the asymptotic cells; NaN where there are none."""
-        chosen = np.flatnonzero(self.regime.fitted).tolist()
-        if not len(self.noise_off) or not len(chosen):
+        if not self.noise_off or not self._chosen:
             return np.nan
-        off = np.array([summarise(self.noise_off[i]).mean for i in chosen])
-        return float(np.exp(np.log(np.maximum(off / self.regime.means[chosen], TINY)).mean()))
+        shares = self.noise_off.mean[self._chosen] / self.regime.means[self._chosen]
+        return float(np.exp(np.log(np.maximum(shares, TINY)).mean()))
 
     def _with_slope(self, found: Verdict, fit: RateFit) -> Verdict:
         """Add the slope, risk over formula at both ends, the last local slope, and whether the ratio grows throughout.
@@ -356,19 +334,20 @@ class SweepRisks:
         if any(self.frozen):
             return "not_observable (frozen)", f"by the part's own test {regime.moving(self.frozen, parameter)}"
         if fit and fit.nonpositive:
-            return "not_observable", f"mean excess risk is not positive at {fit.places(fit.nonpositive, parameter)}"
+            where = ", ".join(f"{fit.values[i]:g}" for i in fit.nonpositive)
+            return "not_observable", f"mean excess risk is not positive at {parameter} = {where}"
         lacking = regime.lacking(self.profile, parameter)
         if lacking or fit is None:
             return "not_observable", lacking
-        edges = [i for i, edge in enumerate(self.edges) if edge and regime.fitted[i]]
+        edges = [i for i, signal in enumerate(self.next_signals) if np.isfinite(signal) and regime.fitted[i]]
         if edges:
             where = ", ".join(f"{regime.swept[i]:g}" for i in edges)
             said = f"the largest risk is at the edge of the signal grid at {parameter} = {where}"
-            signals = ", ".join(dict.fromkeys(f"{self.next_signals[i]:g}" for i in edges if self.next_signals))
-            return "inconclusive (edge)", said + f"; it takes a next signal, {signals}" * bool(signals)
+            signals = ", ".join(dict.fromkeys(f"{self.next_signals[i]:g}" for i in edges))
+            return "inconclusive (edge)", f"{said}; it takes a next signal, {signals}"
         if fit.no_error:
             return "inconclusive", f"a single random replicate gives no interval; it takes at least {LEAST_REPLICATES}"
-        lack = lack_of_fit(fit, regime.named[regime.fitted], self._replicates())
+        lack = lack_of_fit(fit, regime.named[regime.fitted], self.replicates.take(self._chosen))
         if lack.bent:
             bends = ", ".join(f"{slope:.2f}" for slope in local_slopes(fit.values, fit.mean))
             found = f"residuals up to {lack.largest:.0%} from a power law; local slopes {bends}"

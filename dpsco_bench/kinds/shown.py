@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from dpsco_bench.analysis.cells import columns_of, measured
-from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import RISK, MeasuredPart
@@ -36,13 +36,9 @@ class Shown(Kind):
     }
     part = ShownPart
     mixes_sweeps = measures_slope = True
-    answers = False
+    answers = waits = False
 
-    def asks(self, part: ShownPart) -> bool:
-        """Never: it takes what is there."""
-        return False
-
-    def judge(self, case: Case) -> Verdict:
+    def judge(self, case: PartCells) -> Verdict:
         values, mean, stderr = case.columns
         columns = measured(*columns_of(values, mean, stderr, case.printed or mean))
         found = Verdict("shown", reason="no criterion was set: measured values without a verdict", **columns)

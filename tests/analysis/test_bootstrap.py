@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis import bootstrap
-from dpsco_bench.analysis.sharing import Sharing, sharing_of
+from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 
@@ -227,7 +227,7 @@ SAMPLED = Cell("bassily2021.poly_sfw", "needle_l1", 4096, 1.0, 1e-6, 32)
 )
 def test_what_two_cells_share(cell, change, data, replicates):
     cells = [cell, replace(cell, **change)]
-    assert sharing_of(cells) == Sharing(data, replicates)
+    assert sharing_of(cells) == (data, replicates)
     keys = [c.data_key() for c in cells]
     assert (keys[0] == keys[1]) == (data == (0, 0))
     if not cell.problem_entry.draws_per_replicate:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.rates import Regime
-from dpsco_bench.analysis.sharing import Sharing
+from dpsco_bench.analysis.sharing import Replicates
 from dpsco_bench.analysis.slopes import RateFit
 from dpsco_bench.kinds.rate import SweepRisks, equivalence
 
@@ -20,13 +20,24 @@ def noisy(mean, spread=0.02, replicates=16, seed=0):
     return list(np.asarray(mean)[:, None] * (1 + spread * noise))
 
 
-def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, edges=(), sharing=None, off=(), more=None, **regime):
+def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, sharing=((), ()), off=(), more=None, **regime):
     fields = {name: regime.pop(name) for name in ("next_signals", "frozen") if name in regime}
     values = np.asarray(values, dtype=float)
     named = regime.pop("named", 1 / values)
-    given = {"edges": edges, "sharing": sharing, "noise_off": [[m] for m in off], "parameter": "n", **(more or {})}
-    sweep = values if axis is None else axis, noisy(mean, spread), Regime.of(values, mean, named, **regime)
-    return SweepRisks(*sweep, tolerance, NAMES, **given, **fields).verdict()
+    given = {"sharing": sharing, "off": [[m] for m in off], "parameter": "n", **(more or {})}
+    swept = values if axis is None else axis, noisy(mean, spread), Regime.of(values, mean, named, **regime)
+    return sweep(*swept, tolerance, **given, **fields)
+
+
+def everything(cells):
+    """Labels of cells that have all random numbers in common."""
+    return (0,) * cells, (0,) * cells
+
+
+def sweep(axis, risks, regime, tolerance, sharing=((), ()), off=(), **more):
+    silent = Replicates.of(off) if len(off) else None
+    replicates = Replicates.of(risks, sharing=sharing)
+    return SweepRisks(axis, replicates, regime, tolerance, NAMES, noise_off=silent, **more).verdict()
 
 
 @pytest.mark.parametrize(
@@ -97,7 +108,7 @@ def test_a_rate_undecided_by_few_replicates_is_decided_by_more():
     regime = Regime.of(N, 1 / N, 1 / N)
     for replicates, word in ((4, "inconclusive"), (1024, "match")):
         risks = [source.chisquare(4, replicates) / 4 / n for n in N]
-        assert SweepRisks(N, risks, regime, 0.1, NAMES).verdict().verdict == word
+        assert sweep(N, risks, regime, 0.1).verdict == word
 
 
 def test_the_axis_is_what_the_exponent_is_about():
@@ -165,17 +176,15 @@ def test_how_many_sizes_over_which_factor(profile, values, word):
 
 
 def test_the_order_of_the_steps_and_an_edge_among_the_fitted_cells():
-    verdict = judged(1 / N, edges=(False, False, True, False, True))
-    assert verdict.verdict == "inconclusive (edge)" and verdict.word == "inconclusive"
-    assert verdict.reason.endswith("n = 1024, 4096")
-    told = judged(1 / N, edges=(False, False, True, False, True), next_signals=(np.nan, np.nan, 8, np.nan, 32))
+    told = judged(1 / N, next_signals=(np.nan, np.nan, 8, np.nan, 32))
+    assert told.verdict == "inconclusive (edge)" and told.word == "inconclusive"
     assert told.reason.endswith("n = 1024, 4096; it takes a next signal, 8, 32")
-    hollow = judged(1 / N, edges=(True, False, False, False, False), starts=np.array([1.5, 10, 10, 10, 10]) / N)
+    hollow = judged(1 / N, next_signals=(8, *[np.nan] * 4), starts=np.array([1.5, 10, 10, 10, 10]) / N)
     assert hollow.verdict == "match"
-    edges = (True,) * 5
-    assert judged(BENT, edges=edges, starts=BENT).verdict == "not_observable"
-    assert judged(BENT, edges=edges).verdict == "inconclusive (edge)"
-    assert judged(BENT, edges=edges, frozen=edges).verdict == "not_observable (frozen)"
+    edges = (8,) * 5
+    assert judged(BENT, next_signals=edges, starts=BENT).verdict == "not_observable"
+    assert judged(BENT, next_signals=edges).verdict == "inconclusive (edge)"
+    assert judged(BENT, next_signals=edges, frozen=(True,) * 5).verdict == "not_observable (frozen)"
 
 
 BENT = np.where(N < 1000, 1.0, (1000 / N) ** 2)
@@ -218,10 +227,10 @@ def test_frozen_runs_are_named_with_the_sizes_at_which_they_would_move(frozen, t
 
 def test_means_without_logarithm_and_single_replicates_show_nothing():
     risks, regime = [[1.0, 1.1], [-0.5, 0.5], [0.2, 0.3], [0.1, 0.1], [0.1, 0.1]], Regime.of(N, 1 / N, 1 / N)
-    verdict = SweepRisks(N, risks, regime, 0.15, NAMES, parameter="n").verdict()
+    verdict = sweep(N, risks, regime, 0.15, parameter="n")
     assert verdict.verdict == "not_observable" and verdict.reason.endswith("n = 512")
     assert verdict.to_json()["slope"] is None
-    single = SweepRisks(N, [[1 / n] for n in N], regime, 0.15, NAMES).verdict()
+    single = sweep(N, [[1 / n] for n in N], regime, 0.15)
     assert single.verdict == "inconclusive" and "single random replicate" in single.reason
     assert single.reason.endswith("it takes at least 2")
 
@@ -246,10 +255,7 @@ def test_common_random_numbers_decide_what_independent_ones_leave_open():
     common = np.random.default_rng(3).lognormal(0, 1.0, 24)
     risks = [common / n for n in N]
     regime = Regime.of(N, [cell.mean() for cell in risks], 1 / N)
-    apart, shared = (
-        SweepRisks(N, risks, regime, 0.15, NAMES, sharing=sharing).verdict()
-        for sharing in (Sharing.nothing(5), Sharing.everything(5))
-    )
+    apart, shared = (sweep(N, risks, regime, 0.15, sharing=sharing) for sharing in (((), ()), everything(5)))
     assert apart.verdict == "inconclusive" and shared.verdict == "match"
     assert shared.ci == pytest.approx((shared.slope,) * 2, abs=1e-12)
 
@@ -267,7 +273,7 @@ def test_the_share_is_a_geometric_mean_over_the_fitted_cells():
     off = np.array([100.0, 100.0, 0.25, 1.0, 0.5]) / N
     starts = np.array([1.5, 1.5, 10, 10, 10]) / N
     assert judged(1 / N, off=off, starts=starts).noise_off_share == pytest.approx(0.5)
-    still = SweepRisks(N, [[n] for n in N], Regime.of(N, N, N, starts=N), 0.15, NAMES, noise_off=[[n] for n in N])
+    still = sweep(N, [[n] for n in N], Regime.of(N, N, N, starts=N), 0.15, off=[[n] for n in N])
     assert np.isnan(still.noise_off_share)
 
 
@@ -283,7 +289,7 @@ def test_the_ratio_to_the_bound_grows_over_the_whole_window_or_not(ratio, grows)
     grid = np.array([128.0, 256.0, 512.0, 1024.0, 2048.0])
     risks = [np.full(8, r / n) for n, r in zip(grid, ratio(grid), strict=True)]
     regime = Regime.of(grid, 1 / grid, 1 / grid)
-    found = SweepRisks(grid, risks, regime, 0.1, NAMES, parameter="n").verdict()
+    found = sweep(grid, risks, regime, 0.1, parameter="n")
     assert found.grows is grows
     assert found.ratio_ends[1] == pytest.approx(ratio(grid)[-1])
 

@@ -6,7 +6,7 @@ import pytest
 
 from dpsco_bench.analysis import evidence
 from dpsco_bench.analysis.ordering import HOLDS, OPEN, REVERSED, compared
-from dpsco_bench.analysis.sharing import Replicates, Sharing
+from dpsco_bench.analysis.sharing import Replicates
 from dpsco_bench.execution.results import FINAL, RESULT_SCHEMA
 
 
@@ -20,9 +20,9 @@ def test_an_interval_on_one_side_of_equality_decides(equal):
 def test_cells_that_share_are_two_or_more():
     """By their data sets where they have several, else by their runs; what is known exactly shares nothing."""
     one, several = np.ones((1, 1, 3)), np.ones((1, 2, 3))
-    sharing = Sharing(data_sets=(0, 0, 0, 1, 1, 0), replicates=(0, 0, 1, 2, 3, 0))
+    sharing = (0, 0, 0, 1, 1, 0), (0, 0, 1, 2, 3, 0)
     cells = [one, one, one, several, several, one]
-    assert Replicates(cells, [None] * 5 + [0.1], sharing).groups() == [[0, 1], [3, 4]]
+    assert Replicates.of(cells, [None] * 5 + [0.1], sharing).groups() == [[0, 1], [3, 4]]
 
 
 def test_what_runs_note_is_told_by_data_set_and_replicate():

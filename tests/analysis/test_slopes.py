@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import digamma
 
+from dpsco_bench.analysis import slopes
 from dpsco_bench.analysis.bootstrap import student_factor
 from dpsco_bench.analysis.looks import FIXED
 from dpsco_bench.analysis.ordering import MedianRatio, common_budget, compare_medians, risk_at
 from dpsco_bench.analysis.rates import LackOfFit, lack_of_fit, local_slopes
-from dpsco_bench.analysis.sharing import Replicates, Sharing, residual_noise
-from dpsco_bench.analysis.slopes import LEAST_ERROR, LOG_ERROR_FLOOR, bound_slope, bounded_errors, fit_rate, log_weights
+from dpsco_bench.analysis.sharing import Replicates, residual_noise
+from dpsco_bench.analysis.slopes import LEAST_ERROR, LOG_ERROR_FLOOR, bound_slope, bounded_errors, log_weights
 from dpsco_bench.claims.model import AT_END, AT_EQUAL_EVALUATIONS
 from dpsco_bench.errors import InputError
 from dpsco_bench.kinds import ordering
@@ -21,6 +22,15 @@ from tests.marks import rest_at_night
 
 NAMES = ("test.claim", "part", "paper")
 N = 2.0 ** np.arange(8, 13)
+
+
+def fit_rate(values, risks, names, numerical_errors=(), sharing=((), ()), **how):
+    return slopes.fit_rate(values, Replicates.of(risks, numerical_errors, sharing), names, **how)
+
+
+def everything(cells):
+    """Labels of cells that have all random numbers in common."""
+    return (0,) * cells, (0,) * cells
 
 
 def half_width(fit):
@@ -131,7 +141,7 @@ def test_two_level_interval_covers_where_data_sets_differ(data_sets):
 def test_residuals_have_the_noise_and_as_many_directions_as_cells_do_not_share(shared, directions):
     """Two cells of weights 1 and 2, of one error each: in all (1 + 4) errors, along one direction or two."""
     risks = [1.0 + 0.1 * np.random.default_rng(seed).standard_normal(64) for seed in (1, 1)]
-    replicates = Replicates(risks, [None, None], Sharing(shared, shared))
+    replicates = Replicates.of(risks, sharing=(shared, shared))
     error = risks[0].std(ddof=1) / 8 / risks[0].mean()
     noise, rank, known = residual_noise(replicates, np.diag([1.0, 2.0]), np.full(2, error), [63, 63], 1e-12)
     assert noise == pytest.approx(5 * error**2) and rank == pytest.approx(directions) and 0 < known <= 126
@@ -141,13 +151,13 @@ def test_what_cells_share_widens_no_interval():
     source = np.random.default_rng(3)
     effects = np.exp(0.5 * source.standard_normal((1, 6, 1)))
     risks = [cell * effects[0] for cell in noisy(source, -1.0, 4, data_sets=6)]
-    shared = fit_rate(N, risks, NAMES, sharing=Sharing((0,) * 5, tuple(range(5))))
+    shared = fit_rate(N, risks, NAMES, sharing=((0,) * 5, tuple(range(5))))
     apart = fit_rate(N, risks, NAMES)
     assert shared.slope == apart.slope
     assert half_width(shared) < 0.75 * half_width(apart)
     # However far a heavy factor goes that replicates have in common in all cells.
     common = np.random.default_rng(16).lognormal(0.0, 1.5, 12)
-    fit = fit_rate(N, [common / n for n in N], NAMES, sharing=Sharing.everything(5))
+    fit = fit_rate(N, [common / n for n in N], NAMES, sharing=everything(5))
     assert half_width(fit) == pytest.approx(0, abs=1e-9)
 
 
@@ -165,7 +175,7 @@ def test_intervals_under_common_random_numbers_cover_and_are_shorter(shape):
     hits = []
     for number in range(400):
         risks = correlated(source, replicates, data_sets)
-        for name, sharing in (("shared", Sharing.everything(5)), ("apart", None)):
+        for name, sharing in (("shared", everything(5)), ("apart", ((), ()))):
             fit = fit_rate(N, risks, (*NAMES, str(number)), sharing=sharing, resamples=500)
             widths[name].append(half_width(fit))
             hits.append(fit.ci_low <= -1 <= fit.ci_high) if name == "shared" else None
@@ -264,7 +274,7 @@ def test_resampled_means_near_zero_widen_the_interval_instead_of_breaking_it():
 
 @pytest.mark.parametrize(
     ("values", "risks"),
-    [([1.0], [[1.0, 2.0]]), ([2.0, 2.0], [[1.0, 2.0]] * 2), ([0.0, 1.0], [[1.0, 2.0]] * 2), ([1.0, 2.0], [[1.0]])],
+    [([1.0], [[1.0, 2.0]]), ([2.0, 2.0], [[1.0, 2.0]] * 2), ([0.0, 1.0], [[1.0, 2.0]] * 2)],
 )
 def test_unfit_grids_are_refused(values, risks):
     with pytest.raises(InputError):
@@ -274,13 +284,13 @@ def test_unfit_grids_are_refused(values, risks):
 def test_unequal_shared_data_sets_are_refused():
     rng = np.random.default_rng(0)
     with pytest.raises(InputError, match="data sets"):
-        fit_rate([1.0, 2.0], [rng.random((2, 3)), rng.random((3, 3))], NAMES, sharing=Sharing((0, 0), (0, 1)))
+        fit_rate([1.0, 2.0], [rng.random((2, 3)), rng.random((3, 3))], NAMES, sharing=((0, 0), (0, 1)))
 
 
 SIX = 2.0 ** np.arange(8, 14)
 
 
-def fitted(risks, errors=None):
+def fitted(risks, errors=()):
     return fit_rate(SIX[: len(risks)], risks, ("t",), numerical_errors=errors, resamples=10)
 
 
@@ -312,7 +322,7 @@ def common(source, shape, curve, own):
 
 
 def with_sharing(risks, sharing, curve):
-    return lack_of_fit(fitted(risks), curve, Replicates(risks, [None] * len(risks), sharing))
+    return lack_of_fit(fitted(risks), curve, Replicates.of(risks, sharing=sharing))
 
 
 @pytest.mark.parametrize("shape", [8, 64, (6, 4), (12, 1)])
@@ -322,9 +332,9 @@ def test_a_bend_is_found_under_common_random_numbers(shape):
     curve = np.exp(-0.2 * x**2) / SIX[:5]
     for _ in range(20):
         risks = common(source, shape, curve, 0.02)
-        lack = with_sharing(risks, Sharing.everything(5), 1 / SIX[:5])
+        lack = with_sharing(risks, everything(5), 1 / SIX[:5])
         assert lack.bent and lack.largest > 0.15
-        assert with_sharing(risks, Sharing.everything(5), curve).largest < 0.15
+        assert with_sharing(risks, everything(5), curve).largest < 0.15
         assert not lack_of_fit(fitted(risks), 1 / SIX[:5]).bent
 
 
@@ -332,21 +342,21 @@ def test_a_bend_is_found_under_common_random_numbers(shape):
 @pytest.mark.parametrize("own", rest_at_night([0.25, 1.0], 1))
 def test_level_under_common_random_numbers(shape, own):
     source, cells = np.random.default_rng(4), SIX[:5]
-    found = [with_sharing(common(source, shape, 1 / cells, own), Sharing.everything(5), 1 / cells) for _ in range(1000)]
+    found = [with_sharing(common(source, shape, 1 / cells, own), everything(5), 1 / cells) for _ in range(1000)]
     assert np.mean([lack.p_value < 0.05 for lack in found]) < 0.06
     assert np.mean([lack.p_value < 1e-3 for lack in found]) < 0.003
 
 
 def test_cells_that_share_nothing_are_judged_by_their_own_errors_and_two_are_a_power_law():
     risks = common(np.random.default_rng(5), 8, 1 / SIX, 0.3)
-    assert with_sharing(risks, Sharing.nothing(6), 1 / SIX) == lack_of_fit(fitted(risks), 1 / SIX)
+    assert with_sharing(risks, ((), ()), 1 / SIX) == lack_of_fit(fitted(risks), 1 / SIX)
     assert lack_of_fit(fitted([[1.0, 2.0], [5.0, 6.0]]), np.ones(2)).p_value == 1.0
 
 
 def test_an_exact_scale_invariance_is_a_power_law_and_an_exact_bend_is_bent():
     shared = np.random.default_rng(6).lognormal(size=8)
     for curve, bent in ((1 / SIX, False), (np.where(SIX < 1500, 1.0, 1500 / SIX), True)):
-        lack = with_sharing([m * shared for m in curve], Sharing.everything(6), 1 / SIX)
+        lack = with_sharing([m * shared for m in curve], everything(6), 1 / SIX)
         assert lack.bent == bent and (bent or lack.p_value > 0.99)
 
 
@@ -472,7 +482,7 @@ def test_what_is_known_of_shared_noise(scale, data_sets, tail):
     """Deviations of one size leave half of the degrees of freedom, and few large ones fewer, whatever the weights."""
     own = np.random.default_rng(1).lognormal(0.0, tail, 16) if tail else np.tile([0.9, 1.1], 8)
     risks = [np.stack([np.roll(own, k) for k in range(data_sets)])] * 2
-    replicates = Replicates(risks, [None, None], Sharing.everything(2))
+    replicates = Replicates.of(risks, sharing=everything(2))
     noise, rank, known = residual_noise(replicates, scale * np.diag([1.0, 2.0]), np.zeros(2), [1, 1], 0.0)
     squares, free = (own - own.mean()) ** 2, 15 * data_sets
     heavy = (squares / squares.mean()).var() / (2 * 16 * data_sets)

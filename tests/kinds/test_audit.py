@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from dpsco_bench.audit import auditor
-from dpsco_bench.audit.auditor import INSTANCES, Audit, make_audit_cell
+from dpsco_bench.audit.auditor import CONFIDENCE, FAMILY, FAMILY_CONFIDENCE, INSTANCES, Audit, make_audit_cell
 from dpsco_bench.audit.canaries import trials
-from dpsco_bench.audit.job import CONFIDENCE, FAMILY, FAMILY_CONFIDENCE
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.parsing import parse_claim
@@ -105,7 +104,7 @@ def test_an_audit_without_power_stops_after_the_pilot_and_says_so():
     assert extras["audit_runs"].tolist() == [0.0] == table["risk"].to_pylist() and 0 <= extras["audit_power"][0] < 0.5
     told = {"entry": job.cells[0], "calibrated": calibrate_job(job)[0], "value": 1.0}
     cell = SimpleNamespace(risks=np.zeros(1), extras=extras, **told)
-    case = SimpleNamespace(risk_cells=lambda part: [cell], part=SimpleNamespace(id="p"))
+    case = SimpleNamespace(cells=[cell])
     row = get_kind("audit").judge(case)
     assert row.verdict == "says nothing" and row.reason.startswith("stopped after the pilot")
     assert SAYS_SOMETHING == auditor.SAYS_SOMETHING
@@ -133,7 +132,7 @@ def test_one_refuted_cell_refutes_and_the_weakest_one_says_how_much_the_others_s
         )
         for lower, r, p in zip((0.2, 1.7, 0.4), refuted, power, strict=True)
     ]  # fmt: skip
-    case = SimpleNamespace(risk_cells=lambda part: cells, part=SimpleNamespace(id="p"))
+    case = SimpleNamespace(cells=cells)
     row = get_kind("audit").judge(case)
     assert row.verdict == word and row.own["epsilon_lower"] == 1.7
     assert ("never proves" in row.reason) == ("predicted eps >= 1.2" in row.reason) == (word != "refuted")

@@ -6,6 +6,7 @@ from functools import partial
 from math import log, log2, sqrt
 from typing import Any
 
+from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.claims.catalogue import TableText
 from dpsco_bench.kinds.privacy import privacy_verdict
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NodeUnits, path_cost
@@ -26,7 +27,7 @@ def conversion(epsilon: float, delta: float) -> dict[str, Any]:
     """Convert a target's printed rho to epsilon, and judge the claim (Zhang, Tran, Cutkosky 2022, section 1.1)."""
     rho = epsilon / (2.0 * sqrt(log(1.0 / delta)))
     real = gdp_epsilon(rho, delta)
-    verdict = privacy_verdict([real], ["exact"], [epsilon]).verdict
+    verdict = privacy_verdict([Noise("proven", real, "exact", epsilon)]).verdict
     return dict(epsilon=epsilon, delta=delta, rho=rho, exact=gdp_mu(epsilon, delta), real=real, verdict=verdict)
 
 
