@@ -136,7 +136,7 @@ def test_a_part_that_is_run_to_its_end_takes_those_along_that_it_is_compared_wit
 
 
 def test_a_look_waits_for_the_last_job_of_its_group(monkeypatch):
-    judge, measured = SimpleNamespace(job_cells=lambda job: ()), SimpleNamespace(load=len)
+    judge, measured = SimpleNamespace(of_job=lambda job: ()), SimpleNamespace(load=len)
     given = {"stage_end": lambda job, number: 100 * number, "ClaimCells": lambda *given: judge}
     given |= {"_kept": lambda cells: (), "_looked": lambda *given: SimpleNamespace(done="looked")}
     for name, value in given.items():
