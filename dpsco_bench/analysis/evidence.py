@@ -29,7 +29,7 @@ _WORDS = ("privacy_status", "warnings")
 
 
 @dataclass(frozen=True)
-class CellEvidence:
+class MeasuredCell:
     """One cell of a job; where the instance has a free signal strength, the cells of its whole grid.
 
     Its risk is then the largest mean over the signals, and all else is that of the maximising signal.
@@ -41,7 +41,7 @@ class CellEvidence:
     start_risk : float, excess risk of the starting point (mean over data sets)
     certificates : tuple of str, how exact the minimisers are, where the algorithm releases them
     extras : mapping of str to ndarray (data_sets, replicates), what the runs noted
-    grid : tuple of CellEvidence, the cells of the signal grid, each by itself; empty without one
+    grid : tuple of MeasuredCell, the cells of the signal grid, each by itself; empty without one
     """
 
     entry: Cell
@@ -56,7 +56,7 @@ class CellEvidence:
     signal: float | None = None
     at_edge: bool = False
     extras: Mapping[str, np.ndarray] = field(default_factory=dict)
-    grid: tuple[CellEvidence, ...] = ()
+    grid: tuple[MeasuredCell, ...] = ()
 
     @property
     def final(self) -> np.ndarray:
@@ -124,7 +124,7 @@ class CellEvidence:
         return self.context if self.calibration == "none" else replace(self.context, calibration="paper")
 
 
-def replicates_of(cells: Sequence[CellEvidence]) -> Replicates:
+def replicates_of(cells: Sequence[MeasuredCell]) -> Replicates:
     """Collect the risks of some cells, with what these have in common."""
     risks, errors = [cell.risks for cell in cells], [cell.numerical_error for cell in cells]
     return Replicates.of(risks, errors, sharing_of([cell.entry for cell in cells]))
@@ -136,7 +136,7 @@ def job_evidence(
     calibrations: Calibrations,
     quantity: str = RISK,
     requires: Mapping[str, float] = NO_REQUIREMENT,
-) -> list[CellEvidence]:
+) -> list[MeasuredCell]:
     """Evidence of every cell of a job, in the order of the plan; the cells of a signal grid are one.
 
     Another ``quantity`` than the risk stands in its place: an extra, a formula, or the threshold at which an extra
@@ -145,7 +145,7 @@ def job_evidence(
     return evidence_of(job_cells(job, table, calibrations), quantity, requires)
 
 
-def job_cells(job: Job, table: pa.Table | None, calibrations: Calibrations) -> list[CellEvidence]:
+def job_cells(job: Job, table: pa.Table | None, calibrations: Calibrations) -> list[MeasuredCell]:
     """Each cell of a job by itself, with its risks and what its runs noted; without refused cells."""
     noted = {} if table is None else _noted(table)
     rows = {} if table is None else _rows_of(table)
@@ -182,10 +182,10 @@ def _coded(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
 
 
 def evidence_of(
-    cells: Sequence[CellEvidence], quantity: str = RISK, requires: Mapping[str, float] = NO_REQUIREMENT
-) -> list[CellEvidence]:
+    cells: Sequence[MeasuredCell], quantity: str = RISK, requires: Mapping[str, float] = NO_REQUIREMENT
+) -> list[MeasuredCell]:
     """Return the cells of `job_cells` with the judged quantity as their risk; a signal grid becomes one cell."""
-    grids: dict[tuple[str, float], list[CellEvidence]] = {}
+    grids: dict[tuple[str, float], list[MeasuredCell]] = {}
     for cell in cells:
         entry = cell.entry
         key = (entry.method, entry.value) if entry.signal is not None else (str(entry.cell), math.nan)
@@ -195,7 +195,7 @@ def evidence_of(
     return [_largest(grid) for grid in grids.values()]
 
 
-def _largest(grid: list[CellEvidence]) -> CellEvidence:
+def _largest(grid: list[MeasuredCell]) -> MeasuredCell:
     """Pick the cell with the largest mean risk of a signal grid, with the risks of all and the worst privacy.
 
     Signals that a pilot left out have fewer replicates than the others, and take no part.
@@ -218,7 +218,7 @@ def _largest(grid: list[CellEvidence]) -> CellEvidence:
     )
 
 
-def _threshold(grid: list[CellEvidence], name: str, least: float) -> CellEvidence:
+def _threshold(grid: list[MeasuredCell], name: str, least: float) -> MeasuredCell:
     """Turn a grid into one cell of thresholds; at an edge if a replicate has none within the grid."""
     signals = np.array([cell.entry.signal for cell in grid], dtype=np.float64)
     values = np.stack([cell.extras[name] for cell in grid])
@@ -262,7 +262,7 @@ def _noted(table: pa.Table) -> dict[int, dict[str, np.ndarray]]:
     return found
 
 
-def _in_place(cell: CellEvidence, quantity: str) -> CellEvidence:
+def _in_place(cell: MeasuredCell, quantity: str) -> MeasuredCell:
     """Replace the risk of a cell by another quantity."""
     if "." in quantity:
         exact = np.full((1, 1), get_bound(quantity).value(cell.context))
@@ -276,11 +276,11 @@ def _in_place(cell: CellEvidence, quantity: str) -> CellEvidence:
     return replace(cell, risks=noted, curve_risks=noted[None], curve_evaluations=cell.curve_evaluations[-1:])
 
 
-def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _CellRows | None) -> CellEvidence:
+def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _CellRows | None) -> MeasuredCell:
     exact = job.evaluation == "closed_form"
     if rows is None:
         nothing = np.empty((0, 0))
-        return CellEvidence(entry, calibrated, job.calibration, nothing, nothing, nothing, math.nan, exact)
+        return MeasuredCell(entry, calibrated, job.calibration, nothing, nothing, nothing, math.nan, exact)
     column, words = rows
     checkpoint = np.where(column["checkpoint"] == FINAL, np.iinfo(np.int32).max, column["checkpoint"])
     order = np.lexsort((column["replicate"], column["data_set"], checkpoint))
@@ -296,7 +296,7 @@ def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _Cel
     remarks = {remark for text in words["warnings"] for remark in text.split("; ")}
     certified = sorted(remark for remark in remarks if remark.startswith(CERTIFIED))
     measured = (curve[-1], evaluations, curve, start, exact)
-    return CellEvidence(entry, calibrated, job.calibration, *measured, certificates=tuple(certified))
+    return MeasuredCell(entry, calibrated, job.calibration, *measured, certificates=tuple(certified))
 
 
 def _shared(checkpoint: np.ndarray, order: np.ndarray, runs: int) -> np.ndarray:

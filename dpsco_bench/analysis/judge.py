@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.bootstrap import FloatArray
-from dpsco_bench.analysis.evidence import CellEvidence, evidence_of, job_cells, replicates_of
+from dpsco_bench.analysis.evidence import MeasuredCell, evidence_of, job_cells, replicates_of
 from dpsco_bench.analysis.looks import FIXED, Look
 from dpsco_bench.analysis.noise import Noise, noise_behind
 from dpsco_bench.analysis.sharing import Replicates
@@ -51,11 +51,11 @@ FROM_MEMORY = "from memory"
 """Words in the source of an algorithm whose constants are not read from a paper."""
 
 
-def chains_of(cells: Sequence[CellEvidence]) -> list[CellEvidence]:
+def chains_of(cells: Sequence[MeasuredCell]) -> list[MeasuredCell]:
     return [cell for cell in cells if "chain_risk" in cell.extras]
 
 
-def settled(cells: Sequence[CellEvidence]) -> str:
+def settled(cells: Sequence[MeasuredCell]) -> str:
     """Why chains are not to be trusted, in words; empty where they are, and where there are none."""
     chains = chains_of(cells)
     if not chains:
@@ -126,19 +126,19 @@ class ClaimCells:
         self._load = load
         found = {job.decisions: job for job in entry.jobs if job.decisions}
         self.decided = {key: decided(job) for key, job in found.items()}
-        self._read: dict[tuple[str, int], list[CellEvidence]] = {}
+        self._read: dict[tuple[str, int], list[MeasuredCell]] = {}
 
     def verdict(self, part: Part, calibration: str) -> Verdict:
         """Judge a part under a calibration, by the looks that decided its word."""
         cells = PartCells(self, part, calibration)
         return replace(cells, looks=cells.deciding_looks()).verdict()
 
-    def of_part(self, part: str, calibration: str, quantity: str = RISK, look: int = 0) -> list[CellEvidence]:
+    def of_part(self, part: str, calibration: str, quantity: str = RISK, look: int = 0) -> list[MeasuredCell]:
         """Cells of a part under a calibration, with what is judged of them, by what a look reads (0: by all)."""
         cells = self.of_job(self.jobs[part, calibration], look)
         return evidence_of(cells, quantity, self.claim.part(part).requires)
 
-    def of_job(self, job: Job, look: int = 0) -> list[CellEvidence]:
+    def of_job(self, job: Job, look: int = 0) -> list[MeasuredCell]:
         """Each cell of a job by itself, by what a look reads."""
         look = look if job.decisions else 0
         if (job.name, look) not in self._read:
@@ -211,15 +211,15 @@ class PartCells:
         return [self.whole.jobs[key] for key in self.sources]
 
     @cached_property
-    def cells(self) -> list[CellEvidence]:
+    def cells(self) -> list[MeasuredCell]:
         """The judged cells, with what is judged of them."""
         return [cell for key in self.sources for cell in self.cells_of(key)]
 
-    def cells_of(self, source: tuple[str, str]) -> list[CellEvidence]:
+    def cells_of(self, source: tuple[str, str]) -> list[MeasuredCell]:
         return self.whole.of_part(*source, self.part.quantity, self.look_at(source).number)
 
     @cached_property
-    def silent_cells(self) -> list[CellEvidence]:
+    def silent_cells(self) -> list[MeasuredCell]:
         return [cell for key in self.silent_sources for cell in self.whole.of_part(*key, self.part.quantity)]
 
     @cached_property
@@ -421,7 +421,7 @@ def reservations_of(part: Part, calibration: str, verdict: Verdict, noise: Noise
     return tuple(filter(None, (*verdict.reservations, *unproven, authors)))
 
 
-def signal_notes(cells: Sequence[CellEvidence], fitted: Sequence[bool] = ()) -> tuple[str, ...]:
+def signal_notes(cells: Sequence[MeasuredCell], fitted: Sequence[bool] = ()) -> tuple[str, ...]:
     """Tell which signals attain the largest means, and where a wider grid could raise them.
 
     Of cells that are left out of a fit it is told where all are: an edge among them has no part in the word.

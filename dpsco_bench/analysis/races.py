@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from dpsco_bench.analysis.bootstrap import FloatArray, summarise
-from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
+from dpsco_bench.analysis.evidence import MeasuredCell, job_evidence
 from dpsco_bench.claims.plan import SEARCH_MARK, BoardEntry, WorkPlan
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job, race_ends
@@ -35,10 +35,10 @@ class Ran:
     method: str
     setting: int | None
     point: int
-    cell: CellEvidence
+    cell: MeasuredCell
 
     @classmethod
-    def of(cls, cell: CellEvidence) -> Ran:
+    def of(cls, cell: MeasuredCell) -> Ran:
         """Read the names of a cell, whose method is ``<instance>/<method>``, of a search with ``#<setting>`` behind."""
         instance, _, name = cell.entry.method.partition("/")
         method, _, setting = name.partition(SEARCH_MARK)

@@ -14,7 +14,7 @@ from typing import NoReturn
 import numpy as np
 
 from dpsco_bench.analysis.bootstrap import FloatArray, variance_of_mean
-from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.analysis.evidence import MeasuredCell
 from dpsco_bench.analysis.judge import ClaimCells, PartCells, judge_digest
 from dpsco_bench.analysis.looks import Look
 from dpsco_bench.claims.model import Claim
@@ -125,9 +125,9 @@ def _looked(whole: ClaimCells, jobs: Sequence[Job], found: Decided) -> Decided:
     return replace(found, looks=looks, taken=number, done=not open_)
 
 
-def _kept(cells: Sequence[CellEvidence]) -> tuple[int, ...]:
+def _kept(cells: Sequence[MeasuredCell]) -> tuple[int, ...]:
     """Cells of a pilot that go on: those at signals near the best one of their grid. Empty where all do."""
-    grids: dict[tuple[str, float], list[CellEvidence]] = {}
+    grids: dict[tuple[str, float], list[MeasuredCell]] = {}
     for cell in cells:
         grids.setdefault((cell.entry.method, cell.entry.value), []).append(cell)
     kept = [

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.analysis.cells import SAYS_SOMETHING
-from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.analysis.evidence import MeasuredCell
 from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
@@ -99,23 +99,23 @@ class AuditKind(Kind):
         return {"": audits_figure([claim])} if audits and len(audits) == len(claim.rows) else None
 
 
-def _lower(cell: CellEvidence) -> float:
+def _lower(cell: MeasuredCell) -> float:
     return float(np.mean(cell.risks))
 
 
-def _predicted(cell: CellEvidence) -> str:
+def _predicted(cell: MeasuredCell) -> str:
     """Return what was predicted before the runs of the pair, and for noise that attains what is charged."""
     promised, attainable = _extra(cell, "audit_promised"), _extra(cell, "audit_attainable")
     tight = f", of a tight charge eps >= {attainable:.2g} by as many runs" * math.isfinite(attainable)
     return f"; predicted eps >= {promised:.2g}{tight}"
 
 
-def _level(cell: CellEvidence) -> str:
+def _level(cell: MeasuredCell) -> str:
     """Return the bound on the Gaussian-DP parameter, if one is charged."""
     lower, charged = _extra(cell, "audit_mu"), _extra(cell, "audit_mu_charged")
     return f", mu >= {outward(lower, 'lower'):.3g} where {charged:.3g} is charged" * (not math.isnan(charged))
 
 
-def _extra(cell: CellEvidence, name: str) -> float:
+def _extra(cell: MeasuredCell, name: str) -> float:
     """Read what the audit noted; NaN where it did not."""
     return float(np.mean(cell.extras.get(name, math.nan)))

@@ -13,7 +13,7 @@ from scipy.special import bdtr, betaincinv
 
 from dpsco_bench.analysis.bootstrap import CONFIDENCE, FloatArray, simultaneous_quantile, summarise
 from dpsco_bench.analysis.cells import NO_ERROR, cell_verdict, columns_of, ratios_to
-from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.analysis.evidence import MeasuredCell
 from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.looks import EARLY_EXPLICIT, TOO_NEAR, would_decide
 from dpsco_bench.analysis.verdict import Verdict
@@ -173,7 +173,7 @@ def explicit_verdict(
 
 def pathwise_verdict(
     part: ExplicitPart,
-    cells: Sequence[CellEvidence],
+    cells: Sequence[MeasuredCell],
     bound: Bound,
     *,
     among: int = 0,
@@ -212,7 +212,7 @@ def pathwise_verdict(
     return replace(verdict, verdict=word, reason=reason)
 
 
-def _trivial(cells: Sequence[CellEvidence], bound: Bound, judged: ArrayLike) -> FloatArray:
+def _trivial(cells: Sequence[MeasuredCell], bound: Bound, judged: ArrayLike) -> FloatArray:
     """Return the start's risk at every signal: a bound above it confirms nothing.
 
     A run that stays at its start has the largest of the starts' risks over the signals, so that a bound between them
@@ -239,11 +239,11 @@ class Judged(NamedTuple):
         return float(ratios_to(self.value + STANDARD_ERRORS * np.nan_to_num(self.stderr), self.bound))
 
 
-def _signals(cell: CellEvidence) -> Sequence[CellEvidence]:
+def _signals(cell: MeasuredCell) -> Sequence[MeasuredCell]:
     return cell.grid or (cell,)
 
 
-def _judged(part: ExplicitPart, cell: CellEvidence, bound: Bound) -> Judged:
+def _judged(part: ExplicitPart, cell: MeasuredCell, bound: Bound) -> Judged:
     bounds = replicate_bounds(cell, bound)
     if part.statistic == "mean":
         found = margin = summarise(cell.risks, cell.numerical_error)
@@ -258,7 +258,7 @@ def _judged(part: ExplicitPart, cell: CellEvidence, bound: Bound) -> Judged:
     return Judged(float(values[number]), 0.0, float(bounds[number]), within, values.size, math.inf)
 
 
-def replicate_bounds(cell: CellEvidence, bound: Bound) -> FloatArray:
+def replicate_bounds(cell: MeasuredCell, bound: Bound) -> FloatArray:
     """Evaluate the bound for every replicate of a cell, data set by data set, with the replicate's own extras."""
     found = bound.value(replace(cell.printed, by_replicate=True))
     return np.broadcast_to(np.asarray(found, dtype=np.float64), cell.final.size)

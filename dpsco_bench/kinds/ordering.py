@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.analysis.evidence import MeasuredCell
 from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.looks import EARLY, would_decide
 from dpsco_bench.analysis.ordering import (
@@ -126,7 +126,7 @@ class Ordering(Kind):
         return curve_figures(claim, rows)
 
 
-def _at_equal_evaluations(*cells: CellEvidence) -> list[np.ndarray]:
+def _at_equal_evaluations(*cells: MeasuredCell) -> list[np.ndarray]:
     budget = common_budget(*(cell.curve_evaluations for cell in cells))
     return [risk_at(cell.curve_evaluations, cell.curve_risks, budget) for cell in cells]
 

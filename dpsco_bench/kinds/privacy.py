@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.analysis.evidence import MeasuredCell
 from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.analysis.rounding import digits_beside, outward
@@ -143,7 +143,7 @@ def privacy_verdict(
     )
 
 
-def _noise(cell: CellEvidence, of_the_law: bool) -> Noise:
+def _noise(cell: MeasuredCell, of_the_law: bool) -> Noise:
     """Privacy of a cell, or of its target law alone."""
     noise, law = Noise.of(*cell.charged), cell.calibrated.epsilon_law
     return replace(noise, epsilon_real=law, epsilon_real_kind="upper", epsilon_of="") if of_the_law else noise
@@ -157,7 +157,7 @@ def other_instance(case: PartCells) -> str:
     return f", on {own}, where the risks are of {' and '.join(others)}" if others and own and own not in others else ""
 
 
-def _place(cell: CellEvidence) -> tuple[str, str]:
+def _place(cell: MeasuredCell) -> tuple[str, str]:
     """Describe a cell's problem, empty if its records do not attain what it is charged, and its setting."""
     entry, own = cell.entry, cell.calibrated
     attained = own.attained or own.epsilon_real_kind != "lower"
@@ -165,7 +165,7 @@ def _place(cell: CellEvidence) -> tuple[str, str]:
     return entry.problem.replace("_", " ") * attained, setting
 
 
-def _pair(cell: CellEvidence) -> Compared:
+def _pair(cell: MeasuredCell) -> Compared:
     """Describe the difference between the data sets that a cell's epsilon compares."""
     entry, own = cell.entry, cell.calibrated
     charge = Charge(own.epsilon_real, own.epsilon_real_kind, own.accountant)

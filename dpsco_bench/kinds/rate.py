@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpsco_bench.analysis.evidence import CellEvidence, replicates_of
+from dpsco_bench.analysis.evidence import MeasuredCell, replicates_of
 from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.looks import FIXED, LEVEL, TOO_NEAR, Look, within
 from dpsco_bench.analysis.rates import HARDLY_MOVED, MOVED, TINY, Regime, lack_of_fit, local_slopes, span
@@ -206,12 +206,12 @@ def _notes(case: PartCells) -> list[str]:
     return notes
 
 
-def _shares(cells: Sequence[CellEvidence]) -> str:
+def _shares(cells: Sequence[MeasuredCell]) -> str:
     ratios = replicates_of(cells).mean / [cell.start_risk for cell in cells]
     return f"{ratios.min():.2g} to {ratios.max():.2g}"
 
 
-def _frozen(part: Part, cell: CellEvidence) -> bool:
+def _frozen(part: Part, cell: MeasuredCell) -> bool:
     """Check whether a required extra is below its least value, at the largest signal of a cell."""
     strongest = cell.grid[-1] if cell.grid else cell
     return any(strongest.extras[name].mean() < least for name, least in part.requires.items())

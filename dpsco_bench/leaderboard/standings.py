@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from dpsco_bench.analysis import bootstrap
 from dpsco_bench.analysis.bootstrap import FloatArray, as_cell, summarise
-from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
+from dpsco_bench.analysis.evidence import MeasuredCell, job_evidence
 from dpsco_bench.analysis.judge import Load
 from dpsco_bench.analysis.races import Place, Ran
 from dpsco_bench.analysis.verdict import Sealed
@@ -247,7 +247,7 @@ def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
     return rows
 
 
-def _held_out_beside(cell: CellEvidence, job: Job) -> Mapping[str, HeldOut]:
+def _held_out_beside(cell: MeasuredCell, job: Job) -> Mapping[str, HeldOut]:
     """Measure the starting point and the minimiser; empty where the data are not there: results stay without them."""
     with suppress(DpscoError):
         if found := HeldOutBeside.of(located(cell.entry, job.data_root), job.seed, cell.extras):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.analysis.evidence import MeasuredCell
 from dpsco_bench.analysis.noise import Noise, noise_behind
 from dpsco_bench.privacy.ledger import PHRASES
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
@@ -27,7 +27,7 @@ from dpsco_bench.report.wording import noise_title, setting, symbols
 class Sizes(NamedTuple):
     """Cells of one method in one sweep, and their summary."""
 
-    cells: list[CellEvidence]
+    cells: list[MeasuredCell]
     points: Series
 
 
@@ -70,7 +70,7 @@ def calibrations_panel(
     title: str,
     sweeps: Sequence[tuple[str, Sizes]],
     label: str,
-    formulas: Sequence[tuple[str, Callable[[CellEvidence], float]]] = (),
+    formulas: Sequence[tuple[str, Callable[[MeasuredCell], float]]] = (),
     line: str = "",
 ) -> Panel:
     """Draw sweeps of one instance under several calibrations, with formulas drawn through the first of them."""

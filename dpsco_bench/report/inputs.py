@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from dpsco_bench.analysis.answer import Answer, answers
-from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
+from dpsco_bench.analysis.evidence import MeasuredCell, job_evidence
 from dpsco_bench.analysis.noise import NOT_CHARGED, Noise
 from dpsco_bench.analysis.races import raced_plan
 from dpsco_bench.analysis.verdict import Verdict, read_judged
@@ -84,7 +84,7 @@ class ClaimResults:
     entry: ClaimEntry  # the claim and its jobs; those whose results are there do not count as skipped
     files: Layout  # where verdicts and results lie
     verdicts: Sequence[Verdict] | None = None  # where they are at hand; by default those of its verdict file
-    _evidence: dict[tuple[str, str], list[CellEvidence]] = field(default_factory=dict, repr=False, compare=False)
+    _evidence: dict[tuple[str, str], list[MeasuredCell]] = field(default_factory=dict, repr=False, compare=False)
     _calibrations: dict[str, Calibrations] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -149,7 +149,7 @@ class ClaimResults:
     def timing(self, job: Job) -> Timings | None:
         return self.files.measured.timing(job) if job.timing else None
 
-    def evidence(self, part: str, calibration: str) -> list[CellEvidence]:
+    def evidence(self, part: str, calibration: str) -> list[MeasuredCell]:
         """Read the measured cells of a (part, calibration); empty where skipped or not yet run."""
         key = (part, calibration)
         if key not in self._evidence:
@@ -157,7 +157,7 @@ class ClaimResults:
             self._evidence[key] = self._read_evidence(job) if job and not job.skipped else []
         return self._evidence[key]
 
-    def _read_evidence(self, job: Job) -> list[CellEvidence]:
+    def _read_evidence(self, job: Job) -> list[MeasuredCell]:
         calibrations, part = self.calibrations(job), self.parts[job.part]
         table = self.files.measured.table(job) if job.has_run else None
         if len(calibrations) != len(job.cells) or (table is None and job.has_run):

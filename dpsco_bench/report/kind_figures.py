@@ -18,7 +18,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from dpsco_bench.analysis.cells import SAYS_SOMETHING
-from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.analysis.evidence import MeasuredCell
 from dpsco_bench.analysis.ordering import HOLDS, REVERSED
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.model import Part
@@ -230,7 +230,7 @@ def _figure(claim: ClaimResults, rows: Sequence[Verdict], timed: bool) -> Figure
 
 def _part_panels(
     claim: ClaimResults,
-    measured: Sequence[tuple[Verdict, list[CellEvidence]]],
+    measured: Sequence[tuple[Verdict, list[MeasuredCell]]],
     styles: Mapping[str, MethodStyle],
     timed: bool,
 ) -> list[Panel]:
@@ -258,7 +258,7 @@ def _timings(claim: ClaimResults, row: Verdict) -> dict[int, np.ndarray]:
     }
 
 
-def _curve(cell: CellEvidence, styles: Mapping[str, MethodStyle], seconds: Mapping[int, np.ndarray] | None) -> Any:
+def _curve(cell: MeasuredCell, styles: Mapping[str, MethodStyle], seconds: Mapping[int, np.ndarray] | None) -> Any:
     """Make the curve of a cell; of a method whose iterates carry no noise before the end, the end alone."""
     risks = cell.curve_risks.reshape(len(cell.curve_risks), -1)
     x = cell.curve_evaluations.reshape(len(risks), -1).mean(axis=1)
@@ -281,7 +281,7 @@ def _curve(cell: CellEvidence, styles: Mapping[str, MethodStyle], seconds: Mappi
 def _panel(
     claim: ClaimResults,
     row: Verdict,
-    cells: Sequence[CellEvidence],
+    cells: Sequence[MeasuredCell],
     curves: Curves,
     styles: Mapping[str, MethodStyle],
     limits: tuple[list[float], list[float]],
@@ -327,7 +327,7 @@ def _said(row: Verdict, pair: Sequence[str], names: Mapping[str, str], styles: M
     return words.get(row.word, f"{first} against {second}: {symbols(row.said)}")
 
 
-def _name(cell: CellEvidence, look: MethodStyle) -> str:
+def _name(cell: MeasuredCell, look: MethodStyle) -> str:
     """Name a method, with its number of steps: other numbers may end elsewhere."""
     steps = cell.entry.options.get("steps")
     return look.name + (f", T = {steps}" if steps and "T =" not in look.name else "")

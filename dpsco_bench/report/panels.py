@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter
 
 from dpsco_bench.analysis.bootstrap import summarise
-from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.analysis.evidence import MeasuredCell
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.slopes import log_weights
 from dpsco_bench.analysis.verdict import Verdict
@@ -88,7 +88,7 @@ class Series(NamedTuple):
     dof: np.ndarray
 
 
-def series(cells: Sequence[CellEvidence], x: Sequence[float] | None = None) -> Series:
+def series(cells: Sequence[MeasuredCell], x: Sequence[float] | None = None) -> Series:
     """Summarise measured cells exactly as the verdict does; over the swept parameter or over x."""
     found = [summarise(cell.risks, cell.numerical_error) for cell in cells]
     mean, half, stderr, dof = (
@@ -141,11 +141,11 @@ def _measured(claim: ClaimResults, row: Verdict) -> Series | None:
     return series(cells, [_place(part, c) for c in cells]) if cells and all(c.risks.size for c in cells) else None
 
 
-def _place(part: Part, cell: CellEvidence) -> float:
+def _place(part: Part, cell: MeasuredCell) -> float:
     return evaluate(part.bound, part.axis, cell.printed) if part.axis else cell.value
 
 
-def _cells(claim: ClaimResults, row: Verdict, calibration: str = "") -> list[CellEvidence]:
+def _cells(claim: ClaimResults, row: Verdict, calibration: str = "") -> list[MeasuredCell]:
     """Find cells that a verdict judges: its part's own, or those of the parts that it uses."""
     parts = claim.part(row).uses or [row.part]
     return [cell for part in parts for cell in claim.evidence(part, calibration or row.calibration)]

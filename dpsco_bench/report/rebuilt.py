@@ -12,7 +12,7 @@ from operator import methodcaller
 import numpy as np
 
 from dpsco_bench.analysis.cells import ratios_to
-from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.analysis.evidence import MeasuredCell
 from dpsco_bench.analysis.judge import uncertified
 from dpsco_bench.analysis.ordering import OPEN, compared
 from dpsco_bench.analysis.verdict import Verdict
@@ -296,11 +296,11 @@ class RebuiltRow:
         return f"{self.sweep.claim.id.partition('.')[2]} {self.sweep.part.id}"
 
     @cached_property
-    def cells(self) -> dict[str, tuple[Cell, CellEvidence | None] | None]:
+    def cells(self) -> dict[str, tuple[Cell, MeasuredCell | None] | None]:
         """By calibration the cell nearest to the common size, with its evidence; not in n, the last of the sweep."""
         return {calibration: self._nearest(row) for calibration, row in self.sweep.rows.items()}
 
-    def _nearest(self, row: Verdict) -> tuple[Cell, CellEvidence | None] | None:
+    def _nearest(self, row: Verdict) -> tuple[Cell, MeasuredCell | None] | None:
         """Find the cell: numbers of the verdict and evidence are both in order of the sweep."""
         cells = zip(row.values, row.mean, row.stderr, strict=False)
         evidence = self.sweep.claim.evidence(row.part, row.calibration)
@@ -312,7 +312,7 @@ class RebuiltRow:
         return min(own, key=lambda found: abs(math.log(found[0][0] / self.common_n)), default=None)
 
     @property
-    def shown(self) -> tuple[Cell | None, CellEvidence | None]:
+    def shown(self) -> tuple[Cell | None, MeasuredCell | None]:
         """The cell of the first noise that has one, and what was measured in it."""
         return next((found for c in CALIBRATIONS if (found := self.cells.get(c))), (None, None))
 

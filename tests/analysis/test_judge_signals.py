@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from dpsco_bench.analysis import evidence
-from dpsco_bench.analysis.evidence import CellEvidence, evidence_of, thresholds
+from dpsco_bench.analysis.evidence import MeasuredCell, evidence_of, thresholds
 from dpsco_bench.analysis.judge import gated, settled, signal_notes, uncertified, unchecked
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.execution.results import FINAL
@@ -191,7 +191,7 @@ def test_a_smooth_curve_is_inverted_to_the_order_of_the_step_squared():
 )
 def test_the_next_signal_continues_the_grid_by_its_own_ratio(grid, signal, at_edge, following):
     grid = [SimpleNamespace(entry=SimpleNamespace(signal=one)) for one in grid]
-    found = CellEvidence.next_signal.fget(SimpleNamespace(grid=grid, signal=signal, at_edge=at_edge))
+    found = MeasuredCell.next_signal.fget(SimpleNamespace(grid=grid, signal=signal, at_edge=at_edge))
     assert found == pytest.approx(following) if following else np.isnan(found)
 
 
@@ -207,7 +207,7 @@ def grid_of(*cells):
     for signal, mean, status in cells:
         risks = np.full((1, 4), mean)
         entry = SimpleNamespace(method="m", value=1.0, signal=signal, cell=0)
-        made.append(CellEvidence(entry, Fixed(status), "paper", risks, risks[None], risks[None], 1.0, False))
+        made.append(MeasuredCell(entry, Fixed(status), "paper", risks, risks[None], risks[None], 1.0, False))
     return made
 
 
