@@ -288,6 +288,9 @@ def test_contractions_are_the_worst_of_all_curvatures_between():
     expected = [0.8 * np.abs(1.0 - step * curvatures).max() for step in steps]
     np.testing.assert_allclose(LastIterate(steps, 2.0, 0.5, lipschitz=0.8).contractions, expected)
     assert LastIterate(1.0 + 1e-13, 2.0, 2.0 + 1e-13).contractions == [1.0]  # to rounding
+    for step, convexity in ((1.0 + 1e-9, 0.0), ((0.5, 1.0 + 1e-9), 0.0), (0.5, 2.0 + 1e-9)):
+        with pytest.raises(InputError):
+            LastIterate(step, 2.0, convexity)
     with pytest.raises(InputError, match="^diameter of the last iterate"):
         LastIterate(steps, 2.0, diameter=3.0)
 
