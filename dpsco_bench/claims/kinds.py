@@ -119,9 +119,9 @@ COMMON_WORDS = {
 
 
 def check_band(band: Sequence[float], where: str) -> None:
-    """Refuse a band that is not two increasing numbers."""
-    if not (len(band) == 2 and band[0] < band[1]):
-        raise InputError(f"{where}: band", band, "two increasing numbers")
+    """Refuse a band that is not two increasing numbers from 0 on."""
+    if not (len(band) == 2 and 0 <= band[0] < band[1]):
+        raise InputError(f"{where}: band", band, "two numbers 0 <= low < high")
 
 
 class Kind(ABC):

@@ -57,11 +57,11 @@ MOST = 12
 """Columns that a message shows."""
 LEAST_IDS = 20
 """Fewer records do not tell record numbers from other integers."""
-GIVEN = "a number in every record"
+GIVEN = "a number in every record (an empty entry, NA and nan are none)"
 BEYOND = "what is too large for a double, such as 1e400, is read as inf"
 _ID_WORD = re.compile(
-    "(?=.)(account|acct|client|cust|customer|employee|invoice|item|member|order|patient|record|row|user)?(id|key|nr|no)?"
-    "|ids|uuid|guid|index|idx|num|number|code|serial|phone|ssn"
+    "(?=.)(account|acct|client|cust|customer|employee|invoice|member|order|patient|record|row|user)?(id|key|nr|no)?"
+    "|item(id|key|nr|no)|ids|uuid|guid|index|idx|num|number|code|serial|phone|ssn"
 )
 _INDEX = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_\d+__|level_\d+|row[._]?names?|\.\.\.1", re.IGNORECASE)
 """A name that pandas or R gives to the numbers of records."""
@@ -380,6 +380,10 @@ def _read(
     if content == SHEET:
         raise InputError("path", str(path), f"a table; it is {SHEET}: unpack it, or save it as a CSV")
     form = "parquet" if content == "parquet" else format_of(path, form)
+    if form == "parquet" != content:
+        raise InputError(
+            "path", str(path), f"a parquet file; its content is {content}: call it .csv, or give format=csv"
+        )
     if drop and form == "libsvm":
         raise InputError("drop", "+".join(drop), "left out for LIBSVM, whose columns have no names")
     if header is not None and (form != "csv" or not isinstance(header, bool)):
@@ -387,7 +391,7 @@ def _read(
     try:
         if form == "libsvm":
             return _libsvm(path, label)
-        table = _csv(path, header, label) if form == "csv" else _parquet(path)
+        table = _csv(path, header, label, len(drop)) if form == "csv" else _parquet(path, len(drop))
     except (pa.ArrowException, csv.Error, lzma.LZMAError, OSError, EOFError, UnicodeDecodeError) as error:
         reason = str(error).split(". ")[0].splitlines() or [type(error).__name__]
         text = "it is not UTF-8: save it as UTF-8" if "utf" in reason[0].lower() else reason[0]
@@ -408,14 +412,15 @@ def format_of(path: Path, form: str | None = None) -> str:
     return FORMATS[suffixes[-1]]
 
 
-def _parquet(path: Path) -> pa.Table:
+def _parquet(path: Path, dropped: int) -> pa.Table:
     with path.open("rb") as source:
         file = pyarrow.parquet.ParquetFile(source)
         check_reading(file.metadata.num_rows, file.metadata.num_columns, path)
+        check_square(file.metadata.num_columns - 1 - dropped, path.name)
         return file.read(use_threads=False)
 
 
-def _csv(path: Path, header: bool | None, label: str | int | None) -> pa.Table:
+def _csv(path: Path, header: bool | None, label: str | int | None, dropped: int) -> pa.Table:
     delimiter = "\t" if ".tsv" in Path(path.name.lower()).suffixes else ","
     lines = _head(path)
     first = lines[0] if lines else ""
@@ -429,6 +434,7 @@ def _csv(path: Path, header: bool | None, label: str | int | None) -> pa.Table:
         raise InputError(f"first line of {path.name}", shown_entry(first.strip()), told)
     each = sum(map(len, lines[1:])) / max(1, len(lines) - 1)
     check_reading((path.stat().st_size - len(first)) / each if each else 0.0, len(fields), path)
+    check_square(len(fields) - 1 - dropped, path.name)
     names = fields if header is None and _names_columns(lines, fields, delimiter, path) or header else None
     line = len(first.encode())
     block = max(_HEAD, 4 * line, min(_LINES * line, _MOST_HEAD))

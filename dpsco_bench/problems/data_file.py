@@ -436,7 +436,8 @@ class DataFile(GeneralisedLinear):
     def twin_options(self) -> Options:
         if self.unbounded:
             key = "clip" if self.row_bound is None else "label_clip"
-            raise InputError(key, "missing", "given for a twin: only the data know the bound without it")
+            told = "given for a twin" if self._file else "given, or path=FILE"
+            raise InputError(key, "missing", f"{told}: only the data know the bound without it")
         return {"clip": float(self.row_bound or 1.0)}
 
     def optimal_risk(self, data: Data) -> float:

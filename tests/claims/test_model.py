@@ -91,6 +91,7 @@ WRONG_PARTS = [
     ({"kind": "ordering"}, "pair is missing: must be given for kind ordering"),
     ({"kind": "ordering", "pair": ["a", "b"]}, "pair = .*: must be two labels of methods"),
     ({"kind": "band", "uses": ["q"]}, "band is missing: must be given for kind band"),
+    ({"kind": "band", "uses": ["q"], "band": [-1, 2]}, "band = .*: must be two numbers 0 <= low < high"),
     ({"kind": "lower_bound", "constant": "some"}, "constant = 'some'"),
     ({"kind": "control"}, "exponent is missing: must be given for kind control"),
     ({"statistic": "max"}, "statistic = 'max': must be left out, or null: it belongs to kind explicit"),
