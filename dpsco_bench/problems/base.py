@@ -230,16 +230,10 @@ class Problem:
         """Warnings that every row of a run on this problem must carry."""
         return ("constants computed from the data: not private",) if self.data_dependent_constants else ()
 
-    @property
-    def held(self) -> int:
-        """Number of records that are held out of these."""
-        return 0
-
     def check_records(self, n: int) -> None:
         """Check that a data set of ``n`` records can be had. Raises InputError if there are not so many."""
         if self.records is not None and n > self.records:
-            of = f"{self.name}{' that are not held out' * bool(self.held)}"
-            raise InputError("n", n, f"an integer from 1 to {self.records}, the number of records of {of}")
+            raise InputError("n", n, f"an integer from 1 to {self.records}, the number of records of {self.name}")
 
     @property
     def twin_options(self) -> Options:
