@@ -183,15 +183,9 @@ def run(
         for first, count in replicate_blocks(cell.problem_entry.row_size(cell.n), replicates)
     ]
     starts = np.concatenate([block.start_risk for block in blocks])
-    return Result(
-        np.concatenate([block.risk[:, -1] for block in blocks]),
-        np.concatenate([block.output for block in blocks]),
-        np.concatenate([block.evaluations[:, -1] for block in blocks]),
-        float(starts[0]) if (starts == starts[0]).all() else float(starts.mean()),
-        calibrated,
-        cell,
-        seed,
-    )
+    start = float(starts[0]) if (starts == starts[0]).all() else float(starts.mean())
+    risk, evaluations = (np.concatenate([getattr(b, name)[:, -1] for b in blocks]) for name in ("risk", "evaluations"))
+    return Result(risk, np.concatenate([b.output for b in blocks]), evaluations, start, calibrated, cell, seed)
 
 
 def _cell(algorithm: Any, problem: Any, plugins: Sequence[str | Path], **keys: Any) -> Cell:

@@ -179,11 +179,10 @@ def run_block(
     """
     xp, measure = get_namespace(backend), get_measure(cell.algorithm_entry.measure)
     checkpoints = Checkpoints(measure, record, cell.n)
-    watched = record is not None or measure.along_the_run
-    where = (root_seed, data_set, first_replicate, replicates)
-    rounds = rounds or cell.algorithm_entry.rounds
-    seen = None if rounds in ("", NO_ROUNDS) else OBSERVERS.get(rounds)()
-    objective = make_objective(cell, data, where, xp, dtype, checkpoints if watched else None, signals, seen)
+    observer = checkpoints if record is not None or measure.along_the_run else None
+    where, name = (root_seed, data_set, first_replicate, replicates), rounds or cell.algorithm_entry.rounds
+    seen = None if name in ("", NO_ROUNDS) else OBSERVERS.get(name)()
+    objective = make_objective(cell, data, where, xp, dtype, observer, signals, seen)
     lent = None if signals or cell.problem_entry.draws_per_replicate else reuse
     if lent is not None:
         objective.minimum = lent.minimum(cell, data_set)
@@ -198,7 +197,20 @@ def run_block(
     checkpoints.add(objective, output)
     if lent is not None:
         lent.keep_minimum(cell, data_set, objective.minimum)
-    output, risk, rows = to_numpy(output), np.stack(checkpoints.risk, axis=1), objective.replicates
+    return _trace(cell, objective, checkpoints, start_risk, to_numpy(output), info, noted)
+
+
+def _trace(
+    cell: Cell,
+    objective: Objective,
+    checkpoints: Checkpoints,
+    start_risk: np.ndarray,
+    output: np.ndarray,
+    info: Info,
+    noted: Mapping[str, Any],
+) -> Trace:
+    """Gather what a block found; NumericalFailure where it is not finite."""
+    risk, rows = np.stack(checkpoints.risk, axis=1), objective.replicates
     if not (np.isfinite(risk).all() and np.isfinite(output).all()):
         at = f"n = {cell.n}, d = {cell.problem_entry.dimension}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
         raise NumericalFailure(f"non-finite iterates: {cell.algorithm} on {cell.problem}, {at}")
