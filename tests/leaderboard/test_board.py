@@ -189,7 +189,7 @@ def test_what_a_method_was_found_to_take_counts(monkeypatch):
     known = replace(known, families={"su2023.kj16": {"logistic_glm on l1_ball": {"row ddd": 2.0}}})
     assert expected_seconds(cell, plan, 4) == 0.5 + 3.0 * 4 * 64
     known = Costs({"su2023.kj16": {"row step dd": 1e-99}})
-    assert expected_seconds(cell, plan, 4) == jobs.LEAST_SECONDS
+    assert expected_seconds(cell, plan, 4) == jobs.CELL_SECONDS
 
 
 def test_what_cells_are_expected_to_take_changes_no_key(monkeypatch):
