@@ -37,7 +37,7 @@ def optimal_step(plan, mechanism):
 
 
 def averaged_steps(objective, plan, mechanism, step=None):
-    """T mirror steps of one length, by default `optimal_step`, on ``(R, d)``; returns the average of z_1..z_T."""
+    """Make T mirror steps of one length, by default `optimal_step`, on ``(R, d)``; returns the average of z_1..z_T."""
     geometry, step = ball_geometry(objective.domain), step or optimal_step(plan, mechanism)
 
     def moved(z, t):
@@ -58,7 +58,7 @@ def average(objective, x, steps, step):
 
 
 def projected_sgd(objective, plan, mechanism, step=None):
-    """Projected steps of one size, by default the plan's, on noisy batch gradients and iterates ``(R, d)``.
+    """Make projected steps of one size, by default the plan's, on noisy batch gradients and iterates ``(R, d)``.
 
     Returns the mean of x^1..x^T, the iterates before each step.
     """

@@ -21,7 +21,7 @@ from dpsco_bench.problems.registry import problem_class
 Estimate = tuple[FloatArray, float]
 """Covariance of the residuals, shape ``(cells, cells)``, and the degrees of freedom behind its trace."""
 Labels = tuple[int, ...]
-"""Of cells: equal where these have the same random numbers."""
+"""Labels of cells, equal where these have the same random numbers."""
 
 
 def sharing_of(cells: Sequence[Cell]) -> tuple[Labels, Labels]:
@@ -104,7 +104,7 @@ class Replicates:
         return [("data", data) if risks.shape[1] > 1 else ("run", run) for risks, data, run in columns]
 
     def groups(self) -> list[list[int]]:
-        """Random cells that are not independent, two or more in each group."""
+        """Group random cells that are not independent, two or more in each group."""
         found: dict[tuple[str, int], list[int]] = {}
         for cell, (label, error) in enumerate(zip(self.labels, self.errors, strict=True)):
             if error is None:

@@ -211,7 +211,7 @@ class Kind(ABC):
 
     @abstractmethod
     def judge(self, case: Any) -> Any:
-        """Verdict (`analysis.verdict.Verdict`) of an `analysis.judge.PartCells`: its word, reason and numbers.
+        """Return the verdict (`analysis.verdict.Verdict`) on an `analysis.judge.PartCells`: word, reason and numbers.
 
         Who it is about is filled in by the caller.
         """

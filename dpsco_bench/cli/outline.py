@@ -160,7 +160,7 @@ def drawing_digest(paper: str, places: Sequence[str] = DRAWN_IN) -> str:
 
 
 def own_drawing() -> list[str]:
-    """Modules of plugins and of helpers that say how something is shown; papers' are found by their places."""
+    """List modules of plugins and of helpers that say how something is shown; papers' are found by their places."""
     shown = (registry for registry in REGISTRIES if registry.folder in (*DRAWN_IN, FINDINGS.folder))
     homes, of_papers = {home for registry in shown for home in registry.registered().values()}, roots()
     return sorted(home for home in homes if home.split(".")[0] not in of_papers)

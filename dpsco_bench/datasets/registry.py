@@ -12,7 +12,7 @@ from dpsco_bench.plain import Plain
 
 UCI_LICENCE = "understood to be CC BY 4.0 (UCI)"
 FILES: dict[str, Any] = {"adult": ADULT, "kddcup99": KDDCUP99, "covertype": covertype}
-"""What has ``fetch(root)`` and ``verify(root)``, by name."""
+"""Data sets by name; each has ``fetch(root)`` and ``verify(root)``."""
 FACTS = {
     "adult": {
         "description": "48,842 records of a census, 123 binary columns, incomes above 50,000 dollars against the rest",

@@ -380,10 +380,9 @@ def _read(
     if content == SHEET:
         raise InputError("path", str(path), f"a table; it is {SHEET}: unpack it, or save it as a CSV")
     form = "parquet" if content == "parquet" else format_of(path, form)
-    if form == "parquet" != content:
-        raise InputError(
-            "path", str(path), f"a parquet file; its content is {content}: call it .csv, or give format=csv"
-        )
+    if form == "parquet" and content != "parquet":
+        allowed = f"a parquet file; its content is {content}: call it .csv, or give format=csv"
+        raise InputError("path", str(path), allowed)
     if drop and form == "libsvm":
         raise InputError("drop", "+".join(drop), "left out for LIBSVM, whose columns have no names")
     if header is not None and (form != "csv" or not isinstance(header, bool)):

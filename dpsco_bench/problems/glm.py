@@ -70,7 +70,7 @@ class MarginLoss:
     slope = curvature = value
 
     def largest_at_zero(self, label_bound: float) -> float:
-        """Largest loss at ``m = 0`` with labels in [-B, B], that of B."""
+        """Compute the largest loss at ``m = 0`` with labels in [-B, B], that of B."""
         return float(self.value(np.zeros(1), np.full(1, label_bound))[0])
 
 

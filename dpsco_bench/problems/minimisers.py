@@ -202,7 +202,7 @@ def _line_search(
 
 
 def minimise_composite(problem: Any, data: Data) -> np.ndarray:
-    """Minimiser ``(d,)`` of the mean loss plus ``(ridge/2) ||x||^2`` over the problem's set, if it has one.
+    """Find a minimiser ``(d,)`` of the mean loss plus ``(ridge/2) ||x||^2`` over the problem's set, if it has one.
 
     A linear loss has a closed form. The Frank-Wolfe gap certifies the others; the whole space is a ball that grows
     until the minimiser lies well inside it. Raises NumericalFailure if the certificate is not reached.

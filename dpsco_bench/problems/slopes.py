@@ -37,7 +37,7 @@ class CoinSample:
         self.heads = np.asarray(binom.ppf(u, n, np.asarray(chances)[:, None]), dtype=np.float64).reshape(-1)
 
     def mean(self, x: Array, first: int, count: int) -> Array:
-        """Mean of ``count`` coins from ``first`` on, shape ``(S R, 1)``, as x is."""
+        """Compute the mean of ``count`` coins from ``first`` on, shape ``(S R, 1)``, as x is."""
         found = self._before(first + count) - self._before(first)
         return array_namespace(x).asarray((2.0 * found / count - 1.0)[:, None], dtype=x.dtype)
 

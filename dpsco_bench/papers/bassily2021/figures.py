@@ -124,7 +124,7 @@ def vertices_panels(inputs: Inputs) -> Sequence[Panel]:
     lambda inputs: map_message(ratios(inputs)),
 )
 def map_panels(inputs: Inputs) -> Sequence[Panel]:
-    """Frank-Wolfe's risk over mirror descent's, cell by cell."""
+    """Divide Frank-Wolfe's risk by mirror descent's, cell by cell."""
     found = ratios(inputs)
     return [_map(found)] if found else []
 

@@ -15,7 +15,7 @@ FARTHEST = 45.0
 
 
 def winning_probabilities(u: float, vertices: int) -> tuple[float, float]:
-    """Probabilities that the score of ``+e_1`` or of ``-e_1`` is the least of K with unit Laplace noise.
+    """Compute the probabilities that the score of ``+e_1`` or of ``-e_1`` is the least of K with unit Laplace noise.
 
     The first is lowered by u >= 0, the second raised by u; the others stay.
     """

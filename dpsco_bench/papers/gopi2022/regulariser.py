@@ -120,14 +120,14 @@ class RegularisedLaw(Problem):
         return self.mean_excess(*Temperature.of(schedule).at(scale))
 
     def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
-        """`law_extras` at that temperature; none without noise."""
+        """Return `law_extras` at that temperature; none without noise."""
         if algorithm not in self.algorithms or not all(scales.values()):
             return {}
         (scale,) = scales.values()
         return self.law_extras(*Temperature.of(schedule).at(scale))
 
     def law_extras(self, k: float, mu: float) -> dict[str, float]:
-        """Other expectations under the law of a draw, by name."""
+        """Return other expectations under the law of a draw, by name."""
         return {}
 
 
@@ -140,7 +140,7 @@ class SharedLinear(RegularisedLaw):
     default_dimension: ClassVar[int] = 4
 
     def mean_record(self, data: Any) -> np.ndarray:
-        """``c``, shape ``(d,)``."""
+        """Return ``c``, shape ``(d,)``."""
         return np.eye(1, self.dimension)[0]
 
     @property

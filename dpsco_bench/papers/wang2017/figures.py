@@ -131,7 +131,7 @@ Floats = NDArray[np.float64]
 
 
 def bias_and_variance(steps: int, curvature: ArrayLike) -> tuple[Floats, Floats]:
-    """``E (y_T - x*)/(x_0 - x*)``, and a coordinate's variance of y_T over ``(sigma/L)^2``, for h/L ``(c,)`` in (0, 1].
+    """Compute ``E (y_T - x*)/(x_0 - x*)`` and a coordinate's variance over ``(sigma/L)^2``, for h/L ``(c,)`` in (0, 1].
 
     T, the number of steps, is at least 1.
     """

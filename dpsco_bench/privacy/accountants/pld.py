@@ -301,7 +301,7 @@ def _arcsinh_exp(exponent: Floats) -> Floats:
 def poisson_gaussian_epsilon(
     multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float = 0.0, replace: bool = True
 ) -> float:
-    """Upper bound on epsilon of Poisson-subsampled Gaussians composed with a Gaussian.
+    """Bound epsilon of Poisson-subsampled Gaussians composed with a Gaussian.
 
     Raises InputError for arguments out of range. Under replace-one it is that of the pair ``(1-q) N(0, z^2) + q N(+1,
     z^2)`` against ``(1-q) N(0, z^2) + q N(-1, z^2)``, which dominates every pair of neighbours.

@@ -378,7 +378,7 @@ class Target:
         return to_numpy(risk).astype(np.float64)[back]
 
     def log_density(self, k: float, mu: float, x: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """``-k (F_D + mu r)`` at points ``(m, d)`` of ``rows (m,)``, -inf outside the domain."""
+        """Compute ``-k (F_D + mu r)`` at points ``(m, d)`` of ``rows (m,)``, -inf outside the domain."""
         inside, found = self.ball.norm(x)[:, 0] <= self.ball.radius, np.full(len(x), -np.inf)
         exponent = self.values(x[inside], rows[inside])
         if self.regulariser is not None:

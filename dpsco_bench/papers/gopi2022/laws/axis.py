@@ -106,7 +106,7 @@ class AxisLaw:
             return tilt + self._log_integrand(axis, self._mode(axis, reach))
 
     def log_marginal(self, depth: np.ndarray, gap: np.ndarray) -> np.ndarray:
-        """Log density of x_1 over ``exp(|kap|)`` at exact ``depth = 1 - |x_1|`` and ``gap = 1 - x_1``, arrays (N,)."""
+        """Compute the log density of x_1 over ``exp(|kap|)`` at exact ``depth = 1 - |x_1|``, ``gap = 1 - x_1``, ``(N,)``."""
         tilt, axis, reach = self._slice(depth, gap)
         if self.d == 1:
             return tilt
@@ -314,7 +314,7 @@ class AxisNeighbours:
 def worst_pair(
     panels: tuple[Array, Array, Array], tilts: tuple[Array, Array], shift: float, delta: float, known: float = 0.0
 ) -> tuple[float, int] | None:
-    """Largest least epsilon at delta of pairs of laws that differ in their tilt alone, and which pair has it.
+    """Find the largest least epsilon at delta of pairs of laws that differ in their tilt alone, and which pair has it.
 
     Of `axis_panels`, of smaller and larger tilts ``(N,)``, increasing, and of their difference. None if no epsilon is
     above ``known``.
@@ -328,7 +328,7 @@ def worst_pair(
     change = large.log_mass - small.log_mass
 
     def above(epsilon: float, rows: Array) -> Array:
-        """Those of the pairs ``rows`` whose epsilon is larger."""
+        """Keep the pairs ``rows`` whose epsilon is larger."""
         near, far = -(epsilon + change[rows]) / shift, (epsilon - change[rows]) / shift
         first = large.below(rows, near) - math.exp(epsilon) * small.below(rows, near)
         return rows[np.maximum(first, small.above(rows, far) - math.exp(epsilon) * large.above(rows, far)) > delta]

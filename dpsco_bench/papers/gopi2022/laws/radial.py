@@ -149,7 +149,7 @@ class SchattenLaw:
             raise InputError("k, c", (self.k, self.c), f"k in (0, {LARGEST:g}], c finite and >= 0")
 
     def mean_gap(self) -> tuple[float, float]:
-        """``E[1 - x_11]`` and its standard error, which is infinite where fewer than `LEAST_POINTS` points count."""
+        """Estimate ``E[1 - x_11]`` and its standard error, infinite where fewer than `LEAST_POINTS` points count."""
         gaps, weights = self._weighted()
         mean = np.sum(gaps * weights)
         few = 1.0 / np.sum(weights**2) < LEAST_POINTS

@@ -154,7 +154,7 @@ class AxisEnvelope(AxisLaw):
         return self.log_density(x0, tau0) + 0.5 * reach
 
     def propose(self, u: Array) -> tuple[Array, Array]:
-        """Uniform numbers ``(N, 4)`` -> points (x, tau) ``(N, 2)`` and whether they are accepted."""
+        """Turn uniform numbers ``(N, 4)`` into points (x, tau) ``(N, 2)``, and tell which are accepted."""
         sides, cumulative, _ = self.cells
         cell = np.minimum(np.searchsorted(cumulative, u[:, 0] * cumulative[-1], side="right"), cumulative.size - 1)
         left, right, low, high, bound = sides[:, cell]

@@ -256,7 +256,7 @@ class ProximalRate:
         return min(LARGEST_CLIP, (0.5 * tau / steps) ** 2 / math.e)
 
     def steps(self, tau: float) -> int:
-        """Least T that with its `clip` spends half of tau on either error.
+        """Find the least T that with its `clip` spends half of tau on either error.
 
         Raises InputError for tau outside (0, 1), or so small that 2^32 steps do not reach it.
         """

@@ -85,7 +85,7 @@ MOST_ATTEMPTS = 1000
 
 
 def first_accepted(propose: Callable[[int, Array], tuple[Array, Array]], shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """First accepted proposal of each of N rows, ``shape = (N, ...)``, and the rows ``(m,)`` left with their last one.
+    """Draw until N rows, ``shape = (N, ...)``, have accepted a proposal; returns also the rows ``(m,)`` that have not.
 
     ``propose(attempt, rows (m,))`` gives points ``(m, ...)`` and whether they are accepted.
     """

@@ -104,7 +104,7 @@ def dp_gd_pl_plan(
 
 @dp_gd_pl_plan.run
 def dp_gd_pl(objective, plan, mechanism, mean_gradient=None):
-    """Algorithm 4 on iterates ``(R, d)``; returns the last one. A compiled run gives a function of the point."""
+    """Run Algorithm 4 on iterates ``(R, d)``; returns the last one. A compiled run gives a function of the point."""
     x = objective.start
     for t in range(plan.steps):
         x = noisy_step(objective, plan, mechanism, x, t, mean_gradient)

@@ -101,7 +101,7 @@ def anchor_gradient(v: Array, plan: Plan, mechanism: Any, epoch: int) -> Array:
 def inner_loop(
     objective: Any, plan: Plan, mechanism: Any, x: Array, snapshot: Array, v: Array, step: Array, steps: range
 ) -> tuple[Array, Array]:
-    """Variance-reduced noisy proximal steps from ``x (R, d)``, with a snapshot and its anchor gradient v, ``(R, d)``.
+    """Make variance-reduced noisy proximal steps from ``x (R, d)``, with a snapshot and its gradient v, ``(R, d)``.
 
     ``step`` is eta, a number or ``(R, 1)``, ``steps`` the numbers of the inner queries of this epoch. Returns the last
     of the new iterates and their mean, ``(R, d)``.
@@ -122,7 +122,7 @@ def inner_loop(
 
 
 def barzilai_borwein_step(move: Array, change: Array, step: Array, plan: Plan) -> Array:
-    """``||ds||^2 / (m |<ds, dg>|)`` per replicate, ``(R, 1)``; the previous step where ``<ds, dg> = 0``.
+    """Compute ``||ds||^2 / (m |<ds, dg>|)`` per replicate, ``(R, 1)``; the previous step where ``<ds, dg> = 0``.
 
     ds and dg ``(R, d)`` are differences of the last two snapshots and of their full gradients, regulariser included.
     With exact anchors the step is as published; with released ones noise can flip the sign of ``<ds, dg>`` or make it

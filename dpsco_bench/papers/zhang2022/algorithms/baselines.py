@@ -79,7 +79,7 @@ def dp_sgd_plan(given: Setting, *, steps: int | None = None, batch: int | None =
 
 @dp_sgd_plan.run
 def dp_sgd(objective, plan, mechanism, descend=projected_sgd):
-    """Projected steps of the size that is best for the noise in force; a compiled run gives steps of its own."""
+    """Make projected steps of the size that is best for the noise in force; a compiled run gives steps of its own."""
     variance = plan.lipschitz**2 + objective.start.shape[-1] * mechanism.scales["gradient"] ** 2
     return descend(objective, plan, mechanism, plan.diameter / sqrt(plan.steps * variance))
 

@@ -67,7 +67,7 @@ QUANTITIES = ("kappa_pf", "Phi", "A", "A_noise", "private")
 def confidence(
     c: Constants, n: int, d: int, rho: float, delta_f: float, factors: tuple[float, float] | None = (1.0, 1.0)
 ) -> Confidence:
-    """Make them from the problem's constants, delta_f in (0, 1), and the private part's rho: infinite without noise.
+    """Compute a `Confidence` at delta_f in (0, 1); rho is the private part's, infinite without noise.
 
     ``factors`` are C2d and C2p; None for the certified ones, from concentration in Hilbert space and of Gaussian norms.
     """
