@@ -46,7 +46,7 @@ def two_rank_log_jacobian(hessian: float, weight: float) -> float:
 
 
 def tail_epsilon(ratio: float, log_jacobian: float, tail: float) -> float:
-    """Bound epsilon by ``t r + r^2/2 + log_jacobian``: normal ``b``, ``r = s/sigma``, t of `plane_tail` or `chi_tail`."""
+    """Bound epsilon by ``t r + r^2/2 + log_jacobian``: normal b, ``r = s/sigma``, t of `plane_tail` or `chi_tail`."""
     require(ratio=ratio, log_jacobian=log_jacobian)
     return tail * ratio + 0.5 * ratio * ratio + log_jacobian
 

@@ -106,7 +106,7 @@ class AxisLaw:
             return tilt + self._log_integrand(axis, self._mode(axis, reach))
 
     def log_marginal(self, depth: np.ndarray, gap: np.ndarray) -> np.ndarray:
-        """Compute the log density of x_1 over ``exp(|kap|)`` at exact ``depth = 1 - |x_1|``, ``gap = 1 - x_1``, ``(N,)``."""
+        """Compute the log density of x_1 over ``exp(|kap|)`` at ``depth = 1 - |x_1|``, ``gap = 1 - x_1``, ``(N,)``."""
         tilt, axis, reach = self._slice(depth, gap)
         if self.d == 1:
             return tilt

@@ -76,7 +76,7 @@ _COUNT = 80
 
 
 def tilted_gap(slope: Any, curvature: float) -> np.ndarray:
-    """Compute ``1 - E x`` for the density ``exp(slope x - curvature x^2)`` on ``[-1, 1]``, curvature > 0, at all slopes.
+    """Compute ``1 - E x`` for the density ``exp(slope x - curvature x^2)`` on ``[-1, 1]``, curvature > 0, by slope.
 
     The distance from 1 is integrated itself, so that no digits are lost where x is close to it: in standard deviations
     it has the density ``exp(-alpha u - u^2/2)`` on ``[0, length]``, over the interval where that is not tiny.
