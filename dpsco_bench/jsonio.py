@@ -9,7 +9,6 @@ import json
 import math
 import os
 import re
-import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
@@ -25,7 +24,7 @@ NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 """Errors of a file system that takes no more files."""
 _PLAIN = frozenset((str, int, bool, type(None)))
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
-_DRAFT = re.compile(r"\.(?:(\d+)-)?[0-9a-f]{32}\.part\.")
+_DRAFT = re.compile(r"\.[0-9a-f]{32}\.part\.")
 _SEAL = re.compile(rb'\{(?:\n  )?"sha256": "([0-9a-f]{64})",')
 
 
@@ -33,8 +32,7 @@ def to_jsonable(value: Any) -> Any:
     """Plain JSON types for a nested value.
 
     Returns nested dicts, lists, strings, ints, finite floats, bools and None: NaN becomes None, infinities become
-    ``"inf"`` and ``"-inf"``, mapping keys become strings. Raises InputError for a value of any other type, or for two
-    mapping keys that become the same string.
+    ``"inf"`` and ``"-inf"``, mapping keys become strings. Raises InputError for a value of any other type.
 
     Parameters
     ----------
@@ -46,15 +44,15 @@ def to_jsonable(value: Any) -> Any:
     if kind in _PLAIN or (kind is float and math.isfinite(value)):  # nearly all values, without the price of a search
         return value
     if kind is dict:
-        return _mapping(value)
+        return {str(key): to_jsonable(item) for key, item in value.items()}
     if kind is list or kind is tuple:
         return [to_jsonable(item) for item in value]
-    if isinstance(value, bool | str):
+    if isinstance(value, str):
         return value
     if isinstance(value, int | np.integer):
         return int(value)
     if isinstance(value, float | np.floating):
-        return _float(float(value))
+        return None if math.isnan(value) else float(value) if math.isfinite(value) else str(float(value))
     if isinstance(value, np.ndarray | np.generic):
         return to_jsonable(value.tolist())
     if hasattr(value, "to_json"):
@@ -62,29 +60,12 @@ def to_jsonable(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: to_jsonable(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):
-        return _mapping(value)
-    if isinstance(value, Set):
-        return [to_jsonable(item) for item in sorted(value)]
-    if isinstance(value, list | tuple):
-        return [to_jsonable(item) for item in value]
+        return to_jsonable(dict(value))
+    if isinstance(value, list | tuple | Set):
+        return to_jsonable(sorted(value) if isinstance(value, Set) else list(value))
     if isinstance(value, PurePath):
         return str(value)
     raise InputError("value", type(value).__name__, "a number, string, path, array, dataclass or container")
-
-
-def _float(value: float) -> float | str | None:
-    if math.isnan(value):
-        return None
-    if math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return value
-
-
-def _mapping(value: Mapping[Any, Any]) -> Plain:
-    result = {str(key): to_jsonable(item) for key, item in value.items()}
-    if len(result) != len(value):
-        raise InputError("mapping keys", sorted(map(str, value)), "different as strings")
-    return result
 
 
 def dumps_canonical(value: Any) -> str:
@@ -104,16 +85,12 @@ def dumps_pretty(value: Any) -> str:
 def loads(text: str) -> Any:
     """Inverse of `dumps_canonical`: the strings ``"inf"`` and ``"-inf"`` become floats, null stays None.
 
-    Raises InputError if the text is not JSON; the tokens ``NaN`` and ``Infinity`` are not JSON.
+    Raises InputError if the text is not JSON.
     """
     try:
-        return restore(json.loads(text, parse_constant=_refuse))
+        return restore(json.loads(text))
     except json.JSONDecodeError as error:
         raise InputError("json", f"line {error.lineno}: {error.msg}", "valid JSON") from None
-
-
-def _refuse(token: str) -> Any:
-    raise InputError("json", token, 'null for NaN and "inf" for infinity')
 
 
 def restore(value: Any) -> Any:
@@ -147,12 +124,12 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Fill a file under another name; it takes the place of ``path`` at once when the block ends without an error.
 
     It lies beside ``path``, since a rename is atomic only within one file system, and ends like it. Missing parent
-    directories are made. Where there is no place the error names ``path``. Nothing of it is left after an error; what a
-    killed process leaves, `is_abandoned` tells.
+    directories are made. Where there is no place the error names ``path``. Nothing of it is left after an error; a
+    killed process leaves it, for `dpsco gc` to remove.
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f".{os.getpid()}-{uuid.uuid4().hex}.part.{target.name}")
+    draft = target.with_name(f".{uuid.uuid4().hex}.part.{target.name}")
     try:
         with naming(target, draft):
             yield draft
@@ -166,27 +143,6 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 def is_draft(path: Path) -> bool:
     """Check that a file is, or was, being filled under another name (`whole`)."""
     return _DRAFT.match(path.name) is not None
-
-
-def is_abandoned(draft: Path, seconds: float) -> bool:
-    """Check that no living process can own a draft.
-
-    Its name has the number of the process that writes it, and a write takes moments: it is abandoned if nothing was
-    written to it for so many ``seconds`` and no process of this machine has that number. The first holds for processes
-    of other machines that share the folder, the second for one here that sleeps. A number that another process has by
-    now only defers the end of a draft.
-    """
-    owner = _DRAFT.match(draft.name)
-    try:
-        if owner is None or time.time() - draft.stat().st_mtime < seconds:
-            return False
-        if owner[1]:
-            os.kill(int(owner[1]), 0)
-    except (FileNotFoundError, PermissionError):
-        return False  # gone by now; or a process of somebody else
-    except (ProcessLookupError, OverflowError):
-        return True
-    return not owner[1]
 
 
 def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
@@ -225,7 +181,7 @@ def kept_beside(path: Path, ending: str, make: Callable[[bytes], Any], salt: str
     ----------
     path : Path, the file
     ending : str, of the name of what is kept, with its dot
-    make : callable, takes the bytes of the file, and gives what JSON can hold; anything else is not kept
+    make : callable, takes the bytes of the file, and gives what JSON can hold
     salt : str, what else it depends on, such as the version of the reader
 
     Returns
@@ -240,14 +196,10 @@ def kept_beside(path: Path, ending: str, make: Callable[[bytes], Any], salt: str
         digest, _, body = kept.read_text(encoding="utf-8").partition("\n")
         if digest == _kept_digest(content, body, salt):
             return json.loads(body)
-    value = make(content)
-    body = json.dumps(value, ensure_ascii=False)
-    if json.loads(body) != value:  # keys that are no text
-        return value
+    body = json.dumps(make(content), ensure_ascii=False)
     with suppress(OSError):
-        kept.parent.mkdir(exist_ok=True)
         write_atomic(kept, f"{_kept_digest(content, body, salt)}\n{body}")
-    return value
+    return json.loads(body)
 
 
 def _kept_digest(content: bytes, body: str, salt: str) -> str:

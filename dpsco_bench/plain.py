@@ -147,15 +147,10 @@ def _decoder(hint: Any) -> Decode | None:
     return lambda values: {key: item(value) for key, value in values.items()}
 
 
-def _as_it_is(value: Any) -> Any:
-    return value
-
-
 def _of_tuple(inner: Sequence[Any]) -> Decode:
-    if inner[-1] is Ellipsis:
-        item = _decoder(inner[0]) or _as_it_is
-        return lambda values: tuple(map(item, values))
-    each = [_decoder(one) or _as_it_is for one in inner]
+    each = [_decoder(one) or (lambda value: value) for one in inner if one is not Ellipsis]
+    if len(each) < len(inner):
+        return lambda values: tuple(map(each[0], values))
     return lambda values: tuple(decode(value) for decode, value in zip(each, values, strict=True))
 
 

@@ -191,7 +191,6 @@ def test_the_site_is_made_anew_where_what_it_speaks_of_changes(tmp_path, monkeyp
     assert digests[0] == digests[1] and len(set(digests)) == 1 + len(spoken)
 
 
-HEX = "0123456789abcdef" * 2
 KILLED = """
 import os, signal, sys
 from dpsco_bench.jsonio import whole
@@ -207,13 +206,6 @@ def layout(tmp_path, monkeypatch):
     layout = Layout("smoke")
     WorkPlan("smoke", (), ()).write(layout.plan)
     return layout
-
-
-@pytest.fixture
-def dead():
-    done = subprocess.Popen([sys.executable, "-c", ""])
-    done.wait()
-    return done.pid
 
 
 def age(path: Path, seconds: float = FRESH_SECONDS + 60) -> Path:
@@ -238,15 +230,3 @@ def test_a_killed_write_leaves_a_draft_that_goes_once_it_is_old(layout, capsys):
     assert sorted(capsys.readouterr().out.splitlines()[:-1]) == sorted(map(str, drafts))
     assert main(["gc", "--profile", "smoke"]) == 0 and not any(path.exists() for path in drafts)
     assert layout.plan.is_file()
-
-
-def test_what_a_living_process_may_own_stays(layout, dead):
-    folder = layout.results
-    mine = age(folder / f".{os.getpid()}-{HEX}.part.plan.json")
-    young = age(folder / f".{dead}-{HEX}.part.plan.json", 1.0)
-    others = age(folder / f".1-{HEX}.part.plan.json")  # of the machine, whoever asks
-    no_draft = age(folder / ".hidden.part.json")
-    old, unnumbered = age(folder / f".{dead}-{HEX}.part.a.json"), age(folder / f".{HEX}.part.a.json")
-    assert main(["gc", "--profile", "smoke"]) == 0
-    assert [path.exists() for path in (mine, young, others, no_draft)] == [True] * 4
-    assert not old.exists() and not unnumbered.exists()

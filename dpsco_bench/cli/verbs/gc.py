@@ -13,12 +13,12 @@ from dpsco_bench.cli.console import add_shared
 from dpsco_bench.execution.job_results import STEPS, is_wanted
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.store import take
-from dpsco_bench.jsonio import is_abandoned, is_draft
+from dpsco_bench.jsonio import is_draft
 from dpsco_bench.report.own_figures import figure_names
 
 SUMMARY = "remove results and figures that no plan names"
 EPILOG = """What `claim` and `leaderboard` measured at settings that no plan has goes too. So do drafts of interrupted
-writes, if nothing was written to them for an hour and their process no longer runs."""
+writes, once they are an hour old."""
 FOLDERS = ("plan", "parts", "timed", "verdicts", "standings", "logs")
 FIGURE_SUFFIXES = ("", ".curves", ".time", ".shown", ".collapse")
 FRESH_SECONDS = 3600.0  # files younger than this that are half written, or locks, may be in use
@@ -35,16 +35,15 @@ def execute(args: argparse.Namespace) -> int:
     files = Layout(args.profile)
     plan = read_plan(files.plan)
     lock = None if args.held or args.dry_run else take(files.lock)
-    doomed = [*unnamed(files, plan), *unnamed_items(files), *abandoned_drafts(files)]
+    doomed = [*unnamed(files, plan), *unnamed_items(files), *old_drafts(files)]
     for path in doomed:
         print(path)
-    if not args.dry_run:
-        for path in doomed:
+        if not args.dry_run:
             path.unlink(missing_ok=True)
-        for folder in FOLDERS:
-            for path in sorted((files.results / folder).rglob("*"), reverse=True):
-                if path.is_dir() and not any(path.iterdir()):
-                    path.rmdir()
+    for folder in () if args.dry_run else FOLDERS:
+        for path in sorted((files.results / folder).rglob("*"), reverse=True):
+            if path.is_dir() and not any(path.iterdir()):
+                path.rmdir()
     if lock:
         lock.release()
     print(f"{len(doomed)} files {'would be removed' if args.dry_run else 'removed'}")
@@ -54,12 +53,11 @@ def execute(args: argparse.Namespace) -> int:
 def unnamed(files: Layout, plan: WorkPlan) -> Iterator[Path]:
     """Files of a profile that its plan does not name. Figures without a paper in their name are not touched."""
     ids = {entry.id for entry in plan.entries}
-    for folder in FOLDERS:
-        for path in sorted((files.results / folder).rglob("*")):
-            name = path.parent.name if folder == "parts" else path.stem
-            named = any(f"{name}.".startswith(f"{id}.") for id in ids) or name in ("site", "gate")
-            if path.is_file() and not is_draft(path) and not named:
-                yield path
+    for path in (path for folder in FOLDERS for path in sorted((files.results / folder).rglob("*"))):
+        name = path.parent.name if path.is_relative_to(files.results / "parts") else path.stem
+        named = any(f"{name}.".startswith(f"{id}.") for id in ids) or name in ("site", "gate")
+        if path.is_file() and not is_draft(path) and not named:
+            yield path
     figures = {id + suffix for id in ids for suffix in FIGURE_SUFFIXES} | set(figure_names([e.id for e in plan.claims]))
     for path in sorted(files.figures.glob("*.*")):
         known = is_draft(path) or "." not in path.stem or path.stem in figures
@@ -76,14 +74,16 @@ def unnamed_items(files: Layout) -> Iterator[Path]:
                 named |= {*files.measured.items(step, job)} if is_wanted(step, job) or job.skipped else set()
             named |= {("runs", block.key) for block in job.blocks} if job.has_run else set()
     for kind, key, path in files.measured.store.files():
-        unused = (kind, key) not in named
-        if kind in ("locks", "pieces"):  # which no plan names
-            unused = time.time() - path.stat().st_mtime > FRESH_SECONDS
+        unused = _is_old(path) if kind in ("locks", "pieces") else (kind, key) not in named  # no plan names these
         if unused and not is_draft(path):
             yield path
 
 
-def abandoned_drafts(files: Layout) -> Iterator[Path]:
+def old_drafts(files: Layout) -> Iterator[Path]:
     """Find files that interrupted writes left, in results and figures of any profile."""
     found = (path for at in (files.results.parent, files.figures.parent) for path in sorted(at.rglob(".*.part.*")))
-    return (path for path in found if is_draft(path) and path.is_file() and is_abandoned(path, FRESH_SECONDS))
+    return (path for path in found if is_draft(path) and path.is_file() and _is_old(path))
+
+
+def _is_old(path: Path) -> bool:
+    return time.time() - path.stat().st_mtime > FRESH_SECONDS
