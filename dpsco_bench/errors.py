@@ -35,12 +35,7 @@ class InputError(DpscoError):
 
 
 class InputErrors(InputError):
-    """Several keys of one file with values outside their ranges, told in one line, or with ``between`` in several.
-
-    Parameters
-    ----------
-    slips : sequence of InputError, at least one; ``key``, ``value`` and ``allowed`` are those of the first
-    """
+    """Several slips in one file, in one line, or with ``between`` in several; its attributes are those of the first."""
 
     def __init__(self, slips: Sequence[InputError], between: str = "; ") -> None:
         first = slips[0]
@@ -53,13 +48,7 @@ class InputErrors(InputError):
 
 
 class BrokenPaper(InputError):
-    """A paper that cannot be imported; whoever asks for something of it gets this line as it is.
-
-    Parameters
-    ----------
-    package : str, its package, with its distribution where that is known
-    reason : str, what its import says
-    """
+    """A paper that cannot be imported; whoever asks for something of it gets this line as it is."""
 
     def __init__(self, package: str, reason: str) -> None:
         super().__init__("paper", package, "a package that can be imported", reason)

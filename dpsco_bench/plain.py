@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from html import escape
-from importlib.util import find_spec
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Self, Union, get_args, get_origin, get_type_hints
@@ -61,8 +60,6 @@ class Tabled(ABC):
 
     def to_pandas(self) -> Any:
         """Make a data frame of `table`; pandas has to be installed."""
-        if find_spec("pandas") is None:
-            raise InputError("pandas", "missing", "installed: `pip install pandas`")
         return self.table.to_pandas()
 
     def _repr_html_(self) -> str:

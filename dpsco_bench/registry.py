@@ -12,6 +12,7 @@ import importlib
 import sys
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -135,7 +136,7 @@ class Registry(Generic[T]):
 def attempt(module: str) -> None:
     """Import a module of the core or of a paper.
 
-    Raises BrokenPaper for a module of a paper that cannot be imported, with its distribution and the reason.
+    Raises BrokenPaper for a module of a paper that cannot be imported, with the reason.
     """
     package = next((package for package in papers().values() if f"{module}.".startswith(f"{package}.")), "")
     try:
@@ -146,7 +147,7 @@ def attempt(module: str) -> None:
         if not package:
             raise
         reason = str(error) if isinstance(error, DpscoError) else f"{type(error).__name__}: {error}"
-        raise BrokenPaper(package + _distribution(package), " ".join(reason.split())) from error
+        raise BrokenPaper(package, " ".join(reason.split())) from error
 
 
 def say_once(error: DpscoError) -> None:
@@ -154,12 +155,6 @@ def say_once(error: DpscoError) -> None:
     if str(error) not in _SAID:
         print(f"dpsco: {error}", file=sys.stderr, flush=True)
     _SAID.add(str(error))
-
-
-def _distribution(package: str) -> str:
-    """Name the distribution that declares a package as a paper, in brackets; empty where none does."""
-    found = (entry.dist for entry in entry_points(group=GROUP) if entry.value == package)
-    return next((f" (distribution {dist.name} {dist.version})" for dist in found if dist), "")
 
 
 def papers() -> dict[str, str]:
@@ -205,23 +200,20 @@ def add_paper(folder: Path) -> str:
     name = folder.name
     if not (folder / "__init__.py").is_file() or not name.isidentifier():
         raise InputError("paper", str(folder), "the folder of a Python package (with an __init__.py)")
-    home = _location(name)
-    if name in papers() and home != folder:
-        raise InputError("paper", str(folder), f"a folder with another name: a paper {name} is installed and in use")
-    if home is None:
+    package = papers().get(name, name)
+    if _location(package) not in (None, folder):
+        raise InputError("paper", str(folder), f"a folder with another name: {name} is an installed package")
+    if _location(package) is None:
         sys.path.insert(0, str(folder.parent))
         importlib.invalidate_caches()
         _location.cache_clear()
-    elif home != folder:
-        raise InputError("paper", str(folder), f"a folder with another name: {name} is an installed package")
-    _ADDED[name] = name
+    _ADDED[name] = package
     return name
 
 
 def paper_folders() -> dict[str, Path]:
     """Name of each paper -> the folder of its package."""
-    found = {name: _location(package) for name, package in papers().items()}
-    return {name: folder for name, folder in found.items() if folder is not None}
+    return {name: folder for name, package in papers().items() if (folder := _location(package))}
 
 
 def roots() -> set[str]:
@@ -232,10 +224,9 @@ def roots() -> set[str]:
 @cache
 def modules_in(package: str) -> list[str]:
     """Names of the modules of a package, or of a module that is none; empty where there is neither."""
-    try:
+    spec = None
+    with suppress(ModuleNotFoundError):
         spec = find_spec(package)
-    except ModuleNotFoundError:
-        return []
     if spec is None:
         return []
     places = [Path(place) for place in spec.submodule_search_locations or ()]
@@ -265,9 +256,8 @@ def _declared() -> dict[str, str]:
 @cache
 def _location(package: str) -> Path | None:
     """Folder of a package, without importing it; None if there is none."""
-    try:
+    with suppress(ModuleNotFoundError):
         spec = find_spec(package)
-    except ModuleNotFoundError:
-        return None
-    places = list(spec.submodule_search_locations or ()) if spec else []
-    return Path(places[0]).resolve() if places else None
+        for place in spec.submodule_search_locations or () if spec else ():
+            return Path(place).resolve()
+    return None

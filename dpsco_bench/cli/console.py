@@ -45,6 +45,7 @@ def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
 def add_algorithm(parser: argparse.ArgumentParser, keys: str) -> None:
     parser.add_argument("algorithm", help="paper.name, or algorithm=paper/name as `dpsco run` takes it")
     parser.add_argument("keys", nargs="*", metavar="key=value", help=keys)
+    add_shared(parser, "json", "plugin")
 
 
 def full_id(name: str) -> str:
@@ -66,25 +67,6 @@ def algorithm_keys(first: str, others: Iterable[str]) -> tuple[str, dict[str, An
     if "algorithm" not in keys:
         raise InputError("algorithm", "missing", "given: `dpsco list algorithms` shows all")
     return get_algorithm(full_id(str(keys.pop("algorithm")))).id, keys
-
-
-def add_checked_algorithm(parser: argparse.ArgumentParser, keys: str) -> None:
-    add_algorithm(parser, keys)
-    parser.add_argument("--calibration", help="paper or accounted (default); as the key calibration=")
-    parser.add_argument("--seed", default="2017", help="root of all randomness (default 2017)")
-    add_shared(parser, "json", "plugin")
-
-
-def checked_algorithm(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
-    """Id of the algorithm, calibration (accounted where neither key nor option says another) and the other keys.
-
-    Raises InputError as `algorithm_keys`, and for two calibrations.
-    """
-    algorithm, keys = algorithm_keys(args.algorithm, args.keys)
-    args.seed = str(keys.pop("seed", args.seed))  # a key of `run`, and an option of the verbs that read this
-    if args.calibration and "calibration" in keys:
-        raise InputError("calibration", keys["calibration"], f"given once; --calibration {args.calibration} is there")
-    return algorithm, str(keys.pop("calibration", args.calibration or "accounted")), keys
 
 
 @dataclass(frozen=True)
@@ -118,19 +100,18 @@ def parse_override(argument: str) -> Override:
         override = OverridesParser.create().parse_override(argument)
         sweep = override.is_sweep_override()
         values = tuple(override.sweep_string_iterator()) if sweep and override.is_discrete_sweep() else ()
+        if not override.key_or_group:
+            raise ValueError
     except (HydraException, ValueError):
         raise InputError("argument", argument, f"of the form key=value{_quoting(argument)}") from None
-    if sweep and not override.is_discrete_sweep():
-        raise InputError("argument", argument, "key=value,value or range(first,end,step): an interval lists no values")
     if sweep and not values:
-        raise InputError("argument", argument, "a sweep with at least one value")
-    if twice := [value for number, value in enumerate(values) if value in values[:number]]:
-        raise InputError("argument", argument, f"a sweep over different values; {twice[0]} is there twice")
-    sign = next((s for s in ("++", "+", "~") if argument.lstrip().startswith(s)), "")
-    key, _, text = argument.lstrip().removeprefix(sign).partition("=")
-    if not key.strip():
-        raise InputError("argument", argument, "of the form key=value")
-    return Override(sign, key.strip(), text, values or (text,), sweep, None if sweep else override.value())
+        raise InputError("argument", argument, "a list key=value,value or a range(first,end,step), and not empty")
+    if len(set(values)) < len(values):
+        raise InputError("argument", argument, "a sweep over different values")
+    element, text = override.get_key_element(), argument.partition("=")[2]
+    key = element.lstrip("+~")
+    value = None if sweep else override.value()
+    return Override(element.removesuffix(key), key, text, values or (text,), sweep, value)
 
 
 def quoted(text: object) -> str:
@@ -140,8 +121,8 @@ def quoted(text: object) -> str:
 
 def _quoting(argument: str) -> str:
     """How a value with characters that mean something to Hydra or are unknown to it is written."""
-    key, equals, text = argument.partition("=")
-    if not key or not equals or not text or set(text) & set("'\""):
+    key, _, text = argument.partition("=")
+    if not key or not text or set(text) & set("'\""):
         return ""
     if text.startswith("["):
         return "; texts with = ~ # & or accents stand in quotes, as in '" + key + '=["a=b"]\''

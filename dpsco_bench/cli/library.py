@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copyreg
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
 from dpsco_bench.cli.console import full_id, quoted
-from dpsco_bench.errors import InputError, nearest
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import CalibratedCell, Cell, check_data_sets
 from dpsco_bench.execution.job_results import risk_kind_of, standard_error
 from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.execution.request import OTHER_NAMES, check_run, check_sampled, make_cell
+from dpsco_bench.execution.request import check_run, check_sampled, make_cell
 from dpsco_bench.execution.run import replicate_blocks, run_block
 from dpsco_bench.plain import Tabled, unboxed
 from dpsco_bench.problems.base import Problem
@@ -267,7 +267,6 @@ def claim(
     seed: int = 2017,
     data_root: str | Path = "data",
     plugins: Sequence[str | Path] = (),
-    **others: Any,
 ) -> list[Verdict]:
     """Run a claim end to end, and judge it; finished jobs are kept in ``results/store``.
 
@@ -283,7 +282,7 @@ def claim(
     from dpsco_bench.execution.layout import Layout
 
     check_profile(profile)
-    ids, settings = asked_claims([str(id), *_settings(seed, data_root, others)], [*map(str, plugins)])
+    ids, settings = asked_claims([str(id), *_settings(seed, data_root)], [*map(str, plugins)])
     measured = Layout(profile).measured
     return [row for one in ids for row in run_claim(claim_plan(one, profile, settings), measured)]
 
@@ -295,7 +294,6 @@ def leaderboard(
     seed: int = 2017,
     data_root: str | Path = "data",
     plugins: Sequence[str | Path] = (),
-    **others: Any,
 ) -> list[Standing | Skipped]:
     """Rank all methods on the instances of a board at equal (epsilon, delta); arguments are those of `claim`.
 
@@ -304,13 +302,9 @@ def leaderboard(
     from dpsco_bench.cli.verbs.leaderboard import asked_boards, run_boards
 
     named = [str(id)] * (id is not None)
-    ids, settings = asked_boards([*named, *_settings(seed, data_root, others)], [*map(str, plugins)])
+    ids, settings = asked_boards([*named, *_settings(seed, data_root)], [*map(str, plugins)])
     return run_boards(profile, ids, settings)
 
 
-def _settings(seed: int, data_root: str | Path, others: Mapping[str, Any]) -> list[str]:
-    known = ("profile", "seed", "data_root", "plugins")
-    for key, value in others.items():
-        here = OTHER_NAMES.get(key)
-        raise InputError(key, value, f"written {here}" if here in known else nearest(key, known))
+def _settings(seed: int, data_root: str | Path) -> list[str]:
     return [f"seed={seed}", f"data.root={quoted(data_root)}"]

@@ -18,7 +18,6 @@ from dpsco_bench.errors import DpscoError, InputErrors, nearest
 from dpsco_bench.registry import PLUGIN
 
 BAD_INPUT = 2
-INTERRUPTED = 130
 LONGEST = 2000  # characters of an error: a value that a file of megabytes gives is not told in full
 DEBUG = "DPSCO_DEBUG"  # environment variable; where it is set, errors come with their traceback
 _VERBS = Path(__file__).parent / "verbs"
@@ -65,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         print("dpsco: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return 130
     except Exception as error:
         line, debug = _told(error), os.environ.get(DEBUG)
         if not line or (debug and not isinstance(error, DpscoError | PermissionError | MemoryError)):
@@ -91,11 +90,9 @@ def _told(error: Exception) -> str:
         if len(what) > LONGEST:  # what is wrong stands at its head, what is allowed at its end
             what = f"{what[: LONGEST // 2]} ... {what[-LONGEST // 3 :]}"
         return what + where
-    if isinstance(error, PermissionError):
-        return f"file = {error.filename!r}: must be one that may be read or written here"
-    if isinstance(error, OSError) and error.errno is not None:  # no place, a full disk, a folder that cannot be made
+    if isinstance(error, OSError) and error.errno is not None:  # no right, no place, a folder that cannot be made
         name = f"file = {error.filename!r}:" if error.filename else "a file, or the output,"
-        return f"{name} must be one that can be read or written here ({' '.join(str(error.strerror).split())})"
+        return f"{name} must be one that can be read or written here ({error.strerror})"
     if type(error).__module__.startswith(("hydra.", "omegaconf.")):
         return f"configuration: {what}"
     if isinstance(error, MemoryError):

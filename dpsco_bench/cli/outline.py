@@ -20,7 +20,6 @@ from dpsco_bench.cli.outlined import Outline, Outlined, state
 from dpsco_bench.cli.overrides import listed_by
 from dpsco_bench.cli.verbs.gate import predictor
 from dpsco_bench.cli.verbs.plan import keep, make_plan
-from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.job_results import is_wanted
@@ -138,11 +137,8 @@ def site_digest(profile: str) -> str:
     """Digest what pages show besides results: configuration, documents, recorded verdicts, the lock, and the code."""
     groups = ("claim/*/*", "table/*/*", "errata/*", "paper/*")
     files = [(path.name, digest(read_shipped(path))) for group in groups for path in conf_files(f"{group}.yaml")]
-    pages = documents().values()
-    beside = [*pages, *(path for folder in {page.parent for page in pages} for path in sorted(folder.glob("*.svg")))]
-    for folder, name in (("workflows", f"recorded/{profile}.json"), ("requirements", "lock.txt")):
-        with suppress(InputError):  # a package without it
-            beside.append(shared_dir(folder) / name)
+    beside = [*documents().values(), *sorted(shared_dir("docs").glob("*.svg"))]
+    beside += [shared_dir("workflows") / f"recorded/{profile}.json", shared_dir("requirements") / "lock.txt"]
     files += [(path.name, sha256(path.read_bytes()).hexdigest()) for path in beside if path.is_file()]
     drawn = [*(drawing_digest(paper, SHOWN_IN) for paper in sorted(papers())), code_digest(own_drawing())]
     found = code_digest([f"dpsco_bench.{FINDINGS.core}"])

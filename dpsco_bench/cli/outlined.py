@@ -8,17 +8,14 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, loads
-from dpsco_bench.paths import conf_dir, shared_dir
+from dpsco_bench.paths import shared_dir
 from dpsco_bench.plain import Plain, Record
 from dpsco_bench.registry import paper_folders
-
-PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)
@@ -58,17 +55,11 @@ class Outline(Record):
 
 def state(config: Plain, watched: Iterable[str]) -> str:
     """Digest of the configuration, and of names, sizes and times of all files that a plan is made from."""
-    folders = [conf_dir(), PACKAGE, *paper_folders().values(), Path(config.get("data_root", "data"))]
-    folders += [folder for name in ("docs", "workflows", "requirements") for folder in shared(name)]
+    folders = [Path(__file__).parents[1], *paper_folders().values(), Path(config.get("data_root", "data"))]
+    folders += map(shared_dir, ("conf", "docs", "workflows", "requirements"))
     files = [*config.get("plugins", ()), *config.get("claims", ()), *config.get("boards", ()), *watched]
     found = sorted({line for place in (*folders, *map(Path, files)) for line in _stats(place)})
     return hashlib.sha256(dumps_canonical([config, found]).encode()).hexdigest()
-
-
-def shared(name: str) -> Iterator[Path]:
-    """Find a folder beside the package, if it exists."""
-    with suppress(InputError):  # a package without it
-        yield shared_dir(name)
 
 
 def _stats(place: Path) -> Iterator[str]:

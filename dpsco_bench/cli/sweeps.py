@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import logging
 import math
 import os
 import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -50,7 +49,6 @@ Failure = tuple[str, bool]
 """Why a run of a sweep ended without rows, and whether its pair is refused."""
 RUNS = Path("results/runs")
 LAUNCHERS = ("joblib", "submitit_local", "submitit_slurm")
-LAUNCHERS_FROM = "it comes with the extra cluster (in a checkout: make cluster)"
 PLACES = ("out", "plugins", "data")
 """Keys of a configuration that say where things are; results do not store them."""
 COLUMNS = (
@@ -62,11 +60,9 @@ COLUMNS = (
     *ui.numbers("gradients"),
 )
 REFUSED = "refused"
-CLOCK_SECONDS = 2.0  # how far clocks of other machines, which may write the files, may be behind
 NOTES = ".dpsco-failures"
 """Folder of the failures of a sweep: its own folder may be one of the user's, with files of any name in it."""
 TICKS = 100  # steps in which a single run tells how far it is
-FULL_ERROR = "HYDRA_FULL_ERROR"
 
 
 @dataclass(frozen=True)
@@ -193,7 +189,8 @@ def _composed(overrides: Sequence[ui.Override], sweep: bool, folder: Path) -> It
                 config = read(hydra.compose("run", choice))
         except (HydraException, OmegaConfBaseException, ValueError, TypeError, AssertionError) as error:
             reason = " ".join(str(error).split("\n\n")[0].split())
-            hint = f"; {LAUNCHERS_FROM}" * any(f"hydra/launcher/{name}'" in reason for name in LAUNCHERS)
+            extra = "; it comes with the extra cluster (in a checkout: make cluster)"
+            hint = extra * any(f"hydra/launcher/{name}'" in reason for name in LAUNCHERS)
             raise DpscoError(f"configuration {' '.join(choice)}: {reason}{hint}") from None
         yield _request(config, swept, sweep, folder)
 
@@ -303,7 +300,9 @@ def run_sweep(asked: Requests, as_json: bool) -> None:
             write_atomic(notes / entry.job.key, dumps_canonical([str(error), isinstance(error, Refusal)]))
 
     if labels:
-        with _running(asked.runs, notes):
+        jobs = [(entry.job, entry.out) for entry in asked.runs if entry.job]
+        look = partial(_ended, jobs, notes, time.time() - 2.0)  # clocks of other machines may be behind
+        with shown(Pace([_seconds(job) for job, _ in jobs], unit="runs"), ui.say, look=look):
             launch([*asked.overrides, f"hydra.sweep.dir={ui.quoted(place)}", "--multirun"], task)
     failures = _noted(notes)
     shutil.rmtree(notes, ignore_errors=True)
@@ -317,43 +316,26 @@ def _noted(notes: Path) -> dict[str, Failure]:
     return {path.name: tuple(loads(path.read_text(encoding="utf-8"))) for path in noted}
 
 
-@contextmanager
-def _running(made: Sequence[Request], notes: Path) -> Iterator[None]:
-    """Tell on stderr how far some runs are where they take long, by the files that they leave, wherever they run."""
-    jobs = [(entry.job, entry.out) for entry in made if entry.job]
-    begun = time.time() - CLOCK_SECONDS
-    pace = Pace([_seconds(job) for job, _ in jobs], unit="runs")
-
-    def look() -> list[int]:
-        lost = _noted(notes)
-        new = (job.key in lost or (out.is_file() and out.stat().st_mtime >= begun) for job, out in jobs)
-        return [number for number, ended in enumerate(new) if ended]
-
-    with shown(pace, ui.say, look=look):
-        yield
+def _ended(jobs: Sequence[tuple[Job, Path]], notes: Path, begun: float) -> list[int]:
+    """Find the jobs that have ended since, by the files that they leave, wherever they run."""
+    lost = _noted(notes)
+    new = (job.key in lost or (out.is_file() and out.stat().st_mtime >= begun) for job, out in jobs)
+    return [number for number, ended in enumerate(new) if ended]
 
 
 def launch(arguments: list[str], task: Callable[[Any], None]) -> None:
-    """Hand arguments over to Hydra. Raises DpscoError where it, or the launcher, cannot take them."""
-    logger = logging.getLogger()
-    handlers, level = logger.handlers[:], logger.level  # Hydra sets its own, which outlive it
+    """Hand arguments over to Hydra. Raises DpscoError where the launcher cannot take them."""
     saved, sys.argv = sys.argv, ["dpsco run", *arguments]
-    os.environ[FULL_ERROR] = "1"  # else Hydra prints a page of its own and leaves
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # else Hydra prints a page of its own and leaves
     try:
         hydra.main(config_path=str(conf_dir()), config_name="run", version_base="1.3")(task)()
-    except (HydraException, OmegaConfBaseException) as error:
-        raise DpscoError(f"configuration {' '.join(arguments)}: {' '.join(str(error).split())}") from error
     except Exception as error:  # of a launcher that cannot launch: no SLURM here, no such number of jobs
         named = [text.partition("=")[2] for text in arguments if text.startswith("hydra/launcher=")]
         if isinstance(error, DpscoError) or not named:
             raise
-        why = f"hydra/launcher = {named[-1]!r}: {type(error).__name__}: {error}"
-        raise DpscoError(" ".join(why.split())) from error
+        raise DpscoError(f"hydra/launcher = {named[-1]!r}: {type(error).__name__}: {error}") from error
     finally:
         sys.argv = saved
-        logger.handlers[:] = handlers
-        logger.setLevel(level)
-        del os.environ[FULL_ERROR]
 
 
 def _end_sweep(rows: Sequence[Request], failed: DpscoError | None, files: Mapping[str, Path], as_json: bool) -> None:

@@ -23,10 +23,11 @@ from dpsco_bench.claims.catalogue import find_claim_id
 from dpsco_bench.claims.model import check_profile
 from dpsco_bench.cli.console import quoted
 from dpsco_bench.cli.forking import Forks
-from dpsco_bench.cli.outlined import Outlined, read_outline, shared, state
+from dpsco_bench.cli.outlined import Outlined, read_outline, state
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.progress import duration
+from dpsco_bench.paths import shared_dir
 from dpsco_bench.plain import Plain
 
 PREFIX = "leaderboard."
@@ -123,7 +124,7 @@ class Flow:
         self.options = f"--profile {self.profile}{''.join(plugins)}"
         self.chapters = [*map(self.files.figure, known.chapters)]
         self.verdicts = [*map(self.files.verdicts, known.claims)]
-        self.recorded = [*(path for at in shared("workflows") for path in at.glob(f"recorded/{self.profile}.json"))]
+        self.recorded = [*shared_dir("workflows").glob(f"recorded/{self.profile}.json")]
         self.targets = dict(self._targets(arguments))
         self._forks: Forks | None = None
         PREDICTED.update(self._predicted())

@@ -67,7 +67,7 @@ BAD = [
     # audit and check
     ("audit", "algorithm", "required"),
     ("audit wang2017.dp_gd_pl --runs 100000 steps=1000000", "audit of wang2017.dp_gd_pl", "would take about"),
-    ("check wang2017.dp_gd_pl --seed x", "seed = 'x'", ">= 0"),
+    ("check wang2017.dp_gd_pl seed=x", "seed = 'x'", ">= 0"),
     # plan, worker, gate, gc, site, report, figure
     ("plan --profile huge", "profile = 'huge'", "smoke"),
     ("leaderboard nothing", "nothing", "common"),

@@ -57,8 +57,6 @@ def test_names_of_other_libraries_lead_to_those_here(key, here):
     for call, given in ((run, (METHOD, PROBLEM, 100)), (choose, ("logistic", 100, 3))):
         with pytest.raises(InputError, match=f"^{key} = 1: must be written {here} "):
             call(*given, **{key: 1})
-    with pytest.raises(InputError, match="^random_state = 1: must be written seed"):
-        claim("wang2017.rates", random_state=1)
 
 
 def test_verbs_that_are_packages_tell_what_they_take_and_pickle():

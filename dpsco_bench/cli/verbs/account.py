@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from dpsco_bench.cli.console import add_algorithm, add_shared, algorithm_keys, answer
+from dpsco_bench.cli.console import add_algorithm, algorithm_keys, answer
 from dpsco_bench.errors import InputError, Refusal, integral
 
 SUMMARY = "noise, real epsilon and gradient evaluations of an algorithm; nothing is run"
@@ -15,7 +15,6 @@ and every schedule option, problem option and problem constant by name. Example:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_algorithm(parser, "problem=... n=... and any other key")
-    add_shared(parser, "json", "plugin")
 
 
 def execute(args: argparse.Namespace) -> int:

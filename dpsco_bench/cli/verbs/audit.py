@@ -6,16 +6,18 @@ import argparse
 import math
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from dpsco_bench.audit.auditor import INSTANCES, AuditResult, audit_cell, make_audit_cell
 from dpsco_bench.cli import console as ui
+from dpsco_bench.errors import integral
 from dpsco_bench.execution.progress import Pace, duration, shown
 from dpsco_bench.privacy.ledger import OF
 
 SUMMARY = "empirical lower bound on epsilon from runs on neighbouring data sets"
-EPILOG = """keys: calibration (accounted), n (200, or fewer where runs are long), d, epsilon (1), delta (1e-5), variant,
-problem (a worst case of the algorithm's own family, see `dpsco list audits`), and every schedule option, problem option
-and problem constant by name. Examples:
+EPILOG = """keys: calibration (accounted), n (200, or fewer where runs are long), d, epsilon (1), delta (1e-5),
+seed (2017), variant, problem (a worst case of the algorithm's own family, see `dpsco list audits`), and every
+schedule option, problem option and problem constant by name. Examples:
   dpsco audit {algorithm} calibration=paper
   dpsco audit {algorithm} --runs 1000000 epsilon=2 delta=1e-3"""
 
@@ -41,7 +43,7 @@ class AuditPace(Pace):
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    ui.add_checked_algorithm(parser, "n=... epsilon=... and any other key")
+    ui.add_algorithm(parser, "n=... epsilon=... and any other key")
     parser.add_argument("--runs", help="runs per data set (default: 5,000 to 100,000, fewer for longer runs)")
     parser.add_argument("--confidence", default="0.95", help="joint confidence of the bound (default 0.95)")
     kinds = "transcript (everything released) or output (the final output only, on the instance that tells most)"
@@ -52,17 +54,16 @@ def execute(args: argparse.Namespace) -> int:
     """Audit and print the outcome; whatever the verdict, the exit code is 0."""
     import numpy as np
 
-    algorithm, calibration, keys = ui.checked_algorithm(args)
-    problem = keys.pop("problem", None)
+    algorithm, keys = ui.algorithm_keys(args.algorithm, args.keys)
+    problem, calibration = keys.pop("problem", None), str(keys.pop("calibration", "accounted"))
+    how: dict[str, Any] = {"statistic": args.statistic, "seed": integral(keys.pop("seed", 2017))}
+    how |= {key: ui.parse_value(text) for key in ("runs", "confidence") if (text := getattr(args, key)) is not None}
     cell = make_audit_cell(algorithm, None if problem is None else str(problem), keys, calibration)
     searched = () if problem else INSTANCES.keys() - {key.rpartition(".")[2] for key in keys}
-    given = {key: getattr(args, key) for key in ("runs", "confidence", "seed")}
-    how = {key: ui.parse_value(text) for key, text in given.items() if text is not None}
-    cell.plan(calibration, how["seed"])  # made twice: a plan that differs is not audited
     pace = AuditPace()
     # exp(epsilon) of a claim above 709 is infinite, and the power it gives is right
     with shown(pace, ui.say, f"audit {algorithm}"), np.errstate(over="ignore"):
-        made = audit_cell(cell, calibration, statistic=args.statistic, progress=pace.progress, searched=searched, **how)
+        made = audit_cell(cell, calibration, searched=searched, progress=pace.progress, **how)
     return ui.answer(args.json, made, screen(made))
 
 

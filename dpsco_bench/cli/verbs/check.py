@@ -7,20 +7,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from dpsco_bench.cli.console import add_checked_algorithm, answer, checked_algorithm, labelled, parse_value
+from dpsco_bench.cli.console import add_algorithm, algorithm_keys, answer, labelled
+from dpsco_bench.errors import integral
 
 if TYPE_CHECKING:
     from dpsco_bench.audit.contract import CheckResult
 
 SUMMARY = "check that an algorithm draws, counts and protects what it declares"
-EPILOG = """keys: problem (ridge_logistic), n (24), d, epsilon (1), delta (1e-5), variant, and every schedule option,
-problem option and problem constant by name; short schedules are enough. Exit code 1 if a check fails. Example:
+EPILOG = """keys: problem (ridge_logistic), n (24), d, epsilon (1), delta (1e-5), calibration (accounted), seed (2017),
+variant, and every schedule option, problem option and problem constant by name; short schedules are enough.
+Exit code 1 if a check fails. Example:
   dpsco check {algorithm} problem={problem} n=24 d=3"""
 WORDS = {True: "ok", False: "FAIL", None: "-"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    add_checked_algorithm(parser, "problem=... n=... and any other key")
+    add_algorithm(parser, "problem=... n=... and any other key")
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -28,9 +30,10 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.audit.contract import check_algorithm
     from dpsco_bench.cli.overrides import default_name
 
-    algorithm, calibration, keys = checked_algorithm(args)
+    algorithm, keys = algorithm_keys(args.algorithm, args.keys)
     problem = str(keys.pop("problem", "") or default_name("problem"))
-    findings = check_algorithm(algorithm, problem, calibration, seed=parse_value(args.seed), **keys)
+    calibration, seed = str(keys.pop("calibration", "accounted")), integral(keys.pop("seed", 2017))
+    findings = check_algorithm(algorithm, problem, calibration, seed=seed, **keys)
     answer(args.json, [asdict(finding) for finding in findings], _lines(findings))
     return int(any(finding.passed is False for finding in findings))
 

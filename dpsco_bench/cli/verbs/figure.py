@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from dpsco_bench.cli.console import add_shared, answer
 from dpsco_bench.execution.layout import Layout
@@ -15,7 +14,6 @@ EPILOG = "A claim with nothing to draw gets a small figure that states its verdi
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", help="claim or leaderboard, or audits: all of them in one")
     add_shared(parser, "profile", "json", "plugin")
-    parser.add_argument("--out", type=Path, help="folder to write to (default: figures/PROFILE)")
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -24,5 +22,5 @@ def execute(args: argparse.Namespace) -> int:
 
     layout = Layout(args.profile)
     inputs = read_inputs(layout, only="" if args.id == AUDITS else args.id)
-    files = write_figures(inputs, args.id, args.out or layout.figures)
+    files = write_figures(inputs, args.id, layout.figures)
     return answer(args.json, files, map(str, files))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from dpsco_bench.analysis.races import raced_plan
 from dpsco_bench.analysis.stages import staged
@@ -29,28 +28,23 @@ SUMMARY = "compose every claim of a profile into results/<profile>/plan.json"
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="Hydra overrides, e.g. seed=1 backend=cupy")
     add_shared(parser, "profile", "json", "plugin")
-    parser.add_argument("--out", type=Path, help="plan file (default: results/<profile>/plan.json)")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Write the plan, and say what is in it."""
-    files = Layout(args.profile)
-    path, plan = args.out or files.plan, make_plan(args.profile, extended(args.overrides, "plugins", args.plugin))
-    if args.out:
-        plan.write(path)
-    else:
-        lock = take(files.lock)  # a live run keeps the plan that it started with
-        keep(plan, files)
-        lock.release()
-    return answer(args.json, plan, _told(path, plan, files))
+    files, plan = Layout(args.profile), make_plan(args.profile, extended(args.overrides, "plugins", args.plugin))
+    lock = take(files.lock)  # a live run keeps the plan that it started with
+    keep(plan, files)
+    lock.release()
+    return answer(args.json, plan, _told(plan, files))
 
 
-def _told(path: Path, plan: WorkPlan, files: Layout) -> Iterator[str]:
+def _told(plan: WorkPlan, files: Layout) -> Iterator[str]:
     jobs = [job for entry in plan.claims for job in entry.jobs]
     runs, skipped = sum(job.has_run for job in jobs), sum(bool(job.skipped) for job in jobs)
     raced = raced_plan(plan, files.measured).jobs()
     left = duration(seconds_left(raced, files.measured, predictor(plan.profile)))
-    yield f"{path}: {len(plan.claims)} claims, {len(jobs)} calibrations, {runs} runs, {skipped} skipped"
+    yield f"{files.plan}: {len(plan.claims)} claims, {len(jobs)} calibrations, {runs} runs, {skipped} skipped"
     yield f"what the store lacks, leaderboards included, takes about {left} on one core"
     yield "(calibrations and runs alone, by times on record: no compilation, judging, figures or site)"
 

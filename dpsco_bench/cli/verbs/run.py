@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 
 from dpsco_bench.cli.console import add_shared, print_json
-from dpsco_bench.errors import InputError
 
 SUMMARY = "run an algorithm on a problem (Hydra; -m sweeps)"
 EPILOG = """keys are those of conf/run.yaml; options of the algorithm and the problem may be given by plain name:
@@ -14,16 +13,14 @@ EPILOG = """keys are those of conf/run.yaml; options of the algorithm and the pr
   dpsco run -m 'algorithm=glob({paper}/*)' problem={problem} n=16384 d=10
 Rows go to results/runs; out=FILE, hydra.run.dir=FOLDER or, of a sweep, hydra.sweep.dir=FOLDER puts them elsewhere.
 With the extra `cluster`: -m hydra/launcher=joblib, or submitit_slurm (docs/cluster.md)"""
-CFG = "job"  # the one configuration that is shown: Hydra's own is Hydra's matter
 INFO = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="Hydra overrides of conf/run.yaml")
     parser.add_argument("-m", "--multirun", action="store_true", help="comma-separated values make a sweep")
-    resolved, found = "print the resolved configuration and run nothing", f"what Hydra has found: {', '.join(INFO)}"
-    parser.add_argument("--cfg", nargs="?", const=CFG, metavar=CFG, help=resolved)
-    parser.add_argument("--info", nargs="?", const="all", metavar="WHAT", help=found)
+    parser.add_argument("--cfg", action="store_true", help="print the resolved configuration and run nothing")
+    parser.add_argument("--info", choices=INFO, help="what Hydra has found")
     add_shared(parser, "json", "plugin")
 
 
@@ -34,14 +31,6 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.cli.overrides import extended
     from dpsco_bench.cli.sweeps import launch, requests, run_request, run_sweep
 
-    for name, plain in (("cfg", CFG), ("info", "all")):
-        if "=" in (getattr(args, name) or ""):  # the first key=value, and no word of this option
-            args.overrides.insert(0, getattr(args, name))
-            setattr(args, name, plain)
-    if args.info is not None and args.info not in INFO:
-        raise InputError("--info", args.info, "one of " + ", ".join(INFO))
-    if args.cfg not in (None, CFG):
-        raise InputError("--cfg", args.cfg, f"{CFG}, or left without a word")
     asked = requests(extended(args.overrides, "plugins", args.plugin), args.multirun)
     made = [entry.asked for entry in asked.runs]
     if args.info:

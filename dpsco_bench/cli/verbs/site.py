@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from dpsco_bench.cli.console import add_shared, answer
 from dpsco_bench.errors import checked_count
@@ -15,8 +14,6 @@ EPILOG = "Verdicts and results of the last run are read; what is missing is show
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "profile", "json", "plugin")
-    parser.add_argument("--out", type=Path, help="folder to write to (default: results/PROFILE)")
-    parser.add_argument("--figures", type=Path, help="folder of the figures (default: figures/PROFILE)")
     parser.add_argument("--cores", type=int, default=1, metavar="N", help="processes that write pages (default: 1)")
     parser.add_argument("--single", action="store_true", help="in place of the site one file to mail, site.html")
 
@@ -27,6 +24,6 @@ def execute(args: argparse.Namespace) -> int:
 
     cores = checked_count("cores", args.cores)
     files = Layout(args.profile)
-    inputs, out, figures = read_inputs(files), args.out or files.results, args.figures or files.figures
-    page, pages = (write_one(inputs, out, figures), 1) if args.single else write_all(inputs, out, figures, cores)
+    given = read_inputs(files), files.results, files.figures
+    page, pages = (write_one(*given), 1) if args.single else write_all(*given, cores)
     return answer(args.json, {"page": page, "pages": pages}, [f"{page}" + f", {pages} pages" * (pages > 1)])
