@@ -18,7 +18,6 @@ BAD = [
     ("lst", "verb = lst", "such as list, "),
     ("list", "list: needs one of", "algorithms, audits, claims"),
     ("list claims --jsn", "--jsn", "unrecognized"),
-    ("list problems --plugin none.py", "plugins = 'none.py'", "Python files"),
     ("show wang2017.dp_svgr", "id = 'wang2017.dp_svgr'", "such as wang2017.dp_svrg, "),
     ("bench --only G99", "G99", "one of G1"),
     # account: keys
@@ -27,11 +26,8 @@ BAD = [
     (f"{SVRG} n=0", "n = 0", "integer >= 1"),
     (f"{SVRG} n=9 n=10", "n = '10'", "once"),
     (f"{SVRG} n=9 kappa=3", "kappa = 3", "`dpsco show wang2017.dp_svrg` and `dpsco show ridge_logistic`"),
-    (f"{SVRG} n=9 epsilom=3", "epsilom = 3", "such as epsilon, "),
     ("choose problem=data_file path=x label=y ridge=0.1", "ridge = 0.1", "written regularisation"),
-    (f"{SVRG} n=9 delta=0", "delta = 0", "(0, 1)"),
     # account: constants, schedules, problems
-    (f"{SVRG} n=9 lipschitz=0", "lipschitz = 0", "> 0"),
     (f"{SVRG} n=9 theta=1", "theta = 1.0", "1/24"),
     (f"{SVRG} n=9 smoothness=1 strong_convexity=2", "strong_convexity = 2.0", "at most smoothness"),
     ("account wang2017.dp_svrg problem=rank8_least_squares n=9", "rank8_least_squares", "strongly convex"),
@@ -40,7 +36,6 @@ BAD = [
     ("run -m n=64,0", "n = 0", "integer >= 1"),
     ("run -m algorithm=glob(nobody/*)", "algorithm = ", "must be a pattern that some names match"),
     ("run n", "argument = 'n'", "key=value"),
-    ("run +extra=3", "extra = 3", "known"),
     ("run n=8,16", "n = '8,16'", "-m"),
     ("run hydra.nothing=1", "hydra.nothing = '1'", "hydra/launcher=NAME"),
     ("run algorithm=wang2017/dp_svrg n=9 smoothness=1e99", "n = 9", "degenerates"),
@@ -62,22 +57,17 @@ BAD = [
     ("claim wang2017.thm6.1 n=3", "n = '3'", "seed"),
     ("claim seed=3", "claim is missing", "e.g. bassily2021."),
     ("compare --profile smoke", "results/smoke/verdicts", "make replicate"),
-    ("data nothing", "data set = 'nothing'", "covertype"),
     ("data covertype --verify --root nowhere", "nowhere", "data covertype"),
     # audit and check
-    ("audit", "algorithm", "required"),
     ("audit wang2017.dp_gd_pl --runs 100000 steps=1000000", "audit of wang2017.dp_gd_pl", "would take about"),
     ("check wang2017.dp_gd_pl seed=x", "seed = 'x'", ">= 0"),
     # plan, worker, gate, gc, site, report, figure
     ("plan --profile huge", "profile = 'huge'", "smoke"),
     ("leaderboard nothing", "nothing", "common"),
-    ("choose n=9", "problem is missing", "dpsco list problems"),
     ("choose problem=logistic_glm n=9 d=2 release=output", "release = 'output'", "dp_gd_by_output"),
     ("worker", "worker: ", "claim|part|time|rank"),
-    ("worker run --profile huge", "profile = 'huge'", "smoke"),
     ("worker claim", "claim: ", "id"),
     ("gate --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
-    ("gc --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
     *(
         (f"{verb} --profile full", "plan = results/full/plan.json", "undamaged")
         for verb in ("site", "gate", "figure all", "gc", "gc --dry-run", "worker run")
@@ -94,9 +84,6 @@ BAD = [
     # one's own data
     ("run problem=data_file", "path is missing", "CSV"),
     ("run problem=data_file path=table.csv", "label is missing", "one of the columns of table.csv: a, b, y"),
-    ("run problem=data_file path=table.csv label=y n=5", "n = 5", "from 1 to 4"),
-    ("run problem=data_file path=semicolons.csv label=y", "path = 'semicolons.csv'", "commas"),
-    ("run problem=data_file path=gaps.csv label=y", "record 2 of column", "every record"),
     ("audit wang2017.dp_gd_pl problem=data_file path=table.csv label=y clip=1", "n = 200", "from 1 to 4"),
 ]
 
@@ -128,8 +115,6 @@ parts:
     "path.yaml": OWN.format("mine.p", "[]", "../../p", ", tolerance: 0.1"),
     "errata.yaml": OWN.format("wang2017.mine", "[E99]", "p", ", tolerance: 0.1"),
     "table.csv": "a,b,y\n1,2,0\n3,4,1\n5,6,0\n7,8,1\n",
-    "gaps.csv": "a,b,y\n1,2,0\n3,,1\n",
-    "semicolons.csv": "a;b;y\n1;2;0\n3;4;1\n",
     "c.svg": "mine",
     "d.parquet": "mine",
     "mine/sweep.svg": "mine",

@@ -4,16 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hydra.core.config_store import ConfigStore
-from omegaconf import OmegaConf
 
 import dpsco_bench
-from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.cli.overrides import store_options
 from dpsco_bench.execution.job import execute
-from dpsco_bench.execution.request import problem_options
 from dpsco_bench.execution.results import RESULT_SCHEMA, parquet_table, read_table
-from dpsco_bench.problems.registry import list_problems, problem_class
 
 SMALL = ("run", "algorithm=wang2017/dp_gd_pl", "problem=ridge_logistic", "n=64", "d=3", "replicates=4")
 
@@ -81,20 +75,6 @@ def test_several_data_sets_give_the_error_of_their_means(dpsco):
     table = read_table(Path("x.parquet"))[0]
     means = [table["risk"].to_numpy()[table["data_set"].to_numpy() == k].mean() for k in range(3)]
     assert row["stderr"] == pytest.approx(np.std(means, ddof=1) / np.sqrt(3))
-
-
-def test_hydra_has_every_algorithm_and_problem_with_the_defaults_of_its_signature():
-    store_options()
-    load = ConfigStore.instance().load
-    for id in list_algorithms():
-        options = {key: p.default for key, p in get_algorithm(id).options.items()}
-        assert load(f"algorithm/{id.replace('.', '/', 1)}.yaml").node == {"id": id, "variant": None, "options": options}
-    for name in list_problems():
-        cls = problem_class(name)
-        options = {key: p.default for key, p in problem_options(cls).items()}
-        assert ("root" in options) == cls.needs_data_root
-        options |= {"root": "${data.root}"} if "root" in options else {}
-        assert OmegaConf.to_container(load(f"problem/{name}.yaml").node) == {"name": name, "options": options}
 
 
 SWEEP = ("run", "-m", "algorithm=wang2017.dp_gd_pl,bassily2021.noisy_sgd", "n=32,64", "d=2", "replicates=4", "steps=3")

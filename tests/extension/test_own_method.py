@@ -3,8 +3,6 @@
 import json
 import re
 import shlex
-import subprocess
-import sys
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -89,14 +87,6 @@ def test_a_changed_file_makes_the_plan_anew(dpsco):
         assert state(config, map(str, plugin_files([METHOD]))) == before
         Path(path).write_text(Path(path).read_text() + "\n# edited\n")
         assert state(config, map(str, plugin_files([METHOD]))) != before
-
-
-@pytest.mark.slow
-def test_snakemake_plans_an_own_claim(dpsco, tmp_path):
-    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "1", "--dry-run"]
-    command += ["--config", "profile=smoke", f"plugins={METHOD}", f"claims={CLAIM}", "--", "claims/mine.noisy_gd"]
-    made = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
-    assert made.returncode == 0 and "wildcards: claim=mine.noisy_gd" in made.stdout + made.stderr, made.stderr
 
 
 def test_the_library_takes_the_objects_themselves_and_batches_of_ones_own_keep_the_contract(dpsco):

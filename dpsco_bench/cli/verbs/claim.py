@@ -78,8 +78,6 @@ def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     ids: list[str] = []
     for name in names:
         found = fnmatch.filter(known, f"{name}.*" if name.isidentifier() else name)
-        if not found and set(name) & set("*?[") and name not in files:
-            raise InputError("claim", name, "a pattern that some claims match: `dpsco list claims` shows all")
         ids += own_claims([name]) if name in files else found or [find_claim_id(name, known)]
     if not ids:
         raise InputError("claim", "missing", "given" + "".join(f", e.g. {id}" for id in known[:1]))
@@ -93,9 +91,9 @@ def run_claim(entry: ClaimEntry, measured: Measured) -> list[Verdict]:
     """
     entry = measured.present(entry)
     make_all(entry.jobs, measured, say, weigh, decide=decider([entry], measured))
-    costs = {(job.part, job.calibration): measured.cost("run", job) for job in entry.jobs if job.has_run}
+    run = ((job, measured.cost("run", job)) for job in entry.jobs if job.has_run)
+    seconds = {(job.part, job.calibration): cost[0] for job, cost in run if cost}
     rows = judge_claim(entry, measured.load, measured.decided)
-    seconds = {place: cost[0] for place, cost in costs.items() if cost}
     return [replace(row, runtime_s=seconds.get((row.part, row.calibration), math.nan)) for row in rows]
 
 
