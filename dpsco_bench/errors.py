@@ -82,12 +82,7 @@ def failing_as(what: str) -> Iterator[None]:
 def nearest(name: object, known: Iterable[str], listing: str = "", what: str = "one") -> str:
     """List the names allowed in place of an unknown one: all if they are few, else the nearest.
 
-    Parameters
-    ----------
-    name : object, as the user wrote it
-    known : iterable of str, the names that exist
-    listing : str, the command that shows all of them, where there is one
-    what : str, what the names are names of
+    ``listing`` is the command that shows all, where there is one; ``what`` says what they are names of.
     """
     names = list(dict.fromkeys(known))
     if len(names) <= FEW:
@@ -102,10 +97,7 @@ def integral(value: Any) -> Any:
 
 
 def checked_count(key: str, value: Any) -> int:
-    """Return ``value`` as an int if it is an integer >= 1 (NumPy's and ``1e4`` included, booleans not).
-
-    Raises InputError otherwise, under the name ``key``.
-    """
+    """Return an integer >= 1 as an int (NumPy's and ``1e4`` too, no booleans). Raises InputError under ``key`` else."""
     try:
         count = 0 if isinstance(value, bool) else operator.index(integral(value))
     except TypeError:

@@ -29,16 +29,10 @@ _SEAL = re.compile(rb'\{(?:\n  )?"sha256": "([0-9a-f]{64})",')
 
 
 def to_jsonable(value: Any) -> Any:
-    """Plain JSON types for a nested value.
+    """Return plain JSON types for a nested value: NaN becomes None, infinities ``"inf"`` and ``"-inf"``.
 
-    Returns nested dicts, lists, strings, ints, finite floats, bools and None: NaN becomes None, infinities become
-    ``"inf"`` and ``"-inf"``, mapping keys become strings. Raises InputError for a value of any other type.
-
-    Parameters
-    ----------
-    value : object
-        None, bool, number, string, path, NumPy scalar or array, object with ``to_json``, dataclass instance, mapping,
-        or list, tuple or set of these. Sets come out sorted.
+    Mapping keys become strings, sets come out sorted. What has ``to_json``, dataclasses, paths, and NumPy's scalars and
+    arrays are taken. Raises InputError for a value of any other type.
     """
     kind = type(value)
     if kind in _PLAIN or (kind is float and math.isfinite(value)):  # nearly all values, without the price of a search
@@ -69,10 +63,9 @@ def to_jsonable(value: Any) -> Any:
 
 
 def dumps_canonical(value: Any) -> str:
-    """Write one text per value: sorted keys, no spaces, ASCII, floats by their shortest ``repr``.
+    """Write one text per value: sorted keys, no spaces, ASCII, floats by their shortest ``repr``, no final newline.
 
-    Digests and stream keys are taken over this text, so ``1`` and ``1.0`` differ: callers fix the types. The JSON
-    has no trailing newline.
+    Digests and stream keys are taken over this text, so ``1`` and ``1.0`` differ: callers fix the types.
     """
     return json.dumps(to_jsonable(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
@@ -175,20 +168,11 @@ def digest(value: Any) -> str:
 
 
 def kept_beside(path: Path, ending: str, make: Callable[[bytes], Any], salt: str = "") -> Any:
-    """Apply a function to a file, once for each content; the result is kept in the ``__pycache__`` beside the file.
+    """Apply a function to the bytes of a file, once for each content; the result is kept in ``__pycache__`` beside it.
 
-    Parameters
-    ----------
-    path : Path, the file
-    ending : str, of the name of what is kept, with its dot
-    make : callable, takes the bytes of the file, and gives what JSON can hold
-    salt : str, what else it depends on, such as the version of the reader
-
-    Returns
-    -------
-    value
-        The same whether it was kept or made: what is kept stands with a digest of itself, of the file and of the salt,
-        and what is damaged or outdated is made again. A read-only installation makes it each time.
+    ``make`` gives what JSON can hold; ``salt`` is what else this depends on, such as the version of the reader. What is
+    kept stands with a digest of itself, of the file and of the salt: what is damaged or outdated is made again. A
+    read-only installation makes it each time.
     """
     content = path.read_bytes()
     kept = path.parent / "__pycache__" / f"{path.name}{ending}"
@@ -211,10 +195,7 @@ MARK = "<!-- made by dpsco -->\n"
 
 
 def check_figure(key: str, path: Path) -> None:
-    """Refuse a place that is taken by anything but an earlier figure with the mark.
-
-    Raises InputError under the name ``key``.
-    """
+    """Refuse a place that is taken by anything but an earlier figure with the mark, as InputError under ``key``."""
     if not os.path.lexists(path):
         return
     if path.is_symlink() or not path.is_file() or not path.read_bytes().endswith(MARK.encode()):

@@ -134,10 +134,7 @@ class Registry(Generic[T]):
 
 
 def attempt(module: str) -> None:
-    """Import a module of the core or of a paper.
-
-    Raises BrokenPaper for a module of a paper that cannot be imported, with the reason.
-    """
+    """Import a module. Raises BrokenPaper for one of a paper that cannot be imported, with the reason."""
     package = next((package for package in papers().values() if f"{module}.".startswith(f"{package}.")), "")
     try:
         importlib.import_module(module)
@@ -171,14 +168,9 @@ def absent_papers() -> set[str]:
 def absent_paper(*names: object, of: Registry[Any] | None = None, left_out: str = "") -> str:
     """Find the first absent paper among some names, as ``paper.name`` or ``paper/name``; empty if none is absent.
 
-    Parameters
-    ----------
-    names : str
-    of : Registry, optional
-        What the names stand for, in a file that came with the house or with a paper that is here. There a paper is
-        absent too that nothing declares. Elsewhere such a name is a slip, for whoever looks it up to refuse.
-    left_out : str
-        What is left out where a paper is absent, for a line on stderr, said once; empty if whoever asks says it.
+    With ``of``, what the names stand for, they are of a file that came with the house or with a paper that is here:
+    there a paper is absent too that nothing declares. Elsewhere such a name is a slip, for whoever looks it up to
+    refuse. ``left_out`` says what is left out where a paper is absent, in a line on stderr.
     """
     gone, known = absent_papers(), papers()
     for name in map(str, names):

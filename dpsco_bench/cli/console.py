@@ -138,10 +138,7 @@ def parse_value(text: str) -> Any:
 
 
 def single_values(arguments: Iterable[str]) -> dict[str, Override]:
-    """Read ``key=value`` arguments, each with one value.
-
-    Raises InputError for an argument of another form, or a key given twice.
-    """
+    """Read ``key=value`` arguments, each with one value. Raises InputError for another form, or a key given twice."""
     found: dict[str, Override] = {}
     for parsed in map(parse_override, arguments):
         if parsed.sign or parsed.sweep:

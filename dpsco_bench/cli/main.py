@@ -35,10 +35,7 @@ def verb_names() -> list[str]:
 
 
 def load_verb(name: str) -> ModuleType:
-    """Import the module of a verb: ``SUMMARY``, ``configure(parser)`` and ``execute(args) -> int``.
-
-    Raises DpscoError for an unknown verb.
-    """
+    """Import the module of a verb: ``SUMMARY``, ``configure(parser)`` and ``execute(args) -> int``."""
     known = verb_names()
     if name not in known:
         raise DpscoError(f"verb = {name}: must be {nearest(name, known, 'dpsco help')}")
