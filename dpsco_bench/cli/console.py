@@ -122,10 +122,8 @@ def quoted(text: object) -> str:
 def _quoting(argument: str) -> str:
     """How a value with characters that mean something to Hydra or are unknown to it is written."""
     key, _, text = argument.partition("=")
-    if not key or not text or set(text) & set("'\""):
+    if not key or not text or text.startswith("[") or set(text) & set("'\""):
         return ""
-    if text.startswith("["):
-        return "; texts with = ~ # & or accents stand in quotes, as in '" + key + '=["a=b"]\''
     return f"; a text with = ~ # & brackets or accents stands in quotes: '{key}=\"{text}\"'"
 
 

@@ -10,7 +10,6 @@ import gc
 import importlib
 import json
 import os
-import select
 import signal
 import socket
 import socketserver
@@ -90,12 +89,10 @@ def load() -> None:
 
 
 def serve(listening: int, parent: int) -> None:
-    """Load when the first job asks, and fork jobs until the process that started this one is gone."""
+    """Load, and fork jobs until the process that started this one is gone; who asks meanwhile waits."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with _Server("", _Job, bind_and_activate=False) as server:
         server.socket, server.parent = socket.socket(fileno=listening), parent
-        while not select.select([server], [], [], 0.5)[0]:
-            server.service_actions()
         load()
         server.serve_forever()
 
@@ -106,7 +103,7 @@ def _path() -> str:
 
 
 class Forks:
-    """The process, started, where jobs find it; it ends with this one, or when it is stopped."""
+    """The started process; it ends with this one, or when it is stopped."""
 
     def __init__(self) -> None:
         self._folder = TemporaryDirectory(prefix="dpsco-")  # short: a socket's path has at most 107 characters

@@ -33,8 +33,6 @@ from dpsco_bench.plain import Plain
 PREFIX = "leaderboard."
 PREDICTED: dict[str, dict[str, float]] = {}
 """Rule -> job -> predicted seconds, of the profile that this process runs."""
-START_SECONDS, CLAIM_SECONDS = 0.1, 2.0
-"""Seconds of a job besides its runs: to start, and to judge and draw a claim."""
 FILES = ("plugins", "claims", "boards")  # keys that take a file or a list of files
 KEYS = ("profile", "data_root", "backend", "overrides", *FILES)
 """Keys of ``snakemake --config KEY=VALUE``."""
@@ -66,20 +64,19 @@ def check_config(config: Plain) -> Plain:
         raise InputError("data_root", root, "an existing folder (the one that contains covertype/)", "--config")
     if backend == "cupy" and find_spec("cupy") is None:
         raise InputError("backend", backend, "numpy here: CuPy is not installed (extra cuda12 or cuda13)", "--config")
-    given = {key: config[key] for key in FILES if key in config}
-    lists = {key: [*map(str, files if isinstance(files, list) else [files])] for key, files in given.items()}
-    return {"profile": "ci", **config, **lists}
+    given = {key: config[key] if isinstance(config[key], list) else [config[key]] for key in FILES if key in config}
+    return {"profile": "ci", **config, **{key: [*map(str, files)] for key, files in given.items()}}
 
 
 def config_overrides(config: Plain) -> list[str]:
     """List the overrides of ``conf/plan.yaml`` that a configuration asks for; whoever makes the plan checks them."""
     from dpsco_bench.cli.overrides import file_list
 
-    overrides = config.get("overrides", "")
+    given = config.get("overrides", "")
     try:
-        result = list(overrides) if isinstance(overrides, list) else shlex.split(str(overrides))
+        result = list(given) if isinstance(given, list) else shlex.split(str(given))
     except ValueError as error:
-        raise InputError("overrides", overrides, f"KEY=VALUE ... ({str(error).lower()})", "--config") from None
+        raise InputError("overrides", given, f"KEY=VALUE ... ({str(error).lower()})", "--config") from None
     result += [f"backend={config['backend']}"] if "backend" in config else []
     result += [f"data.root={quoted(config['data_root'])}"] if "data_root" in config else []
     return result + [file_list(key, config[key]) for key in FILES if key in config]
@@ -143,14 +140,12 @@ class Flow:
         for paper in papers:
             ids = [id for id in claims if id.startswith(f"{paper}.")]
             yield f"claims/{paper}", (f"All {len(ids)} claims of this paper.", self.made(ids))
-        yield from ((f"claims/{id}", (claim.title, self.made([id]))) for id, claim in claims.items())
+        asked = [word.removeprefix("claims/") for word in arguments if word.startswith("claims/")]
+        for text in dict.fromkeys([*claims, *(text for text in asked if text not in papers)]):
+            id = find_claim_id(text, claims)
+            yield f"claims/{text}", (claims[id].title, self.made([id]))
         for id, board in boards.items():
             yield f"leaderboards/{id.removeprefix(PREFIX)}", (board.title, self.made([id]))
-        for word in (argument for argument in arguments if argument.startswith("claims/")):
-            text = word.removeprefix("claims/")
-            if text not in claims and text not in papers:
-                id = find_claim_id(text, claims)
-                yield word, (claims[id].title, self.made([id]))
 
     def made(self, ids: Iterable[str]) -> list[Path]:
         ids, boards = list(ids), self.outline.boards
@@ -171,12 +166,11 @@ class Flow:
 
     def _predicted(self) -> dict[str, dict[str, float]]:
         """Rule -> job -> predicted seconds, for the time left."""
-        found: dict[str, dict[str, float]] = {"claim": {}, "rank": {}, "part": {}}
-        for rule, entries in (("claim", self.outline.claims), ("rank", self.outline.boards)):
-            for id, one in entries.items():
-                found[rule][id] = one.seconds[""] + CLAIM_SECONDS
-                found["part"] |= {f"{id}.{part}": s + START_SECONDS for part, s in one.seconds.items() if part}
-        return found
+        claims, boards = self.outline.claims, self.outline.boards
+        entries = {**claims, **boards}.items()
+        parts = {f"{id}.{part}": s + 0.1 for id, one in entries for part, s in one.seconds.items() if part}
+        whole = {id: one.seconds[""] + 2.0 for id, one in entries}  # to start, to judge and to draw
+        return {"claim": {id: whole[id] for id in claims}, "rank": {id: whole[id] for id in boards}, "part": parts}
 
     def start(self) -> None:
         """Check that everything can be written, take the results for this run, and start what forks its jobs."""

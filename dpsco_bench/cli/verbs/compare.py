@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from dpsco_bench.analysis import record as records
 from dpsco_bench.analysis.races import raced_plan
-from dpsco_bench.claims.plan import read_plan
+from dpsco_bench.claims.plan import WorkPlan, read_plan
 from dpsco_bench.cli.console import Heading, add_shared, answer, table
 from dpsco_bench.cli.verbs import gate
 from dpsco_bench.errors import InputError
@@ -41,8 +41,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     files, path = Layout(args.profile), gate.recorded_path(args.profile)
-    planned = gate.planned_claims(files) if files.plan.is_file() else []
-    jobs = [*raced_plan(read_plan(files.plan), files.measured).jobs()] if planned else []
+    plan = read_plan(files.plan) if files.plan.is_file() else WorkPlan(args.profile, (), ())
+    planned, jobs = [entry.id for entry in plan.claims], [*raced_plan(plan, files.measured).jobs()]
     folder = files.verdicts("*").parent
     fresh = gate.read_verdicts(files, planned or sorted(file.stem for file in folder.glob("*.json")))
     if not fresh:

@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Print the table and the differences; 1 if a verdict changed."""
     files = Layout(args.profile)
-    planned, recorded = planned_claims(files), recorded_rows(args.profile)
+    planned, recorded = [entry.id for entry in read_plan(files.plan).claims], recorded_rows(args.profile)
     asked = {find_claim_id(text, planned) for text in args.claims}
     claims = [id for id in planned if id in asked or not asked]
     rows = read_verdicts(files, claims)
@@ -55,17 +55,13 @@ def execute(args: argparse.Namespace) -> int:
     if args.brief:
         print("\n" + closing(files, rows, found), flush=True)
         return 0
-    if args.out is None or not failed:
-        text = summary(files, rows, found, claims)
-        print(text) if args.out is None else write_atomic(args.out, text + "\n")
-    else:
+    if args.out and failed:
         print("\n".join(str(difference) for difference in found if difference.fails), file=sys.stderr)
+    elif args.out:
+        write_atomic(args.out, summary(files, rows, found, claims) + "\n")
+    else:
+        print(summary(files, rows, found, claims))
     return int(failed)
-
-
-def planned_claims(files: Layout) -> list[str]:
-    """Ids of the claims of a profile's plan, in its order."""
-    return [entry.id for entry in read_plan(files.plan).claims]
 
 
 def read_verdicts(files: Layout, claims: Iterable[str]) -> list[Verdict]:
@@ -86,9 +82,8 @@ def unjudged(profile: str, planned: Collection[str], rows: Sequence[Verdict]) ->
     """Name recorded verdicts of claims that are looked at, as ``planned``, that have none here; empty if all have."""
     missing = set(planned) - {row.id for row in rows}
     lost = [row.id for row in recorded_rows(profile) if row.id in missing]
-    claims = list(dict.fromkeys(lost))
-    more = f" and {len(claims) - MOST_NAMES} more" * (len(claims) > MOST_NAMES)
-    return f"{len(lost)} recorded verdicts have none here: of {', '.join(claims[:MOST_NAMES])}{more}" if lost else ""
+    named = ", ".join(_first([*dict.fromkeys(lost)], ""))
+    return f"{len(lost)} recorded verdicts have none here: of {named}" if lost else ""
 
 
 def recorded_path(profile: str) -> Path:
@@ -113,19 +108,16 @@ def predictor(profile: str) -> Predictor:
 
 def summary(files: Layout, rows: Sequence[Verdict], found: Sequence[RowDifference], claims: Collection[str]) -> str:
     """Print the verdict table, what differs from the record, and where the site is; ``claims`` are looked at."""
-    counted = _counted(files, rows, sum(difference.fails for difference in found))
-    lines = [verdict_table(rows), *map(str, found), counted, unjudged(files.profile, claims, rows), _site(files)]
-    return "\n".join(filter(None, lines))
+    ending = _ending(files, rows, found, unjudged(files.profile, claims, rows))
+    return "\n".join(filter(None, [verdict_table(rows), *map(str, found), *ending]))
 
 
-def _counted(files: Layout, rows: Sequence[Verdict], changed: int) -> str:
-    if recorded_path(files.profile).is_file():
-        return f"{changed} of {len(rows)} verdicts changed from the recorded ones"
-    return f"no verdicts are recorded for profile {files.profile}: nothing to compare with"
-
-
-def _site(files: Layout) -> str:
-    return f"site: {files.site}" if files.site.is_file() else ""
+def _ending(files: Layout, rows: Sequence[Verdict], found: Sequence[RowDifference], between: str) -> list[str]:
+    """Count what changed from the record, and say where the site is."""
+    counted = f"{sum(one.fails for one in found)} of {len(rows)} verdicts changed from the recorded ones"
+    if not recorded_path(files.profile).is_file():
+        counted = f"no verdicts are recorded for profile {files.profile}: nothing to compare with"
+    return [counted, between, f"site: {files.site}" * files.site.is_file()]
 
 
 def closing(files: Layout, rows: Sequence[Verdict], found: Sequence[RowDifference]) -> str:
@@ -139,10 +131,9 @@ def closing(files: Layout, rows: Sequence[Verdict], found: Sequence[RowDifferenc
     if bad := [id for id, one in come_to.items() if any(cell.word == NO for cell in one.cells.values())]:
         lines.append(labelled("no:", ", ".join(_first(bad, "")), 4))
     lines += sorted({f"{SKIPPED}: {row.reason}" for row in rows if row.skipped})
-    changed = [str(difference) for difference in found if difference.fails]
-    lines += [*_first(changed, "changed verdicts"), _counted(files, rows, len(changed))]
-    lines.append(f"every verdict: make verdicts PROFILE={files.profile}, or dpsco gate --profile {files.profile}")
-    return "\n".join(filter(None, [*lines, _site(files)]))
+    lines += _first([str(difference) for difference in found if difference.fails], "changed verdicts")
+    more = f"every verdict: make verdicts PROFILE={files.profile}, or dpsco gate --profile {files.profile}"
+    return "\n".join(filter(None, [*lines, *_ending(files, rows, found, more)]))
 
 
 def _counts(name: str, found: Iterable[Answer]) -> dict[str, str]:

@@ -54,9 +54,6 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _lines(what: str, entries: Sequence[Plain]) -> Iterator[str]:
-    if not entries:
-        yield f"no {what} yet"
-        return
     columns = (_ID, Heading("changes"), _SUMMARY) if what == "errata" else (_ID, _SUMMARY, Heading("source", shrink=22))
     yield table(columns, [{**entry, "source": _CITATION.sub("", entry["source"])} for entry in entries])
     if len(entries) > SCREEN:
