@@ -77,23 +77,18 @@ class _Server(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
             raise SystemExit
 
 
-def load() -> None:
-    """Import what jobs need."""
+def serve(listening: int, parent: int) -> None:
+    """Import what jobs need, and fork them until the process that started this one is gone; who asks early waits."""
     os.environ["MPLBACKEND"] = "agg"
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name in LOADED:
         importlib.import_module(name)
     for registry in REGISTRIES:
         with suppress(DpscoError):  # a paper that cannot be imported: told by the jobs that need it
             registry.load()
     gc.freeze()  # what is loaded stays: no child looks through it
-
-
-def serve(listening: int, parent: int) -> None:
-    """Load, and fork jobs until the process that started this one is gone; who asks meanwhile waits."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     with _Server("", _Job, bind_and_activate=False) as server:
         server.socket, server.parent = socket.socket(fileno=listening), parent
-        load()
         server.serve_forever()
 
 
