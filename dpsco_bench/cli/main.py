@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import io
 import os
 import re
 import sys
@@ -18,7 +17,6 @@ from dpsco_bench.errors import DpscoError, InputErrors, nearest
 from dpsco_bench.registry import PLUGIN
 
 BAD_INPUT = 2
-LONGEST = 2000  # characters of an error: a value that a file of megabytes gives is not told in full
 DEBUG = "DPSCO_DEBUG"  # environment variable; where it is set, errors come with their traceback
 _VERBS = Path(__file__).parent / "verbs"
 
@@ -48,12 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Takes arguments without the program's name, by default those of the process. Returns the exit code: 0, 1 (a check
     failed), 2 (bad input, one line on stderr) or 130 (interrupted).
     """
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    # In the locale C standard output is ASCII, and authors have accents.
-    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding == "ascii":
-        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
-        code = _dispatch(arguments)
+        code = _dispatch(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -63,12 +57,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("dpsco: interrupted", file=sys.stderr)
         return 130
     except Exception as error:
-        line, debug = _told(error), os.environ.get(DEBUG)
-        if not line or (debug and not isinstance(error, DpscoError | PermissionError | MemoryError)):
+        line = _told(error)
+        if not line:
             raise
         if isinstance(error, OSError) and not error.filename:  # perhaps of the output, on a full disk
             _stop_output()
-        if debug:
+        if os.environ.get(DEBUG):
             traceback.print_exc()
         print(f"dpsco: {line}", file=sys.stderr)
         return BAD_INPUT
@@ -84,8 +78,6 @@ def _told(error: Exception) -> str:
     parts = str(error).split("\n  ") if isinstance(error, InputErrors) else [str(error)]
     what, where = "\n  ".join(" ".join(part.split()) for part in parts), _own_place(error)
     if isinstance(error, DpscoError):
-        if len(what) > LONGEST:  # what is wrong stands at its head, what is allowed at its end
-            what = f"{what[: LONGEST // 2]} ... {what[-LONGEST // 3 :]}"
         return what + where
     if isinstance(error, OSError) and error.errno is not None:  # no right, no place, a folder that cannot be made
         name = f"file = {error.filename!r}:" if error.filename else "a file, or the output,"
@@ -142,20 +134,15 @@ def _execute(verb: ModuleType, arguments: list[str]) -> int:
         parsed = (parser.parse_args if nested else parser.parse_intermixed_args)(arguments[1:])
     except SystemExit as leaving:  # -h of a verb
         return int(leaving.code or 0)
-    try:
-        if "profile" in parsed:
-            from dpsco_bench.claims.model import check_profile
+    if "profile" in parsed:
+        from dpsco_bench.claims.model import check_profile
 
-            check_profile(parsed.profile)
-        if getattr(parsed, "plugin", ()):
-            from dpsco_bench.execution.plugins import load_plugins
+        check_profile(parsed.profile)
+    if getattr(parsed, "plugin", ()):
+        from dpsco_bench.execution.plugins import load_plugins
 
-            load_plugins(parsed.plugin)
-        return int(verb.execute(parsed))
-    except SystemExit as leaving:  # Hydra's, which has said why; or a plug-in's
-        if isinstance(leaving.code, int) and leaving.code:
-            return leaving.code
-        raise DpscoError(f"{arguments[0]}: left by SystemExit: {leaving.code} before its end") from leaving
+        load_plugins(parsed.plugin)
+    return int(verb.execute(parsed))
 
 
 def _usage() -> Iterator[str]:

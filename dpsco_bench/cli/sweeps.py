@@ -216,12 +216,7 @@ def run_request(entry: Request, quiet: bool, label: str = "", alone: bool = True
     """Calibrate, run, write the rows and print one line; a run that is ``alone`` tells how far it is."""
     assert entry.job is not None  # a refused pair is not run
     results.check_writable("out", entry.out)
-    cell = entry.job.cells[0]
-    try:
-        rows = _rows(entry.job, alone)
-    except MemoryError as error:
-        size = f"n = {cell.n}, d = {cell.d}, replicates = {entry.job.replicates}"
-        raise DpscoError(f"{size}: too large for the memory here ({error})") from None
+    cell, rows = entry.job.cells[0], _rows(entry.job, alone)
     summary = summarise(entry.job, rows)
     results.write_table(_with_config(rows, entry.asked, summary.risk_kind), entry.out)
     if not quiet:
@@ -296,7 +291,7 @@ def run_sweep(asked: Requests, as_json: bool) -> None:
             return
         try:
             run_request(entry, as_json, labels.get(entry.job.key, ""), alone=False)
-        except DpscoError as error:  # Hydra would print a page about it
+        except (DpscoError, MemoryError) as error:  # Hydra would print a page about it
             write_atomic(notes / entry.job.key, dumps_canonical([str(error), isinstance(error, Refusal)]))
 
     if labels:

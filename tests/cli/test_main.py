@@ -1,6 +1,5 @@
 import importlib
 import math
-import os
 import subprocess
 import sys
 import types
@@ -51,15 +50,6 @@ def test_interruption_and_exhaustion_are_one_line_and_a_bug_has_its_traceback(dp
     with pytest.raises(TypeError) if code is None else nullcontext():
         outcome = dpsco("list")
         assert outcome.code == code and outcome.err.count("\n") == 1
-
-
-def test_a_file_with_accents_is_read_in_a_locale_without_them(tmp_path):
-    (tmp_path / "größe.csv").write_text("a,b,y\n" + "1,0,0\n0,1,1\n" * 20)
-    keys = ["problem=data_file", "path=größe.csv", "label=y", "clip=2", "domain=l2_ball"]
-    command = [sys.executable, "-m", "dpsco_bench", "account", "bassily2021.noisy_sgd", *keys, "--json"]
-    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0"}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True)
-    assert done.returncode == 0 and b'"n": 40' in done.stdout, done.stderr
 
 
 def test_public_names_are_lazy_and_complete():
