@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import operator
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any
 
 NEAREST, FEW = 3, 12
@@ -98,13 +98,10 @@ def integral(value: Any) -> Any:
 
 def checked_count(key: str, value: Any) -> int:
     """Return an integer >= 1 as an int (NumPy's and ``1e4`` too, no booleans). Raises InputError under ``key`` else."""
-    try:
-        count = 0 if isinstance(value, bool) else operator.index(integral(value))
-    except TypeError:
-        count = 0
-    if count < 1:
+    count = integral(value)
+    if isinstance(value, bool) or not isinstance(count, Integral) or count < 1:
         raise InputError(key, value, "an integer >= 1")
-    return count
+    return int(count)
 
 
 class DataAbsent(DpscoError):

@@ -90,11 +90,8 @@ def unboxed(values: Options) -> dict[str, Any]:
 class _Form:
     """Readers and writers of a dataclass's fields.
 
-    Attributes
-    ----------
-    names, due : what JSON has of its fields at the most, and when it is read at the least
-    usual : names of what is left out where it is the default, and the default
-    decoders : how the values of some fields are read; others are taken as they are
+    JSON has all ``names`` but for ``usual`` ones, which are left out where they are the default; ``due`` ones must be
+    there when it is read. What ``decoders`` do not read is taken as it is.
     """
 
     def __init__(self, cls: Any) -> None:

@@ -31,11 +31,9 @@ def execute(args: argparse.Namespace) -> int:
         check_run("none", 1, seed)
         report = account(cell, seed)
     except Refusal as refused:
-        cure = f"which accept it: dpsco list algorithms --for problem={problem}" * (f" on {problem}" in refused.what)
+        cures = [f"which accept it: dpsco list algorithms --for problem={problem}"] * (f" on {problem}" in refused.what)
         needs_ball = "domain = space" in refused.reason and "l2_ball" in refused.reason
         if needs_ball and "radius" in problem_class(problem).options:
-            cure = "give domain=l2_ball radius=1"
-        if not cure:
-            raise
-        raise Refusal(refused.what, f"{refused.reason}; {cure}", refused.source) from None
+            cures = ["give domain=l2_ball radius=1"]
+        raise Refusal(refused.what, "; ".join([refused.reason, *cures]), refused.source) from None
     return answer(args.json, report, screen(report))
