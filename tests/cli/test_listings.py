@@ -20,7 +20,7 @@ from dpsco_bench.problems.registry import list_problems
 
 ROOT = Path(__file__).parents[2]
 DOCS = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))]
-PAGES = ("README.md", "CONTRIBUTING.md", *DOCS)
+PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", *DOCS)
 QUICK = {"show", "list", "account"}
 OWN = ("mine.", "examples/", "example2026", "NAME")
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
@@ -159,3 +159,36 @@ def test_what_is_printed_as_json_has_the_keys_that_are_told(dpsco, row, call):
         values = first[place] if place else first
         names = set(re.findall(r"\w+", keys)) - {"same"}
         assert names <= (values[0] if isinstance(values, list) else values).keys()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_leads_somewhere_and_every_verb_exists(page):
+    links = re.findall(r"\]\((?!https?:|#)([^)\s#]+)", TEXTS[page])
+    assert [link for link in links if not (ROOT / page).parent.joinpath(link).exists()] == []
+    named = re.findall(r"(?:-m dpsco_bench|`dpsco|^dpsco) ([a-z]+)\b", TEXTS[page], re.MULTILINE)
+    assert set(named) <= set(program.verb_names())
+
+
+FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+PIECE = re.compile(r"\n\s*\n|\n(?=\s*(?:[*+-]|\d+\.) )|\n(?=[|#])")
+LONGEST = 30
+
+
+def sentences(page):
+    """Sentences of a page's prose: without listings, tables and headings; a piece of code counts as a word."""
+    for block in PIECE.split(FENCE.sub("\n\n", re.sub(r"<!--.*?-->", "", page, flags=re.DOTALL))):
+        if block.strip()[:1] not in {"", "|", "#"}:
+            plain = re.sub(r"`[^`]+`", "Code", re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"\n> ?", " ", block)))
+            yield from re.split(r"(?<=[.!?:])[*\"')]*\s+(?=[A-Z*(\"\d])", " ".join(plain.split()))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_sentence_is_long(page):
+    assert [one for one in sentences(TEXTS[page]) if len(re.findall(r"\S*\w\S*", one)) > LONGEST] == []
+
+
+def test_every_verb_and_every_page_is_told_of():
+    verbs, readme = TEXTS["docs/verbs.md"], TEXTS["README.md"]
+    assert [verb for verb in program.verb_names() if f"dpsco_bench {verb}" not in verbs] == []
+    assert [page for page in DOCS if page not in readme] == []
+    assert len(readme.splitlines()) <= 200

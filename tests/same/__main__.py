@@ -36,7 +36,7 @@ from . import cells
 
 TABLES = Path(__file__).with_name("tables.json")
 SMOKE = Path(__file__).with_name("smoke.json")
-SCREENS = ("tests/cli/test_readme.py", "tests/cli/test_documents.py", "tests/cli/test_listings.py")
+SCREENS = ("tests/cli/test_readme.py", "tests/cli/test_listings.py")
 SHOWN = 20
 
 
