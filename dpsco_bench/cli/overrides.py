@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm, list_algorithms
-from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES, claim_ids, load_errata, own_claims
+from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES, own_claims
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.cli.console import Override, full_id, parse_override, parse_value, quoted, single_values
 from dpsco_bench.errors import InputError
@@ -85,15 +85,8 @@ def example_names() -> dict[str, str]:
         algorithm, problem = default_name("algorithm").replace("/", ".", 1), default_name("problem")
     except InputError:
         algorithm, problem = next(iter(list_algorithms()), "PAPER.NAME"), "NAME"
-    paper = algorithm.partition(".")[0]
-    return {
-        "algorithm": algorithm,
-        "group": algorithm.replace(".", "/", 1),
-        "problem": problem,
-        "paper": paper,
-        "claim": next((id for id in claim_ids() if id.startswith(f"{paper}.")), "CLAIM"),
-        "erratum": next((f"{paper}.{erratum.id}" for erratum in load_errata(paper)), f"{paper}.E1"),
-    }
+    paper, group = algorithm.partition(".")[0], algorithm.replace(".", "/", 1)
+    return {"algorithm": algorithm, "group": group, "problem": problem, "paper": paper}
 
 
 def listed_files(override: Override) -> list[str]:

@@ -7,7 +7,7 @@ import argparse
 from dpsco_bench.cli.console import add_shared, answer
 
 SUMMARY = "everything about an algorithm, a claim, a problem, a table or an erratum"
-EPILOG = "examples: dpsco show {algorithm}; dpsco show {claim}; dpsco show {erratum}; dpsco show {paper}"
+EPILOG = "examples: dpsco show {algorithm}; dpsco show {paper}.E1; dpsco show {paper}"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
