@@ -73,7 +73,7 @@ def _algorithm(id: str) -> Plain | None:
         "needs": [*map(need_text, entry.needs)],
         "variants": entry.variants,
         "default_variants": {calibration: entry.variant_for(calibration) for calibration in defined},
-        "options": [_option(p, **_meaning(key, doc, doc_of)) for key, p in entry.options.items()],
+        "options": [_option(p, meaning=_meaning(key, doc, doc_of)) for key, p in entry.options.items()],
         "doc": doc,
         "claims": [claim.id for claim in claims],
         "errata": [e for e in errata if (e.paper, e.id) in touched],
@@ -81,7 +81,6 @@ def _algorithm(id: str) -> Plain | None:
 
 
 def _option(parameter: inspect.Parameter, **said: str) -> Plain:
-    """Describe an option; of an algorithm ``told_by`` is another whose docstring tells the meaning."""
     kinds = get_args(parameter.annotation) or (parameter.annotation,)
     names = ["null" if k is type(None) else getattr(k, "__name__", str(k)) for k in kinds]
     if parameter.annotation is parameter.empty:
@@ -90,14 +89,13 @@ def _option(parameter: inspect.Parameter, **said: str) -> Plain:
     return {"name": parameter.name, "type": " or ".join(names), "default": default, **said}
 
 
-def _meaning(key: str, doc: str, doc_of: Callable[[str], str]) -> dict[str, str]:
-    """Find what a docstring says of an option; where it refers to another one, what that says, and which it is."""
+def _meaning(key: str, doc: str, doc_of: Callable[[str], str]) -> str:
+    """Find what a docstring says of an option, or where it refers to another one, what that says."""
     found = _entries(doc)
     named = (text for names, text in found.items() if key in names.split(", "))
     text = next(named, "") or next((text for names, text in found.items() if _OTHERS in names), "")
     reference = _REFERENCE.match(text)
-    told = _meaning(key, doc_of(reference[1]), doc_of)["meaning"] if reference else ""
-    return {"meaning": told or text, "told_by": reference[1] if reference and told else ""}
+    return (_meaning(key, doc_of(reference[1]), doc_of) if reference else "") or text
 
 
 def _entries(doc: str) -> dict[str, str]:
@@ -128,7 +126,7 @@ def _problem(id: str) -> Plain | None:
     problem, doc = cls(None), inspect.getdoc(cls) or ""
     options = []
     for key, p in problem_options(cls).items():
-        told = _meaning(key, doc, lambda _: "")
+        told = {"meaning": _meaning(key, doc, lambda _: "")}
         if o := cls.options.get(key):
             told = {"meaning": o.meaning, "allowed": o.allowed if o.choices or o.interval or o.words else ""}
         options.append(_option(p, **told))

@@ -119,16 +119,13 @@ def asked(arguments: list[str]) -> int | None:
     """Have a job done, and return its exit code; None if nobody begins it."""
     if SOCKET not in os.environ:
         return None
-    with socket.socket(socket.AF_UNIX) as asking:
-        try:
-            asking.connect(_path())
-            socket.send_fds(asking, [json.dumps([os.getcwd(), arguments]).encode()], [1, 2])
-            if asking.recv(1) != BEGUN:
-                return None
-        except OSError:
-            return None
-        answer = asking.recv(1)
-    return answer[0] if answer else 1
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as asking:
+        asking.connect(_path())
+        socket.send_fds(asking, [json.dumps([os.getcwd(), arguments]).encode()], [1, 2])
+        if asking.recv(1) == BEGUN:
+            answer = asking.recv(1)
+            return answer[0] if answer else 1
+    return None
 
 
 if __name__ == "__main__":
