@@ -4,16 +4,12 @@ import json
 
 import pytest
 
-from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.catalogue import claim_ids
 from dpsco_bench.claims.jobs import plan_settings
 from dpsco_bench.claims.kinds import ROW_FIELDS
 from dpsco_bench.cli.verbs.claim import asked_claims
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calibration import calibrate_cell
-from dpsco_bench.execution.request import make_cell
-from dpsco_bench.problems.constants import alternatives
-from dpsco_bench.problems.registry import list_problems, problem_class
 
 CLAIMS = ("wang2017.thm6_1", "wang2017/thm6.2")
 
@@ -97,28 +93,6 @@ def test_nominal_constants_and_plans_that_release_nothing(dpsco):
     for entry in (report["paper"], report["accounted"]):
         assert entry["epsilon_real"] == 0 and entry["noise"] == {} and entry["gradient_evaluations"] == 0
         assert "degenerate" in entry["warnings"][0]
-
-
-PAIRS = [
-    (algorithm, problem)
-    for algorithm in list_algorithms()
-    for problem in list_problems()
-    if all(problem_class(problem)(None).traits & {*alternatives(need)} for need in get_algorithm(algorithm).needs)
-    and get_algorithm(algorithm).least_norm <= problem_class(problem)(None).constants.norm
-    and (get_algorithm(algorithm).proximal or not getattr(problem_class(problem)(None), "l1", 0.0))
-]
-
-
-@pytest.mark.parametrize(("algorithm", "problem"), PAIRS)
-def test_account_says_what_a_run_is_calibrated_to(dpsco, algorithm, problem):
-    outcome = dpsco("account", algorithm, f"problem={problem}", "n=256")
-    assert outcome.code == 0 and len(outcome.out.splitlines()) <= 40
-    report = dpsco("account", algorithm, f"problem={problem}", "n=256", "--json").rows
-    for calibration in ("paper", "accounted"):
-        if not report[calibration]["refused"]:
-            calibrated = calibrate_cell(make_cell(algorithm, problem, {"n": 256}), calibration, 2017)
-            assert report[calibration]["noise"] == pytest.approx(calibrated.scales)
-            assert report[calibration]["gradient_evaluations"] == calibrated.gradient_evaluations
 
 
 LIMITS = [
