@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dpsco_bench.problems.constants import Constants
 
 SHARED: dict[str, dict[str, Any]] = {
-    "profile": {"default": "ci", "help": "smoke, ci or full (default: ci)"},
+    "profile": {"default": "ci", "choices": ("smoke", "ci", "full"), "help": "by default ci"},
     "json": {"action": "store_true", "help": "print JSON (NaN is null, infinity is the string inf)"},
     "plugin": {
         "action": "append",

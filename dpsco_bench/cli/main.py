@@ -134,10 +134,6 @@ def _execute(verb: ModuleType, arguments: list[str]) -> int:
         parsed = (parser.parse_args if nested else parser.parse_intermixed_args)(arguments[1:])
     except SystemExit as leaving:  # -h of a verb
         return int(leaving.code or 0)
-    if "profile" in parsed:
-        from dpsco_bench.claims.model import check_profile
-
-        check_profile(parsed.profile)
     if getattr(parsed, "plugin", ()):
         from dpsco_bench.execution.plugins import load_plugins
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from dpsco_bench.claims.kinds import KINDS, all_kinds
 from dpsco_bench.cli.console import Heading, add_shared, answer, labelled, number, numbers, table
-from dpsco_bench.errors import DpscoError, InputError, nearest
+from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import PLUGIN
 
@@ -27,8 +27,7 @@ _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    known = "algorithms, audits, claims, errata, kinds, papers, problems or tables"
-    parser.add_argument("what", nargs="?", default="", help=known)
+    parser.add_argument("what", choices=_LISTS, metavar="|".join(_LISTS), help="what to list")
     parser.add_argument("words", nargs="*", metavar="WORD", help="only what has all of these in its entry")
     point = "of algorithms: which accept a problem, problem=NAME with its options (n=4096 epsilon=1 delta=1e-6)"
     parser.add_argument("--for", dest="point", nargs="+", metavar="KEY=VALUE", help=point)
@@ -36,10 +35,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    if not args.what:
-        raise DpscoError(f"list: needs one of {', '.join(_LISTS)}, as in `dpsco list claims`")
-    if args.what not in _LISTS:
-        raise InputError("list", args.what, nearest(args.what, _LISTS))
     if args.point is not None:
         if args.what != "algorithms":
             allowed = f"left out for {args.what}: it asks which algorithms accept"
