@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
@@ -73,13 +72,9 @@ def written(folder: Path) -> dict[Path, bytes]:
 
 
 @contextmanager
-def own_folder() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp())
-    try:
-        with chdir(folder):
-            yield folder
-    finally:
-        shutil.rmtree(folder)
+def own_folder() -> Iterator[None]:
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        yield
 
 
 def judged(*arguments: str) -> Any:
