@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("Snakefile", "snakemake_logger_plugin_dpsco", "pyproject.toml", "conf", "dpsco_bench", "profiles", "workflows")
+PARTS = ("Snakefile", "snakemake_logger_plugin_dpsco", "pyproject.toml", "conf", "docs", "dpsco_bench", "profiles")
+PARTS += ("requirements", "workflows")
 CLAIMS = {
     # Two parts with runs, by different algorithms, and a judged-only part.
     "alpha": """
