@@ -16,7 +16,7 @@ from tests.marks import rest_at_night
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = sorted(path.parent.name for path in (ROOT / "dpsco_bench" / "papers").glob("*/__init__.py"))
 LARGEST = max(PAPERS, key=lambda paper: len([*(ROOT / "dpsco_bench" / "papers" / paper).rglob("*.py")]))
-TREE = ("dpsco_bench", "conf", "workflows", "profiles", "Snakefile", "pyproject.toml")
+TREE = ("dpsco_bench", "conf", "docs", "requirements", "workflows", "profiles", "Snakefile", "pyproject.toml")
 ACCOUNT = {
     "bassily2021": ("bassily2021.poly_sfw", "problem=needle_l1", "n=512"),
     "gopi2022": ("gopi2022.reg_exp_mech", "problem=cube_iid", "p=2", "n=512"),
