@@ -42,9 +42,16 @@ def _algorithm(id: str, module: str) -> Algorithm:
     return get_algorithm(id)
 
 
+def _told(entry: Problem) -> str:
+    options = {key: getattr(entry, declared.name) for key, declared in entry.options.items()}
+    given = [f"{key}={value!r}" for key, value in options.items() if value != entry.options[key].default]
+    return f"{type(entry).__name__}({', '.join([f'd={entry.dimension}', *given])})"
+
+
 # Here and not in the classes: their text is in the key of every result.
 copyreg.pickle(Algorithm, lambda entry: (_algorithm, (entry.id, entry.module)))
 Algorithm.__repr__ = lambda entry: f"Algorithm({entry.id}: {entry.source})"  # type: ignore
+Problem.__repr__ = _told  # type: ignore
 
 
 @dataclass(frozen=True, repr=False)

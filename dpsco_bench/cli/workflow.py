@@ -79,6 +79,14 @@ def config_overrides(config: Plain) -> list[str]:
     return result + [file_list(key, config[key]) for key in FILES if key in config]
 
 
+def check_writable(folder: Path) -> None:
+    """Refuse a folder that cannot be written, or made."""
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        name = there.resolve() if there == Path() else there
+        raise InputError("folder", str(name), "a folder that can be written to")
+
+
 def set_environment(folder: str) -> None:
     """Have jobs find the package in a folder, wherever results go, and run one thread each."""
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
@@ -95,6 +103,8 @@ class Flow:
     """
 
     def __init__(self, config: Plain, arguments: Sequence[str], main: bool = True) -> None:
+        if main and not Path(".snakemake").is_dir():  # Snakemake makes it before any rule
+            check_writable(Path())
         checked = check_config(config)
         self.profile: str = checked["profile"]
         self.files = Layout(self.profile)
@@ -160,9 +170,11 @@ class Flow:
         return {"claim": {id: whole[id] for id in claims}, "rank": {id: whole[id] for id in boards}, "part": parts}
 
     def start(self) -> None:
-        """Take the results for this run, and start what forks its jobs."""
+        """Check that everything can be written, take the results for this run, and start what forks its jobs."""
         from dpsco_bench.execution.store import take
 
+        for folder in (self.files.results, self.files.results.parent / "store", self.files.figures):
+            check_writable(folder)
         self._lock, self._forks = take(self.files.lock), Forks()  # collected, the lock would be released
 
     def stop(self) -> None:
