@@ -48,6 +48,7 @@ from dpsco_bench.privacy.ledger import OF, STATUS_WORDS, draw_statement
 Failure = tuple[str, bool]
 """Why a run of a sweep ended without rows, and whether its pair is refused."""
 RUNS = Path("results/runs")
+LAUNCHERS = ("joblib", "submitit_local", "submitit_slurm")
 PLACES = ("out", "plugins", "data")
 """Keys of a configuration that say where things are; results do not store them."""
 COLUMNS = (
@@ -188,7 +189,9 @@ def _composed(overrides: Sequence[ui.Override], sweep: bool, folder: Path) -> It
                 config = read(hydra.compose("run", choice))
         except (HydraException, OmegaConfBaseException, ValueError, TypeError, AssertionError) as error:
             reason = " ".join(str(error).split("\n\n")[0].split())
-            raise DpscoError(f"configuration {' '.join(choice)}: {reason}") from None
+            extra = "; it comes with the extra cluster (in a checkout: make cluster)"
+            hint = extra * any(f"hydra/launcher/{name}'" in reason for name in LAUNCHERS)
+            raise DpscoError(f"configuration {' '.join(choice)}: {reason}{hint}") from None
         yield _request(config, swept, sweep, folder)
 
 
