@@ -6,6 +6,7 @@ import argparse
 import re
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,8 @@ def execute(args: argparse.Namespace) -> int:
     _say_what_is_clipped(point)
     measured = Layout("").measured
     shown = Watched(measured, args.limit)
-    found = choose_at(point, settings, measured, args.limit, args.cores, shown.tell, shown.begin, shown.made)
+    with shown.live or nullcontext():
+        found = choose_at(point, settings, measured, args.limit, args.cores, shown.tell, shown.begin, shown.made)
     rows = rows or RESULTS / f"{found.key}.parquet"
     write_table(found.rows, rows)
     files = {"rows": rows, "figure": write_svg(lambda: choice_figure(found), rows.with_suffix(".svg"))}
@@ -97,10 +99,16 @@ def execute(args: argparse.Namespace) -> int:
 
 
 class Watched:
-    """Tells the first risk of each method, as soon as some of its replicates are done, and how far all are."""
+    """Shows each method as soon as some of its replicates are done: a live table on a terminal, else a line."""
 
     def __init__(self, measured: Measured, limit: float) -> None:
-        self.measured, self.limit, self.last, self.told = measured, limit, 0.0, set[str]()
+        from rich.console import Console
+        from rich.live import Live
+
+        console = Console(stderr=True)
+        self.live = Live(console=console, transient=True, auto_refresh=False) if console.is_terminal else None
+        self.measured, self.limit, self.last, self.pace = measured, limit, 0.0, ""
+        self.risks: dict[str, tuple[float, float, int]] = {}
 
     def begin(self, entry: BoardEntry) -> None:
         count = sum(job.calibration != "none" for job in entry.jobs)
@@ -108,17 +116,30 @@ class Watched:
         ui.say(f"{count} methods, about {duration(seconds)} of work (limit {duration(self.limit)} on one core)")
 
     def made(self, job: Job) -> None:
-        new = job.calibration != "none" and job.part not in self.told
-        if new and (found := so_far(job, self.measured)):
-            risk, half, count = found
-            risks = f"{ui.number(risk, 3)} +- {ui.number(half, 2)}"
-            ui.say(f"{job.part}: risk {risks} after {count} of {job.replicates} replicates")
-            self.told.add(job.part)
+        """Show the risk of a method so far; in lines only the first one."""
+        told = job.calibration == "none" or (job.part in self.risks and not self.live)
+        if told or not (found := so_far(job, self.measured)):
+            return
+        self.risks[job.part] = risk, half, count = found
+        risks = f"{ui.number(risk, 3)} +- {ui.number(half, 2)}"
+        self._show(f"{job.part}: risk {risks} after {count} of {job.replicates} replicates")
 
     def tell(self, pace: Pace) -> None:
-        if pace.done < pace.all and time.monotonic() - self.last >= SPACING:
+        self.pace = str(pace)
+        if self.live or (pace.done < pace.all and time.monotonic() - self.last >= SPACING):
             self.last = time.monotonic()
-            ui.say(str(pace))
+            self._show(self.pace)
+
+    def _show(self, line: str) -> None:
+        """Show the table anew on a terminal, else a line."""
+        from rich.table import Table
+
+        if not self.live:
+            return ui.say(line)
+        rows = Table("method", "risk", "+- (95 %)", "replicates", box=None, caption=self.pace)
+        for name, (risk, half, count) in sorted(self.risks.items(), key=lambda item: item[1]):
+            rows.add_row(name, ui.number(risk, 3), ui.number(half, 2), str(count))
+        self.live.update(rows, refresh=True)
 
 
 def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: bool = False) -> tuple[Contest, Settings]:
