@@ -34,13 +34,11 @@ from dpsco_bench.plain import IF_GIVEN, Options, Plain, Record
 
 Interval = tuple[float, float]
 TRIVIAL = "trivial solution"
-RESAMPLES = 100_000
-"""So many that who is tied hardly depends on the draws: an end of an interval is known to 1 % of a standard error."""
+RESAMPLES = 100_000  # so many that an end of an interval is known to 1 % of a standard error
 ROUNDING = 1e-12  # shares below this are 0: sums of products in another order differ by less
 MOST_NAMED = 3  # methods with one reason that are named; of more the number is told
 IDLE, AT_START = 1e-9, 1e-3
 """Relative distance of a risk from the starting point's: equal up to rounding, and hardly moved."""
-DIGITS = 3  # significant digits of recorded numbers
 
 
 @dataclass(frozen=True)
@@ -104,7 +102,7 @@ class Contender(Record):
     """A method left out as too long that might be the best: its place at the nearest point where it ran."""
 
     method: str
-    place: int  # its place among the ranked methods at the nearest point where it ran
+    place: int  # among the ranked methods there
     n: int
     d: int
     epsilon: float
@@ -186,7 +184,7 @@ class Standing(Record):
             "least": self.winner,
             "tied": [] if self.contenders else [*self.tied],
             "contenders": [one.method for one in self.contenders],
-            **{key: value and float(f"{value:.{DIGITS}g}") for key, value in numbers.items()},
+            **{key: value and float(f"{value:.3g}") for key, value in numbers.items()},
         }
 
     @cached_property
@@ -322,16 +320,17 @@ def _without_privacy(instance: Instance, reference: Ran | None) -> Reference:
 
 
 def _method(run: Ran, tied: Sequence[str], trivial: float, most: int) -> Ranked:
-    calibrated, found, replicates = run.cell.calibrated, summarise(run.cell.risks), run.cell.risks.shape[-1]
-    held: dict[str, Any] = {k: float(np.mean(run.cell.extras[k])) for k in HELD_OUT if k in run.cell.extras}
+    cell, calibrated = run.cell, run.cell.calibrated
+    found, replicates = summarise(cell.risks), cell.risks.shape[-1]
+    held: dict[str, Any] = {k: float(np.mean(cell.extras[k])) for k in HELD_OUT if k in cell.extras}
     return Ranked(
         method=run.method,
-        algorithm=run.cell.entry.algorithm,
+        algorithm=cell.entry.algorithm,
         variant=calibrated.variant,
         risk=found.mean,
         ci=found.ci,
-        signal=run.cell.signal,
-        gradient_evaluations=float(run.cell.curve_evaluations[-1].mean()),
+        signal=cell.signal,
+        gradient_evaluations=float(cell.curve_evaluations[-1].mean()),
         **epsilons(calibrated),
         privacy_status=calibrated.privacy_status,
         ranked=run.ranked,
@@ -364,18 +363,15 @@ def compare(risks: Mapping[str, FloatArray], trivial: float) -> Outcome:
     for name in order[1:]:
         share = float(_shares(means[winner], means[name]))
         intervals[name] = (share, _interval(share, _shares(drawn[winner], drawn[name]), shape))
-    runner_up = order[1]
-    margin, interval = intervals[runner_up]
     tied = [winner, *(name for name in moved[1:] if not intervals[name][1][0] > 0)]
-    return Outcome(winner, runner_up, margin, interval, tuple(tied))
+    return Outcome(winner, order[1], *intervals[order[1]], tuple(tied))
 
 
 def _resampled(cells: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
     """Compute the largest mean over the signals on every resample, by method; the methods are resampled together."""
     rows = np.concatenate([cell.reshape(len(cell), -1) for cell in cells.values()])
-    drawn = bootstrap.resampled_counts(
-        bootstrap.bootstrap_rng("margin"), RESAMPLES, *next(iter(cells.values())).shape[1:]
-    )
+    shape = next(iter(cells.values())).shape[1:]
+    drawn = bootstrap.resampled_counts(bootstrap.bootstrap_rng("margin"), RESAMPLES, *shape)
     means = np.concatenate([counts @ rows.T / rows.shape[1] for _, counts in drawn])
     ends = np.cumsum([len(cell) for cell in cells.values()])[:-1]
     return {name: own.max(axis=1) for name, own in zip(cells, np.split(means, ends, axis=1), strict=True)}
@@ -446,8 +442,7 @@ def uncompared(row: Standing, rows: Sequence[Standing]) -> tuple[str, ...]:
 
 def to_decide(row: Standing) -> float:
     """Sum the seconds on one core that all contenders of a point take there."""
-    names = [one.method for one in row.contenders]
-    return sum(item.seconds for item in row.left_out if item.method in names)
+    return sum(item.seconds for item in row.left_out if item.method in [one.method for one in row.contenders])
 
 
 def cost_text(row: Standing) -> str:
