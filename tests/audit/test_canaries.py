@@ -92,17 +92,6 @@ def test_canaries_keep_what_they_declare(name, options):
     assert np.isfinite(risk).all()
 
 
-@pytest.mark.parametrize(("name", "options"), CANARIES, ids=str)
-def test_gradients_of_canaries_are_those_of_their_losses(name, options):
-    problem = get_problem(name, **{"d": None, **options})
-    data = problem.domain_records(6, 0)
-    x, h = 0.2 * np.random.default_rng(1).standard_normal((1, problem.dimension)), 1e-6
-    gradient = problem.mean_gradient(x, data)[0] + problem.constants.regularisation * x[0]
-    for j, e in enumerate(np.eye(problem.dimension)):
-        slope = float(problem.risk(x + h * e, data)[0] - problem.risk(x - h * e, data)[0]) / (2 * h)
-        assert gradient[j] == pytest.approx(slope, abs=2e-4 * max(1.0, np.abs(gradient).max()))
-
-
 @pytest.mark.parametrize(
     ("algorithm", "names"),
     [

@@ -200,13 +200,6 @@ def test_a_reference_that_is_refused_is_unknown_and_not_zero():
     assert ranking._without_privacy(Instance(*"abc"), None).risk == 0.0
 
 
-def test_a_search_is_chosen_and_measured_on_different_data(rows):
-    found = rows[1].search
-    assert found.settings == 4 and set(found.options) == {"steps", "step"}
-    assert found.method == "dp_gd" and found.risk > 0 and not math.isnan(found.ci[0])
-    assert "dp_gd" not in {m.method for m in rows[1].methods}
-
-
 def test_a_setting_that_a_method_is_runs_once_and_counts_for_both():
     """The words of a run do not depend on its name, so a second one would be the first again."""
     ridge = {**BOARD["instances"][0], "searches": [{"algorithm": "wang2017.dp_gd_pl", "grid": {}, "beside": [{}]}]}
