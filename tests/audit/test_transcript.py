@@ -13,6 +13,7 @@ from dpsco_bench.audit.auditor import audit_cell, candidate_scores, make_audit_c
 from dpsco_bench.audit.canaries import candidate_pairs
 from dpsco_bench.audit.transcript import (
     BINS,
+    LAWS,
     ForcedReplay,
     NeighbourRun,
     Probe,
@@ -338,6 +339,19 @@ def test_a_minimiser_on_the_sphere_by_integration(along):
     assert math.exp(found(inner)) == pytest.approx(normal_density(0.0, inner))
     domain = None
     assert math.exp(found(sphere)) == pytest.approx(normal_density(0.0, sphere))
+
+
+@pytest.mark.parametrize(
+    ("law", "parameters", "exponent"),
+    [
+        ("normal", (), lambda z: np.sum(z**2, axis=1) / 2),
+        *(("generalised_gaussian", (r,), lambda z, r=r: np.linalg.norm(z, ord=r, axis=1) ** 2 / 2) for r in (2.0, 3.5)),
+        *(("gamma_norm", (q,), lambda z, q=q: np.linalg.norm(z, ord=q, axis=1)) for q in (1.0, 2.0)),
+    ],
+)
+def test_densities_of_laws_at_a_scale(law, parameters, exponent):
+    z = np.random.default_rng(0).standard_normal((9, 3))
+    np.testing.assert_allclose(LAWS[law](z, 0.7, *parameters), -exponent(z / 0.7))
 
 
 def test_a_release_without_noise_is_certain_or_impossible():
