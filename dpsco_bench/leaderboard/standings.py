@@ -264,12 +264,7 @@ def _why_empty(items: Sequence[LeftOut]) -> str:
     return f"{point}: no method runs: {'; '.join(told)}"
 
 
-def _row(
-    instance: Instance,
-    runs: Sequence[Ran],
-    left_out: Sequence[LeftOut],
-    beside: Mapping[tuple[str, int, int], Mapping[str, HeldOut]],
-) -> Standing:
+def _row(instance: Instance, runs: Sequence[Ran], left_out: Sequence[LeftOut], beside: Mapping[Any, Any]) -> Standing:
     plain = [run for run in runs if run.setting is None and run.method != REFERENCE]
     reference = next((run for run in runs if run.method == REFERENCE), None)
     first = runs[0].cell

@@ -9,8 +9,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import laplace
 
-from dpsco_bench.audit.auditor import candidate_scores, make_audit_cell, run_pairs
-from dpsco_bench.audit.canaries import candidate_pairs
+from dpsco_bench.audit.auditor import candidate_scores, run_pairs
 from dpsco_bench.audit.transcript import (
     BINS,
     LAWS,
@@ -26,8 +25,6 @@ from dpsco_bench.audit.transcript import (
     mixed,
     noisy_minimum,
 )
-from dpsco_bench.execution.calibration import calibrate_cell
-from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.mechanism import generalised_gaussian_mean as draw_mean
 from dpsco_bench.privacy.plan import GaussianQuery
@@ -36,14 +33,11 @@ from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, 
 from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.rng.streams import Stream, stream_key
 
-SEED = 3
+from .pairs import SEED, pairs_of
 
 
 def setting_of(algorithm, calibration="accounted", canary="turning", scale=1.0, **keys):
-    cell = make_audit_cell(algorithm, "canary_huber", {"canary": canary, "n": 40, **keys})
-    _, plan = cell.plan(calibration, SEED)
-    scales = {k: scale * v for k, v in calibrate(plan, cell.privacy, calibration).scales.items()}
-    return next(candidate_pairs(cell, SEED, plan, scales))
+    return pairs_of(algorithm, "canary_huber", calibration, scale, canary=canary, **{"n": 40, **keys})[0]
 
 
 def run_features(*given):
@@ -155,9 +149,7 @@ def test_weights():
 
 def test_a_shuffled_record_is_tried_in_every_batch():
     """Replays put it at the head of each, or nowhere: releases of one batch look at no other."""
-    cell = make_audit_cell("su2023.shuffled_truncated_md", None, {"n": 60})
-    plan = cell.plan("accounted", SEED)[1]
-    setting = next(candidate_pairs(cell, SEED, plan, {query.name: 1.0 for query in plan.queries}))
+    setting = pairs_of("su2023.shuffled_truncated_md", n=60)[0]
     recorded = Recording(Mechanism(setting.plan, setting.scales, "shuffled", SEED, 0, 3))
     setting.execute(setting.pair[0], recorded, 3)
     size = setting.plan.queries[0].records.size
@@ -192,20 +184,15 @@ KINDS = [
 ]
 
 
-def halved(algorithm, keys, factor=0.5):
-    """A canary and its mirror image, with half of the noise so that something is to be seen."""
-    cell = make_audit_cell(algorithm, None, keys)
-    calibrated = calibrate_cell(cell, "accounted", SEED)
-    plan, scales = calibrated.plan_for(cell), {k: factor * s for k, s in calibrated.scales.items()}
-    return next(candidate_pairs(cell, SEED, plan, scales))
-
-
 @pytest.mark.parametrize(
     ("algorithm", "keys", "runs"), KINDS, ids=lambda value: value if isinstance(value, str) else ""
 )
 def test_the_density_ratio_of_every_kind_of_query(algorithm, keys, runs):
-    """``E_P[Q/P] = E_Q[P/Q] = 1`` up to five standard errors, and the ratio tells the data sets apart."""
-    setting = halved(algorithm, keys)
+    """``E_P[Q/P] = E_Q[P/Q] = 1`` up to five standard errors, and the ratio tells the data sets apart.
+
+    With half of the noise, so that something is to be seen.
+    """
+    setting = pairs_of(algorithm, factor=0.5, **keys)[0]
     means = []
     for side, sign in ((0, -1), (1, 1)):
         found = np.concatenate([own for own, *_ in run_pairs(setting, "transcript", side, 0, runs, SEED)]).sum(axis=1)

@@ -55,19 +55,23 @@ def plan(**changes):
     return board_plan(parse_board({**copy.deepcopy(BOARD), **changes}), "smoke", SETTINGS)
 
 
+def ran(**changes):
+    return {(cell.method, cell.n) for job in plan(**changes).jobs for cell in job.cells}
+
+
 def test_points_are_all_combinations_and_every_method_is_run_or_left_out():
     board = parse_board(BOARD)
     points = [(point.n, point.d, point.epsilon) for point in board.points(board.instances[0], "smoke")]
     assert points == [(64, 3, 1), (128, 3, 1), (64, 4, 1)]
     assert board.points(board.instances[2], "smoke") == [GridPoint(64, 1)]
     entry = plan()
-    ran = {(c.method, c.value) for job in entry.jobs for c in job.cells if not c.method.startswith("real")}
+    made = {(c.method, c.value) for job in entry.jobs for c in job.cells if not c.method.startswith("real")}
     left = {(f"{x.instance}/{x.method}", x.point) for x in entry.left_out}
-    assert not ran & left
+    assert not made & left
     names = [m if isinstance(m, str) else m.get("label", m["algorithm"]) for m in BOARD["methods"]]
     expected = {(f"{i}/{n.split('.')[-1]}", float(p)) for i in ("ridge", "linear") for n in names for p in range(3)}
     searched = {(f"ridge/dp_gd#{k}", float(p)) for k in range(4) for p in range(3)}
-    assert ran | left == expected | searched | {("linear/without_privacy", float(p)) for p in range(3)}
+    assert made | left == expected | searched | {("linear/without_privacy", float(p)) for p in range(3)}
 
 
 def test_reasons_of_what_is_left_out():
@@ -80,23 +84,18 @@ def test_reasons_of_what_is_left_out():
 
 
 def test_the_smallest_n_of_an_instance_has_a_limit_of_its_own():
-    entry = plan(most_seconds_at_smallest_n={"smoke": 0.02})
-    ran = {(cell.method, cell.n) for job in entry.jobs for cell in job.cells}
-    assert ("ridge/noisy_sgd_bst14", 64) in ran and ("ridge/noisy_sgd_bst14", 128) not in ran
+    found = ran(most_seconds_at_smallest_n={"smoke": 0.02})
+    assert ("ridge/noisy_sgd_bst14", 64) in found and ("ridge/noisy_sgd_bst14", 128) not in found
 
 
 def test_methods_of_order_n_squared_end_at_the_n_that_is_given(monkeypatch):
     """BST14 has n^2 rounds; gradient descent's rounds grow with the logarithm of n. What is quick runs all the same."""
     seconds = {"most_seconds": {"smoke": 100}, "most_seconds_at_smallest_n": {"smoke": 100}}
-
-    def ran(**changes):
-        return {(cell.method, cell.n) for job in plan(**seconds, **changes).jobs for cell in job.cells}
-
+    small = {**seconds, "quadratic_to": {"smoke": 64}}
     everywhere = {(f"ridge/{name}", n) for name in ("noisy_sgd_bst14", "dp_gd_pl") for n in (64, 128)}
-    assert everywhere <= ran() and everywhere <= ran(quadratic_to={"smoke": 64})
+    assert everywhere <= ran(**seconds) and everywhere <= ran(**small)
     monkeypatch.setattr(boards, "QUICK", 0.0)
-    assert everywhere <= ran()
-    assert everywhere - ran(quadratic_to={"smoke": 64}) == {("ridge/noisy_sgd_bst14", 128)}
+    assert everywhere <= ran(**seconds) and everywhere - ran(**small) == {("ridge/noisy_sgd_bst14", 128)}
 
 
 def test_what_alone_leaves_a_point_undecided_runs_on_to_the_n_that_is_given(monkeypatch):
@@ -104,19 +103,16 @@ def test_what_alone_leaves_a_point_undecided_runs_on_to_the_n_that_is_given(monk
     monkeypatch.setattr(boards, "QUICK", 0.0)
     limits = {"most_seconds": {"smoke": 1e-9}, "quadratic_to": {"smoke": 1}}
 
-    def ran(runs_to):
-        ridge = {**BOARD["instances"][0], "runs_to": runs_to}
-        entry = plan(instances=[ridge, *BOARD["instances"][1:]], **limits)
-        return {(cell.method, cell.n) for job in entry.jobs for cell in job.cells}, entry
+    def given(**runs_to):
+        own = {profile: {"noisy_sgd_bst14": n} for profile, n in runs_to.items()}
+        return {**limits, "instances": [{**BOARD["instances"][0], "runs_to": own}, *BOARD["instances"][1:]]}
 
-    before, plain = ran({})
-    assert ("ridge/noisy_sgd_bst14", 128) not in before
-    after, entry = ran({"smoke": {"noisy_sgd_bst14": 128}})
-    assert after - before == {("ridge/noisy_sgd_bst14", n) for n in (64, 128)} - before and before <= after
-    assert ran({"smoke": {"noisy_sgd_bst14": 127}})[0] == before | {("ridge/noisy_sgd_bst14", 64)}
-    assert ran({"full": {"noisy_sgd_bst14": 128}})[0] == before
-    assert ("ridge", "noisy_sgd_bst14") in {(x.instance, x.method) for x in plain.left_out}
-    assert ("ridge", "noisy_sgd_bst14") not in {(x.instance, x.method) for x in entry.left_out}
+    name, before = "ridge/noisy_sgd_bst14", ran(**given())
+    assert (name, 128) not in before
+    assert ran(**given(smoke=128)) == before | {(name, 64), (name, 128)}
+    assert ran(**given(smoke=127)) == before | {(name, 64)} and ran(**given(full=128)) == before
+    left = [{f"{x.instance}/{x.method}" for x in plan(**own).left_out} for own in (given(), given(smoke=128))]
+    assert name in left[0] and name not in left[1]
 
 
 def test_what_runs_further_on_the_board_reaches_a_size_of_its_grid():
