@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -40,11 +41,9 @@ RADIUS = 1.0
 @goal("G1", "the noise layer")
 def noise_cases() -> Iterator[BenchCase]:
     """Both kinds of noise in blocks of 64k."""
-    for kind in ("normal", "laplace"):
-        for shape in NOISE_SHAPES:
-            case, peer = f"{kind} noise, rows of {shape[2]}", "standard_normal, float32, blocks of 64k"
-            build = partial(_noise_pair, kind, shape)
-            yield BenchCase("G1", case, peer, "value", AT_MOST, 0.17, build, NOISE_LIMIT)
+    for kind, shape in product(("normal", "laplace"), NOISE_SHAPES):
+        case, peer = f"{kind} noise, rows of {shape[2]}", "standard_normal, float32, blocks of 64k"
+        yield BenchCase("G1", case, peer, "value", AT_MOST, 0.17, partial(_noise_pair, kind, shape), NOISE_LIMIT)
 
 
 def _noise_pair(kind: str, shape: tuple[int, int, int]) -> Pair:
@@ -58,11 +57,9 @@ def _noise_pair(kind: str, shape: tuple[int, int, int]) -> Pair:
 @goal("G7", "generalised Gaussian draws against gamma and power in NumPy")
 def generalised_cases() -> Iterator[BenchCase]:
     """In blocks of 64k, for exponents that p = 1.5 and p = 1 with large dimensions lead to."""
-    for r in (3.0, 10.0):
-        for shape in GENERALISED_SHAPES:
-            case, peer = f"GG draws, r = {r:g}, rows of {shape[2]}", "gamma and power in NumPy"
-            build = partial(_generalised_pair, r, shape)
-            yield BenchCase("G7", case, peer, "value", AT_LEAST, 5.0, build, GENERALISED_LIMIT)
+    for r, shape in product((3.0, 10.0), GENERALISED_SHAPES):
+        case, build = f"GG draws, r = {r:g}, rows of {shape[2]}", partial(_generalised_pair, r, shape)
+        yield BenchCase("G7", case, "gamma and power in NumPy", "value", AT_LEAST, 5.0, build, GENERALISED_LIMIT)
 
 
 def _generalised_pair(r: float, shape: tuple[int, int, int]) -> Pair:
@@ -89,10 +86,10 @@ def gamma_and_power(generator: np.random.Generator, rows: int, dim: int, r: floa
 @goal("noisy_max", "report noisy max from few draws against all noise")
 def minimum_cases() -> Iterator[BenchCase]:
     """Shown without goals."""
-    for replicates, d in SCORE_SIZES:
-        for name, peer in (("eager", partial(_released, lazy=False)), ("NumPy", _numpy)):
-            case, build = f"noisy max, {name}, R/d = {replicates}/{d}", partial(_minimum_pair, replicates, d, peer)
-            yield BenchCase("noisy_max", case, "all 2d Laplace variates", "score", AT_LEAST, None, build)
+    peers = (("eager", partial(_released, lazy=False)), ("NumPy", _numpy))
+    for (replicates, d), (name, peer) in product(SCORE_SIZES, peers):
+        case, build = f"noisy max, {name}, R/d = {replicates}/{d}", partial(_minimum_pair, replicates, d, peer)
+        yield BenchCase("noisy_max", case, "all 2d Laplace variates", "score", AT_LEAST, None, build)
 
 
 def _minimum_pair(replicates: int, d: int, peer: Callable[[np.ndarray], None]) -> Pair:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -135,11 +136,10 @@ def _draw_pair(task: SgdTask) -> Pair:
 @goal("G3", "batched noisy SGD against JAX")
 def jax_cases() -> Iterator[BenchCase]:
     """G3: both precisions; the compilation is outside the clock."""
-    for replicates, d in SIZES:
-        for dtype, least in JAX_GOALS.items():
-            case, goal = f"noisy SGD, {dtype}, R/d = {replicates}/{d}", least if replicates * d >= LEAST_BATCH else None
-            build = partial(_jax_pair, task(replicates, d, dtype))
-            yield BenchCase("G3", case, "JAX vmap + scan", "draw", AT_LEAST, goal, build, PASSES)
+    for (replicates, d), (dtype, least) in product(SIZES, JAX_GOALS.items()):
+        case, goal = f"noisy SGD, {dtype}, R/d = {replicates}/{d}", least if replicates * d >= LEAST_BATCH else None
+        build = partial(_jax_pair, task(replicates, d, dtype))
+        yield BenchCase("G3", case, "JAX vmap + scan", "draw", AT_LEAST, goal, build, PASSES)
 
 
 def _jax_pair(task: SgdTask) -> Pair:
