@@ -54,8 +54,8 @@ class SgdTask:
     def plan(self) -> Plan:
         """Plan one full-data Gaussian query per step."""
         query = GaussianQuery("gradient", 2.0 / self.n, self.steps, paper_scale=self.scale)
-        schedule = {"steps": self.steps, "step": self.step, "radius": self.radius}
-        return make_plan(query, gradient_evaluations=self.n * self.steps, **schedule)
+        gradients = self.n * self.steps
+        return make_plan(query, gradient_evaluations=gradients, steps=self.steps, step=self.step, radius=self.radius)
 
     def problem(self) -> DiagQuadratic:
         """Make the oracle: curvatures from 1/4 to 1, started on the sphere of radius 1."""

@@ -322,8 +322,8 @@ def _curves(rows: Sequence[Standing]) -> Callable[[Axes], None]:
             label = f"n {plain(n)}" + (f", d {d}" if len(dimensions) > 1 else "")
             ours = sorted((row for row in rows if (row.n, row.d) == (n, d)), key=ratio)
             x, y = [ratio(row) for row in ours], [share(row) or foot for row in ours]
-            edge = {"markeredgecolor": INK, "markeredgewidth": 0.3}
-            axes.plot(x, y, color=colour, marker=marker, label=label, **edge)
+            look: dict[str, Any] = {"markeredgecolor": INK, "markeredgewidth": 0.3}
+            axes.plot(x, y, color=colour, marker=marker, label=label, **look)
             for row, place, value in zip(ours, x, y, strict=True):
                 if row.contenders or share(row) == 0:
                     at, size = ("v", 5.5) if share(row) == 0 else (marker, None)

@@ -7,6 +7,7 @@ that is shown of a board is a view of it; what is recorded of it is who wins.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -36,7 +37,6 @@ Interval = tuple[float, float]
 TRIVIAL = "trivial solution"
 RESAMPLES = 100_000  # so many that an end of an interval is known to 1 % of a standard error
 ROUNDING = 1e-12  # shares below this are 0: sums of products in another order differ by less
-MOST_NAMED = 3  # methods with one reason that are named; of more the number is told
 IDLE, AT_START = 1e-9, 1e-3
 """Relative distance of a risk from the starting point's: equal up to rounding, and hardly moved."""
 
@@ -254,14 +254,11 @@ def _held_out_beside(cell: MeasuredCell, job: Job) -> Mapping[str, HeldOut]:
 
 
 def _why_empty(items: Sequence[LeftOut]) -> str:
-    """Say why nothing ran at a point: each reason once, with the methods that have it, or how many they are."""
-    told = []
-    for reason in dict.fromkeys(item.reason for item in items):
-        names = [*dict.fromkeys(item.method for item in items if item.reason == reason)]
-        told.append(f"{', '.join(names) if len(names) <= MOST_NAMED else f'{len(names)} methods'}: {reason}")
+    """Say why nothing ran at a point: the reason that most methods have."""
+    ((reason, count),) = Counter(item.reason for item in items).most_common(1)
     place = ((key, getattr(items[0], key)) for key in ("n", "d", "epsilon"))
     point = ", ".join(f"{key} = {value:g}" for key, value in place if value)
-    return f"{point}: no method runs: {'; '.join(told)}"
+    return f"{point}: no method runs: {reason} ({count} of {len(items)} methods)"
 
 
 def _row(instance: Instance, runs: Sequence[Ran], left_out: Sequence[LeftOut], beside: Mapping[Any, Any]) -> Standing:
@@ -435,32 +432,20 @@ def uncompared(row: Standing, rows: Sequence[Standing]) -> tuple[str, ...]:
     return tuple(sorted(x.method for x in row.left_out if x.status == "too_long" and x.method not in ran))
 
 
-def to_decide(row: Standing) -> float:
-    """Sum the seconds on one core that all contenders of a point take there."""
-    return sum(item.seconds for item in row.left_out if item.method in [one.method for one in row.contenders])
-
-
 def cost_text(row: Standing) -> str:
-    """Say what deciding a point would take: ``3 min 52 s``."""
-    return duration(to_decide(row))
+    """Say what all contenders of a point take there on one core: ``3 min 52 s``."""
+    names = [one.method for one in row.contenders]
+    return duration(sum(item.seconds for item in row.left_out if item.method in names))
 
 
 def decided_text(rows: Sequence[Standing]) -> str:
-    """Say up to which n points are decided, be it by a tie, and what it takes above it; empty without points."""
+    """Say up to which n points are decided, be it by a tie, and how many above it are not; empty without points."""
     if not rows:
         return ""
     largest = max((row.n for row in rows if row.decided), default=0)
-    above = sorted((row for row in rows if row.n > largest and row.contenders), key=lambda r: (r.n, r.d, r.epsilon))
     first = f"The largest n at which a point is decided is {largest:,}" if largest else "No point is decided"
-    if not above:
-        if largest == max(row.n for row in rows):
-            return f"{first}, which is the largest that was run."
-        return f"{first}{'; at larger n' if largest else ', since'} no method of proven privacy ran."
-    near = min(above, key=to_decide)
-    place = f"{near.instance} at n = {near.n:,}, d = {near.d}, epsilon = {near.epsilon:g}"
-    cheapest = f"deciding {place} takes about {cost_text(near)} on one core"
-    if len(above) == 1:
-        return f"{first}; {cheapest}."
-    which = f"above it are {len(above)}, of which" if largest else f"of {len(above)}"
-    every = duration(sum(map(to_decide, above)))
-    return f"{first}; {which} {cheapest}, and deciding all {len(above)} about {every} on one core."
+    if above := sum(bool(row.contenders) for row in rows if row.n > largest):
+        return f"{first}; {above} above it {'are' if above > 1 else 'is'} undecided." if largest else f"{first}."
+    if largest == max(row.n for row in rows):
+        return f"{first}, which is the largest that was run."
+    return f"{first}{'; at larger n' if largest else ', since'} no method of proven privacy ran."

@@ -324,17 +324,13 @@ def test_who_is_dropped_stays_in_the_ranking_and_wins_nothing(entry, tmp_path):
     assert so_far(searched, measured)[2] == 12, "what does not race is summarised too"
 
 
-@pytest.mark.parametrize("count", [3, 4])
-def test_a_point_where_every_method_is_refused_names_each_reason_once(count):
+def test_a_point_where_every_method_is_refused_says_why():
     grids = {"smoke": [{"n": [128], "d": [3], "epsilon": [1]}]}
     board = {**BOARD, "methods": BOARD["methods"][:3], "grids": grids, "instances": [RIDGE]}
-    board["methods"] = [*board["methods"], *["wang2017.dp_gd"] * (count - 3)]
 
     def refused(job):
         fixed = tuple(RefusedCell("no noise") for _ in job.cells)
         return execute(job, fixed), fixed
 
     (row,) = standings(planned(board), refused)
-    assert row.skipped.startswith("n = 128, d = 3, epsilon = 1: ") and row.skipped.count("no noise") == 1
-    assert ("4 methods: no noise" in row.skipped) == (count == 4)
-    assert all((name.partition(".")[2] in row.skipped) == (count == 3) for name in BOARD["methods"][:3])
+    assert row.skipped == "n = 128, d = 3, epsilon = 1: no method runs: no noise (3 of 3 methods)"
