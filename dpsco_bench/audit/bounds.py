@@ -145,10 +145,7 @@ def _chosen(scores_p: Any, scores_q: Any, value: Value, error: float) -> list[tu
 
 
 def _choose(likely: Array, unlikely: Array, trials: int, other_trials: int, value: Value, error: float) -> _Event:
-    """Choose the event of the largest value on a test part of the given sizes, judged by the training scores.
-
-    One more false alarm is counted than was seen: an event that no training score hit has a small probability, not 0.
-    """
+    """Choose the event of the largest value on a test part of given sizes, with one false alarm more than was seen."""
     best, chosen = -1.0, _Event(math.inf, True)
     values = np.sort(np.concatenate([likely, unlikely]))
     ranks = np.unique(np.geomspace(1, len(values), CANDIDATES).astype(int)) - 1

@@ -159,10 +159,7 @@ class Checks:
     searching: dict[str, Any] = field(default_factory=dict)
 
     def all(self) -> list[CheckResult]:
-        """Make all of them; what a run does against its plan is what the check says that finds it.
-
-        One cause is told once: not again by the same error, nor by what else fails where a plain run does.
-        """
+        """Make all of them. One cause is told once: neither by the same error again, nor where a plain run fails."""
         of_problem = partial(loss_class, self.subject), partial(drawn_constants, self.subject)
         away = partial(long_run, self.plan_at, self.length)
         checks: dict[str, Callable[[], Finding]] = {

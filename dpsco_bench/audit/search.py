@@ -158,10 +158,9 @@ def _largest_change(query: Query, values: np.ndarray) -> tuple[float, np.ndarray
 
 
 def searched(subject: Subject) -> list[Query]:
-    """List the queries whose changes are compared with what they declare.
+    """List the queries whose changes are compared with what they declare: covering noise hides no data.
 
-    Covering noise hides a solver's error, not data. Of batches drawn with replacement the sensitivity is that of a
-    record which a batch holds once, and only that is looked at.
+    Of batches drawn with replacement the sensitivity is that of a record which a batch holds once (see `_drawn`).
     """
     left_out = CoveringQuery, WithReplacement
     return [q for q in subject.plan.queries if not isinstance(q, left_out) and not isinstance(q.records, left_out)]
