@@ -188,14 +188,14 @@ def load_board(id: str) -> Board:
     def absent(method: Entrant) -> bool:
         return bool(absent_paper(method.algorithm, of=ALGORITHMS, left_out="methods of the board"))
 
-    instances = []
+    methods, instances = [one for one in board.methods if not absent(one)], []
     for one in board.instances:
         searches = [search for search in one.searches if not absent(search)]
         reference = None if one.without_privacy and absent(one.without_privacy) else one.without_privacy
         unbounded = absent_paper(one.lower_bound, of=BOUNDS, left_out="a lower bound of the board")
         bound = "" if unbounded else one.lower_bound
         instances.append(replace(one, searches=searches, without_privacy=reference, lower_bound=bound))
-    return replace(board, methods=[one for one in board.methods if not absent(one)], instances=instances)
+    return replace(board, methods=methods, instances=instances)
 
 
 def shipped_instances(problem: str = "") -> list[Instance]:
