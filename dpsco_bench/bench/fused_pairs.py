@@ -113,11 +113,6 @@ class TimedRun:
     def __call__(self, fused: bool) -> None:
         call_run(self.cell.algorithm_entry, self.objective(), self.plan, self.mechanism(), fused=fused)
 
-    def is_fused(self) -> bool:
-        """Check whether compiled steps run by default."""
-        algorithm = self.cell.algorithm_entry
-        return run_of(algorithm, self.objective(), self.plan, self.mechanism()) is not algorithm.run_function
-
     @cached_property
     def widths(self) -> dict[str, int]:
         """Numbers of a release of each query, of its reference implementation; Frank-Wolfe's has one a vertex."""
@@ -149,7 +144,8 @@ class _Widths(Mechanism):
 def _pair(cell: Callable[[], Cell], replicates: int, scale: float, unit: str, peer: str) -> Pair:
     """Set compiled runs against the reference implementation, or against drawing all noise."""
     run = TimedRun(cell(), replicates, scale)
-    if peer == REFERENCE and not run.is_fused():
+    entry = run.cell.algorithm_entry
+    if peer == REFERENCE and run_of(entry, run.objective(), run.plan, run.mechanism()) is entry.run_function:
         raise NotMeasurable("at this size its reference implementation runs")
     work = replicates * (run.steps if unit == STEP else 1)
     return Pair(lambda: run(True), (lambda: run(False)) if peer == REFERENCE else run.draw, work, work)
