@@ -278,11 +278,11 @@ def test_least_numbers_are_taken_and_what_is_left_out_is_usual():
 
 
 def test_settings_of_a_search_are_all_combinations_and_further_ones_with_whole_steps():
-    search = {**GD, "grid": {"steps": [2.0, 4], "step": [1.0, 2]}, "options": {"step": 9}, "beside": [{"steps": 5}]}
+    search = {**GD, "grid": {"steps": [2.0, 4], "step": [1.0, 2]}, "options": {"step": 0.5}, "beside": [{"steps": 5}]}
     jobs = plan(methods=["wang2017.dp_gd_pl"], **ridge(searches=[search])).jobs
     (found,) = [job.cells for job in jobs if job.part == "ridge+dp_gd+search"]
     own = [dict(cell.options) for cell in found if cell.value == 0]
-    assert own == [{"steps": s, "step": t} for s in (2, 4) for t in (1.0, 2)] + [{"steps": 5, "step": 9}]
+    assert own == [{"steps": s, "step": t} for s in (2, 4) for t in (1.0, 2)] + [{"steps": 5, "step": 0.5}]
     assert all(type(one["steps"]) is int for one in own) and type(own[0]["step"]) is float
 
 
