@@ -45,8 +45,7 @@ COUNTED, RELEARNED, WEAKENED = 0, 1000, 1001
 MOST_RUNS, FEWEST_DEFAULT_RUNS, DEFAULT_WORK = 100_000, 5_000, 2e8
 MOST_WORK = 1440 * DEFAULT_WORK  # most work of all runs together: about a day
 FAULT = 0.25  # share of the noise that is left where an audit's power is predicted for noise that is proven
-SAYS_SOMETHING, SURE = 0.5, 0.99
-"""Predicted power below which an audit stops after the pilot, as in `kinds.privacy`; and that to which it is run."""
+SAYS_SOMETHING, SURE = 0.5, 0.99  # predicted power below which an audit stops after the pilot; to which it is run
 LEAST_KEPT, FEWEST_COUNTED = 0.9, 1000
 """Part of the promised bound that fewer runs have to keep of noise that is not proven; and the fewest that count."""
 INSTANCES: dict[str, tuple[float, ...]] = {"regularisation": (1.0, 0.1, 1e-2, 1e-4), "start": (1.0,), "steps": (6, 14)}
@@ -266,9 +265,8 @@ class Audit:
             return int(min(max(part * self.runs, min(fewest, self.runs)), PILOT_MOST[self.seen]))
 
         pairs = list(candidate_pairs(self.cell, self.seed, self.plan, self.calibrated.scales))
-        runs = size(PILOT_PART / len(pairs), PILOT_FEWEST)
-        weaker = (_weaker(pair, FAULT if self.proven else 1.0) for pair in pairs)
-        found = (self.learned(pair, k, runs) for k, pair in enumerate(weaker, start=1))
+        runs, factor = size(PILOT_PART / len(pairs), PILOT_FEWEST), FAULT if self.proven else 1.0
+        found = (self.learned(_weaker(pair, factor), k, runs) for k, pair in enumerate(pairs, start=1))
         best = int(np.argmax([max(map(steps, choices)) for choices in found]))
         return max(self.learned(pairs[best], RELEARNED, size(2 * PILOT_PART, RELEARN_FEWEST)), key=steps)
 
@@ -452,8 +450,8 @@ def _weigh(weights: Array, features: Array, *_: Array) -> Array:
 
 
 def _normal_ratio(normals: Normals, _: Array, outputs: Array, *__: Array) -> Array:
-    squares = [np.einsum("ri,ij,rj->r", outputs - m, inverse, outputs - m) for m, inverse in normals]
-    return np.asarray(0.5 * (squares[1] - squares[0]))
+    one, other = (np.einsum("ri,ij,rj->r", outputs - m, inverse, outputs - m) for m, inverse in normals)
+    return np.asarray(0.5 * (other - one))
 
 
 def _unexplained(weights: Array, normals: Normals, features: Array, outputs: Array, strays: Array) -> Array:

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import betaincinv, expit, ndtri
@@ -32,8 +32,7 @@ REPEATS = 2000  # simulated audits
 POSSIBLE = 200  # pairs of probabilities that they are simulated with
 HOPELESS = -4.0  # standard deviations below the claim at which an event is given up
 COUNTED = 10  # runs that an event must have met for its probability to be known from them
-LESS, DOUBT = 0.16, 0.02
-"""Chances that the counted probabilities are beyond their limits: the best of many events is a lucky one."""
+LESS, DOUBT = 0.16, 0.02  # chances that counted probabilities are beyond their limits: the best event is a lucky one
 REACH = 6.0  # cuts that are tried of normal scores, in standard deviations
 NORMALISED = 2.0  # factor within which ``E exp(-score)`` must be 1 for scores to pass as log density ratios
 
@@ -49,8 +48,7 @@ class LowerBound:
     false_alarm_high: float
 
 
-@dataclass(frozen=True)
-class _Event:
+class _Event(NamedTuple):
     """The scores on one side of a threshold."""
 
     threshold: float
@@ -58,10 +56,8 @@ class _Event:
 
     def limits(self, likely: Array, unlikely: Array, error: float) -> tuple[float, float]:
         """Bound its two probabilities: the first from below, the second from above."""
-        met, alarms = (
-            np.count_nonzero(scores >= self.threshold if self.upper else scores <= self.threshold)
-            for scores in (likely, unlikely)
-        )
+        inside = [own >= self.threshold if self.upper else own <= self.threshold for own in (likely, unlikely)]
+        met, alarms = map(np.count_nonzero, inside)
         low = clopper_pearson_lower(met, len(likely), error)
         return float(low), float(clopper_pearson_upper(alarms, len(unlikely), error))
 
@@ -149,10 +145,7 @@ def _chosen(scores_p: Any, scores_q: Any, value: Value, error: float) -> list[tu
 
 
 def _choose(likely: Array, unlikely: Array, trials: int, other_trials: int, value: Value, error: float) -> _Event:
-    """Choose the event of the largest value on a test part of the given sizes, judged by the training scores.
-
-    One more false alarm is counted than was seen: an event that no training score hit has a small probability, not 0.
-    """
+    """Choose the event of the largest value on a test part of given sizes, with one false alarm more than was seen."""
     best, chosen = -1.0, _Event(math.inf, True)
     values = np.sort(np.concatenate([likely, unlikely]))
     ranks = np.unique(np.geomspace(1, len(values), CANDIDATES).astype(int)) - 1
@@ -169,8 +162,7 @@ def _choose(likely: Array, unlikely: Array, trials: int, other_trials: int, valu
     return chosen
 
 
-@dataclass(frozen=True)
-class Events:
+class Events(NamedTuple):
     """Probabilities of some events ``score >= t`` on both data sets, as a pilot knows them.
 
     They are estimates; of events that are counted limits, the first less a standard error, the second with two or more.
@@ -256,9 +248,7 @@ def predicted_power(found: Events, runs: int, claim: float, delta: float, confid
     """Simulate the counts of `best_event`: the probability that an audit finds a lower bound above a claim."""
     tested, error = round((1.0 - TRAINING) * runs), (1.0 - confidence) / (2 * BOUNDS)
     best, rng = best_event(found, runs, claim, delta, confidence), np.random.default_rng(seed)
-    likely, unlikely = (
-        np.repeat(p, REPEATS // POSSIBLE) for p in found.possible(found.thresholds[best], POSSIBLE, rng)
-    )
-    low = clopper_pearson_lower(rng.binomial(tested, likely), tested, error)
-    high = clopper_pearson_upper(rng.binomial(tested, unlikely), tested, error)
+    chances = found.possible(found.thresholds[best], POSSIBLE, rng)
+    met, alarms = (rng.binomial(tested, np.repeat(p, REPEATS // POSSIBLE)) for p in chances)
+    low, high = clopper_pearson_lower(met, tested, error), clopper_pearson_upper(alarms, tested, error)
     return float(np.mean(low - delta > np.exp(claim) * high))

@@ -36,11 +36,8 @@ from dpsco_bench.problems.objective import Objective
 RECORDS = (200, 60, 20)  # numbers of records, unless one is given: fewer for methods whose schedules are long
 EPSILONS = (1.0, 0.5, 0.25, 0.1)  # claims, unless one is given: smaller ones where a paper's noise is for these alone
 MOST_WORK = 3e4  # most work of a run, in gradients of single records; above it fewer records or others are tried
-RELEASE_COST, SWEEP_COST = 20.0, 100.0
-"""Work of one release, and of a sweep of a chain, in units of one gradient evaluation."""
-SWEEPS, STEPS = 20, 24
-"""Default sweeps of a chain: a draw by a longer one costs too much to be repeated often enough. And steps of a method
-whose own schedule asks for far more records."""
+RELEASE_COST, SWEEP_COST = 20.0, 100.0  # work of a release, and of a sweep of a chain, in gradient evaluations
+SWEEPS, STEPS = 20, 24  # default sweeps of a chain; steps of a method whose own schedule asks for far more records
 CALIBRATIONS = ("paper", "accounted")
 CANARIES: tuple[tuple[str, Options], ...] = (
     ("canary_huber", {}),  # generalised linear, on the whole space
@@ -126,9 +123,8 @@ def _cell(algorithm: str, calibration: str, canary: tuple[str, Options], keys: O
 def _why_none(algorithm: str, keys: Options, failures: list[DpscoError]) -> DpscoError:
     """Return the user's own mistake if there is one, else that the algorithm takes no canary."""
     wrong = [f for f in failures if isinstance(f, InputError)]
-    for key in keys if wrong else ():
-        if all(f.key in (key, key.rpartition(".")[2]) for f in wrong):
-            return wrong[0]
+    if wrong and any(all(f.key in (key, key.rpartition(".")[2]) for f in wrong) for key in keys):
+        return wrong[0]
     refused = [f for f in failures if isinstance(f, Refusal) and "lacks" not in str(f)]
     other = [f for f in wrong if f.key not in ("domain", "norm", "p", "d", "option")]
     why = next((str(f) for f in (*other, *refused)), "none is of the class that it asks for")
@@ -289,14 +285,13 @@ def along_trajectories(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, f
         for where in [where for where in recorder.transcript if where[0] == query.name]:
             losses += _squares(query, np.stack([side[where] for side in sides])) / (scales[query.name] or 1.0) ** 2
     one, two = map(int, np.unravel_index(int(np.argmax(losses)), losses.shape))
-    if one == two:  # nothing changes a release: any two records
-        two = (one + 1) % len(sets)
+    two = two if one != two else (one + 1) % len(sets)  # where nothing changes a release, any two records
     name = f"{cell.problem} n={cell.n} d={problem.dimension}: the two domain records that differ most along runs"
     return replace(own, pair=(sets[one], sets[two]), name=name)
 
 
 def _squares(query: Query, exposed: np.ndarray) -> np.ndarray:
-    """Mean squared distances ``(K, K)`` of what ``K`` data sets exposed, ``(K, R, k)``, in the query's norm."""
+    """Compute mean squared distances ``(K, K)`` of what data sets exposed, ``(K, R, k)``, in the query's norm."""
     order = 2.0 if isinstance(query, DrawQuery) else query.norm
     rows = (np.linalg.norm(exposed - own, ord=order, axis=-1) for own in exposed)
     return np.stack([np.mean(row**2, axis=-1) for row in rows])

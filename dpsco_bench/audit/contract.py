@@ -49,8 +49,7 @@ from dpsco_bench.privacy.transcript import Nudged, Recorder, Replay
 from dpsco_bench.problems.base import Data, Trait
 from dpsco_bench.problems.constants import declared_class
 
-RECORDS, FEW, SPLIT = 24, 6, 3
-"""Records by default, neighbours that are tried on a canary, and replicates of the first of two parts."""
+RECORDS, FEW, SPLIT = 24, 6, 3  # default records, neighbours tried on a canary, replicates of the first of two parts
 TOLERANCE, ORDER_TOLERANCE = 1e-9, 1e-7  # rounding, and rounding of sums in another order
 CLASS_RECORDS, CLASS_TOLERANCE, ATTAINED_TOLERANCE = 6, 1e-8, 1e-6
 CLASSES = {
@@ -69,8 +68,7 @@ SIZES = tuple(1 << k for k in range(14, 4, -1))
 HUGE = (1 << 17, 1 << 20)  # numbers of records, and those for methods that ask for very many
 LENGTH = 1 << 14, 1 << 13
 """The most records, unless a method asks for more, and the most steps: releases, and gradients over `VECTOR`."""
-MOST_GRADIENTS, VECTOR = 1 << 23, 16
-"""Gradients of single records that a run may plan, and how many of them cost as much as a release."""
+MOST_GRADIENTS, VECTOR = 1 << 23, 16  # most gradients of single records; how many of them cost as much as a release
 LONG_REPLICATES = 4
 FLAT = 0.01  # a gradient below this share of the Lipschitz constant is next to nothing
 LEFT, RISING, ERRORS = 0.5, 1.1, 6.0
@@ -161,10 +159,7 @@ class Checks:
     searching: dict[str, Any] = field(default_factory=dict)
 
     def all(self) -> list[CheckResult]:
-        """Make all of them; what a run does against its plan is what the check says that finds it.
-
-        One cause is told once: not again by the same error, nor by what else fails where a plain run does.
-        """
+        """Make all of them. One cause is told once: neither by the same error again, nor where a plain run fails."""
         of_problem = partial(loss_class, self.subject), partial(drawn_constants, self.subject)
         away = partial(long_run, self.plan_at, self.length)
         checks: dict[str, Callable[[], Finding]] = {
@@ -238,9 +233,7 @@ class Checks:
     @cached_property
     def _forced(self) -> bool:
         """True if runs are functions of their data and releases, bit for bit; else neighbours differ by chance too."""
-        transcript = self.recorded_often.mechanism.transcript
-        again = self.subject.run(partial(Replay, transcript), replicates=self.subject.many)
-        return np.array_equal(self.recorded_often.output, again.output)
+        return not differing(self.subject, self.recorded_often, Replay)
 
     def check_randomness(self) -> Finding:
         forced = "a forced transcript forces the output"
@@ -297,11 +290,10 @@ class Checks:
         recorded, of = self.recorded_often, f"of {self.subject.many} runs"
         if count := differing(self.subject, recorded, Replay, other_records(self.subject)):
             return self._differs(f"outputs differ on others, in {count} {of}: the data are used without noise")
-        if not hides_batches(self.subject.plan):
-            return True, "equal on all neighbours tried"
-        if count := differing(self.subject, recorded, Redrawn):
+        hidden = hides_batches(self.subject.plan)
+        if hidden and (count := differing(self.subject, recorded, Redrawn)):
             return self._differs(f"outputs tell which records were drawn, in {count} {of}: hidden ones are charged")
-        return True, "equal on all neighbours tried, and with other records drawn"
+        return True, "equal on all neighbours tried" + ", and with other records drawn" * hidden
 
     def check_last_iterate(self) -> Finding:
         """Move one answer, and see by how much the output moves: no average, no momentum, no larger step."""
@@ -325,8 +317,7 @@ class Checks:
 
 def not_projected(subject: Subject) -> str:
     """Say why no points of the domain can be tried; empty where they can."""
-    domain = subject.problem.feasible_set
-    tried = domain is None or hasattr(domain, "project")
+    tried = subject.problem.feasible_set is None or hasattr(subject.problem.feasible_set, "project")
     return "" if tried else "nothing is projected on the domain, and no point of it tried"
 
 
@@ -358,12 +349,10 @@ def deviation(subject: Subject, name: str) -> float:
 
 def drawn_constants(subject: Subject) -> Finding:
     """Compare gradients of drawn records at a few points with the constants."""
-    if reason := not_projected(subject):
+    computed = "constants are computed from the data" * subject.problem.data_dependent_constants
+    nominal = "constants are nominal" * (subject.problem.constants.status == "nominal")
+    if reason := not_projected(subject) or computed or nominal:
         return None, reason
-    if subject.problem.data_dependent_constants:
-        return None, "constants are computed from the data"
-    if subject.problem.constants.status == "nominal":
-        return None, "constants are nominal"
     for name, declared, found in _compared(subject):
         if found > declared * (1.0 + CONSTANT_ROUNDING):
             return False, f"{name} = {declared:.4g}, and a drawn record has {found:.4g}"
@@ -435,10 +424,8 @@ def attained_epsilon(subject: Subject) -> Finding:
     steep = float(lp_norm(gradients, dual_exponent(constants.norm)).max()) / constants.lipschitz
     if constants.status != "nominal" and steep > most:
         said += f"a gradient of the two records is {steep:.3g} times the Lipschitz constant: they are not admissible"
-    elif apart.min() < 1.0 - ATTAINED_TOLERANCE:
-        said += f"the gradients of the two records differ by as little as {apart.min():.3g} of what is declared"
-    elif apart.max() > most:
-        said += f"the gradients of the two records differ by {apart.max():.3g} times what is declared"
+    elif apart.min() < 1.0 - ATTAINED_TOLERANCE or apart.max() > most:
+        said += f"the gradients of the two records differ by {apart.min():.3g} to {apart.max():.3g} of what is declared"
     elif not subject.no_neighbours and abs((ratio := _least_ratio(subject, pair)) - 1.0) > ATTAINED_TOLERANCE:
         said += f"the two records change a release by {ratio:.3g} of what is declared"
     else:
@@ -491,18 +478,14 @@ def longest(plan_at: PlanAt, length: tuple[int, int] = LENGTH) -> tuple[Subject,
 
 @dataclass(frozen=True)
 class Ends:
-    """Start and end of a long run: mean risks up to a constant, and whether they rise by more than next to nothing.
-
-    Where the minimum is known: the ``gap`` to it at the start, what is ``left`` of it, and the standard ``error`` of
-    that.
-    """
+    """Start and end of a long run: mean risks up to a constant. The last three are known where the minimum is."""
 
     start: float
     end: float
-    rises: bool
-    gap: float = math.nan
-    left: float = math.nan
-    error: float = 0.0
+    rises: bool  # by more than next to nothing
+    gap: float = math.nan  # to the minimum at the start
+    left: float = math.nan  # share of it
+    error: float = 0.0  # standard error of that share
 
 
 def ends(subject: Subject) -> Ends:

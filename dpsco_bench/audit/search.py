@@ -42,8 +42,7 @@ NEIGHBOURS = 12  # domain records that are tried in one place
 REACH = 1e4  # noise that steers a run, in units of the calibrated one
 ROUNDS = 5  # steered runs, each in the direction of the largest change that the one before found
 ROUNDING, OFFSET = 1e-9, 1e6  # tolerances of a value and of the sensitivity: the part of it that counts
-_SIGNS = np.where(np.arange(REPLICATES) % 2 == 0, 1.0, -1.0)[:, None]
-"""Every other replicate is steered the opposite way."""
+_SIGNS = np.where(np.arange(REPLICATES) % 2 == 0, 1.0, -1.0)[:, None]  # every other replicate is steered the other way
 Values = dict[str, np.ndarray]  # values that a run passed to each query, ``(steps, R, k)``
 FALSE_ALARM = 1e-7  # probability with which the noise of an honest run is called too small
 BY_KIND = TreeQuery | PureTreeQuery | DrawQuery | ObjectiveQuery | NoisyMinimumQuery | CoveringQuery
@@ -97,8 +96,7 @@ def search(
     ``everywhere`` every record is replaced once besides.
     """
     domain = subject.problem.domain_records(max(DOMAIN_RECORDS, neighbours), subject.seed)
-    found = Found({query.name: 0.0 for query in searched(subject)})
-    recorded = subject.run(Recorder)
+    found, recorded = Found({query.name: 0.0 for query in searched(subject)}), subject.run(Recorder)
     for position in range(subject.data.n if everywhere else 0):
         _try(found, subject, recorded, position, [replaced(subject.data, position, domain, position % domain.n)])
     tried = Data(neighbours, domain.features[:neighbours], domain.labels[:neighbours])
@@ -160,10 +158,9 @@ def _largest_change(query: Query, values: np.ndarray) -> tuple[float, np.ndarray
 
 
 def searched(subject: Subject) -> list[Query]:
-    """List the queries whose changes are compared with what they declare.
+    """List the queries whose changes are compared with what they declare: covering noise hides no data.
 
-    Covering noise hides a solver's error, not data. Of batches drawn with replacement the sensitivity is that of a
-    record which a batch holds once, and only that is looked at.
+    Of batches drawn with replacement the sensitivity is that of a record which a batch holds once (see `_drawn`).
     """
     left_out = CoveringQuery, WithReplacement
     return [q for q in subject.plan.queries if not isinstance(q, left_out) and not isinstance(q.records, left_out)]
@@ -280,8 +277,7 @@ class Comparing(Recorder):
             self._randomness(query, step) if isinstance(query, DrawQuery) else self.transcript.noises[name].get(step)
         )
         own, kinds = (np.asarray(a, dtype=np.float64) for a in (released, plain.answer(given, drawn)))
-        near = own.shape == kinds.shape and np.allclose(own, kinds, ROUNDING, ROUNDING * self.scales[name], True)
-        if not near:
+        if own.shape != kinds.shape or not np.allclose(own, kinds, ROUNDING, ROUNDING * self.scales[name], True):
             said = f"release {step} is not what a {type(plain).__name__} answers with the noise drawn"
             self.wrong.setdefault(name, said)
         return released
@@ -290,13 +286,14 @@ class Comparing(Recorder):
 def compare_releases(query: Query, subject: Subject, mechanism: Comparing) -> tuple[str, str]:
     """Compare a query's releases with those of its kind: what is wrong, else what was compared, empty for nothing."""
     name, plain, transcript = query.name, mechanism.plain[query.name], mechanism.transcript
-    wrong = mechanism.wrong.get(name, "")
+    if name in mechanism.wrong:
+        return mechanism.wrong[name], ""
     if query.contribution < 0.5 * query.sensitivity * (1.0 - ROUNDING):
-        wrong = wrong or f"contribution is {query.contribution:.4g}, less than half of the sensitivity"
+        return f"contribution is {query.contribution:.4g}, less than half of the sensitivity", ""
     if query.is_normal and SHAPES[query.law](*query.law_parameters) != (2.0, 2):
-        wrong = wrong or f"is_normal is True, and the law is {query.law}"
-    if wrong or name in mechanism.unseen:
-        return wrong, ""
+        return f"is_normal is True, and the law is {query.law}", ""
+    if name in mechanism.unseen:
+        return "", ""
     if not transcript.noises[name]:
         return "", "draws of its kind" if isinstance(plain, DrawQuery) else ""
     own = isinstance(query.records, Full | Disjoint) and not isinstance(plain, BY_KIND)

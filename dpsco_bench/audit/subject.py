@@ -23,8 +23,7 @@ from dpsco_bench.rng.streams import Stream, stream_key
 
 REPLICATES = 8
 MANY, MANY_SLOW, MANY_WORK = 1024, 512, 1 << 22
-"""Replicates where noise is measured; fewer where one is solved or drawn by itself, and where their work, in gradients
-and releases of coordinates, would be more."""
+"""Replicates where noise is measured; fewer where each is solved or drawn, or their gradients and values are more."""
 SPREADS = (0.3, 1.0, 3.0)  # distances of points from the start, in units of the domain's radius, or of 1
 Finding = tuple[bool | None, str]  # outcome of a check, None where it has nothing to say, and what it saw
 Factory = Callable[..., Mechanism]

@@ -18,13 +18,9 @@ from dpsco_bench.execution.timing import Machine, machine
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.registry import Registry, papers
 
-GOAL_NS, GOAL_WIDTH = 600.0, 128
-"""G8: most nanoseconds of a sequential step of all replicates, and its dimension."""
-ROUNDS = 3
-NUMBERS = 1 << 29
-"""Most coordinates that the steps of a run on a core move."""
-NO_DEVICE = "no device: emulated"
-"""Remark of rows made over an emulation, whose times say nothing of a card."""
+GOAL_NS, GOAL_WIDTH = 600.0, 128  # G8: most nanoseconds of a sequential step of all replicates, and its dimension
+NUMBERS = 1 << 29  # most coordinates that the steps of a run on a core move
+NO_DEVICE = "no device: emulated"  # remark of rows made over an emulation, whose times say nothing of a card
 TITLES = {"G8": "a sequential step on the card", "crossover": "the card against one core, by R d"}
 PROBES: Registry[CardProbe] = Registry("card probe", "bench", core="bench")
 """Cases that `dpsco bench --gpu` times, as ``<paper>.<name>``; papers add theirs in their ``bench``."""
@@ -51,29 +47,21 @@ class CardProbe(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Sizes to be timed.
+    """Sizes to be timed."""
 
-    Attributes
-    ----------
-    lengths : records of the short and the long run, whose difference is the time of the steps between them
-    goal_rows : replicates of G8
-    sizes : replicates and dimension of the crossover
-    """
-
-    lengths: tuple[int, int]
-    goal_rows: tuple[int, ...]
-    sizes: tuple[tuple[int, int], ...]
+    lengths: tuple[int, int]  # records of a short and a long run; their difference is the time of the steps between
+    goal_rows: tuple[int, ...]  # replicates of G8
+    sizes: tuple[tuple[int, int], ...]  # replicates and dimension of the crossover
 
 
 FULL = Work((128, 512), (64, 256, 1000), SIZES)
 QUICK = Work((64, 192), (256,), SIZES[1::3])
-TOUCHED = Work((3, 4), (2,), ((2, 3), (3, 3)))
-"""Over an emulation: that everything runs."""
+TOUCHED = Work((3, 4), (2,), ((2, 3), (3, 3)))  # over an emulation: that everything runs
 
 
 def _sequential_step(probe: CardProbe, xp: Any, size: tuple[int, int], lengths: tuple[int, int]) -> float:
     """Nanoseconds of a step of all replicates by a fused run, ``size`` (R, d): from the least times of two lengths."""
-    short, long = (min(_seconds(probe, xp, n, *size) for _ in range(ROUNDS)) for n in lengths)
+    short, long = (min(_seconds(probe, xp, n, *size) for _ in range(3)) for n in lengths)
     return 1e9 * (long - short) / (lengths[1] ** 2 - lengths[0] ** 2)
 
 
@@ -82,16 +70,12 @@ def _seconds(probe: CardProbe, xp: Any, n: int, replicates: int, d: int) -> floa
     plan = cell.plan("none", 0)[1]
     objective = make_objective(cell, cell.draw_data(0, 0), (0, 0, 0, replicates), xp)
     mechanism = Mechanism(plan, {query.name: 0.3 for query in plan.queries}, "bench", 0, 0, replicates, xp)
-    _wait(xp)
+    wait = (lambda: None) if xp is np else xp.cuda.Device().synchronize
+    wait()
     start = time.perf_counter()
     call_run(cell.algorithm_entry, objective, plan, mechanism)
-    _wait(xp)
+    wait()
     return time.perf_counter() - start
-
-
-def _wait(xp: Any) -> None:
-    if xp is not np:
-        xp.cuda.Device().synchronize()
 
 
 def emulated(cupy: Any) -> bool:
@@ -132,8 +116,8 @@ def card_rows(cupy: Any, work: Work, deadline: float = float("inf")) -> Iterator
     """
     if not PROBES.names():
         raise InputError("papers", ", ".join(papers()) or "none", "one that registers a probe for the card")
+    sizes = [*(("G8", (rows, GOAL_WIDTH)) for rows in work.goal_rows), *(("crossover", size) for size in work.sizes)]
     for probe in map(PROBES.get, PROBES.names()):
-        sizes = [*(("G8", (rows, GOAL_WIDTH)) for rows in work.goal_rows), *(("crossover", s) for s in work.sizes)]
         yield from (_row(probe, cupy, id, size, work, deadline) for id, size in sizes)
 
 
@@ -155,21 +139,16 @@ def _row(probe: CardProbe, cupy: Any, id: str, size: tuple[int, int], work: Work
     cupy.get_default_memory_pool().free_all_blocks()
     ours = _sequential_step(probe, cupy, size, work.lengths)
     row = replace(row, peak_mb=peak_mb(cupy))
-    peer = GOAL_NS if judged else _sequential_step(probe, np, size, _on_a_core(work.lengths, size))
+    long = min(work.lengths[1], math.isqrt(NUMBERS // math.prod(size)))  # on a core rows come one after the other
+    peer = GOAL_NS if judged else _sequential_step(probe, np, size, (max(2, long // 4), long))
     if emulated(cupy):
         return replace(row, reason=NO_DEVICE)
     ratio = ours / peer if judged else peer / ours
     return replace(row, ours_ns=ours, peer_ns=peer, ratio=ratio, met=ratio <= 1.0 if judged else None)
 
 
-def _on_a_core(lengths: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
-    """Fewer steps where rows are many or wide: on a core they come one after the other."""
-    long = min(lengths[1], math.isqrt(NUMBERS // math.prod(size)))
-    return max(2, long // 4), long
-
-
 def crossing(rows: Sequence[CardRow]) -> str:
-    """From which R d on the card was the faster one, in words."""
+    """Say from which R d on the card was the faster one."""
     timed = [(row.replicates * row.d, row.ratio) for row in rows if row.id == "crossover" and row.ratio]
     if not timed:
         return "not measured"

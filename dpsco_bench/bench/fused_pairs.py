@@ -24,19 +24,13 @@ from dpsco_bench.problems.objective import Objective
 Size = tuple[int, int]
 SIZES: tuple[Size, ...] = ((12, 8), (64, 8), (64, 128), (512, 128))
 """Replicates and dimension. Against its reference implementation a method has no goal: a slow one would meet it."""
-NOISE_GOAL, WIDE = 2.0, 128
-"""In times of drawing all of its noise, from that dimension on."""
+NOISE_GOAL, WIDE = 2.0, 128  # in times of drawing all of its noise, from that dimension on
 BESIDE = "beside its noise a step reads a record, moves, projects and adds to a sum: more bytes than the noise has"
-REFERENCE, NOISE = "its reference implementation", ", noise"
-"""A peer, and how the name of a row against its noise ends."""
+REFERENCE, NOISE = "its reference implementation", ", noise"  # a peer, and the end of a row's name against its noise
 MOST_VALUES, MOST_STEPS = 1 << 23, 4096
-
-SCALE = 0.3
-"""Noise of every query, where nothing else is said."""
+SCALE = 0.3  # noise of every query, where nothing else is said
 STEP, RUN = "step of a replicate", "run of a replicate"
-
-CellOf = Callable[[int, int], Cell]
-"""(dimension, about how many steps) -> what is run."""
+CellOf = Callable[[int, int], Cell]  # (dimension, about how many steps) -> what is run
 
 
 def fused_cases(
@@ -53,25 +47,19 @@ def fused_cases(
 
     Parameters
     ----------
-    id : str, of the goal
     cells : mapping, how a row calls a method -> see `CellOf`
     sizes : sequence of (replicates, dimension); at the wide ones methods are set against their noise
     limits : mapping, of methods that spend their time on something else than `BESIDE` says -> on what
     noisy : collection of str, methods that draw noise in each step
-    scale : float, noise of every query
-    lazy : bool
-        Whether steps leave out noise that decides nothing. Drawing all of it is then not their work, and no goal.
+    lazy : bool, steps leave out noise that decides nothing. Drawing all of it is then not their work, and no goal.
     """
     for (method, cell_of), (replicates, d) in product(cells.items(), sizes):
         steps = max(64, min(MOST_STEPS, MOST_VALUES // (replicates * d)))
         name, given = f"{method}, R/d = {replicates}/{d}", (partial(cell_of, d, steps), replicates, scale, unit)
         yield BenchCase(id, name, REFERENCE, unit, AT_LEAST, None, partial(_pair, *given, REFERENCE))
         if method in noisy and d >= WIDE:
-            peer, limit = (
-                "drawing all of its noise" + ", most of which it leaves out" * lazy,
-                limits.get(method, BESIDE),
-            )
-            goal = None if lazy else NOISE_GOAL
+            peer = "drawing all of its noise" + ", most of which it leaves out" * lazy
+            goal, limit = None if lazy else NOISE_GOAL, limits.get(method, BESIDE)
             yield BenchCase(id, name + NOISE, peer, unit, AT_MOST, goal, partial(_pair, *given, NOISE), limit)
 
 
@@ -125,11 +113,6 @@ class TimedRun:
     def __call__(self, fused: bool) -> None:
         call_run(self.cell.algorithm_entry, self.objective(), self.plan, self.mechanism(), fused=fused)
 
-    def is_fused(self) -> bool:
-        """Check whether compiled steps run by default."""
-        algorithm = self.cell.algorithm_entry
-        return run_of(algorithm, self.objective(), self.plan, self.mechanism()) is not algorithm.run_function
-
     @cached_property
     def widths(self) -> dict[str, int]:
         """Numbers of a release of each query, of its reference implementation; Frank-Wolfe's has one a vertex."""
@@ -161,7 +144,8 @@ class _Widths(Mechanism):
 def _pair(cell: Callable[[], Cell], replicates: int, scale: float, unit: str, peer: str) -> Pair:
     """Set compiled runs against the reference implementation, or against drawing all noise."""
     run = TimedRun(cell(), replicates, scale)
-    if peer == REFERENCE and not run.is_fused():
+    entry = run.cell.algorithm_entry
+    if peer == REFERENCE and run_of(entry, run.objective(), run.plan, run.mechanism()) is entry.run_function:
         raise NotMeasurable("at this size its reference implementation runs")
     work = replicates * (run.steps if unit == STEP else 1)
     return Pair(lambda: run(True), (lambda: run(False)) if peer == REFERENCE else run.draw, work, work)

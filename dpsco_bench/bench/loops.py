@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,28 +24,18 @@ from dpsco_bench.problems.quadratic import DiagQuadratic
 
 Array = Any
 Draw = Callable[[int], np.ndarray]
-LEAST_BATCH = 8192
-"""R d from which the goals hold: below it Python's overhead per step is seen."""
+LEAST_BATCH = 8192  # R d from which the goals hold: below it Python's overhead per step is seen
 SIZES = ((256, 16), (64, 128), (256, 1024))
-DRAW_GOAL = 0.6
 JAX_GOALS = {"float32": 1.5, "float64": 3.0}
 SCRIPT_GOALS = ((64, 128, 10.0), (256, 128, 10.0), (16, 1024, 5.0), (256, 1024, 5.0))
 PASSES = "beside its noise a step is nine passes of NumPy over its arrays, which no cache near the core holds"
 SCRIPT = "a step of the script stays in the nearest cache; the passes of a batched one go to the next"
-DRAWS = 1 << 22
-"""Noise values of a run, about; most steps."""
-STEPS = 1024
+DRAWS, STEPS = 1 << 22, 1024  # noise values of a run, about, and most steps
 
 
 @dataclass(frozen=True)
 class SgdTask:
-    """One run of projected noisy SGD on `diag_quadratic`.
-
-    Attributes
-    ----------
-    replicates, d, steps : int, R, d, T
-    step, scale, radius : float, step size, noise standard deviation, radius of the ball projected on
-    """
+    """One run of projected noisy SGD on `diag_quadratic`."""
 
     replicates: int
     d: int
@@ -52,23 +43,19 @@ class SgdTask:
     dtype: str = "float64"
     n: int = 1000
     step: float = 0.1
-    scale: float = 0.1
-    radius: float = 1.0
+    scale: float = 0.1  # standard deviation of the noise
+    radius: float = 1.0  # of the ball that is projected on
 
     @property
     def draws(self) -> int:
-        """Noise values of a whole run."""
+        """Count the noise values of a whole run."""
         return self.steps * self.replicates * self.d
 
     def plan(self) -> Plan:
-        """One full-data Gaussian query per step."""
-        return make_plan(
-            GaussianQuery("gradient", 2.0 / self.n, self.steps, paper_scale=self.scale),
-            gradient_evaluations=self.n * self.steps,
-            steps=self.steps,
-            step=self.step,
-            radius=self.radius,
-        )
+        """Plan one full-data Gaussian query per step."""
+        query = GaussianQuery("gradient", 2.0 / self.n, self.steps, paper_scale=self.scale)
+        gradients = self.n * self.steps
+        return make_plan(query, gradient_evaluations=gradients, steps=self.steps, step=self.step, radius=self.radius)
 
     def problem(self) -> DiagQuadratic:
         """Make the oracle: curvatures from 1/4 to 1, started on the sphere of radius 1."""
@@ -76,26 +63,16 @@ class SgdTask:
 
 
 def batched_run(task: SgdTask) -> Array:
-    """Run all replicates at once through `Objective` and `Mechanism`; returns ``(R, d)``."""
+    """Take the projected noisy steps of all replicates at once through `Objective` and `Mechanism`; ``(R, d)``."""
     plan = task.plan()
     objective = Objective(task.problem(), Data(task.n), task.replicates, np, task.dtype)
     mechanism = Mechanism(plan, {"gradient": task.scale}, "bench", 0, 0, task.replicates, np, task.dtype)
-    return noisy_sgd(objective, plan, mechanism)
-
-
-def noisy_sgd(objective: Objective, plan: Plan, mechanism: Mechanism) -> Array:
-    """Projected noisy gradient steps on iterates ``(R, d)``; returns the last iterate."""
     x = objective.start
     for t in range(plan.steps):
-        gradient = mechanism.release("gradient", objective.mean_gradient(x), t)
-        x = project(x - plan.step * gradient, plan.radius)
+        x = x - plan.step * mechanism.release("gradient", objective.mean_gradient(x), t)
+        x = x * (plan.radius / np.maximum(row_norm(x), plan.radius))
         objective.observe(x)
     return x
-
-
-def project(x: Array, radius: float) -> Array:
-    """Euclidean projection of the rows on the ball around the origin."""
-    return x * (radius / np.maximum(row_norm(x), radius))
 
 
 def _jax_run(task: SgdTask) -> Callable[[], Array]:
@@ -127,7 +104,7 @@ def draw_only(task: SgdTask, generator: np.random.Generator) -> None:
 
 
 def single_run(task: SgdTask, curvature: np.ndarray, start: np.ndarray, draw: Draw) -> np.ndarray:
-    """One replicate as a careful script runs it: no batching, no bookkeeping, the cheapest NumPy calls."""
+    """Run one replicate as a careful script does: no batching, no bookkeeping, the cheapest NumPy calls."""
     x = start
     for t in range(task.steps):
         x = x - task.step * (curvature * x + task.scale * draw(t))
@@ -147,7 +124,7 @@ def draw_cases() -> Iterator[BenchCase]:
     """G2: float64 state; the goal holds from ``R d = 8192`` on."""
     for replicates, d in SIZES:
         case, peer = f"noisy SGD, float64, R/d = {replicates}/{d}", "drawing its noise with standard_normal"
-        goal, build = DRAW_GOAL if replicates * d >= LEAST_BATCH else None, partial(_draw_pair, task(replicates, d))
+        goal, build = 0.6 if replicates * d >= LEAST_BATCH else None, partial(_draw_pair, task(replicates, d))
         yield BenchCase("G2", case, peer, "draw", AT_MOST, goal, build, PASSES)
 
 
@@ -159,11 +136,10 @@ def _draw_pair(task: SgdTask) -> Pair:
 @goal("G3", "batched noisy SGD against JAX")
 def jax_cases() -> Iterator[BenchCase]:
     """G3: both precisions; the compilation is outside the clock."""
-    for replicates, d in SIZES:
-        for dtype, least in JAX_GOALS.items():
-            case, goal = f"noisy SGD, {dtype}, R/d = {replicates}/{d}", least if replicates * d >= LEAST_BATCH else None
-            build = partial(_jax_pair, task(replicates, d, dtype))
-            yield BenchCase("G3", case, "JAX vmap + scan", "draw", AT_LEAST, goal, build, PASSES)
+    for (replicates, d), (dtype, least) in product(SIZES, JAX_GOALS.items()):
+        case, goal = f"noisy SGD, {dtype}, R/d = {replicates}/{d}", least if replicates * d >= LEAST_BATCH else None
+        build = partial(_jax_pair, task(replicates, d, dtype))
+        yield BenchCase("G3", case, "JAX vmap + scan", "draw", AT_LEAST, goal, build, PASSES)
 
 
 def _jax_pair(task: SgdTask) -> Pair:

@@ -21,7 +21,6 @@ import numpy as np
 from dpsco_bench.registry import Registry
 
 AT_MOST, AT_LEAST = "at most", "at least"
-
 Task = Callable[[], object]
 FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-fopenmp-simd", "-shared", "-fPIC")
 GOALS: Registry[Goal] = Registry("benchmark", "bench", core="bench")
@@ -33,12 +32,7 @@ class NotMeasurable(Exception):
 
 @dataclass(frozen=True)
 class Pair:
-    """Comparison of two tasks, and how much work each call of them does.
-
-    Attributes
-    ----------
-    ours, peer : callable, warm: whatever they compile or allocate once has happened
-    """
+    """Two warm tasks, which have compiled and allocated what they need, and how much work each call of them does."""
 
     ours: Task
     peer: Task
@@ -48,14 +42,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class BenchCase:
-    """One line of the suite.
-
-    Attributes
-    ----------
-    build : callable, makes the pair; raises `NotMeasurable` where it cannot
-    limit : str, what the time goes to: said where the goal is missed
-    untimed : str, why it is not measured, where that is known before it is built; else empty
-    """
+    """One line of the suite."""
 
     id: str
     case: str
@@ -63,9 +50,9 @@ class BenchCase:
     unit: str
     sense: str
     goal: float | None
-    build: Callable[[], Pair]
-    limit: str = ""
-    untimed: str = ""
+    build: Callable[[], Pair]  # raises `NotMeasurable` where it cannot
+    limit: str = ""  # what the time goes to: said where the goal is missed
+    untimed: str = ""  # why it is not measured, where that is known before it is built
 
 
 class Effort(NamedTuple):
@@ -80,31 +67,21 @@ FULL, QUICK = Effort(40, 0.01), Effort(8, 0.004)
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """Measurements of a case.
-
-    Attributes
-    ----------
-    id, case, peer, unit, sense, goal : as of `BenchCase`
-    ratio, met : None where nothing was measured; ``met`` without a goal too
-    ours_ns, peer_ns : least times per unit
-    ratio_median : median of the rounds' ratios, beside ``ratio`` a measure of disturbance
-    reason : why nothing was measured, else empty
-    limit : of the case, where its goal is missed; else empty
-    """
+    """Measurements of a case (`BenchCase`); numbers are None where nothing was measured."""
 
     id: str
     case: str
     ratio: float | None = None
     goal: float | None = None
-    met: bool | None = None
+    met: bool | None = None  # None without a goal too
     sense: str
     peer: str
     unit: str
-    ours_ns: float | None = None
+    ours_ns: float | None = None  # least times per unit
     peer_ns: float | None = None
-    ratio_median: float | None = None
-    reason: str = ""
-    limit: str = ""
+    ratio_median: float | None = None  # of the rounds' ratios: beside the ratio a measure of disturbance
+    reason: str = ""  # why nothing was measured
+    limit: str = ""  # of the case, where its goal is missed
 
 
 def measure(case: BenchCase, effort: Effort) -> Row:
@@ -137,7 +114,7 @@ def _ratio(case: BenchCase, ours: float, peer: float) -> float:
 
 
 def _calls(task: Task, seconds: float) -> int:
-    """How many calls fill a sample; the first call only warms up."""
+    """Count the calls that fill a sample; the first one only warms up."""
     task()
     return max(1, round(seconds / max(_seconds(task, 1), 1e-9)))
 
@@ -149,18 +126,20 @@ def _seconds(task: Task, calls: int) -> float:
     return (time.process_time() - start) / calls
 
 
-@dataclass(frozen=True)
-class Goal:
+Cases = Callable[[], Iterable[BenchCase]]
+
+
+class Goal(NamedTuple):
     """A goal of the suite: its name in words, and what makes its cases."""
 
     title: str
-    cases: Callable[[], Iterable[BenchCase]]
+    cases: Cases
 
 
-def goal(id: str, title: str) -> Callable[[Callable[[], Iterable[BenchCase]]], Callable[[], Iterable[BenchCase]]]:
+def goal(id: str, title: str) -> Callable[[Cases], Cases]:
     """Register a function that makes the cases of a goal (used as a decorator)."""
 
-    def register(cases: Callable[[], Iterable[BenchCase]]) -> Callable[[], Iterable[BenchCase]]:
+    def register(cases: Cases) -> Cases:
         GOALS.add(id, Goal(title, cases), cases.__module__)
         return cases
 
@@ -182,16 +161,14 @@ def library(source: Path) -> ctypes.CDLL:
 
 
 def compiler_version() -> str:
-    """First line of what the C compiler says of itself; empty without one."""
-    compiler = shutil.which("cc")
-    if compiler is None:
+    """Return the first line of what the C compiler says of itself; empty without one."""
+    if (compiler := shutil.which("cc")) is None:
         return ""
-    told = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
-    return told.strip().partition("\n")[0]
+    return subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout.strip().partition("\n")[0]
 
 
 def pointer(array: np.ndarray | None) -> ctypes.c_void_p:
-    """Where an array begins; a null pointer for None."""
+    """Point to where an array begins; a null pointer for None."""
     return ctypes.c_void_p(None if array is None else array.ctypes.data)
 
 
@@ -209,10 +186,9 @@ def import_jax() -> Any:
 
 
 def double_precision(jax: Any, dtype: str) -> Any:
-    """Context in which 64-bit types exist if ``dtype`` is one."""
-    if hasattr(jax, "enable_x64"):
-        return jax.enable_x64(dtype == "float64")
-    return importlib.import_module("jax.experimental").enable_x64(dtype == "float64")
+    """Make a context in which 64-bit types exist if ``dtype`` is one."""
+    place = jax if hasattr(jax, "enable_x64") else importlib.import_module("jax.experimental")
+    return place.enable_x64(dtype == "float64")
 
 
 def import_torch() -> Any:

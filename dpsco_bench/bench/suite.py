@@ -19,12 +19,11 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.timing import Machine, machine
 from dpsco_bench.fused.compiled import available
 
-PEERS = ("numba", "jax", "jaxlib", "torch")
-"""Packages whose code rows compare, beside NumPy's."""
+PEERS = ("numba", "jax", "jaxlib", "torch")  # packages whose code rows compare, beside NumPy's
 
 
 def selected(only: Sequence[str]) -> list[str]:
-    """Ids to measure, in the suite's order; all of them for none. Raises InputError for an unknown id."""
+    """List the ids to measure, in the suite's order; all of them for none. Raises InputError for an unknown id."""
     for name in only:
         if name not in GOALS.names():
             raise InputError("only", name, "one of " + ", ".join(GOALS.names()))

@@ -93,13 +93,8 @@ class Search(Entrant):
 class Instance(Record):
     """A common instance.
 
-    Attributes
-    ----------
-    without_privacy : Entrant or None
-        A method run without noise that is (near) the optimum without privacy, where that has a positive risk: the
-        sample's minimiser under the population's risk. None where the risk is the sample's own, whose minimum is 0.
-    runs_to : mapping of str to mapping of str to int
-        Profile -> method -> the n to which it runs here whatever it takes: its run alone decides a point.
+    ``without_privacy`` is run without noise and is (near) the optimum without privacy, where that has a positive risk:
+    the sample's minimiser under the population's risk. None where the risk is the sample's own, whose minimum is 0.
     """
 
     id: str
@@ -113,6 +108,7 @@ class Instance(Record):
     without_privacy: Entrant | None = None
     lower_bound: str = ""  # formula that every private method respects, up to constants
     runs_to: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Profile -> method -> the n to which it runs here whatever it takes: its run alone decides a point."""
     note: str = ""
 
 
@@ -126,18 +122,12 @@ class GridPoint(NamedTuple):
 
 @dataclass(frozen=True)
 class Board(Record):
-    """A leaderboard.
+    """A leaderboard; mappings are from profiles.
 
-    Attributes
-    ----------
-    grids : mapping of str to list
-        Profile -> blocks ``{n: [...], d: [...], epsilon: [...]}``; a block's points are all combinations.
-    most_seconds : mapping of str to float, per profile: a cell predicted to take longer is left out, and shown as such
-    most_seconds_at_smallest_n : mapping of str to float
-        The same at the smallest n of an instance: of what runs nowhere on it, nothing is known.
-    quadratic_to : mapping of str to int
-        Per profile the largest n at which a method runs whose rounds or gradients are of order n^2 (`is_quadratic`),
-        unless it is quick; no limit for profiles without an entry.
+    A grid has blocks ``{n: [...], d: [...], epsilon: [...]}``, whose points are all combinations. A cell that is
+    predicted to take more than ``most_seconds`` is left out, and shown as such; at the smallest n of an instance the
+    limit is another one: of what runs nowhere on it, nothing is known. Methods whose rounds or gradients are of order
+    n^2 (`is_quadratic`) run up to ``quadratic_to``, if it is given, unless they are quick.
     """
 
     id: str
@@ -169,14 +159,11 @@ class Board(Record):
     def entrants(self, instance: Instance) -> list[tuple[str, str, Entrant]]:
         """List (calibration, name, method) of all that an instance runs at each of its points."""
         shared = {(search, number) for _, search, number, _ in self.shared(instance)}
-        searched = [
-            (CALIBRATION, f"{search.name}{SEARCH_MARK}{number}", setting)
-            for search in instance.searches
-            for number, setting in enumerate(search.settings)
-            if (search.name, number) not in shared
-        ]
-        silent = [(SILENT, REFERENCE, instance.without_privacy)] if instance.without_privacy else []
-        return [*((CALIBRATION, one.name, one) for one in self.methods), *searched, *silent]
+        found: list[tuple[str, str, Entrant]] = [(CALIBRATION, one.name, one) for one in self.methods]
+        for search in instance.searches:
+            own = [(k, one) for k, one in enumerate(search.settings) if (search.name, k) not in shared]
+            found += [(CALIBRATION, f"{search.name}{SEARCH_MARK}{k}", one) for k, one in own]
+        return found + ([(SILENT, REFERENCE, instance.without_privacy)] if instance.without_privacy else [])
 
     def points(self, instance: Instance, profile: str) -> list[GridPoint]:
         """List the distinct (n, d, epsilon) of an instance in a profile, in the order of its blocks."""
@@ -197,28 +184,24 @@ def load_board(id: str) -> Board:
     """Read a board that ships, without methods and bounds of papers that are not installed."""
     name = id.removeprefix(PREFIX)
     board = parse_board(read_shipped(conf_dir() / "leaderboard" / f"{name}.yaml"), name)
-    kept = [one for one in board.methods if not _is_absent(one)]
-    return replace(board, methods=kept, instances=[_but_for_absent(one) for one in board.instances])
+
+    def absent(method: Entrant) -> bool:
+        return bool(absent_paper(method.algorithm, of=ALGORITHMS, left_out="methods of the board"))
+
+    methods, instances = [one for one in board.methods if not absent(one)], []
+    for one in board.instances:
+        searches = [search for search in one.searches if not absent(search)]
+        reference = None if one.without_privacy and absent(one.without_privacy) else one.without_privacy
+        unbounded = absent_paper(one.lower_bound, of=BOUNDS, left_out="a lower bound of the board")
+        bound = "" if unbounded else one.lower_bound
+        instances.append(replace(one, searches=searches, without_privacy=reference, lower_bound=bound))
+    return replace(board, methods=methods, instances=instances)
 
 
 def shipped_instances(problem: str = "") -> list[Instance]:
     """List the instances of the boards that ship, of all problems or of one."""
     found = (one for id in board_ids() for one in load_board(id).instances)
     return [one for one in found if problem in ("", one.problem)]
-
-
-def _but_for_absent(one: Instance) -> Instance:
-    unbounded = absent_paper(one.lower_bound, of=BOUNDS, left_out="a lower bound of the board")
-    return replace(
-        one,
-        searches=[search for search in one.searches if not _is_absent(search)],
-        without_privacy=None if one.without_privacy and _is_absent(one.without_privacy) else one.without_privacy,
-        lower_bound="" if unbounded else one.lower_bound,
-    )
-
-
-def _is_absent(method: Entrant) -> bool:
-    return bool(absent_paper(method.algorithm, of=ALGORITHMS, left_out="methods of the board"))
 
 
 def own_boards(files: Sequence[str | Path]) -> dict[str, Board]:
@@ -245,11 +228,9 @@ def contestants() -> list[Entrant]:
     """List every method: those of the boards that ship, as they have them, and all others that are registered."""
     found = {method.name: method for id in board_ids() for method in load_board(id).methods}
     known = {method.algorithm for method in found.values()}
-    for id in list_algorithms():
-        if id not in known:
-            method = Entrant(algorithm=id)
-            method = replace(method, label=id) if method.name in found else method
-            found[method.name] = method
+    for method in (Entrant(algorithm=id) for id in list_algorithms() if id not in known):
+        method = replace(method, label=method.algorithm) if method.name in found else method
+        found[method.name] = method
     return list(found.values())
 
 
@@ -313,24 +294,22 @@ def _check(board: Board) -> None:
             raise InputError(f"{where}: {key}", names, "distinct names, at least one")
     if not 0 < board.delta < 1:
         raise InputError(f"{where}: delta", board.delta, "in (0, 1)")
-    for key in (*INTEGERS, *LIMITS):
-        for number in getattr(board, key).values():
-            if key in INTEGERS:
-                checked_count(f"{where}: {key}", number)
-            elif not number > 0:
-                raise InputError(f"{where}: {key}", number, "a number > 0")
+    for key, number in [(name, own) for name in (*INTEGERS, *LIMITS) for own in getattr(board, name).values()]:
+        if key in INTEGERS:
+            checked_count(f"{where}: {key}", number)
+        elif not number > 0:
+            raise InputError(f"{where}: {key}", number, "a number > 0")
     for profile, key in product(board.grids, (*COUNTS, *LIMITS)):
         if profile not in getattr(board, key):
             raise InputError(f"{where}: {key}", profile, "given for every grid's profile")
     for instance in board.instances:
-        here = f"{where}, {instance.id}"
-        further = [(profile, name, n) for profile, to in instance.runs_to.items() for name, n in to.items()]
-        for profile, name, n in further:
+        here, named = f"{where}, {instance.id}", [("excluded", name) for name in instance.excluded]
+        for profile, name, n in [(at, *own) for at, to in instance.runs_to.items() for own in to.items()]:
             checked_count(f"{here}: runs_to, {profile}: {name}", n)
-        for key, named in (("excluded", instance.excluded), ("runs_to", [name for _, name, _ in further])):
-            for name in named:
-                if name not in methods:
-                    raise InputError(f"{here}: {key}", name, "a method of the board")
+            named.append(("runs_to", name))
+        for key, name in named:
+            if name not in methods:
+                raise InputError(f"{here}: {key}", name, "a method of the board")
         for profile, blocks in {**board.grids, **instance.grids}.items():
             for block in blocks:
                 _check_block(block, f"{here}, grid of {profile}")
@@ -343,9 +322,8 @@ def _check_block(block: Any, where: str) -> None:
         numbers = isinstance(values, list) and all(isinstance(v, int | float) and v is not True for v in values)
         if not numbers or not values or sorted(set(values)) != values or not 0 < values[0] <= values[-1] < math.inf:
             raise InputError(f"{where}: {key}", values, "increasing numbers > 0")
-        if key != "epsilon":
-            for value in values:
-                checked_count(f"{where}: {key}", value)
+        for value in values if key != "epsilon" else ():
+            checked_count(f"{where}: {key}", value)
 
 
 def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = None) -> list[BoardEntry]:
@@ -448,10 +426,9 @@ def _check_method(method: Entrant, where: str) -> None:
 
 def _variant(entrant: Entrant) -> str | None:
     """Find the variant that is named, or that of the accounted calibration; None for a method that has none."""
-    variant = entrant.variant
     with suppress(Refusal):  # a method without an accounted variant is refused when it is planned
-        variant = variant or get_algorithm(entrant.algorithm).variant_for(CALIBRATION)
-    return variant
+        return entrant.variant or get_algorithm(entrant.algorithm).variant_for(CALIBRATION)
+    return None
 
 
 def _part(instance: Instance, name: str) -> str:

@@ -85,7 +85,7 @@ class Contest(Record):
         grid = {"n": [self.n], "d": [self.d], "epsilon": [self.epsilon]}
         every: dict[str, Any] = {"grids": [grid], "replicates": self.replicates, "data_sets": self.data_sets}
         every |= dict.fromkeys(boards.LIMITS, math.inf)
-        by_profile: dict[str, Any] = {key: {PROFILE: value} for key, value in every.items()}
+        by_profile = {key: {PROFILE: value} for key, value in every.items()}
         return Board(ID, "Which method?", self.delta, contestants(), [instance], **by_profile)
 
 
@@ -99,17 +99,15 @@ def make_point(keys: Options, data_root: str = "data") -> Contest:
     cls = problem_class(str(keys["problem"]))
     found, options = _sorted(cls, keys)
     entry = boards.problem_at(cls.name, found.get("d"), options, data_root)
-    found.setdefault("n", entry.records if cls.file_options else None)
-    if found["n"] is None and cls.file_options:
-        raise InputError("path", "missing", "given: a CSV, TSV, Parquet or LIBSVM file; or n and d, with --twin")
-    if found["n"] is None:
-        raise InputError("n", "missing", "given, an integer >= 1")
+    if found.setdefault("n", entry.records if cls.file_options else None) is None:
+        file = "given: a CSV, TSV, Parquet or LIBSVM file; or n and d, with --twin"
+        key, allowed = ("path", file) if cls.file_options else ("n", "given, an integer >= 1")
+        raise InputError(key, "missing", allowed)
     found |= {key: checked_count(key, found[key]) for key in ("n", *COUNTS) if key in found}
     point = Contest(problem=cls.name, options=options, **found)
     check_data_sets(cls.name, point.data_sets)
     entry.check_records(point.n)
-    numbers = (point.n, point.epsilon, point.delta, point.d)
-    request.check_sampled(Cell("", point.problem, *numbers, problem_options=options))
+    request.check_sampled(Cell("", cls.name, point.n, point.epsilon, point.delta, point.d, problem_options=options))
     return replace(point, d=entry.dimension, epsilon=float(point.epsilon), delta=float(point.delta))
 
 
@@ -239,33 +237,15 @@ class Chosen(Ranked):
 class Choice(Tabled, Standing):
     """The ranking of all methods at a point.
 
-    Attributes
-    ----------
-    risk_kind : str, ``excess empirical`` or ``excess population``
-    methods : tuple of Chosen, the least risk first
-    best : Chosen or None
-        The method of least risk whose privacy is proven; None where none does better than the starting point.
-    trivial : float, risk of the starting point
-    without_privacy : Reference
-        Mean risk without noise and its interval: 0 where the risk is the sample's own.
-    lower_bound : float or None
-        Order of a risk that no private method can fall below, cut at the starting point's; None where none is known.
-    bound : str, its formula and where it is from
-    held_out : mapping, of ``trivial``, the starting point, and ``without_privacy``, the minimiser; empty without any
-    tied : tuple of str
-        Methods that cannot be told apart from the best, the best first; the starting point is ``trivial solution``.
-    margin : float
-        How much lower the least risk is than the next, as a share of it.
-    margin_ci : pair of float, its interval
-    warnings : tuple of str, what every run here says: what was computed from the data, or is declared only
-    rows : pyarrow.Table, one row per (method, replicate)
+    Its other fields are those of `Standing`. ``best`` is the method of least risk whose privacy is proven; None where
+    none does better than the starting point.
     """
 
-    methods: tuple[Chosen, ...]
+    methods: tuple[Chosen, ...]  # the least risk first
     point: Contest
-    bound: str
-    warnings: tuple[str, ...]
-    rows: pa.Table = field(repr=False, compare=False)
+    bound: str  # formula of the lower bound, and where it is from
+    warnings: tuple[str, ...]  # what every run here says: what was computed from the data, or is declared only
+    rows: pa.Table = field(repr=False, compare=False)  # one row per (method, replicate)
 
     def to_json(self) -> Plain:
         kind = NO_BOUND if self.lower_bound is None else ORDER_ONLY
@@ -334,22 +314,21 @@ class Choice(Tabled, Standing):
     @property
     def own(self) -> list[str]:
         """Say in a line where each method of a plug-in stands."""
-        ranked = self.order
+        ranked, found = self.order, []
         places = {method.method: place for place, method in enumerate(ranked, start=1)}
-        items, found = list[Chosen | Unrun]([*self.methods, *self.refused]), []
-        for item in items:
-            if get_algorithm(item.algorithm).module.startswith(PLUGIN):
-                stands = f"place {places.get(item.method)} of {len(ranked)} of proven privacy"
-                if isinstance(item, Unrun):
-                    stands = f"did not run: {item.reason}"
-                elif not item.ranked:
-                    stands = "cannot win: its privacy is not proven"
-                elif item.tied:
-                    stands += ", the best" if len(self.tied) == 1 else ", tied for the least risk"
-                elif ranked[0].risk > 0:
-                    left = f"left the race after {item.dropped} replicates" if item.dropped else stands
-                    stands = f"{left}, {item.risk / ranked[0].risk:.3g} times the least risk"
-                found.append(f"{item.algorithm}: {stands}.")
+        items: list[Chosen | Unrun] = [*self.methods, *self.refused]
+        for item in (item for item in items if get_algorithm(item.algorithm).module.startswith(PLUGIN)):
+            stands = f"place {places.get(item.method)} of {len(ranked)} of proven privacy"
+            if isinstance(item, Unrun):
+                stands = f"did not run: {item.reason}"
+            elif not item.ranked:
+                stands = "cannot win: its privacy is not proven"
+            elif item.tied:
+                stands += ", the best" if len(self.tied) == 1 else ", tied for the least risk"
+            elif ranked[0].risk > 0:
+                left = f"left the race after {item.dropped} replicates" if item.dropped else stands
+                stands = f"{left}, {item.risk / ranked[0].risk:.3g} times the least risk"
+            found.append(f"{item.algorithm}: {stands}.")
         return found
 
 
@@ -433,12 +412,12 @@ def choose(
         given = {"problem": problem, "n": n, "d": d, "epsilon": epsilon, "delta": delta, **options}
         given |= {"replicates": replicates, "data_sets": data_sets}
         keys = unboxed({key: value for key, value in given.items() if value is not None})
-        how = unboxed({"seed": seed, "limit": limit})
-        settings = Settings(seed=how["seed"], data_root=str(data_root), plugins=tuple(map(str, plugins)))
+        seed, limit = unboxed({"seed": seed, "limit": limit}).values()
+        settings = Settings(seed=seed, data_root=str(data_root), plugins=tuple(map(str, plugins)))
         point = make_point(keys, settings.data_root)
         point = twin_of(point, settings.data_root) if twin else point
-        place = Path(store) if store else Path(stack.enter_context(TemporaryDirectory()))
-        return choose_at(point, settings, Measured(Store(place)), how["limit"], cores, tell)
+        place = Path(store or stack.enter_context(TemporaryDirectory()))
+        return choose_at(point, settings, Measured(Store(place)), limit, cores, tell)
 
 
 def choose_at(
@@ -507,35 +486,29 @@ def _choice(point: Contest, settings: Settings, entry: BoardEntry, measured: Mea
     found["left_out"] = (*standing.left_out, *_lost(entry.jobs, measured, outcome))
     options = without_places(jobs[0].cells[0]).problem_options
     where = {key: found[key] for key in ("n", "d", "p", "epsilon", "delta")}
+    tables = [table.replace_schema_metadata(None) for job in jobs if (table := measured.load(job)[0]) is not None]
     chosen = Choice(
         **found,
         point=replace(point, options=options, seed=settings.seed, **where),
         bound=get_bound(bound).text if bound else NONE_STATED,
         warnings=tuple(warnings),
-        rows=join_blocks([], {}),
+        rows=pa.concat_tables(tables),
     )
-    return replace(chosen, rows=_rows(jobs, measured, chosen))
-
-
-def _rows(jobs: Sequence[Job], measured: Measured, found: Choice) -> pa.Table:
-    """Join the rows of all methods, with what was found in the metadata; no times."""
-    tables = [table for job in jobs if (table := measured.load(job)[0]) is not None]
-    methods = [{key: value for key, value in one.to_json().items() if key != "seconds"} for one in found.methods]
-    said = {**found.to_json(), "methods": methods}
-    rows = pa.concat_tables(table.replace_schema_metadata(None) for table in tables)
-    return join_blocks([rows], {"job": {"claim": ID, **vars(found.point), "key": found.key}, "choice": said})
+    methods = [{key: value for key, value in one.to_json().items() if key != "seconds"} for one in chosen.methods]
+    about = {"job": {"claim": ID, **vars(chosen.point), "key": chosen.key}}  # no times
+    rows = join_blocks([chosen.rows], {**about, "choice": {**chosen.to_json(), "methods": methods}})
+    return replace(chosen, rows=rows)
 
 
 def _lost(jobs: Sequence[Job], measured: Measured, outcome: Unfinished) -> list[Unrun]:
     """List the methods whose jobs were begun, or should have been, and gave nothing."""
     found = []
     for job in (job for job in jobs if job.part != boards.REFERENCE):
-        algorithm = job.cells[0].algorithm
-        if job.part in outcome.failed:
-            found.append(Unrun(job.part, algorithm, "failed", outcome.failed[job.part]))
-        elif job.part in outcome.stopped and not measured.has("run", job):
-            spent = outcome.stopped[job.part]
+        name, algorithm = job.part, job.cells[0].algorithm
+        if name in outcome.failed:
+            found.append(Unrun(name, algorithm, "failed", outcome.failed[name]))
+        elif name in outcome.stopped and not measured.has("run", job):
+            ended = f"ended after {duration(spent)}" if (spent := outcome.stopped[name]) else "not begun in time"
             known = f"; predicted to take {duration(sum(job.seconds))}"
-            reason = (f"ended after {duration(spent)}" if spent else "not begun in time") + known
-            found.append(Unrun(job.part, algorithm, "stopped", reason))
+            found.append(Unrun(name, algorithm, "stopped", ended + known))
     return found

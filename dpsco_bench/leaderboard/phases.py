@@ -32,14 +32,10 @@ COLOURS = ("#E69F00", "#CC79A7", "#009E73", "#56B4E9", "#0072B2", "#D55E00", "#F
 """Colours of the papers, in the order of their names."""
 OTHER_COLOUR, TRIVIAL_COLOUR = "#999999", "#bdbdbd"
 PALEST = 0.18  # share of its colour that a tile keeps where the margin is 0
-TIED = 0.45
-"""Largest share of its colour that the tile of a tie keeps: its margin is in doubt, and its text stands on hatches."""
-TILE_HEIGHT, MARGIN = 0.4, 0.15
-"""Inches: what a tile's name and the text below it need at least, and the margin beside the tiles."""
+TIED = 0.45  # largest share that the tile of a tie keeps: its margin is in doubt, and its text stands on hatches
+TILE_HEIGHT, MARGIN = 0.4, 0.15  # inches: least height of a tile, for its two texts, and margin beside the tiles
 MOST_LINES = 4  # lines of the name of an undecided region; what it would cost stands below
-LABEL_SIZE = 5.8  # points of the lines' labels, the longest of which has to fit beside the axis' own
-DARK, LUMINANCE = 0.45, (0.299, 0.587, 0.114)
-"""Luminance below which the text of a tile is white, and the weights of red, green and blue in it."""
+DARK, LUMINANCE = 0.45, (0.299, 0.587, 0.114)  # below it a tile's text is white; weights of red, green and blue
 WORDS = "The winner's name stands in its region; per cent: its mean risk against the runner-up's; paler: closer"
 CROSSES, STRIPES = ("xx", "#dcdcdc"), ("////", "#ffffff")
 """Hatches of undecided tiles and of ties, with their colours, on which texts stand; dots would make a page large."""
@@ -70,10 +66,8 @@ def board_figure(board: BoardResults) -> Figure:
     winners = {_paper(row) for row in board.points if not row.contenders} - {TRIVIAL}
     key = [Patch(color=_colour(paper), label=paper) for paper in sorted(winners)]
     key.append(Patch(color=TRIVIAL_COLOUR, label="no method beats the start"))
-    key += [
-        Patch(facecolor=face, edgecolor=edge, hatch=hatch, label=text, linewidth=0)
-        for hatch, edge, face, text in HATCHED
-    ]
+    for hatch, edge, face, text in HATCHED:
+        key.append(Patch(facecolor=face, edgecolor=edge, hatch=hatch, label=text, linewidth=0))
     panels = [phase_panel(instance.title, rows) for instance, rows in board.by_instance]
     return compose(panels, board_message(board), WORDS, key)
 
@@ -150,20 +144,24 @@ def _tiles(rows: Sequence[Standing]) -> Callable[[Axes], None]:
     columns, lines = sorted({row.n for row in rows}), lines_of(rows)
     alike = len({d for _, d in lines}) == 1
 
+    look: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4, "color": INK, "linespacing": 1.05}
+    look["bbox"] = {"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.8}
+
     def draw(axes: Axes) -> None:
         at = places_of(rows)
         for region in regions(at):
             for place in region:
                 _tile(axes, at[place], *place)
             _edge(axes, set(region))
-            _name(axes, name_text(at[region[0]]), *_middle(region))
+            (x, y), name = _middle(region), name_text(at[region[0]])
+            axes.text(x, y + 0.08, name, size=6 if name.count("\n") < 3 else 5, **look)  # the time below has room too
         axes.set_xlim(0, len(columns))
         axes.set_ylim(0, len(lines))
         axes.set_xticks([i + 0.5 for i in range(len(columns))], [plain(n) for n in columns])
         names = [plain(epsilon) if alike else f"{plain(epsilon)}, {d}" for epsilon, d in lines]
         axes.set_yticks([i + 0.5 for i in range(len(lines))], names)
         axes.tick_params(length=0)
-        axes.tick_params(axis="y", labelsize=LABEL_SIZE, pad=1.5)
+        axes.tick_params(axis="y", labelsize=5.8, pad=1.5)
         axes.grid(False)
         for spine in axes.spines.values():
             spine.set_visible(False)
@@ -176,24 +174,19 @@ def _tiles(rows: Sequence[Standing]) -> Callable[[Axes], None]:
 def _middle(places: Sequence[Tile]) -> tuple[float, float]:
     """Find where a region's name stands: in the middle of its longest line, the one nearest to the region's middle."""
     mean = sum(y for _, y in places) / len(places)
-    runs: list[list[Tile]] = []
+    runs: list[list[Tile]] = [[]]
     for x, y in sorted(places, key=lambda place: (place[1], place[0])):
-        if runs and runs[-1][-1] == (x - 1, y):
-            runs[-1].append((x, y))
-        else:
-            runs.append([(x, y)])
-    run = max(runs, key=lambda run: (len(run), -abs(run[0][1] - mean), -run[0][1]))
+        runs += [[]] if runs[-1][-1:] != [(x - 1, y)] else []
+        runs[-1].append((x, y))
+    run = max(runs[1:], key=lambda run: (len(run), -abs(run[0][1] - mean), -run[0][1]))
     return (run[0][0] + run[-1][0]) / 2 + 0.5, run[0][1] + 0.5
 
 
 def _edge(axes: Axes, places: set[Tile]) -> None:
     for x, y in places:
-        for other, ends in (
-            ((x - 1, y), ((x, x), (y, y + 1))),
-            ((x + 1, y), ((x + 1, x + 1), (y, y + 1))),
-            ((x, y - 1), ((x, x + 1), (y, y))),
-            ((x, y + 1), ((x, x + 1), (y + 1, y + 1))),
-        ):
+        upright = (((x + side, y), ((x + (side > 0),) * 2, (y, y + 1))) for side in (-1, 1))
+        level = (((x, y + side), ((x, x + 1), (y + (side > 0),) * 2)) for side in (-1, 1))
+        for other, ends in (*upright, *level):
             if other not in places:
                 axes.plot(*ends, color=INK, linewidth=0.7, solid_capstyle="projecting", clip_on=False, zorder=3)
 
@@ -210,23 +203,14 @@ def _tile(axes: Axes, row: Standing, x: int, y: int) -> None:
     axes.text(x + 0.97, y + 0.05, tile_text(row), ha="right", va="bottom", size=4.6, color=ink, clip_on=True)
 
 
-def _name(axes: Axes, name: str, x: float, y: float) -> None:
-    look: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4, "color": INK, "linespacing": 1.05}
-    look["bbox"] = {"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.8}
-    axes.text(x, y + 0.08, name, size=6 if name.count("\n") < 3 else 5, **look)  # the time below has room too
-
-
 def tile_colour(row: Standing) -> tuple[float, float, float]:
     """Take the colour of the winner's paper, paler where the margin is smaller; white where the point is undecided."""
     if row.contenders:
         return to_rgb("white")
-    paper = _paper(row)
-    colour = to_rgb(TRIVIAL_COLOUR if paper == TRIVIAL else _colour(paper))
     margin = row.margin if is_number(row.margin) else 0.0
     share = PALEST + (1.0 - PALEST) * min(1.0, max(0.0, margin))
-    if len(row.tied) > 1:
-        share = min(share, TIED)
-    red, green, blue = (1.0 - share * (1.0 - part) for part in colour)
+    share = min(share, TIED) if len(row.tied) > 1 else share
+    red, green, blue = (1.0 - share * (1.0 - part) for part in to_rgb(_colour(_paper(row))))
     return red, green, blue
 
 
@@ -268,19 +252,14 @@ def _broken(label: str, before: str = "") -> str:
 
 
 def _colour(paper: str) -> str:
-    known = sorted(papers())
-    place = known.index(paper) if paper in known else len(COLOURS)
-    return COLOURS[place] if place < len(COLOURS) else OTHER_COLOUR
+    known = dict(zip(sorted(papers()), COLOURS, strict=False)) | {TRIVIAL: TRIVIAL_COLOUR}
+    return known.get(paper, OTHER_COLOUR)
 
 
 def share(row: Standing) -> float:
     """Divide the least risk by that of the starting point: 0 where a method finds the optimum; NaN where none ran."""
     risks = [max(0.0, method.risk) for method in row.order if is_number(method.risk) and not method.dropped]
     return min(risks) / row.trivial if risks and is_number(row.trivial) and row.trivial > 0 else math.nan
-
-
-def known(rows: Sequence[Standing]) -> list[Standing]:
-    return [row for row in rows if not math.isnan(share(row))]
 
 
 def ratio(row: Standing) -> float:
@@ -296,8 +275,8 @@ def spread(rows: Sequence[Standing]) -> float | None:
     """
     logs = [
         (math.log(ratio(row)), math.log(share(row)) if share(row) else -math.inf, (row.n, row.d))
-        for row in known(rows)
-        if not row.contenders
+        for row in rows
+        if not row.contenders and not math.isnan(share(row))
     ]
     x, y = np.array([(x, y) for x, y, _ in logs if math.isfinite(y)]).reshape(-1, 2).T
     slope = float(np.polyfit(x, y, 1)[0]) if len({*x}) > 1 else 0.0
@@ -320,7 +299,8 @@ def spread_text(rows: Sequence[Standing]) -> str:
 
 def collapse_figure(board: BoardResults) -> Figure | None:
     """Draw a panel for every instance with at least three points; None where there is none."""
-    drawn = [(instance, rows) for instance, points in board.by_instance if len(rows := known(points)) >= 3]
+    sized = ((one, [row for row in points if not math.isnan(share(row))]) for one, points in board.by_instance)
+    drawn = [(instance, rows) for instance, rows in sized if len(rows) >= 3]
     panels = [Panel(spread_text(rows), _curves(rows), instance.title) for instance, rows in drawn]
     told = [factor for _, rows in drawn if (factor := spread(rows)) is not None]
     one = sum(factor <= COLLAPSED for factor in told)
@@ -329,6 +309,7 @@ def collapse_figure(board: BoardResults) -> Figure | None:
 
 
 def _curves(rows: Sequence[Standing]) -> Callable[[Axes], None]:
+    """Draw points: hollow where undecided, at the foot of the axis where the risk is 0."""
     sizes, dimensions = sorted({row.n for row in rows}), sorted({row.d for row in rows})
 
     def draw(axes: Axes) -> None:
@@ -340,7 +321,14 @@ def _curves(rows: Sequence[Standing]) -> Callable[[Axes], None]:
             marker = MARKERS[dimensions.index(d) % len(MARKERS)]
             label = f"n {plain(n)}" + (f", d {d}" if len(dimensions) > 1 else "")
             ours = sorted((row for row in rows if (row.n, row.d) == (n, d)), key=ratio)
-            _draw_size(axes, ours, foot, {"color": colour, "marker": marker, "label": label})
+            x, y = [ratio(row) for row in ours], [share(row) or foot for row in ours]
+            look: dict[str, Any] = {"markeredgecolor": INK, "markeredgewidth": 0.3}
+            axes.plot(x, y, color=colour, marker=marker, label=label, **look)
+            for row, place, value in zip(ours, x, y, strict=True):
+                if row.contenders or share(row) == 0:
+                    at, size = ("v", 5.5) if share(row) == 0 else (marker, None)
+                    face = "white" if row.contenders else colour
+                    axes.plot(place, value, at, color=colour, markerfacecolor=face, zorder=4, markersize=size)
         axes.set_xscale("log")
         log_x(axes)
         values = [*above, 1.0, *([foot] if len(above) < len(rows) else [])]
@@ -349,14 +337,3 @@ def _curves(rows: Sequence[Standing]) -> Callable[[Axes], None]:
         axes.legend(loc="best", fontsize=5, handlelength=1.2, framealpha=0.7)
 
     return draw
-
-
-def _draw_size(axes: Axes, rows: Sequence[Standing], foot: float, look: Mapping[str, Any]) -> None:
-    """Draw points of one n and d: hollow where undecided, at the foot of the axis where the risk is 0."""
-    x, y = [ratio(row) for row in rows], [share(row) or foot for row in rows]
-    axes.plot(x, y, markeredgecolor=INK, markeredgewidth=0.3, **look)
-    for row, place, value in zip(rows, x, y, strict=True):
-        if row.contenders or share(row) == 0:
-            marker, size = ("v", 5.5) if share(row) == 0 else (look["marker"], None)
-            face = "white" if row.contenders else look["color"]
-            axes.plot(place, value, marker, color=look["color"], markerfacecolor=face, zorder=4, markersize=size)

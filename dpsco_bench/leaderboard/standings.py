@@ -7,6 +7,7 @@ that is shown of a board is a view of it; what is recorded of it is who wins.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -34,13 +35,10 @@ from dpsco_bench.plain import IF_GIVEN, Options, Plain, Record
 
 Interval = tuple[float, float]
 TRIVIAL = "trivial solution"
-RESAMPLES = 100_000
-"""So many that who is tied hardly depends on the draws: an end of an interval is known to 1 % of a standard error."""
+RESAMPLES = 100_000  # so many that an end of an interval is known to 1 % of a standard error
 ROUNDING = 1e-12  # shares below this are 0: sums of products in another order differ by less
-MOST_NAMED = 3  # methods with one reason that are named; of more the number is told
 IDLE, AT_START = 1e-9, 1e-3
 """Relative distance of a risk from the starting point's: equal up to rounding, and hardly moved."""
-DIGITS = 3  # significant digits of recorded numbers
 
 
 @dataclass(frozen=True)
@@ -104,7 +102,7 @@ class Contender(Record):
     """A method left out as too long that might be the best: its place at the nearest point where it ran."""
 
     method: str
-    place: int  # its place among the ranked methods at the nearest point where it ran
+    place: int  # among the ranked methods there
     n: int
     d: int
     epsilon: float
@@ -186,7 +184,7 @@ class Standing(Record):
             "least": self.winner,
             "tied": [] if self.contenders else [*self.tied],
             "contenders": [one.method for one in self.contenders],
-            **{key: value and float(f"{value:.{DIGITS}g}") for key, value in numbers.items()},
+            **{key: value and float(f"{value:.3g}") for key, value in numbers.items()},
         }
 
     @cached_property
@@ -256,22 +254,14 @@ def _held_out_beside(cell: MeasuredCell, job: Job) -> Mapping[str, HeldOut]:
 
 
 def _why_empty(items: Sequence[LeftOut]) -> str:
-    """Say why nothing ran at a point: each reason once, with the methods that have it, or how many they are."""
-    told = []
-    for reason in dict.fromkeys(item.reason for item in items):
-        names = [*dict.fromkeys(item.method for item in items if item.reason == reason)]
-        told.append(f"{', '.join(names) if len(names) <= MOST_NAMED else f'{len(names)} methods'}: {reason}")
+    """Say why nothing ran at a point: the reason that most methods have."""
+    ((reason, count),) = Counter(item.reason for item in items).most_common(1)
     place = ((key, getattr(items[0], key)) for key in ("n", "d", "epsilon"))
     point = ", ".join(f"{key} = {value:g}" for key, value in place if value)
-    return f"{point}: no method runs: {'; '.join(told)}"
+    return f"{point}: no method runs: {reason} ({count} of {len(items)} methods)"
 
 
-def _row(
-    instance: Instance,
-    runs: Sequence[Ran],
-    left_out: Sequence[LeftOut],
-    beside: Mapping[tuple[str, int, int], Mapping[str, HeldOut]],
-) -> Standing:
+def _row(instance: Instance, runs: Sequence[Ran], left_out: Sequence[LeftOut], beside: Mapping[Any, Any]) -> Standing:
     plain = [run for run in runs if run.setting is None and run.method != REFERENCE]
     reference = next((run for run in runs if run.method == REFERENCE), None)
     first = runs[0].cell
@@ -322,16 +312,17 @@ def _without_privacy(instance: Instance, reference: Ran | None) -> Reference:
 
 
 def _method(run: Ran, tied: Sequence[str], trivial: float, most: int) -> Ranked:
-    calibrated, found, replicates = run.cell.calibrated, summarise(run.cell.risks), run.cell.risks.shape[-1]
-    held: dict[str, Any] = {k: float(np.mean(run.cell.extras[k])) for k in HELD_OUT if k in run.cell.extras}
+    cell, calibrated = run.cell, run.cell.calibrated
+    found, replicates = summarise(cell.risks), cell.risks.shape[-1]
+    held: dict[str, Any] = {k: float(np.mean(cell.extras[k])) for k in HELD_OUT if k in cell.extras}
     return Ranked(
         method=run.method,
-        algorithm=run.cell.entry.algorithm,
+        algorithm=cell.entry.algorithm,
         variant=calibrated.variant,
         risk=found.mean,
         ci=found.ci,
-        signal=run.cell.signal,
-        gradient_evaluations=float(run.cell.curve_evaluations[-1].mean()),
+        signal=cell.signal,
+        gradient_evaluations=float(cell.curve_evaluations[-1].mean()),
         **epsilons(calibrated),
         privacy_status=calibrated.privacy_status,
         ranked=run.ranked,
@@ -364,18 +355,15 @@ def compare(risks: Mapping[str, FloatArray], trivial: float) -> Outcome:
     for name in order[1:]:
         share = float(_shares(means[winner], means[name]))
         intervals[name] = (share, _interval(share, _shares(drawn[winner], drawn[name]), shape))
-    runner_up = order[1]
-    margin, interval = intervals[runner_up]
     tied = [winner, *(name for name in moved[1:] if not intervals[name][1][0] > 0)]
-    return Outcome(winner, runner_up, margin, interval, tuple(tied))
+    return Outcome(winner, order[1], *intervals[order[1]], tuple(tied))
 
 
 def _resampled(cells: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
     """Compute the largest mean over the signals on every resample, by method; the methods are resampled together."""
     rows = np.concatenate([cell.reshape(len(cell), -1) for cell in cells.values()])
-    drawn = bootstrap.resampled_counts(
-        bootstrap.bootstrap_rng("margin"), RESAMPLES, *next(iter(cells.values())).shape[1:]
-    )
+    shape = next(iter(cells.values())).shape[1:]
+    drawn = bootstrap.resampled_counts(bootstrap.bootstrap_rng("margin"), RESAMPLES, *shape)
     means = np.concatenate([counts @ rows.T / rows.shape[1] for _, counts in drawn])
     ends = np.cumsum([len(cell) for cell in cells.values()])[:-1]
     return {name: own.max(axis=1) for name, own in zip(cells, np.split(means, ends, axis=1), strict=True)}
@@ -444,33 +432,20 @@ def uncompared(row: Standing, rows: Sequence[Standing]) -> tuple[str, ...]:
     return tuple(sorted(x.method for x in row.left_out if x.status == "too_long" and x.method not in ran))
 
 
-def to_decide(row: Standing) -> float:
-    """Sum the seconds on one core that all contenders of a point take there."""
-    names = [one.method for one in row.contenders]
-    return sum(item.seconds for item in row.left_out if item.method in names)
-
-
 def cost_text(row: Standing) -> str:
-    """Say what deciding a point would take: ``3 min 52 s``."""
-    return duration(to_decide(row))
+    """Say what all contenders of a point take there on one core: ``3 min 52 s``."""
+    names = [one.method for one in row.contenders]
+    return duration(sum(item.seconds for item in row.left_out if item.method in names))
 
 
 def decided_text(rows: Sequence[Standing]) -> str:
-    """Say up to which n points are decided, be it by a tie, and what it takes above it; empty without points."""
+    """Say up to which n points are decided, be it by a tie, and how many above it are not; empty without points."""
     if not rows:
         return ""
     largest = max((row.n for row in rows if row.decided), default=0)
-    above = sorted((row for row in rows if row.n > largest and row.contenders), key=lambda r: (r.n, r.d, r.epsilon))
     first = f"The largest n at which a point is decided is {largest:,}" if largest else "No point is decided"
-    if not above:
-        if largest == max(row.n for row in rows):
-            return f"{first}, which is the largest that was run."
-        return f"{first}{'; at larger n' if largest else ', since'} no method of proven privacy ran."
-    near = min(above, key=to_decide)
-    place = f"{near.instance} at n = {near.n:,}, d = {near.d}, epsilon = {near.epsilon:g}"
-    cheapest = f"deciding {place} takes about {cost_text(near)} on one core"
-    if len(above) == 1:
-        return f"{first}; {cheapest}."
-    which = f"above it are {len(above)}, of which" if largest else f"of {len(above)}"
-    every = duration(sum(map(to_decide, above)))
-    return f"{first}; {which} {cheapest}, and deciding all {len(above)} about {every} on one core."
+    if above := sum(bool(row.contenders) for row in rows if row.n > largest):
+        return f"{first}; {above} above it {'are' if above > 1 else 'is'} undecided." if largest else f"{first}."
+    if largest == max(row.n for row in rows):
+        return f"{first}, which is the largest that was run."
+    return f"{first}{'; at larger n' if largest else ', since'} no method of proven privacy ran."

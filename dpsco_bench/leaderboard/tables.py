@@ -16,7 +16,7 @@ from dpsco_bench.leaderboard.standings import TRIVIAL, Ranked, Searched, Standin
 from dpsco_bench.privacy.ledger import OF, STATUS_WORDS
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import NOTHING, count, interval, number, plain
-from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
+from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, address, leads_to
 from dpsco_bench.report.wording import epsilon_text, options_text, symbols
 
 LEFT_OUT_WORDS = {
@@ -99,12 +99,11 @@ def _page(algorithm: str) -> str:
 
 def _place(path: str = "") -> Columns:
     """Make the columns of a point, which stands at a path of the row."""
-    keys = {"n": "n", "d": "d", "ε": "epsilon"}
-    return {title: Column(f"{path}{key}", plain, numeric=True) for title, key in keys.items()}
+    return {title: Number(f"{path}{key}", plain) for title, key in {"n": "n", "d": "d", "ε": "epsilon"}.items()}
 
 
 def _held_out(path: str, name: str) -> Column:
-    return Column(path, held_out_text, {name: f"{path}.loss"}, numeric=True)
+    return Number(path, held_out_text, {name: f"{path}.loss"})
 
 
 POINTS: Columns = {
@@ -120,32 +119,28 @@ POINTS: Columns = {
         },
         link=lambda row: _page(row.best.algorithm) if row.best and len(row.tied) == 1 and not row.contenders else "",
     ),
-    "Competing": Column(lambda row: len(row.order), raw="competing", numeric=True),
-    "Risk": Column("least", number, "risk", numeric=True),
+    "Competing": Number(lambda row: len(row.order), raw="competing"),
+    "Risk": Number("least", number, "risk"),
     "Kind": Column("risk_kind", kind_text),
-    "Margin [95 %]": Column(
-        lambda row: (
-            NOTHING if row.contenders else f"{number(row.margin, 2)} {interval(row.margin_ci, show=number)}".strip()
-        ),
-        raw={"margin": "told_margin.0", "margin_low": "told_margin.1", "margin_high": "told_margin.2"},
-        numeric=True,
+    "Margin [95 %]": Number(
+        "told_margin",
+        lambda told: f"{number(told[0], 2)} {interval(told[1:], show=number)}".strip() if told else NOTHING,
+        {"margin": "told_margin.0", "margin_low": "told_margin.1", "margin_high": "told_margin.2"},
     ),
-    "Gradients": Column("best.gradient_evaluations", count, numeric=True),
+    "Gradients": Number("best.gradient_evaluations", count),
     "Held out": _held_out("best.held_out", "held_out_loss"),
     "Held out, trivial": _held_out("held_out.trivial", "held_out_loss_trivial"),
     "Held out, no privacy": _held_out("held_out.without_privacy", "held_out_loss_without_privacy"),
     "Public grid search (not private)": Column("search", _search_text, {"search_risk": "search.risk"}),
-    "Without privacy [95 %]": Column(
+    "Without privacy [95 %]": Number(
         "without_privacy",
         lambda found: f"{number(found.risk)} {interval(found.ci, show=number) if found.risk else ''}".strip(),
         {"without_privacy": "without_privacy.risk"},
-        numeric=True,
     ),
-    "Trivial solution": Column("trivial", number, numeric=True),
-    "Lower bound, order": Column(
-        lambda row: number(row.lower_bound) + " (cut)" * bool(row.lower_bound_cut),
+    "Trivial solution": Number("trivial", number),
+    "Lower bound, order": Number(
+        lambda row: number(row.lower_bound) + " (cut)" * row.lower_bound_cut,
         raw={"lower_bound": "lower_bound", "lower_bound_cut": "lower_bound_cut"},
-        numeric=True,
     ),
 }
 
@@ -176,26 +171,21 @@ METHODS: Columns = {
         kind="code",
         link=leads_to("method.algorithm", kind="method"),
     ),
-    "Risk": Column("method.risk", number, numeric=True),
+    "Risk": Number("method.risk", number),
     "Kind": Column("point.risk_kind", kind_text),
-    "95 % interval": Column(
-        "method.ci",
-        lambda ci: interval(ci, 3, number),
-        {"ci_low": "method.ci.0", "ci_high": "method.ci.1"},
-        numeric=True,
+    "95 % interval": Number(
+        "method.ci", lambda ci: interval(ci, 3, number), {"ci_low": "method.ci.0", "ci_high": "method.ci.1"}
     ),
-    "Gradients": Column("method.gradient_evaluations", count, numeric=True),
-    "Real ε": Column(
+    "Gradients": Number("method.gradient_evaluations", count),
+    "Real ε": Number(
         lambda pair: epsilon_text(pair["method"].epsilon_real, pair["method"].epsilon_real_kind),
         raw={**{name: f"method.{name}" for name in EPSILONS}, "privacy_status": "method.privacy_status"},
-        numeric=True,
     ),
-    "It is": Column("method.epsilon_of", lambda of: OF[of]),
-    "Held out": Column(
+    "It is": Column("method.epsilon_of", OF.__getitem__),
+    "Held out": Number(
         "method.held_out",
         held_out_text,
         {"held_out_loss": "method.held_out_loss", "held_out_accuracy": "method.held_out_accuracy"},
-        numeric=True,
     ),
     "Says": Column(_said, raw="says"),
 }
@@ -225,8 +215,7 @@ def left_out_table(board: BoardResults) -> ReportTable:
     for (instance, algorithm, status), reasons in found.items():
         reason = reasons[0] + f", and alike at {len(reasons) - 1} more" * (len(set(reasons)) > 1)
         share = "all" if len(reasons) >= totals[instance] else f"{len(reasons)} of {totals[instance]}"
-        told = {"points": share, "status": status, "reason": reason}
-        rows.append({"instance": instance, "algorithm": algorithm, **told})
+        rows.append(dict(instance=instance, algorithm=algorithm, points=share, status=status, reason=reason))
     return ReportTable(f"{board.id}.left_out", "Methods that were not run, and why", LEFT_OUT, rows)
 
 
@@ -278,8 +267,8 @@ def wins_table(board: BoardResults) -> ReportTable:
     known = algorithms(board)
     columns = {
         "Method": Column("0", raw="method", kind="code", link=lambda won: _page(known.get(won[0], ""))),
-        "Wins alone": Column("1", raw="wins", numeric=True),
-        "Tied for first": Column("2", raw="ties", numeric=True),
+        "Wins alone": Number("1", raw="wins"),
+        "Tied for first": Number("2", raw="ties"),
     }
     note = (
         f"Of the {sum(row.decided for row in board.points)} decided points of all instances; "
@@ -291,5 +280,4 @@ def wins_table(board: BoardResults) -> ReportTable:
 
 
 def board_tables(board: BoardResults) -> list[ReportTable]:
-    tables = [wins_table, points_table, references_table, methods_table, left_out_table]
-    return [table(board) for table in tables]
+    return [make(board) for make in (wins_table, points_table, references_table, methods_table, left_out_table)]

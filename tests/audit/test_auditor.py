@@ -87,11 +87,6 @@ def listed():
             yield pytest.param(trial, marks=[pytest.mark.long] * night, id=name)
 
 
-def test_default_runs_are_fewer_for_longer_plans():
-    short, long = (make_audit_cell(id).plan("accounted", 0)[1] for id in ("wang2017.dp_gd_pl", "wang2017.dp_svrg"))
-    assert default_runs(short) == 100_000 and 9_000 <= default_runs(long) < 20_000
-
-
 @pytest.mark.parametrize("trial", [*listed()])
 def test_whatever_is_listed_can_be_audited_and_accounted_noise_is_not_refuted(trial):
     cell = make_audit_cell(trial.algorithm, None, {"variant": trial.variant}, trial.calibration)
@@ -109,12 +104,6 @@ def test_accounted_noise_is_found_to_be_about_what_it_claims(algorithm, statisti
     result = audit(algorithm, epsilon=2, delta=1e-3, runs=40_000, statistic=statistic, **steps)
     assert result.verdict == "not refuted" and 1 < result.epsilon_lower < 2
     assert result.statistic.startswith(statistic)
-
-
-def test_the_output_alone_shows_less_than_the_transcript():
-    keys = {"epsilon": 2, "delta": 1e-3, "runs": 10_000}
-    whole, output = (audit("wang2017.dp_gd_pl", **keys, statistic=statistic) for statistic in (None, "output"))
-    assert output.epsilon_lower < whole.epsilon_lower - 0.3
 
 
 @pytest.mark.parametrize(

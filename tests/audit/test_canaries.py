@@ -16,7 +16,6 @@ from dpsco_bench.audit.canaries import (
     TRAJECTORIES,
     _squares,
     along_trajectories,
-    candidate_pairs,
     moved,
     trials,
     work_of,
@@ -32,6 +31,8 @@ from dpsco_bench.privacy.plan import GaussianQuery
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.registry import get_problem
+
+from .pairs import SEED, pairs_of
 
 NONE = {"bassily2021.sample_minimiser", "gopi2022.mirror_descent_nonprivate", "gopi2022.radial_exact"}
 TRIALS, KNOWN = list(trials()), set(list_algorithms())
@@ -92,17 +93,6 @@ def test_canaries_keep_what_they_declare(name, options):
     assert np.isfinite(risk).all()
 
 
-@pytest.mark.parametrize(("name", "options"), CANARIES, ids=str)
-def test_gradients_of_canaries_are_those_of_their_losses(name, options):
-    problem = get_problem(name, **{"d": None, **options})
-    data = problem.domain_records(6, 0)
-    x, h = 0.2 * np.random.default_rng(1).standard_normal((1, problem.dimension)), 1e-6
-    gradient = problem.mean_gradient(x, data)[0] + problem.constants.regularisation * x[0]
-    for j, e in enumerate(np.eye(problem.dimension)):
-        slope = float(problem.risk(x + h * e, data)[0] - problem.risk(x - h * e, data)[0]) / (2 * h)
-        assert gradient[j] == pytest.approx(slope, abs=2e-4 * max(1.0, np.abs(gradient).max()))
-
-
 @pytest.mark.parametrize(
     ("algorithm", "names"),
     [
@@ -112,10 +102,7 @@ def test_gradients_of_canaries_are_those_of_their_losses(name, options):
     ],
 )
 def test_pairs_are_replacement_removal_and_replacement_among_copies(algorithm, names):
-    cell = make_audit_cell(algorithm, None, {"n": 12})
-    plan = cell.plan("accounted", 1)[1]
-    scales = calibrate(plan, cell.privacy, "accounted").scales
-    pairs = list(candidate_pairs(cell, 1, plan, scales))
+    pairs = pairs_of(algorithm, n=12)
     found = {pair.name.split(": ")[1].replace(" among 11 copies", "") for pair in pairs}
     assert found >= {f"{name} and its mirror image" for name in names}
     assert found >= {f"{name} and its removal" for name in names - {"even canary"}}
@@ -123,19 +110,16 @@ def test_pairs_are_replacement_removal_and_replacement_among_copies(algorithm, n
     for pair in pairs:
         differ = np.any(np.asarray(pair.pair[0].features) != pair.pair[1].features, axis=-1)
         assert pair.pair[0].n == pair.pair[1].n == 12 and np.flatnonzero(differ).tolist() == [0]
-        order = dual_exponent(cell.problem_entry.constants.norm)
+        order = dual_exponent(pair.cell.problem_entry.constants.norm)
         assert np.linalg.norm(pair.pair[0].features, ord=order, axis=-1).max() <= 1 + 1e-12
         assert max(np.linalg.norm(own.features[0], ord=order) for own in pair.pair) == pytest.approx(1.0)
 
 
 def test_a_record_just_below_the_level_is_found_for_methods_that_cut():
     """Truncated mirror descent makes longer gradients zero: the search along runs finds nearly the longest kept one."""
-    cell = make_audit_cell("su2023.truncated_batched_md")
-    plan = cell.plan("accounted", 1)[1]
-    scales = calibrate(plan, cell.privacy, "accounted").scales
-    (pair,) = candidate_pairs(cell, 1, plan, scales)
-    lengths = sorted(own.labels[0] for own in pair.pair)
-    assert lengths[0] == -lengths[1] and 0.7 * plan.threshold <= lengths[1] <= plan.threshold
+    (pair,) = pairs_of("su2023.truncated_batched_md")
+    lengths, most = sorted(own.labels[0] for own in pair.pair), pair.plan.threshold
+    assert lengths[0] == -lengths[1] and 0.7 * most <= lengths[1] <= most
 
 
 def test_the_list_shows_what_is_tried_and_why_the_rest_is_not(dpsco):
@@ -155,27 +139,17 @@ def test_neighbours_are_compared_in_the_norm_of_their_query():
     assert found[0, 2] < found[0, 1] and plain[0, 2] > plain[0, 1]
 
 
-SEED = 3
-
-
-def pairs_of(algorithm, **keys):
-    cell = make_audit_cell(algorithm, None, keys)
-    _, plan = cell.plan("accounted", SEED)
-    scales = calibrate(plan, cell.privacy, "accounted").scales
-    return plan, scales, list(candidate_pairs(cell, SEED, plan, scales))
-
-
-def losses(pair, plan, scales, place=None):
+def losses(pair, place=None):
     """Squared shift of all releases together, in units of the noise, and the largest in units of its sensitivity."""
-    data = pair.pair if place is None else tuple(moved(own, place) for own in pair.pair)
+    plan, data = pair.plan, pair.pair if place is None else tuple(moved(own, place) for own in pair.pair)
     setting = replace(pair, pair=data)
-    recorder = Recording(Mechanism(plan, scales, "runs", SEED, 0, TRAJECTORIES))
+    recorder = Recording(Mechanism(plan, pair.scales, "runs", SEED, 0, TRAJECTORIES))
     setting.execute(data[0], recorder, TRAJECTORIES)
     one, two = (replayed(setting, own, recorder, TRAJECTORIES).out for own in data)
     total, most = 0.0, 0.0
     for name, step in recorder.transcript:
         query, factor = plan.query(name), plan.query(name).factors(step, 1)
-        noise = scales[name] * (1.0 if factor is None else float(factor[0]))
+        noise = pair.scales[name] * (1.0 if factor is None else float(factor[0]))
         change = float(np.linalg.norm(one[name, step] - two[name, step], ord=query.norm, axis=-1).mean())
         total, most = total + (change / noise) ** 2, max(most, change / query.sensitivity)
     return total, most
@@ -187,25 +161,22 @@ def losses(pair, plan, scales, place=None):
 )
 def test_the_canary_stands_where_it_changes_the_releases_most(algorithm, keys, gain):
     """Records enter these methods in an order, and the first is not the one that pays most."""
-    plan, scales, pairs = pairs_of(algorithm, **keys)
-    pair = pairs[0]
+    pair = pairs_of(algorithm, **keys)[0]
     assert pair.record > 0 and f"in place {pair.record} and its mirror image" in pair.name
-    found, first = losses(pair, plan, scales)[0], losses(pair, plan, scales, pair.record)[0]
+    found, first = losses(pair)[0], losses(pair, pair.record)[0]
     assert found > gain * first  # `moved` again puts it back in place 0
 
 
 @pytest.mark.parametrize("algorithm", ["bassily2021.projected_gd", "zhang2022.dp_sgd", "zhang2022.dp_otb"])
 def test_it_stays_first_where_the_order_says_nothing_or_the_first_record_pays_most(algorithm):
-    pairs = pairs_of(algorithm, n=32)[2]
-    assert all(pair.record == 0 and "place" not in pair.name for pair in pairs)
+    assert all(pair.record == 0 and "place" not in pair.name for pair in pairs_of(algorithm, n=32))
 
 
 def test_a_record_that_the_method_weakens_is_replaced_by_the_one_that_it_weakens_least():
     """The projection shortens the canary to half; another direction keeps the whole of what is declared."""
-    plan, scales, pairs = pairs_of("su2023.kj16", n=40)
-    assert losses(pairs[0], plan, scales)[1] < 0.5
-    assert pairs[-1].alone and losses(pairs[-1], plan, scales)[1] > 0.95
-    assert all("differ most" not in pair.name for pair in pairs_of("bassily2021.projected_gd", n=20)[2])
+    pairs = pairs_of("su2023.kj16", n=40)
+    assert losses(pairs[0])[1] < 0.5 and pairs[-1].alone and losses(pairs[-1])[1] > 0.95
+    assert all("differ most" not in pair.name for pair in pairs_of("bassily2021.projected_gd", n=20))
 
 
 class Weak(Mechanism):
@@ -256,10 +227,10 @@ def test_a_record_is_moved_and_moved_back():
 
 def test_the_worst_place_is_that_of_the_largest_sum_in_units_of_the_noise():
     """By trying all places; the share is the largest change of a release over its sensitivity there."""
-    plan, scales, pairs = pairs_of("bassily2021.poly_sfw", n=20)
-    tried = replace(pairs[0], pair=tuple(moved(own, pairs[0].record) for own in pairs[0].pair), record=0)
+    pair = pairs_of("bassily2021.poly_sfw", n=20)[0]
+    tried = replace(pair, pair=tuple(moved(own, pair.record) for own in pair.pair), record=0)
     place, share = worst_place(tried, SEED)
-    found = [losses(tried, plan, scales, k) for k in range(20)]
+    found = [losses(tried, k) for k in range(20)]
     assert found[place][0] == pytest.approx(max(own for own, _ in found)) and share == pytest.approx(found[place][1])
 
 

@@ -32,33 +32,28 @@ def total(objective):
     return objective.n * objective.mean_gradient(objective.start)
 
 
+def mean_of(mechanism, value_at):
+    return np.mean([mechanism.release("sum", value_at(t), t) for t in range(STEPS)], axis=0)
+
+
 def all_records(objective, plan, mechanism):
     """Sums over all records where a release may look at few: each changes every release as much as a member may."""
-    answers = []
-    for t in range(STEPS):
-        if plan.queries[0].records.sampled:
-            mechanism.sample("sum", t)
-        answers.append(mechanism.release("sum", total(objective), t))
-    return np.mean(answers, axis=0)
+    for t in range(STEPS * plan.queries[0].records.sampled):
+        mechanism.sample("sum", t)
+    return mean_of(mechanism, lambda t: total(objective))
 
 
 def overlapping(objective, plan, mechanism):
     """Every block begins in the middle of the one before."""
-    size, answers = plan.queries[0].records.size, []
-    for t in range(STEPS):
-        first = t * size // 2
-        gradient = size * objective.range_gradient(objective.start, first, size)
-        answers.append(mechanism.release("sum", gradient, t))
-    return np.mean(answers, axis=0)
+    size = plan.queries[0].records.size
+    return mean_of(mechanism, lambda t: size * objective.range_gradient(objective.start, t * size // 2, size))
 
 
 def another_batch(objective, plan, mechanism):
     """A batch of the next release, which is drawn as well, but is not the one that is charged."""
-    answers = []
-    for t in range(STEPS):
-        batch = mechanism.sample("sum", (t + 1) % STEPS)
-        answers.append(mechanism.release("sum", objective.batch_gradient(objective.start, batch), t))
-    return np.mean(answers, axis=0)
+    return mean_of(
+        mechanism, lambda t: objective.batch_gradient(objective.start, mechanism.sample("sum", (t + 1) % STEPS))
+    )
 
 
 def noise_again(objective, plan, mechanism):
@@ -73,23 +68,20 @@ def noise_again(objective, plan, mechanism):
 
 def noise_read(objective, plan, mechanism):
     """Most of the noise is subtracted again: it can be read where compiled steps do."""
-    released = np.mean([mechanism.release("sum", total(objective), t) for t in range(STEPS)], axis=0)
-    query, rows = plan.queries[0], (0, len(released))
-    drawn = mechanism.variates(query, 0, STEPS, rows, released.shape[-1])
+    released = mean_of(mechanism, lambda t: total(objective))
+    drawn = mechanism.variates(plan.queries[0], 0, STEPS, (0, len(released)), released.shape[-1])
     return released - 0.95 * mechanism.scales["sum"] * np.mean(drawn, axis=0)
 
 
 def own_noise(objective, plan, mechanism):
     """Released as declared, and then something else is returned, with less noise of one's own."""
-    released = np.mean([mechanism.release("sum", total(objective), t) for t in range(STEPS)], axis=0)
-    scale = 0.05 * mechanism.scales["sum"]
-    return total(objective) + scale * RNG.standard_normal(released.shape)
+    shape = mean_of(mechanism, lambda t: total(objective)).shape
+    return total(objective) + 0.05 * mechanism.scales["sum"] * RNG.standard_normal(shape)
 
 
 def root_two(objective, plan, mechanism):
     """Less noise by a factor sqrt 2."""
-    answers = [mechanism.release("sum", np.sqrt(2) * total(objective), t) / np.sqrt(2) for t in range(STEPS)]
-    return np.mean(answers, axis=0)
+    return mean_of(mechanism, lambda t: np.sqrt(2) * total(objective)) / np.sqrt(2)
 
 
 def stops_by_the_data(objective, plan, mechanism):

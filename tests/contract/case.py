@@ -99,10 +99,10 @@ class Case:
         kept |= {} if steps is None else {"steps": steps}
         return replace(self, problem=problem, variant=variant, calibration="none", n=n, options=kept).subject
 
-    def altered(self, run=None, plan=None):
-        """The same case with another run function or another plan, for mutation checks."""
-        copy = replace(self, algorithm=replace(self.algorithm, run_function=run or self.algorithm.run_function))
-        copy.__dict__.update(data=self.data, plan=plan or self.plan, calibrated=self.calibrated)
+    def with_plan(self, plan):
+        """The same case and noise with another plan."""
+        copy = replace(self)
+        copy.__dict__.update(data=self.data, plan=plan, calibrated=self.calibrated)
         return copy
 
     def run(self, *factory, **keys):

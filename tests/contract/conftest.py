@@ -26,7 +26,6 @@ SELECTIONS = {
     "silent_case": SILENT,
     "charged_case": CHARGED,
     "symmetric_case": [c for c in SILENT if c.algorithm.order_invariant and c.data.features is not None],
-    "sharp_case": SHARP,
     "sharp_law_case": one_problem_each(SHARP),
 }
 

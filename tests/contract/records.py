@@ -26,9 +26,7 @@ class PseudoHuber(GeneralisedLinear):
     name = "pseudo_huber"
     traits = frozenset(Trait) - DECIDED_BY_CONSTANTS - {Trait.PUBLIC_QUADRATIC, Trait.LINEAR_LOSS, Trait.COMMON_HESSIAN}
 
-    @property
-    def own_constants(self):
-        return Constants(1.0, 1.0, strong_convexity=0.1, regularisation=0.1, initial_gap=100.0)
+    own_constants = Constants(1.0, 1.0, strong_convexity=0.1, regularisation=0.1, initial_gap=100.0)
 
     def draw(self, n, streams):
         rows = streams("features").normal(0, 1, 0, n, self.dimension)[0].astype(np.float64)
@@ -59,10 +57,7 @@ class PseudoHuberOnBall(PseudoHuber):
 
     name = "pseudo_huber_on_ball"
     traits = PseudoHuber.traits - {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
-
-    @property
-    def own_constants(self):
-        return Constants(1.0, 1.0, initial_gap=100.0, initial_distance=100.0, diameter=2000.0, domain="l2_ball")
+    own_constants = Constants(1.0, 1.0, initial_gap=100.0, initial_distance=100.0, diameter=2000.0, domain="l2_ball")
 
     def optimal_risk(self, data):
         """Over the l2 ball, which contains the l1 ball: differences of risks are what tests look at."""
@@ -73,10 +68,7 @@ class PseudoHuberOnL1Ball(PseudoHuberOnBall):
     """The same losses on an l1 ball."""
 
     name = "pseudo_huber_on_l1_ball"
-
-    @property
-    def own_constants(self):
-        return Constants(1.0, 1.0, initial_gap=100.0, initial_distance=100.0, diameter=2000.0, domain="l1_ball")
+    own_constants = replace(PseudoHuberOnBall.own_constants, domain="l1_ball")
 
 
 class SteepQuadratic(GeneralisedLinear):
@@ -90,9 +82,7 @@ class SteepQuadratic(GeneralisedLinear):
         self.declared = Constants(1.0, self.curvature_constant, initial_gap=100.0, diameter=2.0, domain=domain, norm=p)
         super().__init__(DIMENSION)
 
-    @property
-    def own_constants(self):
-        return self.declared
+    own_constants = property(lambda self: self.declared)
 
     def _unit(self, rows):
         return rows / np.linalg.norm(rows, ord=self.q, axis=1, keepdims=True)
@@ -158,12 +148,9 @@ class Quadratic(GeneralisedLinear):
     name = "quadratic_on_ball"
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX})
     isotropic_curvature = 1.0
-
-    @property
-    def own_constants(self):
-        return Constants(
-            1.5, 1.0, strong_convexity=1.0, diameter=2.0, domain="l2_ball", loss_range=1.0, losses="quadratic"
-        )
+    own_constants = Constants(
+        1.5, 1.0, strong_convexity=1.0, diameter=2.0, domain="l2_ball", loss_range=1.0, losses="quadratic"
+    )
 
     def draw(self, n, streams):
         rows = streams("features").normal(0, 1, 0, n, self.dimension)[0].astype(np.float64)
@@ -233,11 +220,8 @@ class LpPseudoHuber(PseudoHuber):
 
     name = "lp_pseudo_huber"
     traits = PseudoHuberOnBall.traits
-
-    @property
-    def own_constants(self):
-        """Rows of l2 norm 1 have an l_q norm of at most 1 for q = 3."""
-        return Constants(1.0, 1.0, initial_gap=100.0, initial_distance=100.0, norm=1.5)
+    own_constants = Constants(1.0, 1.0, initial_gap=100.0, initial_distance=100.0, norm=1.5)
+    """Rows of l2 norm 1 have an l_q norm of at most 1 for q = 3."""
 
 
 class HeavyRecords(SteepQuadratic):

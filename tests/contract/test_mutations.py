@@ -1,83 +1,16 @@
-"""The contract has teeth: faulty runs and understated sensitivities fail it."""
+"""The contract has teeth: less noise, more releases and understated sensitivities are seen in every method."""
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from dpsco_bench.algorithms.info import split
 from dpsco_bench.audit.search import search
 from dpsco_bench.audit.subject import no_neighbours
 from dpsco_bench.errors import DpscoError
-from dpsco_bench.execution.cell import AlgorithmError
 from dpsco_bench.privacy.calibrate import charge
 from dpsco_bench.privacy.records import Disjoint, Full, Nodes, RandomAllocation, WithReplacement
 
 from .cases import LAWS, SHARP
-from .checks import ROUNDING, evaluations, forced_outputs
-
-
-class Tampered:
-    """A mechanism seen through a fault: `release` is replaced, the rest passed on."""
-
-    def __init__(self, mechanism, release):
-        self._mechanism, self._release = mechanism, release
-
-    def __getattr__(self, name):
-        return getattr(self._mechanism, name)
-
-    def release(self, name, value, step=0):
-        return self._release(self._mechanism, name, value, step)
-
-
-def tampered(case, release):
-    """The case with a faulty release in place of the mechanism's."""
-    honest = case.algorithm.run_function
-    return case.altered(run=lambda objective, plan, source: honest(objective, plan, Tampered(source, release)))
-
-
-def test_hidden_noise_is_caught(noisy_case):
-    honest, rng = noisy_case.algorithm.run_function, np.random.default_rng(0)
-
-    def run(objective, plan, source):
-        x, _ = split(honest(objective, plan, source))
-        return x + 1e-3 * rng.standard_normal(x.shape)
-
-    assert not np.array_equal(*forced_outputs(noisy_case.altered(run=run)))
-
-
-def test_a_forgotten_release_is_caught(law_case):
-    last = max(law_case.plan.queries, key=lambda q: q.releases)
-
-    def release(source, name, value, step):
-        forgotten = name == last.name and step == last.releases - 1
-        return last.answer(value, None) if forgotten else source.release(name, value, step)
-
-    with pytest.raises(AlgorithmError, match=f"query {last.name} was released {last.releases - 1} times"):
-        tampered(law_case, release).checks.check_counts()
-
-
-def test_a_peek_at_the_data_is_caught(sharp_law_case):
-    honest = sharp_law_case.algorithm.run_function
-
-    def run(objective, plan, source):
-        x, _ = split(honest(objective, plan, source))
-        return x - 0.1 * objective.exact_gradient(x)
-
-    assert search(sharp_law_case.altered(run=run).subject, rounds=0, neighbours=4, everywhere=False).leak > 0
-
-
-def test_an_uncounted_gradient_is_caught(law_case):
-    honest = law_case.algorithm.run_function
-
-    def run(objective, plan, source):
-        x, _ = split(honest(objective, plan, source))
-        objective.exact_gradient(x)
-        objective.evaluations = objective.evaluations - 1.0
-        return x
-
-    found = evaluations(law_case.altered(run=run))
-    assert found.expected == pytest.approx(law_case.plan.gradient_evaluations - 1, rel=ROUNDING)
 
 
 def test_less_noise_than_charged_is_caught(charged_case):
@@ -154,5 +87,5 @@ def test_the_search_measures_in_units_of_what_is_declared():
     honest = found(case).ratios
     name = min(honest)
     halved = (replace(q, sensitivity=0.5 * q.sensitivity) if q.name == name else q for q in case.plan.queries)
-    mutant = case.altered(plan=replace(case.plan, queries=tuple(halved)))
+    mutant = case.with_plan(replace(case.plan, queries=tuple(halved)))
     assert found(mutant).ratios == pytest.approx({**honest, name: 2 * honest[name]})

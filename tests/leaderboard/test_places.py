@@ -4,6 +4,7 @@ import math
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from dpsco_bench.execution.jobs import part_of
 from dpsco_bench.leaderboard import choose
@@ -19,34 +20,26 @@ def test_a_name_stands_in_the_longest_line_of_its_region():
     assert _middle([(0, 0), (1, 0), (1, 1), (2, 1), (3, 1), (5, 1)]) == (2.5, 1.5)
 
 
-def test_ones_own_method_is_held_against_the_best(monkeypatch):
+@pytest.mark.parametrize(
+    ("rows", "tied", "said"),
+    [
+        ([0.2, 0.6], "a", ["place 1 of 2 of proven privacy, the best", "place 2 of 2 of proven privacy, 3 times the"]),
+        ([0.0, 0.6], "a", ["place 1 of 2 of proven privacy, the best", "place 2 of 2 of proven privacy."]),
+        ([0.5, 0.6], "ab", [", tied for the least risk.", ", tied for the least risk."]),
+        ([1.0, (0.5, False, 0), (4.0, True, 3)], "a", ["place 1 of 2 ", "not proven", "after 3 replicates, 4 times"]),
+    ],
+)
+def test_ones_own_method_is_held_against_the_best_or_says_why_not(monkeypatch, rows, tied, said):
     monkeypatch.setattr(choose, "get_algorithm", lambda id: SimpleNamespace(module=choose.PLUGIN + "own"))
-
-    def own(best, tied):
-        given = [("a", 1, best), ("b", 2, 0.6)]
-        methods = [
-            SimpleNamespace(
-                method=name, algorithm=name, place=place, risk=risk, ranked=True, dropped=0, tied=name in tied
-            )
-            for name, place, risk in given
-        ]
-        return choose.Choice.own.fget(SimpleNamespace(methods=methods, order=methods, refused=[], tied=tied))[1]
-
-    assert own(0.2, "a").endswith(", 3 times the least risk.") and "times" not in own(0.0, "a")
-    assert own(0.5, "ab").endswith(", tied for the least risk.")
-
-
-def test_ones_own_method_that_cannot_win_or_did_not_end_says_so(monkeypatch):
-    monkeypatch.setattr(choose, "get_algorithm", lambda id: SimpleNamespace(module=choose.PLUGIN + "own"))
-    rows = [(1.0, True, 0), (0.5, False, 0), (4.0, True, 3)]
-    methods = [
-        SimpleNamespace(method=name, algorithm=name, risk=risk, ranked=ranked, dropped=dropped, tied=name == "a")
-        for name, (risk, ranked, dropped) in zip("abc", rows, strict=True)
-    ]
+    methods = []
+    for name, given in zip("abc", rows, strict=False):
+        risk, ranked, dropped = given if isinstance(given, tuple) else (given, True, 0)
+        own = {"method": name, "algorithm": name, "risk": risk, "ranked": ranked, "dropped": dropped}
+        methods.append(SimpleNamespace(**own, tied=name in tied))
     order, refused = [method for method in methods if method.ranked], [Unrun("d", "d", "failed", "slipped")]
-    own = choose.Choice.own.fget(SimpleNamespace(methods=methods, order=order, refused=refused, tied=("a",)))
-    assert own[0].startswith("a: place 1 of 2 ") and own[0].endswith(", the best.") and "not proven" in own[1]
-    assert "after 3 replicates" in own[2] and "4 times" in own[2] and own[3].endswith(": slipped.")
+    choice = SimpleNamespace(methods=methods, order=order, refused=refused, tied=tuple(tied))
+    for text, own in zip(choose.Choice.own.fget(choice), [*said, "d: did not run: slipped."], strict=True):
+        assert own in text
 
 
 def test_a_job_is_of_an_instance_a_group_or_its_own_part():
@@ -56,13 +49,15 @@ def test_a_job_is_of_an_instance_a_group_or_its_own_part():
 
 
 def test_the_answer_says_how_near_the_start_is_and_who_had_no_time():
-    def answer(risk=0.5, tied=("a",), late=0, ranked=True):
+    def answer(risk=0.5, tied=("a",), late=0, ranked=True, margin=0.5):
         methods = [SimpleNamespace(method=name, algorithm=f"p.{name}", risk=2 * risk, ranked=ranked) for name in "ab"]
-        told = {"trivial": 2.0, "margin": 0.5, "margin_ci": (0.4, 0.6), "late": [None] * late, "warnings": ()}
+        told = {"trivial": 2.0, "margin": margin, "margin_ci": (0.4, 0.6), "late": [None] * late, "warnings": ()}
         point = SimpleNamespace(problem="logistic_glm", options={"domain": "l2_ball"})
         return choose.Choice.answer.fget(SimpleNamespace(methods=methods, tied=tied, point=point, **told))
 
     assert answer().startswith("p.a ") and "50 % [40, 60]" in answer() and answer().endswith("next.")
+    assert answer(margin=math.nan) == "a alone was run."
+    assert answer(tied=("a", "b")).startswith("Tied for the least risk: a, b")
     assert "; 1 other method had" in answer(late=1) and "; 2 other methods had" in answer(late=2)
     for risk, near in ((0.94, None), (0.951, "5"), (0.97, "3"), (0.9999, "1")):
         for text in (answer(risk), answer(risk, ("a", "b"))):
