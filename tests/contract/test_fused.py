@@ -78,7 +78,7 @@ LONG = [
     ("bassily2021.noisy_smd", "cube_iid", 400, {"steps": 10_001, "norm_rule": "sec2"}),
     ("bassily2021.poly_sfw", "gaps_l1", 20_002, {}),
     ("bassily2021.poly_sfw", "logistic_glm", 20_002, {}, {"domain": "l1_ball"}),
-    ("gopi2022.proximal_sampler", "linear_ball", 40, {"sweeps": 200, "delta_in": 0.05}),
+    ("gopi2022.proximal_sampler", "cube_onehot", 40, {"sweeps": 200, "delta_in": 0.05}),
     ("su2023.kj16", "logistic_glm", 40, {"steps": 10_000}),
     ("su2023.pda_dpmd", "public_quadratic", 40, {"steps": 10_000}),
     ("su2023.phased_dp_sgd", "logistic_plain", 20_002, {}),

@@ -18,7 +18,6 @@ RUNS = {
     "alternating on the cube": (PROXIMAL, "cube_onehot", 8, 2, {}, 500, CORNER),
     "alternating on the l_1.5 ball": (PROXIMAL, "lp_onehot", 8, 3, {"p": 1.5}, 500, CORNER),
     "alternating on the l1 ball": (PROXIMAL, "lp_onehot", 8, 4, {"p": 1.0}, 500, CORNER),
-    "alternating on the l_4 ball": (PROXIMAL, "diag_linear_p4", 30, 2, {}, 500, {"delta_in": 0.05}),
 }
 
 

@@ -169,15 +169,13 @@ def proximal_sampler(
 
     centre, capped = np.zeros((target.rows, d)), np.arange(0)
     if corner:
-        start = centre - ball.radius * d ** (-1.0 / ball.p)
+        watch(start := centre - ball.radius * d ** (-1.0 / ball.p))
     elif euclidean:
         start, capped = gaussian("start", 0, centre, 1.0 / math.sqrt(k * mu), np.arange(target.rows))
     else:
         start = ball.radius * sample_lp(draws, centre, c * ball.radius**2, r.q, ball.p)
     eta = step_size(k, euclidean_lipschitz(target.objective.constants.lipschitz, ball.p, d), delta_in)
     sampler = chains(draws, gaussian, target.differences, target.objective.n, k, k * mu if euclidean else 0.0, eta)
-    if corner:
-        watch(start)
     x = sampler.run(start, sweeps, watch)
     target.queries += sampler.queries
     sampler.capped[capped] = True
