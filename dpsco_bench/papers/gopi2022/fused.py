@@ -142,10 +142,7 @@ def quantile_of_log(level):
 
 @called
 def truncated_normal(u, mean, sd, high):
-    """Draw a normal variate conditioned on ``[-high, high]``, by inversion in the left tail.
-
-    A step of the chain from inside goes less than 9 sd beyond an end, so that no end lies far out in a tail.
-    """
+    """Draw a normal variate conditioned on ``[-high, high]``, no end of which lies far out in a tail, by inversion."""
     centre = abs(mean)
     low, top = (-high - centre) / sd, (high - centre) / sd
     z = quantile(below(low) * (1.0 - u) + below(top) * u, below(-low) * (1.0 - u) + below(-top) * u)
@@ -171,10 +168,7 @@ def on_the_cube(point, mean, sd, radius, u, key, step, replicate):
 
 @called
 def tangent(mean, sd, law, work):
-    """Compute the part that all attempts of `under_a_tangent` at one mean share: rows slope, middle and normal.
-
-    Returns the level of the tangent and the logarithm of the half-space's probability.
-    """
+    """Compute slope, middle and normal of the tangent at a mean; returns its level and the log chance of the cut."""
     p, radius, dual, c, q = law
     slope, middle, normal = work[0], work[1], work[2]
     square_slope(slope, mean, q, 2.0 * c)
@@ -303,12 +297,7 @@ def proximal_steps(states, x, queries, capped, slopes, cuts, law, oracle, thresh
 
 
 class CompiledChains(ProximalSampler):
-    """`ProximalSampler` for linear losses, compiled: the same words, queries and mask.
-
-    Parameters
-    ----------
-    target, mu : whose chains; the further arguments are those of `ProximalSampler`
-    """
+    """`ProximalSampler` for linear losses of a target and mu, compiled: the same words, queries and mask."""
 
     def __init__(self, target: Target, mu: float, *known: Any) -> None:
         super().__init__(*known)

@@ -70,10 +70,7 @@ class Learner:
 
     @classmethod
     def check(cls, norm: float, k: float, strong_convexity: float) -> None:
-        """Refuse a setting that the learner is not for.
-
-        Raises InputError, Refusal with the reason. By default for norms other than l2.
-        """
+        """Refuse a setting that the learner is not for, by default norms other than l2: InputError, Refusal."""
         if norm != 2.0:
             raise Refusal(f"learner in l_{norm:g}", "its regret bound is for the Euclidean norm")
 

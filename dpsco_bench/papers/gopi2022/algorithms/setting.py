@@ -175,10 +175,7 @@ def sampler_status(sampler: str, s: BallSetting, regularised: bool = True) -> st
 
 
 def pair_law(s: BallSetting, sampler: str, regularised: bool) -> Options:
-    """Fields of a `PairDrawQuery`: the law of a draw whose records lie on an axis, or in a plane for ``lp_exact``.
-
-    Raises Refusal for a sampler whose law is not known by quadrature there.
-    """
+    """Fields of a `PairDrawQuery`: records on an axis, or in a plane for ``lp_exact``; Refusal for other samplers."""
     c, cube = s.constants, sampler == "cube_exact"
     if sampler == "lp_exact" and (c.norm == 1.0 or s.d < 2):
         raise Refusal("accountant pairs with lp_exact", "the law of a plane is known for p > 1 and d >= 2 only")
@@ -301,10 +298,7 @@ class Target:
         return self._given(points)
 
     def mean_excess(self, k: float, mu: float) -> float | None:
-        """Mean excess risk under the law of the draw, where the problem knows it for its own data; for a measurement.
-
-        A population's risk is averaged over the data.
-        """
+        """Mean excess risk under the law, over the data too, where the problem knows it; for a measurement."""
         problem = self.objective.problem
         law = "gopi2022.exp_mech_sc" if self.regulariser is None else "gopi2022.reg_exp_mech"
         several = np.size(getattr(problem, "strengths", 0.0)) > 1  # the law is that of the first signal alone
@@ -316,10 +310,7 @@ class Target:
             return None
 
     def minimiser(self, mu: float) -> Array:
-        """Compute the limit of infinite temperature in closed form: ``argmin F_D + mu r`` over the domain.
-
-        Raises Refusal if none is known.
-        """
+        """``argmin F_D + mu r`` over the domain, the limit of infinite temperature; Refusal without a closed form."""
         ball, r = self.ball, self.regulariser
         weight = 0.0 if r is None else 2.0 * mu * r.coefficient
         if self.losses in ("norm", "norm_quadratic"):
@@ -346,10 +337,7 @@ class Target:
 
     @cached_property
     def mean_slope(self) -> np.ndarray:
-        """``-grad F_D(0)``, ``(R, d)``: the mean record of linear losses, mu0 times that of quadratic ones.
-
-        One pass over the data, in which no loss is evaluated.
-        """
+        """``-grad F_D(0)``, ``(R, d)``: the mean record of linear losses, mu0 times that of quadratic ones."""
         origin = self.objective.xp.zeros((self.rows, self.d), dtype=self.objective.dtype)
         gradient = self.objective.problem.mean_gradient(origin, self.objective.data)
         return -to_numpy(gradient).astype(np.float64)
@@ -362,10 +350,7 @@ class Target:
             raise Refusal(f"radial_exact on {self.objective.problem.name}", reason)
 
     def values(self, x: np.ndarray, rows: np.ndarray, counted: bool = True) -> np.ndarray:
-        """``F_D`` at points ``(m, d)`` of ``rows (m,)``, up to a constant.
-
-        Each costs n value queries; for linear losses none.
-        """
+        """``F_D`` at points ``(m, d)`` of ``rows (m,)``, up to a constant, for n value queries; none if linear."""
         if self.losses in LINEAR:
             return -np.sum(self.mean_slope[rows] * x, axis=1)
         if counted:

@@ -77,11 +77,9 @@ class AxisEnvelope(AxisLaw):
 
     @cached_property
     def cells(self) -> Cells:
-        """Compute the cells to propose from.
+        """Compute the cells to propose from: the grid, its largest cells split until `ACCEPTED` would be accepted.
 
-        The grid; where less than `ACCEPTED` would be accepted its largest cells are split until it is not. A wide cell
-        that crosses the sphere needs that: its bound is the density of a corner outside the ball, which may be e^100
-        times that of the bulk.
+        A wide cell that crosses the sphere needs that: it is bounded at a corner outside, which may be e^100 the bulk.
         """
         x, tau = self.edges
         sides = x[:-1, None], x[1:, None], tau[:-1], tau[1:]
@@ -171,12 +169,7 @@ _envelope = lru_cache(maxsize=16)(AxisEnvelope)
 def sample_axis(draws: KeyedDraws, p: float, d: int, kap: Array, c: float) -> Array:
     """Draw one point of the unit l_p ball per row, ``(rows, d)``, of density ``~ exp(kap x_1 - c ||x||_p^2)``.
 
-    Raises NumericalFailure if rows remain without an accepted point after `MOST_ATTEMPTS`.
-
-    Parameters
-    ----------
-    p : float, in [1, 2]
-    kap : array (rows,), tilts, of either sign
+    For p in [1, 2] and tilts ``kap (rows,)`` of either sign. Raises NumericalFailure after `MOST_ATTEMPTS`.
     """
     sign, kap = np.where(kap < 0, -1.0, 1.0), np.abs(kap)
     if d == 1:
@@ -204,10 +197,7 @@ def _accepted(envelope: AxisEnvelope, uniforms: Callable[[int], Array], rows: Ar
 
 
 def towards(points: Array, direction: Array) -> Array:
-    """Points ``(rows, d)`` reflected so that the first axis becomes ``direction (rows, d)``, of any length > 0.
-
-    The Householder reflection that exchanges e_1 and the direction; rows of direction 0 stay.
-    """
+    """Points ``(rows, d)`` reflected so that e_1 becomes ``direction (rows, d)``; rows of direction 0 stay."""
     length = np.linalg.norm(direction, axis=1, keepdims=True)
     unit = direction / np.where(length > 0, length, 1.0)
     normal = unit.copy()

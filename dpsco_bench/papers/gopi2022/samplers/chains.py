@@ -34,12 +34,7 @@ def sample_gibbs(
 ) -> Array:
     """Last states ``(rows, d)`` of chains, one per row. Source: Chapter gopi2022, section 2.4.
 
-    Parameters
-    ----------
-    start, v : array (rows, d), a state in the ball, and tilts
-    c, q : float, curvature > 0 and its norm, in (1, 2]
-    p, radius : float, the ball, p in [1, inf]
-    observe : callable, shown the state after each sweep
+    Tilts are ``v (rows, d)``; c > 0 is the curvature, q in (1, 2] its norm; p and the radius are the ball's.
     """
     d, x = v.shape[1], np.array(start)
     for sweep in range(sweeps):
@@ -115,17 +110,11 @@ AT_ONCE, MOST_SHRINKS = 16, 1024
 def sample_hit_and_run(
     draws: KeyedDraws, log_density: Any, start: Array, outer_radius: float, steps: int, observe: Any
 ) -> Array:
-    """Last states ``(rows, d)`` of chains, one per row.
+    """Last states ``(rows, d)`` of chains from ``start``, inside the set. Source: Chapter gopi2022, section 2.5.
 
     A direction is uniform on the sphere and a level lies an exponential variate below the present log density. The part
     of the line above the level is an interval, so that uniform candidates, which cut the line off where they fail, end
-    with an exactly uniform point of it. Source: Chapter gopi2022, section 2.5.
-
-    Parameters
-    ----------
-    log_density : callable, (points (m, d), their rows (m,)) -> log densities (m,); -inf outside the set
-    start : array (rows, d), inside the set
-    observe : callable, shown the state after each step
+    with an exactly uniform point of it. ``log_density`` maps points ``(m, d)`` and their rows to numbers, -inf outside.
     """
     x, everyone = np.array(start), np.arange(len(start))
     value = log_density(x, everyone)
@@ -250,14 +239,9 @@ def terms(u: Array) -> Array:
 
 
 def estimate(count: Array, differences: Array) -> Array:
-    """``1 + sum_{a <= count} prod_{i <= a} differences``, each product of its own entries, shape ``(rows,)``.
+    """``1 + sum_{a <= count} prod_{i <= a} differences``, each product of its own entries, for ``count (rows,)``.
 
-    Unbiased for ``exp(E difference)`` when ``count`` has the law of `terms` and entries are independent.
-
-    Parameters
-    ----------
-    count : array (rows,), numbers of terms
-    differences : array (rows, W), at least ``a (a + 1)/2`` entries for the largest count a
+    Unbiased for ``exp(E difference)`` if ``count`` has the law of `terms`, ``differences (rows, W)`` independent.
     """
     total, first = np.ones(len(count)), 0
     for a in range(1, int(count.max(initial=0)) + 1):

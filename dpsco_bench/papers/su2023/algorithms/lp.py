@@ -35,10 +35,7 @@ NORM_RULE = "two_ln_d"
 
 
 def smooth_norm(given: Setting, limit: bool = False) -> SmoothNorm:
-    """Make the smooth norm beside the dual of l_p, 1 < p < 2, or p = 2 where that limit is allowed.
-
-    Raises InputError for another p, or d < 2, where the rule has no exponent.
-    """
+    """Smooth norm beside the dual of l_p, 1 < p < 2 (or p = 2, a limit), d >= 2. Raises InputError for others."""
     p, d = given.constants.norm, given.d
     given.require("norm", p, 1.0 < p < 2.0 or (limit and p == 2.0), f"p in (1, 2{']' if limit else ')'}")
     given.count("d", d, least=2)

@@ -148,10 +148,7 @@ def confidence_of(plan: Any) -> Confidence:
 
 @dataclass(frozen=True)
 class DistanceRegulariser:
-    """``r_t(w) = xi_t ||w - x_0|| + nu_t ||w - x_0||^2``; called, its subgradient at w_t (that of a norm at 0 is 0).
-
-    `terms` has xi, nu and Lip, `anchor (R, d)` is x_0.
-    """
+    """``r_t(w) = xi_t ||w - x_0|| + nu_t ||w - x_0||^2``, of xi, nu and Lip; called, its subgradient at w_t."""
 
     terms: Confidence
     anchor: Any

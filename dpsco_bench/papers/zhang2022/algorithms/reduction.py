@@ -129,10 +129,7 @@ class NodeUnits:
 
 @lru_cache(maxsize=1024)
 def path_cost(units: NodeUnits, nodes: int, power: float) -> float:
-    """Largest ``sum_{t in IN(q)} (s_q/Delta_t)^power`` over the records of nodes 1..``nodes``.
-
-    It is kept, as the cells of a sweep over signals have the same plan.
-    """
+    """Largest ``sum_{t in IN(q)} (s_q/Delta_t)^power`` over the records of nodes 1..``nodes``; kept for sweeps."""
     return largest_path_sum(lambda record, node: units.shares(record, node) ** power, nodes)
 
 
