@@ -20,7 +20,7 @@ from dpsco_bench.fused.pieces import largest_of, lp_length, square_slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.gopi2022.algorithms.chains import proximal_sampler
-from dpsco_bench.papers.gopi2022.algorithms.setting import LINEAR, Target, draw
+from dpsco_bench.papers.gopi2022.algorithms.mechanism import LINEAR, Target, draw
 from dpsco_bench.papers.gopi2022.samplers.chains import MOST_ROUNDS, MOST_TERMS, THRESHOLDS, ProximalSampler
 from dpsco_bench.papers.gopi2022.samplers.truncated import LOG_ROOT_2PI, MOST_ATTEMPTS
 from dpsco_bench.rng.counters import INTEGER, UNIFORM

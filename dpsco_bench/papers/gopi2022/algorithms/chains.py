@@ -10,8 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from dpsco_bench.algorithms.registry import Setting, algorithm
-from dpsco_bench.papers.gopi2022.algorithms.mechanism import mechanism
-from dpsco_bench.papers.gopi2022.algorithms.setting import (
+from dpsco_bench.papers.gopi2022.algorithms.mechanism import (
     EVALUATED,
     NEEDS,
     PAPER,
@@ -19,6 +18,7 @@ from dpsco_bench.papers.gopi2022.algorithms.setting import (
     checked_setting,
     draw,
     fitting,
+    mechanism,
     plan_of,
     regularised,
 )

@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from dpsco_bench.errors import Refusal
-from dpsco_bench.papers.gopi2022.algorithms.mechanism import mechanism
-from dpsco_bench.papers.gopi2022.algorithms.setting import Target
+from dpsco_bench.papers.gopi2022.algorithms.mechanism import Target, mechanism
 from dpsco_bench.papers.gopi2022.samplers.axis import sample_axis, towards
 from dpsco_bench.papers.gopi2022.samplers.lp import sample_lp
 from dpsco_bench.papers.gopi2022.samplers.truncated import (
