@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.fused import compiled
-from dpsco_bench.papers.su2023.fused import quick, student_noise
+from dpsco_bench.papers.su2023.fused import student_noise
 from dpsco_bench.problems import slopes
 
 if not compiled.available():
@@ -20,9 +20,3 @@ def test_student_noise_is_that_of_numpy():
         largest = np.abs(slopes.student_noise(np.concatenate([drawn[..., :d], 0.0 * drawn[..., :d]], axis=-1)))
         difference = student_noise(drawn) - slopes.student_noise(drawn)
         assert np.all(np.abs(difference) <= 4e-15 * largest)
-
-
-def test_data_that_were_given_stay_as_they_are():
-    data = slopes.StudentSample(8, 2, None)
-    assert quick(data).transform is student_noise and data.transform is slopes.student_noise
-    assert quick(other := object()) is other

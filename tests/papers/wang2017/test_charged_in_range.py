@@ -63,12 +63,3 @@ def test_parts_move_iterates_as_sums_do(vectors):
     made = [SVRG.plan(problem.constants, 4, 2, PRIVACY, "literal", charge=c, **options) for c in ("query", "parts")]
     runs = [vectors.run(SVRG, one, problem, (0, 2, 3, 1, 1, 0)) for one in made]
     np.testing.assert_allclose(*runs, rtol=0, atol=1e-14)
-
-
-def test_the_constant_of_advanced_composition():
-    """576 ln(2.5 N/delta), 12,276 at N = 7,215."""
-    ridge = get_problem("ridge_logistic").constants
-    one, advanced = (SVRG.plan(ridge, 16384, 10, PRIVACY, "literal", noise_constant=c) for c in (1.0, "advanced"))
-    assert one.query("inner").releases == 7215
-    ratio = advanced.query("inner").paper_scale / one.query("inner").paper_scale
-    assert ratio**2 == pytest.approx(12_276, abs=1)

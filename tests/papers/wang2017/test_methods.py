@@ -16,8 +16,7 @@ from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.privacy.transcript import Recorder
-from dpsco_bench.problems.base import Constants, Data, Trait
-from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.base import Constants, Data
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
 
@@ -76,22 +75,11 @@ def test_v3_outputs(vectors, variant):
     np.testing.assert_allclose(vectors.run(ACCMD, made, problem, ()), V3[variant], rtol=0, atol=1e-12)
 
 
-class LeastSquares(GeneralisedLinear):
-    """Half the squared residual on the unit l1 ball."""
-
-    name = "least_squares_l1"
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
-    own_constants = Constants(1.0, 1.0, diameter=2.0, domain="l1_ball")
-
-    def slope(self, margins, labels):
-        return margins - labels
-
-
-def test_check_vector_v5(execute):
-    rows = np.cos(np.outer(np.arange(1, 6), np.arange(1, 9))) / 3
+def test_check_vector_v5(execute, sine):
+    problem, rows = sine.problem(8, "l1_ball", 2.0), np.cos(np.outer(np.arange(1, 6), np.arange(1, 9))) / 3
     data = Data(5, rows, np.array([1.0, -1.0, 1.0, 1.0, -1.0]))
-    made = planned(FW, LeastSquares.own_constants, 5, 8, steps=4)
-    output = execute(FW, made, LeastSquares(8), data, replicates=2)
+    made = planned(FW, problem.constants, 5, 8, steps=4)
+    output = execute(FW, made, problem, data, replicates=2)
     np.testing.assert_allclose(output, np.tile([0, 0, 0, 0, 0, 0, 0, 0.9], (2, 1)), atol=1e-15)
 
 
@@ -102,20 +90,6 @@ def test_check_vector_v6(vectors):
     made = planned(SGD, OnTheUnitBall.own_constants, 4, 2, steps=3)
     output = vectors.run(SGD, made, OnTheUnitBall(), (0, 2, 3))
     np.testing.assert_allclose(output, [-0.816875923378, 0.576813423738], atol=1e-12)
-
-
-@pytest.mark.parametrize("bound", ["printed", "corrected"])
-@pytest.mark.parametrize("kappa", [1.0, 2.5, 10.0, 26.0, 1000.0])
-def test_inner_steps_are_the_least_that_contract_by_half(bound, kappa):
-    constants, variance = Constants(1.0, kappa, strong_convexity=1.0), {"printed": 8, "corrected": 4}[bound]
-    made = planned(SVRG, constants, 4096, 10, "literal", inner_bound=bound)
-    theta = made.step * kappa
-
-    def factor(m):
-        return (kappa / theta + variance * theta * (m + 1)) / (m * (1 - variance * theta))
-
-    assert made.contraction == pytest.approx(factor(made.inner_steps), rel=1e-12)
-    assert factor(made.inner_steps) < 0.5 <= factor(made.inner_steps - 1)
 
 
 def test_the_leak_of_the_literal_variant_is_the_one_its_plan_names(vectors):

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 
 from dpsco_bench.papers.gopi2022.laws.quadrature import tilted_gap
 from dpsco_bench.papers.gopi2022.samplers.chains import (
@@ -80,15 +79,6 @@ def test_the_schedule_reaches_tau_and_barely_so():
         assert RATE.distance(steps, clip) <= tau * (1 + 1e-12)
         assert RATE.distance(int(0.98 * steps), clip) > tau
         assert RATE.distance(steps, 1.1 * clip) > tau * (1 - 1e-2)
-
-
-def test_clip_and_mixing_have_half_of_tau_each():
-    steps = RATE.steps(1e-6)
-    clip = RATE.clip(1e-6, steps)
-    assert steps * math.sqrt(math.e * clip) == pytest.approx(5e-7, rel=1e-12)
-    rate = math.log1p(step_size(40.0, 1.0, clip) * 28.0)
-    divergence = 80.0 * math.exp(-2 * steps * rate)
-    assert divergence <= 2 * (5e-7) ** 2 < divergence * math.exp(2 * rate)
 
 
 def test_half_of_the_estimate_is_what_is_accepted(draws):
