@@ -8,7 +8,10 @@ from scipy.stats import binom, kstest, t
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.catalogue import read_claim
+from dpsco_bench.fused import compiled
+from dpsco_bench.papers.su2023.fused import student_noise
 from dpsco_bench.privacy.plan import PrivacySpec
+from dpsco_bench.problems import slopes
 from dpsco_bench.problems.base import Draws
 from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.rng.streams import Stream, stream_key
@@ -122,3 +125,15 @@ def test_coord_pseudo_huber(regime, d):
     mean, h = problem.mean_gradient(x, data), 1e-6
     expected = [(problem.risk(x + h * e, data) - problem.risk(x - h * e, data)) / (2 * h) for e in np.eye(d)]
     np.testing.assert_allclose(mean, np.stack(expected, axis=1), atol=0.05)
+
+
+@pytest.mark.skipif(not compiled.available(), reason="Numba is missing or switched off")
+def test_compiled_student_noise_is_that_of_numpy():
+    """The ends of the interval, where the radius is 0 or largest, and quarters of a turn."""
+    rng = np.random.default_rng(6)
+    for d in (1, 4, 7):
+        drawn = rng.random((40, 5, 2 * d))
+        drawn[0, 0], drawn[0, 1], drawn[1, 0], drawn[1, 1] = 2.0**-33, 1.0 - 2.0**-33, 0.25, 0.75
+        largest = np.abs(slopes.student_noise(np.concatenate([drawn[..., :d], 0.0 * drawn[..., :d]], axis=-1)))
+        difference = student_noise(drawn) - slopes.student_noise(drawn)
+        assert np.all(np.abs(difference) <= 4e-15 * largest)

@@ -192,7 +192,7 @@ class ProximalRate:
     Covered are thus the contraction, the clipped oracle (its bound is uniform in y, hence adds up over steps) and, by
     Pinsker's inequality, the step from KL_T to total variation; not a Gaussian on the set that is itself inexact.
     What tau costs of delta, ``(1 + e^eps) tau``, is shown in `privacy.accountants.gaussian`.
-    tests/papers/gopi2022/samplers/test_proximal_rate.py checks contraction, clip and `distance` by quadrature.
+    tests/papers/gopi2022/samplers/test_proximal.py checks contraction, clip and `distance` by quadrature.
     """
 
     k: float
