@@ -137,10 +137,7 @@ def regulariser_of(c: Constants, d: int) -> NormRegulariser:
 
 
 def checked_setting(given: Setting) -> BallSetting:
-    """Refuse what the theorems do not cover.
-
-    Raises InputError for delta >= 1/2, S > 2G, or a domain that is not the ball of the norm in which G is measured.
-    """
+    """Refuse delta >= 1/2, S > 2G, and a domain that is not the ball of the norm in which G is measured."""
     c = given.constants
     if given.delta >= 0.5:
         raise given.error("delta", given.delta, "in (0, 1/2)")
@@ -201,9 +198,8 @@ def pair_law(s: BallSetting, sampler: str, regularised: bool) -> Options:
 def draw_plan(
     s: BallSetting, temperature: Temperature, sampler: str, sweeps: int | None = None, accountant: str = "theorem"
 ) -> Plan:
-    """Make the plan of one draw by one of `SAMPLERS`.
+    """Make the plan of a draw by one of `SAMPLERS`, charged by Theorem 2 or, with ``pairs``, by neighbouring data sets.
 
-    The accountant is ``theorem``, Theorem 2 for all data sets at once, or ``pairs``, neighbouring data sets themselves.
     Raises InputError, Refusal for an unknown sampler, one that does not fit, or a length for one that has none.
     """
     regularised, about = temperature.rule != "strongly_convex", f"{s.constants.losses} losses on {s.constants.domain}"
@@ -421,11 +417,7 @@ _SWEEPS = """sweeps : int
 
 
 def mechanism(id: str, source: str, variants: Mapping[str, tuple[str, ...]] = VARIANTS) -> Callable[[Sampler], Sampler]:
-    """Register one draw by the decorated sampler, with the schedule of Theorem 3 or 4, as an algorithm.
-
-    The id ends with the sampler's name, and its docstring becomes the algorithm's. The source says where the law is
-    defined; the variants are those of `registry.algorithm`.
-    """
+    """Register a draw by the decorated sampler, whose name the id ends with and whose docstring it takes."""
 
     def register(sampler: Sampler) -> Sampler:
         name = sampler.__name__

@@ -112,9 +112,9 @@ NEEDS = (Trait.CONVEX, Trait.SMOOTH, Trait.LP_BALL, Trait.UNREGULARISED)
 
 
 def heavy_tailed(given: Setting) -> tuple[SmoothNorm, float, float]:
-    """Return the smooth norm, the printed kappa, and M, the diameter of the l_p ball; p = 2, all Euclidean, is a limit.
+    """Return the smooth norm, the printed kappa, and M, the diameter of the l_p ball, 1 < p <= 2.
 
-    Raises InputError for another set, another p, or gradients without a bound on their second moment.
+    Raises InputError for another set or p, or gradients without a bound on their second moment.
     """
     c, smooth = given.constants, smooth_norm(given, limit=True)
     own, sigma = getattr(c.ball, "p", None) == c.norm, c.gradient_deviation
