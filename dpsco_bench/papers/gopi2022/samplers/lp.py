@@ -443,9 +443,6 @@ def _accepted(draws: KeyedDraws, envelope: LpEnvelope, asked: Array, rows: Array
         proposal, todo = proposal + steps, todo[~done]
         steps = max(1, min(4 * steps, VALUES // max(1, d * len(todo)), MOST_PROPOSALS - proposal))
     if len(todo):
-        tilt = np.abs(envelope.v[rows[todo[0]]]).max()
-        raise NumericalFailure(
-            f"lp_exact: {len(todo)} of {len(rows)} rows without an accepted point after {MOST_PROPOSALS} proposals at "
-            f"p = {envelope.p:g}, d = {d}, largest tilt {tilt:g}, c = {envelope.c:g}"
-        )
+        about = f"lp_exact at p = {envelope.p:g}, d = {d}, c = {envelope.c:g}"
+        raise NumericalFailure(f"{about}: {len(todo)} of {len(rows)} rows not accepted in {MOST_PROPOSALS} proposals")
     return x

@@ -81,14 +81,21 @@ MOST_ATTEMPTS = 1000
 """Most proposals of a row. Where an envelope accepts half of them, so many failures are an error, not chance."""
 
 
-def first_accepted(propose: Callable[[int, Array], tuple[Array, Array]], shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """Draw N rows by ``propose(attempt, rows) -> points, accepted``; returns also the rows ``(m,)`` without any."""
+def first_accepted(
+    propose: Callable[[int, Array], tuple[Array, Array]], shape: tuple[int, ...], about: str = ""
+) -> tuple[Array, Array]:
+    """Draw N rows by ``propose(attempt, rows) -> points, accepted``; returns also the rows ``(m,)`` without any.
+
+    Where they must not be, ``about`` begins the sentence of the NumericalFailure.
+    """
     points, todo = np.empty(shape), np.arange(shape[0])
     for attempt in range(MOST_ATTEMPTS):
         points[todo], accepted = propose(attempt, todo)
         todo = todo[~accepted]
         if not todo.size:
             break
+    if about and todo.size:
+        raise NumericalFailure(f"{about}: {len(todo)} of {len(points)} rows not accepted in {MOST_ATTEMPTS} rounds")
     return points, todo
 
 
@@ -201,8 +208,6 @@ class TangentEnvelope(RadialLaw):
 def sample_radius(draws: KeyedDraws, d: int, A: float, B: float, R: float) -> Array:
     """Radii ``(rows,)`` of density ``~ rho^(d-1) exp(-A rho - B rho^2)`` on ``(0, R]``; see `TangentEnvelope`."""
     envelope = TangentEnvelope(d, A, B, R)
-    radii, rest = first_accepted(lambda t, rows: envelope.propose(draws.uniform("radius", t, 3)[rows]), (draws.rows,))
-    if rest.size:
-        reason = f"nothing accepted in {MOST_ATTEMPTS} rounds at d = {d}, A = {A:g}, B = {B:g}"
-        raise NumericalFailure(f"radial_exact: {reason}")
-    return radii
+    about = f"radial_exact at d = {d}, A = {A:g}, B = {B:g}"
+    proposed = lambda t, rows: envelope.propose(draws.uniform("radius", t, 3)[rows])  # noqa: E731
+    return first_accepted(proposed, (draws.rows,), about)[0]
