@@ -124,9 +124,9 @@ def plan(
     m = {"printed": printed_rho(given, rho), "accounted": gdp_mu(given.epsilon, given.delta), "noise_off": inf}
     made = confidence(c, n, given.d, m[given.variant], failure, certified)
     options = Reduction("parameter_free", 3.0, sensitivity, radius, rho, run_last_round, clip_differences)
-    told: Schedule = dict(Phi=made.Phi, A=made.A, A_noise=made.A_noise, private=made.private)
-    told |= dict(loss_bound=made.loss_bound(n), regulariser=regulariser, initial_wealth=initial_wealth)
-    return tree_plan(given, options, **told)
+    found: Schedule = dict(Phi=made.Phi, A=made.A, A_noise=made.A_noise, private=made.private)
+    told: Schedule = dict(loss_bound=made.loss_bound(n), regulariser=regulariser, initial_wealth=initial_wealth)
+    return tree_plan(given, options, **found, **told)
 
 
 @plan.run
