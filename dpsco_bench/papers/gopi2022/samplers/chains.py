@@ -34,7 +34,7 @@ def sample_gibbs(
 ) -> Array:
     """Last states ``(rows, d)`` of chains, one per row. Source: Chapter gopi2022, section 2.4.
 
-    Tilts are ``v (rows, d)``; c > 0 is the curvature, q in (1, 2] its norm; p and the radius are the ball's.
+    Tilts are ``v (rows, d)``, c > 0 the curvature, q in (1, 2] its norm, and p in [1, inf] that of the ball.
     """
     d, x = v.shape[1], np.array(start)
     for sweep in range(sweeps):

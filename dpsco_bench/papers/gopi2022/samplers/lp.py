@@ -300,10 +300,10 @@ MOST_ROUNDS = 200
 
 @dataclass(frozen=True)
 class Factors:
-    """Densities ``exp(v_j x_j - lam |x_j|^q - eta |x_j|^p)``, for rows of ``v (N, d)``, ``lam, eta (N,) >= 0``.
+    """Densities ``exp(v_j x_j - lam |x_j|^q - eta |x_j|^p)`` for rows of ``v (N, d)``.
 
-    A tangent of a concave function lies above it wherever it touches, and it may be used on any interval: where
-    tangents touch and pieces end only decides how much is accepted.
+    ``lam, eta (N,)`` are >= 0 and not both 0, q and p in [1, 2]. A tangent of a concave function lies above it
+    wherever it touches, on any interval: where tangents touch and pieces end only decides how much is accepted.
     """
 
     v: Array

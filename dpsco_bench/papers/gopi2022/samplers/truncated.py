@@ -104,8 +104,8 @@ def gaussian_on_ball(
 ) -> tuple[Array, Array]:
     """Gaussians ``N(mean, sd^2 I)`` conditioned on the l_p ball, by rejection; on the cube by inversion.
 
-    ``mean (m, d)``, ``rows (m,)`` of ``draws`` that ask -> points ``(m, d)``, and the numbers of those that were never
-    accepted: the last attempt, shrunk on the sphere.
+    ``mean (m, d)``, p in [1, inf], ``rows (m,)`` of ``draws`` that ask -> points ``(m, d)``, and the numbers of those
+    that were never accepted: the last attempt, shrunk on the sphere.
     """
     if np.isinf(p):
         u = draws.uniform(f"{name}/0", step, mean.shape[1])[rows]
@@ -136,7 +136,10 @@ def cone_lp(draws: KeyedDraws, name: str, step: int, p: float, d: int) -> np.nda
 
 
 def tangent_ends(touch: Array, slope: Array, rise: Array) -> Array:
-    """Find where tangents of a concave function meet, between where they touch; ``rise`` is of their offsets."""
+    """Find where tangents of a concave function meet, between the points where they touch, along the last axis.
+
+    ``rise`` is by how much their offsets grow from one to the next.
+    """
     before, after = slope[..., :-1], slope[..., 1:]
     drop = before - after
     flat = drop <= 1e-12 * (np.abs(before) + np.abs(after))  # equal tangents: any end will do
