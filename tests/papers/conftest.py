@@ -67,13 +67,8 @@ def execute():
 
 @pytest.fixture
 def draw():
-    """``draw(problem, n, data_set=0)``: a data set from fixed streams."""
-
-    def made(problem, n, data_set=0):
-        what = ("algorithm tests", *([data_set] if data_set else []))
-        return problem.draw(n, lambda name: Stream(stream_key(1, str(what), name), np))
-
-    return made
+    """``draw(problem, n)``: a data set from fixed streams."""
+    return lambda problem, n: problem.draw(n, lambda name: Stream(stream_key(1, "('algorithm tests',)", name), np))
 
 
 class SineLeastSquares(GeneralisedLinear):

@@ -76,11 +76,6 @@ def test_answers_depend_on_key_step_and_replicate_only():
     assert not np.array_equal(minima(2, 10, scores, 1.0), whole)
 
 
-def test_little_noise_picks_the_least_score():
-    scores = np.random.default_rng(4).normal(size=(20, 300))
-    np.testing.assert_array_equal(minima(0, 0, scores, 1e-9), scores.argmin(axis=1))
-
-
 def test_rows_are_chosen_by_range_and_number_of_scores():
     wide = np.zeros((3, 512))
     wide[1, 5] = -100.0

@@ -53,16 +53,6 @@ def test_batch_sizes_have_mean_b_and_variance_b_times_one_minus_q(stream, n, rat
     assert abs(sizes.var() - variance) < 5 * variance * math.sqrt((kurtosis - 1) / draws)
 
 
-def test_every_record_is_equally_likely_and_neighbours_are_independent(stream):
-    n, rate, draws = 60, 0.1, 4000
-    hits = selected(*poisson_indices(stream, n, rate, 0, 1, 0, draws), n)[0]
-    deviation = math.sqrt(draws * rate * (1 - rate))
-    assert np.abs(hits.sum(axis=0) - draws * rate).max() < 5 * deviation
-    both = (hits[:, 1:] * hits[:, :-1]).sum()
-    pairs = draws * (n - 1)
-    assert abs(both - pairs * rate**2) < 5 * math.sqrt(pairs * rate**2)
-
-
 def test_indices_ascend_and_padding_is_zero(stream):
     indices, mask = poisson_indices(stream, 500, 0.05, 0, 3, 0, 4)
     for row, kept in zip(indices.reshape(-1, indices.shape[-1]), mask.reshape(-1, mask.shape[-1]), strict=True):

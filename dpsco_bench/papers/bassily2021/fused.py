@@ -64,10 +64,7 @@ def number(bits):
 
 @exact_piece
 def add_noise(scores, scale, noise, step, row):
-    """Add ``scale`` times the noise of a step and row to ``scores``, in place; returns the least of them.
-
-    It is found by integers, since LLVM vectorises no least number.
-    """
+    """Add noise of a step and row to ``scores``, in place; returns the least, by integers, which LLVM vectorises."""
     found = ordered(np.inf)
     for i in range(scores.size):
         score = scores[i] + scale * np.float64(noise[step, row, i])

@@ -15,10 +15,7 @@ FARTHEST = 45.0
 
 
 def winning_probabilities(u: float, vertices: int) -> tuple[float, float]:
-    """Compute the probabilities that the score of ``+e_1`` or of ``-e_1`` is the least of K with unit Laplace noise.
-
-    The first is lowered by u >= 0, the second raised by u; the others stay.
-    """
+    """Chances that ``+e_1``, u >= 0 lower, or ``-e_1``, u higher, has the least of K scores with unit Laplace noise."""
     from scipy.integrate import quad  # takes longer to import than most commands run
 
     others = vertices - 2
@@ -40,10 +37,7 @@ def winning_probabilities(u: float, vertices: int) -> tuple[float, float]:
 
 @lru_cache(maxsize=256)
 def largest_excess(vertices: int) -> float:
-    """h(K) = sup_u u (1 - P_+ + P_-): the largest excess risk over signals, in units of the noise scale.
-
-    Raises InputError for K below 4.
-    """
+    """h(K) = sup_u u (1 - P_+ + P_-), K >= 4: the largest excess risk over signals, in units of the noise scale."""
     from scipy.optimize import minimize_scalar  # takes longer to import than most commands run
 
     if vertices < 4:

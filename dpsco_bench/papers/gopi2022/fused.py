@@ -20,7 +20,7 @@ from dpsco_bench.fused.pieces import largest_of, lp_length, square_slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.gopi2022.algorithms.chains import proximal_sampler
-from dpsco_bench.papers.gopi2022.algorithms.setting import LINEAR, Target, draw
+from dpsco_bench.papers.gopi2022.algorithms.mechanism import LINEAR, Target, draw
 from dpsco_bench.papers.gopi2022.samplers.chains import MOST_ROUNDS, MOST_TERMS, THRESHOLDS, ProximalSampler
 from dpsco_bench.papers.gopi2022.samplers.truncated import LOG_ROOT_2PI, MOST_ATTEMPTS
 from dpsco_bench.rng.counters import INTEGER, UNIFORM
@@ -142,10 +142,7 @@ def quantile_of_log(level):
 
 @called
 def truncated_normal(u, mean, sd, high):
-    """Draw a normal variate conditioned on ``[-high, high]``, by inversion in the left tail.
-
-    A step of the chain from inside goes less than 9 sd beyond an end, so that no end lies far out in a tail.
-    """
+    """Draw a normal variate conditioned on ``[-high, high]``, no end of which lies far out in a tail, by inversion."""
     centre = abs(mean)
     low, top = (-high - centre) / sd, (high - centre) / sd
     z = quantile(below(low) * (1.0 - u) + below(top) * u, below(-low) * (1.0 - u) + below(-top) * u)
@@ -158,8 +155,6 @@ MOST_SLOPES = 1 << 20
 FEW = 16
 """Rounds and attempts whose streams are known at first."""
 WIDTH = MOST_TERMS * (MOST_TERMS + 1) // 2
-CUBE, BALL, CUT = range(3)
-"""Ways to draw a Gaussian on the ball: inverted, rejected, or cut to a half-space and rejected."""
 DONE, MORE_ROUNDS, MORE_ATTEMPTS, FAILED = range(4)
 
 
@@ -172,28 +167,8 @@ def on_the_cube(point, mean, sd, radius, u, key, step, replicate):
 
 
 @called
-def on_a_ball(point, mean, sd, p, radius, u, keys, step, replicate):
-    """Draw as `samplers.truncated.gaussian_on_ball` does for finite p, to point; is it capped, -1 for want of keys."""
-    for attempt in range(MOST_ATTEMPTS):
-        if attempt == len(keys):
-            return -1
-        fill_uniform(u, point.size, keys[attempt], step, replicate)
-        for j in range(point.size):
-            point[j] = mean[j] + sd * standard_normal(u[j])
-        if lp_length(point, p) <= radius:
-            return 0
-    length = lp_length(point, p)
-    for j in range(point.size):
-        point[j] *= radius / length
-    return 1
-
-
-@called
 def tangent(mean, sd, law, work):
-    """Compute the part that all attempts of `under_a_tangent` at one mean share: rows slope, middle and normal.
-
-    Returns the level of the tangent and the logarithm of the half-space's probability.
-    """
+    """Compute slope, middle and normal of the tangent at a mean; returns its level and the log chance of the cut."""
     p, radius, dual, c, q = law
     slope, middle, normal = work[0], work[1], work[2]
     square_slope(slope, mean, q, 2.0 * c)
@@ -255,25 +230,24 @@ def estimate(count, x, z, k, slopes, indices):
 
 
 @called
-def gaussian(kind, point, mean, sd, law, tangent_at, work, u, keys, step, replicate):
-    """Draw one of the kinds above, to point; is it capped, -1 for want of keys."""
-    if kind == CUBE:
-        on_the_cube(point, mean, sd, law[1], u, keys[0], step, replicate)
-        return 0
-    if kind == BALL:
-        return on_a_ball(point, mean, sd, law[0], law[1], u, keys, step, replicate)
-    return under_a_tangent(point, mean, sd, law, tangent_at[0], tangent_at[1], work, u, keys, step, replicate)
+def gaussian(cuts, point, mean, sd, law, tangent_at, work, u, keys, step, replicate):
+    """Draw in one of both ways, to point; is it capped, -1 for want of keys."""
+    if cuts:
+        return under_a_tangent(point, mean, sd, law, tangent_at[0], tangent_at[1], work, u, keys, step, replicate)
+    on_the_cube(point, mean, sd, law[1], u, keys[0], step, replicate)
+    return 0
 
 
 @compiled
-def proximal_steps(states, x, queries, capped, slopes, kind, law, oracle, thresholds, first, addresses, keys):
+def proximal_steps(states, x, queries, capped, slopes, cuts, law, oracle, thresholds, first, addresses, keys):
     """Make steps ``first ..`` of all chains, to ``states (steps, rows, d)``, from ``x (rows, d)``, which stays.
 
     Parameters
     ----------
     queries, capped : array (rows,), values asked for, added to, and whether a Gaussian was capped
     slopes : array (n, d), of the losses
-    kind, law : how Gaussians are drawn; p, radius, dual exponent of p, curvature and its norm
+    cuts : bool, whether Gaussians are cut to a half-space and rejected, or inverted on the cube
+    law : tuple, p, radius, dual exponent of p, curvature and its norm
     oracle : tuple, k, eta and the shrinkage of means
     thresholds : array, see `samplers.chains`
     addresses : tuple, first replicate and their number
@@ -297,12 +271,12 @@ def proximal_steps(states, x, queries, capped, slopes, kind, law, oracle, thresh
             for j in range(d):
                 before = x[row, j] if s == 0 else states[s - 1, row, j]
                 mean[j] = shrink * (before + math.sqrt(eta) * standard_normal(u[j]))
-            at = tangent(mean, sd, law, work) if kind == CUT else (0.0, 0.0)
+            at = tangent(mean, sd, law, work) if cuts else (0.0, 0.0)
             for attempt in range(MOST_ROUNDS):
                 if attempt == len(coin_keys):
                     return MORE_ROUNDS, step
-                a = gaussian(kind, first_point, mean, sd, law, at, work, u, x_keys[attempt], step, replicate)
-                b = gaussian(kind, second_point, mean, sd, law, at, work, u, z_keys[attempt], step, replicate)
+                a = gaussian(cuts, first_point, mean, sd, law, at, work, u, x_keys[attempt], step, replicate)
+                b = gaussian(cuts, second_point, mean, sd, law, at, work, u, z_keys[attempt], step, replicate)
                 if a < 0 or b < 0:
                     return MORE_ATTEMPTS, step
                 fill_uniform(coins, 2, coin_keys[attempt], step, replicate)
@@ -323,12 +297,7 @@ def proximal_steps(states, x, queries, capped, slopes, kind, law, oracle, thresh
 
 
 class CompiledChains(ProximalSampler):
-    """`ProximalSampler` for linear losses, compiled: the same words, queries and mask.
-
-    Parameters
-    ----------
-    target, mu : whose chains; the further arguments are those of `ProximalSampler`
-    """
+    """`ProximalSampler` for linear losses of a target and mu, compiled: the same words, queries and mask."""
 
     def __init__(self, target: Target, mu: float, *known: Any) -> None:
         super().__init__(*known)
@@ -337,20 +306,20 @@ class CompiledChains(ProximalSampler):
         points, records = np.eye(d), np.tile(np.arange(self.n), (d, 1))
         found = self.differences(points, np.zeros_like(points), records, np.arange(d))
         self._slopes = np.ascontiguousarray(found.T)
-        self._kind = CUT if r.q < 2.0 else CUBE if math.isinf(ball.p) else BALL
+        self._cuts = r.q < 2.0
         self._law = (float(ball.p), float(ball.radius), dual_exponent(ball.p), self.k * mu * r.coefficient, float(r.q))
         self._oracle = (float(self.k), float(self.eta), self._shrink)
 
     def run(self, start: np.ndarray, steps: int, observe: Any = lambda x: None) -> np.ndarray:
         """States ``(rows, d)`` after so many steps from ``start``; each is shown to ``observe``, which keeps few."""
-        rounds, attempts = FEW, 1 if self._kind == CUBE else FEW
+        rounds, attempts = FEW, FEW if self._cuts else 1
         x, keys, first = np.array(start), self._streams(rounds, attempts), 0
         self.calls += steps
         place = self.draws.first_replicate, self.draws.replicates
         while first < steps:
             states = np.empty((min(max(1, tiles.NUMBERS // start.size), steps - first), *start.shape))
             queries, capped = np.zeros(len(x)), np.zeros(len(x), dtype=bool)
-            told = (self._slopes, self._kind, self._law, self._oracle, THRESHOLDS, first, place, keys)
+            told = (self._slopes, self._cuts, self._law, self._oracle, THRESHOLDS, first, place, keys)
             status, step = proximal_steps(states, x, queries, capped, *told)
             if status == FAILED:
                 raise NumericalFailure(f"proximal_sampler: nothing accepted in {MOST_ROUNDS} rounds of step {step}")
@@ -380,11 +349,11 @@ class CompiledChains(ProximalSampler):
 
 
 def _few_slopes(objective: Any, plan: Any, mechanism: Any) -> bool:
-    """Check that the losses are linear and the same for all rows, and their slopes few."""
-    problem = objective.problem
+    """Check for linear losses of few slopes, the same for all rows, on the cube or an l_p ball with p < 2."""
+    problem, d = objective.problem, objective.problem.dimension
     shared = not problem.draws_per_replicate and not problem.signal_option
-    d = problem.dimension
-    return plan.losses in LINEAR and shared and objective.n * d * d <= MOST_SLOPES
+    known = plan.losses in LINEAR and (plan.q < 2.0 or math.isinf(plan.p))
+    return known and shared and objective.n * d * d <= MOST_SLOPES
 
 
 @fused("gopi2022.proximal_sampler", supports=_few_slopes, form=False)

@@ -92,12 +92,7 @@ def _largest_ratio(own: list[tuple[Part, Verdict]]) -> float | None:
 
 
 def _row(entry: TableRow, counted_is: str, **known: Any) -> Row:
-    """Make a row: what is counted of which formula, and where (``setting``).
-
-    Further ``parameter``, ``claimed``, ``slope``: in what the exponent is, the printed and the measured one;
-    ``verdict``: it; ``limit``, ``counted``, ``error``: bound on the count, the count and its standard error;
-    ``projected``: 4 e T.
-    """
+    """Make a row: what is counted of which formula, at which ``setting``, and what is known by the columns' names."""
     return {"formula": entry.row, "counted_is": counted_is, "parameter": "", "claimed": "", **known}
 
 

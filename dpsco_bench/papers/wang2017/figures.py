@@ -131,10 +131,7 @@ Floats = NDArray[np.float64]
 
 
 def bias_and_variance(steps: int, curvature: ArrayLike) -> tuple[Floats, Floats]:
-    """Compute ``E (y_T - x*)/(x_0 - x*)`` and a coordinate's variance over ``(sigma/L)^2``, for h/L ``(c,)`` in (0, 1].
-
-    T, the number of steps, is at least 1.
-    """
+    """``E (y_T - x*)/(x_0 - x*)`` and a coordinate's variance over ``(sigma/L)^2``, at h/L ``(c,)`` in (0, 1]."""
     h = np.atleast_1d(np.asarray(curvature, dtype=np.float64))
     y, z = np.ones_like(h), np.ones_like(h)
     yy, yz, zz = np.zeros_like(h), np.zeros_like(h), np.zeros_like(h)

@@ -70,10 +70,7 @@ class Learner:
 
     @classmethod
     def check(cls, norm: float, k: float, strong_convexity: float) -> None:
-        """Refuse a setting that the learner is not for.
-
-        Raises InputError, Refusal with the reason. By default for norms other than l2.
-        """
+        """Refuse a setting that the learner is not for, by default norms other than l2: InputError, Refusal."""
         if norm != 2.0:
             raise Refusal(f"learner in l_{norm:g}", "its regret bound is for the Euclidean norm")
 
@@ -153,8 +150,7 @@ class Adaptive(Learner):
     def factor(self) -> Any:
         """The constant c; here a leader's: ``1/4 + 2 sqrt 2`` where it starts at the centre of the ball, ``(R, 1)``.
 
-        Its regulariser ``||u - c||^2/(2 eta)``, ``eta = r/sqrt(Q)``, adds ``R^2/(2 r D)`` in units of ``D sqrt(Q)``, R
-        the largest distance from c.
+        ``||u - c||^2/(2 eta)``, ``eta = r/sqrt(Q)``, adds ``R^2/(2 r D)`` of that, R the largest distance from c.
         """
         farthest = self.setting.radius + row_norm(self.setting.start)
         return (farthest / self.setting.diameter) ** 2 + 2.0 * sqrt(2.0)

@@ -69,11 +69,7 @@ class Rounds(RoundObserver):
         self._best: Array | None = None
 
     def __call__(self, objective: Objective, **state: Any) -> None:
-        """See a round.
-
-        Named by the reduction: ``t``, ``weight``, ``w``, ``x``, ``gradient_sum``, ``released``, ``loss``, ``learner``,
-        ``regularisers``.
-        """
+        """See a round as the reduction tells it: its number, weight, points, sums, loss, learner and regularisers."""
         if not self._knows_the_optimum(objective):
             return
         beta, t, self._last = state["weight"], state["t"], state

@@ -130,11 +130,6 @@ class RippleBall(GeneralisedLinear):
         """Compute the slope, in [-1, 1 - 2 s]."""
         return (1.0 - self.share) * array_namespace(margins).cos(self.frequency * margins + labels) - self.share
 
-    def curvature(self, margins: Array, labels: Array) -> Array:
-        """Compute the curvature, of either sign, at most H in size."""
-        wave = array_namespace(margins).sin(self.frequency * margins + labels)
-        return -(1.0 - self.share) * self.frequency * wave
-
     def risk(self, x: Array, data: Data) -> Array:
         """``-s x_1``."""
         return -self.share * x[:, 0]

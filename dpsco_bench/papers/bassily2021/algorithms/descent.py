@@ -19,10 +19,7 @@ from dpsco_bench.problems.base import Trait
 
 
 def ball_order(given: Setting, low: float, high: float) -> float:
-    """Read the p of an l_p ball as domain, in [low, high], with losses that are Lipschitz in the same norm.
-
-    Raises InputError for another set or another p.
-    """
+    """Read p in [low, high] of an l_p ball whose norm is that of the losses. Raises InputError for anything else."""
     c = given.constants
     p: Any = getattr(c.ball, "p", None)
     given.require("domain", c.domain, p is not None, "an l_p ball")

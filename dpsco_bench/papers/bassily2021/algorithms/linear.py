@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from math import exp, inf, isclose, log, sqrt
+from math import inf, isclose, log, sqrt
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS, Setting, algorithm
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.papers.bassily2021.algorithms.descent import ball_order
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, Query, make_plan
@@ -39,10 +38,15 @@ def gg_lmo_plan(given: Setting, *, norm_rule: str = "best") -> Plan:
     smooth = SmoothNorm(p, d, norm_rule)
     release: Query
     if given.variant == "literal":
+        given.require("p", p, isclose(p, 1.5), "1.5 for variant literal (erratum E3)")
+        given.count("d", d, least=21)  # so that min{q - 1, ln d - 1} is 2; norms differ by up to d^(1/6)
         kappa, scale = 2.0, sqrt(4 * given.l) * sensitivity / given.epsilon
-        release = GaussianQuery("gradient", _literal_stretch(p, d) * sensitivity, 1, paper_scale=scale)
+        release = GaussianQuery("gradient", d ** (1 / 6) * sensitivity, 1, paper_scale=scale)
     else:
-        kappa = _printed_kappa(p, d) if given.variant == "printed_kappa" else smooth.kappa
+        kappa = smooth.kappa
+        if given.variant == "printed_kappa":
+            given.count("d", d, least=2)
+            kappa = min(1 / (p - 1) if p > 1 else inf, 2 * log(d))
         scale = sqrt(2 * kappa * given.l) * sensitivity / given.epsilon
         release = GeneralisedGaussianQuery("gradient", sensitivity, 1, paper_scale=scale, smooth=smooth)
     return make_plan(release, gradient_evaluations=n, n=n, p=p, kappa=kappa)
@@ -55,22 +59,6 @@ def gg_lmo(objective, plan, mechanism):
     x = objective.domain.minimise_linear(gradient)
     objective.observe(x)
     return x
-
-
-def _literal_stretch(p: float, d: int) -> float:
-    """Largest ratio of the l2 and the l_q norm where kappa_+ = min{q - 1, ln d - 1} is 2."""
-    if not isclose(p, 1.5):
-        raise InputError("p", p, "1.5 for variant literal", "erratum E3")
-    if d < exp(3):
-        raise InputError("d", d, "an integer >= 21 for variant literal, so that ln d - 1 >= 2", "erratum E3")
-    return d ** (1 / 6)
-
-
-def _printed_kappa(p: float, d: int) -> float:
-    """``min{1/(p - 1), 2 ln d}``."""
-    if d < 2:
-        raise InputError("d", d, "an integer >= 2 for variant printed_kappa, so that 2 ln d > 0", "erratum E5")
-    return min(1 / (p - 1) if p > 1 else inf, 2 * log(d))
 
 
 @algorithm(

@@ -10,8 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from dpsco_bench.algorithms.registry import Setting, algorithm
-from dpsco_bench.papers.gopi2022.algorithms.mechanism import mechanism
-from dpsco_bench.papers.gopi2022.algorithms.setting import (
+from dpsco_bench.papers.gopi2022.algorithms.mechanism import (
     EVALUATED,
     NEEDS,
     PAPER,
@@ -19,6 +18,7 @@ from dpsco_bench.papers.gopi2022.algorithms.setting import (
     checked_setting,
     draw,
     fitting,
+    mechanism,
     plan_of,
     regularised,
 )
@@ -26,8 +26,8 @@ from dpsco_bench.papers.gopi2022.samplers.chains import (
     LARGEST_CLIP,
     ProximalRate,
     ProximalSampler,
-    gibbs_chains,
     regularised_gaussian,
+    sample_gibbs,
     sample_hit_and_run,
     step_size,
 )
@@ -49,9 +49,9 @@ def gibbs(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int
     """
     watch, r = ChainTrace(sweeps, target.excess), target.regulariser
     assert r is not None
-    slope, c = k * target.mean_slope, k * mu * r.coefficient
-    xp, ball = target.objective.xp, target.ball
-    x = gibbs_chains(xp, draws, slope, c, r.q, ball.p, ball.radius, sweeps, watch)
+    slope, ball = k * target.mean_slope, target.ball
+    start, c = np.zeros_like(slope), k * mu * r.coefficient
+    x = sample_gibbs(draws, start, slope, c, r.q, ball.p, ball.radius, sweeps, watch)
     target.info.extras |= watch.evidence()
     return x
 
@@ -169,15 +169,13 @@ def proximal_sampler(
 
     centre, capped = np.zeros((target.rows, d)), np.arange(0)
     if corner:
-        start = centre - ball.radius * d ** (-1.0 / ball.p)
+        watch(start := centre - ball.radius * d ** (-1.0 / ball.p))
     elif euclidean:
         start, capped = gaussian("start", 0, centre, 1.0 / math.sqrt(k * mu), np.arange(target.rows))
     else:
         start = ball.radius * sample_lp(draws, centre, c * ball.radius**2, r.q, ball.p)
     eta = step_size(k, euclidean_lipschitz(target.objective.constants.lipschitz, ball.p, d), delta_in)
     sampler = chains(draws, gaussian, target.differences, target.objective.n, k, k * mu if euclidean else 0.0, eta)
-    if corner:
-        watch(start)
     x = sampler.run(start, sweeps, watch)
     target.queries += sampler.queries
     sampler.capped[capped] = True

@@ -7,17 +7,10 @@ import math
 import numpy as np
 
 from dpsco_bench.errors import Refusal
-from dpsco_bench.papers.gopi2022.algorithms.mechanism import mechanism
-from dpsco_bench.papers.gopi2022.algorithms.setting import Target
+from dpsco_bench.papers.gopi2022.algorithms.mechanism import Target, mechanism
 from dpsco_bench.papers.gopi2022.samplers.axis import sample_axis, towards
 from dpsco_bench.papers.gopi2022.samplers.lp import sample_lp
-from dpsco_bench.papers.gopi2022.samplers.truncated import (
-    MOST_ATTEMPTS,
-    cone_lp,
-    first_accepted,
-    sample_radius,
-    truncated_normal,
-)
+from dpsco_bench.papers.gopi2022.samplers.truncated import cone_lp, first_accepted, sample_radius, truncated_normal
 from dpsco_bench.samplers.draws import KeyedDraws
 
 
@@ -90,7 +83,7 @@ def radial_exact(target: Target, k: float, mu: float, draws: KeyedDraws) -> np.n
 
     points, rest = first_accepted(propose, (draws.rows, target.d))
     if rest.size:
-        raise Refusal(f"radial_exact at k = {k:g}", f"r is in another norm: nothing accepted in {MOST_ATTEMPTS} rounds")
+        raise Refusal(f"radial_exact at k = {k:g}", "r is in another norm, and too few proposals are accepted")
     return points
 
 

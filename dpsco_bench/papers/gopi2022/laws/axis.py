@@ -232,10 +232,7 @@ LARGEST = 200.0
 
 
 def pair_delta(first: AxisLaw, second: AxisLaw, epsilon: float) -> float:
-    """``max_A P(A) - e^epsilon Q(A)``, where the laws differ in their tilt alone: same p, d and c.
-
-    The log ratio of the densities is linear in x_1, so that the best event is a tail.
-    """
+    """``max_A P(A) - e^epsilon Q(A)`` of laws that differ in their tilt alone: the best event is a tail of x_1."""
     shift = first.kap - second.kap
     threshold = (epsilon + first.log_normaliser() - second.log_normaliser()) / shift
     if shift < 0:  # the same seen from the other side
@@ -287,10 +284,7 @@ class AxisNeighbours:
         return worst
 
     def _worst(self, numbers: Array, delta: float, known: float = 0.0) -> tuple[float, int]:
-        """Largest epsilon of pairs by number, at least the one that is known, and its pair.
-
-        Pair 0 is the one about the centre (next to it for even n), the last one ends at 1.
-        """
+        """Largest epsilon, at least ``known``, of pairs by number, and its pair; pair 0 is next to the centre."""
         at = 0
         for start in range(0, len(numbers), _AT_ONCE):
             some = numbers[start : start + _AT_ONCE]
@@ -316,8 +310,7 @@ def worst_pair(
 ) -> tuple[float, int] | None:
     """Find the largest least epsilon at delta of pairs of laws that differ in their tilt alone, and which pair has it.
 
-    Of `axis_panels`, of smaller and larger tilts ``(N,)``, increasing, and of their difference. None if no epsilon is
-    above ``known``.
+    Of `axis_panels`, of increasing tilts ``(N,)`` and their difference. None if no epsilon is above ``known``.
     """
     edges, gaps, log_marginal = panels
     ends = np.array([tilts[0][0], tilts[1][-1]])

@@ -27,11 +27,7 @@ def gauss_legendre(count: int) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=8)
 def double_exponential(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Tanh-sinh rule on (0, 1), which algebraic singularities at the ends do not disturb.
-
-    Distances of the ``count`` nodes from 0 and from 1, each without cancellation, and their weights. Source: Takahasi
-    and Mori 1974.
-    """
+    """Nodes of the tanh-sinh rule on (0, 1), from 0 and from 1, and weights. Source: Takahasi and Mori 1974."""
     t = np.linspace(-_DE_RANGE, _DE_RANGE, count)
     u = 0.5 * np.pi * np.sinh(t)
     lower, upper = 1.0 / (1.0 + np.exp(-2.0 * u)), 1.0 / (1.0 + np.exp(2.0 * u))
@@ -40,12 +36,7 @@ def double_exponential(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def bracket(log_density: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> tuple[float, float]:
-    """Find an interval outside of which a log-concave density is below ``exp(-DEPTH)`` of its maximum.
-
-    Parameters
-    ----------
-    log_density : callable, logarithm of the density at points ``(N,)``, up to a constant; concave, -inf allowed
-    """
+    """Find an interval outside of which a concave log density ``(N,)`` is `DEPTH` below its maximum; -inf allowed."""
     for _ in range(60):
         x = low + (high - low) * np.linspace(0.0, 1.0, _POINTS)
         x[-1] = high
@@ -61,8 +52,7 @@ def bracket(log_density: Callable[[np.ndarray], np.ndarray], low: float, high: f
 def ends(holds: Callable[[Array], Array], low: Array, high: Array, steps: int) -> tuple[Array, Array]:
     """Bracket the end of a condition that holds from ``low`` on; elementwise, arrays ``(N,)``.
 
-    Returns the last point at which it was seen to hold, and the first at which it was not; ``high`` twice where it
-    holds there still.
+    Returns the last point where it was seen to hold, and the first where not; ``high`` twice where it holds there.
     """
     everywhere, last = holds(high), high
     for _ in range(steps):
@@ -102,10 +92,7 @@ REACH = 12.0
 
 
 def signed_count_law(n: int, plus: float, minus: float) -> tuple[np.ndarray, np.ndarray]:
-    """Consecutive integers and their probabilities as a sum of n steps +1, -1 or 0.
-
-    Steps are +1 and -1 with the chances given; probabilities are good to about ``1e-16 n`` of the largest one.
-    """
+    """Consecutive integers and their chances as a sum of n steps +1, -1 or 0; good to ``1e-16 n`` of the largest."""
     mean, variance = n * (plus - minus), n * (plus + minus - (plus - minus) ** 2)
     reach = REACH * (math.sqrt(max(0.0, variance)) + 1.0)
     size = 1 << math.ceil(math.log2(2.0 * reach + 2.0))

@@ -21,10 +21,7 @@ SEED = 20220622
 
 @lru_cache(maxsize=64)
 def cone_norms(p: float, d: int, q: float) -> np.ndarray:
-    """``||u||_q`` of `DIRECTIONS` directions u of the cone measure of the l_p ball in R^d, the same in every call.
-
-    The entries of ``g`` with density ``exp(-|g|^p)`` divided by ``||g||_p``; for p = inf uniform ones by the largest.
-    """
+    """``||u||_q`` of `DIRECTIONS` directions u of the cone measure of the l_p ball in R^d, the same in every call."""
     rng = np.random.Generator(np.random.PCG64(SEED))
     g = rng.random((DIRECTIONS, d)) if math.isinf(p) else rng.standard_gamma(1.0 / p, (DIRECTIONS, d)) ** (1.0 / p)
     return np.linalg.norm(g, ord=q, axis=1) / np.linalg.norm(g, ord=p, axis=1)
@@ -35,18 +32,11 @@ _COUNT = 128
 
 @dataclass(frozen=True, eq=False)
 class RadialLaw:
-    """Density proportional to ``rho^(d-1) exp(-A rho - B rho^2)`` on ``[0, R]``.
+    """Density proportional to ``rho^(d-1) exp(-A rho - B rho^2)`` on ``[0, R]``, A of either sign and B >= 0.
 
     It is that of ``||x||`` under ``exp(-A ||x|| - B ||x||^2)`` on a ball of any norm in R^d. Where the square is of
     another norm, ``exp(-A ||x|| - b ||x||_q^2)``, it is averaged over directions u of the cone measure of the ball:
-    give ``B`` as the array of ``b ||u||_q^2``.
-
-    Parameters
-    ----------
-    d : int, dimension, >= 1
-    A : float, slope, of either sign
-    B : float or array (N,), curvatures, >= 0
-    R : float, radius of the ball, > 0
+    give ``B`` as the array ``(N,)`` of ``b ||u||_q^2``.
     """
 
     d: int

@@ -1,4 +1,4 @@
-"""Markov chains: Gibbs on l_p balls, on the host and on a GPU, hit-and-run on any bounded convex set, alternating ones.
+"""Markov chains: Gibbs on l_p balls, hit-and-run on any bounded convex set, alternating ones.
 
 The alternating sampler has a stochastic restricted Gaussian oracle: value queries to single losses only. Its target is
 ``exp(-k F - psi)`` with F a mean of n losses. The oracle accepts with an unbiased estimate of a density ratio, made
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,12 +34,7 @@ def sample_gibbs(
 ) -> Array:
     """Last states ``(rows, d)`` of chains, one per row. Source: Chapter gopi2022, section 2.4.
 
-    Parameters
-    ----------
-    start, v : array (rows, d), a state in the ball, and tilts
-    c, q : float, curvature > 0 and its norm, in (1, 2]
-    p, radius : float, the ball, p in [1, inf]
-    observe : callable, shown the state after each sweep
+    Tilts are ``v (rows, d)``, c > 0 the curvature, q in (1, 2] its norm, and p in [1, inf] that of the ball.
     """
     d, x = v.shape[1], np.array(start)
     for sweep in range(sweeps):
@@ -110,52 +104,17 @@ def _scales(
     return np.minimum(scale, radius / np.where(length > 0, length, 1.0))
 
 
-KERNELS = Path(__file__).with_name("gibbs.cu")
-THREADS = 32
-STATES = 1 << 22
-"""Most numbers of the states that one launch leaves."""
-
-
-def gibbs_chains(
-    xp: Any, draws: KeyedDraws, v: Array, c: float, q: float, p: float, radius: float, sweeps: int, observe: Any
-) -> Array:
-    """Draw as `sample_gibbs` does from the origin, on the host; on a device for a CuPy ``xp`` where the kernel can."""
-    if not (xp.__name__ == "cupy" and q < 2.0 and math.isfinite(p)):  # its conditionals are truncated exponentials
-        return sample_gibbs(draws, np.zeros_like(v), v, c, q, p, radius, sweeps, observe)
-    from dpsco_bench.backend.device import kernel, launch  # which a run on a core does not load
-    from dpsco_bench.rng.cuda import key_words
-
-    rows, d = v.shape
-    x, tilts, powers = xp.zeros((rows, d)), xp.asarray(v), xp.empty((rows, 2, d))
-    keys = (*key_words(draws.stream("gibbs").key), *key_words(draws.stream("scale").key))
-    most, state = max(1, STATES // (rows * d)), np.zeros((rows, d))
-    for first in range(0, sweeps, most):
-        states = xp.empty((min(most, sweeps - first), rows, d))
-        sizes = (rows, d, first, len(states), float(c), float(q), float(p), float(radius))
-        told = (x, states, powers, tilts, *sizes, *keys, draws.first_replicate, draws.replicates)
-        launch(kernel(KERNELS, "gibbs_sweeps"), -(-rows // THREADS), THREADS, *told)
-        for state in states.get():
-            observe(state)
-    return np.array(state)
-
-
 AT_ONCE, MOST_SHRINKS = 16, 1024
 
 
 def sample_hit_and_run(
     draws: KeyedDraws, log_density: Any, start: Array, outer_radius: float, steps: int, observe: Any
 ) -> Array:
-    """Last states ``(rows, d)`` of chains, one per row.
+    """Last states ``(rows, d)`` of chains from ``start``, inside the set. Source: Chapter gopi2022, section 2.5.
 
     A direction is uniform on the sphere and a level lies an exponential variate below the present log density. The part
     of the line above the level is an interval, so that uniform candidates, which cut the line off where they fail, end
-    with an exactly uniform point of it. Source: Chapter gopi2022, section 2.5.
-
-    Parameters
-    ----------
-    log_density : callable, (points (m, d), their rows (m,)) -> log densities (m,); -inf outside the set
-    start : array (rows, d), inside the set
-    observe : callable, shown the state after each step
+    with an exactly uniform point of it. ``log_density`` maps points ``(m, d)`` and their rows to numbers, -inf outside.
     """
     x, everyone = np.array(start), np.arange(len(start))
     value = log_density(x, everyone)
@@ -233,7 +192,7 @@ class ProximalRate:
     Covered are thus the contraction, the clipped oracle (its bound is uniform in y, hence adds up over steps) and, by
     Pinsker's inequality, the step from KL_T to total variation; not a Gaussian on the set that is itself inexact.
     What tau costs of delta, ``(1 + e^eps) tau``, is shown in `privacy.accountants.gaussian`.
-    tests/papers/gopi2022/samplers/test_proximal_rate.py checks contraction, clip and `distance` by quadrature.
+    tests/papers/gopi2022/samplers/test_proximal.py checks contraction, clip and `distance` by quadrature.
     """
 
     k: float
@@ -280,14 +239,9 @@ def terms(u: Array) -> Array:
 
 
 def estimate(count: Array, differences: Array) -> Array:
-    """``1 + sum_{a <= count} prod_{i <= a} differences``, each product of its own entries, shape ``(rows,)``.
+    """``1 + sum_{a <= count} prod_{i <= a} differences``, each product of its own entries, for ``count (rows,)``.
 
-    Unbiased for ``exp(E difference)`` when ``count`` has the law of `terms` and entries are independent.
-
-    Parameters
-    ----------
-    count : array (rows,), numbers of terms
-    differences : array (rows, W), at least ``a (a + 1)/2`` entries for the largest count a
+    Unbiased for ``exp(E difference)`` if ``count`` has the law of `terms`, ``differences (rows, W)`` independent.
     """
     total, first = np.ones(len(count)), 0
     for a in range(1, int(count.max(initial=0)) + 1):

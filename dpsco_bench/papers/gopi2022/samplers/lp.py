@@ -124,13 +124,9 @@ class Product(NamedTuple):
 
 @dataclass(frozen=True)
 class LpProducts:
-    """The law of N rows of tilts, and both products that bound it; their parameters come from means to a few digits.
+    """The law of N rows of tilts ``v (N, d)``, and both products that bound it; c > 0, q and p as for `sample_lp`.
 
-    Parameters
-    ----------
-    v : array (N, d), tilts of either sign
-    c : float, > 0
-    q, p : float, q = p in (1, 2), or p = 1 and q in (1, 2)
+    Their parameters come from means to a few digits.
     """
 
     v: Array
@@ -171,10 +167,7 @@ class LpProducts:
         return Product(lam, eta, np.zeros_like(lam), np.zeros(len(lam), dtype=int), most + eta, mass)
 
     def with_last(self) -> Product:
-        """Put the coordinate of the largest tilt last; of infinite mass where it is not drawn outwards.
-
-        Its tangents touch at x for ``|x_j|^q`` and at T for the room.
-        """
+        """Put the largest tilt last, tangents touching at x and T; of infinite mass where it is not drawn outwards."""
         pivot = np.argmax(self.size, axis=1)
         tilt = np.maximum(self.size[np.arange(len(pivot)), pivot], LEAST)
         others = np.arange(self.size.shape[1]) != pivot[:, None]
@@ -197,10 +190,7 @@ class LpProducts:
     def _touching(
         self, tilt: Array, second: Array, rest: Callable[[Array, Array], list[Array]]
     ) -> tuple[Array, Array, Array, Array]:
-        """lam, T, x and a further multiplier of ``w - 1``, for which the tangents touch at the product's means.
-
-        Of tilts, the largest and the second one ``(N,)``, and the moments of the other coordinates.
-        """
+        """lam, T, x and a further multiplier of ``w - 1``, for which the tangents touch at the product's means."""
         one, zero = np.ones_like(tilt), np.zeros_like(tilt)
         if self.p > 1.0:  # then q = p, and lam + eta is tilt T^(1 - p)/p whatever lam is
             lam = self._tangent(one)[0]
@@ -278,8 +268,7 @@ def _beside(centre: Array, falls: Function, rises: Function, most: Array, close:
 def _root(falls: Function, rises: Function, low: Array, high: Array, close: float) -> Array:
     """Find where a falling and a rising positive function are equal up to ``1 + close``, or the closer end.
 
-    By halving and then by the Illinois rule on their logarithms. A row stays where it has arrived, so that none depends
-    on the others. Source: Dowell and Jarratt 1971.
+    By halving, then the Illinois rule (Dowell and Jarratt 1971) on logarithms; each row stays where it has arrived.
     """
 
     def value(y: Array) -> Array:
@@ -311,16 +300,10 @@ MOST_ROUNDS = 200
 
 @dataclass(frozen=True)
 class Factors:
-    """Densities ``exp(v_j x_j - lam |x_j|^q - eta |x_j|^p)``, j = 1..d, for each of N rows.
+    """Densities ``exp(v_j x_j - lam |x_j|^q - eta |x_j|^p)`` for rows of ``v (N, d)``.
 
-    A tangent of a concave function lies above it wherever it touches, and it may be used on any interval: where
-    tangents touch and pieces end only decides how much is accepted.
-
-    Attributes
-    ----------
-    v : array (N, d), tilts of either sign
-    lam, eta : array (N,), >= 0, not both 0
-    q, p : float, in [1, 2]
+    ``lam, eta (N,)`` are >= 0 and not both 0, q and p in [1, 2]. A tangent of a concave function lies above it
+    wherever it touches, on any interval: where tangents touch and pieces end only decides how much is accepted.
     """
 
     v: Array
@@ -370,12 +353,9 @@ class Factors:
         return np.where(self.v[rows] < 0.0, -x, x), accepted
 
     def sample(self, draws: KeyedDraws, name: str, first_step: int, steps: int, asked: Array, rows: Array) -> Array:
-        """Draw one point for each step and row, ``(steps, m, d)``.
+        """Draw one point for each step and row, ``(steps, m, d)``; attempt a reads stream ``name/a``.
 
-        Parameters
-        ----------
-        draws, name, first_step, steps : source and address: attempt a reads stream ``name/a``
-        asked, rows : array (m,), rows of ``draws`` that ask, and those of the densities that they ask for
+        ``asked (m,)`` are rows of ``draws``, ``rows (m,)`` those of the densities that they ask for.
         """
         d, everyone = self.v.shape[1], np.arange(len(rows))
         x, todo = np.empty((steps, len(rows), d)), np.ones((steps, len(rows), d), dtype=bool)
@@ -431,15 +411,9 @@ class LpEnvelope(LpProducts):
 
 
 def sample_lp(draws: KeyedDraws, v: Array, c: float, q: float, p: float) -> Array:
-    """Draw one point of the unit l_p ball per row, ``(rows, d)``, of density ``~ exp(<v, x> - c ||x||_q^2)``.
+    """Draw one point of the unit l_p ball per row of ``v (rows, d)``, of density ``~ exp(<v, x> - c ||x||_q^2)``.
 
-    Raises NumericalFailure for a row without a point after `MOST_PROPOSALS`.
-
-    Parameters
-    ----------
-    v : array (rows, d), tilts
-    c : float, > 0
-    q, p : float, q = p in (1, 2), or p = 1 and q in (1, 2)
+    For c > 0 and q = p in (1, 2), or p = 1 and q in (1, 2). Raises NumericalFailure after `MOST_PROPOSALS`.
     """
     d = v.shape[1]
     if d == 1:
@@ -469,9 +443,6 @@ def _accepted(draws: KeyedDraws, envelope: LpEnvelope, asked: Array, rows: Array
         proposal, todo = proposal + steps, todo[~done]
         steps = max(1, min(4 * steps, VALUES // max(1, d * len(todo)), MOST_PROPOSALS - proposal))
     if len(todo):
-        tilt = np.abs(envelope.v[rows[todo[0]]]).max()
-        raise NumericalFailure(
-            f"lp_exact: {len(todo)} of {len(rows)} rows without an accepted point after {MOST_PROPOSALS} proposals at "
-            f"p = {envelope.p:g}, d = {d}, largest tilt {tilt:g}, c = {envelope.c:g}"
-        )
+        about = f"lp_exact at p = {envelope.p:g}, d = {d}, c = {envelope.c:g}"
+        raise NumericalFailure(f"{about}: {len(todo)} of {len(rows)} rows not accepted in {MOST_PROPOSALS} proposals")
     return x

@@ -24,10 +24,7 @@ There a difference of logarithms of tails has fewer digits than the interval, an
 
 
 def truncated_normal(u: Array, mean: Any, sd: Any, high: Any) -> Array:
-    """Draw normal variates conditioned on ``[-high, high]``, by inversion in the left tail.
-
-    Source: Chapter gopi2022, section 2.3 (cube_exact).
-    """
+    """Draw normals conditioned on ``[-high, high]``, by inversion in the left tail. Source: chapter, section 2.3."""
     sign = np.where(np.asarray(mean) < 0, -1.0, 1.0)  # reflected so that the interval lies to the left of the mean
     centre = np.abs(mean)
     low, top = (-high - centre) / sd, (high - centre) / sd
@@ -84,10 +81,12 @@ MOST_ATTEMPTS = 1000
 """Most proposals of a row. Where an envelope accepts half of them, so many failures are an error, not chance."""
 
 
-def first_accepted(propose: Callable[[int, Array], tuple[Array, Array]], shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """Draw until N rows, ``shape = (N, ...)``, have accepted a proposal; returns also the rows ``(m,)`` that have not.
+def first_accepted(
+    propose: Callable[[int, Array], tuple[Array, Array]], shape: tuple[int, ...], about: str = ""
+) -> tuple[Array, Array]:
+    """Draw N rows by ``propose(attempt, rows) -> points, accepted``; returns also the rows ``(m,)`` without any.
 
-    ``propose(attempt, rows (m,))`` gives points ``(m, ...)`` and whether they are accepted.
+    Where they must not be, ``about`` begins the sentence of the NumericalFailure.
     """
     points, todo = np.empty(shape), np.arange(shape[0])
     for attempt in range(MOST_ATTEMPTS):
@@ -95,6 +94,8 @@ def first_accepted(propose: Callable[[int, Array], tuple[Array, Array]], shape: 
         todo = todo[~accepted]
         if not todo.size:
             break
+    if about and todo.size:
+        raise NumericalFailure(f"{about}: {len(todo)} of {len(points)} rows not accepted in {MOST_ATTEMPTS} rounds")
     return points, todo
 
 
@@ -103,17 +104,8 @@ def gaussian_on_ball(
 ) -> tuple[Array, Array]:
     """Gaussians ``N(mean, sd^2 I)`` conditioned on the l_p ball, by rejection; on the cube by inversion.
 
-    Parameters
-    ----------
-    mean : array (m, d)
-    sd, p, radius : float, > 0; p in [1, inf]
-    rows : array (m,), the rows of ``draws`` that ask
-
-    Returns
-    -------
-    points : array (m, d), in the ball
-    capped : array of int
-        Those of the m points that were never accepted: the last attempt, shrunk on the sphere.
+    ``mean (m, d)``, p in [1, inf], ``rows (m,)`` of ``draws`` that ask -> points ``(m, d)``, and the numbers of those
+    that were never accepted: the last attempt, shrunk on the sphere.
     """
     if np.isinf(p):
         u = draws.uniform(f"{name}/0", step, mean.shape[1])[rows]
@@ -132,8 +124,7 @@ def gaussian_on_ball(
 def cone_lp(draws: KeyedDraws, name: str, step: int, p: float, d: int) -> np.ndarray:
     """Points ``(rows, d)`` of l_p norm 1: the direction of a uniform point of the l_p ball.
 
-    Entries ``+-Gamma(1/p)^(1/p)`` over their l_p norm; for infinite p a uniform point of the cube over its largest
-    entry.
+    Entries ``+-Gamma(1/p)^(1/p)`` over their l_p norm; for infinite p those of a point of the cube over the largest.
     """
     u = 2.0 * draws.uniform(name, step, d) - 1.0
     if math.isinf(p):
@@ -145,9 +136,9 @@ def cone_lp(draws: KeyedDraws, name: str, step: int, p: float, d: int) -> np.nda
 
 
 def tangent_ends(touch: Array, slope: Array, rise: Array) -> Array:
-    """Find where tangents meet that touch a concave function at ``touch``, along the last axis.
+    """Find where tangents of a concave function meet, between the points where they touch, along the last axis.
 
-    ``rise`` is by how much their offsets grow from one to the next; a meeting is kept between its touching points.
+    ``rise`` is by how much their offsets grow from one to the next.
     """
     before, after = slope[..., :-1], slope[..., 1:]
     drop = before - after
@@ -220,8 +211,6 @@ class TangentEnvelope(RadialLaw):
 def sample_radius(draws: KeyedDraws, d: int, A: float, B: float, R: float) -> Array:
     """Radii ``(rows,)`` of density ``~ rho^(d-1) exp(-A rho - B rho^2)`` on ``(0, R]``; see `TangentEnvelope`."""
     envelope = TangentEnvelope(d, A, B, R)
-    radii, rest = first_accepted(lambda t, rows: envelope.propose(draws.uniform("radius", t, 3)[rows]), (draws.rows,))
-    if rest.size:
-        reason = f"nothing accepted in {MOST_ATTEMPTS} rounds at d = {d}, A = {A:g}, B = {B:g}"
-        raise NumericalFailure(f"radial_exact: {reason}")
-    return radii
+    about = f"radial_exact at d = {d}, A = {A:g}, B = {B:g}"
+    proposed = lambda t, rows: envelope.propose(draws.uniform("radius", t, 3)[rows])  # noqa: E731
+    return first_accepted(proposed, (draws.rows,), about)[0]

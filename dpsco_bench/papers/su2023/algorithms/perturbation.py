@@ -31,10 +31,7 @@ ANY_LOSS = (
 
 
 def euclidean_set(given: Setting) -> Any:
-    """Return the bounded feasible set of an objective whose constants are Euclidean.
-
-    Raises InputError for another norm, or the whole space.
-    """
+    """Return the bounded feasible set of Euclidean constants. Raises InputError for another norm, or the space."""
     norm = given.constants.norm
     given.require("norm", norm, norm == 2.0, "2: L and beta are Euclidean here")
     return given.ball

@@ -164,10 +164,7 @@ class Projected:
 
 
 def shortest_in_l1(matrix: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """``argmin ||x||_1`` with ``matrix x = target``, shape ``(d,)``, by linear programming.
-
-    Raises NumericalFailure if the programme is not solved.
-    """
+    """``argmin ||x||_1`` with ``matrix x = target``, ``(d,)``, by linear programming; or NumericalFailure."""
     from scipy.optimize import linprog
 
     d = matrix.shape[1]

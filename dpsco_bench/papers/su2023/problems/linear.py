@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,7 +12,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent
-from dpsco_bench.plain import Options, Schedule
+from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Constants, Data, Draws, Problem, Trait, option
 from dpsco_bench.problems.constants import CURVED
 from dpsco_bench.problems.families import OnUnitSet, SignalFamily, on_unit_set, sparse_vertex
@@ -356,9 +355,3 @@ class InteriorMean(MeanOracle):
     @cached_property
     def record(self) -> np.ndarray:
         return np.zeros(self.dimension)
-
-    def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
-        """``d s1^2/(2 n^2)`` for Algorithm 2 with lambda = 0, as long as the noisy minimiser stays inside the set."""
-        if algorithm != "su2023.app_objp_sc":
-            return super().expected_gap(algorithm, schedule, scales)
-        return self.dimension * (scales["linear term"] / schedule["n"]) ** 2 / 2.0

@@ -14,10 +14,7 @@ Array = Any
 
 
 def named_constant(given: Setting, value: float | str, name: str, derived: float) -> float:
-    """Read the constant c of a variance: a number > 0, or ``name`` for ``derived``, from a proof's constants.
-
-    Raises InputError for anything else.
-    """
+    """Read the constant c of a variance: a number > 0, or ``name`` for ``derived``; InputError for anything else."""
     if value == name:
         return derived
     if isinstance(value, str) or value <= 0:

@@ -21,6 +21,7 @@ Array = Any
 ANCHOR_SHARE = 0.3
 VARIANTS = {"poisson": ("accounted", "none"), "literal": ("paper", "none")}
 LEAK = "the exact full gradient enters every query without noise of its own"
+STEP_LEAK = "the step size comes from exact full gradients"
 CHARGES = ("query", "parts", "output")
 """Releases of the literal variant: each step's sum; its two parts, as Appendix B.2 charges them; or the output."""
 PART = 2.0 / 3.0
@@ -205,14 +206,11 @@ def dp_svrg_plan(
     scale, limit = sqrt(constant * N * l) * c.lipschitz / (n * eps), N / n**2
     outside = (f"Theorem 4.1 asks for eps <= c1 T m/n^2, here {limit:.3g} c1 (erratum E1)",) * (eps > limit)
     if charge != "output":
-        leaks = ("the step size comes from exact full gradients",) * bb
-        return literal_plan(given, T, N, scale, charge, leaks, warnings=outside, **schedule)
+        return literal_plan(given, T, N, scale, charge, (STEP_LEAK,) * bb, warnings=outside, **schedule)
     if bb:
         raise Refusal("charge = output with step_rule bb", "its steps are random", given.source)
-    left = np.cumsum(shrinking_powers(given, eta, m)) / m  # an epoch returns a x - eta sum_j w_j (v + u_j)
-    weights = np.outer(left[-1] ** np.arange(T), left).ravel()
-    told: Schedule = dict(epochs=T, inner_steps=m, step=eta, warnings=outside)
-    return output_plan(given, weights, float(left[-1]) ** T, scale, **told)
+    weights, kept = _weights_of_epochs(given, eta, T, m)
+    return output_plan(given, weights, kept, scale, epochs=T, inner_steps=m, step=eta, warnings=outside)
 
 
 @dp_svrg_plan.run
@@ -246,6 +244,12 @@ def _theta(given: Setting, theta: float | None, inner_bound: str) -> tuple[float
     allowed = f"in (0, 1/{3 * variance:.0f}), or inequality (4) has no m (erratum E4)"
     given.require("theta", theta, 0 < theta < 1.0 / (3.0 * variance), allowed)
     return theta, variance
+
+
+def _weights_of_epochs(given: Setting, step: float, epochs: int, m: int) -> tuple[np.ndarray, float]:
+    """Return w_j of the noise vectors, and what is left of x_0: an epoch returns ``a x - eta sum_j w_j (v + u_j)``."""
+    left = np.cumsum(shrinking_powers(given, step, m)) / m
+    return np.outer(left[-1] ** np.arange(epochs), left).ravel(), float(left[-1]) ** epochs
 
 
 def contraction(kappa: float, theta: float, variance: float, m: int) -> float:

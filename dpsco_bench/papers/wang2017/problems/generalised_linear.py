@@ -128,10 +128,6 @@ class GemanMcClure(GeneralisedLinear):
         u = margins - labels
         return 2.0 * u / (1.0 + u * u) ** 2
 
-    def curvature(self, margins: Array, labels: Array) -> Array:
-        square = (margins - labels) ** 2
-        return (2.0 - 6.0 * square) / (1.0 + square) ** 3
-
     def domain_records(self, count: int, seed: int) -> Data:
         """Rows on the unit sphere; labels at which the loss is steepest for small and for distant iterates."""
         records = super().domain_records(count, seed)

@@ -173,10 +173,7 @@ class OpSpectrum(Oracle):
         return np.full(self.dimension, self.dimension**-0.5)
 
     def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
-        """Exact expected excess risk of output perturbation after T exact gradient steps.
-
-        ``(1/2) sum_j h_j [(1 - eta h_j)^(2T)/d + sd^2]``.
-        """
+        """``(1/2) sum_j h_j [(1 - eta h_j)^(2T)/d + sd^2]`` for output perturbation after T exact gradient steps."""
         if algorithm != "wang2017.output_perturbation_zhang17":
             return super().expected_gap(algorithm, schedule, scales)
         decay = (1.0 - schedule["step"] * self.spectrum) ** (2 * schedule["steps"])

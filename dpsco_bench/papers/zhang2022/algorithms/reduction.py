@@ -5,7 +5,6 @@ First the reduction (Algorithm 1), its streaming tree noise and the nodes' sensi
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.algorithms.registry import Algorithm, Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import array_namespace, cast, cast_like, row_norm
 from dpsco_bench.errors import Refusal
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
@@ -76,7 +75,7 @@ class NodeUnits:
     def fixed_units(self) -> np.ndarray:
         """Delta_t with D for every r_i, ``(n,)``."""
         if self.sensitivity == "eq6":
-            return self.fixed_eq6
+            return self.printed * (self.lipschitz + self.smoothness * self.diameter)
         a, b = self.parts
         return block_maxima(a + b * self.diameter)
 
@@ -93,13 +92,8 @@ class NodeUnits:
             return largest / self.fixed_units[node - 1]
         if self.sensitivity == "eq6":
             still = a[record - 1] / (self.printed[node - 1] * self.lipschitz)
-            return np.maximum(still, largest / self.fixed_eq6[node - 1])
+            return np.maximum(still, largest / self.fixed_units[node - 1])
         return largest / np.maximum(largest, block_maxima(a)[node - 1])
-
-    @cached_property
-    def fixed_eq6(self) -> np.ndarray:
-        """Equation (6) with D for every r_i, ``(n,)``."""
-        return self.printed * (self.lipschitz + self.smoothness * self.diameter)
 
     def stream(self, order: float) -> Callable[[int, Array], Any]:
         """Map (t, ``w_t - x_{t-1} (R, d)``), round after round, to the unit Delta_t, a number or ``(R, 1)``.
@@ -135,10 +129,7 @@ class NodeUnits:
 
 @lru_cache(maxsize=1024)
 def path_cost(units: NodeUnits, nodes: int, power: float) -> float:
-    """Largest ``sum_{t in IN(q)} (s_q/Delta_t)^power`` over the records of nodes 1..``nodes``.
-
-    It is kept, as the cells of a sweep over signals have the same plan.
-    """
+    """Largest ``sum_{t in IN(q)} (s_q/Delta_t)^power`` over the records of nodes 1..``nodes``; kept for sweeps."""
     return largest_path_sum(lambda record, node: units.shares(record, node) ** power, nodes)
 
 
@@ -270,53 +261,19 @@ VARIANTS = {"printed": ("paper",), "accounted": ("accounted",), "noise_off": ("n
 
 @dataclass(frozen=True)
 class Reduction:
-    """Options of a reduction, with their defaults; ``zhang2022.dp_otb`` says what they mean."""
+    """Options of a reduction; ``zhang2022.dp_otb`` says what they mean."""
 
     learner: str
-    k: float = 1.0
-    sensitivity: str | None = None
-    radius: str = "adaptive"
-    rho: float | None = None
-    run_last_round: bool = False
-    clip_differences: bool = False
+    k: float
+    sensitivity: str | None
+    radius: str
+    rho: float | None
+    run_last_round: bool
+    clip_differences: bool
 
 
-ReductionPlan = Callable[[Setting, Reduction], Plan]
-
-
-def reduction(
-    id: str, source: str, ball: Trait, *, learner: str, least_norm: float = 2.0, without: tuple[str, ...] = ()
-) -> Callable[[ReductionPlan], Algorithm]:
-    """Register the decorated plan function, of a setting and its options, as a reduction with a default learner.
-
-    ``without`` names the options of `Reduction` that it lacks.
-    """
-    Parameter = inspect.Parameter
-    known = inspect.signature(Reduction, eval_str=True).parameters.values()
-    options = [option.replace(kind=Parameter.KEYWORD_ONLY) for option in known if option.name not in without]
-    options[0] = options[0].replace(default=learner)
-    first = Parameter("given", Parameter.POSITIONAL_OR_KEYWORD, annotation=Setting)
-
-    def register(function: ReductionPlan) -> Algorithm:
-        def plan(given: Setting, **options: Any) -> Plan:
-            return function(given, Reduction(**{"learner": learner, **options}))
-
-        plan.__doc__, plan.__module__ = function.__doc__, function.__module__
-        plan.__signature__ = inspect.Signature([first, *options])  # type: ignore[attr-defined]
-        entry = algorithm(
-            id,
-            source=source,
-            needs=(*NEEDS, ball),
-            variants=VARIANTS,
-            order_invariant=False,
-            rounds="zhang2022",
-            least_norm=least_norm,
-            parts=lambda options: (get_learner(options.get("learner", learner)).__module__,),
-        )(plan)
-        entry.run(dp_online_to_batch)
-        return entry
-
-    return register
+REDUCED: dict[str, Any] = dict(variants=VARIANTS, order_invariant=False, rounds="zhang2022")
+REDUCED["parts"] = lambda options: (get_learner(options.get("learner", "ogd_adagrad")).__module__,)
 
 
 MOST_ROUNDS = 1 << 22
@@ -416,13 +373,23 @@ def nodes_plan(given: Setting, units: NodeUnits, query: Query, options: Reductio
     )
 
 
-@reduction(
+@algorithm(
     "zhang2022.dp_otb",
-    "Zhang, Tran, Cutkosky 2022, Algorithm 1, Theorems 3 and 4",
-    Trait.L2_BALL,
-    learner="ogd_adagrad",
+    source="Zhang, Tran, Cutkosky 2022, Algorithm 1, Theorems 3 and 4",
+    needs=(*NEEDS, Trait.L2_BALL),
+    **REDUCED,
 )
-def dp_otb(given: Setting, options: Reduction) -> Plan:
+def dp_otb(
+    given: Setting,
+    *,
+    learner: str = "ogd_adagrad",
+    k: float = 1.0,
+    sensitivity: str | None = None,
+    radius: str = "adaptive",
+    rho: float | None = None,
+    run_last_round: bool = False,
+    clip_differences: bool = False,
+) -> Plan:
     """Weighted gradient differences of one pass, summed under tree noise, drive an online learner; x_n is its average.
 
     Parameters
@@ -449,17 +416,30 @@ def dp_otb(given: Setting, options: Reduction) -> Plan:
         sensitivity then holds for all data, also where G and H are only declared. True constants leave nothing to clip;
         where something is clipped, Theorem 4 does not speak of the run.
     """
-    return tree_plan(given, options)
+    return tree_plan(given, Reduction(learner, k, sensitivity, radius, rho, run_last_round, clip_differences))
 
 
-@reduction(
+dp_otb.run(dp_online_to_batch)
+
+
+@algorithm(
     "zhang2022.dp_otb_lp",
-    "Zhang, Tran, Cutkosky 2022, Algorithm 1, Theorem 4; the noise for l_p is this project's choice",
-    Trait.LP_BALL,
-    learner="lp_ftrl",
+    source="Zhang, Tran, Cutkosky 2022, Algorithm 1, Theorem 4; the noise for l_p is this project's choice",
+    needs=(*NEEDS, Trait.LP_BALL),
     least_norm=1.0,
+    **REDUCED,
 )
-def dp_otb_lp(given: Setting, options: Reduction) -> Plan:
+def dp_otb_lp(
+    given: Setting,
+    *,
+    learner: str = "lp_ftrl",
+    k: float = 1.0,
+    sensitivity: str | None = None,
+    radius: str = "adaptive",
+    rho: float | None = None,
+    run_last_round: bool = False,
+    clip_differences: bool = False,
+) -> Plan:
     """Online-to-batch with noise ``N(0, d^(1 - 2/q) I)`` on nodes whose sensitivity is in l_q, 1/p + 1/q = 1.
 
     A vector of l_q norm 1 has an l2 norm of at most ``d^(1/2 - 1/q)``.
@@ -471,18 +451,29 @@ def dp_otb_lp(given: Setting, options: Reduction) -> Plan:
     variant, learner, k, and the other options
         As for ``zhang2022.dp_otb``; a learner for l_p, ``lp_ftrl`` or your own.
     """
-    return tree_plan(given, options)
+    return tree_plan(given, Reduction(learner, k, sensitivity, radius, rho, run_last_round, clip_differences))
 
 
-@reduction(
+dp_otb_lp.run(dp_online_to_batch)
+
+
+@algorithm(
     "zhang2022.dp_otb_pure",
-    "Zhang, Tran, Cutkosky 2022, Algorithm 1, Appendix C.2",
-    Trait.LP_BALL,
-    learner="ogd_adagrad",
+    source="Zhang, Tran, Cutkosky 2022, Algorithm 1, Appendix C.2",
+    needs=(*NEEDS, Trait.LP_BALL),
     least_norm=1.0,
-    without=("rho",),
+    **REDUCED,
 )
-def dp_otb_pure(given: Setting, options: Reduction) -> Plan:
+def dp_otb_pure(
+    given: Setting,
+    *,
+    learner: str = "ogd_adagrad",
+    k: float = 1.0,
+    sensitivity: str | None = None,
+    radius: str = "adaptive",
+    run_last_round: bool = False,
+    clip_differences: bool = False,
+) -> Plan:
     """Online-to-batch with noise of density ``~ exp(-||x||_q)``, ``sigma = U Delta_t/eps``: delta plays no part.
 
     ``printed`` has log2(2n) for U and Delta_t of equation (6). "Correspondingly" in the paper must mean the factor U,
@@ -495,6 +486,10 @@ def dp_otb_pure(given: Setting, options: Reduction) -> Plan:
     variant, learner, k, and the other options
         As for ``zhang2022.dp_otb``, without rho; learners for l2 need p = 2, ``lp_ftrl`` is for all p.
     """
+    options = Reduction(learner, k, sensitivity, radius, None, run_last_round, clip_differences)
     units, q = planned_units(given, options), dual_exponent(given.constants.norm)
     query = PureTreeQuery(**_charged(units, q, options, 1.0), paper_scale=log2(2 * given.n) / given.epsilon)
     return nodes_plan(given, units, query, options)
+
+
+dp_otb_pure.run(dp_online_to_batch)

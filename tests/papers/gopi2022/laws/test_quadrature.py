@@ -66,10 +66,3 @@ def test_against_scipy_where_it_is_exact(sd):
     mean = np.array([-0.7, -0.2, 0.0, 0.15, 0.45, 0.8])
     ends = (-1.0 - mean) / sd, (1.0 - mean) / sd
     assert 1.0 - tilted_gap(mean / sd**2, 0.5 / sd**2) == pytest.approx(truncnorm.mean(*ends, mean, sd), rel=1e-9)
-
-
-def test_gaps_from_both_ends():
-    slope, curvature = np.array([-7.0, 0.0, 2.0, 80.0]), 3.0
-    gap = tilted_gap(slope, curvature)
-    assert gap + tilted_gap(-slope, curvature) == pytest.approx(2.0, rel=1e-13)
-    assert np.all(np.diff(gap) < 0)

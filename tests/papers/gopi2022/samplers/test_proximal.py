@@ -1,12 +1,15 @@
-"""The alternating sampler: its estimate is unbiased, its cost is the stated one, and it leaves its target alone."""
+"""The alternating sampler: its estimate, its cost, the target that it leaves alone, and the rate that proves it."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 
 from dpsco_bench.papers.gopi2022.laws.quadrature import tilted_gap
 from dpsco_bench.papers.gopi2022.samplers.chains import (
+    LARGEST_CLIP,
     ProximalRate,
     ProximalSampler,
     estimate,
@@ -14,6 +17,7 @@ from dpsco_bench.papers.gopi2022.samplers.chains import (
     terms,
 )
 from dpsco_bench.papers.gopi2022.samplers.truncated import gaussian_on_ball, truncated_normal
+from tests.marks import rest_at_night
 
 ROWS = 20000
 DIFFERENCES = np.array([-0.2, 0.35])
@@ -82,15 +86,6 @@ def test_the_schedule_reaches_tau_and_barely_so():
         assert RATE.distance(steps, 1.1 * clip) > tau * (1 - 1e-2)
 
 
-def test_clip_and_mixing_have_half_of_tau_each():
-    steps = RATE.steps(1e-6)
-    clip = RATE.clip(1e-6, steps)
-    assert steps * math.sqrt(math.e * clip) == pytest.approx(5e-7, rel=1e-12)
-    rate = math.log1p(step_size(40.0, 1.0, clip) * 28.0)
-    divergence = 80.0 * math.exp(-2 * steps * rate)
-    assert divergence <= 2 * (5e-7) ** 2 < divergence * math.exp(2 * rate)
-
-
 def test_half_of_the_estimate_is_what_is_accepted(draws):
     """Ratios above one are not cut off: of proposals whose estimates have the mean e^0.4, half of that is accepted."""
     proposed = []
@@ -104,3 +99,134 @@ def test_half_of_the_estimate_is_what_is_accepted(draws):
     share = ROWS / sum(proposed)
     expected = 0.5 * math.exp(0.4)
     assert abs(share - expected) < 4 * math.sqrt(expected * (1 - expected) / sum(proposed))
+
+
+# what a proof rests on: the contraction of the divergence, the clip, and their sum, of the exact two-step chain
+
+STEPS = 12
+
+
+def factor(alpha, eta):
+    """What a step leaves of the divergence at most, as the schedule has it: k = alpha, mu2 = 1."""
+    G = 1.0 / (alpha * math.sqrt(16.0 * eta * math.log(2.0 / LARGEST_CLIP)))
+    assert step_size(alpha, G, LARGEST_CLIP) == pytest.approx(eta, rel=1e-12)
+    return math.exp(-2.0 * ProximalRate(alpha, 1.0, G, 1.0).rate(LARGEST_CLIP))
+
+
+def gaussian_step(mean, variance, alpha, eta):
+    """``y = x + N(0, eta)``, then ``x ~ N(y/(1 + eta alpha), eta/(1 + eta alpha))``."""
+    shrink = 1.0 / (1.0 + eta * alpha)
+    return shrink * mean, shrink**2 * (variance + eta) + eta * shrink
+
+
+def gaussian_divergence(mean, variance, alpha):
+    """From ``N(0, 1/alpha)``."""
+    return 0.5 * (alpha * (variance + mean**2) - 1.0 - math.log(alpha * variance))
+
+
+def gaussian_divergences(mean, variance, alpha, eta):
+    found = []
+    for _ in range(STEPS + 1):
+        found.append(gaussian_divergence(mean, variance, alpha))
+        mean, variance = gaussian_step(mean, variance, alpha, eta)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("eta", [0.01, 0.3, 5.0])
+@pytest.mark.parametrize("alpha", [0.2, 1.0, 30.0])
+def test_a_shifted_gaussian_attains_it_so_that_no_faster_rate_is_true(alpha, eta):
+    found = gaussian_divergences(3.0 / math.sqrt(alpha), 1.0 / alpha, alpha, eta)
+    per_step = factor(alpha, eta)
+    np.testing.assert_allclose(found, found[0] * per_step ** np.arange(STEPS + 1), rtol=1e-6, atol=1e-13)
+    assert found[3] > 1.0001 * found[0] * per_step ** (3 * 1.05)
+
+
+def test_the_sampler_runs_the_chain_that_was_analysed(draws, score):
+    """Without losses, on the line: moments of the code's chains after a few steps are the closed form's."""
+    rows, alpha, eta, mean, variance = 20000, 2.0, 0.2, 3.0, 0.0
+    source = draws(rows)
+
+    def gaussian(name, step, centre, sd, rows):
+        return centre + sd * ndtri(source.uniform(name, step, 1)[rows]), np.arange(0)
+
+    def nothing(z, x, indices, rows):
+        return np.zeros(indices.shape)
+
+    x = ProximalSampler(source, gaussian, nothing, 3, 1.0, alpha, eta).run(np.full((rows, 1), mean), 4)[:, 0]
+    for _ in range(4):
+        mean, variance = gaussian_step(mean, variance, alpha, eta)
+    assert score(x, mean) < 4 and score((x - mean) ** 2, variance) < 4
+    assert score(x, mean * 1.05) > 4
+
+
+def nodes(edges, per_panel=24):
+    """Gauss-Legendre nodes and weights on panels between ``edges``."""
+    u, w = np.polynomial.legendre.leggauss(per_panel)
+    low, high = np.array(edges[:-1])[:, None], np.array(edges[1:])[:, None]
+    return (0.5 * (low + high) + 0.5 * (high - low) * u).ravel(), (0.5 * (high - low) * w).ravel()
+
+
+def panels(low, high, width):
+    """Edges at most ``width`` apart, one of them at 0 where densities have a kink."""
+    below = np.linspace(low, 0.0, 1 + math.ceil(-low / width)) if low < 0 else np.array([low])
+    above = np.linspace(max(low, 0.0), high, 1 + math.ceil((high - max(low, 0.0)) / width))
+    return np.concatenate([below[:-1] if low < 0 else [], above])
+
+
+def clipped_mean(size, up, most=7):
+    """``E clip(rho, 0, 2)`` for differences ``+-size``, + with probability ``up``, shape of ``size``.
+
+    A product of a of them is ``+-size^a``, so that signs of whole products are enumerated, the number of terms too.
+    """
+    total = np.zeros_like(size)
+    for count in range(1, most + 1):
+        weight = 1.0 / math.factorial(count) - (count < most) / math.factorial(count + 1)
+        for signs in product((1, -1), repeat=count):
+            chances = [0.5 + 0.5 * sign * (2 * up - 1) ** a for a, sign in enumerate(signs, 1)]
+            rho = 1.0 + sum(sign * size**a for a, sign in enumerate(signs, 1))
+            total += weight * math.prod(chances) * np.clip(rho, 0.0, 2.0)
+    return total
+
+
+class Clipped:
+    """``f_j = -+x`` on [-1, 1], two thirds of the slopes +1: the law of each step with the clip, by quadrature."""
+
+    up = 2.0 / 3.0
+
+    def __init__(self, k, weight, eta):
+        sd = math.sqrt(eta)
+        self.x, self.dx = nodes(panels(-1.0, 1.0, 4.0 * sd), 12)
+        self.y, self.dy = nodes(panels(-1.0 - 8.0 * sd, 1.0 + 8.0 * sd, 4.0 * sd), 12)
+        tilt, psi = k * (1.0 - 2.0 * self.up) * self.x, 0.5 * k * weight * self.x**2
+        kernel = np.exp(-((self.x[:, None] - self.y) ** 2) / (2 * eta)) / math.sqrt(2 * math.pi * eta)
+        self.forward = kernel * self.dy
+        base = self._normalised(np.exp(-psi)[:, None] * kernel)
+        self.target = self._normalised(np.exp(-tilt - psi))
+        self.start = self._normalised(np.exp(-psi))
+        apart = self.x - self.x[:, None]  # rows x, columns z
+        near, accepted = np.abs(apart) < 18.0 * sd, np.ones_like(apart)  # others do not meet at any y
+        accepted[near] = clipped_mean(-k * apart[near], self.up)
+        self.clipped = self._normalised((accepted @ base) * base / self.dx[:, None])
+
+    def _normalised(self, density):
+        mass = density * (self.dx if density.ndim == 1 else self.dx[:, None])
+        return mass / mass.sum(axis=0)
+
+    def distances(self, steps):
+        mass, found = self.start, []
+        for _ in range(steps):
+            mass = self.clipped @ (mass @ self.forward)
+            found.append(0.5 * np.abs(mass - self.target).sum())
+        return np.array(found)
+
+
+@pytest.mark.parametrize("tau", rest_at_night([0.3, 0.05], 0))
+def test_the_schedule_bounds_the_distance_of_clipped_chains(tau):
+    """Start, contraction, clip and Pinsker together, against the law after T steps."""
+    k, weight = 3.0, 0.5
+    rate = ProximalRate(k, weight, 1.0, 2.0 * k)
+    steps = rate.steps(tau)
+    clip = rate.clip(tau, steps)
+    found = Clipped(k, weight, step_size(k, 1.0, clip)).distances(steps)
+    assert found[-1] <= rate.distance(steps, clip) <= tau * (1 + 1e-12)
+    assert found[0] > tau / 2 and found[steps // 40] > 2 * found[-1]

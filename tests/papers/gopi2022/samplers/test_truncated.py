@@ -6,7 +6,6 @@ from scipy.optimize import brentq
 from scipy.special import erfcx, log_ndtr
 from scipy.stats import beta, kstest, truncnorm
 
-from dpsco_bench.papers.gopi2022.laws.quadrature import tilted_gap
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.samplers.truncated import (
     FAR,
@@ -34,13 +33,6 @@ def test_the_normal_law(draws, mean, sd, high):
     law = truncnorm((-high - mean) / sd, (high - mean) / sd, loc=mean, scale=sd)
     assert kstest(x, law.cdf).pvalue > LEAST_P
     assert kstest(x, lambda t: law.cdf(t + 0.04 * law.std())).pvalue < LEAST_P  # the test has teeth
-
-
-@pytest.mark.parametrize(("mean", "sd"), [(50.0, 1.0), (1e4, 1.0), (-1e4, 1.0), (5e6, 0.07), (5e10, 707.0), (5e7, 7e3)])
-def test_far_tails_keep_their_digits(draws, score, mean, sd):
-    x = truncated_normal(draws(ROWS).uniform("u", 0, 1)[:, 0], mean, sd, 1.0)
-    gap = 1.0 - np.sign(mean) * x
-    assert np.all(gap >= 0) and score(gap, float(tilted_gap(abs(mean) / sd**2, 0.5 / sd**2))) < 4
 
 
 def below_by_roots(u, away, length):
@@ -92,11 +84,6 @@ def test_gaussians_on_a_ball(draws, score, p):
     for j in range(3):
         error = np.hypot(x[:, j].std() / ROWS**0.5, free[:, j].std() / len(free) ** 0.5)
         assert abs(x[:, j].mean() - free[:, j].mean()) < 4 * error
-
-
-def test_radius_of_a_centred_gaussian_on_a_ball(draws, score):
-    x, _ = gaussian_on_ball(draws(ROWS), "g", 1, np.zeros((ROWS, 4)), 0.7, 2.0, 1.0, np.arange(ROWS))
-    assert score(np.linalg.norm(x, axis=1), RadialLaw(4, 0.0, 0.5 / 0.49).mean()) < 4
 
 
 def test_a_draw_that_gives_up_says_so_and_stays_in_the_ball(draws):
