@@ -26,8 +26,8 @@ from dpsco_bench.papers.gopi2022.samplers.chains import (
     LARGEST_CLIP,
     ProximalRate,
     ProximalSampler,
+    gibbs_chains,
     regularised_gaussian,
-    sample_gibbs,
     sample_hit_and_run,
     step_size,
 )
@@ -49,9 +49,9 @@ def gibbs(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int
     """
     watch, r = ChainTrace(sweeps, target.excess), target.regulariser
     assert r is not None
-    slope, ball = k * target.mean_slope, target.ball
-    start, c = np.zeros_like(slope), k * mu * r.coefficient
-    x = sample_gibbs(draws, start, slope, c, r.q, ball.p, ball.radius, sweeps, watch)
+    slope, c = k * target.mean_slope, k * mu * r.coefficient
+    xp, ball = target.objective.xp, target.ball
+    x = gibbs_chains(xp, draws, slope, c, r.q, ball.p, ball.radius, sweeps, watch)
     target.info.extras |= watch.evidence()
     return x
 

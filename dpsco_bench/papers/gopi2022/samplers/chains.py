@@ -1,4 +1,4 @@
-"""Markov chains: Gibbs on l_p balls, hit-and-run on any bounded convex set, alternating ones.
+"""Markov chains: Gibbs on l_p balls, on the host and on a GPU, hit-and-run on any bounded convex set, alternating ones.
 
 The alternating sampler has a stochastic restricted Gaussian oracle: value queries to single losses only. Its target is
 ``exp(-k F - psi)`` with F a mean of n losses. The oracle accepts with an unbiased estimate of a density ratio, made
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,35 @@ def _scales(
             break
         low, high = np.where(candidate < 1.0, candidate, low), np.where(candidate < 1.0, high, candidate)
     return np.minimum(scale, radius / np.where(length > 0, length, 1.0))
+
+
+KERNELS = Path(__file__).with_name("gibbs.cu")
+THREADS = 32
+STATES = 1 << 22
+"""Most numbers of the states that one launch leaves."""
+
+
+def gibbs_chains(
+    xp: Any, draws: KeyedDraws, v: Array, c: float, q: float, p: float, radius: float, sweeps: int, observe: Any
+) -> Array:
+    """Draw as `sample_gibbs` does from the origin, on the host; on a device for a CuPy ``xp`` where the kernel can."""
+    if not (xp.__name__ == "cupy" and q < 2.0 and math.isfinite(p)):  # its conditionals are truncated exponentials
+        return sample_gibbs(draws, np.zeros_like(v), v, c, q, p, radius, sweeps, observe)
+    from dpsco_bench.backend.device import kernel, launch  # which a run on a core does not load
+    from dpsco_bench.rng.cuda import key_words
+
+    rows, d = v.shape
+    x, tilts, powers = xp.zeros((rows, d)), xp.asarray(v), xp.empty((rows, 2, d))
+    keys = (*key_words(draws.stream("gibbs").key), *key_words(draws.stream("scale").key))
+    most, state = max(1, STATES // (rows * d)), np.zeros((rows, d))
+    for first in range(0, sweeps, most):
+        states = xp.empty((min(most, sweeps - first), rows, d))
+        sizes = (rows, d, first, len(states), float(c), float(q), float(p), float(radius))
+        told = (x, states, powers, tilts, *sizes, *keys, draws.first_replicate, draws.replicates)
+        launch(kernel(KERNELS, "gibbs_sweeps"), -(-rows // THREADS), THREADS, *told)
+        for state in states.get():
+            observe(state)
+    return np.array(state)
 
 
 AT_ONCE, MOST_SHRINKS = 16, 1024
