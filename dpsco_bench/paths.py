@@ -18,12 +18,8 @@ def shared_dir(name: str) -> Path:
 
 
 def documents() -> dict[str, Path]:
-    """Pages of the documentation by name; none where the package is without it."""
-    try:
-        folder = shared_dir("docs")
-    except InputError:
-        return {}
-    return {path.stem: path for path in sorted(folder.glob("*.md"))}
+    """Pages of the documentation by name."""
+    return {path.stem: path for path in sorted(shared_dir("docs").glob("*.md"))}
 
 
 def conf_dir() -> Path:

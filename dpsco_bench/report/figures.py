@@ -23,11 +23,11 @@ from matplotlib.figure import Figure
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import failing_as
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
-from dpsco_bench.report.drawing import FAINT, INK, SHADES, TEXTS, Panel, bare, compose, save, style, words_panel
+from dpsco_bench.report.drawing import FAINT, INK, SHADES, TEXTS, Panel, bare, compose, save, style
 from dpsco_bench.report.inputs import ClaimResults, Inputs, grouped
 from dpsco_bench.report.kind_figures import audits_figure
 from dpsco_bench.report.numbers import is_number, number, slope
-from dpsco_bench.report.own_figures import extra_panels
+from dpsco_bench.report.own_figures import PANELS
 from dpsco_bench.report.panels import BESIDE, LABEL_CHARACTERS, bound_constant, panel_line, series, worded_panel
 from dpsco_bench.report.verdicts import NOISE, claim_title, quantity
 from dpsco_bench.report.wording import SYMBOLS, parameter_label, symbols, tone
@@ -63,8 +63,8 @@ def claim_figures(claim: ClaimResults) -> dict[str, Figure]:
 
 def _claim_panels(claim: ClaimResults, rows: Sequence[Verdict]) -> list[Panel]:
     """Make the panels of a claim's study, and of its parts."""
-    overview, groups = checks_panel(claim, rows), variant_groups(claim, rows)
-    first = [*extra_panels(claim), *variant_panels(claim, groups), *([overview] if overview else [])]
+    overview, groups, extra = checks_panel(claim, rows), variant_groups(claim, rows), PANELS.find(claim.id)
+    first = [*(extra(claim) if extra else ()), *variant_panels(claim, groups), *([overview] if overview else [])]
     drawn = {(row.part, row.calibration) for found in groups.values() for row in found}
     alone = {row.part for row in rows if (row.part, row.calibration) not in drawn}
     told = []
@@ -72,15 +72,15 @@ def _claim_panels(claim: ClaimResults, rows: Sequence[Verdict]) -> list[Panel]:
         if part in alone and not (overview and own[0].rules.checks_bounds):
             panel = own[0].rules.panel(claim, own) or worded_panel(claim, own)
             told.append(replace(panel, shown=all(row.meaning.outcome == "shown" for row in own)))
-    return [*first, *(panel for panel in told if not (panel.blank and panel.shown))] or told
+    return [*first, *(panel for panel in told if panel.draw or not panel.shown)] or told
 
 
 def _undrawn(claim: ClaimResults, rows: Iterable[Verdict]) -> list[Panel]:
     """Tell what has figures of its own and no measurements (skipped, not yet run); what several say is said once."""
     panels = [worded_panel(claim, own) for own in grouped(rows, lambda row: row.part).values()]
     count = Counter(panel.title for panel in panels)
-    several = {title: words_panel(title, f"{number} parts") for title, number in count.items() if number > 1}
-    return [*{panel.title: several.get(panel.title, panel) for panel in panels}.values()]
+    several = {title: Panel(title, line=f"{number} parts") for title, number in count.items() if number > 1}
+    return [*({panel.title: panel for panel in panels} | several).values()]
 
 
 def write_figures(inputs: Inputs, id: str, folder: Path) -> list[Path]:
@@ -95,7 +95,7 @@ def write_figures(inputs: Inputs, id: str, folder: Path) -> list[Path]:
 
 
 def write_claim_figures(claim: ClaimResults, folder: Path) -> list[Path]:
-    return _written(lambda: claim_figures(claim), claim.id, folder)
+    return _written(partial(claim_figures, claim), claim.id, folder)
 
 
 def _written(draw: Callable[[], Mapping[str, Figure]], id: str, folder: Path) -> list[Path]:
@@ -151,20 +151,17 @@ def _variant_panel(claim: ClaimResults, stem: str, calibration: str, rows: Mappi
     said = f"all {most} {word}" if not others else f"{most} of {len(rows)} {word}"  # 3 of 4 match, 1 faster
     told = ", ".join([said, *(f"{count} {other}" for other, count in others)])
     text = f"In {symbols(first.parameter)}, {NOISE[calibration]}: {told}"
-    line = f"{stem}: {panel_line(claim.part(first)).partition('; ')[2]}".rstrip(": ")
-    every = all(row.beside for row in rows.values())
-    return Panel(text, lambda axes: _draw_variants(axes, claim, stem, rows), f"{BESIDE}; {line}" if every else line)
+    line = f"{BESIDE}; " * all(row.beside for row in rows.values())
+    line += f"{stem}: {panel_line(claim.part(first)).partition('; ')[2]}".rstrip(": ")
+    return Panel(text, lambda axes: _draw_variants(axes, claim, stem, rows), line)
 
 
 def _variant_label(stem: str, row: Verdict, y: float, colour: str) -> EndLabel:
     name = f"{SYMBOLS[tone(row)]} {row.part[len(stem) + 1 :].replace('_', ' ') or 'as stated'}"
-    beside = ((f"    {BESIDE}", FAINT),) if row.beside else ()
-    if not is_number(row.slope):
-        return EndLabel(y, name, colour, beside)
-    told = slope(row.slope)
-    if len(name) + len(told) < LABEL_CHARACTERS:
-        return EndLabel(y, f"{name} {told}", colour, beside)
-    return EndLabel(y, name, colour, ((f"    {told}", colour), *beside))
+    told = slope(row.slope) if is_number(row.slope) else ""
+    short = len(name) + len(told) < LABEL_CHARACTERS
+    more = [(f"    {told}", colour)] * bool(told and not short) + [(f"    {BESIDE}", FAINT)] * bool(row.beside)
+    return EndLabel(y, f"{name} {told}".rstrip() if short else name, colour, tuple(more))
 
 
 def _draw_variants(axes: Axes, claim: ClaimResults, stem: str, rows: Mapping[int, Verdict]) -> None:

@@ -24,7 +24,7 @@ from dpsco_bench.errors import failing_as
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.registry import Registry
-from dpsco_bench.report.inputs import ClaimResults, Inputs
+from dpsco_bench.report.inputs import ClaimResults, Inputs, grouped
 from dpsco_bench.report.numbers import NOTHING, count, exponent, is_number, number, plain, slope, span, with_error
 from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, at, leads_to
 from dpsco_bench.report.verdicts import claim_file_table, measured_parts, noise_off, slope_text
@@ -57,10 +57,6 @@ class Sweep:
     def first(self) -> Verdict:
         return next(iter(self.rows.values()))
 
-    @property
-    def name(self) -> tuple[str, str]:
-        return self.claim.id, self.part.id
-
 
 def sweeps(claims: Iterable[ClaimResults]) -> list[Sweep]:
     found: dict[tuple[str, str], Sweep] = {}
@@ -70,17 +66,14 @@ def sweeps(claims: Iterable[ClaimResults]) -> list[Sweep]:
     return [*found.values()]
 
 
-RATES: Columns = {
-    "Claim": Column("claim.id", raw="claim", kind="code", link=leads_to("claim.id")),
-    "Part": Column("part.id", raw="part", kind="code", link=leads_to("claim.id", "part.id")),
-    "In": Column("first.parameter", symbols),
-    "Paper": Number("first.claimed_exponent", exponent),
-}
-
-
 def rates_table(inputs: Inputs, paper: str, title: str) -> ReportTable:
     found = sweeps(inputs.of_paper(paper))
-    columns = dict(RATES)
+    columns = {
+        "Claim": Column("claim.id", raw="claim", kind="code", link=leads_to("claim.id")),
+        "Part": Column("part.id", raw="part", kind="code", link=leads_to("claim.id", "part.id")),
+        "In": Column("first.parameter", symbols),
+        "Paper": Number("first.claimed_exponent", exponent),
+    }
     for calibration in judged_calibrations(found):
         name, row = noise_title(calibration), f"rows.{calibration}"
         columns[f"Bound, {name}"] = Number(
@@ -98,13 +91,12 @@ def rates_table(inputs: Inputs, paper: str, title: str) -> ReportTable:
 def verdict_column(calibration: str, sweep: str = "") -> Column:
     """Make the column of a sweep's verdicts under a calibration; the sweep stands at a path of the row."""
     verdict = f"{sweep}rows.{calibration}"
-    raw = {f"verdict_{calibration}": f"{verdict}.verdict"}
-    shown = f"{verdict}.said"
-    return Column(shown, lambda said: symbols(said or ""), raw, kind="verdict", tone=lambda row: tone(at(row, verdict)))
+    raw, look = {f"verdict_{calibration}": f"{verdict}.verdict"}, lambda row: tone(at(row, verdict))
+    return Column(f"{verdict}.said", lambda said: symbols(said or ""), raw, kind="verdict", tone=look)
 
 
 def judged_calibrations(found: Iterable[Sweep]) -> list[str]:
-    return ["paper", "accounted", *(["none"] if any("none" in sweep.rows for sweep in found) else [])]
+    return ["paper", "accounted", *["none"] * any("none" in sweep.rows for sweep in found)]
 
 
 def number_tables(claim: ClaimResults) -> list[ReportTable]:
@@ -165,9 +157,8 @@ ORDERING_NOTE = (
 def parts_table(claim: ClaimResults) -> ReportTable:
     """Tabulate how each part of a claim is measured: method, instance, grid, bound and tolerance."""
     rows = [_part(claim, part) for part in claim.parts.values()]
-    titles = ("Part", "Kind", "Method", "Instance", "Swept", "Replicates", "Bound", "Tolerance")
-    columns = {title: Column(title, raw="", numeric=title in ("Replicates", "Tolerance")) for title in titles}
-    columns["Part"] = Column("Part", raw="", kind="code")
+    columns = {title: Column(title, numeric=title in ("Replicates", "Tolerance")) for title in rows[0]}
+    columns["Part"] = Column("Part", kind="code")
     return ReportTable(f"{claim.id}.parts", f"How {claim.id} is measured", columns, rows)
 
 
@@ -175,26 +166,26 @@ def _part(claim: ClaimResults, part: Part) -> dict[str, str]:
     """Describe a part by the first of its jobs: all have the same cells but for variants; some have none."""
     job = next((job for job in claim.jobs if job.part == part.id and job.cells), None)
     tolerance = part.rules.tolerance_of(part)
-    measured = {"Method": NOTHING, "Instance": NOTHING, "Swept": NOTHING, "Replicates": NOTHING}
+    measured = dict.fromkeys(("Method", "Instance", "Swept", "Replicates"), NOTHING)
     if job:
         values = ", ".join(map(plain, sorted({cell.value for cell in job.cells})))
         measured = {
             "Method": _methods(job, part.sweep.parameter.partition(".")[2] if part.sweep else ""),
             "Instance": _instance(job, part),
             "Swept": f"{symbols(job.cells[0].parameter)}: {values}",
-            "Replicates": REPLICATES.get(job.evaluation) or count(job.replicates * job.data_sets),
+            "Replicates": {"plan_only": NOTHING, "closed_form": "exact"}.get(
+                job.evaluation, count(job.replicates * job.data_sets)
+            ),
         }
     if part.uses:
         measured["Method"] = f"cells of {', '.join(_named(claim, name) for name in part.uses)}"
     return {
-        **{"Part": part.id, "Kind": part.rules.title},
+        "Part": part.id,
+        "Kind": part.rules.title,
         **measured,
         "Bound": symbols(get_bound(part.bound).text) if part.bound else NOTHING,
         "Tolerance": tolerance if isinstance(tolerance, str) else plain(tolerance),
     }
-
-
-REPLICATES = {"plan_only": NOTHING, "closed_form": "exact"}  # evaluation -> what stands for the number of replicates
 
 
 def _methods(job: Job, swept: str) -> str:
@@ -243,7 +234,7 @@ def errata_table(errata: Sequence[Erratum]) -> ReportTable:
 
 def errata_note(errata: Sequence[Erratum]) -> str:
     """Say what a reader of the ledger should know, the letters of the papers among it."""
-    papers = {e.paper: [other for other in errata if other.paper == e.paper] for e in errata}
+    papers = grouped(errata, lambda entry: entry.paper)
     letters = [symbols(errata_letters(paper, entries)) for paper, entries in papers.items()]
     return " ".join([ERRATA_NOTE, *filter(None, letters)])
 

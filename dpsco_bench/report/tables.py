@@ -1,15 +1,13 @@
-"""A table once, as Markdown, CSV, LaTeX and HTML cells: display text for readers, raw values for CSV."""
+"""A table once: display text for the site, raw values for CSV and Parquet."""
 
 from __future__ import annotations
 
 import csv
-import html
 import io
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path as Folder
 from typing import Any
 
@@ -19,40 +17,6 @@ from dpsco_bench.jsonio import write_atomic
 Row = Any
 Path = str | Callable[[Row], Any]
 """Where a value stands in a row: names and numbers joined by dots, such as ``row.ci.0``, or a function of the row."""
-_GREEK = ("delta", "mu", "sigma", "kappa", "lambda", "eta", "gamma", "rho")
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    **{c: "\\" + c for c in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"$<$",
-    ">": r"$>$",
-    "|": r"$|$",
-    "−": "$-$",
-    "×": r"$\times$",
-    "±": r"$\pm$",
-    "≤": r"$\le$",
-    "≥": r"$\ge$",
-    "∞": r"$\infty$",
-    "√": r"$\surd$",
-    "→": r"$\to$",
-    "…": r"\ldots{}",
-    "–": "--",
-    "—": "---",
-    "·": r"$\cdot$",
-    "\u2009": r"\,",
-    "\u00a0": "~",
-    "ε": r"$\varepsilon$",
-    **{c: f"$\\{name}$" for c, name in zip("δμσκληγρ", _GREEK, strict=True)},
-    "⁻": r"\textsuperscript{$-$}",
-    **{c: rf"\textsuperscript{{{digit}}}" for digit, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
-    "“": "``",
-    "”": "''",
-}
-
-_ESCAPES = str.maketrans(_LATEX)
-_SUPERSCRIPTS = re.compile(r"(?<=[^{\\])\}\\textsuperscript\{(?=[^}])")  # between two superscripts, which become one
-_MARKUP = re.compile(r"[\\`*|~]|(?<!\w)_|_(?!\w)")
 
 
 def at(row: Row, path: Path) -> Any:
@@ -69,11 +33,6 @@ def at(row: Row, path: Path) -> Any:
         else:
             row = getattr(row, name)
     return row
-
-
-def words(value: Any) -> str:
-    """Show a value as it is; nothing for None."""
-    return "" if value is None else str(value)
 
 
 def leads_to(*paths: Path, kind: str = "") -> Callable[[Row], str]:
@@ -96,7 +55,7 @@ class Column:
     """
 
     value: Path  # dotted path into a row (`at`), or a function of the row
-    show: Callable[[Any], str] = words  # value -> display text
+    show: Callable[[Any], str] = lambda value: "" if value is None else str(value)  # value -> display text
     raw: str | Mapping[str, Path] | None = None
     numeric: bool = False
     kind: str = "text"
@@ -130,36 +89,15 @@ class ReportTable:
     rows: Sequence[Row]
     note: str = ""
 
-    @cached_property
+    @property
     def shown(self) -> list[list[str]]:
-        """Display texts of every row, made once for all formats."""
+        """Display texts of every row."""
         return [[column.text(row) for column in self.columns.values()] for row in self.rows]
 
     @property
     def fields(self) -> dict[str, Path]:
         """Columns of the files: name -> path."""
         return {name: path for column in self.columns.values() for name, path in column.fields.items()}
-
-
-def to_markdown(table: ReportTable) -> str:
-    """Write GitHub-flavoured Markdown, columns padded to equal width."""
-    head, columns = [*table.columns], [*table.columns.values()]
-    body = [[_markdown(text) for text in row] for row in table.shown]
-    widths = [max(3, *(len(line[i]) for line in [head, *body])) for i in range(len(head))]
-    rules = ["-" * (w - 1) + ":" if c.numeric else "-" * w for w, c in zip(widths, columns, strict=True)]
-    lines = [f"**{_markdown(table.title)}**", ""]
-    for line in (head, rules, *body):
-        cells = (c.rjust(w) if k.numeric else c.ljust(w) for c, w, k in zip(line, widths, columns, strict=True))
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines + (["", _markdown(table.note)] if table.note else [])) + "\n"
-
-
-def _markdown(text: str) -> str:
-    """Escape what Markdown would read as markup; underscores inside a word and lone brackets are safe."""
-    if text.isalnum():
-        return text
-    text = html.escape(text.replace("\n", " "), quote=False)
-    return _MARKUP.sub(r"\\\g<0>", text).replace("](", "]\\(")
 
 
 def to_csv(table: ReportTable) -> str:
@@ -199,34 +137,9 @@ def to_parquet(table: ReportTable) -> bytes:
     return stream.getvalue()
 
 
-def to_latex(table: ReportTable) -> str:
-    """Write a plain ``tabular`` that needs no package; numbers right-aligned, every special character escaped."""
-    form = "".join("r" if column.numeric else "l" for column in table.columns.values())
-    head, *rows = (" & ".join(map(latex, cells)) for cells in ([*table.columns], *table.shown))
-    head, *rows = ("{}" * line.startswith("[") + line + r" \\" for line in (head, *rows))
-    lines = [r"\begin{tabular}{" + form + "}", r"\hline", head, r"\hline", *rows]
-    note = [f"% {latex(table.note)}"] if table.note else []
-    return "\n".join([f"% {latex(table.title)}", *lines, r"\hline", r"\end{tabular}", *note]) + "\n"
-
-
-def latex(text: str) -> str:
-    """Escape all that LaTeX would read as a command; symbols of this report become mathematics."""
-    return _SUPERSCRIPTS.sub("", text.replace("\n", " ").translate(_ESCAPES))
-
-
-def write_table(table: ReportTable, folder: Folder) -> list[Folder]:
-    files = {folder / f"{table.id}.{suffix}": render for suffix, render in WRITERS.items()}
-    for path, render in files.items():
-        write_atomic(path, render(table))
-    return [*files]
-
-
-WRITERS: Mapping[str, Callable[[ReportTable], str | bytes]] = {
-    "md": to_markdown,
-    "csv": to_csv,
-    "tex": to_latex,
-    "parquet": to_parquet,
-}
+def write_table(table: ReportTable, folder: Folder) -> None:
+    write_atomic(folder / f"{table.id}.csv", to_csv(table))
+    write_atomic(folder / f"{table.id}.parquet", to_parquet(table))
 
 
 def address(*names: str) -> str:

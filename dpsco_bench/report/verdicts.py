@@ -141,10 +141,9 @@ def measured_parts(claim: ClaimResults, row: Verdict) -> list[Group]:
 def chance_text(rows: Iterable[Verdict]) -> str:
     """Count the intervals of slopes and comparisons, and how many deviations chance alone is expected to cause."""
     count = sum((row.rules.has_interval and all(map(is_number, row.ci))) + len(row.ratio_ci or {}) for row in rows)
-    expected = expected_chance_deviations(count)
     return (
         f"These verdicts rest on {count} intervals that err as often as intervals of 95 %; if every one of them were "
-        f"exact, about {expected:.1f} would miss the true value by chance alone."
+        f"exact, about {expected_chance_deviations(count):.1f} would miss the true value by chance alone."
     )
 
 
@@ -266,9 +265,8 @@ def claim_title(claim: Claim, rows: Sequence[Verdict]) -> str:
     noise = {YES: ", which is private", NO: ", which is not private", OPEN: ", whose privacy is open"}
     private = "" if claim.noise_of else noise.get(cells["noise"].word, "")
     several = re.search(r"^\w+s\b|, rows\b", where)  # Theorems 8 and 15; Table 1, rows [9][8]
-    shows = {
-        word: re.sub("^shows", "show", re.sub("^is", "are", text)) if several else text for word, text in SHOWS.items()
-    }
+    plural = {"shows": "show", "is": "are"} if several else {}
+    shows = {word: re.sub(r"^\w+", lambda verb: plural.get(verb[0], verb[0]), text) for word, text in SHOWS.items()}
     said = f"{shows[printed]} with the printed noise{private}"
     if ours != UNTESTED:
         also = f"{shows[ours]} " * (ours != printed)

@@ -28,7 +28,7 @@ from mdit_py_plugins.attrs import attrs_plugin
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.jsonio import naming, write_atomic
 from dpsco_bench.leaderboard.tables import board_tables
-from dpsco_bench.paths import documents
+from dpsco_bench.paths import shared_dir
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.kind_figures import audits_figure
@@ -162,10 +162,9 @@ def write_pages(inputs: Inputs, figures: Path, tables: Path, folder: Path, singl
         path = folder / f"{name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8")
-    docs = next(iter(documents().values()), None)
     links = {folder / "files" / name: path for name, path in yaml_files(content).items()}
-    links |= {folder / "files" / "docs": docs.parent} if docs else {}
-    links |= {folder / "figures" / "claims": figures, folder / "tables": tables}
+    links |= {folder / "files" / "docs": shared_dir("docs"), folder / "figures" / "claims": figures}
+    links |= {folder / "tables": tables}
     for place, path in links.items():  # Sphinx copies what is used
         os.symlink(path.resolve(), place)
     return [*pages]

@@ -32,7 +32,7 @@ from dpsco_bench.leaderboard.standings import TRIVIAL, Contender, Searched, Skip
 from dpsco_bench.leaderboard.tables import board_tables, nowhere_run, wins
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import BoardResults
-from dpsco_bench.report.tables import to_csv, to_latex, to_markdown
+from dpsco_bench.report.tables import to_csv
 from dpsco_bench.site.pages.methods import places
 from tests.report.legible import faults
 
@@ -97,13 +97,16 @@ def test_places_are_counted_first_at_decided_points_alone(board):
         assert (found["places"], found["decided"]) == (wanted, decided)
 
 
+def displayed(table):
+    return str([[*table.columns], *table.shown])
+
+
 def test_tables_say_who_wins_who_cannot_and_who_refuses(board):
-    text = "\n".join(to_markdown(table) for table in board_tables(board))
+    text = "\n".join(displayed(table) for table in board_tables(board))
     for words in ("tie: dp_gd, other_one", "not ranked: target law only", "lacks ε ≤ 1", "0.500 [0.100, 0.600]"):
         assert words.replace("0.500", "0.50").replace("0.100", "0.10").replace("0.600", "0.60") in text
     assert "Public grid search (not private)" in text and "0.0500 (gd, steps 4)" in text
-    for table in board_tables(board):
-        assert to_csv(table) and to_latex(table)
+    assert all(map(to_csv, board_tables(board)))
 
 
 def test_every_risk_says_whether_it_is_of_the_sample_or_of_the_population(board):
@@ -148,9 +151,9 @@ def test_an_undecided_point_has_no_winner_no_margin_and_counts_for_nobody(board)
     assert wins(board) == [("dp_gd", 1, 0)]
     won, points, _, methods, _ = board_tables(board)
     assert "Of the 1 decided points of all instances; 1 more are undecided" in won.note
-    text = to_markdown(points)
+    text = displayed(points)
     assert "undecided; least of those run: dp_gd; contender left out: app_objp" in text and "0.90" not in text
-    assert "first of those run" in to_markdown(methods)
+    assert "first of those run" in displayed(methods)
     raw = to_csv(points).splitlines()
     assert "app_objp" in raw[-1] and "0.9" not in raw[-1]
 
@@ -186,7 +189,7 @@ def test_a_title_counts_first_places_and_ties():
 
 def test_a_cut_lower_bound_is_marked(board):
     board.__dict__["rows"] = [replace(ROWS[0], lower_bound_cut=True)]
-    assert "(cut)" in to_markdown(board_tables(board)[1])
+    assert "(cut)" in displayed(board_tables(board)[1])
 
 
 def test_held_out_numbers_stand_beside_what_they_are_held_against(board):
@@ -303,7 +306,7 @@ def test_files_have_each_number_of_a_point_and_numbers_stand_to_the_right(board)
     assert to_csv(points).splitlines()[1] == told
     told = "i,128,4,1,wang2017.dp_gd,dp_gd,0.1,excess empirical,0.05,0.2,1000.0,1.0,"
     assert to_csv(methods).splitlines()[1].startswith(told)
-    assert "0.572 (70 %)" in to_markdown(points) and "(70 %)" in to_markdown(methods)
+    assert "0.572 (70 %)" in displayed(points) and "(70 %)" in displayed(methods)
     for table in (points, methods, tables[f"{board.id}.wins"]):
         for (title, column), cells in zip(table.columns.items(), zip(*table.shown, strict=True), strict=True):
             text = "".join(cells).replace("(cut)", "")

@@ -201,7 +201,7 @@ def test_a_judged_panel_without_data_says_what_was_measured(kind):
     for (word, said), parameter in itertools.product(kind.words.items(), ("n", GRID)):
         found = judged(kind.name, parameter, values=(), mean=(), bound=(), stderr=(), verdict=word)
         panel = kind.panel(*found) or worded_panel(*found)
-        assert panel.blank and (said.outcome == "shown" or panel.line.startswith("below in 3 cells")), word
+        assert panel.draw is None and (said.outcome == "shown" or panel.line.startswith("below in 3 cells")), word
 
 
 def evidence(slope, scale):

@@ -81,9 +81,6 @@ MAILED_GUIDE = (*PARTS["Reading"], "choosing", "accounting", "benchmarks")
 Show = Callable[[str, str], str]  # a word and its tone -> Markdown
 ORDER = ("rate", "explicit", "privacy", "ordering", "complexity", "band", "law", "lower_bound", "control", "audit")
 """Kinds in the order in which a reader meets them; others follow."""
-SKELETON = "".join(  # a page that has the tables and nothing else
-    f"<!-- {name} -->\n<!-- end of {name} -->\n\n" for name in ("answers", "marks", "noise", "verdicts", "changes")
-)
 WORDS_MEAN = {  # word of an answer -> what it means for each question
     YES: (
         "an exponent, ordering, law or bound of the statement is met, and none is contradicted or open",
@@ -333,8 +330,7 @@ def api_page() -> str:
 
 def reading_page(docs: Mapping[str, Path]) -> str:
     """Explain every word for claims, noise and verdicts, in the colours that it has everywhere."""
-    file = documents().get("verdicts")
-    page = file.read_text(encoding="utf-8") if file else f"# Reading a verdict\n\n{SKELETON}"
+    page = documents()["verdicts"].read_text(encoding="utf-8")
     return "(how-to-read)=\n" + _linked(_COMMENT.sub("", filled(page, md.badge, md.text, "{.plain}\n")), docs)
 
 

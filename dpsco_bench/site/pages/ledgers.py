@@ -16,10 +16,9 @@ from dpsco_bench import __version__
 from dpsco_bench.analysis.answer import audits_text
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.claims.catalogue import BY_HAND, CHANGES, WEIGHTIEST, Erratum, counted_changes
-from dpsco_bench.errors import InputError
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.timing import Machine, machine
-from dpsco_bench.paths import documents, shared_dir
+from dpsco_bench.paths import shared_dir
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.report.inputs import Charged, Inputs
 from dpsco_bench.report.ledger import COLUMNS, LAW_MEANING, LAW_TITLE, LedgerRow
@@ -45,12 +44,11 @@ def privacy_page(content: SiteContent) -> Pages:
         "What an accountant of the actual sampling scheme says about the noise that was used, beside what is claimed "
         f"for it. Of {len(content.ledger.rows)} rows: {said}."
     )
-    more = ", and [accounting](guide/accounting.md)" if "accounting" in documents() else ""
     page = md.page(
         md.NO_SEARCH,
         md.heading("Privacy ledger", target="privacy"),
         md.text(intro) + "\n",
-        f"How a mechanism is charged: {md.code('dpsco account METHOD')}{more}.\n",
+        f"How a mechanism is charged: {md.code('dpsco account METHOD')}, and [accounting](guide/accounting.md).\n",
         *_audits(content),
         md.heading("Every mechanism", 2),
         "What exceeds its claim stands first, by how far it does.\n",
@@ -68,9 +66,8 @@ def _audits(content: SiteContent) -> list[str]:
         f"Runs on neighbouring data sets bound ε from below. {found} All bounds hold together at 99.9 %. An audit can "
         "refute a claim; it never proves privacy."
     )
-    more = " [How they are made](guide/audits.md)." if "audits" in documents() else ""
     drawn = md.figure("figures/site/audits.svg", "Audits", content.own / "audits.svg")
-    return [md.heading("Audits", 2), md.text(intro) + more + "\n", drawn]
+    return [md.heading("Audits", 2), f"{md.text(intro)} [How they are made](guide/audits.md).\n", drawn]
 
 
 def ledger_table(content: SiteContent, rows: Sequence[LedgerRow], hidden: Sequence[str] = (), note: str = "") -> str:
@@ -79,7 +76,7 @@ def ledger_table(content: SiteContent, rows: Sequence[LedgerRow], hidden: Sequen
     columns = {title: COLUMNS[title] for title in ORDER if title not in (*hidden, *empty)}
     columns[VARIANT] = Column(lambda row: with_erratum(content, row.first, row.variant))
     shown = md.table(ReportTable("privacy", "Privacy ledger", columns, rows, note))
-    return f"{md.text(LAW_MEANING)}\n\n{shown}" if any(row.laws for row in rows) else shown
+    return f"{md.text(LAW_MEANING)}\n\n{shown}" if any(row.known("law") for row in rows) else shown
 
 
 def with_erratum(content: SiteContent, charged: Charged, variant: str) -> str:
@@ -181,10 +178,7 @@ def _machine(entry: Machine) -> str:
 
 def _on_record(inputs: Inputs) -> str:
     """Name the commit of the recorded verdicts of this profile, and count those that differ from this page's."""
-    try:
-        path = shared_dir("workflows") / "recorded" / f"{inputs.profile}.json"
-    except InputError:
-        return "not known: the package was installed without them"
+    path = shared_dir("workflows") / "recorded" / f"{inputs.profile}.json"
     known = {(row.id, row.part, row.calibration): row.verdict for row in read_record(path)}
     rows = inputs.rows
     differ = sum(known.get((row.id, row.part, row.calibration)) != row.verdict for row in rows)
@@ -215,10 +209,7 @@ def _git(root: Path, *words: str) -> str:
 
 def lock_text() -> str:
     """Digest the lock of all packages, and count how many are installed at its versions; others are named."""
-    try:
-        lock = (shared_dir("requirements") / "lock.txt").read_bytes()
-    except (InputError, OSError):
-        return "not known: the package was installed without it"
+    lock = (shared_dir("requirements") / "lock.txt").read_bytes()
     pins = dict(_PIN.findall(lock.decode("utf-8")))
     found = {name: _installed(name) for name in pins}
     same = sum(found[name] == pin for name, pin in pins.items())

@@ -129,7 +129,7 @@ def rebuilt(content: SiteContent, found: ReportTable) -> str:
 def _entry(content: SiteContent, rows: Sequence[tables.RebuiltRow], column: str) -> str:
     """Give an entry as printed, its exponents measured beside stated, and the answers of its claims as badges."""
     claimed = md.text(getattr(rows[0].entry, column) or NOTHING)
-    sweeps = list({row.sweep.name: row.sweep for row in rows if row.claims == column}.values())
+    sweeps = list({row.part: row.sweep for row in rows if row.claims == column}.values())
     noise = next((noise for noise in NOISES if any(noise in sweep.rows for sweep in sweeps)), "")
     if not noise:
         return "<br>".join([f"**{claimed}**", *["not measured in this profile"] * (claimed not in (NOTHING, "N/A"))])
