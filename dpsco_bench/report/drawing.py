@@ -61,7 +61,6 @@ class Panel:
     symbols: tuple[str, ...] = ()  # which symbols the figure's key must explain, see `KEY`
     height: float = AXES_HEIGHT  # inches of the area that holds the data
     right: float = RIGHT  # inches of the margin beside it
-    shown: bool = False  # whether nothing in it is judged
 
     @property
     def words(self) -> list[tuple[str, float, str, str]]:

@@ -10,7 +10,6 @@ import math
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,6 @@ from dpsco_bench.report.panels import BESIDE, LABEL_CHARACTERS, bound_constant, 
 from dpsco_bench.report.verdicts import NOISE, claim_title, quantity
 from dpsco_bench.report.wording import SYMBOLS, parameter_label, symbols, tone
 
-MOST_SHOWN = 4  # more panels of what is measured for information, beside judged ones, have a figure of their own
 LEAST_VARIANTS = 3
 LEAST_CHECKS = 5  # a claim with fewer explicit bounds shows them one by one
 SHAPES = ("o", "s", "^", "D", "v", "P", "X")
@@ -44,17 +42,13 @@ AUDITS = "audits"
 
 
 def claim_figures(claim: ClaimResults) -> dict[str, Figure]:
-    """Draw a claim, by file suffix: its panels or words, what kinds draw (``.curves``), ``.shown`` (not judged)."""
+    """Draw a claim, by file suffix: its panels or words, and what kinds draw (``.curves``)."""
     kinds = {row.kind: row.rules for row in claim.rows}
     own = {name: kind.figures(claim, [row for row in claim.rows if row.kind == name]) for name, kind in kinds.items()}
     figures = {suffix: figure for found in own.values() if found for suffix, figure in found.items()}
     panels = _claim_panels(claim, [row for row in claim.rows if own[row.kind] is None])
     told = f"{claim.id}: {symbols(claim.claim.title)}"
     undrawn = [] if figures else [row for row in claim.rows if own[row.kind] is not None]
-    aside = [panel for panel in panels if panel.shown]
-    if MOST_SHOWN < len(aside) < len(panels):
-        figures[".shown"] = compose(aside, "Measured for information: no criterion was set", told)
-        panels = [panel for panel in panels if not panel.shown]
     panels += _undrawn(claim, undrawn)
     if panels or not figures:
         return {"": compose(panels, claim_title(claim.claim, claim.rows), told), **figures}
@@ -67,12 +61,13 @@ def _claim_panels(claim: ClaimResults, rows: Sequence[Verdict]) -> list[Panel]:
     first = [*(extra(claim) if extra else ()), *variant_panels(claim, groups), *([overview] if overview else [])]
     drawn = {(row.part, row.calibration) for found in groups.values() for row in found}
     alone = {row.part for row in rows if (row.part, row.calibration) not in drawn}
-    told = []
+    told, kept = [], []
     for part, own in grouped(rows, lambda row: row.part).items():
         if part in alone and not (overview and own[0].rules.checks_bounds):
             panel = own[0].rules.panel(claim, own) or worded_panel(claim, own)
-            told.append(replace(panel, shown=all(row.meaning.outcome == "shown" for row in own)))
-    return [*first, *(panel for panel in told if panel.draw or not panel.shown)] or told
+            told.append(panel)
+            kept += [panel] * bool(panel.draw or any(row.meaning.outcome != "shown" for row in own))
+    return [*first, *kept] or told
 
 
 def _undrawn(claim: ClaimResults, rows: Iterable[Verdict]) -> list[Panel]:

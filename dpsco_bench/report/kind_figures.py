@@ -7,7 +7,6 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -31,11 +30,10 @@ from dpsco_bench.report.panels import KIND_MARKERS, beside_text
 from dpsco_bench.report.verdicts import NOISE, claim_title
 from dpsco_bench.report.wording import SYMBOLS, setting, symbols, tone
 
-COLUMN_WIDTH, LEFT, MARGIN_RIGHT = 3.9, 1.98, 0.1
+WIDTH, LEFT, MARGIN_RIGHT = 3.9, 1.98, 0.1
 AUDIT_ROW, ABOVE, BELOW = 0.135, 0.62, 0.95
-"""Inches of a column: its width and margins, the height of a row, and of what is above and below all rows."""
-TITLE_LINE, TITLE_CHARACTERS = 0.14, 52  # inches of a line of the title, and how many characters fit above a column
-MOST_ROWS = 60  # in one column
+"""Inches of the audits: width and margins, the height of a row, and of what is above and below all rows."""
+TITLE_LINE = 0.14  # inches
 LEAST, HIGHEST = 0.05, 20.0
 """Epsilons beyond, in units of the claim, stand at the edge: as arrows, or with their number."""
 TICKS = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -91,20 +89,16 @@ def rows_of(claims: Iterable[ClaimResults]) -> list[AuditRow]:
 def audits_figure(claims: Iterable[ClaimResults]) -> Figure:
     """Draw the audits of some claims: an axis for each algorithm, a line for each of its variants and calibrations."""
     rows = rows_of(claims)
-    columns = _columns(rows)
-    wide, lines = COLUMN_WIDTH * len(columns), max(sum(map(_height, column)) for column in columns)
-    said = _message([verdict for row in rows for _, verdict in row.audits])
-    title = textwrap.wrap(said, TITLE_CHARACTERS * len(columns))
-    above = ABOVE + TITLE_LINE * (len(title) - 1)
-    height = above + BELOW + AUDIT_ROW * lines
-    figure = Figure(figsize=(wide, height))
-    for place, column in enumerate(columns):
-        own = AUDIT_ROW * sum(map(_height, column))
-        left, room = place * COLUMN_WIDTH + LEFT, COLUMN_WIDTH - LEFT - MARGIN_RIGHT
-        _draw_column(figure.add_axes((left / wide, 1 - (above + own) / height, room / wide, own / height)), column)
-    figure.text(0.05 / wide, 1 - 0.06 / height, "\n".join(title), va="top", size=8, weight="bold", color=INK)
-    below, told = 0.09 + TITLE_LINE * len(title), "\n".join(textwrap.wrap(TOLD, 78 * len(columns)))
-    figure.text(0.05 / wide, 1 - below / height, told, va="top", size=6.5, color=FAINT)
+    blocks = list(grouped(rows, lambda row: row.algorithm).values())
+    title = textwrap.wrap(_message([verdict for row in rows for _, verdict in row.audits]), 52)
+    above, own = ABOVE + TITLE_LINE * (len(title) - 1), AUDIT_ROW * sum(map(_height, blocks))
+    height = above + BELOW + own
+    figure = Figure(figsize=(WIDTH, height))
+    box = (LEFT / WIDTH, 1 - (above + own) / height, (WIDTH - LEFT - MARGIN_RIGHT) / WIDTH, own / height)
+    _draw_audits(figure.add_axes(box), blocks)
+    figure.text(0.05 / WIDTH, 1 - 0.06 / height, "\n".join(title), va="top", size=8, weight="bold", color=INK)
+    below, told = 0.09 + TITLE_LINE * len(title), "\n".join(textwrap.wrap(TOLD, 78))
+    figure.text(0.05 / WIDTH, 1 - below / height, told, va="top", size=6.5, color=FAINT)
     marks = [
         ("lower bound by all that is released", "D", SEEN, SEEN),
         ("by the output of a fused run", "D", SEEN, "white"),
@@ -114,7 +108,7 @@ def audits_figure(claims: Iterable[ClaimResults]) -> Figure:
     ]
     look: dict[str, Any] = {"markersize": 3.6, "linestyle": "none"}
     handles = [Line2D([], [], marker=m, label=text, color=c, markerfacecolor=f, **look) for text, m, c, f in marks]
-    figure.legend(handles=handles, loc="lower center", ncols=1 + len(columns), fontsize=6, columnspacing=1.0)
+    figure.legend(handles=handles, loc="lower center", ncols=2, fontsize=6, columnspacing=1.0)
     return figure
 
 
@@ -127,21 +121,11 @@ def _message(rows: Sequence[Verdict]) -> str:
     return f"Audits: {', '.join(told)}" if told else "Audits"
 
 
-def _columns(rows: Sequence[AuditRow]) -> list[list[list[AuditRow]]]:
-    """Set algorithms, each with its rows, in one column or in two of about the same height."""
-    blocks = list(grouped(rows, lambda row: row.algorithm).values())
-    ends = [*accumulate(map(_height, blocks))]
-    if ends[-1] <= MOST_ROWS:
-        return [blocks]
-    first = sum(end - _height(block) / 2 < ends[-1] / 2 for end, block in zip(ends, blocks, strict=True))
-    return [blocks[:first], blocks[first:]]
-
-
 def _height(block: Sequence[AuditRow]) -> float:
     return len(block) + 1.15
 
 
-def _draw_column(axes: Axes, blocks: Sequence[Sequence[AuditRow]]) -> None:
+def _draw_audits(axes: Axes, blocks: Sequence[Sequence[AuditRow]]) -> None:
     axes.set_xscale("log")
     axes.set_xlim(LEAST / 1.25, HIGHEST * 1.25)
     axes.set_ylim(sum(map(_height, blocks)), 0.0)

@@ -119,7 +119,7 @@ def nothing(inputs):
 def test_declared_names_are_those_that_are_drawn_and_what_is_not_measured_says_so_in_its_file(nothing, tmp_path):
     names = figure_names(claim_ids())
     assert len(set(names)) == len(names) == len(ALL)
-    assert not set(names) & {id + suffix for id in claim_ids() for suffix in ("", ".curves", ".time", ".shown")}
+    assert not set(names) & {id + suffix for id in claim_ids() for suffix in ("", ".curves", ".time")}
     assert figure_names(["zhang2022.thm4"]) == []
     written = own_figures.write_figures(nothing, tmp_path)
     assert {path.stem for path in written} == set(figure_names(claim_ids()))

@@ -27,7 +27,7 @@ from dpsco_bench.site.pages.ledgers import ledger_table
 
 NOISES = ("paper", "accounted", "none")  # calibrations, the one whose exponents a paper's table shows first
 TITLES = {tables.UTILITY: "Utility", tables.GRADIENTS: "Gradients"}
-SUFFIXES = ("", ".curves", ".time", ".shown")  # figures of a claim, behind its id
+SUFFIXES = ("", ".curves", ".time")  # figures of a claim, behind its id
 LEAST_SHOWN = 60  # comparisons of an ordering that a page shows; more stand in its files
 
 
