@@ -101,7 +101,6 @@ WORDS_MEAN = {  # word of an answer -> what it means for each question
 }
 VERBS = ("Choice", "Result", "account", "audit", "choose", "claim", "leaderboard", "run")
 """Beginning of a page on the package."""
-MEMBERS = "\n   :members:"
 _COMMENT = re.compile(r"<!--.*?-->\n*")
 _LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 
@@ -151,7 +150,7 @@ OWN = "For a point of your own, or your own data, `choose` runs every method tha
 
 def which_pages(content: SiteContent) -> Pages:
     command = md.fenced("dpsco choose problem=logistic_glm domain=l2_ball n=16384 d=10 epsilon=1", "console")
-    first = [md.heading("Which method", target="which"), md.text(INTRO) + "\n", OWN + "\n", command]
+    first = [md.heading("Which method", target="which"), md.text(INTRO) + "\n", f"{OWN}\n", command]
     return {"which": "\n".join([*first, *(_board(content, board) for board in content.inputs.boards)])}
 
 
@@ -290,12 +289,12 @@ def guide_pages(content: SiteContent) -> Pages:
     parts = {title: [name for name in names if name in known] for title, names in PARTS.items()}
     parts["More"] = [name for name in known if name not in sum(PARTS.values(), ())]
     index = [md.toctree(names, hidden=False, caption=title) for title, names in parts.items() if names]
-    found = {"guide/index": "\n".join([md.heading("Guide", target="guide"), *index])}
-    found |= {"guide/reading": reading_page(docs)}
-    found |= {} if content.short else {"guide/api": api_page()}
-    for name, path in docs.items():
-        found[f"guide/{name}"] = _linked(path.read_text(encoding="utf-8"), docs)
-    return found
+    return {
+        "guide/index": "\n".join([md.heading("Guide", target="guide"), *index]),
+        "guide/reading": reading_page(docs),
+        **({} if content.short else {"guide/api": api_page()}),
+        **{f"guide/{name}": _linked(path.read_text(encoding="utf-8"), docs) for name, path in docs.items()},
+    }
 
 
 def _linked(page: str, docs: Mapping[str, Path]) -> str:
@@ -308,7 +307,7 @@ def _linked(page: str, docs: Mapping[str, Path]) -> str:
             if stem in ELSEWHERE:
                 return f"](#{ELSEWHERE[stem]})"
             return f"]({stem}.md)" if "/" not in name and stem in docs else "](#guide)"
-        return f"](../files/docs/{name})" if (name.endswith((".svg", ".png")) and "/" not in name) else "](#guide)"
+        return f"](../files/docs/{name})" if name.endswith(".svg") and "/" not in name else "](#guide)"
 
     return _LINK.sub(led, page)
 
@@ -318,14 +317,13 @@ def api_page() -> str:
     names = []
     for name in sorted(dpsco_bench.__all__, key=lambda name: (name not in VERBS, name)):
         found = getattr(dpsco_bench, name)
-        is_class = inspect.isclass(found)
-        names.append(f".. auto{'class' if is_class else 'function'}:: dpsco_bench.{name}{MEMBERS * is_class}")
+        kind, members = ("class", "\n   :members:") if inspect.isclass(found) else ("function", "")
+        names.append(f".. auto{kind}:: dpsco_bench.{name}{members}")
     intro = (
         "The verbs as functions, then what a plug-in needs. `Result` and `Choice` pickle, and have `table` (pyarrow), "
         "`to_pandas()` and `plot()`. Everything else may change without notice.\n"
     )
-    listed = "\n\n".join(names)
-    return "\n".join([md.heading("From Python", target="api"), intro, f"```{{eval-rst}}\n{listed}\n```\n"])
+    return "\n".join([md.heading("From Python", target="api"), intro, md.fenced("\n\n".join(names), "{eval-rst}")])
 
 
 def reading_page(docs: Mapping[str, Path]) -> str:

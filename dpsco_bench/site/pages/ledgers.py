@@ -91,7 +91,7 @@ ENTRY = "An entry is a place where a text used here, as printed, needs a correct
 
 
 def errata_pages(content: SiteContent) -> Pages:
-    papers = [paper for paper in content.inputs.papers if content.errata[paper]]
+    papers = [paper for paper, entries in content.errata.items() if entries]
     entries = [entry for paper in papers for entry in content.errata[paper]]
     columns = {
         "Entry": Column(lambda entry: f"{entry.paper} {entry.id}", link=leads_to("paper", "id")),
@@ -180,10 +180,9 @@ def _on_record(inputs: Inputs) -> str:
     """Name the commit of the recorded verdicts of this profile, and count those that differ from this page's."""
     path = shared_dir("workflows") / "recorded" / f"{inputs.profile}.json"
     known = {(row.id, row.part, row.calibration): row.verdict for row in read_record(path)}
-    rows = inputs.rows
-    differ = sum(known.get((row.id, row.part, row.calibration)) != row.verdict for row in rows)
-    commit = _git(path.parent, "log", "-1", "--format=%H of %cI", "--", path.name)
-    told = f"{differ} of {count(len(rows))} differ" if differ else f"none of {count(len(rows))} differs"
+    differ = sum(known.get((row.id, row.part, row.calibration)) != row.verdict for row in inputs.rows)
+    commit, of = _git(path.parent, "log", "-1", "--format=%H of %cI", "--", path.name), count(len(inputs.rows))
+    told = f"{differ} of {of} differ" if differ else f"none of {of} differs"
     return f"{told} from those here" + (f"; recorded at {commit}" if commit else "")
 
 
@@ -201,8 +200,8 @@ def _git(root: Path, *words: str) -> str:
     """Run git; empty where it is not there or fails."""
     own = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}  # a hook names other trees
     try:
-        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, env=own, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
+        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, env=own)
+    except OSError:
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""
 
@@ -229,11 +228,9 @@ def _installed(name: str) -> str | None:
 
 def cpu_time(inputs: Inputs) -> str:
     """Sum the CPU seconds of all jobs; what jobs of several claims share was computed once."""
-    found = {}
-    for row in jobs_table(inputs).rows:
-        for step, key in (("calibrate", row["job"].calibration_key), ("run", row["job"].key)):
-            if row[step]:
-                found[step, key] = row[step][0]
+    rows = jobs_table(inputs).rows
+    found = {row["job"].calibration_key: row["calibrate"][0] for row in rows if row["calibrate"]}
+    found |= {row["job"].key: row["run"][0] for row in rows if row["run"]}
     return f"{seconds(sum(found.values()))} in {len(found)} calibrations and runs" if found else "not measured"
 
 
@@ -260,9 +257,6 @@ def jobs_table(inputs: Inputs) -> ReportTable:
     """List every job with (CPU seconds, peak memory in MB) of its calibration and its run; None where unmeasured."""
     jobs = [*(job for _, job in inputs.all_jobs()), *(job for board in inputs.boards for job in board.entry.jobs)]
     cost = inputs.files.measured.cost
-    rows = [
-        {"job": job, "calibrate": cost("calibrate", job), "run": cost("run", job) if job.has_run else None}
-        for job in jobs
-    ]
+    rows = [{"job": j, "calibrate": cost("calibrate", j), "run": cost("run", j) if j.has_run else None} for j in jobs]
     note = "A key is the digest of all that affects a job's numbers: its configuration and the code that it uses."
     return ReportTable("jobs", "Jobs", JOBS, rows, note)

@@ -25,21 +25,19 @@ from dpsco_bench.site import markdown as md
 from dpsco_bench.site.content import TONES, Pages, PaperLine, SiteContent, claims_table, papers_table
 from dpsco_bench.site.pages.ledgers import ledger_table
 
-NOISES = ("paper", "accounted", "none")  # calibrations, the one whose exponents a paper's table shows first
 TITLES = {tables.UTILITY: "Utility", tables.GRADIENTS: "Gradients"}
 SUFFIXES = ("", ".curves", ".time")  # figures of a claim, behind its id
 LEAST_SHOWN = 60  # comparisons of an ordering that a page shows; more stand in its files
 
 
 def paper_pages(content: SiteContent) -> Pages:
-    index = [
+    index = md.page(
         md.heading("Papers", target="papers"),
         f"{md.text(headline(content.inputs.answers.values()))}\n",
         md.table(papers_table(content.lines)),
         md.toctree([line.paper for line in content.lines]),
-    ]
-    papers = {f"papers/{line.paper}": _paper(content, line) for line in content.lines}
-    return {"papers/index": "\n".join(index), **papers}
+    )
+    return {"papers/index": index, **{f"papers/{line.paper}": _paper(content, line) for line in content.lines}}
 
 
 def _paper(content: SiteContent, line: PaperLine) -> str:
@@ -55,7 +53,7 @@ def _paper(content: SiteContent, line: PaperLine) -> str:
         md.heading(line.name, target=address("paper", paper)),
         *((cited(known), abstract_of(known)) if known else ()),
         md.table(line.answers, unasked),
-        f"{md.text(headline(line.found))}\n",
+        f"{md.text(headline([answer for _, answer in line.answered]))}\n",
         md.table(line.counts),
         *_rebuilt(content, paper),
         *_figures(content, paper),
@@ -67,11 +65,10 @@ def _paper(content: SiteContent, line: PaperLine) -> str:
 
 def _figures(content: SiteContent, paper: str) -> list[str]:
     pieces = []
-    for own in FIGURES.of(paper).values():
-        if content.drawn(own.name):
-            says = own.says(content.inputs)
-            pieces += [md.heading(says, 3, address("figure", own.name)), md.text(own.caption) + "\n"]
-            pieces.append(content.figure(own.name, says, "../"))
+    for own in (own for own in FIGURES.of(paper).values() if content.drawn(own.name)):
+        says = own.says(content.inputs)
+        pieces += [md.heading(says, 3, address("figure", own.name)), md.text(own.caption) + "\n"]
+        pieces.append(content.figure(own.name, says, "../"))
     return [md.heading("Figures across claims", 2), *pieces] if pieces else []
 
 
@@ -95,8 +92,8 @@ def _ledgers(content: SiteContent, paper: str) -> list[str]:
 
 def _own_ledger(content: SiteContent, paper: str) -> list[LedgerRow]:
     """Pick the row of largest real over claimed epsilon of every mechanism, variant and status of the paper's noise."""
-    known = ((row, row.first) for row in content.ledger.rows)
-    own = [row for row, cell in known if cell.calibration == "paper" and cell.cell.algorithm.startswith(f"{paper}.")]
+    known = (row for row in content.ledger.rows if row.first.calibration == "paper")
+    own = [row for row in known if row.first.cell.algorithm.startswith(f"{paper}.")]
     groups = grouped(own, lambda row: (row.first.cell.algorithm, row.first.calibrated.variant, row.first.noise.status))
     return [max(rows, key=lambda row: max(cell.noise.excess for cell in row.cells)) for rows in groups.values()]
 
@@ -130,7 +127,7 @@ def _entry(content: SiteContent, rows: Sequence[tables.RebuiltRow], column: str)
     """Give an entry as printed, its exponents measured beside stated, and the answers of its claims as badges."""
     claimed = md.text(getattr(rows[0].entry, column) or NOTHING)
     sweeps = list({row.part: row.sweep for row in rows if row.claims == column}.values())
-    noise = next((noise for noise in NOISES if any(noise in sweep.rows for sweep in sweeps)), "")
+    noise = next((noise for noise in tables.CALIBRATIONS if any(noise in sweep.rows for sweep in sweeps)), "")
     if not noise:
         return "<br>".join([f"**{claimed}**", *["not measured in this profile"] * (claimed not in (NOTHING, "N/A"))])
     shown = [sweep.rows[noise] for sweep in sweeps if noise in sweep.rows]
@@ -164,9 +161,8 @@ def arxiv_link(number: str) -> str:
 def abstract_of(found: Citation) -> str:
     """Say what of it was tested, with links to what it cites; empty where its file has neither."""
     links = "; ".join(f"{md.text(name)}: {arxiv_link(number)}" for name, number in found.sources.items())
-    cites = f"Cited, with the numbers of its list of references: {links}." if links else ""
-    said = [*filter(None, [md.text(found.abstract), cites])]
-    return "\n\n".join(said) + "\n" if said else ""
+    cites = f"Cited, with the numbers of its list of references: {links}.\n" if links else ""
+    return md.page(f"{md.text(found.abstract)}\n" if found.abstract else "", cites)
 
 
 def cited(found: Citation) -> str:
@@ -193,17 +189,17 @@ def claim_pages(content: SiteContent) -> Pages:
 
 def _index(content: SiteContent) -> str:
     papers = {content.names[paper]: content.inputs.of_paper(paper) for paper in content.inputs.papers}
-    pages = [
+    trees = (
         md.toctree([f"{symbols(statement(claim.claim))} <{claim.id}>" for claim in claims], caption=name)
         for name, claims in papers.items()
-    ]
-    first = [
+    )
+    return "\n".join([
         md.heading("Claims", target="claims"),
         "Every claim with its answers. [All verdicts](../verdicts.md) has a row per experiment.\n",
         md.table(claims_table(content.inputs)),
         "" if content.short else md.toctree(["/verdicts"]),
-    ]
-    return "\n".join([*first, *pages])
+        *trees,
+    ])  # fmt: skip
 
 
 def _verdicts(content: SiteContent) -> str:
