@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import zip_longest
+from itertools import product, zip_longest
 from operator import methodcaller
 
 import numpy as np
@@ -37,8 +37,6 @@ RATE_NOTE = (
 UTILITY, GRADIENTS = "utility", "gradients"
 CALIBRATIONS = ("paper", "accounted", "none")
 SPENT = "value_queries"  # the count that is a column of its own
-COUNTED = ("_queries", "_per_call")  # how names of quantities end that are counts
-DOUBTED = " (not certified)"
 UNSPLIT = "unsplit"  # ending of the names of bounds before their terms are split, which stand beside the printed ones
 Cell = tuple[float, float, float]  # value of the swept parameter, mean, standard error
 Compute = Callable[[TableText, Inputs], ReportTable]
@@ -267,8 +265,7 @@ class RebuiltRow:
     def claims(self) -> str:
         """The one of the row's entries that the sweep is about."""
         part = self.sweep.part
-        counted = part.rules.counts or part.quantity.endswith(COUNTED)
-        return GRADIENTS if counted else UTILITY
+        return GRADIENTS if part.rules.counts or part.quantity.endswith(("_queries", "_per_call")) else UTILITY
 
     @property
     def claimed(self) -> str:
@@ -298,9 +295,9 @@ class RebuiltRow:
         own = [(cell, e) for cell, e in zip_longest(cells, evidence) if cell and is_number(cell[1])]
         own = [(c, e) for c, e in own if not self.method or (e is not None and e.entry.method == self.method)]
         own = [(c, e) for c, e in own if self.value in (None, c[0])]
-        if row.parameter != "n":
-            return own[-1] if own else None
-        return min(own, key=lambda found: abs(math.log(found[0][0] / self.common_n)), default=None)
+        if row.parameter == "n":
+            return min(own, key=lambda found: abs(math.log(found[0][0] / self.common_n)), default=None)
+        return own[-1] if own else None
 
     @property
     def shown(self) -> tuple[Cell | None, MeasuredCell | None]:
@@ -352,7 +349,7 @@ class RebuiltRow:
         if not cell:
             return NOTHING
         swept = self.sweep.first.parameter
-        shown = {**({} if swept in self.point else {swept: cell[0]}), **self.point}
+        shown = self.point if swept in self.point else {swept: cell[0], **self.point}
         return ", ".join(f"{symbols(key)}\u00a0=\u00a0{plain(value)}" for key, value in shown.items())
 
     def mean_text(self, calibration: str) -> str:
@@ -361,7 +358,7 @@ class RebuiltRow:
             return ""
         if self.claims == GRADIENTS:
             return count(cell[1])
-        return with_error(cell[1], cell[2]) + DOUBTED * uncertified(self.sweep.rows[calibration])
+        return with_error(cell[1], cell[2]) + " (not certified)" * uncertified(self.sweep.rows[calibration])
 
 
 def rebuilt_tables(inputs: Inputs, paper: str) -> list[ReportTable]:
@@ -463,18 +460,15 @@ def _worst_ratios(claim: ClaimResults) -> dict[str, dict[str, float]]:
     ``*_unsplit`` stand apart.
     """
     worst: dict[str, dict[str, float]] = {}
-    for row in _stated(claim):
-        if not is_number(row.worst_ratio) or uncertified(row):
-            continue
+    for row in (row for row in _stated(claim) if is_number(row.worst_ratio) and not uncertified(row)):
         jobs = {group: claim.job(group.part, row.calibration) for group in measured_parts(claim, row)}
         cells = {group.part: group.cells for group, job in jobs.items() if job and job.has_run}  # a plan has none
         ratios = ratios_to(row.mean, row.bound)
-        if sum(cells.values()) != len(ratios):
-            continue
         key = f"{UNSPLIT}_" * claim.part(row).bound.endswith(f"_{UNSPLIT}") + row.calibration
-        for part, own in zip(cells, np.split(ratios, np.cumsum(list(cells.values()))[:-1]), strict=True):
-            known = worst.setdefault(part, {})
-            known[key] = max(float(own.max()), known.get(key, -math.inf))
+        if sum(cells.values()) == len(ratios):
+            for part, own in zip(cells, np.split(ratios, np.cumsum(list(cells.values()))[:-1]), strict=True):
+                known = worst.setdefault(part, {})
+                known[key] = max(float(own.max()), known.get(key, -math.inf))
     return worst
 
 
@@ -487,11 +481,10 @@ def _stated(claim: ClaimResults) -> list[Verdict]:
 def _worst_columns(rows: Sequence[RebuiltRow]) -> Columns:
     """Make a column of worst ratios for each calibration that has explicit bounds in the table."""
     columns = {}
-    for calibration, form in ((calibration, form) for calibration in CALIBRATIONS for form in ("", f"{UNSPLIT}_")):
+    for calibration, form in product(CALIBRATIONS, ("", f"{UNSPLIT}_")):
         if any(form + calibration in row.worst for row in rows):
-            title = f"Worst risk / {form.replace('_', ' ')}bound, {noise_title(calibration)}"
-            name = f"worst_ratio_{form}{calibration}"
-            columns[title] = Number(f"worst.{form}{calibration}", _or_nothing, name)
+            title, path = f"Worst risk / {form.replace('_', ' ')}bound, {noise_title(calibration)}", form + calibration
+            columns[title] = Number(f"worst.{path}", _or_nothing, f"worst_ratio_{path}")
     return columns
 
 
