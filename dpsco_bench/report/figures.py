@@ -132,23 +132,16 @@ def _points(claim: ClaimResults, row: Verdict) -> np.ndarray | None:
 
 
 def variant_panels(claim: ClaimResults, groups: Mapping[tuple[str, str, str], list[Verdict]]) -> Iterator[Panel]:
-    """Draw a panel per sweep and calibration with the curves of all its variants."""
-    for (stem, calibration, _), found in groups.items():
-        names = [row.part for (other, *_), same in groups.items() if other == stem for row in same]
-        places = {list(dict.fromkeys(names)).index(row.part): row for row in found}
-        yield _variant_panel(claim, stem, calibration, places)
-
-
-def _variant_panel(claim: ClaimResults, stem: str, calibration: str, rows: Mapping[int, Verdict]) -> Panel:
-    """Draw verdicts by the place of their variant, which has the same look under all calibrations."""
-    first = next(iter(rows.values()))
-    (word, most), *others = Counter(row.word.replace("_", " ") for row in rows.values()).most_common()
-    said = f"all {most} {word}" if not others else f"{most} of {len(rows)} {word}"  # 3 of 4 match, 1 faster
-    told = ", ".join([said, *(f"{count} {other}" for other, count in others)])
-    text = f"In {symbols(first.parameter)}, {NOISE[calibration]}: {told}"
-    line = f"{BESIDE}; " * all(row.beside for row in rows.values())
-    line += f"{stem}: {panel_line(claim.part(first)).partition('; ')[2]}".rstrip(": ")
-    return Panel(text, lambda axes: _draw_variants(axes, claim, stem, rows), line)
+    """Draw a panel per sweep and calibration with the curves of all its variants, each alike under all calibrations."""
+    for (stem, calibration, _), rows in groups.items():
+        names = list(dict.fromkeys(row.part for (other, *_), own in groups.items() if other == stem for row in own))
+        (word, most), *others = Counter(row.word.replace("_", " ") for row in rows).most_common()
+        said = f"all {most} {word}" if not others else f"{most} of {len(rows)} {word}"  # 3 of 4 match, 1 faster
+        told = ", ".join([said, *(f"{count} {other}" for other, count in others)])
+        line = f"{BESIDE}; " * all(row.beside for row in rows)
+        line += f"{stem}: {panel_line(claim.part(rows[0])).partition('; ')[2]}".rstrip(": ")
+        draw = partial(_draw_variants, claim=claim, stem=stem, rows={names.index(row.part): row for row in rows})
+        yield Panel(f"In {symbols(rows[0].parameter)}, {NOISE[calibration]}: {told}", draw, line)
 
 
 def _variant_label(stem: str, row: Verdict, y: float, colour: str) -> EndLabel:

@@ -123,8 +123,8 @@ def slope_panel(claim: ClaimResults, rows: Sequence[Verdict]) -> Panel:
     drawn = {
         "mean": not first.rules.counts and any((points.mean > 0).any() for _, points in shown),
         "hollow": any((points.mean[~_fitted(row, points)] > 0).any() for row, points in shown),
-        "fit": any(_draws_fit(row, points) for row, points in shown),
-        "bound": any(_draws_bound(row, points) for row, points in shown),
+        "fit": any(_draws_fit(*one) for one in shown),
+        "bound": any(_draws_bound(*one) for one in shown),
         "foot": any(beyond_log(points.mean).any() for _, points in shown),
         "off": bool(_noise_off(claim, shown)),
     }
@@ -189,10 +189,8 @@ def _end_label(row: Verdict, y: float, told: str = "", more: Sequence[tuple[str,
 
 def _draw_methods(axes: Axes, claim: ClaimResults, shown: Drawn) -> None:
     """Draw means of a part with several methods, which no curve joins: a line for each."""
-    names = [
-        f"{cell.entry.method.replace('_', ' ')}, {symbols(cell.entry.parameter)} = {plain(cell.value)}"
-        for cell in _cells(claim, shown[0][0])
-    ]
+    cells = [(cell.entry, plain(cell.value)) for cell in _cells(claim, shown[0][0])]
+    names = [f"{cell.method.replace('_', ' ')}, {symbols(cell.parameter)} = {value}" for cell, value in cells]
     for row, points in shown:
         errors = np.nan_to_num(np.array([points.mean - points.low, points.high - points.mean]))
         axes.errorbar(points.mean, np.arange(float(len(points.mean))), xerr=errors, elinewidth=0.8, **_look(row))
@@ -307,10 +305,8 @@ def _starts(claim: ClaimResults, shown: Drawn) -> list[tuple[float, float]]:
     part = claim.part(shown[0][0])
     if part.rules.counts or part.quantity != RISK:
         return []
-    starts = [
-        [(_place(part, cell), cell.start_risk) for cell in _cells(claim, row) if math.isfinite(cell.start_risk)]
-        for row, _ in shown
-    ]
+    found = ([cell for cell in _cells(claim, row) if math.isfinite(cell.start_risk)] for row, _ in shown)
+    starts = [[(_place(part, cell), cell.start_risk) for cell in cells] for cells in found]
     return starts[0] if all(one == starts[0] for one in starts) else []
 
 
@@ -493,8 +489,7 @@ def _draw_epsilons(axes: Axes, shown: Sequence[tuple[Verdict, list[Charged]]], p
 
 
 def _draw_reals(axes: Axes, row: Verdict, cells: Sequence[Charged]) -> EndLabel:
-    colour = COLOURS[row.calibration]
-    finite = [c for c in cells if math.isfinite(c.real)]
+    colour, finite = COLOURS[row.calibration], [cell for cell in cells if math.isfinite(cell.real)]
     axes.plot([c.cell.value for c in finite], [c.real for c in finite], color=colour, linewidth=0.8, zorder=2)
     for cell in finite:
         axes.plot([cell.cell.value], [cell.real], KIND_MARKERS[cell.kind], color=colour, zorder=3)

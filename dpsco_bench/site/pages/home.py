@@ -210,15 +210,14 @@ def findings(content: SiteContent) -> tuple[list[Supported], list[tuple[Finding,
 
     Raises InputError for one that the numbers contradict.
     """
-    results = Results(content.inputs, content.errata)
-    said, unsaid = [], []
-    for finding in all_findings():
-        if not finding.profiles or content.inputs.profile in finding.profiles:
-            with naming(finding.path):
-                try:
-                    said.append(_supported(finding, results))
-                except NotMeasured as reason:
-                    unsaid.append((finding, str(reason)))
+    results, said, unsaid = Results(content.inputs, content.errata), [], []
+    profile = content.inputs.profile
+    for finding in (one for one in all_findings() if not one.profiles or profile in one.profiles):
+        with naming(finding.path):
+            try:
+                said.append(_supported(finding, results))
+            except NotMeasured as reason:
+                unsaid.append((finding, str(reason)))
     return said, unsaid
 
 
