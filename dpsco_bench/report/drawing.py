@@ -165,26 +165,19 @@ def displayed(figure: Figure) -> Figure:
     return figure
 
 
-@contextmanager
-def _plain_fonts() -> Iterator[None]:
-    """Embed fonts without their layout tables: no glyph needs them, and cutting them down takes most of the time."""
-    from fontTools.subset import Options  # type: ignore[import-untyped]
-
-    kept = Options._drop_tables_default
-    Options._drop_tables_default = [*kept, "GSUB", "GPOS", "GDEF"]
-    try:
-        yield
-    finally:
-        Options._drop_tables_default = kept
-
-
 def save(figure: Figure, path: Path) -> list[Path]:
     """Write a figure as SVG and PDF, by a path without suffix; returns the two files."""
+    from fontTools.subset import Options  # type: ignore[import-untyped]
+
     svg, pdf = (path.with_name(path.name + suffix) for suffix in (".svg", ".pdf"))
-    stream = io.BytesIO()
+    stream, kept = io.BytesIO(), Options._drop_tables_default
     write_atomic(svg, svg_text(figure))
-    with _plain_fonts():
+    # no glyph needs the layout tables of its font, and cutting them down takes most of the time
+    Options._drop_tables_default = [*kept, "GSUB", "GPOS", "GDEF"]
+    try:
         figure.savefig(stream, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
+    finally:
+        Options._drop_tables_default = kept
     write_atomic(pdf, stream.getvalue())
     return [svg, pdf]
 

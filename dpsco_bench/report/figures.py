@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -48,8 +48,11 @@ def claim_figures(claim: ClaimResults) -> dict[str, Figure]:
     figures = {suffix: figure for found in own.values() if found for suffix, figure in found.items()}
     panels = _claim_panels(claim, [row for row in claim.rows if own[row.kind] is None])
     told = f"{claim.id}: {symbols(claim.claim.title)}"
-    undrawn = [] if figures else [row for row in claim.rows if own[row.kind] is not None]
-    panels += _undrawn(claim, undrawn)
+    undrawn = [] if figures else [row for row in claim.rows if own[row.kind] is not None]  # skipped, or not yet run
+    worded = [worded_panel(claim, part) for part in grouped(undrawn, lambda row: row.part).values()]
+    several = {title: number for title, number in Counter(panel.title for panel in worded).items() if number > 1}
+    said = {panel.title: panel for panel in worded}  # what several say is said once
+    panels += [Panel(title, line=f"{several[title]} parts") if title in several else said[title] for title in said]
     if panels or not figures:
         return {"": compose(panels, claim_title(claim.claim, claim.rows), told), **figures}
     return {"": figures.pop(next(iter(figures))), **figures}
@@ -68,14 +71,6 @@ def _claim_panels(claim: ClaimResults, rows: Sequence[Verdict]) -> list[Panel]:
             told.append(panel)
             kept += [panel] * bool(panel.draw or any(row.meaning.outcome != "shown" for row in own))
     return [*first, *kept] or told
-
-
-def _undrawn(claim: ClaimResults, rows: Iterable[Verdict]) -> list[Panel]:
-    """Tell what has figures of its own and no measurements (skipped, not yet run); what several say is said once."""
-    panels = [worded_panel(claim, own) for own in grouped(rows, lambda row: row.part).values()]
-    count = Counter(panel.title for panel in panels)
-    several = {title: Panel(title, line=f"{number} parts") for title, number in count.items() if number > 1}
-    return [*({panel.title: panel for panel in panels} | several).values()]
 
 
 def write_figures(inputs: Inputs, id: str, folder: Path) -> list[Path]:

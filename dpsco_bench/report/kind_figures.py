@@ -90,7 +90,13 @@ def audits_figure(claims: Iterable[ClaimResults]) -> Figure:
     """Draw the audits of some claims: an axis for each algorithm, a line for each of its variants and calibrations."""
     rows = rows_of(claims)
     blocks = list(grouped(rows, lambda row: row.algorithm).values())
-    title = textwrap.wrap(_message([verdict for row in rows for _, verdict in row.audits]), 52)
+    verdicts = [verdict for row in rows for _, verdict in row.audits]
+    runs = Counter(row.calibration for row in verdicts)
+    refuted = Counter(row.calibration for row in verdicts if row.word == "refuted")
+    said = [
+        f"{refuted[key] or 'none'} of {runs[key]} refute {NOISE[key]}" for key in ("paper", "accounted") if runs[key]
+    ]
+    title = textwrap.wrap(f"Audits: {', '.join(said)}", 52)
     above, own = ABOVE + TITLE_LINE * (len(title) - 1), AUDIT_ROW * sum(map(_height, blocks))
     height = above + BELOW + own
     figure = Figure(figsize=(WIDTH, height))
@@ -110,15 +116,6 @@ def audits_figure(claims: Iterable[ClaimResults]) -> Figure:
     handles = [Line2D([], [], marker=m, label=text, color=c, markerfacecolor=f, **look) for text, m, c, f in marks]
     figure.legend(handles=handles, loc="lower center", ncols=2, fontsize=6, columnspacing=1.0)
     return figure
-
-
-def _message(rows: Sequence[Verdict]) -> str:
-    """Say what audits refute, by whose noise: ``Audits: 16 of 20 refute printed noise, ...``."""
-    refuted = Counter(row.calibration for row in rows if row.word == "refuted")
-    names = {"paper": "printed noise", "accounted": "accounted noise"}
-    runs = Counter(row.calibration for row in rows)
-    told = [f"{refuted[key] or 'none'} of {runs[key]} refute {name}" for key, name in names.items() if runs[key]]
-    return f"Audits: {', '.join(told)}" if told else "Audits"
 
 
 def _height(block: Sequence[AuditRow]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from operator import methodcaller
@@ -97,21 +97,18 @@ NOT_TOLD = ("constants", "norm_kappa", "p", "signal", "unit")
 
 def charged_on(cells: Iterable[Charged]) -> str:
     """Tell the problems that cells were charged on, with p of their norms and the options that were given, in words."""
-    found = grouped(cells, lambda cell: str(cell.cell.problem))
-    return "; ".join(_problem_text(name, found[name]) for name in sorted(found))
-
-
-def _problem_text(name: str, cells: Sequence[Charged]) -> str:
-    given: dict[str, set[Any]] = {}
-    for cell in cells:
-        options = dict(cell.cell.problem_options)
-        told = {key: value for key, value in options.items() if key not in NOT_TOLD}
-        declared = {f"declared {key}": value for key, value in (options.get("constants") or {}).items()}
-        for key, value in {**told, **declared}.items():
-            given.setdefault(key, set()).add(value)
-    norms = {cell.calibrated.constants.norm for cell in cells}
-    texts = [f"{key.replace('_', ' ')} {_values_text(values)}" for key, values in sorted(given.items())]
-    return ", ".join([name, *([f"p\u00a0=\u00a0{_values_text(norms)}"] if norms else []), *texts])
+    told = []
+    for name, own in sorted(grouped(cells, lambda cell: str(cell.cell.problem)).items()):
+        given: dict[str, set[Any]] = {}
+        for options in (cell.cell.problem_options for cell in own):
+            declared = {f"declared {key}": value for key, value in (options.get("constants") or {}).items()}
+            for key, value in {**options, **declared}.items():
+                if key not in NOT_TOLD:
+                    given.setdefault(key, set()).add(value)
+        norms = _values_text({cell.calibrated.constants.norm for cell in own})
+        texts = [f"{key.replace('_', ' ')} {_values_text(values)}" for key, values in sorted(given.items())]
+        told.append(", ".join([name, f"p\u00a0=\u00a0{norms}", *texts]))
+    return "; ".join(told)
 
 
 def _values_text(values: Iterable[Any]) -> str:

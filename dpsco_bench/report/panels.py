@@ -229,7 +229,13 @@ def _draw_sweep(axes: Axes, claim: ClaimResults, shown: Drawn) -> None:
     log_y(axes, [*seen, *near, *(y for _, y in start if y < 30 * seen.max())], label)
     places = np.concatenate([points.x for _, points in shown])
     value_axis(axes, places, parameter_label(first.parameter, claim.paper))
-    ends += _draw_noise_off(axes, off)
+    if off:
+        (low, high), last = axes.get_ylim(), off[-1][1]
+        inside = [one for one in off if low <= one[1] <= high]
+        if inside:
+            axes.plot(*zip(*inside, strict=True), "o", color=GREY, markersize=3, zorder=1)
+        at_foot(axes, [a for a, b in off if b < low], GREY, markerfacecolor=GREY, markersize=3, zorder=2)
+        ends.append(EndLabel(max(last, low), "noise off" if last >= low else "noise off ↓", FAINT))
     if start and min(y for _, y in start) <= axes.get_ylim()[1]:
         axes.plot(*zip(*start, strict=True), color=FAINT, linestyle=":", linewidth=0.9, zorder=1)
         ends.append(EndLabel(start[-1][1], "at start", FAINT))
@@ -310,17 +316,6 @@ def _starts(claim: ClaimResults, shown: Drawn) -> list[tuple[float, float]]:
     return starts[0] if all(one == starts[0] for one in starts) else []
 
 
-def _draw_noise_off(axes: Axes, off: Sequence[tuple[float, float]]) -> list[EndLabel]:
-    if not off:
-        return []
-    (low, high), last = axes.get_ylim(), off[-1][1]
-    inside = [(a, b) for a, b in off if low <= b <= high]
-    if inside:
-        axes.plot(*zip(*inside, strict=True), "o", color=GREY, markersize=3, zorder=1)
-    at_foot(axes, [a for a, b in off if b < low], GREY, markerfacecolor=GREY, markersize=3, zorder=2)
-    return [EndLabel(max(last, low), "noise off" if last >= low else "noise off ↓", FAINT)]
-
-
 def ratio_panel(
     claim: ClaimResults, rows: Sequence[Verdict], ratio: str, reference: str = "", worst: str = "worst"
 ) -> Panel:
@@ -394,7 +389,13 @@ def _draw_ratios(axes: Axes, claim: ClaimResults, shown: Sequence[Verdict], word
         places, offset = _ratio_places(claim, row, groups), number_ - (len(shown) - 1) / 2
         wide = float(places.max() / places.min()) if len(places) and places.min() > 0 else 0.0
         apart = places + OFFSET * offset if groups else places * (max(wide, 2.0) ** 0.025 if wide else 1.0) ** offset
-        everything += _ratio_points(axes, row, apart)
+        (ratios, whiskers), foot = _ratios(row), _below(row)
+        positive = np.isfinite(ratios) & ~foot
+        y, bars = ratios[positive], whiskers[positive]
+        at_foot(axes, apart[foot], COLOURS[row.calibration])
+        small = 2.4 if len(apart) > CROWDED else 3.6
+        axes.errorbar(apart[positive], y, bars, elinewidth=0.8, markersize=small, **_look(row))
+        everything += [*(y + bars), *y, *(y - bars)]
         stands += apart.tolist()
     log_y(axes, everything, words[0].replace("excess risk", quantity(claim, shown[0])), room=0.1)
     if groups:
@@ -410,16 +411,6 @@ def _draw_ratios(axes: Axes, claim: ClaimResults, shown: Sequence[Verdict], word
         axes.axhspan(reference[0], reference[1], color="#009E73", alpha=0.13, linewidth=0, zorder=0)
         ends += [EndLabel(end, number(end), FAINT) for end in reference]
     label_ends(axes, ends)
-
-
-def _ratio_points(axes: Axes, row: Verdict, places: np.ndarray) -> list[float]:
-    (ratios, whiskers), foot = _ratios(row), _below(row)
-    positive = np.isfinite(ratios) & ~foot
-    ratios, bars = ratios[positive], whiskers[positive]
-    at_foot(axes, places[foot], COLOURS[row.calibration])
-    small = 2.4 if len(places) > CROWDED else 3.6
-    axes.errorbar(places[positive], ratios, bars, elinewidth=0.8, markersize=small, **_look(row))
-    return [*(ratios + bars), *ratios, *(ratios - bars)]
 
 
 def _groups(claim: ClaimResults, shown: Sequence[Verdict]) -> tuple[list[Group], list[float]]:
@@ -496,15 +487,9 @@ def _draw_reals(axes: Axes, row: Verdict, cells: Sequence[Charged]) -> EndLabel:
     for cell in (cell for cell in cells if math.isinf(cell.real)):
         place = axes.get_xaxis_transform()
         axes.text(cell.cell.value, 0.98, "∞", transform=place, color=colour, ha="center", va="top", size=8)
-    y = finite[-1].real if finite else axes.get_ylim()[1]
-    return _end_label(row, y, more=[(_reals(cells), TEXT_COLOURS[row.calibration])])
-
-
-def _reals(cells: Sequence[Charged]) -> str:
-    """Show ``≥ 12 900``: real epsilons of a sweep with their sign."""
-    known = [cell for cell in cells if not math.isnan(cell.real)]
-    if not known:
-        return "not known"
-    worst = max(known, key=lambda cell: cell.real / cell.claimed)
-    bounds = (outward(cell.real, cell.kind) for cell in cells)
-    return f"{symbols(SIGNS.get(worst.kind, '='))} {span(bounds, least=worst.kind == 'lower')}"
+    y, told = finite[-1].real if finite else axes.get_ylim()[1], "not known"
+    if known := [cell for cell in cells if not math.isnan(cell.real)]:  # real epsilons with their sign: ≥ 12 900
+        kind = max(known, key=lambda cell: cell.real / cell.claimed).kind
+        bounds = (outward(cell.real, cell.kind) for cell in known)
+        told = f"{symbols(SIGNS.get(kind, '='))} {span(bounds, least=kind == 'lower')}"
+    return _end_label(row, y, more=[(told, TEXT_COLOURS[row.calibration])])

@@ -164,11 +164,15 @@ def _part(claim: ClaimResults, part: Part) -> dict[str, str]:
     """Describe a part by the first of its jobs: all have the same cells but for variants; some have none."""
     job = next((job for job in claim.jobs if job.part == part.id and job.cells), None)
     tolerance = part.rules.tolerance_of(part)
+    swept, methods = part.sweep.parameter.partition(".")[2] if part.sweep else "", dict[str, str]()
+    for cell in job.cells if job else ():
+        options = options_text({key: value for key, value in cell.options.items() if key != swept})
+        methods.setdefault(cell.method, f"{cell.method} ({', '.join(filter(None, (cell.variant, options)))})")
     measured = dict.fromkeys(("Method", "Instance", "Swept", "Replicates"), NOTHING)
     if job:
         values = ", ".join(map(plain, sorted({cell.value for cell in job.cells})))
         measured = {
-            "Method": _methods(job, part.sweep.parameter.partition(".")[2] if part.sweep else ""),
+            "Method": "; ".join(methods.values()),
             "Instance": _instance(job, part),
             "Swept": f"{symbols(job.cells[0].parameter)}: {values}",
             "Replicates": {"plan_only": NOTHING, "closed_form": "exact"}.get(
@@ -184,14 +188,6 @@ def _part(claim: ClaimResults, part: Part) -> dict[str, str]:
         "Bound": symbols(get_bound(part.bound).text) if part.bound else NOTHING,
         "Tolerance": tolerance if isinstance(tolerance, str) else plain(tolerance),
     }
-
-
-def _methods(job: Job, swept: str) -> str:
-    shown: dict[str, str] = {}
-    for cell in job.cells:
-        options = options_text({key: value for key, value in cell.options.items() if key != swept})
-        shown.setdefault(cell.method, f"{cell.method} ({', '.join(filter(None, (cell.variant, options)))})")
-    return "; ".join(shown.values())
 
 
 def _named(claim: ClaimResults, name: str) -> str:
@@ -389,7 +385,11 @@ def _rebuilt(inputs: Inputs, text: TableText) -> ReportTable:
             title = f"Risk / {get_bound(text.lower_bound).text}, {noise_title(calibration)}"
             value = methodcaller("over_lower_bound", calibration)
             columns[title] = Number(value, _or_nothing, f"over_lower_bound_{calibration}")
-    columns |= _worst_columns(rows)
+    for calibration, form in product(CALIBRATIONS, ("", f"{UNSPLIT}_")):  # what has explicit bounds in the table
+        path = form + calibration
+        if any(path in row.worst for row in rows):
+            title = f"Worst risk / {form.replace('_', ' ')}bound, {noise_title(calibration)}"
+            columns[title] = Number(f"worst.{path}", _or_nothing, f"worst_ratio_{path}")
     if any(row.spent for row in rows):
         columns |= QUERIES
     return ReportTable(
@@ -476,16 +476,6 @@ def _stated(claim: ClaimResults) -> list[Verdict]:
     """Keep the bounds that a claim states itself: on the risk, or where it has none on its own quantity."""
     own = [row for row in claim.rows if row.rules.checks_bounds and not claim.part(row).beside]
     return [row for row in own if claim.part(row).quantity == RISK] or own
-
-
-def _worst_columns(rows: Sequence[RebuiltRow]) -> Columns:
-    """Make a column of worst ratios for each calibration that has explicit bounds in the table."""
-    columns = {}
-    for calibration, form in product(CALIBRATIONS, ("", f"{UNSPLIT}_")):
-        if any(form + calibration in row.worst for row in rows):
-            title, path = f"Worst risk / {form.replace('_', ' ')}bound, {noise_title(calibration)}", form + calibration
-            columns[title] = Number(f"worst.{path}", _or_nothing, f"worst_ratio_{path}")
-    return columns
 
 
 def _or_nothing(ratio: float | None) -> str:

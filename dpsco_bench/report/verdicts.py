@@ -101,22 +101,18 @@ RANGE = "outside a range that the paper states:"
 
 def remarks(claim: ClaimResults, row: Verdict) -> str:
     """Tell the notes of a verdict, reservations first and none twice."""
-    skipped = [row.reason] if row.skipped else []
-    notes = [*skipped, *row.reservations, *row.notes, *_warnings(claim, row)]
-    text = "; ".join(dict.fromkeys(symbols(note) for note in notes if note))
-    return text[:1].upper() + text[1:] if re.match(r"[a-z]{2,}(?![a-z(])", text) else text
-
-
-def _warnings(claim: ClaimResults, row: Verdict) -> list[str]:
-    """Conditions of the theorem that runs do not meet; of those that differ in a number, the worst cell's."""
-    alike: dict[str, list[str]] = {}
+    skipped, warnings = [row.reason] if row.skipped else [], list[str]()
+    alike: dict[str, list[str]] = {}  # conditions of the theorem that runs do not meet, alike but for numbers
     cells = claim.charged(row.part, row.calibration)
     for cell in sorted(cells, key=lambda cell: cell.noise.severity, reverse=True):
         for warning in cell.calibrated.warnings:
             alike.setdefault(re.sub(r"\d[\d.e+-]*", "#", warning), []).append(warning)
-    more = {kind: f", and alike in {len(found) - 1} more" * (len(found) > 1) for kind, found in alike.items()}
     said = RANGE if row.rules.judges_noise else "outside the theorem:"
-    return [found[0].replace(OUTSIDE, said) + more[kind] for kind, found in alike.items()]
+    for worst, *others in alike.values():
+        warnings.append(worst.replace(OUTSIDE, said) + f", and alike in {len(others)} more" * bool(others))
+    notes = [*skipped, *row.reservations, *row.notes, *warnings]
+    text = "; ".join(dict.fromkeys(symbols(note) for note in notes if note))
+    return text[:1].upper() + text[1:] if re.match(r"[a-z]{2,}(?![a-z(])", text) else text
 
 
 class Group(NamedTuple):

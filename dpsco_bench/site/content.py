@@ -145,9 +145,9 @@ def papers_figure(lines: Sequence[PaperLine]) -> Figure:
     y, step = 0.0, GAP / ROW
     for line in lines:
         axes.text(0, y, line.name, ha="left", va="center", size=8.5, color=INK)
-        for number, key in enumerate(ASKED, start=1):
-            _bar(axes, line.words(key), y + number)
-            axes.text(-0.012 * most, y + number, BARS[key], ha="right", va="center", size=7.5, color=FAINT)
+        for place, key in enumerate(ASKED, start=1):
+            _bar(axes, line.words(key), y + place)
+            axes.text(-0.012 * most, y + place, BARS[key], ha="right", va="center", size=7.5, color=FAINT)
         y += 4.0 + step
     axes.set_xlim(0, most * 1.02)
     axes.set_ylim(y - step - 0.5, -0.5)

@@ -8,14 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.analysis.answer import QUESTIONS, Answer, headline, question_of
+from dpsco_bench.analysis.answer import QUESTIONS, headline, question_of
 from dpsco_bench.analysis.judge import FROM_MEMORY
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import alphabetical, get_bound
 from dpsco_bench.claims.catalogue import claim_file
 from dpsco_bench.report import rebuilt as tables
 from dpsco_bench.report.inputs import ClaimResults, grouped
-from dpsco_bench.report.ledger import LedgerRow
 from dpsco_bench.report.numbers import NOTHING, is_number, slope, span
 from dpsco_bench.report.own_figures import FIGURES
 from dpsco_bench.report.tables import Column, ReportTable, address
@@ -73,8 +72,16 @@ def _figures(content: SiteContent, paper: str) -> list[str]:
 
 
 def _ledgers(content: SiteContent, paper: str) -> list[str]:
-    """Show its printed noise, and that of the methods that it compares with, which it does not print."""
-    rows = _own_ledger(content, paper)
+    """Show its printed noise, and that of the methods that it compares with, which it does not print.
+
+    Each mechanism, variant and status has the row of its largest real over claimed epsilon.
+    """
+    printed = [row for row in content.ledger.rows if row.first.calibration == "paper"]
+    every = [row for row in printed if row.first.cell.algorithm.startswith(f"{paper}.")]
+    groups = grouped(
+        every, lambda row: (row.first.cell.algorithm, row.first.calibrated.variant, row.first.noise.status)
+    )
+    rows = [max(same, key=lambda row: max(cell.noise.excess for cell in row.cells)) for same in groups.values()]
     known = {*list_algorithms()} & {row.first.cell.algorithm for row in rows}
     recalled = {id for id in known if FROM_MEMORY in get_algorithm(id).source}
     own, cited = ([row for row in rows if (row.first.cell.algorithm in recalled) is of] for of in (False, True))
@@ -88,14 +95,6 @@ def _ledgers(content: SiteContent, paper: str) -> list[str]:
         pieces.append("The same of the methods that it compares with, whose noise is recalled of their sources:\n")
         pieces.append(ledger_table(content, cited))
     return pieces
-
-
-def _own_ledger(content: SiteContent, paper: str) -> list[LedgerRow]:
-    """Pick the row of largest real over claimed epsilon of every mechanism, variant and status of the paper's noise."""
-    known = (row for row in content.ledger.rows if row.first.calibration == "paper")
-    own = [row for row in known if row.first.cell.algorithm.startswith(f"{paper}.")]
-    groups = grouped(own, lambda row: (row.first.cell.algorithm, row.first.calibrated.variant, row.first.noise.status))
-    return [max(rows, key=lambda row: max(cell.noise.excess for cell in row.cells)) for rows in groups.values()]
 
 
 def _rebuilt(content: SiteContent, paper: str) -> list[str]:
@@ -180,11 +179,14 @@ def cited(found: Citation) -> str:
 
 def claim_pages(content: SiteContent) -> Pages:
     """Write a page per claim, the list of them, and the list of all verdicts."""
-    return {
-        "claims/index": _index(content),
-        **({} if content.short else {"verdicts": _verdicts(content)}),
-        **{f"claims/{claim.id}": _claim(content, claim) for claim in content.inputs.claims},
-    }
+    pages = {f"claims/{claim.id}": _claim(content, claim) for claim in content.inputs.claims}
+    if not content.short:
+        board = scoreboard(content.inputs)
+        hidden = ("Kind", "Expected", "Remarks", "Paper's exponent", "Noise off")
+        rows = f"{len(board.rows)} verdicts. Reasons and remarks stand on the page of each claim.\n"
+        first = (md.NO_SEARCH, md.heading("All verdicts", target="verdicts"), rows)
+        pages["verdicts"] = "\n".join([*first, md.table(board, hidden)])
+    return {"claims/index": _index(content), **pages}
 
 
 def _index(content: SiteContent) -> str:
@@ -202,15 +204,13 @@ def _index(content: SiteContent) -> str:
     ])  # fmt: skip
 
 
-def _verdicts(content: SiteContent) -> str:
-    hidden = ("Kind", "Expected", "Remarks", "Paper's exponent", "Noise off")
-    board = scoreboard(content.inputs)
-    rows = f"{len(board.rows)} verdicts. Reasons and remarks stand on the page of each claim.\n"
-    return "\n".join([md.NO_SEARCH, md.heading("All verdicts", target="verdicts"), rows, md.table(board, hidden)])
-
-
 def _claim(content: SiteContent, results: ClaimResults) -> str:
     claim, answer = results.claim, content.inputs.answers[results.id]
+    asked = [
+        f"{md.text(question_of(answer.subject, key))}: {md.badge(symbols(cell.short), TONES[cell.word])} "
+        f"{md.prose(symbols(cell.why))}"
+        for key, cell in answer.cells.items()
+    ]
     known = {entry.id for entry in content.errata[claim.paper]}
     errata = [md.link(id, address(claim.paper, id)) for id in claim.errata if id in known]
     source = [md.code(claim.id), md.link(md.text(claim.source), address("paper", claim.paper))]
@@ -219,7 +219,7 @@ def _claim(content: SiteContent, results: ClaimResults) -> str:
     return md.page(
         md.heading(f"{paper}, {statement(claim)}", target=address(claim.id)),
         " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
-        _answers(answer),
+        md.bullets([*asked, *(md.prose(symbols(remark)) for remark in answer.remarks)]),
         f"> {md.text(' '.join(claim.statement.split()))}\n",
         md.bullets(md.text(words) for words in claim.assumptions),
         *(content.figure(name, f"Figure of {claim.id}", "../") for name in figures),
@@ -227,14 +227,6 @@ def _claim(content: SiteContent, results: ClaimResults) -> str:
         md.table(_verdict_table(results), anchored=True),
         *(() if content.short else _evidence(content, results)),
     )
-
-
-def _answers(found: Answer) -> str:
-    asked = []
-    for key, cell in found.cells.items():
-        word = md.badge(symbols(cell.short), TONES[cell.word])
-        asked.append(f"{md.text(question_of(found.subject, key))}: {word} {md.prose(symbols(cell.why))}")
-    return md.bullets([*asked, *(md.prose(symbols(remark)) for remark in found.remarks)])
 
 
 def _evidence(content: SiteContent, results: ClaimResults) -> list[str]:
