@@ -101,7 +101,7 @@ RANGE = "outside a range that the paper states:"
 
 def remarks(claim: ClaimResults, row: Verdict) -> str:
     """Tell the notes of a verdict, reservations first and none twice."""
-    skipped, warnings = [row.reason] if row.skipped else [], list[str]()
+    notes = [*[row.reason] * row.skipped, *row.reservations, *row.notes]
     alike: dict[str, list[str]] = {}  # conditions of the theorem that runs do not meet, alike but for numbers
     cells = claim.charged(row.part, row.calibration)
     for cell in sorted(cells, key=lambda cell: cell.noise.severity, reverse=True):
@@ -109,8 +109,7 @@ def remarks(claim: ClaimResults, row: Verdict) -> str:
             alike.setdefault(re.sub(r"\d[\d.e+-]*", "#", warning), []).append(warning)
     said = RANGE if row.rules.judges_noise else "outside the theorem:"
     for worst, *others in alike.values():
-        warnings.append(worst.replace(OUTSIDE, said) + f", and alike in {len(others)} more" * bool(others))
-    notes = [*skipped, *row.reservations, *row.notes, *warnings]
+        notes.append(worst.replace(OUTSIDE, said) + f", and alike in {len(others)} more" * bool(others))
     text = "; ".join(dict.fromkeys(symbols(note) for note in notes if note))
     return text[:1].upper() + text[1:] if re.match(r"[a-z]{2,}(?![a-z(])", text) else text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
@@ -78,9 +79,7 @@ def _ledgers(content: SiteContent, paper: str) -> list[str]:
     """
     printed = [row for row in content.ledger.rows if row.first.calibration == "paper"]
     every = [row for row in printed if row.first.cell.algorithm.startswith(f"{paper}.")]
-    groups = grouped(
-        every, lambda row: (row.first.cell.algorithm, row.first.calibrated.variant, row.first.noise.status)
-    )
+    groups = grouped(every, attrgetter("first.cell.algorithm", "first.calibrated.variant", "first.noise.status"))
     rows = [max(same, key=lambda row: max(cell.noise.excess for cell in row.cells)) for same in groups.values()]
     known = {*list_algorithms()} & {row.first.cell.algorithm for row in rows}
     recalled = {id for id in known if FROM_MEMORY in get_algorithm(id).source}
