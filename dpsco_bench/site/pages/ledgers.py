@@ -113,8 +113,7 @@ def errata_pages(content: SiteContent) -> Pages:
 def _paper(content: SiteContent, paper: str) -> str:
     entries = content.errata[paper]
     title = md.heading(f"Errata: {content.names[paper]}", target=address("errata", paper))
-    meaning = md.link("What the words mean", "errata")
-    told = f"{md.text(counted_changes(entries))} {meaning}. {md.text(errata_note(entries))}\n"
+    told = f"{md.text(counted_changes(entries))} [What the words mean](#errata). {md.text(errata_note(entries))}\n"
     return "\n".join([title, told, *(_entry(content, entry) for entry in entries)])
 
 
@@ -134,7 +133,6 @@ def _entry(content: SiteContent, entry: Erratum) -> str:
 
 PACKAGES = ("numpy", "scipy", "pyarrow", "numba", "dp-accounting", "matplotlib")
 SHOWN = 3  # packages that differ from the lock and are named
-ROOT = Path(__file__).resolve().parents[3]  # the checkout, where the package lies in one
 _PIN = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 
 
@@ -186,8 +184,9 @@ def _on_record(inputs: Inputs) -> str:
     return f"{told} from those here" + (f"; recorded at {commit}" if commit else "")
 
 
-def commit_text(root: Path = ROOT) -> str:
-    """Name the commit of a checkout and its date, and say whether tracked files differ from it."""
+def commit_text() -> str:
+    """Name the commit of the checkout and its date, and say whether tracked files differ from it."""
+    root = Path(__file__).resolve().parents[3]
     if not (root / ".git").exists():
         return "not known: the package was installed without its repository"
     found = _git(root, "log", "-1", "--format=%H of %cI")
