@@ -115,7 +115,7 @@ def _built(inputs: Inputs, figures: Path, out: Path, builder: str, cores: int) -
 
 
 def all_tables(content: SiteContent) -> Iterator[ReportTable]:
-    """List every table of the report that has raw values, which is written in all formats."""
+    """List every table of the report that has raw values, which is written as files."""
     inputs, lines = content.inputs, content.lines
     yield papers_table(lines)
     for line in lines:
