@@ -7,10 +7,10 @@ that the upper room imports the lower one; lines that follow from others are lef
 from __future__ import annotations
 
 import argparse
-import ast
 import runpy
 from pathlib import Path
 
+import grimp
 import matplotlib
 
 matplotlib.use("Agg")
@@ -18,7 +18,6 @@ import matplotlib.pyplot as plt
 from matplotlib.patches import FancyBboxPatch
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "dpsco_bench"
 HIDDEN = ("__init__", "__main__")
 ROOM, WING, STEP, LINE, INK = "#f4f6f8", "#fdf1e3", "#cfe3f5", "#b4c3d2", "#1a1a1a"
 STEPS = {
@@ -41,29 +40,12 @@ def rooms() -> list[list[str]]:
     return [layer for layer in kept if layer]
 
 
-def wings() -> list[str]:
-    """List the papers."""
-    return sorted(path.parent.name for path in (PACKAGE / "papers").glob("*/__init__.py"))
-
-
 def imports() -> set[tuple[str, str]]:
     """Find pairs (room, room that it imports from); a paper is called ``papers``."""
-    pairs = set()
-    for path in PACKAGE.rglob("*.py"):
-        room = path.relative_to(PACKAGE).with_suffix("").parts[0]
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = (
-                [alias.name for alias in node.names]
-                if isinstance(node, ast.Import)
-                else [f"{node.module}.{alias.name}" for alias in node.names]
-                if isinstance(node, ast.ImportFrom) and node.module
-                else []
-            )
-            for name in names:
-                parts = name.split(".")
-                if parts[0] == "dpsco_bench" and len(parts) > 1 and parts[1] != room:
-                    pairs.add((room, parts[1]))
-    return pairs
+    graph = grimp.build_graph("dpsco_bench", cache_dir=None)
+    found = ((module, name) for module in graph.modules for name in graph.find_modules_directly_imported_by(module))
+    pairs = {(module.split(".")[1], name.split(".")[1]) for module, name in found if "." in module and "." in name}
+    return {(room, other) for room, other in pairs if room != other}
 
 
 def reduced(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -87,7 +69,8 @@ def draw(target: Path) -> None:
     layers = rooms()
     shown = {name for layer in layers for name in layer}
     pairs = reduced({pair for pair in imports() if set(pair) <= shown})
-    layers.insert(len(layers) - 1, wings())
+    papers = (ROOT / "dpsco_bench" / "papers").glob("*/__init__.py")
+    layers.insert(len(layers) - 1, sorted(path.parent.name for path in papers))
     places = {
         name: (7.4 * (i + 0.5) / len(layer), float(level))
         for level, layer in enumerate(layers)
@@ -99,7 +82,9 @@ def draw(target: Path) -> None:
         (x0, y0), (x1, y1) = places[upper], places[lower]
         axes.plot([x0, x1], [y0, y1], color=LINE, linewidth=0.7, zorder=1)
     for name, (x, y) in places.items():
-        box(axes, x, y, name, 1.2, STEP if name in STEPS else ROOM if name in shown else WING)
+        colour, form = STEP if name in STEPS else ROOM if name in shown else WING, "round,pad=0.02"
+        axes.add_patch(FancyBboxPatch((x - 0.6, y - 0.2), 1.2, 0.4, form, facecolor=colour, edgecolor=LINE, zorder=2))
+        axes.text(x, y, name, ha="center", va="center", color=INK, zorder=3)
         if name in STEPS:
             axes.text(RIGHT, y, STEPS[name], ha="left", va="center", color=INK)
             axes.plot([x + 0.62, RIGHT - 0.1], [y, y], color=LINE, linewidth=0.7, linestyle=":", zorder=0)
@@ -108,15 +93,6 @@ def draw(target: Path) -> None:
     axes.axis("off")
     figure.savefig(target, bbox_inches="tight", metadata={"Date": None, "Creator": None})
     plt.close(figure)
-
-
-def box(axes: plt.Axes, x: float, y: float, name: str, width: float, colour: str) -> None:
-    """Draw one room."""
-    shape = FancyBboxPatch(
-        (x - width / 2, y - 0.2), width, 0.4, boxstyle="round,pad=0.02", facecolor=colour, edgecolor=LINE, zorder=2
-    )
-    axes.add_patch(shape)
-    axes.text(x, y, name, ha="center", va="center", color=INK, zorder=3)
 
 
 if __name__ == "__main__":

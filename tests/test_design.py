@@ -34,26 +34,21 @@ def test_every_decorator_that_is_named_exists():
 
 
 def docstring_lines(source):
-    bodies = [body for node in ast.walk(ast.parse(source)) if isinstance(body := getattr(node, "body", None), list)]
-    texts = [s for body in bodies for s in body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant)]
+    texts = [s for s in ast.walk(ast.parse(source)) if isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant)]
     return sum(text.end_lineno - text.lineno + 1 for text in texts)
-
-
-def files(folder, suffix):
-    return (ROOT / folder).rglob(f"*.{suffix}")
 
 
 def test_its_size_is_what_the_page_says():
     sources = {path: path.read_text() for path in (ROOT / "dpsco_bench").rglob("*.py") if "_share" not in path.parts}
-    lines = sum(text.count("\n") for text in sources.values())
+    lines, papers, fused = (
+        sum(t.count("\n") for p, t in sources.items() if part in (*p.parts, p.stem))
+        for part in ("dpsco_bench", "papers", "fused")
+    )
     docstrings = sum(map(docstring_lines, sources.values()))
     blank = sum(not line.strip() for text in sources.values() for line in text.splitlines())
-    papers, fused = (
-        sum(t.count("\n") for p, t in sources.items() if part in (*p.parts, p.stem)) for part in ("papers", "fused")
-    )
-    kernels = sum(path.read_text().count("\n") for suffix in ("cu", "cuh") for path in files("dpsco_bench", suffix))
+    kernels = sum(path.read_text().count("\n") for path in (ROOT / "dpsco_bench").rglob("*.cu*"))
     figures = [lines, len(sources), lines - docstrings - blank, docstrings, papers, fused, kernels]
-    figures += [len(list(files("conf", "yaml")))]
+    figures += [len(list((ROOT / "conf").rglob("*.yaml")))]
     text = (ROOT / "docs" / "design.md").read_text()
     section = text[text.index("## How large it is") :]
     said = [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", section)]

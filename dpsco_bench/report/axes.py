@@ -41,13 +41,8 @@ class EndLabel:
     y: float  # height of that point
     text: str
     colour: str
-    more: tuple[tuple[str, str], ...] = ()  # smaller lines below
+    more: tuple[tuple[str, str], ...] = ()  # smaller lines below, each with its colour
     x: float | None = None  # place of that point, where a thin line leads from it to the label
-
-    @property
-    def height(self) -> float:
-        """Room that it takes, as a fraction of the axes' height."""
-        return LABEL_GAP * (1 + len(self.more))
 
 
 def value_axis(axes: Axes, values: Iterable[float], label: str, beside: Iterable[float] = ()) -> None:
@@ -94,9 +89,9 @@ def log_y(axes: Axes, values: Iterable[float], label: str, room: float = 0.08) -
     margin = max(room * (high - low), 0.08)
     axes.set_yscale("log")
     axes.set_ylim(10 ** (low - margin), 10 ** (high + margin))
-    decades = high - low + 2 * margin
-    subs = (1.0,) if decades > 2.2 else (1.0, 2.0, 5.0) if decades > 0.7 else (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
-    _decades(axes.yaxis, subs, 8 if len(subs) == 1 else 20)
+    wide = high - low + 2 * margin
+    subs = (1.0,) if wide > 2.2 else (1.0, 2.0, 5.0) if wide > 0.7 else (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
+    decades(axes.yaxis, subs, 8 if len(subs) == 1 else 20)
     if len(subs) > 1 and 10 ** (low - margin) < PLAIN[0]:
         axes.tick_params(axis="y", labelsize=SMALL)  # 1.5×10⁻⁴ beside the axis, and its name beside that
     axes.set_ylabel(label)
@@ -108,15 +103,16 @@ def log_x(axes: Axes) -> None:
         return
     axes.set_xscale("log")
     low, high = np.log10(axes.get_xlim())
-    decades = float(high - low)
-    if decades < LEAST_DECADES:
+    wide = float(high - low)
+    if wide < LEAST_DECADES:
         middle = (low + high) / 2
         axes.set_xlim(10 ** (middle - LEAST_DECADES / 2), 10 ** (middle + LEAST_DECADES / 2))
-    subs = next(subs for least, subs in NUMBERED.items() if decades >= least)
-    _decades(axes.xaxis, subs, 6 if len(subs) == 1 else 20)
+    subs = next(subs for least, subs in NUMBERED.items() if wide >= least)
+    decades(axes.xaxis, subs, 6 if len(subs) == 1 else 20)
 
 
-def _decades(axis: Axis, subs: Sequence[float], most: int) -> None:
+def decades(axis: Axis, subs: Sequence[float] = (1.0,), most: int = 8) -> None:
+    """Label powers of ten, and multiples ``subs`` of them, on a logarithmic axis; without minor ticks."""
     axis.set_major_locator(LogLocator(subs=subs, numticks=most))
     axis.set_major_formatter(FuncFormatter(lambda value, _: decade_text(value)))
     axis.set_minor_locator(NullLocator())  # dozens of artists an axis, for marks that nobody reads
@@ -136,16 +132,16 @@ def decade_text(value: float) -> str:
 def label_ends(axes: Axes, labels: Sequence[EndLabel]) -> None:
     """Write labels at the right edge, each at its curve's height, pushed apart where they would overlap."""
     wanted = sorted(labels, key=lambda label: (_height(axes, label.y), label.text, label.colour))
-    places = spread([_height(axes, label.y) for label in wanted], [label.height for label in wanted])
-    for place, label in zip(places, wanted, strict=True):
-        top = place + (label.height - LABEL_GAP) / 2
+    rooms = [LABEL_GAP * (1 + len(label.more)) for label in wanted]
+    places = spread([_height(axes, label.y) for label in wanted], rooms)
+    for place, room, label in zip(places, rooms, wanted, strict=True):
+        top = place + (room - LABEL_GAP) / 2
         if label.x is not None:
-            line = dict(arrowstyle="-", linewidth=0.4, alpha=0.7, shrinkA=0, shrinkB=2, color=label.colour)
-            at: dict[str, Any] = {"xytext": (1.02, place), "textcoords": "axes fraction", "arrowprops": line}
+            look = dict(arrowstyle="-", linewidth=0.4, alpha=0.7, shrinkA=0, shrinkB=2, color=label.colour)
+            at: dict[str, Any] = {"xytext": (1.02, place), "textcoords": "axes fraction", "arrowprops": look}
             axes.annotate("", (label.x, label.y), annotation_clip=False, **at)
-        lines = [(label.text, label.colour), *label.more]
-        for number_, (text, colour) in enumerate(lines):
-            y, size = top - LABEL_GAP * number_, fitting(axes, text, 6.5 if number_ == 0 else 6.0)
+        for line, (text, colour) in enumerate([(label.text, label.colour), *label.more]):
+            y, size = top - LABEL_GAP * line, fitting(axes, text, 6.0 if line else 6.5)
             axes.text(1.03, y, text, transform=axes.transAxes, va="center", size=size, color=colour)
 
 
@@ -154,7 +150,6 @@ def _height(axes: Axes, y: float) -> float:
     low, high = axes.get_ylim()
     if axes.get_yscale() == "linear":
         return min(1.0, max(0.0, (y - low) / (high - low)))
-    # a curve that ends at or below zero leaves a logarithmic axis at its foot
     return min(1.0, max(0.0, math.log10(y / low) / math.log10(high / low))) if y > 0 else 0.0
 
 

@@ -23,8 +23,8 @@ WIDTH, ROW, MARGINS = 5.6, 0.155, 1.2  # inches
 BEST, OTHER = COLOURS["accounted"], COLOURS["paper"]
 LINE_MARKERS, CYCLE = "osD^vPX*", 7  # markers of a sweep's lines; how many colours the style cycles through
 NAMED = ("algorithm", "problem", "calibration", "variant")  # swept keys whose values speak for themselves
-SETTINGS = {"algorithm": "", "problem": "", "calibration": "", "n": "n", "d": "d", "epsilon_claimed": "ε", "delta": "δ"}
-SETTINGS |= {"replicates": "replicates"}
+SETTINGS = dict.fromkeys(("algorithm", "problem", "calibration"), "")
+SETTINGS |= {"n": "n", "d": "d", "epsilon_claimed": "ε", "delta": "δ", "replicates": "replicates"}
 """Setting that runs have in common -> its name in a heading."""
 LOWEST = 1e-3  # share of the least risk to which a logarithmic axis reaches for the end of an interval
 
@@ -81,7 +81,7 @@ def _circumstances(found: Choice) -> str:
 
 def sweep_figure(rows: Sequence[SweptRun]) -> Figure:
     """Draw mean risks with their intervals, over the swept key that is a number."""
-    axis = numeric_key(rows)
+    axis = _numeric_key(rows)
     kinds = sorted({row.summary.risk_kind for row in rows})
 
     def name(row: SweptRun) -> str:
@@ -92,7 +92,7 @@ def sweep_figure(rows: Sequence[SweptRun]) -> Figure:
     lines = grouped(rows, name)
     drawn = Figure(figsize=(4.6, 2.7 + 0.16 * len(lines) * (len(lines) > 1)), layout="constrained")
     axes = drawn.add_subplot()
-    axes.set_title(heading(rows), loc="left", size=7, weight="normal", color=INK)
+    axes.set_title(_heading(rows), loc="left", size=7, weight="normal", color=INK)
     everything, ends = [], []
     for number_, (label, found) in enumerate(lines.items()):
         found = sorted(found, key=lambda row: _number(row.swept[axis])) if axis else found
@@ -118,14 +118,13 @@ def sweep_figure(rows: Sequence[SweptRun]) -> Figure:
     return drawn
 
 
-def heading(rows: Sequence[SweptRun]) -> str:
-    values = {key: {getattr(row.summary, key) for row in rows} for key in SETTINGS}
-    same = {key: value for key, (value, *others) in values.items() if not others}
-    told = (f"{SETTINGS[key]} = {plain(value)}" if SETTINGS[key] else str(value) for key, value in same.items())
-    return ", ".join(told)
+def _heading(rows: Sequence[SweptRun]) -> str:
+    values = ((name, {getattr(row.summary, key) for row in rows}) for key, name in SETTINGS.items())
+    same = [(name, value) for name, (value, *others) in values if not others]
+    return ", ".join(f"{name} = {plain(value)}" if name else str(value) for name, value in same)
 
 
-def numeric_key(rows: Sequence[SweptRun]) -> str:
+def _numeric_key(rows: Sequence[SweptRun]) -> str:
     """Find the swept key with the most different numbers; empty where none is a number that differs."""
     values = {key: {_number(row.swept[key]) for row in rows} for key in rows[0].swept}
     several = [key for key, found in values.items() if len(found) > 1 and not any(map(math.isnan, found))]

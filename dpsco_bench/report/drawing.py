@@ -56,21 +56,18 @@ class Panel:
     """One drawing area."""
 
     title: str  # what it says
-    draw: Callable[[Axes], None]
+    draw: Callable[[Axes], object] | None = None  # None where there is nothing to draw, only the words
     line: str = ""  # small text below the title: instance and sizes, in a line or two; what does not fit is cut
-    blank: bool = False  # whether there is nothing to draw, only the words
     symbols: tuple[str, ...] = ()  # which symbols the figure's key must explain, see `KEY`
     height: float = AXES_HEIGHT  # inches of the area that holds the data
     right: float = RIGHT  # inches of the margin beside it
-    shown: bool = False  # whether nothing in it is judged
 
     @property
-    def titles(self) -> list[str]:
-        return textwrap.wrap(self.title, TITLE_CHARACTERS, break_long_words=False)
-
-    @property
-    def lines(self) -> list[str]:
-        return two_lines(self.line, LINE_CHARACTERS)
+    def words(self) -> list[tuple[str, float, str, str]]:
+        """Lines of its heading, each with size, weight and colour."""
+        titles = textwrap.wrap(self.title, TITLE_CHARACTERS, break_long_words=False)
+        bold = [(text, 7.5, "bold", INK) for text in titles]
+        return bold + [(text, 6.3, "normal", FAINT) for text in two_lines(self.line, LINE_CHARACTERS)]
 
 
 @contextmanager
@@ -92,8 +89,8 @@ def compose(panels: Sequence[Panel], header: str = "", source: str = "", more: S
     columns = min(2, max(1, len(panels)))
     width = PANEL_WIDTH * columns
     rows = [panels[i : i + columns] for i in range(0, len(panels), columns)]
-    lines = [max(len(panel.titles) + len(panel.lines) for panel in row) for row in rows]
-    drawn = [max(0.1 if panel.blank else panel.height + BOTTOM for panel in row) for row in rows]
+    lines = [max(len(panel.words) for panel in row) for row in rows]
+    drawn = [max(panel.height + BOTTOM if panel.draw else 0.1 for panel in row) for row in rows]
     heights = [room + GAP + LINE * count + 0.12 for room, count in zip(drawn, lines, strict=True)]
     title = textwrap.wrap(header, HEADER_CHARACTERS * columns)
     legend_columns = min(len(handles), 2 * columns)
@@ -102,23 +99,31 @@ def compose(panels: Sequence[Panel], header: str = "", source: str = "", more: S
     foot = 0.14 * math.ceil(len(handles) / legend_columns) + 0.12 if handles else 0.05
     height = sum(heights) + top + foot
     figure = Figure(figsize=(width, height))
-    write_header(figure, title, origin)
+    if title:
+        where = 1 - 0.05 / height
+        figure.text(0.05 / width, where, "\n".join(title), va="top", size=8.5, weight="bold", color=INK)
+        below = where - 0.15 * len(title) / height
+        figure.text(0.05 / width, below, "\n".join(origin), va="top", size=6.5, color=FAINT)
     upper = height - top
     for row, room, count in zip(rows, heights, lines, strict=True):
         for column, panel in enumerate(row):
-            left, below = column * PANEL_WIDTH, upper - 0.05 - LINE * count - GAP
-            looks = [(text, 7.5, "bold", INK) for text in panel.titles]
-            looks += [(text, 6.3, "normal", FAINT) for text in panel.lines]
-            for number, (text, size, weight, colour) in enumerate(looks):
-                y = (upper - 0.05 - LINE * number) / height
-                figure.text((left + 0.05) / width, y, text, va="top", size=size, weight=weight, color=colour)
-            if not panel.blank:
-                box = (left + LEFT, below - panel.height, PANEL_WIDTH - LEFT - panel.right, panel.height)
-                panel.draw(figure.add_axes((box[0] / width, box[1] / height, box[2] / width, box[3] / height)))
+            _place(figure, panel, column * PANEL_WIDTH, upper - 0.05, count)
         upper -= room
     if handles:
         figure.legend(handles=handles, loc="lower center", ncols=legend_columns)
     return figure
+
+
+def _place(figure: Figure, panel: Panel, left: float, top: float, lines: int) -> None:
+    """Write and draw a panel whose heading begins at ``left`` and ``top``, in inches, with room for so many lines."""
+    width, height = figure.get_size_inches()
+    for number, (text, size, weight, colour) in enumerate(panel.words):
+        y = (top - LINE * number) / height
+        figure.text((left + 0.05) / width, y, text, va="top", size=size, weight=weight, color=colour)
+    if panel.draw:
+        below = top - LINE * lines - GAP
+        box = (left + LEFT, below - panel.height, PANEL_WIDTH - LEFT - panel.right, panel.height)
+        panel.draw(figure.add_axes((box[0] / width, box[1] / height, box[2] / width, box[3] / height)))
 
 
 def _key(panels: Sequence[Panel]) -> list[Line2D]:
@@ -126,16 +131,6 @@ def _key(panels: Sequence[Panel]) -> list[Line2D]:
     used = {*used, "both"} - {"mean", "ratio"} if {"mean", "ratio"} <= used else used
     plain = {"color": INK, "markersize": 3.6, "linestyle": "none"}
     return [Line2D([], [], label=text, **{**plain, **look}) for name, (text, look) in KEY.items() if name in used]
-
-
-def write_header(figure: Figure, title: Sequence[str], origin: Sequence[str]) -> None:
-    """Write lines of a message at the top of a figure, and below them lines that say what it is about."""
-    width, height = figure.get_figwidth(), figure.get_figheight()
-    if title:
-        where = 1 - 0.05 / height
-        figure.text(0.05 / width, where, "\n".join(title), va="top", size=8.5, weight="bold", color=INK)
-        below = where - 0.15 * len(title) / height
-        figure.text(0.05 / width, below, "\n".join(origin), va="top", size=6.5, color=FAINT)
 
 
 def two_lines(text: str, characters: int) -> list[str]:
@@ -150,10 +145,6 @@ def bare(axes: Axes) -> None:
     axes.grid(False)
     for side in axes.spines.values():
         side.set_visible(False)
-
-
-def words_panel(title: str, line: str = "") -> Panel:
-    return Panel(title, lambda axes: None, line, blank=True)
 
 
 def svg_text(figure: Figure) -> str:
@@ -174,26 +165,19 @@ def displayed(figure: Figure) -> Figure:
     return figure
 
 
-@contextmanager
-def _plain_fonts() -> Iterator[None]:
-    """Embed fonts without their layout tables: no glyph needs them, and cutting them down takes most of the time."""
-    from fontTools.subset import Options  # type: ignore[import-untyped]
-
-    kept = Options._drop_tables_default
-    Options._drop_tables_default = [*kept, "GSUB", "GPOS", "GDEF"]
-    try:
-        yield
-    finally:
-        Options._drop_tables_default = kept
-
-
 def save(figure: Figure, path: Path) -> list[Path]:
     """Write a figure as SVG and PDF, by a path without suffix; returns the two files."""
+    from fontTools.subset import Options  # type: ignore[import-untyped]
+
     svg, pdf = (path.with_name(path.name + suffix) for suffix in (".svg", ".pdf"))
-    stream = io.BytesIO()
+    stream, kept = io.BytesIO(), Options._drop_tables_default
     write_atomic(svg, svg_text(figure))
-    with _plain_fonts():
+    # no glyph needs the layout tables of its font, and cutting them down takes most of the time
+    Options._drop_tables_default = [*kept, "GSUB", "GPOS", "GDEF"]
+    try:
         figure.savefig(stream, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
+    finally:
+        Options._drop_tables_default = kept
     write_atomic(pdf, stream.getvalue())
     return [svg, pdf]
 

@@ -80,7 +80,7 @@ def calibrations_panel(
         labels: list[EndLabel] = []
         for calibration, found in sweeps:
             ends += draw_sweep(axes, found.points, COLOURS[calibration], MARKERS[calibration])
-            labels.append(noise_label(calibration, found))
+            labels.append(_noise_label(calibration, found))
         cells, points = sweeps[0][1]
         for place, (name, value) in enumerate(formulas):
             values = through(points, [value(cell) for cell in cells])
@@ -99,7 +99,7 @@ def calibrations_panel(
     return Panel(title, draw, line, symbols=("mean",))
 
 
-def noise_label(calibration: str, found: Sizes) -> EndLabel:
+def _noise_label(calibration: str, found: Sizes) -> EndLabel:
     """Write the name of a calibration beside its sweep, and what its cells lack of the claimed privacy."""
     noise = None if calibration == "none" else noise_behind(cell.charged for cell in found.cells)
     remark, colour = symbols(noise.shortfall) if noise else "", TEXT_COLOURS[calibration]
@@ -155,16 +155,15 @@ def _mechanism_panel(algorithm: str, kinds: dict[str, list[Charged]]) -> Panel:
 
     def draw(axes: Axes) -> None:
         ends, labels = [1.0], [EndLabel(1.0, "claim", FAINT)]
-        for number_, (name, own) in enumerate(kinds.items()):
-            shift = 1.0 + 0.02 * (number_ - (len(kinds) - 1) / 2)
-            colour, ink = looks[name]
-            for cell in _finite(own):
-                noise = cell.noise
-                place, marker = noise.epsilon_claimed * shift, KIND_MARKERS[noise.epsilon_real_kind]
-                axes.plot(place, noise.excess, marker, color=colour, markersize=3.2)
+        for place, (name, own) in enumerate(kinds.items()):
+            shift = 1.0 + 0.02 * (place - (len(kinds) - 1) / 2)
+            noises, (colour, ink) = [cell.noise for cell in _finite(own)], looks[name]
+            for noise in noises:
+                marker = KIND_MARKERS[noise.epsilon_real_kind]
+                axes.plot(noise.epsilon_claimed * shift, noise.excess, marker, color=colour, markersize=3.2)
                 ends.append(noise.excess)
-            if _finite(own):  # variant and options beside the last of its points
-                last = max((cell.noise for cell in _finite(own)), key=lambda noise: noise.epsilon_claimed)
+            if noises:  # variant and options beside the last of its points
+                last = max(noises, key=lambda noise: noise.epsilon_claimed)
                 first, *rest = textwrap.wrap(name.replace("_", " ") or "as printed", 20)[:3]
                 labels.append(EndLabel(last.excess, first, ink, tuple((text, ink) for text in rest)))
         value_axis(axes, [cell.claimed for own in kinds.values() for cell in own], "claimed ε")

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,16 +22,15 @@ from matplotlib.figure import Figure
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import failing_as
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
-from dpsco_bench.report.drawing import FAINT, INK, SHADES, TEXTS, Panel, bare, compose, save, style, words_panel
+from dpsco_bench.report.drawing import FAINT, INK, SHADES, TEXTS, Panel, bare, compose, save, style
 from dpsco_bench.report.inputs import ClaimResults, Inputs, grouped
 from dpsco_bench.report.kind_figures import audits_figure
 from dpsco_bench.report.numbers import is_number, number, slope
-from dpsco_bench.report.own_figures import extra_panels
+from dpsco_bench.report.own_figures import PANELS
 from dpsco_bench.report.panels import BESIDE, LABEL_CHARACTERS, bound_constant, panel_line, series, worded_panel
 from dpsco_bench.report.verdicts import NOISE, claim_title, quantity
 from dpsco_bench.report.wording import SYMBOLS, parameter_label, symbols, tone
 
-MOST_SHOWN = 4  # more panels of what is measured for information, beside judged ones, have a figure of their own
 LEAST_VARIANTS = 3
 LEAST_CHECKS = 5  # a claim with fewer explicit bounds shows them one by one
 SHAPES = ("o", "s", "^", "D", "v", "P", "X")
@@ -44,18 +42,17 @@ AUDITS = "audits"
 
 
 def claim_figures(claim: ClaimResults) -> dict[str, Figure]:
-    """Draw a claim, by file suffix: its panels or words, what kinds draw (``.curves``), ``.shown`` (not judged)."""
+    """Draw a claim, by file suffix: its panels or words, and what kinds draw (``.curves``)."""
     kinds = {row.kind: row.rules for row in claim.rows}
     own = {name: kind.figures(claim, [row for row in claim.rows if row.kind == name]) for name, kind in kinds.items()}
     figures = {suffix: figure for found in own.values() if found for suffix, figure in found.items()}
     panels = _claim_panels(claim, [row for row in claim.rows if own[row.kind] is None])
     told = f"{claim.id}: {symbols(claim.claim.title)}"
-    undrawn = [] if figures else [row for row in claim.rows if own[row.kind] is not None]
-    aside = [panel for panel in panels if panel.shown]
-    if MOST_SHOWN < len(aside) < len(panels):
-        figures[".shown"] = compose(aside, "Measured for information: no criterion was set", told)
-        panels = [panel for panel in panels if not panel.shown]
-    panels += _undrawn(claim, undrawn)
+    undrawn = [] if figures else [row for row in claim.rows if own[row.kind] is not None]  # skipped, or not yet run
+    worded = [worded_panel(claim, part) for part in grouped(undrawn, lambda row: row.part).values()]
+    several = {title: number for title, number in Counter(panel.title for panel in worded).items() if number > 1}
+    said = {panel.title: panel for panel in worded}  # what several say is said once
+    panels += [Panel(title, line=f"{several[title]} parts") if title in several else said[title] for title in said]
     if panels or not figures:
         return {"": compose(panels, claim_title(claim.claim, claim.rows), told), **figures}
     return {"": figures.pop(next(iter(figures))), **figures}
@@ -63,24 +60,17 @@ def claim_figures(claim: ClaimResults) -> dict[str, Figure]:
 
 def _claim_panels(claim: ClaimResults, rows: Sequence[Verdict]) -> list[Panel]:
     """Make the panels of a claim's study, and of its parts."""
-    overview, groups = checks_panel(claim, rows), variant_groups(claim, rows)
-    first = [*extra_panels(claim), *variant_panels(claim, groups), *([overview] if overview else [])]
+    overview, groups, extra = checks_panel(claim, rows), variant_groups(claim, rows), PANELS.find(claim.id)
+    first = [*(extra(claim) if extra else ()), *variant_panels(claim, groups), *([overview] if overview else [])]
     drawn = {(row.part, row.calibration) for found in groups.values() for row in found}
     alone = {row.part for row in rows if (row.part, row.calibration) not in drawn}
-    told = []
+    told, kept = [], []
     for part, own in grouped(rows, lambda row: row.part).items():
         if part in alone and not (overview and own[0].rules.checks_bounds):
             panel = own[0].rules.panel(claim, own) or worded_panel(claim, own)
-            told.append(replace(panel, shown=all(row.meaning.outcome == "shown" for row in own)))
-    return [*first, *(panel for panel in told if not (panel.blank and panel.shown))] or told
-
-
-def _undrawn(claim: ClaimResults, rows: Iterable[Verdict]) -> list[Panel]:
-    """Tell what has figures of its own and no measurements (skipped, not yet run); what several say is said once."""
-    panels = [worded_panel(claim, own) for own in grouped(rows, lambda row: row.part).values()]
-    count = Counter(panel.title for panel in panels)
-    several = {title: words_panel(title, f"{number} parts") for title, number in count.items() if number > 1}
-    return [*{panel.title: several.get(panel.title, panel) for panel in panels}.values()]
+            told.append(panel)
+            kept += [panel] * bool(panel.draw or any(row.meaning.outcome != "shown" for row in own))
+    return [*first, *kept] or told
 
 
 def write_figures(inputs: Inputs, id: str, folder: Path) -> list[Path]:
@@ -95,7 +85,7 @@ def write_figures(inputs: Inputs, id: str, folder: Path) -> list[Path]:
 
 
 def write_claim_figures(claim: ClaimResults, folder: Path) -> list[Path]:
-    return _written(lambda: claim_figures(claim), claim.id, folder)
+    return _written(partial(claim_figures, claim), claim.id, folder)
 
 
 def _written(draw: Callable[[], Mapping[str, Figure]], id: str, folder: Path) -> list[Path]:
@@ -137,34 +127,24 @@ def _points(claim: ClaimResults, row: Verdict) -> np.ndarray | None:
 
 
 def variant_panels(claim: ClaimResults, groups: Mapping[tuple[str, str, str], list[Verdict]]) -> Iterator[Panel]:
-    """Draw a panel per sweep and calibration with the curves of all its variants."""
-    for (stem, calibration, _), found in groups.items():
-        names = [row.part for (other, *_), same in groups.items() if other == stem for row in same]
-        places = {list(dict.fromkeys(names)).index(row.part): row for row in found}
-        yield _variant_panel(claim, stem, calibration, places)
-
-
-def _variant_panel(claim: ClaimResults, stem: str, calibration: str, rows: Mapping[int, Verdict]) -> Panel:
-    """Draw verdicts by the place of their variant, which has the same look under all calibrations."""
-    first = next(iter(rows.values()))
-    (word, most), *others = Counter(row.word.replace("_", " ") for row in rows.values()).most_common()
-    said = f"all {most} {word}" if not others else f"{most} of {len(rows)} {word}"  # 3 of 4 match, 1 faster
-    told = ", ".join([said, *(f"{count} {other}" for other, count in others)])
-    text = f"In {symbols(first.parameter)}, {NOISE[calibration]}: {told}"
-    line = f"{stem}: {panel_line(claim.part(first)).partition('; ')[2]}".rstrip(": ")
-    every = all(row.beside for row in rows.values())
-    return Panel(text, lambda axes: _draw_variants(axes, claim, stem, rows), f"{BESIDE}; {line}" if every else line)
+    """Draw a panel per sweep and calibration with the curves of all its variants, each alike under all calibrations."""
+    for (stem, calibration, _), rows in groups.items():
+        names = list(dict.fromkeys(row.part for (other, *_), own in groups.items() if other == stem for row in own))
+        (word, most), *others = Counter(row.word.replace("_", " ") for row in rows).most_common()
+        said = f"all {most} {word}" if not others else f"{most} of {len(rows)} {word}"  # 3 of 4 match, 1 faster
+        told = ", ".join([said, *(f"{count} {other}" for other, count in others)])
+        line = f"{BESIDE}; " * all(row.beside for row in rows)
+        line += f"{stem}: {panel_line(claim.part(rows[0])).partition('; ')[2]}".rstrip(": ")
+        draw = partial(_draw_variants, claim=claim, stem=stem, rows={names.index(row.part): row for row in rows})
+        yield Panel(f"In {symbols(rows[0].parameter)}, {NOISE[calibration]}: {told}", draw, line)
 
 
 def _variant_label(stem: str, row: Verdict, y: float, colour: str) -> EndLabel:
     name = f"{SYMBOLS[tone(row)]} {row.part[len(stem) + 1 :].replace('_', ' ') or 'as stated'}"
-    beside = ((f"    {BESIDE}", FAINT),) if row.beside else ()
-    if not is_number(row.slope):
-        return EndLabel(y, name, colour, beside)
-    told = slope(row.slope)
-    if len(name) + len(told) < LABEL_CHARACTERS:
-        return EndLabel(y, f"{name} {told}", colour, beside)
-    return EndLabel(y, name, colour, ((f"    {told}", colour), *beside))
+    told = slope(row.slope) if is_number(row.slope) else ""
+    short = len(name) + len(told) < LABEL_CHARACTERS
+    more = [(f"    {told}", colour)] * bool(told and not short) + [(f"    {BESIDE}", FAINT)] * bool(row.beside)
+    return EndLabel(y, f"{name} {told}".rstrip() if short else name, colour, tuple(more))
 
 
 def _draw_variants(axes: Axes, claim: ClaimResults, stem: str, rows: Mapping[int, Verdict]) -> None:

@@ -114,10 +114,12 @@ class ClaimResults:
         found = {(row.part, row.calibration): row for row in (stored.verdicts if stored else self.verdicts or ())}
         profile = self.jobs[0].profile if self.jobs else ""
         absent = Verdict(NOT_MEASURED, reason="no verdict file", id=self.id, profile=profile)
-        names = [(part, calibration) for part in self.claim.parts for calibration in part.calibrations]
-        return [
-            found.get((part.id, c)) or replace(absent, kind=part.kind, part=part.id, calibration=c) for part, c in names
+        empty = [
+            replace(absent, kind=part.kind, part=part.id, calibration=c)
+            for part in self.claim.parts
+            for c in part.calibrations
         ]
+        return [found.get((row.part, row.calibration), row) for row in empty]
 
     def part(self, row: Verdict) -> Part:
         return self.parts[row.part]
@@ -154,10 +156,10 @@ class ClaimResults:
         key = (part, calibration)
         if key not in self._evidence:
             job = self.job(part, calibration)
-            self._evidence[key] = self._read_evidence(job) if job and not job.skipped else []
+            self._evidence[key] = self._read(job) if job and not job.skipped else []
         return self._evidence[key]
 
-    def _read_evidence(self, job: Job) -> list[MeasuredCell]:
+    def _read(self, job: Job) -> list[MeasuredCell]:
         calibrations, part = self.calibrations(job), self.parts[job.part]
         table = self.files.measured.table(job) if job.has_run else None
         if len(calibrations) != len(job.cells) or (table is None and job.has_run):

@@ -7,7 +7,6 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from dpsco_bench.analysis.cells import SAYS_SOMETHING
 from dpsco_bench.analysis.evidence import MeasuredCell
 from dpsco_bench.analysis.ordering import HOLDS, REVERSED
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.model import Part
-from dpsco_bench.report.axes import EndLabel, decade_text, label_ends, log_y
+from dpsco_bench.report.axes import EndLabel, decades, label_ends, log_y
 from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, INK, TEXT_COLOURS, Panel, compose
 from dpsco_bench.report.inputs import ClaimResults, grouped
 from dpsco_bench.report.numbers import number, plain
@@ -31,22 +30,19 @@ from dpsco_bench.report.panels import KIND_MARKERS, beside_text
 from dpsco_bench.report.verdicts import NOISE, claim_title
 from dpsco_bench.report.wording import SYMBOLS, setting, symbols, tone
 
-COLUMN_WIDTH, LEFT, MARGIN_RIGHT = 3.9, 1.98, 0.1
+WIDTH, LEFT, MARGIN_RIGHT = 3.9, 1.98, 0.1
 AUDIT_ROW, ABOVE, BELOW = 0.135, 0.62, 0.95
-"""Inches of a column: its width and margins, the height of a row, and of what is above and below all rows."""
-TITLE_LINE, TITLE_CHARACTERS = 0.14, 52  # inches of a line of the title, and how many characters fit above a column
-MOST_ROWS = 60  # in one column
+"""Inches of the audits: width and margins, the height of a row, and of what is above and below all rows."""
+TITLE_LINE = 0.14  # inches
 LEAST, HIGHEST = 0.05, 20.0
 """Epsilons beyond, in units of the claim, stand at the edge: as arrows, or with their number."""
 TICKS = (0.1, 0.3, 1.0, 3.0, 10.0)
 BELOW_AXIS = "<"  # marker of a value below the axis
 TOLD = "An audit refutes where its bound is right of the dashed line, the claim. It never proves privacy."
 SEEN, SILENT = INK, GREY  # an audit whose predicted power is at least one half, and one that says nothing
-RIGHT = 1.2  # inches of the margin in which the names of curves stand
 MOST_POINTS = 250  # curves are thinned to this many points, evenly on the logarithmic axis, the last one kept
-CURVE_CHARACTERS = 19  # characters of a line of a method's name beside its curve
-Curves = Mapping[str, np.ndarray]
-"""Label of a method -> x, median, lowest and highest risk along its run, shape ``(4, points)``."""
+Measured = Sequence[tuple[Verdict, list[MeasuredCell]]]
+Styles = Mapping[str, MethodStyle]  # label of a method -> its look
 
 
 @dataclass(frozen=True)
@@ -93,21 +89,22 @@ def rows_of(claims: Iterable[ClaimResults]) -> list[AuditRow]:
 def audits_figure(claims: Iterable[ClaimResults]) -> Figure:
     """Draw the audits of some claims: an axis for each algorithm, a line for each of its variants and calibrations."""
     rows = rows_of(claims)
-    columns = _columns(rows)
-    wide, lines = COLUMN_WIDTH * len(columns), max(sum(map(_height, column)) for column in columns)
-    title = textwrap.wrap(
-        _message([verdict for row in rows for _, verdict in row.audits]), TITLE_CHARACTERS * len(columns)
-    )
-    above = ABOVE + TITLE_LINE * (len(title) - 1)
-    height = above + BELOW + AUDIT_ROW * lines
-    figure = Figure(figsize=(wide, height))
-    for place, column in enumerate(columns):
-        own = AUDIT_ROW * sum(map(_height, column))
-        left, room = place * COLUMN_WIDTH + LEFT, COLUMN_WIDTH - LEFT - MARGIN_RIGHT
-        _draw_column(figure.add_axes((left / wide, 1 - (above + own) / height, room / wide, own / height)), column)
-    figure.text(0.05 / wide, 1 - 0.06 / height, "\n".join(title), va="top", size=8, weight="bold", color=INK)
-    below, told = 0.09 + TITLE_LINE * len(title), "\n".join(textwrap.wrap(TOLD, 78 * len(columns)))
-    figure.text(0.05 / wide, 1 - below / height, told, va="top", size=6.5, color=FAINT)
+    blocks = list(grouped(rows, lambda row: row.algorithm).values())
+    verdicts = [verdict for row in rows for _, verdict in row.audits]
+    runs = Counter(row.calibration for row in verdicts)
+    refuted = Counter(row.calibration for row in verdicts if row.word == "refuted")
+    said = [
+        f"{refuted[key] or 'none'} of {runs[key]} refute {NOISE[key]}" for key in ("paper", "accounted") if runs[key]
+    ]
+    title = textwrap.wrap(f"Audits: {', '.join(said)}", 52)
+    above, own = ABOVE + TITLE_LINE * (len(title) - 1), AUDIT_ROW * sum(map(_height, blocks))
+    height = above + BELOW + own
+    figure = Figure(figsize=(WIDTH, height))
+    box = (LEFT / WIDTH, 1 - (above + own) / height, (WIDTH - LEFT - MARGIN_RIGHT) / WIDTH, own / height)
+    _draw_audits(figure.add_axes(box), blocks)
+    figure.text(0.05 / WIDTH, 1 - 0.06 / height, "\n".join(title), va="top", size=8, weight="bold", color=INK)
+    below, told = 0.09 + TITLE_LINE * len(title), "\n".join(textwrap.wrap(TOLD, 78))
+    figure.text(0.05 / WIDTH, 1 - below / height, told, va="top", size=6.5, color=FAINT)
     marks = [
         ("lower bound by all that is released", "D", SEEN, SEEN),
         ("by the output of a fused run", "D", SEEN, "white"),
@@ -115,38 +112,17 @@ def audits_figure(claims: Iterable[ClaimResults]) -> Figure:
         *((f"accountant, {kind}", KIND_MARKERS[kind], FAINT, FAINT) for kind in ("exact", "upper", "lower")),
         ("at the edge: below the axis", BELOW_AXIS, FAINT, FAINT),
     ]
-    handles = [
-        Line2D([], [], marker=marker, label=label, color=colour, markerfacecolor=face, markersize=3.6, linestyle="none")
-        for label, marker, colour, face in marks
-    ]
-    figure.legend(handles=handles, loc="lower center", ncols=1 + len(columns), fontsize=6, columnspacing=1.0)
+    look: dict[str, Any] = {"markersize": 3.6, "linestyle": "none"}
+    handles = [Line2D([], [], marker=m, label=text, color=c, markerfacecolor=f, **look) for text, m, c, f in marks]
+    figure.legend(handles=handles, loc="lower center", ncols=2, fontsize=6, columnspacing=1.0)
     return figure
-
-
-def _message(rows: Sequence[Verdict]) -> str:
-    """Say what audits refute, by whose noise: ``16 audits refute the claim of printed noise, none that of ours``."""
-    refuted = Counter(row.calibration for row in rows if row.word == "refuted")
-    names = {"paper": "printed noise", "accounted": "accounted noise"}
-    runs = Counter(row.calibration for row in rows)
-    told = [f"{refuted[key] or 'none'} of {runs[key]} refute {name}" for key, name in names.items() if runs[key]]
-    return f"Audits: {', '.join(told)}" if told else "Audits"
-
-
-def _columns(rows: Sequence[AuditRow]) -> list[list[list[AuditRow]]]:
-    """Set algorithms, each with its rows, in one column or in two of about the same height."""
-    blocks = list(grouped(rows, lambda row: row.algorithm).values())
-    ends = [*accumulate(map(_height, blocks))]
-    if ends[-1] <= MOST_ROWS:
-        return [blocks]
-    first = sum(end - _height(block) / 2 < ends[-1] / 2 for end, block in zip(ends, blocks, strict=True))
-    return [blocks[:first], blocks[first:]]
 
 
 def _height(block: Sequence[AuditRow]) -> float:
     return len(block) + 1.15
 
 
-def _draw_column(axes: Axes, blocks: Sequence[Sequence[AuditRow]]) -> None:
+def _draw_audits(axes: Axes, blocks: Sequence[Sequence[AuditRow]]) -> None:
     axes.set_xscale("log")
     axes.set_xlim(LEAST / 1.25, HIGHEST * 1.25)
     axes.set_ylim(sum(map(_height, blocks)), 0.0)
@@ -213,10 +189,8 @@ def _figure(claim: ClaimResults, rows: Sequence[Verdict], timed: bool) -> Figure
         return None
     named = [label for row, cells in measured for label in (*(c.entry.method for c in cells), *claim.part(row).pair)]
     styles = styles_of(claim.paper, list(dict.fromkeys(named)))
-    panels = []
-    for part in dict.fromkeys(row.part for row, _ in measured):
-        own = [(row, cells) for row, cells in measured if row.part == part]
-        panels += _part_panels(claim, own, styles, timed)
+    parts = grouped(measured, lambda one: one[0].part).values()
+    panels = [panel for own in parts for panel in _part_panels(claim, own, styles, timed)]
     told = f"{claim.id}: {symbols(claim.claim.title)}"
     if timed and (where := next((t.machine for job in claim.jobs if (t := claim.timing(job))), None)):
         told += f"; fastest run of one replicate on {where.processor}, {where.backend}"
@@ -228,19 +202,14 @@ def _figure(claim: ClaimResults, rows: Sequence[Verdict], timed: bool) -> Figure
     return compose(panels, claim_title(claim.claim, claim.rows), told, more=key)
 
 
-def _part_panels(
-    claim: ClaimResults,
-    measured: Sequence[tuple[Verdict, list[MeasuredCell]]],
-    styles: Mapping[str, MethodStyle],
-    timed: bool,
-) -> list[Panel]:
+def _part_panels(claim: ClaimResults, measured: Measured, styles: Styles, timed: bool) -> list[Panel]:
     """Draw a part: a panel for each value and noise."""
     drawn = []
     for value in sorted({cell.value for _, cells in measured for cell in cells}):
         for row, cells in measured:
             here = [cell for cell in cells if cell.value == value]
             clock = _timings(claim, row) if timed else None
-            drawn.append((row, here, {cell.entry.method: _curve(cell, styles, clock) for cell in here}))
+            drawn.append((row, here, {c.entry.method: _curve(c, styles[c.entry.method], clock) for c in here}))
     curves = [curve for *_, own in drawn for curve in own.values()]
     tall = (v for curve in curves for v in (*curve[1], *curve[2, -1:], *curve[3, -1:]) if v > 0)  # all medians, and
     limits = [float(v) for curve in curves for v in curve[0]], [*map(float, tall)]  # the ends of all bands
@@ -251,15 +220,15 @@ def _timings(claim: ClaimResults, row: Verdict) -> dict[int, np.ndarray]:
     """Per cell, the curve (gradient evaluations, seconds) of the timing job, shape ``(points, 2)``."""
     job = claim.job(row.part, row.calibration)
     found = None if job is None else claim.timing(job)
-    return {
-        cell.cell: np.array([cell.evaluations, cell.seconds], dtype=float).T
-        for cell in (found.cells if found else ())
-        if len(cell.seconds)
-    }
+    cells = [cell for cell in (found.cells if found else ()) if len(cell.seconds)]
+    return {cell.cell: np.array([cell.evaluations, cell.seconds], dtype=float).T for cell in cells}
 
 
-def _curve(cell: MeasuredCell, styles: Mapping[str, MethodStyle], seconds: Mapping[int, np.ndarray] | None) -> Any:
-    """Make the curve of a cell; of a method whose iterates carry no noise before the end, the end alone."""
+def _curve(cell: MeasuredCell, look: MethodStyle, seconds: Mapping[int, np.ndarray] | None) -> Any:
+    """Make the curve of a cell: x, median, lowest and highest risk, shape ``(4, points)``.
+
+    Of a method whose iterates carry no noise before the end it is the end alone.
+    """
     risks = cell.curve_risks.reshape(len(cell.curve_risks), -1)
     x = cell.curve_evaluations.reshape(len(risks), -1).mean(axis=1)
     if seconds is not None:
@@ -269,8 +238,8 @@ def _curve(cell: MeasuredCell, styles: Mapping[str, MethodStyle], seconds: Mappi
         x = np.interp(x, clock[:, 0], clock[:, 1], left=0.0)
     else:
         x = x / float(cell.entry.n)
-    start = -1 if styles[cell.entry.method].end_only else 0
-    curve = np.array([x, np.median(risks, axis=1), risks.min(axis=1), risks.max(axis=1)])[:, start:]
+    curve = np.array([x, np.median(risks, axis=1), risks.min(axis=1), risks.max(axis=1)])
+    curve = curve[:, -1:] if look.end_only else curve
     curve = curve[:, curve[0] > 0]
     if curve.shape[1] <= MOST_POINTS:
         return curve
@@ -282,8 +251,8 @@ def _panel(
     claim: ClaimResults,
     row: Verdict,
     cells: Sequence[MeasuredCell],
-    curves: Curves,
-    styles: Mapping[str, MethodStyle],
+    curves: Mapping[str, np.ndarray],
+    styles: Styles,
     limits: tuple[list[float], list[float]],
     timed: bool,
 ) -> Panel:
@@ -296,15 +265,13 @@ def _panel(
             if curve.size:
                 look = styles[label]
                 _draw_curve(axes, look, label in part.pair, curve)
-                first, *rest = textwrap.wrap(names[label].replace("T = ", "T\u00a0=\u00a0"), CURVE_CHARACTERS)
+                first, *rest = textwrap.wrap(names[label].replace("T = ", "T\u00a0=\u00a0"), 19)
                 more = tuple((line, look.colour) for line in rest)
                 ends.append(EndLabel(float(curve[1, -1]), first, look.colour, more, float(curve[0, -1])))
         log_y(axes, limits[1], "excess risk F − F*")
         axes.set_xscale("log")
         axes.set_xlim(min(limits[0]) / 1.2, max(limits[0]) * 1.3)
-        axes.xaxis.set_major_locator(LogLocator(numticks=8))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: decade_text(value)))
-        axes.xaxis.set_minor_locator(NullLocator())
+        decades(axes.xaxis)
         axes.set_xlabel("running time of the algorithm (s)" if timed else "gradient evaluations / n")
         label_ends(axes, ends)
 
@@ -315,10 +282,10 @@ def _panel(
     line = (beside_text([row]), f"{SYMBOLS[tone(row)]} {symbols(row.said)}", row.part)
     told = "; ".join(filter(None, (*line, part.problem, shown)))
     title = f"{where}: {_said(row, part.pair, names, styles)}".replace("T = ", "T\u00a0=\u00a0")
-    return Panel(title, draw, told, right=RIGHT)
+    return Panel(title, draw, told, right=1.2)  # names of methods are long
 
 
-def _said(row: Verdict, pair: Sequence[str], names: Mapping[str, str], styles: Mapping[str, MethodStyle]) -> str:
+def _said(row: Verdict, pair: Sequence[str], names: Mapping[str, str], styles: Styles) -> str:
     """Say which of the pair ends lower: ``DP-SVRG ends below DP-GD, T = 1500``."""
     if len(pair) != 2:
         return symbols(row.said)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from operator import methodcaller
 from typing import Any
 
 from dpsco_bench.analysis.rounding import digits_beside, outward
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.privacy.ledger import OF, OUTPUT, SEQUENCE, SEVERITY, SIGNS, STATUS_WORDS
+from dpsco_bench.privacy.ledger import OF, OUTPUT, SEVERITY, SIGNS, STATUS_WORDS
 from dpsco_bench.report.inputs import Charged, Inputs, grouped
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, span
 from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, leads_to
@@ -28,20 +28,17 @@ class LedgerRow:
         return self.cells[0]
 
     @property
-    def options(self) -> str:
-        return noise_options(self.first.cell)
-
-    @property
     def variant(self) -> str:
-        return ", ".join(filter(None, (self.first.calibrated.variant, self.options)))
+        return ", ".join(filter(None, (self.first.calibrated.variant, noise_options(self.first.cell))))
 
-    @property
-    def reals(self) -> list[float]:
-        return [real for cell in self.cells if not math.isnan(real := cell.noise.epsilon_real)]
+    def known(self, name: str) -> list[float]:
+        """List an epsilon of `Noise` over the cells that have it."""
+        values = (getattr(cell.noise, f"epsilon_{name}") for cell in self.cells)
+        return [value for value in values if is_number(value)]
 
-    @property
-    def laws(self) -> list[float]:
-        return [cell.noise.epsilon_law for cell in self.cells if cell.noise.epsilon_law is not None]
+    def end(self, name: str, pick: Callable[..., float | None]) -> float | None:
+        """Pick the least or the largest of an epsilon; None where it is not known."""
+        return pick(self.known(name), default=None)
 
     @property
     def kind(self) -> str:
@@ -50,14 +47,10 @@ class LedgerRow:
         return words + self.first.noise.elsewhere if kind else NOTHING
 
     @property
-    def real(self) -> str:
-        return _bounds(self.reals, self.first.noise.epsilon_real_kind, self.first.claimed)
-
-    @property
-    def sequences(self) -> list[float]:
+    def of_all_answers(self) -> str:
         """Epsilons of all answers, where that of the output alone is known too."""
-        values = [cell.noise.epsilon_sequence for cell in self.cells if cell.noise.epsilon_of == OUTPUT]
-        return [value for value in values if value is not None]
+        both = self.first.noise.epsilon_of == OUTPUT and self.known("sequence")
+        return self.bounds("sequence") if both else ""
 
     @property
     def rank(self) -> tuple[int, float]:
@@ -65,16 +58,13 @@ class LedgerRow:
         severity, excess = max(cell.noise.severity for cell in self.cells)
         return -severity, -excess
 
-    @property
-    def doubts(self) -> str:
-        return "; ".join(dict.fromkeys(cell.doubt for cell in self.cells if cell.doubt))
-
-
-def _bounds(values: Sequence[float], kind: str, claimed: float) -> str:
-    """Tell epsilons with their sign, rounded outward, with digits enough to compare with their claim."""
-    digits = max((digits_beside(value, kind, claimed) for value in values), default=3)
-    shown = span((outward(value, kind, digits) for value in values), partial(number, digits=digits), kind == "lower")
-    return shown if shown == NOTHING else symbols(f"{SIGNS[kind]} {shown}")
+    def bounds(self, name: str) -> str:
+        """Tell epsilons with their sign, rounded outward, with digits enough to compare with their claim."""
+        values, kind = self.known(name), getattr(self.first.noise, f"epsilon_{name}_kind")
+        digits = max((digits_beside(value, kind, self.first.claimed) for value in values), default=3)
+        ends = (outward(value, kind, digits) for value in values)
+        shown = span(ends, partial(number, digits=digits), kind == "lower")
+        return shown if shown == NOTHING else symbols(f"{SIGNS[kind]} {shown}")
 
 
 def ledger_rows(inputs: Inputs) -> list[LedgerRow]:
@@ -107,21 +97,18 @@ NOT_TOLD = ("constants", "norm_kappa", "p", "signal", "unit")
 
 def charged_on(cells: Iterable[Charged]) -> str:
     """Tell the problems that cells were charged on, with p of their norms and the options that were given, in words."""
-    found = grouped(cells, lambda cell: str(cell.cell.problem))
-    return "; ".join(_problem_text(name, found[name]) for name in sorted(found))
-
-
-def _problem_text(name: str, cells: Sequence[Charged]) -> str:
-    given: dict[str, set[Any]] = {}
-    for cell in cells:
-        options = dict(cell.cell.problem_options)
-        told = {key: value for key, value in options.items() if key not in NOT_TOLD}
-        declared = {f"declared {key}": value for key, value in (options.get("constants") or {}).items()}
-        for key, value in {**told, **declared}.items():
-            given.setdefault(key, set()).add(value)
-    norms = {cell.calibrated.constants.norm for cell in cells}
-    texts = [f"{key.replace('_', ' ')} {_values_text(values)}" for key, values in sorted(given.items())]
-    return ", ".join([name, *([f"p\u00a0=\u00a0{_values_text(norms)}"] if norms else []), *texts])
+    told = []
+    for name, own in sorted(grouped(cells, lambda cell: str(cell.cell.problem)).items()):
+        given: dict[str, set[Any]] = {}
+        for options in (cell.cell.problem_options for cell in own):
+            declared = {f"declared {key}": value for key, value in (options.get("constants") or {}).items()}
+            for key, value in {**options, **declared}.items():
+                if key not in NOT_TOLD:
+                    given.setdefault(key, set()).add(value)
+        norms = _values_text({cell.calibrated.constants.norm for cell in own})
+        texts = [f"{key.replace('_', ' ')} {_values_text(values)}" for key, values in sorted(given.items())]
+        told.append(", ".join([name, f"p\u00a0=\u00a0{norms}", *texts]))
+    return "; ".join(told)
 
 
 def _values_text(values: Iterable[Any]) -> str:
@@ -158,18 +145,13 @@ LAW_MEANING = (  # text above a table with that column
     "whatever the data. It is an upper bound. The real ε is of the run; computed for this instance, it can be smaller."
 )
 _sizes = partial(span, show=count)
-_ENDS = (("min", min), ("max", max))
-
-
-def _end(name: str, least: Callable[..., float | None], row: LedgerRow) -> float | None:
-    """Find the least or largest epsilon of the output or of the sequence, None where it is not known."""
-    values = [getattr(cell.noise, f"epsilon_{name}") for cell in row.cells]
-    return least((value for value in values if value is not None), default=None)
 
 
 COLUMNS: Columns = {
     "Algorithm": Column("first.cell.algorithm", kind="code", link=leads_to("first.cell.algorithm", kind="method")),
-    "Variant, options": Column("variant", raw={"variant": "first.calibrated.variant", "options": "options"}),
+    "Variant, options": Column(
+        "variant", raw={"variant": "first.calibrated.variant", "options": lambda row: noise_options(row.first.cell)}
+    ),
     "Calibration": Column("first.calibration"),
     "Charged on": Column(lambda row: charged_on(row.cells), raw="charged_on"),
     "n": Number(lambda row: sorted({cell.cell.n for cell in row.cells}), _sizes, "n"),
@@ -177,30 +159,28 @@ COLUMNS: Columns = {
     "δ": Number("first.cell.delta", number),
     "ε claimed": Number("first.cell.epsilon", plain, "epsilon_claimed"),
     "ε real": Number(
-        "real",
+        methodcaller("bounds", "real"),
         raw={
-            "epsilon_real_min": lambda row: min(row.reals, default=None),
-            "epsilon_real_max": lambda row: max(row.reals, default=None),
+            "epsilon_real_min": methodcaller("end", "real", min),
+            "epsilon_real_max": methodcaller("end", "real", max),
         },
     ),
     "It is": Column("first.noise.epsilon_of", lambda of: OF[of], "epsilon_of"),
     "ε of all answers": Number(
-        lambda row: (
-            _bounds(row.sequences, row.first.noise.epsilon_sequence_kind, row.first.claimed) if row.sequences else ""
-        ),
+        "of_all_answers",
         raw={
-            **{
-                f"epsilon_{name}_{end}": partial(_end, name, least)
-                for name in (OUTPUT, SEQUENCE)
-                for end, least in _ENDS
-            },
-            **{f"epsilon_{name}_kind": f"first.noise.epsilon_{name}_kind" for name in (OUTPUT, SEQUENCE)},
+            "epsilon_output_min": methodcaller("end", "output", min),
+            "epsilon_output_max": methodcaller("end", "output", max),
+            "epsilon_sequence_min": methodcaller("end", "sequence", min),
+            "epsilon_sequence_max": methodcaller("end", "sequence", max),
+            "epsilon_output_kind": "first.noise.epsilon_output_kind",
+            "epsilon_sequence_kind": "first.noise.epsilon_sequence_kind",
         },
     ),
     LAW_TITLE: Number(
-        "laws",
+        methodcaller("known", "law"),
         lambda laws: f"≤ {span(outward(law, 'upper') for law in laws)}" if laws else "",
-        {"epsilon_law_max": lambda row: max(row.laws, default=None)},
+        {"epsilon_law_max": methodcaller("end", "law", max)},
     ),
     "Kind": Column("kind", raw={"epsilon_real_kind": "first.noise.epsilon_real_kind"}),
     "Status": Column(
@@ -210,7 +190,9 @@ COLUMNS: Columns = {
         kind="verdict",
         tone=lambda row: STATUS_TONES[row.first.noise.status],
     ),
-    "Why not shown": Column("doubts", raw="why_not_shown"),
+    "Why not shown": Column(
+        lambda row: "; ".join(dict.fromkeys(filter(None, (cell.doubt for cell in row.cells)))), raw="why_not_shown"
+    ),
     "δ ≥ 1/n": Column(
         lambda row: any(cell.noise.delta_large for cell in row.cells),
         lambda large: "yes" if large else "",

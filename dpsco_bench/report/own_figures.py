@@ -13,10 +13,9 @@ from matplotlib.figure import Figure
 
 from dpsco_bench.errors import InputError, failing_as
 from dpsco_bench.registry import Registry
-from dpsco_bench.report.drawing import Panel, compose, save, style, words_panel
+from dpsco_bench.report.drawing import Panel, compose, save, style
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 
-UNMEASURED = "Nothing of it is measured in this profile"
 Draw = Callable[[Inputs], Sequence[Panel]]
 DrawClaim = Callable[[ClaimResults], Sequence[Panel]]
 Say = Callable[[Inputs], str]
@@ -36,7 +35,8 @@ class PaperFigure:
         """Compose the panels under what they say; without panels the words that nothing was measured."""
         panels = self.draw(inputs)
         if not panels:
-            return compose([words_panel(UNMEASURED, self.name)], self.title, self.caption)
+            unmeasured = Panel("Nothing of it is measured in this profile", line=self.name)
+            return compose([unmeasured], self.title, self.caption)
         return compose(panels, self.says(inputs), self.caption)
 
     def says(self, inputs: Inputs) -> str:
@@ -71,12 +71,6 @@ def claim_panels(*claims: str) -> Callable[[DrawClaim], DrawClaim]:
     return register
 
 
-def extra_panels(results: ClaimResults) -> list[Panel]:
-    """Draw panels of a claim beside those of its parts; most claims have none."""
-    draw = PANELS.find(results.id)
-    return list(draw(results)) if draw else []
-
-
 def figure_names(claims: Iterable[str]) -> list[str]:
     return [name for paper in dict.fromkeys(claim.split(".", 1)[0] for claim in claims) for name in FIGURES.of(paper)]
 
@@ -106,8 +100,9 @@ class MethodStyle:
 
 
 METHOD_STYLES: Registry[MethodStyle] = Registry("style of method", "figures")
-COLOURS = ("#E69F00", "#000000", "#F0E442")
-DASHES: tuple[Dash, ...] = ("-", "--", ":")  # looks of the labels without a style, in turn
+DASHES: tuple[Dash, ...] = ("-", "--", ":")
+PLAIN = [(colour, dash) for dash in DASHES for colour in ("#E69F00", "#000000", "#F0E442")]
+"""Looks of the labels without a style, in turn."""
 
 
 def method_styles(module: str, paper: str, styles: Mapping[str, MethodStyle]) -> None:
@@ -121,7 +116,6 @@ def method_styles(module: str, paper: str, styles: Mapping[str, MethodStyle]) ->
 
 def styles_of(paper: str, labels: Sequence[str]) -> dict[str, MethodStyle]:
     """Find the style of each label in claims of a paper, those without one by their place among their like."""
+    looks = itertools.cycle(PLAIN)
     known = {label: METHOD_STYLES.find(f"{paper}.{label}") for label in labels}
-    looks = itertools.cycle(itertools.product(DASHES, COLOURS))
-    plain = {label: MethodStyle(label.replace("_", " "), *next(looks)[::-1]) for label in labels if not known[label]}
-    return {label: style or plain[label] for label, style in known.items()}
+    return {label: style or MethodStyle(label.replace("_", " "), *next(looks)) for label, style in known.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from dpsco_bench.claims.model import GRID, RISK, Part
 from dpsco_bench.execution.job_results import risk_kind_of
 from dpsco_bench.privacy.ledger import SIGNS
 from dpsco_bench.report.axes import EndLabel, at_foot, beyond_log, label_ends, log_x, log_y, tick_text, value_axis
-from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, MARKERS, TEXT_COLOURS, TONE_COLOURS, Panel, words_panel
+from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, MARKERS, TEXT_COLOURS, TONE_COLOURS, Panel
 from dpsco_bench.report.inputs import Charged, ClaimResults
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, slope, span
 from dpsco_bench.report.verdicts import NOISE, Group, measured_parts, panel_message, quantity, reason
@@ -34,11 +35,11 @@ KIND_MARKERS = {"exact": "o", "lower": "^", "upper": "v"}  # of an accountant's 
 NOISE_OFF_DECADES = 1.5  # noise-off points farther below the measured ones than this are arrows at the lower edge
 LOWEST_END = 0.1
 """An interval that reaches below this part of the lowest mean leaves the axes at the foot; so does a bound's line."""
-GRID_MARKER, ROOM = 2.0, 0.06  # points of a marker in a panel of a grid; part of its axis that stays free above
+ROOM = 0.06  # part of the axis of a grid that stays free above
 WHISKER = 2.0  # standard errors that the rules of these kinds add to a mean
 MOST_RANGES = 3  # groups beside each other of which there is room for the range of their values
 DASHED: dict[str, Any] = {"color": FAINT, "linewidth": 0.8, "linestyle": (0, (4, 2))}
-_OFFSET, CROWDED = 0.26, 16
+OFFSET, CROWDED = 0.26, 16
 """Distance of two calibrations at a cell, and the number of cells from which markers are smaller."""
 
 
@@ -67,7 +68,7 @@ def worded_panel(claim: ClaimResults, rows: Sequence[Verdict]) -> Panel:
     """Tell verdicts in words, for what has nothing to draw; where something is judged, with what was measured."""
     told = dict.fromkeys(reason(row).partition(";")[0] for row in rows if row.judged)
     said = [*(text for text in told if text != NOTHING), small_line(claim, rows)]
-    return words_panel(panel_message(claim, rows), "; ".join(said))
+    return Panel(panel_message(claim, rows), line="; ".join(said))
 
 
 def mark(row: Verdict) -> list[tuple[str, str]]:
@@ -122,8 +123,8 @@ def slope_panel(claim: ClaimResults, rows: Sequence[Verdict]) -> Panel:
     drawn = {
         "mean": not first.rules.counts and any((points.mean > 0).any() for _, points in shown),
         "hollow": any((points.mean[~_fitted(row, points)] > 0).any() for row, points in shown),
-        "fit": any(_draws_fit(row, points) for row, points in shown),
-        "bound": any(_draws_bound(row, points) for row, points in shown),
+        "fit": any(_draws_fit(*one) for one in shown),
+        "bound": any(_draws_bound(*one) for one in shown),
         "foot": any(beyond_log(points.mean).any() for _, points in shown),
         "off": bool(_noise_off(claim, shown)),
     }
@@ -173,7 +174,7 @@ def _draws_bound(row: Verdict, points: Series) -> bool:
 
 
 def _bound_line(row: Verdict) -> np.ndarray:
-    return bound_constant(row) * np.array([b if is_number(b) else math.nan for b in row.bound], dtype=float)
+    return bound_constant(row) * np.array(row.bound, dtype=float)
 
 
 def _look(row: Verdict) -> dict[str, Any]:
@@ -188,10 +189,8 @@ def _end_label(row: Verdict, y: float, told: str = "", more: Sequence[tuple[str,
 
 def _draw_methods(axes: Axes, claim: ClaimResults, shown: Drawn) -> None:
     """Draw means of a part with several methods, which no curve joins: a line for each."""
-    names = [
-        f"{cell.entry.method.replace('_', ' ')}, {symbols(cell.entry.parameter)} = {plain(cell.value)}"
-        for cell in _cells(claim, shown[0][0])
-    ]
+    cells = [(cell.entry, plain(cell.value)) for cell in _cells(claim, shown[0][0])]
+    names = [f"{cell.method.replace('_', ' ')}, {symbols(cell.parameter)} = {value}" for cell, value in cells]
     for row, points in shown:
         errors = np.nan_to_num(np.array([points.mean - points.low, points.high - points.mean]))
         axes.errorbar(points.mean, np.arange(float(len(points.mean))), xerr=errors, elinewidth=0.8, **_look(row))
@@ -230,7 +229,13 @@ def _draw_sweep(axes: Axes, claim: ClaimResults, shown: Drawn) -> None:
     log_y(axes, [*seen, *near, *(y for _, y in start if y < 30 * seen.max())], label)
     places = np.concatenate([points.x for _, points in shown])
     value_axis(axes, places, parameter_label(first.parameter, claim.paper))
-    ends += _draw_noise_off(axes, off)
+    if off:
+        (low, high), last = axes.get_ylim(), off[-1][1]
+        inside = [one for one in off if low <= one[1] <= high]
+        if inside:
+            axes.plot(*zip(*inside, strict=True), "o", color=GREY, markersize=3, zorder=1)
+        at_foot(axes, [a for a, b in off if b < low], GREY, markerfacecolor=GREY, markersize=3, zorder=2)
+        ends.append(EndLabel(max(last, low), "noise off" if last >= low else "noise off ↓", FAINT))
     if start and min(y for _, y in start) <= axes.get_ylim()[1]:
         axes.plot(*zip(*start, strict=True), color=FAINT, linestyle=":", linewidth=0.9, zorder=1)
         ends.append(EndLabel(start[-1][1], "at start", FAINT))
@@ -306,30 +311,9 @@ def _starts(claim: ClaimResults, shown: Drawn) -> list[tuple[float, float]]:
     part = claim.part(shown[0][0])
     if part.rules.counts or part.quantity != RISK:
         return []
-    starts = [
-        [(_place(part, cell), cell.start_risk) for cell in _cells(claim, row) if math.isfinite(cell.start_risk)]
-        for row, _ in shown
-    ]
+    found = ([cell for cell in _cells(claim, row) if math.isfinite(cell.start_risk)] for row, _ in shown)
+    starts = [[(_place(part, cell), cell.start_risk) for cell in cells] for cells in found]
     return starts[0] if all(one == starts[0] for one in starts) else []
-
-
-def _draw_noise_off(axes: Axes, off: Sequence[tuple[float, float]]) -> list[EndLabel]:
-    if not off:
-        return []
-    (low, high), last = axes.get_ylim(), off[-1][1]
-    inside = [(a, b) for a, b in off if low <= b <= high]
-    if inside:
-        axes.plot(*zip(*inside, strict=True), "o", color=GREY, markersize=3, zorder=1)
-    at_foot(axes, [a for a, b in off if b < low], GREY, markerfacecolor=GREY, markersize=3, zorder=2)
-    return [EndLabel(max(last, low), "noise off" if last >= low else "noise off ↓", FAINT)]
-
-
-class RatioWords(NamedTuple):
-    """Words of a kind for its ratio, what that is held against and the worst one."""
-
-    ratio: str
-    reference: str
-    worst: str
 
 
 def ratio_panel(
@@ -340,7 +324,7 @@ def ratio_panel(
     Of all cells of a grid they stand over the bound in each, on a linear axis of ratios, to hold them all. A kind gives
     its words for the ratio, for what it is held against (by default its number) and for the worst one.
     """
-    words = RatioWords(ratio, reference, worst)
+    words = (ratio, reference, worst)
     of_a_grid = rows[0].parameter == GRID
     shown = [row for row in rows if len(found := _ratios(row)[0]) and (not of_a_grid or np.isfinite(found).any())]
     if not shown or (of_a_grid and not any(row.judged for row in rows)):
@@ -354,32 +338,31 @@ def ratio_panel(
     return Panel(title, lambda axes: _draw_ratios(axes, claim, shown, words), line, symbols=keys)
 
 
-def _draw_grid(axes: Axes, claim: ClaimResults, shown: Sequence[Verdict], words: RatioWords) -> None:
+def _draw_grid(axes: Axes, claim: ClaimResults, shown: Sequence[Verdict], words: tuple[str, str, str]) -> None:
     reference, ends = list(claim.part(shown[0]).band) or [1.0], []
     held = [0.0, *reference]
     for row in shown:
         ratios, whiskers = _ratios(row)
         bound = np.array(row.bound, dtype=float)
         good = np.isfinite(ratios) & (bound > 0)
-        look = {**_look(row), "elinewidth": 0.6, "markersize": GRID_MARKER}
-        axes.errorbar(bound[good], ratios[good], whiskers[good], **look)
+        axes.errorbar(bound[good], ratios[good], whiskers[good], elinewidth=0.6, markersize=2.0, **_look(row))
         held += [*(ratios + whiskers)[good], *(ratios - whiskers)[good]]
-        ends.append(_ratio_label(row, words, len(ratios) - int(good.sum())))
+        ends.append(_ratio_label(row, words[2], len(ratios) - int(good.sum())))
     axes.set_ylim(min(held) - ROOM * (min(held) < 0), max(held) * (1 + ROOM))
-    axes.set_ylabel(words.ratio)
+    axes.set_ylabel(words[0])
     log_x(axes)
     axes.set_xlabel("value of the bound in a cell")
-    ends += [EndLabel(end, words.reference or number(end), FAINT) for end in reference]
     for end in reference:
         axes.axhline(end, **DASHED)
+        ends.append(EndLabel(end, words[1] or number(end), FAINT))
     label_ends(axes, ends)
 
 
-def _ratio_label(row: Verdict, words: RatioWords, absent: int) -> EndLabel:
+def _ratio_label(row: Verdict, worst: str, absent: int) -> EndLabel:
     """Label the last point: whose noise, the worst ratio, the cells that have none, the verdict."""
     ratios = _ratios(row)[0]
     good = ratios[np.isfinite(ratios) & (ratios > 0)]
-    more = [f"{words.worst} {number(row.worst_ratio)}"] * is_number(row.worst_ratio)
+    more = [f"{worst} {number(row.worst_ratio)}"] * is_number(row.worst_ratio)
     more += [f"{absent} without ratio"] * bool(absent)
     lines = [(text, TEXT_COLOURS[row.calibration]) for text in more]
     return _end_label(row, float(good[-1]) if len(good) else 0.0, more=lines)
@@ -398,41 +381,36 @@ def _below(row: Verdict) -> np.ndarray:
     return (np.array(row.mean, dtype=float) <= 0) | beyond_log(np.append(_ratios(row)[0], 1.0))[:-1]
 
 
-def _draw_ratios(axes: Axes, claim: ClaimResults, shown: Sequence[Verdict], words: RatioWords) -> None:
+def _draw_ratios(axes: Axes, claim: ClaimResults, shown: Sequence[Verdict], words: tuple[str, str, str]) -> None:
     groups, values = _groups(claim, shown)
     reference = [float(end) for end in claim.part(shown[0]).band if end > 0] or [1.0]
     everything, stands = list(reference), []
     for number_, row in enumerate(shown):
         places, offset = _ratio_places(claim, row, groups), number_ - (len(shown) - 1) / 2
         wide = float(places.max() / places.min()) if len(places) and places.min() > 0 else 0.0
-        apart = places + _OFFSET * offset if groups else places * (max(wide, 2.0) ** 0.025 if wide else 1.0) ** offset
-        everything += _ratio_points(axes, row, apart)
+        apart = places + OFFSET * offset if groups else places * (max(wide, 2.0) ** 0.025 if wide else 1.0) ** offset
+        (ratios, whiskers), foot = _ratios(row), _below(row)
+        positive = np.isfinite(ratios) & ~foot
+        y, bars = ratios[positive], whiskers[positive]
+        at_foot(axes, apart[foot], COLOURS[row.calibration])
+        small = 2.4 if len(apart) > CROWDED else 3.6
+        axes.errorbar(apart[positive], y, bars, elinewidth=0.8, markersize=small, **_look(row))
+        everything += [*(y + bars), *y, *(y - bars)]
         stands += apart.tolist()
-    log_y(axes, everything, words.ratio.replace("excess risk", quantity(claim, shown[0])), room=0.1)
+    log_y(axes, everything, words[0].replace("excess risk", quantity(claim, shown[0])), room=0.1)
     if groups:
         _group_axis(axes, groups, values)
     else:
         values = [value for row in shown for value in row.values]
         value_axis(axes, values, parameter_label(shown[0].parameter, claim.paper), stands)
-    ends = [_ratio_label(row, words, int((~np.isfinite(_ratios(row)[0]) & ~_below(row)).sum())) for row in shown]
+    ends = [_ratio_label(row, words[2], int((~np.isfinite(_ratios(row)[0]) & ~_below(row)).sum())) for row in shown]
     if len(reference) == 1:
         axes.axhline(reference[0], **DASHED)
-        ends.append(EndLabel(reference[0], words.reference or number(reference[0]), FAINT))
+        ends.append(EndLabel(reference[0], words[1] or number(reference[0]), FAINT))
     else:
         axes.axhspan(reference[0], reference[1], color="#009E73", alpha=0.13, linewidth=0, zorder=0)
         ends += [EndLabel(end, number(end), FAINT) for end in reference]
     label_ends(axes, ends)
-
-
-def _ratio_points(axes: Axes, row: Verdict, places: np.ndarray) -> list[float]:
-    ratios, whiskers = _ratios(row)
-    look, foot = _look(row), _below(row)
-    positive = np.isfinite(ratios) & ~foot
-    ratios, bars = ratios[positive], whiskers[positive]
-    at_foot(axes, places[foot], look["color"])
-    small = 2.4 if len(places) > CROWDED else 3.6
-    axes.errorbar(places[positive], ratios, bars, elinewidth=0.8, markersize=small, **look)
-    return [*(ratios + bars), *ratios, *(ratios - bars)]
 
 
 def _groups(claim: ClaimResults, shown: Sequence[Verdict]) -> tuple[list[Group], list[float]]:
@@ -461,19 +439,18 @@ def _ratio_places(claim: ClaimResults, row: Verdict, groups: Sequence[Group]) ->
 def _group_axis(axes: Axes, groups: Sequence[Group], values: Sequence[float]) -> None:
     """Set a tick per cell; under each group the range of its values, and its parameter, once for neighbours alike."""
     ticks: list[float] = []
-    place = taken = 0
-    under = axes.get_xaxis_transform()
+    place = start = 0
+    look: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "ha": "center", "va": "center"}
     for _, _, size in groups:
-        block = values[taken : taken + size]
-        ticks += [place + i for i in range(size)]
+        block = values[len(ticks) : len(ticks) + size]
+        ticks += range(place, place + size)
         if len(groups) <= MOST_RANGES:
             ends = " … ".join(dict.fromkeys(map(tick_text, (block[0], block[-1]))))
-            axes.text(place + (size - 1) / 2, -0.14, ends, transform=under, ha="center", va="center", size=5.5)
-        place, taken = place + size + 1, taken + size
-    start = 0
+            axes.text(place + (size - 1) / 2, -0.14, ends, size=5.5, **look)
+        place += size + 1
     for name, alike in groupby(groups, key=lambda group: group.parameter):
         room = sum(group.cells + 1 for group in alike)
-        axes.text(start + room / 2 - 1, -0.07, symbols(name), transform=under, ha="center", va="center", size=7)
+        axes.text(start + room / 2 - 1, -0.07, symbols(name), size=7, **look)
         start += room
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_major_formatter(NullFormatter())
@@ -487,8 +464,8 @@ def epsilon_panel(claim: ClaimResults, rows: Sequence[Verdict]) -> Panel:
     if not shown:
         return worded_panel(claim, rows)
     kinds = {cell.kind for _, cells in shown for cell in cells if math.isfinite(cell.real)}
-    said, line, keys = panel_message(claim, rows), small_line(claim, rows), tuple(sorted(kinds))
-    return Panel(said, lambda axes: _draw_epsilons(axes, shown, claim.paper), line, symbols=keys)
+    draw = partial(_draw_epsilons, shown=shown, paper=claim.paper)
+    return Panel(panel_message(claim, rows), draw, small_line(claim, rows), symbols=tuple(sorted(kinds)))
 
 
 def _draw_epsilons(axes: Axes, shown: Sequence[tuple[Verdict, list[Charged]]], paper: str) -> None:
@@ -497,30 +474,22 @@ def _draw_epsilons(axes: Axes, shown: Sequence[tuple[Verdict, list[Charged]]], p
     claims = sorted({(float(cell.cell.value), cell.claimed) for cell in cells})
     log_y(axes, [*finite, *(cell.claimed for cell in cells)], "real ε at the claimed δ", room=0.12)
     value_axis(axes, [x for x, _ in claims], parameter_label(cells[0].cell.parameter, paper))
-    axes.plot(*zip(*claims, strict=True), color=FAINT, linestyle=(0, (4, 2)), linewidth=0.9, zorder=1)
+    axes.plot(*zip(*claims, strict=True), **{**DASHED, "linewidth": 0.9}, zorder=1)
     ends = [_draw_reals(axes, row, own) for row, own in shown]
     label_ends(axes, [EndLabel(claims[-1][1], "claimed", FAINT), *ends])
 
 
 def _draw_reals(axes: Axes, row: Verdict, cells: Sequence[Charged]) -> EndLabel:
-    colour = COLOURS[row.calibration]
-    finite = [c for c in cells if math.isfinite(c.real)]
+    colour, finite = COLOURS[row.calibration], [cell for cell in cells if math.isfinite(cell.real)]
     axes.plot([c.cell.value for c in finite], [c.real for c in finite], color=colour, linewidth=0.8, zorder=2)
     for cell in finite:
         axes.plot([cell.cell.value], [cell.real], KIND_MARKERS[cell.kind], color=colour, zorder=3)
-    for cell in cells:
-        if math.isinf(cell.real):
-            place = axes.get_xaxis_transform()
-            axes.text(cell.cell.value, 0.98, "∞", transform=place, color=colour, ha="center", va="top", size=8)
-    y = finite[-1].real if finite else axes.get_ylim()[1]
-    return _end_label(row, y, more=[(_reals(cells), TEXT_COLOURS[row.calibration])])
-
-
-def _reals(cells: Sequence[Charged]) -> str:
-    """Show ``≥ 12 900``: real epsilons of a sweep with their sign."""
-    known = [cell for cell in cells if not math.isnan(cell.real)]
-    if not known:
-        return "not known"
-    worst = max(known, key=lambda cell: cell.real / cell.claimed)
-    bounds = (outward(cell.real, cell.kind) for cell in cells)
-    return f"{symbols(SIGNS.get(worst.kind, '='))} {span(bounds, least=worst.kind == 'lower')}"
+    for cell in (cell for cell in cells if math.isinf(cell.real)):
+        place = axes.get_xaxis_transform()
+        axes.text(cell.cell.value, 0.98, "∞", transform=place, color=colour, ha="center", va="top", size=8)
+    y, told = finite[-1].real if finite else axes.get_ylim()[1], "not known"
+    if known := [cell for cell in cells if not math.isnan(cell.real)]:  # real epsilons with their sign: ≥ 12 900
+        kind = max(known, key=lambda cell: cell.real / cell.claimed).kind
+        bounds = (outward(cell.real, cell.kind) for cell in known)
+        told = f"{symbols(SIGNS.get(kind, '='))} {span(bounds, least=kind == 'lower')}"
+    return _end_label(row, y, more=[(told, TEXT_COLOURS[row.calibration])])

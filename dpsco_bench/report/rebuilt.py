@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import zip_longest
+from itertools import product, zip_longest
 from operator import methodcaller
 
 import numpy as np
@@ -24,7 +24,7 @@ from dpsco_bench.errors import failing_as
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.registry import Registry
-from dpsco_bench.report.inputs import ClaimResults, Inputs
+from dpsco_bench.report.inputs import ClaimResults, Inputs, grouped
 from dpsco_bench.report.numbers import NOTHING, count, exponent, is_number, number, plain, slope, span, with_error
 from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, at, leads_to
 from dpsco_bench.report.verdicts import claim_file_table, measured_parts, noise_off, slope_text
@@ -37,8 +37,6 @@ RATE_NOTE = (
 UTILITY, GRADIENTS = "utility", "gradients"
 CALIBRATIONS = ("paper", "accounted", "none")
 SPENT = "value_queries"  # the count that is a column of its own
-COUNTED = ("_queries", "_per_call")  # how names of quantities end that are counts
-DOUBTED = " (not certified)"
 UNSPLIT = "unsplit"  # ending of the names of bounds before their terms are split, which stand beside the printed ones
 Cell = tuple[float, float, float]  # value of the swept parameter, mean, standard error
 Compute = Callable[[TableText, Inputs], ReportTable]
@@ -57,10 +55,6 @@ class Sweep:
     def first(self) -> Verdict:
         return next(iter(self.rows.values()))
 
-    @property
-    def name(self) -> tuple[str, str]:
-        return self.claim.id, self.part.id
-
 
 def sweeps(claims: Iterable[ClaimResults]) -> list[Sweep]:
     found: dict[tuple[str, str], Sweep] = {}
@@ -70,17 +64,14 @@ def sweeps(claims: Iterable[ClaimResults]) -> list[Sweep]:
     return [*found.values()]
 
 
-RATES: Columns = {
-    "Claim": Column("claim.id", raw="claim", kind="code", link=leads_to("claim.id")),
-    "Part": Column("part.id", raw="part", kind="code", link=leads_to("claim.id", "part.id")),
-    "In": Column("first.parameter", symbols),
-    "Paper": Number("first.claimed_exponent", exponent),
-}
-
-
 def rates_table(inputs: Inputs, paper: str, title: str) -> ReportTable:
     found = sweeps(inputs.of_paper(paper))
-    columns = dict(RATES)
+    columns = {
+        "Claim": Column("claim.id", raw="claim", kind="code", link=leads_to("claim.id")),
+        "Part": Column("part.id", raw="part", kind="code", link=leads_to("claim.id", "part.id")),
+        "In": Column("first.parameter", symbols),
+        "Paper": Number("first.claimed_exponent", exponent),
+    }
     for calibration in judged_calibrations(found):
         name, row = noise_title(calibration), f"rows.{calibration}"
         columns[f"Bound, {name}"] = Number(
@@ -98,13 +89,12 @@ def rates_table(inputs: Inputs, paper: str, title: str) -> ReportTable:
 def verdict_column(calibration: str, sweep: str = "") -> Column:
     """Make the column of a sweep's verdicts under a calibration; the sweep stands at a path of the row."""
     verdict = f"{sweep}rows.{calibration}"
-    raw = {f"verdict_{calibration}": f"{verdict}.verdict"}
-    shown = f"{verdict}.said"
-    return Column(shown, lambda said: symbols(said or ""), raw, kind="verdict", tone=lambda row: tone(at(row, verdict)))
+    raw, look = {f"verdict_{calibration}": f"{verdict}.verdict"}, lambda row: tone(at(row, verdict))
+    return Column(f"{verdict}.said", lambda said: symbols(said or ""), raw, kind="verdict", tone=look)
 
 
 def judged_calibrations(found: Iterable[Sweep]) -> list[str]:
-    return ["paper", "accounted", *(["none"] if any("none" in sweep.rows for sweep in found) else [])]
+    return ["paper", "accounted", *["none"] * any("none" in sweep.rows for sweep in found)]
 
 
 def number_tables(claim: ClaimResults) -> list[ReportTable]:
@@ -165,9 +155,8 @@ ORDERING_NOTE = (
 def parts_table(claim: ClaimResults) -> ReportTable:
     """Tabulate how each part of a claim is measured: method, instance, grid, bound and tolerance."""
     rows = [_part(claim, part) for part in claim.parts.values()]
-    titles = ("Part", "Kind", "Method", "Instance", "Swept", "Replicates", "Bound", "Tolerance")
-    columns = {title: Column(title, raw="", numeric=title in ("Replicates", "Tolerance")) for title in titles}
-    columns["Part"] = Column("Part", raw="", kind="code")
+    columns = {title: Column(title, numeric=title in ("Replicates", "Tolerance")) for title in rows[0]}
+    columns["Part"] = Column("Part", kind="code")
     return ReportTable(f"{claim.id}.parts", f"How {claim.id} is measured", columns, rows)
 
 
@@ -175,34 +164,30 @@ def _part(claim: ClaimResults, part: Part) -> dict[str, str]:
     """Describe a part by the first of its jobs: all have the same cells but for variants; some have none."""
     job = next((job for job in claim.jobs if job.part == part.id and job.cells), None)
     tolerance = part.rules.tolerance_of(part)
-    measured = {"Method": NOTHING, "Instance": NOTHING, "Swept": NOTHING, "Replicates": NOTHING}
+    swept, methods = part.sweep.parameter.partition(".")[2] if part.sweep else "", dict[str, str]()
+    for cell in job.cells if job else ():
+        options = options_text({key: value for key, value in cell.options.items() if key != swept})
+        methods.setdefault(cell.method, f"{cell.method} ({', '.join(filter(None, (cell.variant, options)))})")
+    measured = dict.fromkeys(("Method", "Instance", "Swept", "Replicates"), NOTHING)
     if job:
         values = ", ".join(map(plain, sorted({cell.value for cell in job.cells})))
         measured = {
-            "Method": _methods(job, part.sweep.parameter.partition(".")[2] if part.sweep else ""),
+            "Method": "; ".join(methods.values()),
             "Instance": _instance(job, part),
             "Swept": f"{symbols(job.cells[0].parameter)}: {values}",
-            "Replicates": REPLICATES.get(job.evaluation) or count(job.replicates * job.data_sets),
+            "Replicates": {"plan_only": NOTHING, "closed_form": "exact"}.get(
+                job.evaluation, count(job.replicates * job.data_sets)
+            ),
         }
     if part.uses:
         measured["Method"] = f"cells of {', '.join(_named(claim, name) for name in part.uses)}"
     return {
-        **{"Part": part.id, "Kind": part.rules.title},
+        "Part": part.id,
+        "Kind": part.rules.title,
         **measured,
         "Bound": symbols(get_bound(part.bound).text) if part.bound else NOTHING,
         "Tolerance": tolerance if isinstance(tolerance, str) else plain(tolerance),
     }
-
-
-REPLICATES = {"plan_only": NOTHING, "closed_form": "exact"}  # evaluation -> what stands for the number of replicates
-
-
-def _methods(job: Job, swept: str) -> str:
-    shown: dict[str, str] = {}
-    for cell in job.cells:
-        options = options_text({key: value for key, value in cell.options.items() if key != swept})
-        shown.setdefault(cell.method, f"{cell.method} ({', '.join(filter(None, (cell.variant, options)))})")
-    return "; ".join(shown.values())
 
 
 def _named(claim: ClaimResults, name: str) -> str:
@@ -243,7 +228,7 @@ def errata_table(errata: Sequence[Erratum]) -> ReportTable:
 
 def errata_note(errata: Sequence[Erratum]) -> str:
     """Say what a reader of the ledger should know, the letters of the papers among it."""
-    papers = {e.paper: [other for other in errata if other.paper == e.paper] for e in errata}
+    papers = grouped(errata, lambda entry: entry.paper)
     letters = [symbols(errata_letters(paper, entries)) for paper, entries in papers.items()]
     return " ".join([ERRATA_NOTE, *filter(None, letters)])
 
@@ -276,8 +261,7 @@ class RebuiltRow:
     def claims(self) -> str:
         """The one of the row's entries that the sweep is about."""
         part = self.sweep.part
-        counted = part.rules.counts or part.quantity.endswith(COUNTED)
-        return GRADIENTS if counted else UTILITY
+        return GRADIENTS if part.rules.counts or part.quantity.endswith(("_queries", "_per_call")) else UTILITY
 
     @property
     def claimed(self) -> str:
@@ -307,9 +291,9 @@ class RebuiltRow:
         own = [(cell, e) for cell, e in zip_longest(cells, evidence) if cell and is_number(cell[1])]
         own = [(c, e) for c, e in own if not self.method or (e is not None and e.entry.method == self.method)]
         own = [(c, e) for c, e in own if self.value in (None, c[0])]
-        if row.parameter != "n":
-            return own[-1] if own else None
-        return min(own, key=lambda found: abs(math.log(found[0][0] / self.common_n)), default=None)
+        if row.parameter == "n":
+            return min(own, key=lambda found: abs(math.log(found[0][0] / self.common_n)), default=None)
+        return own[-1] if own else None
 
     @property
     def shown(self) -> tuple[Cell | None, MeasuredCell | None]:
@@ -361,7 +345,7 @@ class RebuiltRow:
         if not cell:
             return NOTHING
         swept = self.sweep.first.parameter
-        shown = {**({} if swept in self.point else {swept: cell[0]}), **self.point}
+        shown = self.point if swept in self.point else {swept: cell[0], **self.point}
         return ", ".join(f"{symbols(key)}\u00a0=\u00a0{plain(value)}" for key, value in shown.items())
 
     def mean_text(self, calibration: str) -> str:
@@ -370,7 +354,7 @@ class RebuiltRow:
             return ""
         if self.claims == GRADIENTS:
             return count(cell[1])
-        return with_error(cell[1], cell[2]) + DOUBTED * uncertified(self.sweep.rows[calibration])
+        return with_error(cell[1], cell[2]) + " (not certified)" * uncertified(self.sweep.rows[calibration])
 
 
 def rebuilt_tables(inputs: Inputs, paper: str) -> list[ReportTable]:
@@ -401,7 +385,11 @@ def _rebuilt(inputs: Inputs, text: TableText) -> ReportTable:
             title = f"Risk / {get_bound(text.lower_bound).text}, {noise_title(calibration)}"
             value = methodcaller("over_lower_bound", calibration)
             columns[title] = Number(value, _or_nothing, f"over_lower_bound_{calibration}")
-    columns |= _worst_columns(rows)
+    for calibration, form in product(CALIBRATIONS, ("", f"{UNSPLIT}_")):  # what has explicit bounds in the table
+        path = form + calibration
+        if any(path in row.worst for row in rows):
+            title = f"Worst risk / {form.replace('_', ' ')}bound, {noise_title(calibration)}"
+            columns[title] = Number(f"worst.{path}", _or_nothing, f"worst_ratio_{path}")
     if any(row.spent for row in rows):
         columns |= QUERIES
     return ReportTable(
@@ -472,18 +460,15 @@ def _worst_ratios(claim: ClaimResults) -> dict[str, dict[str, float]]:
     ``*_unsplit`` stand apart.
     """
     worst: dict[str, dict[str, float]] = {}
-    for row in _stated(claim):
-        if not is_number(row.worst_ratio) or uncertified(row):
-            continue
+    for row in (row for row in _stated(claim) if is_number(row.worst_ratio) and not uncertified(row)):
         jobs = {group: claim.job(group.part, row.calibration) for group in measured_parts(claim, row)}
         cells = {group.part: group.cells for group, job in jobs.items() if job and job.has_run}  # a plan has none
         ratios = ratios_to(row.mean, row.bound)
-        if sum(cells.values()) != len(ratios):
-            continue
         key = f"{UNSPLIT}_" * claim.part(row).bound.endswith(f"_{UNSPLIT}") + row.calibration
-        for part, own in zip(cells, np.split(ratios, np.cumsum(list(cells.values()))[:-1]), strict=True):
-            known = worst.setdefault(part, {})
-            known[key] = max(float(own.max()), known.get(key, -math.inf))
+        if sum(cells.values()) == len(ratios):
+            for part, own in zip(cells, np.split(ratios, np.cumsum(list(cells.values()))[:-1]), strict=True):
+                known = worst.setdefault(part, {})
+                known[key] = max(float(own.max()), known.get(key, -math.inf))
     return worst
 
 
@@ -491,17 +476,6 @@ def _stated(claim: ClaimResults) -> list[Verdict]:
     """Keep the bounds that a claim states itself: on the risk, or where it has none on its own quantity."""
     own = [row for row in claim.rows if row.rules.checks_bounds and not claim.part(row).beside]
     return [row for row in own if claim.part(row).quantity == RISK] or own
-
-
-def _worst_columns(rows: Sequence[RebuiltRow]) -> Columns:
-    """Make a column of worst ratios for each calibration that has explicit bounds in the table."""
-    columns = {}
-    for calibration, form in ((calibration, form) for calibration in CALIBRATIONS for form in ("", f"{UNSPLIT}_")):
-        if any(form + calibration in row.worst for row in rows):
-            title = f"Worst risk / {form.replace('_', ' ')}bound, {noise_title(calibration)}"
-            name = f"worst_ratio_{form}{calibration}"
-            columns[title] = Number(f"worst.{form}{calibration}", _or_nothing, name)
-    return columns
 
 
 def _or_nothing(ratio: float | None) -> str:

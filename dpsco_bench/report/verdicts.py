@@ -101,22 +101,17 @@ RANGE = "outside a range that the paper states:"
 
 def remarks(claim: ClaimResults, row: Verdict) -> str:
     """Tell the notes of a verdict, reservations first and none twice."""
-    skipped = [row.reason] if row.skipped else []
-    notes = [*skipped, *row.reservations, *row.notes, *_warnings(claim, row)]
-    text = "; ".join(dict.fromkeys(symbols(note) for note in notes if note))
-    return text[:1].upper() + text[1:] if re.match(r"[a-z]{2,}(?![a-z(])", text) else text
-
-
-def _warnings(claim: ClaimResults, row: Verdict) -> list[str]:
-    """Conditions of the theorem that runs do not meet; of those that differ in a number, the worst cell's."""
-    alike: dict[str, list[str]] = {}
+    notes = [*[row.reason] * row.skipped, *row.reservations, *row.notes]
+    alike: dict[str, list[str]] = {}  # conditions of the theorem that runs do not meet, alike but for numbers
     cells = claim.charged(row.part, row.calibration)
     for cell in sorted(cells, key=lambda cell: cell.noise.severity, reverse=True):
         for warning in cell.calibrated.warnings:
             alike.setdefault(re.sub(r"\d[\d.e+-]*", "#", warning), []).append(warning)
-    more = {kind: f", and alike in {len(found) - 1} more" * (len(found) > 1) for kind, found in alike.items()}
     said = RANGE if row.rules.judges_noise else "outside the theorem:"
-    return [found[0].replace(OUTSIDE, said) + more[kind] for kind, found in alike.items()]
+    for worst, *others in alike.values():
+        notes.append(worst.replace(OUTSIDE, said) + f", and alike in {len(others)} more" * bool(others))
+    text = "; ".join(dict.fromkeys(symbols(note) for note in notes if note))
+    return text[:1].upper() + text[1:] if re.match(r"[a-z]{2,}(?![a-z(])", text) else text
 
 
 class Group(NamedTuple):
@@ -141,10 +136,9 @@ def measured_parts(claim: ClaimResults, row: Verdict) -> list[Group]:
 def chance_text(rows: Iterable[Verdict]) -> str:
     """Count the intervals of slopes and comparisons, and how many deviations chance alone is expected to cause."""
     count = sum((row.rules.has_interval and all(map(is_number, row.ci))) + len(row.ratio_ci or {}) for row in rows)
-    expected = expected_chance_deviations(count)
     return (
         f"These verdicts rest on {count} intervals that err as often as intervals of 95 %; if every one of them were "
-        f"exact, about {expected:.1f} would miss the true value by chance alone."
+        f"exact, about {expected_chance_deviations(count):.1f} would miss the true value by chance alone."
     )
 
 
@@ -266,9 +260,8 @@ def claim_title(claim: Claim, rows: Sequence[Verdict]) -> str:
     noise = {YES: ", which is private", NO: ", which is not private", OPEN: ", whose privacy is open"}
     private = "" if claim.noise_of else noise.get(cells["noise"].word, "")
     several = re.search(r"^\w+s\b|, rows\b", where)  # Theorems 8 and 15; Table 1, rows [9][8]
-    shows = {
-        word: re.sub("^shows", "show", re.sub("^is", "are", text)) if several else text for word, text in SHOWS.items()
-    }
+    plural = {"shows": "show", "is": "are"} if several else {}
+    shows = {word: re.sub(r"^\w+", lambda verb: plural.get(verb[0], verb[0]), text) for word, text in SHOWS.items()}
     said = f"{shows[printed]} with the printed noise{private}"
     if ours != UNTESTED:
         also = f"{shows[ours]} " * (ours != printed)

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.analysis import answer as rules
-from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, WORDS, YES, Answer, AnswerCell
+from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, WORDS, YES, Answer
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import Erratum, load_errata
 from dpsco_bench.execution.cell import CalibratedCell
@@ -48,16 +48,15 @@ class PaperLine:
     name: str
 
     @property
-    def found(self) -> list[Answer]:
-        return [self.inputs.answers[claim.id] for claim in self.inputs.of_paper(self.paper)]
+    def answered(self) -> list[tuple[ClaimResults, Answer]]:
+        return [(claim, self.inputs.answers[claim.id]) for claim in self.inputs.of_paper(self.paper)]
 
     def of(self, *subjects: str) -> list[ClaimResults]:
-        claims = self.inputs.of_paper(self.paper)
-        return [claim for claim, answer in zip(claims, self.found, strict=True) if answer.subject in subjects]
+        return [claim for claim, answer in self.answered if answer.subject in subjects]
 
     def words(self, key: str) -> Counter[str]:
         """Word -> how many of its statements about risk have it as the answer to a question."""
-        return Counter(answer.cells[key].word for answer in self.found if answer.subject == "risk")
+        return Counter(answer.cells[key].word for _, answer in self.answered if answer.subject == "risk")
 
     @property
     def rows(self) -> list[ClaimResults]:
@@ -67,46 +66,39 @@ class PaperLine:
 
     def asked(self, key: str) -> Column:
         """Make the column of a question; a dot where that is not asked."""
-
-        def cell(claim: ClaimResults) -> AnswerCell | None:
-            return self.inputs.answers[claim.id].cells.get(key)
+        cells = {claim.id: answer.cells for claim, answer in self.answered}
 
         def show(claim: ClaimResults) -> str:
-            return symbols(asked.short) if (asked := cell(claim)) else "·"
+            return symbols(cells[claim.id][key].short) if key in cells[claim.id] else "·"
 
         def tone(claim: ClaimResults) -> str:
-            return TONES[asked.word] if (asked := cell(claim)) else "plain"
+            return TONES[cells[claim.id][key].word] if key in cells[claim.id] else "plain"
 
         return Column(show, raw=key, kind="verdict", tone=tone)
 
     @property
     def answers(self) -> ReportTable:
         """The three answers of each of its statements, as a row."""
-        columns: Columns = {
-            "Statement": STATEMENT,
-            **{title: self.asked(key) for key, title in rules.QUESTIONS.items()},
-        }
-        note = "Marks: " + "; ".join(f"{mark}, {meaning}" for mark, meaning in MARKS.items()) + "."
+        columns = {"Statement": STATEMENT, **{title: self.asked(key) for key, title in rules.QUESTIONS.items()}}
+        note = f"Marks: {'; '.join(f'{mark}, {meaning}' for mark, meaning in MARKS.items())}."
         return ReportTable(f"{self.paper}.answers", f"{self.name}: the answers", columns, self.rows, symbols(note))
 
     @property
     def counts(self) -> ReportTable:
-        """Its counts and laws."""
         asked = {"As stated": self.asked("printed"), "With private noise": self.asked("private")}
         columns = {"Statement": STATEMENT, **asked}
         return ReportTable(f"{self.paper}.counts", "Counts and laws", columns, self.of("count", "law"))
-
-
-def _told(words: Counter[str]) -> str:
-    return ", ".join(f"{words[word]} {word}" for word in WORDS if words[word]) or "·"
 
 
 def papers_table(lines: Sequence[PaperLine]) -> ReportTable:
     def count(key: str, word: str, line: PaperLine) -> int:
         return line.words(key)[word]
 
+    def told(words: Counter[str]) -> str:
+        return ", ".join(f"{words[word]} {word}" for word in WORDS if words[word]) or "·"
+
     def alone(*subjects: str) -> Callable[[PaperLine], str]:
-        return lambda line: _told(Counter(answer.word for answer in line.found if answer.subject in subjects))
+        return lambda line: told(Counter(answer.word for _, answer in line.answered if answer.subject in subjects))
 
     columns: dict[str, Column] = {
         "Paper": Column("name", raw={"paper": "paper"}, link=leads_to("paper", kind="paper")),
@@ -114,7 +106,7 @@ def papers_table(lines: Sequence[PaperLine]) -> ReportTable:
     }
     for key in ASKED:
         raw = {f"{key}_{word.replace(' ', '_')}": partial(count, key, word) for word in WORDS}
-        columns[rules.QUESTIONS[key]] = Column(methodcaller("words", key), _told, raw)
+        columns[rules.QUESTIONS[key]] = Column(methodcaller("words", key), told, raw)
     columns["On privacy"] = Column(alone("privacy"), raw="privacy")
     columns["Counts and laws"] = Column(alone("count", "law"), raw="counts")
     columns["Errata"] = Number(lambda line: len(load_errata(line.paper)), raw="errata")
@@ -147,15 +139,15 @@ def papers_figure(lines: Sequence[PaperLine]) -> Figure:
     """Draw three stacked bars a paper, one for each question, below its name."""
     height = len(lines) * (4 * ROW + GAP) + 0.42
     figure = Figure(figsize=(WIDTH, height))
-    body = (height - 0.42) / height
-    axes = figure.add_axes((LEFT / WIDTH, 0.05 / height, (WIDTH - LEFT - 0.05) / WIDTH, body))
+    box = (LEFT / WIDTH, 0.05 / height, (WIDTH - LEFT - 0.05) / WIDTH, (height - 0.42) / height)
+    axes = figure.add_axes(box)
     most = max((len(line.of("risk")) for line in lines), default=1) or 1
     y, step = 0.0, GAP / ROW
     for line in lines:
         axes.text(0, y, line.name, ha="left", va="center", size=8.5, color=INK)
-        for number, key in enumerate(ASKED, start=1):
-            _bar(axes, line.words(key), y + number)
-            axes.text(-0.012 * most, y + number, BARS[key], ha="right", va="center", size=7.5, color=FAINT)
+        for place, key in enumerate(ASKED, start=1):
+            _bar(axes, line.words(key), y + place)
+            axes.text(-0.012 * most, y + place, BARS[key], ha="right", va="center", size=7.5, color=FAINT)
         y += 4.0 + step
     axes.set_xlim(0, most * 1.02)
     axes.set_ylim(y - step - 0.5, -0.5)

@@ -28,7 +28,7 @@ from mdit_py_plugins.attrs import attrs_plugin
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.jsonio import naming, write_atomic
 from dpsco_bench.leaderboard.tables import board_tables
-from dpsco_bench.paths import documents
+from dpsco_bench.paths import shared_dir
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.kind_figures import audits_figure
@@ -109,14 +109,13 @@ def _built(inputs: Inputs, figures: Path, out: Path, builder: str, cores: int) -
             build(work / "pages", work / "made", builder, cores)
             for left in (".buildinfo", "objects.inv"):
                 (work / "made" / left).unlink(missing_ok=True)
-            shutil.rmtree(work / "made" / "_sources", ignore_errors=True)
             yield work / "made", len(pages)
     finally:
         gc.enable()
 
 
 def all_tables(content: SiteContent) -> Iterator[ReportTable]:
-    """List every table of the report that has raw values, which is written in all formats."""
+    """List every table of the report that has raw values, which is written as files."""
     inputs, lines = content.inputs, content.lines
     yield papers_table(lines)
     for line in lines:
@@ -162,10 +161,9 @@ def write_pages(inputs: Inputs, figures: Path, tables: Path, folder: Path, singl
         path = folder / f"{name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8")
-    docs = next(iter(documents().values()), None)
     links = {folder / "files" / name: path for name, path in yaml_files(content).items()}
-    links |= {folder / "files" / "docs": docs.parent} if docs else {}
-    links |= {folder / "figures" / "claims": figures, folder / "tables": tables}
+    links |= {folder / "files" / "docs": shared_dir("docs"), folder / "figures" / "claims": figures}
+    links |= {folder / "tables": tables}
     for place, path in links.items():  # Sphinx copies what is used
         os.symlink(path.resolve(), place)
     return [*pages]
@@ -228,19 +226,13 @@ def build(source: Path, out: Path, builder: str, cores: int) -> None:
             super().__init__(options)
             self.stem = cache(super().stem)  # type: ignore[method-assign]
 
-    source, out = source.resolve(), out.resolve()
-    said = io.StringIO()
+    source, said = source.resolve(), io.StringIO()
     trees = source.with_name(f"{source.name}.trees")
     config = settings(_assets(source.with_name(f"{source.name}.static")))
     with patch_docutils(None), docutils_namespace():
-        application = Sphinx(
-            str(source), None, str(out), str(trees), builder, config, None, said, freshenv=False, parallel=cores
-        )
+        application = Sphinx(source, None, out, trees, builder, config, None, said, freshenv=False, parallel=cores)
         application.add_search_language(Words)
         application.build()
-    script = out / "_static" / "scripts" / "pydata-sphinx-theme.js"
-    if script.is_file():  # the theme tells the console what it does
-        script.write_text(script.read_text("utf-8").replace("console.log(", "void("), encoding="utf-8")
     warnings = [line for line in re.sub(r"\x1b\[[\d;]*m", "", said.getvalue()).splitlines() if line.strip()]
     if warnings:
         more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
@@ -308,9 +300,13 @@ def one_file(made: Path) -> str:
     page = (made / "index.html").read_text(encoding="utf-8")
     for pattern in (_SCRIPT, _OTHER_LINK, _SEARCH):
         page = pattern.sub("", page)
-    styles = {path: made / path for path in _STYLE.findall(page)}
-    texts = {name: path.read_text(encoding="utf-8") if path.is_file() else "" for name, path in styles.items()}
-    page = _STYLE.sub(lambda found: f"<style>{_FONT.sub('', texts[found[1]])}</style>", page)  # fonts are further files
+
+    def sheet(found: re.Match[str]) -> str:
+        path = made / found[1]
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        return f"<style>{_FONT.sub('', text)}</style>"  # fonts are further files
+
+    page = _STYLE.sub(sheet, page)
     page = _DOUBLE.sub('href="#', page)
     page = _DOWNLOAD.sub(r"\1", page)
     first: dict[str, str] = {}  # the bar of sections leads to the first page of each
@@ -322,11 +318,8 @@ def one_file(made: Path) -> str:
 
 
 def _data(path: Path) -> str:
-    content = path.read_bytes()
-    if path.suffix == ".svg":
-        content = rounded(content.decode()).encode()
-    kind = "svg+xml" if path.suffix == ".svg" else path.suffix[1:]
-    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+    picture = rounded(path.read_text(encoding="utf-8"))
+    return f"data:image/svg+xml;base64,{base64.b64encode(picture.encode()).decode()}"
 
 
 def rounded(picture: str) -> str:

@@ -17,7 +17,7 @@ from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.report.drawing import style
 from dpsco_bench.report.figures import claim_figures
 from dpsco_bench.report.inputs import ClaimResults
-from dpsco_bench.report.tables import to_csv, to_markdown
+from dpsco_bench.report.tables import to_csv
 from dpsco_bench.report.verdicts import claim_table
 from tests.analysis.judging import verdict_schema
 
@@ -135,6 +135,6 @@ def test_its_own_fields_stand_in_json_schema_record_and_tables(measured, dpsco, 
     assert kept.own["spread_factor"] == pytest.approx(results.rows[0].own["spread_factor"], rel=1e-3)
     (head, first, *_) = csv.reader(io.StringIO(to_csv(claim_table(results))))
     assert float(first[head.index("spread_factor")]) == results.rows[0].own["spread_factor"]
-    assert "spread at each value" in to_markdown(claim_table(results))
+    assert "spread at each value" in claim_table(results).columns
     (listed,) = [row for row in json.loads(dpsco("list", "kinds", "--json").out) if row["id"] == "spread"]
     assert listed["own_fields"]["spread_factor"]["description"] == "spread" and listed["fields"] == ["worst_ratio"]

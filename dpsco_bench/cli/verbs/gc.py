@@ -20,7 +20,7 @@ SUMMARY = "remove results and figures that no plan names"
 EPILOG = """What `claim` and `leaderboard` measured at settings that no plan has goes too. So do drafts of interrupted
 writes, once they are an hour old."""
 FOLDERS = ("plan", "parts", "timed", "verdicts", "standings", "logs")
-FIGURE_SUFFIXES = ("", ".curves", ".time", ".shown", ".collapse")
+FIGURE_SUFFIXES = ("", ".curves", ".time", ".collapse")
 FRESH_SECONDS = 3600.0  # files younger than this that are half written, or locks, may be in use
 
 

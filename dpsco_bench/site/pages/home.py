@@ -81,9 +81,6 @@ MAILED_GUIDE = (*PARTS["Reading"], "choosing", "accounting", "benchmarks")
 Show = Callable[[str, str], str]  # a word and its tone -> Markdown
 ORDER = ("rate", "explicit", "privacy", "ordering", "complexity", "band", "law", "lower_bound", "control", "audit")
 """Kinds in the order in which a reader meets them; others follow."""
-SKELETON = "".join(  # a page that has the tables and nothing else
-    f"<!-- {name} -->\n<!-- end of {name} -->\n\n" for name in ("answers", "marks", "noise", "verdicts", "changes")
-)
 WORDS_MEAN = {  # word of an answer -> what it means for each question
     YES: (
         "an exponent, ordering, law or bound of the statement is met, and none is contradicted or open",
@@ -104,7 +101,6 @@ WORDS_MEAN = {  # word of an answer -> what it means for each question
 }
 VERBS = ("Choice", "Result", "account", "audit", "choose", "claim", "leaderboard", "run")
 """Beginning of a page on the package."""
-MEMBERS = "\n   :members:"
 _COMMENT = re.compile(r"<!--.*?-->\n*")
 _LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 
@@ -154,7 +150,7 @@ OWN = "For a point of your own, or your own data, `choose` runs every method tha
 
 def which_pages(content: SiteContent) -> Pages:
     command = md.fenced("dpsco choose problem=logistic_glm domain=l2_ball n=16384 d=10 epsilon=1", "console")
-    first = [md.heading("Which method", target="which"), md.text(INTRO) + "\n", OWN + "\n", command]
+    first = [md.heading("Which method", target="which"), md.text(INTRO) + "\n", f"{OWN}\n", command]
     return {"which": "\n".join([*first, *(_board(content, board) for board in content.inputs.boards)])}
 
 
@@ -214,15 +210,14 @@ def findings(content: SiteContent) -> tuple[list[Supported], list[tuple[Finding,
 
     Raises InputError for one that the numbers contradict.
     """
-    results = Results(content.inputs, content.errata)
-    said, unsaid = [], []
-    for finding in all_findings():
-        if not finding.profiles or content.inputs.profile in finding.profiles:
-            with naming(finding.path):
-                try:
-                    said.append(_supported(finding, results))
-                except NotMeasured as reason:
-                    unsaid.append((finding, str(reason)))
+    results, said, unsaid = Results(content.inputs, content.errata), [], []
+    profile = content.inputs.profile
+    for finding in (one for one in all_findings() if not one.profiles or profile in one.profiles):
+        with naming(finding.path):
+            try:
+                said.append(_supported(finding, results))
+            except NotMeasured as reason:
+                unsaid.append((finding, str(reason)))
     return said, unsaid
 
 
@@ -293,12 +288,12 @@ def guide_pages(content: SiteContent) -> Pages:
     parts = {title: [name for name in names if name in known] for title, names in PARTS.items()}
     parts["More"] = [name for name in known if name not in sum(PARTS.values(), ())]
     index = [md.toctree(names, hidden=False, caption=title) for title, names in parts.items() if names]
-    found = {"guide/index": "\n".join([md.heading("Guide", target="guide"), *index])}
-    found |= {"guide/reading": reading_page(docs)}
-    found |= {} if content.short else {"guide/api": api_page()}
-    for name, path in docs.items():
-        found[f"guide/{name}"] = _linked(path.read_text(encoding="utf-8"), docs)
-    return found
+    return {
+        "guide/index": "\n".join([md.heading("Guide", target="guide"), *index]),
+        "guide/reading": reading_page(docs),
+        **({} if content.short else {"guide/api": api_page()}),
+        **{f"guide/{name}": _linked(path.read_text(encoding="utf-8"), docs) for name, path in docs.items()},
+    }
 
 
 def _linked(page: str, docs: Mapping[str, Path]) -> str:
@@ -311,7 +306,7 @@ def _linked(page: str, docs: Mapping[str, Path]) -> str:
             if stem in ELSEWHERE:
                 return f"](#{ELSEWHERE[stem]})"
             return f"]({stem}.md)" if "/" not in name and stem in docs else "](#guide)"
-        return f"](../files/docs/{name})" if (name.endswith((".svg", ".png")) and "/" not in name) else "](#guide)"
+        return f"](../files/docs/{name})" if name.endswith(".svg") and "/" not in name else "](#guide)"
 
     return _LINK.sub(led, page)
 
@@ -321,20 +316,18 @@ def api_page() -> str:
     names = []
     for name in sorted(dpsco_bench.__all__, key=lambda name: (name not in VERBS, name)):
         found = getattr(dpsco_bench, name)
-        is_class = inspect.isclass(found)
-        names.append(f".. auto{'class' if is_class else 'function'}:: dpsco_bench.{name}{MEMBERS * is_class}")
+        kind, members = ("class", "\n   :members:") if inspect.isclass(found) else ("function", "")
+        names.append(f".. auto{kind}:: dpsco_bench.{name}{members}")
     intro = (
         "The verbs as functions, then what a plug-in needs. `Result` and `Choice` pickle, and have `table` (pyarrow), "
         "`to_pandas()` and `plot()`. Everything else may change without notice.\n"
     )
-    listed = "\n\n".join(names)
-    return "\n".join([md.heading("From Python", target="api"), intro, f"```{{eval-rst}}\n{listed}\n```\n"])
+    return "\n".join([md.heading("From Python", target="api"), intro, md.fenced("\n\n".join(names), "{eval-rst}")])
 
 
 def reading_page(docs: Mapping[str, Path]) -> str:
     """Explain every word for claims, noise and verdicts, in the colours that it has everywhere."""
-    file = documents().get("verdicts")
-    page = file.read_text(encoding="utf-8") if file else f"# Reading a verdict\n\n{SKELETON}"
+    page = documents()["verdicts"].read_text(encoding="utf-8")
     return "(how-to-read)=\n" + _linked(_COMMENT.sub("", filled(page, md.badge, md.text, "{.plain}\n")), docs)
 
 

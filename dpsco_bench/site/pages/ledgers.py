@@ -16,10 +16,9 @@ from dpsco_bench import __version__
 from dpsco_bench.analysis.answer import audits_text
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.claims.catalogue import BY_HAND, CHANGES, WEIGHTIEST, Erratum, counted_changes
-from dpsco_bench.errors import InputError
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.timing import Machine, machine
-from dpsco_bench.paths import documents, shared_dir
+from dpsco_bench.paths import shared_dir
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.report.inputs import Charged, Inputs
 from dpsco_bench.report.ledger import COLUMNS, LAW_MEANING, LAW_TITLE, LedgerRow
@@ -45,12 +44,11 @@ def privacy_page(content: SiteContent) -> Pages:
         "What an accountant of the actual sampling scheme says about the noise that was used, beside what is claimed "
         f"for it. Of {len(content.ledger.rows)} rows: {said}."
     )
-    more = ", and [accounting](guide/accounting.md)" if "accounting" in documents() else ""
     page = md.page(
         md.NO_SEARCH,
         md.heading("Privacy ledger", target="privacy"),
         md.text(intro) + "\n",
-        f"How a mechanism is charged: {md.code('dpsco account METHOD')}{more}.\n",
+        f"How a mechanism is charged: {md.code('dpsco account METHOD')}, and [accounting](guide/accounting.md).\n",
         *_audits(content),
         md.heading("Every mechanism", 2),
         "What exceeds its claim stands first, by how far it does.\n",
@@ -68,9 +66,8 @@ def _audits(content: SiteContent) -> list[str]:
         f"Runs on neighbouring data sets bound ε from below. {found} All bounds hold together at 99.9 %. An audit can "
         "refute a claim; it never proves privacy."
     )
-    more = " [How they are made](guide/audits.md)." if "audits" in documents() else ""
     drawn = md.figure("figures/site/audits.svg", "Audits", content.own / "audits.svg")
-    return [md.heading("Audits", 2), md.text(intro) + more + "\n", drawn]
+    return [md.heading("Audits", 2), f"{md.text(intro)} [How they are made](guide/audits.md).\n", drawn]
 
 
 def ledger_table(content: SiteContent, rows: Sequence[LedgerRow], hidden: Sequence[str] = (), note: str = "") -> str:
@@ -79,7 +76,7 @@ def ledger_table(content: SiteContent, rows: Sequence[LedgerRow], hidden: Sequen
     columns = {title: COLUMNS[title] for title in ORDER if title not in (*hidden, *empty)}
     columns[VARIANT] = Column(lambda row: with_erratum(content, row.first, row.variant))
     shown = md.table(ReportTable("privacy", "Privacy ledger", columns, rows, note))
-    return f"{md.text(LAW_MEANING)}\n\n{shown}" if any(row.laws for row in rows) else shown
+    return f"{md.text(LAW_MEANING)}\n\n{shown}" if any(row.known("law") for row in rows) else shown
 
 
 def with_erratum(content: SiteContent, charged: Charged, variant: str) -> str:
@@ -94,7 +91,7 @@ ENTRY = "An entry is a place where a text used here, as printed, needs a correct
 
 
 def errata_pages(content: SiteContent) -> Pages:
-    papers = [paper for paper in content.inputs.papers if content.errata[paper]]
+    papers = [paper for paper, entries in content.errata.items() if entries]
     entries = [entry for paper in papers for entry in content.errata[paper]]
     columns = {
         "Entry": Column(lambda entry: f"{entry.paper} {entry.id}", link=leads_to("paper", "id")),
@@ -116,8 +113,7 @@ def errata_pages(content: SiteContent) -> Pages:
 def _paper(content: SiteContent, paper: str) -> str:
     entries = content.errata[paper]
     title = md.heading(f"Errata: {content.names[paper]}", target=address("errata", paper))
-    meaning = md.link("What the words mean", "errata")
-    told = f"{md.text(counted_changes(entries))} {meaning}. {md.text(errata_note(entries))}\n"
+    told = f"{md.text(counted_changes(entries))} [What the words mean](#errata). {md.text(errata_note(entries))}\n"
     return "\n".join([title, told, *(_entry(content, entry) for entry in entries)])
 
 
@@ -137,7 +133,6 @@ def _entry(content: SiteContent, entry: Erratum) -> str:
 
 PACKAGES = ("numpy", "scipy", "pyarrow", "numba", "dp-accounting", "matplotlib")
 SHOWN = 3  # packages that differ from the lock and are named
-ROOT = Path(__file__).resolve().parents[3]  # the checkout, where the package lies in one
 _PIN = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 
 
@@ -181,20 +176,17 @@ def _machine(entry: Machine) -> str:
 
 def _on_record(inputs: Inputs) -> str:
     """Name the commit of the recorded verdicts of this profile, and count those that differ from this page's."""
-    try:
-        path = shared_dir("workflows") / "recorded" / f"{inputs.profile}.json"
-    except InputError:
-        return "not known: the package was installed without them"
+    path = shared_dir("workflows") / "recorded" / f"{inputs.profile}.json"
     known = {(row.id, row.part, row.calibration): row.verdict for row in read_record(path)}
-    rows = inputs.rows
-    differ = sum(known.get((row.id, row.part, row.calibration)) != row.verdict for row in rows)
-    commit = _git(path.parent, "log", "-1", "--format=%H of %cI", "--", path.name)
-    told = f"{differ} of {count(len(rows))} differ" if differ else f"none of {count(len(rows))} differs"
+    differ = sum(known.get((row.id, row.part, row.calibration)) != row.verdict for row in inputs.rows)
+    commit, of = _git(path.parent, "log", "-1", "--format=%H of %cI", "--", path.name), count(len(inputs.rows))
+    told = f"{differ} of {of} differ" if differ else f"none of {of} differs"
     return f"{told} from those here" + (f"; recorded at {commit}" if commit else "")
 
 
-def commit_text(root: Path = ROOT) -> str:
-    """Name the commit of a checkout and its date, and say whether tracked files differ from it."""
+def commit_text() -> str:
+    """Name the commit of the checkout and its date, and say whether tracked files differ from it."""
+    root = Path(__file__).resolve().parents[3]
     if not (root / ".git").exists():
         return "not known: the package was installed without its repository"
     found = _git(root, "log", "-1", "--format=%H of %cI")
@@ -207,18 +199,15 @@ def _git(root: Path, *words: str) -> str:
     """Run git; empty where it is not there or fails."""
     own = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}  # a hook names other trees
     try:
-        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, env=own, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
+        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, env=own)
+    except OSError:
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def lock_text() -> str:
     """Digest the lock of all packages, and count how many are installed at its versions; others are named."""
-    try:
-        lock = (shared_dir("requirements") / "lock.txt").read_bytes()
-    except (InputError, OSError):
-        return "not known: the package was installed without it"
+    lock = (shared_dir("requirements") / "lock.txt").read_bytes()
     pins = dict(_PIN.findall(lock.decode("utf-8")))
     found = {name: _installed(name) for name in pins}
     same = sum(found[name] == pin for name, pin in pins.items())
@@ -238,11 +227,9 @@ def _installed(name: str) -> str | None:
 
 def cpu_time(inputs: Inputs) -> str:
     """Sum the CPU seconds of all jobs; what jobs of several claims share was computed once."""
-    found = {}
-    for row in jobs_table(inputs).rows:
-        for step, key in (("calibrate", row["job"].calibration_key), ("run", row["job"].key)):
-            if row[step]:
-                found[step, key] = row[step][0]
+    rows = jobs_table(inputs).rows
+    found = {row["job"].calibration_key: row["calibrate"][0] for row in rows if row["calibrate"]}
+    found |= {row["job"].key: row["run"][0] for row in rows if row["run"]}
     return f"{seconds(sum(found.values()))} in {len(found)} calibrations and runs" if found else "not measured"
 
 
@@ -269,9 +256,6 @@ def jobs_table(inputs: Inputs) -> ReportTable:
     """List every job with (CPU seconds, peak memory in MB) of its calibration and its run; None where unmeasured."""
     jobs = [*(job for _, job in inputs.all_jobs()), *(job for board in inputs.boards for job in board.entry.jobs)]
     cost = inputs.files.measured.cost
-    rows = [
-        {"job": job, "calibrate": cost("calibrate", job), "run": cost("run", job) if job.has_run else None}
-        for job in jobs
-    ]
+    rows = [{"job": j, "calibrate": cost("calibrate", j), "run": cost("run", j) if j.has_run else None} for j in jobs]
     note = "A key is the digest of all that affects a job's numbers: its configuration and the code that it uses."
     return ReportTable("jobs", "Jobs", JOBS, rows, note)

@@ -16,7 +16,7 @@ from dpsco_bench.leaderboard.tables import named
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.problems.registry import problem_class
-from dpsco_bench.report.inputs import Charged
+from dpsco_bench.report.inputs import Charged, grouped
 from dpsco_bench.report.numbers import count, number, plain
 from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, address, leads_to
 from dpsco_bench.report.wording import epsilon_text, method_name
@@ -24,7 +24,6 @@ from dpsco_bench.site import markdown as md
 from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.pages.ledgers import ledger_table, with_erratum
 
-STANDARD = "n=16384 epsilon=1"  # the point of the page's command where no claim has charged the method
 STANDARD_N = 16384  # shown point of a profile: the nearest to this n, and to epsilon 1
 SCHEMES = {
     "Full": "all records",
@@ -62,16 +61,13 @@ def _claims(content: SiteContent, page: Plain) -> list[str]:
 
 def _method(content: SiteContent, page: Plain) -> str:
     claims = ", ".join(md.link(md.code(id), address(id)) for id in _claims(content, page))
-    variants = [
-        f"variant {md.code(name)}: noise of calibration {', '.join(allowed)}"
-        for name, allowed in page["variants"].items()
-    ]
+    noises = page["variants"].items()
+    variants = [f"variant {md.code(name)}: noise of calibration {', '.join(allowed)}" for name, allowed in noises]
     needs = ", ".join(page["needs"]) or "nothing of the problem"
-    known = {(entry.paper, entry.id) for entries in content.errata.values() for entry in entries}
     errata = [
         f"{md.link(f'{entry.paper} {entry.id}', address(entry.paper, entry.id))} {md.text(entry.title)}"
         for entry in page["errata"]
-        if (entry.paper, entry.id) in known
+        if entry in content.errata.get(entry.paper, ())
     ]
     return md.page(
         md.heading(method_name(page["id"]), target=address("method", page["id"])),
@@ -111,7 +107,7 @@ def _account(content: SiteContent, page: Plain) -> list[str]:
     if found:
         point, command = f"At {place(found[0])}:\n", command_of(found[0].cell, _named(found[0]))
     elif private and (problem := _problem(content, page)):
-        point, command = "", f"dpsco account {page['id']} problem={problem} {STANDARD}"
+        point, command = "", f"dpsco account {page['id']} problem={problem} n={STANDARD_N} epsilon=1"
     else:
         return []
     return [
@@ -187,11 +183,8 @@ def queries_table(content: SiteContent, id: str) -> ReportTable:
         "Gradients of the run": Number("charged.calibrated.gradient_evaluations", count),
         "At": Column("charged", place),
     }
-    rows = [
-        {"charged": charged, "query": query}
-        for charged in nearest_points(content, id)
-        for query in charged.calibrated.charged.queries
-    ]
+    points = nearest_points(content, id)
+    rows = [{"charged": one, "query": query} for one in points for query in one.calibrated.charged.queries]
     return ReportTable(f"{id}.queries", "Queries", columns, rows)
 
 
@@ -245,11 +238,10 @@ def nearest_points(content: SiteContent, id: str) -> list[Charged]:
     """
     made = {problem for problem, _ in CANARIES}
     noises: dict[str, set[tuple[str, str]]] = {}
-    groups: dict[tuple[str, str], list[Charged]] = {}
-    for cell in (cell for row in content.ledger.rows for cell in row.cells if cell.cell.algorithm == id):
-        noise = cell.calibration, cell.calibrated.variant
+    cells = (cell for row in content.ledger.rows for cell in row.cells if cell.cell.algorithm == id)
+    groups = grouped(cells, lambda cell: (cell.calibration, cell.calibrated.variant))
+    for noise, cell in ((noise, cell) for noise, own in groups.items() for cell in own):
         noises.setdefault(command_of(cell.cell), set()).add(noise)
-        groups.setdefault(noise, []).append(cell)
 
     def distance(charged: Charged) -> tuple[bool, float, float, float]:
         """Rank a cell: audits last, then many noises at its point, few things to name, the distance of sizes."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.analysis.answer import QUESTIONS, Answer, headline, question_of
+from dpsco_bench.analysis.answer import QUESTIONS, headline, question_of
 from dpsco_bench.analysis.judge import FROM_MEMORY
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import alphabetical, get_bound
 from dpsco_bench.claims.catalogue import claim_file
 from dpsco_bench.report import rebuilt as tables
 from dpsco_bench.report.inputs import ClaimResults, grouped
-from dpsco_bench.report.ledger import LedgerRow
 from dpsco_bench.report.numbers import NOTHING, is_number, slope, span
 from dpsco_bench.report.own_figures import FIGURES
 from dpsco_bench.report.tables import Column, ReportTable, address
@@ -25,21 +25,19 @@ from dpsco_bench.site import markdown as md
 from dpsco_bench.site.content import TONES, Pages, PaperLine, SiteContent, claims_table, papers_table
 from dpsco_bench.site.pages.ledgers import ledger_table
 
-NOISES = ("paper", "accounted", "none")  # calibrations, the one whose exponents a paper's table shows first
 TITLES = {tables.UTILITY: "Utility", tables.GRADIENTS: "Gradients"}
-SUFFIXES = ("", ".curves", ".time", ".shown")  # figures of a claim, behind its id
+SUFFIXES = ("", ".curves", ".time")  # figures of a claim, behind its id
 LEAST_SHOWN = 60  # comparisons of an ordering that a page shows; more stand in its files
 
 
 def paper_pages(content: SiteContent) -> Pages:
-    index = [
+    index = md.page(
         md.heading("Papers", target="papers"),
         f"{md.text(headline(content.inputs.answers.values()))}\n",
         md.table(papers_table(content.lines)),
         md.toctree([line.paper for line in content.lines]),
-    ]
-    papers = {f"papers/{line.paper}": _paper(content, line) for line in content.lines}
-    return {"papers/index": "\n".join(index), **papers}
+    )
+    return {"papers/index": index, **{f"papers/{line.paper}": _paper(content, line) for line in content.lines}}
 
 
 def _paper(content: SiteContent, line: PaperLine) -> str:
@@ -55,7 +53,7 @@ def _paper(content: SiteContent, line: PaperLine) -> str:
         md.heading(line.name, target=address("paper", paper)),
         *((cited(known), abstract_of(known)) if known else ()),
         md.table(line.answers, unasked),
-        f"{md.text(headline(line.found))}\n",
+        f"{md.text(headline([answer for _, answer in line.answered]))}\n",
         md.table(line.counts),
         *_rebuilt(content, paper),
         *_figures(content, paper),
@@ -67,17 +65,22 @@ def _paper(content: SiteContent, line: PaperLine) -> str:
 
 def _figures(content: SiteContent, paper: str) -> list[str]:
     pieces = []
-    for own in FIGURES.of(paper).values():
-        if content.drawn(own.name):
-            says = own.says(content.inputs)
-            pieces += [md.heading(says, 3, address("figure", own.name)), md.text(own.caption) + "\n"]
-            pieces.append(content.figure(own.name, says, "../"))
+    for own in (own for own in FIGURES.of(paper).values() if content.drawn(own.name)):
+        says = own.says(content.inputs)
+        pieces += [md.heading(says, 3, address("figure", own.name)), md.text(own.caption) + "\n"]
+        pieces.append(content.figure(own.name, says, "../"))
     return [md.heading("Figures across claims", 2), *pieces] if pieces else []
 
 
 def _ledgers(content: SiteContent, paper: str) -> list[str]:
-    """Show its printed noise, and that of the methods that it compares with, which it does not print."""
-    rows = _own_ledger(content, paper)
+    """Show its printed noise, and that of the methods that it compares with, which it does not print.
+
+    Each mechanism, variant and status has the row of its largest real over claimed epsilon.
+    """
+    printed = [row for row in content.ledger.rows if row.first.calibration == "paper"]
+    every = [row for row in printed if row.first.cell.algorithm.startswith(f"{paper}.")]
+    groups = grouped(every, attrgetter("first.cell.algorithm", "first.calibrated.variant", "first.noise.status"))
+    rows = [max(same, key=lambda row: max(cell.noise.excess for cell in row.cells)) for same in groups.values()]
     known = {*list_algorithms()} & {row.first.cell.algorithm for row in rows}
     recalled = {id for id in known if FROM_MEMORY in get_algorithm(id).source}
     own, cited = ([row for row in rows if (row.first.cell.algorithm in recalled) is of] for of in (False, True))
@@ -91,14 +94,6 @@ def _ledgers(content: SiteContent, paper: str) -> list[str]:
         pieces.append("The same of the methods that it compares with, whose noise is recalled of their sources:\n")
         pieces.append(ledger_table(content, cited))
     return pieces
-
-
-def _own_ledger(content: SiteContent, paper: str) -> list[LedgerRow]:
-    """Pick the row of largest real over claimed epsilon of every mechanism, variant and status of the paper's noise."""
-    known = ((row, row.first) for row in content.ledger.rows)
-    own = [row for row, cell in known if cell.calibration == "paper" and cell.cell.algorithm.startswith(f"{paper}.")]
-    groups = grouped(own, lambda row: (row.first.cell.algorithm, row.first.calibrated.variant, row.first.noise.status))
-    return [max(rows, key=lambda row: max(cell.noise.excess for cell in row.cells)) for rows in groups.values()]
 
 
 def _rebuilt(content: SiteContent, paper: str) -> list[str]:
@@ -129,8 +124,8 @@ def rebuilt(content: SiteContent, found: ReportTable) -> str:
 def _entry(content: SiteContent, rows: Sequence[tables.RebuiltRow], column: str) -> str:
     """Give an entry as printed, its exponents measured beside stated, and the answers of its claims as badges."""
     claimed = md.text(getattr(rows[0].entry, column) or NOTHING)
-    sweeps = list({row.sweep.name: row.sweep for row in rows if row.claims == column}.values())
-    noise = next((noise for noise in NOISES if any(noise in sweep.rows for sweep in sweeps)), "")
+    sweeps = list({row.part: row.sweep for row in rows if row.claims == column}.values())
+    noise = next((noise for noise in tables.CALIBRATIONS if any(noise in sweep.rows for sweep in sweeps)), "")
     if not noise:
         return "<br>".join([f"**{claimed}**", *["not measured in this profile"] * (claimed not in (NOTHING, "N/A"))])
     shown = [sweep.rows[noise] for sweep in sweeps if noise in sweep.rows]
@@ -164,9 +159,8 @@ def arxiv_link(number: str) -> str:
 def abstract_of(found: Citation) -> str:
     """Say what of it was tested, with links to what it cites; empty where its file has neither."""
     links = "; ".join(f"{md.text(name)}: {arxiv_link(number)}" for name, number in found.sources.items())
-    cites = f"Cited, with the numbers of its list of references: {links}." if links else ""
-    said = [*filter(None, [md.text(found.abstract), cites])]
-    return "\n\n".join(said) + "\n" if said else ""
+    cites = f"Cited, with the numbers of its list of references: {links}.\n" if links else ""
+    return md.page(f"{md.text(found.abstract)}\n" if found.abstract else "", cites)
 
 
 def cited(found: Citation) -> str:
@@ -184,37 +178,38 @@ def cited(found: Citation) -> str:
 
 def claim_pages(content: SiteContent) -> Pages:
     """Write a page per claim, the list of them, and the list of all verdicts."""
-    return {
-        "claims/index": _index(content),
-        **({} if content.short else {"verdicts": _verdicts(content)}),
-        **{f"claims/{claim.id}": _claim(content, claim) for claim in content.inputs.claims},
-    }
+    pages = {f"claims/{claim.id}": _claim(content, claim) for claim in content.inputs.claims}
+    if not content.short:
+        board = scoreboard(content.inputs)
+        hidden = ("Kind", "Expected", "Remarks", "Paper's exponent", "Noise off")
+        rows = f"{len(board.rows)} verdicts. Reasons and remarks stand on the page of each claim.\n"
+        first = (md.NO_SEARCH, md.heading("All verdicts", target="verdicts"), rows)
+        pages["verdicts"] = "\n".join([*first, md.table(board, hidden)])
+    return {"claims/index": _index(content), **pages}
 
 
 def _index(content: SiteContent) -> str:
     papers = {content.names[paper]: content.inputs.of_paper(paper) for paper in content.inputs.papers}
-    pages = [
+    trees = (
         md.toctree([f"{symbols(statement(claim.claim))} <{claim.id}>" for claim in claims], caption=name)
         for name, claims in papers.items()
-    ]
-    first = [
+    )
+    return "\n".join([
         md.heading("Claims", target="claims"),
         "Every claim with its answers. [All verdicts](../verdicts.md) has a row per experiment.\n",
         md.table(claims_table(content.inputs)),
         "" if content.short else md.toctree(["/verdicts"]),
-    ]
-    return "\n".join([*first, *pages])
-
-
-def _verdicts(content: SiteContent) -> str:
-    hidden = ("Kind", "Expected", "Remarks", "Paper's exponent", "Noise off")
-    board = scoreboard(content.inputs)
-    rows = f"{len(board.rows)} verdicts. Reasons and remarks stand on the page of each claim.\n"
-    return "\n".join([md.NO_SEARCH, md.heading("All verdicts", target="verdicts"), rows, md.table(board, hidden)])
+        *trees,
+    ])  # fmt: skip
 
 
 def _claim(content: SiteContent, results: ClaimResults) -> str:
     claim, answer = results.claim, content.inputs.answers[results.id]
+    asked = [
+        f"{md.text(question_of(answer.subject, key))}: {md.badge(symbols(cell.short), TONES[cell.word])} "
+        f"{md.prose(symbols(cell.why))}"
+        for key, cell in answer.cells.items()
+    ]
     known = {entry.id for entry in content.errata[claim.paper]}
     errata = [md.link(id, address(claim.paper, id)) for id in claim.errata if id in known]
     source = [md.code(claim.id), md.link(md.text(claim.source), address("paper", claim.paper))]
@@ -223,7 +218,7 @@ def _claim(content: SiteContent, results: ClaimResults) -> str:
     return md.page(
         md.heading(f"{paper}, {statement(claim)}", target=address(claim.id)),
         " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
-        _answers(answer),
+        md.bullets([*asked, *(md.prose(symbols(remark)) for remark in answer.remarks)]),
         f"> {md.text(' '.join(claim.statement.split()))}\n",
         md.bullets(md.text(words) for words in claim.assumptions),
         *(content.figure(name, f"Figure of {claim.id}", "../") for name in figures),
@@ -231,14 +226,6 @@ def _claim(content: SiteContent, results: ClaimResults) -> str:
         md.table(_verdict_table(results), anchored=True),
         *(() if content.short else _evidence(content, results)),
     )
-
-
-def _answers(found: Answer) -> str:
-    asked = []
-    for key, cell in found.cells.items():
-        word = md.badge(symbols(cell.short), TONES[cell.word])
-        asked.append(f"{md.text(question_of(found.subject, key))}: {word} {md.prose(symbols(cell.why))}")
-    return md.bullets([*asked, *(md.prose(symbols(remark)) for remark in found.remarks)])
 
 
 def _evidence(content: SiteContent, results: ClaimResults) -> list[str]:
