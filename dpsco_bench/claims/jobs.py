@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -202,12 +201,10 @@ def _judged_variant(part: Part, method: Method, calibration: str) -> str:
     return variant if calibration in entry.variants[variant] else entry.variant_for(calibration)
 
 
-def _modules(job: Job, base: Iterable[str]) -> Iterator[str]:
-    """Modules that a job uses: those that are given, and those of its algorithms and problems."""
-    yield from base
-    for algorithm, problem in sorted({(cell.algorithm, cell.problem) for cell in job.cells}):
-        yield from (ALGORITHMS.module(algorithm), PROBLEMS.module(problem))
+def _modules(job: Job) -> Iterator[str]:
+    """Modules that the algorithms, problems and observers of a job use."""
     for cell in job.cells:
+        yield from (ALGORITHMS.module(cell.algorithm), PROBLEMS.module(cell.problem))
         yield from cell.algorithm_entry.modules(cell.options)
         yield problem_class(cell.problem).__module__
         observer = job.rounds or cell.algorithm_entry.rounds
@@ -246,11 +243,9 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     numbers = {**job.numbers([without_places(cell) for cell in job.cells], calibrating), "format": RUN_FORMAT}
     numbers.pop("replicates", None)
     if calibrating and job.calibration != "none":
-        numbers["accountant"] = ""
-        with suppress(PackageNotFoundError):
-            numbers["accountant"] = version("dp-accounting")
+        numbers["accountant"] = version("dp-accounting")
     compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells}
-    used = (compiled | set(_modules(job, base))) - {""}
+    used = {*compiled, *base, *_modules(job)} - {""}
     device = job.backend == "cupy" and not calibrating
     code = code_digest(used, kernels_beside(used) if device else (), frozenset() if device else DEVICE_ONLY, keyed=True)
     return digest({"numbers": numbers, "code": code})

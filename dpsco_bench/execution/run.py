@@ -41,7 +41,6 @@ WHOLE = 24
 KEPT_BYTES = 2**28
 """Most bytes of data sets that are kept for the cells after them."""
 
-MechanismFactory = Callable[..., Mechanism]
 Array = Any
 
 _SCHEDULE_ONLY = ("initial_gap", "initial_distance")
@@ -69,9 +68,6 @@ class Trace:
     extras: Mapping[str, np.ndarray]
     demoted: np.ndarray
     rounded: np.ndarray
-
-
-_NEVER = 1 << 62
 
 
 class Checkpoints:
@@ -102,7 +98,7 @@ class Checkpoints:
         if self._measure.along_the_run:
             return 1
         if self._every is None:
-            return _NEVER
+            return 1 << 62
         return math.ceil(self._next - float(to_numpy(objective.evaluations).mean()))
 
     def add(self, objective: Objective, x: Any) -> None:
@@ -163,7 +159,6 @@ def run_block(
     fused: bool = True,
     record: float | None = None,
     signals: Sequence[float] = (),
-    mechanism: MechanismFactory | None = None,
     rounds: str = "",
     reuse: Reuse | None = None,
 ) -> Trace:
@@ -171,8 +166,8 @@ def run_block(
 
     The ``plan`` is the one whose noise ``scales`` were fixed (`CalibratedCell.plan_for`): none is made here. With
     ``signals`` at each of these signal strengths at once, in place of the cell's own; the rows of the trace are then
-    signal-major, and a ``mechanism`` has to serve all of them. ``rounds`` names an observer of the rounds in place of
-    the algorithm's own. ``reuse`` lends the minimum over data that replicates share.
+    signal-major. ``rounds`` names an observer of the rounds in place of the algorithm's own. ``reuse`` lends the
+    minimum over data that replicates share.
 
     Raises AlgorithmError for a run that fails, or does not do what its plan declares. Raises NumericalFailure on
     non-finite outputs, naming the cell. Raises InputError for an unknown observer.
@@ -186,7 +181,7 @@ def run_block(
     lent = None if signals or cell.problem_entry.draws_per_replicate else reuse
     if lent is not None:
         objective.minimum = lent.minimum(cell, data_set)
-    make = mechanism or (partial(SharedNoise, len(signals)) if signals else Mechanism)
+    make = partial(SharedNoise, len(signals)) if signals else Mechanism
     source = make(plan, scales, cell.run_key(data_set), root_seed, first_replicate, replicates, xp, dtype)
     start_risk = measure.at_start(objective)
     if not objective.problem.draws_per_replicate:  # replicates that share their data share its very digits

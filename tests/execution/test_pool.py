@@ -129,19 +129,6 @@ def test_steps_are_priced_by_what_they_look_at(looks, fused, monkeypatch):
     assert predict.predicted_seconds(cell, plan, 3, fused) == before
 
 
-@pytest.mark.parametrize(("took", "told"), [(3.9, ""), (4.1, "4.1 s of CPU, recorded 2 s"), (0.4, ""), (None, "")])
-def test_a_run_time_beyond_twice_the_recorded_one_is_told(took, told):
-    job = next(job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run)
-
-    class Took:
-        def cost(self, step, job):
-            return None if took is None else (took if step == "run" else 0.0, 1.0)
-
-    before = 0.1 if took == 0.4 else 2.0
-    assert predict.slower({job.claim: {job.name: (0.0, before, 1.0)}}, job, Took()) == told
-    assert predict.slower({}, job, Took()) == ""
-
-
 def test_what_a_plan_prints_follows_the_constants(monkeypatch):
     """Jobs have what the model said when they were planned, and without a record that is what is predicted of them."""
     before = {job.name: job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run}

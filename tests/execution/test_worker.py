@@ -79,17 +79,17 @@ def test_an_interrupted_run_loses_a_share_and_not_the_job(tmp_path, monkeypatch)
     monkeypatch.setattr(worker, "SHARE_SECONDS", sum(job.seconds) / 4)
     made, execute = [], worker.execute
 
-    def interrupted(*arguments, shard, **others):
+    def interrupted(*arguments, share, **others):
         if len(made) == 2:
             raise KeyboardInterrupt
-        made.append(shard.number)
-        return execute(*arguments, shard=shard, **others)
+        made.append(share[0])
+        return execute(*arguments, share=share, **others)
 
     monkeypatch.setattr(worker, "execute", interrupted)
     with pytest.raises(KeyboardInterrupt):
         worker.make_all([job], shared, lambda line: None)
     assert made == [0, 1] and not shared.has("run", job)
-    go_on = lambda *a, shard, **o: made.append(shard.number) or execute(*a, shard=shard, **o)  # noqa: E731
+    go_on = lambda *a, share, **o: made.append(share[0]) or execute(*a, share=share, **o)  # noqa: E731
     monkeypatch.setattr(worker, "execute", go_on)
     worker.make_all([job], shared, lambda line: None)
     assert made == [0, 1, *range(2, len(made))], "what was finished is not made again"
