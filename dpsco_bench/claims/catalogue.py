@@ -78,7 +78,8 @@ def _named_as(path: Path, parse: Callable[[Any], T]) -> T:
     """Read a claim or table that is called as its file is. Raises DpscoError, naming the file."""
     with naming(path):
         found = parse(read_shipped(path))
-        check_id(found.id, path)
+        if found.id != (called := f"{path.parent.name}.{path.stem}"):
+            raise InputError(f"{path}: id", found.id, f"{called}, as its file is called")
     return found
 
 
@@ -91,12 +92,6 @@ def naming(path: object) -> Iterator[None]:
         if str(path) not in str(error):
             error.args = (f"{path}: {error}",)
         raise
-
-
-def check_id(id: str, path: Path) -> None:
-    """Refuse a claim or table that is not called as its file is. Raises InputError, naming the file."""
-    if id != (called := f"{path.parent.name}.{path.stem}"):
-        raise InputError(f"{path}: id", id, f"{called}, as its file is called")
 
 
 def read_claims(text: str = "") -> list[Claim]:

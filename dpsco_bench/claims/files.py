@@ -16,8 +16,6 @@ import msgspec
 from dpsco_bench.errors import InputError, InputErrors, nearest
 from dpsco_bench.jsonio import kept_beside
 
-LONGEST_REASON = 300
-
 
 def read_yaml(path: Path, key: str = "file") -> Any:
     """Parse a YAML file.
@@ -29,7 +27,7 @@ def read_yaml(path: Path, key: str = "file") -> Any:
     try:
         return OmegaConf.to_container(OmegaConf.load(path), resolve=True)
     except Exception as error:  # the parser's own errors have no name in OmegaConf
-        reason = shorten(str(error), LONGEST_REASON, placeholder=" ...")
+        reason = shorten(str(error), 300, placeholder=" ...")
         raise InputError(key, str(path), "a YAML file", reason) from error
 
 

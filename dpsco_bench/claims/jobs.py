@@ -14,9 +14,8 @@ from typing import Any
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import (
-    check_id,
     claim_file,
-    claim_files,
+    claim_ids,
     errors_of,
     find_claim_id,
     find_errata,
@@ -29,7 +28,7 @@ from dpsco_bench.claims.files import check_names, read_shipped
 from dpsco_bench.claims.model import NO_STAGES, Claim, MeasuredPart, Method, Part, check_profile, to_the_cap
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry
-from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.errors import DpscoError, InputError, integral
 from dpsco_bench.execution.cell import Cell, ImpurePlan, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import (
     CALIBRATION_MODULES,
@@ -185,12 +184,8 @@ def _set(part: Part, given: dict[str, Any], key: str, value: float) -> None:
     elif option or target not in CELL_KEYS:
         allowed = "n, d, epsilon, delta, problem.<option> or algorithm.<option>"
         raise InputError(f"sweep parameter of {part.id}", key, allowed)
-    elif target not in ("n", "d"):
-        given[target] = float(value)
-    elif float(value).is_integer():
-        given[target] = int(value)
     else:
-        raise InputError(f"sweep of {part.id}: {target}", value, "an integer >= 1")
+        given[target] = integral(float(value)) if target in ("n", "d") else float(value)
 
 
 def _judged_variant(part: Part, method: Method, calibration: str) -> str:
@@ -302,14 +297,10 @@ def load_claim(
     shipped = file is not None and file.is_relative_to(conf_dir())
     config = _compose([*([f"claim={id.replace('.', '/', 1)}"] if shipped else []), f"profile={profile}", *overrides])
     load_plugins(config["plugins"])
-    if not shipped:  # a paper that brings its own, or a user's file
-        known, own = claim_files(), own_claims(config["claims"])
-        id = find_claim_id(id, [*known, *own])
-        config["claim"] = own[id] if id in own else read_shipped(known[id])
-        if id not in own:
-            check_id(str(config["claim"].get("id", id)), known[id])
+    own = {} if shipped else own_claims(config["claims"])
+    id = id if shipped else find_claim_id(id, [*claim_ids(), *own])
     with errors_of(id, config["claims"]):
-        claim = parse_claim(config["claim"])
+        claim = parse_claim(config["claim"] if shipped else own[id]) if shipped or id in own else read_claim(id)
         _check_errata(claim)
     return claim, Settings.of(config)
 

@@ -15,7 +15,6 @@ from dpsco_bench.claims.kinds import Kind, all_kinds, get_kind
 from dpsco_bench.claims.model import (
     NO_STAGES,
     PROFILES,
-    RISK,
     SUBJECTS,
     THRESHOLD,
     Claim,
@@ -113,7 +112,9 @@ def _parse_part(claim: str, entry: Any) -> Part:
     if "methods" in values:
         given = slips.tried(listed, values["methods"], f"{where}: methods") or ()
         values["methods"] = list(filter(None, [slips.tried(_method, method, where) for method in given]))
-    values = dict(slips.tried(spread, values, where) or values)
+    if (spread_out := slips.tried(spread, values, where)) is None:
+        slips.tell()
+    values = dict(spread_out)
     if values.get("sweep"):
         values["sweep"] = slips.tried(build_checked, SweptParameter, values["sweep"], f"{where}, sweep")
     slips += _foreign(kind, values, where)
@@ -155,15 +156,11 @@ def _slips_of_part(part: Part, where: str) -> Iterator[InputError]:
         if tolerance is not None and not 0 < tolerance < math.inf:
             yield InputError(f"{where}: tolerance", tolerance, "a finite number > 0")
     yield from _expected_slips(part.expected, rules, part.calibrations, where)
-    if rules.bounded and not part.bound:
-        yield InputError(f"{where}: bound", "missing", f"given for kind {part.kind}")
     if rules.judged_only and not part.uses:
         yield InputError(f"{where}: uses", part.uses, "at least one part whose rows are judged")
     needed = {"sweep": part.sweep, "algorithm": part.methods, "problem": part.problem} if part.plans else {}
     if missing := [key for key, value in needed.items() if not value]:
         yield InputError(f"{where}: {', '.join(missing)}", "missing", "given")
-    if not part.quantity:
-        yield InputError(f"{where}: quantity", part.quantity, f"{RISK}, or the name of an extra")
     if part.quantity == THRESHOLD and (len(part.requires) != 1 or not part.signals):
         yield InputError(f"{where}: requires", dict(part.requires), "one extra and its value, on a grid of signals")
     if part.axis:

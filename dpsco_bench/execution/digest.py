@@ -31,31 +31,14 @@ KEYED = frozenset(
     ("algorithms", "backend", "datasets", "fused", "geometry", "papers", "privacy", "problems", "rng", "samplers")
 )
 """Folders whose code is in keys; the closure of a key does not go through others."""
-RUN_MODULES = tuple(
-    f"dpsco_bench.{name}"
-    for name in (
-        "algorithms.info",
-        "algorithms.registry",
-        "fused.registry",
-        "fused.sparse",
-        "privacy.mechanism",
-        "problems.objective",
-        "problems.registry",
-        "rng.streams",
-        "samplers.draws",
-    )
+_SHARED = ("dpsco_bench.algorithms.registry", "dpsco_bench.problems.registry", "dpsco_bench.rng.streams")
+RUN_MODULES = (
+    *(*_SHARED, "dpsco_bench.algorithms.info", "dpsco_bench.fused.registry", "dpsco_bench.fused.sparse"),
+    *("dpsco_bench.privacy.mechanism", "dpsco_bench.problems.objective", "dpsco_bench.samplers.draws"),
 )
-CALIBRATION_MODULES = tuple(
-    f"dpsco_bench.{name}"
-    for name in (
-        "algorithms.registry",
-        "privacy.attained",
-        "privacy.calibrate",
-        "privacy.fingerprint",
-        "privacy.tree",
-        "problems.registry",
-        "rng.streams",
-    )
+CALIBRATION_MODULES = (
+    *(*_SHARED, "dpsco_bench.privacy.attained", "dpsco_bench.privacy.calibrate"),
+    *("dpsco_bench.privacy.fingerprint", "dpsco_bench.privacy.tree"),
 )
 """Modules of the keyed folders that every run, and every calibration, uses."""
 DEVICE_ONLY = frozenset({"dpsco_bench.backend.device", "dpsco_bench.fused.device", "dpsco_bench.rng.cuda"})
