@@ -14,10 +14,8 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import (
     claim_files,
     claim_ids,
-    errata_papers,
     find_claim_id,
     find_errata,
-    load_errata,
     parse_table,
     read_claim,
     read_claims,
@@ -164,33 +162,6 @@ def test_every_recorded_verdict_is_a_word_of_its_kind():
 )
 def test_words_of_one_calibration(text, calibration, words):
     assert expected_words(text, calibration) == words
-
-
-ROOT = Path(__file__).resolve().parents[2]
-CHANGED = {
-    "guarantee": {
-        "bassily2021": ["E1", "E2", "E3", "E5"],
-        "gopi2022": ["E1", "E2", "E3"],
-        "su2023": ["E1", "E4"],
-        "wang2017": ["E1", "E2", "E3", "E6"],
-        "zhang2022": ["E1"],
-    },
-    "rate": {"bassily2021": ["E12"]},
-    "constant": {
-        "bassily2021": ["E6", "E10"],
-        "gopi2022": ["E8"],
-        "su2023": ["E2", "E5", "E10"],
-        "wang2017": ["E4", "E8", "E12"],
-        "zhang2022": ["E6", "E8"],
-    },
-}
-"""A count of errata that is said of a paper's authors is changed here too, or not at all."""
-
-
-@pytest.mark.parametrize("word", CHANGED)
-def test_which_entries_change_what(word):
-    found = {paper: [e.id for e in load_errata(paper) if e.changes == word] for paper in errata_papers()}
-    assert {paper: ids for paper, ids in found.items() if ids} == CHANGED[word]
 
 
 def test_the_determinants_of_su2023_e4():

@@ -14,7 +14,7 @@ from dpsco_bench.execution.cell import Calibrated, Cell
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.job_results import summarise
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.request import CONFIG_KEYS, GROUPS, config_cell, config_job, read_config
+from dpsco_bench.execution.request import config_cell, config_job, read_config
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks, read_extras
 from dpsco_bench.execution.run import MEASURES, RoundObserver, get_measure, run_block
 from dpsco_bench.jsonio import dumps_canonical, loads
@@ -136,13 +136,6 @@ def test_a_run_of_chains_says_whether_they_are_certified(problem, sweeps, said):
     job = config_job(asked, config_cell(asked))
     warnings = summarise(job, execute(job, calibrate_job(job))).warnings
     assert said in warnings and ("not certified" in warnings) == bool(said)
-
-
-@pytest.mark.parametrize(("group", "given", "key"), [("algorithm", {"options": {}}, "id"), ("problem", {}, "name")])
-def test_a_group_without_its_first_key_is_refused(group, given, key):
-    config = {name: {} for name in CONFIG_KEYS} | {name: dict(usual) for name, usual in GROUPS.items()}
-    with pytest.raises(InputError, match=f"^{group}.{key} is missing"):
-        read_config({**config, group: given})
 
 
 def test_the_certificate_is_that_of_the_worst_minimiser():

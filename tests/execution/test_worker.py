@@ -219,14 +219,6 @@ def test_timed_gradients_are_those_of_compiled_runs_with_poisson_batches(files):
         assert curve.evaluations[-1] == pytest.approx(planned.gradient_evaluations, rel=0.02)
 
 
-def test_progress_counts_every_cell_once_and_ends_at_all(files, monkeypatch):
-    reached, jobs = [], list(jobs_of(files).values())
-    monkeypatch.setattr(worker.Pace, "reach", lambda pace, count: reached.append((count, pace.all)))
-    worker.make_all(jobs, files.measured, print)
-    counts = [count for count, _ in reached]
-    assert counts == sorted(counts) and min(counts) <= 1 and reached[-1][0] == reached[-1][1] > 2
-
-
 RUNS = [([6.0], 6.0, 1), ([0.1, 0.4, 0.3, 0.29, 0.01], 0.29, 3), ([4.9, 0.6, 0.5, 0.1], 0.5, 2), ([0.1, 1.0], 1.0, 1)]
 
 

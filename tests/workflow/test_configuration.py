@@ -10,17 +10,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (["--config", "profile=tiny"], "profile = 'tiny'"),
-        (["--config", "data_root=5"], "data_root = 5"),
-        (["--", "claims/wang2017.delta"], "claim = 'wang2017.delta'"),
-    ],
-)
-def test_bad_value_is_one_line(pristine, words, named):
-    result = pristine.snakemake("--dry-run", *words)
-    assert result.returncode == 2 and result.stderr.strip().splitlines()[-1].startswith(f"dpsco: {named}: must be ")
+def test_bad_value_is_one_line(pristine):
+    result = pristine.snakemake("--dry-run", "--", "claims/wang2017.delta")
+    named = "dpsco: claim = 'wang2017.delta': must be "
+    assert result.returncode == 2 and result.stderr.strip().splitlines()[-1].startswith(named)
     assert "Traceback" not in result.stderr
 
 
