@@ -200,9 +200,14 @@ def load_errata(paper: str) -> list[Erratum]:
     for path in conf_files(f"errata/{paper}.yaml"):
         with naming(path):
             entries = read_shipped(path)
-            if not isinstance(entries, list):
+            if not fits(entries, list[Mapping[str, Any]]):
                 raise InputError(f"errata of {paper}", entries, "a list of mappings")
-            found += [_erratum(paper, entry) for entry in entries]
+            for entry in entries:
+                where = f"errata of {paper}, {entry.get('id', '?')}"
+                texts = {key: " ".join(str(value).split()) for key, value in entry.items()}
+                if (changes := texts.get("changes", "missing")) not in CHANGES:
+                    raise InputError(f"{where}: changes", changes, nearest(changes, CHANGES))
+                found.append(build_checked(Erratum, {**texts, "paper": paper}, where))
             counts = Counter(slug(entry.id) for entry in found)
             if twice := [entry.id for entry in found if counts[slug(entry.id)] > 1]:
                 raise InputError(f"errata of {paper}", twice[0], "an id that no other entry has")
@@ -280,17 +285,6 @@ class Erratum:
     def check(self) -> str:
         """The command, or that the calculation is followed by hand."""
         return self.command or BY_HAND
-
-
-def _erratum(paper: str, entry: Plain) -> Erratum:
-    if not isinstance(entry, Mapping):
-        raise InputError(f"errata of {paper}", entry, "a list of mappings")
-    where = f"errata of {paper}, {entry.get('id', '?')}"
-    texts = {key: " ".join(str(value).split()) for key, value in entry.items()}
-    changes = texts.get("changes", "missing")
-    if changes not in CHANGES:
-        raise InputError(f"{where}: changes", changes, nearest(changes, CHANGES))
-    return build_checked(Erratum, {**texts, "paper": paper}, where)
 
 
 def counted_changes(errata: Iterable[Erratum]) -> str:

@@ -310,17 +310,12 @@ def _check_fields(cls: type[Kind], where: str) -> None:
         if name not in SHARED_FIELDS:
             raise InputError(f"{where}: fields", name, f"{nearest(name, SHARED_FIELDS)}; its own stand in own_fields")
     for name, field in cls.own_fields.items():
-        at = f"{where}: own_fields: {name}"
         if not name.isidentifier() or name in (*ROW_FIELDS, *SHARED_FIELDS, *SAID_OF_CLAIMS, "own"):
             raise InputError(f"{where}: own_fields", name, "a name of letters, digits and _ that no other field has")
-        if not isinstance(field, Field):
-            raise InputError(at, field, "a Field(type, title)")
-        found = field.type if isinstance(field.type, tuple) else (field.type,)
-        if len(found) != 1 or found[0] not in FIELD_TYPES:
+        if not isinstance(field, Field) or field.type not in [*FIELD_TYPES, *((one,) for one in FIELD_TYPES)]:
             known = ", ".join(type.__name__ for type in FIELD_TYPES)
-            raise InputError(at, field.type, f"one of the types {known}, or of several values (float,)")
-        if not isinstance(field.title, str) or not field.title:
-            raise InputError(f"{at}: title", field.title, "a text")
+            allowed = f"a Field(type, title), of one of the types {known}, or of several values (float,)"
+            raise InputError(f"{where}: own_fields: {name}", field, allowed)
 
 
 def get_kind(name: str) -> Kind:

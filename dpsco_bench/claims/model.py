@@ -304,15 +304,13 @@ class Claim(Record):
 
     def parts_of(self, profile: str) -> list[Part]:
         """List the parts that a profile measures, each using only such parts, under calibrations that these have."""
-        found = [self._of_profile(part, profile) for part in self.parts if self.in_profile(part, profile)]
-        return [part for part in found if part.calibrations]
-
-    def _of_profile(self, part: Part, profile: str) -> Part:
-        uses = [used for used in part.uses if self.part(used).in_profile(profile)]
-        kept = [c for c in part.calibrations if not uses or any(self.part(used).has_rows(c) for used in uses)]
-        found = replace(part, uses=uses, calibrations=kept)
-        own = part.tolerances.get(profile)
-        return found if own is None else replace(found, tolerance=own)  # type: ignore[call-arg]
+        found = []
+        for part in (part for part in self.parts if self.in_profile(part, profile)):
+            uses = [used for used in part.uses if self.part(used).in_profile(profile)]
+            kept = [c for c in part.calibrations if not uses or any(self.part(used).has_rows(c) for used in uses)]
+            own = {"tolerance": part.tolerances[profile]} if profile in part.tolerances else {}
+            found += [replace(part, uses=uses, calibrations=kept, **own)] if kept else []
+        return found
 
 
 def _symbol(parameter: str) -> str:

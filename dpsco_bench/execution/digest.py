@@ -205,8 +205,10 @@ class _Reduced(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:  # noqa: N802
-        for part in node.body:
-            _drop_meaning(part)
+        for part in node.body:  # the words that say what an option of a problem means
+            call = part.value if isinstance(part, ast.Assign | ast.AnnAssign) else None
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "option":
+                call.args[1:] = [word for word in call.args[1:] if not _is_word(word)]
         return self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:  # noqa: N802
@@ -235,13 +237,6 @@ def _blank(tree: ast.AST) -> None:
             node.values = []
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             node.value = ""
-
-
-def _drop_meaning(part: ast.AST) -> None:
-    """Take out the words that say what an option of a problem means."""
-    call = part.value if isinstance(part, ast.Assign | ast.AnnAssign) else None
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "option":
-        call.args[1:] = [word for word in call.args[1:] if not _is_word(word)]
 
 
 def _is_word(node: ast.AST) -> bool:

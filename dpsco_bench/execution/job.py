@@ -179,7 +179,11 @@ def _rows(columns: Columns, trace: Trace, part: slice, unit: Unit) -> Columns:
     extras = {name: np.full((replicates, checkpoints), math.nan) for name in trace.extras}
     for name, values in trace.extras.items():
         extras[name][:, -1] = values[part]
-    said = "; ".join(filter(None, (columns["warnings"], _certificate(trace.certificate))))
+    said = columns["warnings"]
+    if trace.certificate is not None:  # a power of ten, and 1e-12 for all that is better: no rounding error shows
+        power = math.ceil(math.log10(max(trace.certificate, FINEST_CERTIFICATE)))
+        certified = f"{CERTIFIED}: gradient below 1e{power:d} of the linear term and G"
+        said = f"{said}; {certified}" if said else certified
     rounded, lost = (np.repeat(rows[part], checkpoints) for rows in (trace.rounded, trace.demoted))
     found = {
         **columns,
@@ -196,14 +200,6 @@ def _rows(columns: Columns, trace: Trace, part: slice, unit: Unit) -> Columns:
         found |= {name: np.where(lost, DEMOTED, columns[name]) for name in ("privacy_status", "sampler_status")}
         found |= {name: np.where(lost, math.nan, np.asarray(columns[name], np.float64)) for name in EPSILON_VALUES}
     return found
-
-
-def _certificate(gradient_norm: float | None) -> str:
-    """How exact a minimiser is: a power of ten, and 1e-12 for all that is better, so that no rounding error shows."""
-    if gradient_norm is None:
-        return ""
-    power = math.ceil(math.log10(max(gradient_norm, FINEST_CERTIFICATE)))
-    return f"{CERTIFIED}: gradient below 1e{power:d} of the linear term and G"
 
 
 def _evaluated(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:

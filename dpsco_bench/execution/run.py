@@ -117,7 +117,7 @@ class Reuse:
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._data: dict[str, Data] = {}
-        self._minima: dict[str, Any] = {}
+        self.minima: dict[str, Any] = {}
 
     def data(self, cell: Cell, data_set: int) -> Data:
         """`Cell.draw_data`, of the last draws one that was the same."""
@@ -129,15 +129,6 @@ class Reuse:
             del self._data[next(iter(self._data))]
         self._data[key] = found
         return found
-
-    def minimum(self, cell: Cell, data_set: int) -> Any:
-        """Return the minimum that an earlier cell stored, or None."""
-        return self._minima.get(cell.objective_key(data_set))
-
-    def keep_minimum(self, cell: Cell, data_set: int, minimum: Any) -> None:
-        """Store a minimum; None stores nothing."""
-        if minimum is not None:
-            self._minima[cell.objective_key(data_set)] = minimum
 
 
 def _bytes(data: Data) -> int:
@@ -178,9 +169,9 @@ def run_block(
     where, name = (root_seed, data_set, first_replicate, replicates), rounds or cell.algorithm_entry.rounds
     seen = None if name in ("", NO_ROUNDS) else OBSERVERS.get(name)()
     objective = make_objective(cell, data, where, xp, dtype, observer, signals, seen)
-    lent = None if signals or cell.problem_entry.draws_per_replicate else reuse
-    if lent is not None:
-        objective.minimum = lent.minimum(cell, data_set)
+    key = cell.objective_key(data_set) if reuse and not (signals or cell.problem_entry.draws_per_replicate) else ""
+    if reuse and key:
+        objective.minimum = reuse.minima.get(key)
     make = partial(SharedNoise, len(signals)) if signals else Mechanism
     source = make(plan, scales, cell.run_key(data_set), root_seed, first_replicate, replicates, xp, dtype)
     start_risk = measure.at_start(objective)
@@ -190,8 +181,8 @@ def run_block(
         output, info = call_run(cell.algorithm_entry, objective, plan, source, fused=fused)
     noted = {} if seen is None else seen.finish(objective, output)
     checkpoints.add(objective, output)
-    if lent is not None:
-        lent.keep_minimum(cell, data_set, objective.minimum)
+    if reuse and key:
+        reuse.minima[key] = objective.minimum
     return _trace(cell, objective, checkpoints, start_risk, to_numpy(output), info, noted)
 
 

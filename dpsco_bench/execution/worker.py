@@ -33,14 +33,11 @@ from dpsco_bench.execution.store import COMPILING, CompileClock, Meter, listen
 from dpsco_bench.jsonio import dumps_canonical
 
 Say = Callable[[str], object]
-Weigh = Callable[[str, Job], Sequence[float]]
-Lost = Callable[[Job, DpscoError], object]
 SHARE_SECONDS = 30.0
 """Predicted seconds of a share of a long job."""
 TICK = 1.0
 """Seconds between two looks at the clock."""
 LOST = "the system ended a process of the pool, perhaps for want of memory"
-Tell = Callable[[Pace], object]
 
 
 def make(
@@ -137,8 +134,8 @@ def make_all(
     jobs: Iterable[Job],
     measured: Measured,
     say: Say,
-    weigh: Weigh = lambda step, job: [1.0] * len(job.cells),
-    lost: Lost | None = None,
+    weigh: Callable[[str, Job], Sequence[float]] = lambda step, job: [1.0] * len(job.cells),
+    lost: Callable[[Job, DpscoError], object] | None = None,
     steps: Sequence[str] = ("calibrate", "run"),
     decide: Decide | None = None,
 ) -> None:
@@ -231,7 +228,7 @@ class Makers:
         measured: Measured,
         cores: int,
         seconds: float,
-        tell: Tell = lambda pace: None,
+        tell: Callable[[Pace], object] = lambda pace: None,
         made: Callable[[Job], object] = lambda job: None,
     ) -> None:
         self._jobs, self._measured, self._cores, self._tell, self._told = jobs, measured, cores, tell, made
