@@ -19,7 +19,6 @@ from dpsco_bench.claims.catalogue import (
     errors_of,
     find_claim_id,
     find_errata,
-    load_errata,
     naming,
     own_claims,
     read_claim,
@@ -292,7 +291,7 @@ def load_claim(
     changed = any(re.match(r"[+~]*claim\b", override) for override in overrides)  # claim=, +claim.title=, not claims=
     if settings is not None and file is not None and not changed:
         claim = read_claim(id)
-        _check_errata(claim)
+        find_errata(claim.paper, claim.errata)
         return claim, settings
     shipped = file is not None and file.is_relative_to(conf_dir())
     config = _compose([*([f"claim={id.replace('.', '/', 1)}"] if shipped else []), f"profile={profile}", *overrides])
@@ -301,17 +300,8 @@ def load_claim(
     id = id if shipped else find_claim_id(id, [*claim_ids(), *own])
     with errors_of(id, config["claims"]):
         claim = parse_claim(config["claim"] if shipped else own[id]) if shipped or id in own else read_claim(id)
-        _check_errata(claim)
-    return claim, Settings.of(config)
-
-
-def _check_errata(claim: Claim) -> None:
-    """Check that a claim names entries of its paper's errata."""
-    try:
         find_errata(claim.paper, claim.errata)
-    except InputError as error:
-        known = error.allowed if load_errata(claim.paper) else f"left out: there is no errata ledger of {claim.paper}"
-        raise InputError(f"claim {claim.id}: errata", error.value, known) from None
+    return claim, Settings.of(config)
 
 
 def _compose(overrides: Sequence[str]) -> dict[str, Any]:

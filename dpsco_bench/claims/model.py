@@ -414,11 +414,10 @@ def expanded(grid: Any, where: str) -> Plain:
     along: dict[str, dict[str, list[Any]]] = {name: {} for name in names}
     counts = {}
     for profile, axes in grid.items():
-        if set(axes) != set(names):
-            raise InputError(f"{where}: quantities of {profile}", list(axes), "those of every profile")
-        lists = [numbers(axes[name], f"{where}: {name} of {profile}") for name in names]
+        lists = [numbers(axes.get(name), f"{where}: {name} of {profile}") for name in names]
         if not all(isinstance(values, list) for values in lists):
-            raise InputError(f"{where}: quantities of {profile}", dict(axes), "lists of numbers")
+            allowed = "lists of numbers of the same quantities in every profile"
+            raise InputError(f"{where}: quantities of {profile}", dict(axes), allowed)
         cells = list(product(*lists))
         counts[profile] = [float(number + 1) for number in range(len(cells))]
         for name, column in zip(names, zip(*cells, strict=True), strict=True):

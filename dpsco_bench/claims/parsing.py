@@ -141,38 +141,32 @@ def _foreign(kind: Kind, values: dict[str, Any], where: str) -> Iterator[InputEr
 
 
 def _slips_of_part(part: Part, where: str) -> Iterator[InputError]:
-    rules = part.rules
-    if not re.fullmatch(PART_ID, part.id):
-        yield InputError(f"{where}: id", part.id, "letters, digits and _, with - + . between: it names files")
-    if not part.calibrations or not set(part.calibrations) <= set(CALIBRATIONS):
-        yield InputError(f"{where}: calibrations", part.calibrations, "some of " + ", ".join(CALIBRATIONS))
-    for key, names in (("calibrations", part.calibrations), ("uses", part.uses)):
-        if len(set(names)) < len(names):
-            yield InputError(f"{where}: {key}", names, "each once")
-    for key, number in (("exponent", part.exponent), ("record", part.record), *part.requires.items()):
-        if number is not None and not math.isfinite(number):
-            yield InputError(f"{where}: {key}", number, "a finite number")
-    for tolerance in (part.tolerance, *part.tolerances.values()):
-        if tolerance is not None and not 0 < tolerance < math.inf:
-            yield InputError(f"{where}: tolerance", tolerance, "a finite number > 0")
-    yield from _expected_slips(part.expected, rules, part.calibrations, where)
-    if rules.judged_only and not part.uses:
-        yield InputError(f"{where}: uses", part.uses, "at least one part whose rows are judged")
+    rules, own = part.rules, set(part.calibrations)
     needed = {"sweep": part.sweep, "algorithm": part.methods, "problem": part.problem} if part.plans else {}
-    if missing := [key for key, value in needed.items() if not value]:
-        yield InputError(f"{where}: {', '.join(missing)}", "missing", "given")
-    if part.quantity == THRESHOLD and (len(part.requires) != 1 or not part.signals):
-        yield InputError(f"{where}: requires", dict(part.requires), "one extra and its value, on a grid of signals")
+    missing = ", ".join(key for key, value in needed.items() if not value)
+    threshold = part.quantity != THRESHOLD or (len(part.requires) == 1 and bool(part.signals))
+    staged = not set(part.stages) - {NO_STAGES} and all(part.stages.values())
+    numbers = {"exponent": part.exponent, "record": part.record, **part.requires}
+    tolerances = (part.tolerance, *part.tolerances.values())
+    checks = [
+        (re.fullmatch(PART_ID, part.id), "id", part.id, "letters, digits and _, with - + . between: it names files"),
+        (own and own <= {*CALIBRATIONS}, "calibrations", part.calibrations, "some of " + ", ".join(CALIBRATIONS)),
+        (len(own) == len(part.calibrations), "calibrations", part.calibrations, "each once"),
+        (len({*part.uses}) == len(part.uses), "uses", part.uses, "each once"),
+        *((v is None or math.isfinite(v), key, v, "a finite number") for key, v in numbers.items()),
+        *((v is None or 0 < v < math.inf, "tolerance", v, "a finite number > 0") for v in tolerances),
+        (part.uses or not rules.judged_only, "uses", part.uses, "at least one part whose rows are judged"),
+        (not missing, missing, "missing", "given"),
+        (threshold, "requires", dict(part.requires), "one extra and its value, on a grid of signals"),
+        (own >= {*part.noted}, "noted", part.noted, f"calibrations of the part ({', '.join(part.calibrations)})"),
+        (own >= {*part.reservations}, "reservations", sorted(part.reservations), "by calibrations of the part"),
+        (staged, "stages", dict(part.stages), f"left out, or {NO_STAGES}: and why"),
+        (part.evaluation in rules.evaluations, "evaluation", part.evaluation, OR.join(rules.evaluations)),
+    ]
+    yield from (InputError(f"{where}: {key}", value, allowed) for fits, key, value, allowed in checks if not fits)
+    yield from _expected_slips(part.expected, rules, part.calibrations, where)
     if part.axis:
         yield from _axis_slips(part, where)
-    if not set(part.noted) <= set(part.calibrations):
-        yield InputError(f"{where}: noted", part.noted, f"calibrations of the part ({', '.join(part.calibrations)})")
-    if not set(part.reservations) <= set(part.calibrations):
-        yield InputError(f"{where}: reservations", sorted(part.reservations), "by calibrations of the part")
-    if set(part.stages) - {NO_STAGES} or not all(part.stages.values()):
-        yield InputError(f"{where}: stages", dict(part.stages), f"left out, or {NO_STAGES}: and why")
-    if part.evaluation not in rules.evaluations:
-        yield InputError(f"{where}: evaluation", part.evaluation, OR.join(rules.evaluations))
 
 
 def _axis_slips(part: Part, where: str) -> Iterator[InputError]:
@@ -238,8 +232,7 @@ def _profile_slips(part: Part, where: str) -> Iterator[InputError]:
     for profile, grid in swept.items():
         cells = list(zip(grid, *(lists.get(profile, grid) for lists in part.along.values()), strict=False))
         if len(set(cells)) < len(cells):
-            twice = next(cell[0] for number, cell in enumerate(cells) if cell in cells[:number])
-            yield InputError(f"{where}: sweep of {profile}", list(grid), f"different values; {twice:g} is there twice")
+            yield InputError(f"{where}: sweep of {profile}", list(grid), "different values")
         if not grid or (part.rules.needs_slope(part) and len(set(grid)) < 2):
             yield InputError(f"{where}: sweep of {profile}", grid, "values, at least two different ones for a slope")
     if part.sweep and part.sweep.parameter in part.fixed:

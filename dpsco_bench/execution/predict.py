@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import CLOSED_FORM, Job
@@ -127,11 +126,8 @@ class Predictor:
 
 
 def read_seconds(path: Path) -> Seconds:
-    """Read what `record_seconds` wrote; empty if the file is missing or damaged, since it is advice."""
-    try:
-        return loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    except (InputError, UnicodeDecodeError):
-        return {}
+    """Read what `record_seconds` wrote; empty if the file is missing."""
+    return loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 def record_seconds(path: Path, jobs: list[Job], measured: Measured) -> None:

@@ -231,8 +231,7 @@ def make_objective(
     problem = cell.problem_entry
     if signals:
         several = problem.with_signals(np.asarray(signals, dtype=np.float64))
-        if several is None:
-            raise InputError("signals", list(signals), f"run one by one on {problem.name}")
+        assert several is not None
         problem = several
     rows = max(1, len(signals)) * where[3]
     if not problem.draws_per_replicate:

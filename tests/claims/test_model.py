@@ -103,7 +103,7 @@ WRONG_PARTS = [
     ({"signals": {"smoke": [1, 2]}}, "signals of ci = \\[\\]: must be increasing numbers"),
     ({"along": {"epsilon": {"smoke": [1, 2]}}}, "along epsilon = .*: must be lists as long as the sweep's"),
     ({"methods": ["dp_gd"], "algorithm": None, "options": None}, "= 'dp_gd': must be a mapping of keys to values"),
-    ({"sweep": {"parameter": "n", "values": {"ci": [1024, 64, 1024.0]}}}, "sweep of ci = .*1024 is there twice"),
+    ({"sweep": {"parameter": "n", "values": {"ci": [1024, 64, 1024.0]}}}, "sweep of ci = .*: must be different values"),
     ({"calibrations": ["paper", "paper"]}, "calibrations = .*: must be each once"),
     ({"replicates": {"smoke": 10**12}}, "replicates of smoke = 1000000000000: must be an integer from 1 to 100000000"),
     *(

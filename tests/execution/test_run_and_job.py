@@ -179,14 +179,6 @@ def test_one_replicate_that_is_not_finite_fails_the_cell(monkeypatch, where, val
         block("none", 0.0, replicates=4)
 
 
-@pytest.mark.parametrize(("n", "replicates"), [(1, 1), (32, 6), (200_000, 64), (10**7, 3), (4096, 5000)])
-def test_blocks_cover_the_replicates_once_within_the_memory_bound(n, replicates):
-    blocks = replicate_blocks(n, replicates)
-    covered = [r for first, count in blocks for r in range(first, first + count)]
-    assert covered == list(range(replicates))
-    assert all(count == 1 or count * n <= BLOCK_SCORES for _, count in blocks)
-
-
 def test_result_has_arrays_per_replicate():
     result = dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, replicates=5, steps=4)
     assert result.risk.shape == (5,) and result.output.shape == (5, 3) and result.risk.min() > -1e-12
@@ -205,10 +197,9 @@ def test_result_has_arrays_per_replicate():
 
 def test_replicates_are_the_same_however_many_are_run():
     """Up to rounding: a product of 2 rows may be rounded differently from one of 6. A block repeats bit for bit."""
-    many, few = (dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, replicates=r) for r in (6, 2))
+    many, again, few = (dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, replicates=r) for r in (6, 6, 2))
     np.testing.assert_allclose(many.output[:2], few.output, rtol=1e-12, atol=1e-12)
-    many, few = (dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, replicates=6) for _ in range(2))
-    assert np.array_equal(many.output, few.output), "the same block on one machine"
+    assert np.array_equal(many.output, again.output), "the same block on one machine"
 
 
 def test_every_key_has_one_place():
