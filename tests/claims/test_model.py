@@ -1,12 +1,10 @@
 """Claims as data, their mistakes, and the grammar of their grids."""
 
 import copy
-from pathlib import Path
 
 import pytest
 
-from dpsco_bench.claims.files import read_shipped
-from dpsco_bench.claims.model import PROFILES, Claim, expanded, numbers, spread, to_the_cap
+from dpsco_bench.claims.model import Claim, expanded, numbers, spread, to_the_cap
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.errors import InputError, InputErrors
 from dpsco_bench.jsonio import dumps_canonical, loads
@@ -267,24 +265,3 @@ def test_what_profiles_share_is_said_once():
         "only": {"smoke": [10], "ci": [10], "full": [10]},
     }
     assert spread(spread(short, "x"), "x") == spread(short, "x"), "the long form is the same grammar"
-
-
-def said_twice(node, place=""):
-    """Places of a file where profiles have equal values and each has its own."""
-    if isinstance(node, list):
-        node = dict(enumerate(node))
-    if not isinstance(node, dict):
-        return []
-    names = [profile for key in node for profile in str(key).split("+")]
-    values = list(node.values())
-    twice = bool(set(names) <= set(PROFILES) and any(value in values[:i] for i, value in enumerate(values)))
-    return [place] * twice + [found for key, value in node.items() for found in said_twice(value, f"{place}/{key}")]
-
-
-def test_no_file_says_for_each_profile_what_they_share():
-    root = Path(__file__).resolve().parents[2]
-    files = [*root.glob("conf/**/*.yaml"), *root.glob("examples/**/*.yaml")]
-    found = {str(path.relative_to(root)): said_twice(read_shipped(path)) for path in files}
-    assert len(files) > 150 and not {path: places for path, places in found.items() if places}
-    assert said_twice({"a": [{"ci": 1, "full": 2}, {"ci": [1], "full": [1]}]}) == ["/a/1"]
-    assert said_twice({"smoke": 2, "ci": 1, "full": 2}) == [""] and not said_twice({"smoke+full": 2, "ci": 1})
