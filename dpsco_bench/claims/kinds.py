@@ -280,21 +280,20 @@ KINDS: Registry[Kind] = Registry("kind", "kinds", core="kinds")
 def kind(name: str) -> Callable[[KindClass], KindClass]:
     """Register a kind of part (decorator of a subclass of `Kind`); the name of a shipped one is that of its file.
 
-    Raises InputError for a name that another kind has, or a class that is no kind or lacks a title, words or a judge;
-    for a field that is not shared, or an own one that is or has no type.
+    Raises InputError for a name that another kind has, or a class that is no kind or lacks a title, words, a part or a
+    judge; for a field that is not shared, or an own one that is or has no type.
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise InputError("kind", name, "a name of letters, digits and _")
 
     def register(cls: KindClass) -> KindClass:
-        if not (isinstance(cls, type) and issubclass(cls, Kind) and not inspect.isabstract(cls)):
-            raise InputError(f"kind {name}", cls, "a subclass of Kind with a method judge(self, case)")
-        if not is_dataclass(getattr(cls, "part", None)):
-            raise InputError(f"kind {name}: part", getattr(cls, "part", "missing"), "MeasuredPart, or one's own of it")
-        outcomes = {getattr(word, "outcome", None) for word in cls.words.values()}
-        if not cls.title or not outcomes or outcomes - set(OUTCOMES):
-            allowed = "a title, and words by name, each a Word with an outcome of OUTCOMES"
-            raise InputError(f"kind {name}: title, words", cls.title, allowed)
+        whole = isinstance(cls, type) and issubclass(cls, Kind) and not inspect.isabstract(cls) and cls.title
+        outcomes = {getattr(word, "outcome", None) for word in cls.words.values()} if whole else set()
+        if not outcomes or outcomes - set(OUTCOMES) or not is_dataclass(getattr(cls, "part", None)):
+            allowed = (
+                "a subclass of Kind with a title, a part (MeasuredPart, or one's own of it), a method judge(self, "
+            )
+            raise InputError(f"kind {name}", cls, allowed + "case), and words: each a Word with an outcome of OUTCOMES")
         _check_fields(cls, f"kind {name}")
         found = cls()
         found.name = name

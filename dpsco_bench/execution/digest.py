@@ -65,8 +65,7 @@ def imported_modules(name: str) -> frozenset[str]:
     The packages that it lies in are imported before it.
     """
     path = module_path(name)
-    if path is None:
-        return frozenset()
+    assert path is not None
     package, parts = name if path.name == INIT else name.rpartition(".")[0], name.split(".")
     found = _imported(path, package)
     found |= {".".join(parts[:end]) for end in range(1, len(parts))}
