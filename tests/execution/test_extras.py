@@ -10,16 +10,17 @@ from dpsco_bench.algorithms.registry import ALGORITHMS, algorithm, get_algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import run as run_module
 from dpsco_bench.execution.calibration import calibrate_job
-from dpsco_bench.execution.cell import Calibrated, Cell
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.job_results import summarise
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.request import config_cell, config_job, read_config
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks, read_extras
 from dpsco_bench.execution.run import MEASURES, RoundObserver, get_measure, run_block
-from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.plan import GaussianQuery, Plan
 from dpsco_bench.problems.objective import Objective
+
+from .parts import calibrations
 
 STEPS = 3
 
@@ -73,7 +74,7 @@ JOB |= {"replicates": 8, "data_sets": 2, "cells": (CELL,)}
 def made(monkeypatch, **changes):
     monkeypatch.setattr(run_module, "OBSERVERS", {"sums": Sums})
     given = Job(**{**JOB, **changes})
-    return execute(given, Calibrated.from_json(loads(dumps_canonical(Calibrated(calibrate_job(given))))).cells)
+    return execute(given, calibrations(given))
 
 
 def test_extras_lie_beside_the_risk_and_the_observer_changes_no_number(monkeypatch):

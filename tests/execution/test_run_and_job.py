@@ -27,6 +27,8 @@ from dpsco_bench.problems import minimisers
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import problem_class
 
+from .parts import calibrations
+
 CELL = Cell("wang2017.dp_gd_pl", "ridge_logistic", n=32, d=3, epsilon=1.0, delta=1e-5, variant="standard")
 CELL = replace(CELL, options={"steps": 4}, method="dp_gd", parameter="n", value=32.0)
 IDS = {"claim": "wang2017.test", "part": "p", "kind": "rate", "calibration": "accounted", "profile": "smoke"}
@@ -36,10 +38,6 @@ JOB = Job(**IDS, seed=5, replicates=6, data_sets=2, cells=CELLS)
 
 def job(**changes):
     return replace(JOB, **changes)
-
-
-def calibrations(given):
-    return Calibrated.from_json(loads(dumps_canonical(Calibrated(calibrate_job(given))))).cells
 
 
 @pytest.fixture(scope="module")

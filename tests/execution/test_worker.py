@@ -217,17 +217,3 @@ def test_timed_gradients_are_those_of_compiled_runs_with_poisson_batches(files):
     calibrations = files.measured.calibrations(job)
     for curve, planned in zip(time_cells(job, calibrations).cells, calibrations, strict=True):
         assert curve.evaluations[-1] == pytest.approx(planned.gradient_evaluations, rel=0.02)
-
-
-RUNS = [([6.0], 6.0, 1), ([0.1, 0.4, 0.3, 0.29, 0.01], 0.29, 3), ([4.9, 0.6, 0.5, 0.1], 0.5, 2), ([0.1, 1.0], 1.0, 1)]
-
-
-@pytest.mark.parametrize(("totals", "kept", "repeats"), RUNS)
-def test_the_fastest_of_a_few_runs_is_kept_or_the_first_where_that_is_long(totals, kept, repeats, monkeypatch):
-    """Three of them, fewer once they took a second together; the first one warms up, unless it took five."""
-    runs = iter([timing.Stopwatch(1.0, 0.0, [1.0, 2.0, 3.0], [t / 4, t / 2, t]) for t in totals])
-    monkeypatch.setattr(timing, "_timed_run", lambda *given: next(runs))
-    cell = SimpleNamespace(draw_data=lambda *given: None)
-    calibrated = SimpleNamespace(plan_for=lambda cell: None, scales={})
-    found = timing.time_cell(SimpleNamespace(seed=1), cell, calibrated)
-    assert (found["seconds"][-1], found["repeats"], len(found["evaluations"])) == (kept, repeats, 3)
