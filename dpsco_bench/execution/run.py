@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import groupby
 from typing import Any, ClassVar
 
 import numpy as np
@@ -291,17 +292,8 @@ def signal_groups(entries: Iterable[ChargedCell]) -> Iterator[list[ChargedCell]]
 
     Such cells differ in their problem's signal only, and have the same plan, noise and constants.
     """
-    group: list[ChargedCell] = []
-    for entry in entries:
-        if group and _kind(entry) != _kind(group[0]):
-            yield group
-            group = []
-        group.append(entry)
-        if entry[0].signal is None:
-            yield group
-            group = []
-    if group:
-        yield group
+    for _, group in groupby(entries, lambda entry: id(entry[0]) if entry[0].signal is None else _kind(entry)):
+        yield list(group)
 
 
 def _kind(entry: ChargedCell) -> str:
