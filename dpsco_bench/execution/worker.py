@@ -37,6 +37,7 @@ SHARE_SECONDS = 30.0
 """Predicted seconds of a share of a long job."""
 TICK = 1.0
 """Seconds between two looks at the clock."""
+Tell = Callable[[Pace], object]
 LOST = "the system ended a process of the pool, perhaps for want of memory"
 
 
@@ -228,7 +229,7 @@ class Makers:
         measured: Measured,
         cores: int,
         seconds: float,
-        tell: Callable[[Pace], object] = lambda pace: None,
+        tell: Tell = lambda pace: None,
         made: Callable[[Job], object] = lambda job: None,
     ) -> None:
         self._jobs, self._measured, self._cores, self._tell, self._told = jobs, measured, cores, tell, made
