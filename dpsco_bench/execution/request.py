@@ -32,14 +32,6 @@ LEAST_REAL, MOST_REAL = 1e-100, 1e100
 MOST = 1 << 32
 SCHEDULE, PROBLEM, CONSTANT = "algorithm.options", "problem.options", "problem.options.constants"
 COUNTS = ("n", "d", "replicates", "data_sets", "seed")
-GROUPS: Mapping[str, Options] = {
-    "algorithm": {"id": None, "variant": None, "options": {}},
-    "problem": {"name": None, "options": {}},
-    "calibration": {"name": None},
-    "backend": {"name": None, "dtype": "float64", "fused": True},
-    "data": {"root": None},
-}
-"""Groups of a run's configuration, their keys and these keys' defaults."""
 DTYPES = ("float64", "float32")
 DEFAULT_RECORDS = 4096
 
@@ -170,11 +162,10 @@ def read_config(config: Options) -> Options:
     Returns it with counts and options as their signatures mean them (``n=1e4``).
     """
     found = {key: integral(value) if key in COUNTS else value for key, value in config.items()}
-    found |= {group: {**usual, **config[group]} for group, usual in GROUPS.items()}
-    method, problem = found["algorithm"], found["problem"]
-    method["options"] = as_declared(method["options"], get_algorithm(method["id"]).options)
-    problem["options"] = as_declared(problem["options"], problem_options(problem_class(problem["name"])))
-    return found
+    method, problem = config["algorithm"], config["problem"]
+    schedule = as_declared(method["options"], get_algorithm(method["id"]).options)
+    options = as_declared(problem["options"], problem_options(problem_class(problem["name"])))
+    return {**found, "algorithm": {**method, "options": schedule}, "problem": {**problem, "options": options}}
 
 
 def config_cell(config: Options) -> Cell:

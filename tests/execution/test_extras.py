@@ -128,7 +128,7 @@ def test_a_run_of_chains_says_whether_they_are_certified(problem, sweeps, said):
         "algorithm": {"id": "gopi2022.gibbs", "variant": None, "options": {"sweeps": sweeps}},
         "problem": {"options": {}, "name": problem},
         "calibration": {"name": "accounted"},
-        "backend": {"name": "numpy", "dtype": "float64"},
+        "backend": {"name": "numpy", "dtype": "float64", "fused": True},
         "data": {"root": "absent"},
         **{"n": 20, "d": 3, "epsilon": 1.0, "delta": 1e-6, "replicates": 32, "data_sets": 1, "seed": 1},
         **{"record": None, "plugins": [], "out": None},

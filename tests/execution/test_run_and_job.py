@@ -89,17 +89,6 @@ def test_metadata_hold_the_job_without_places_and_the_bytes_are_reproducible(tab
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_a_job_survives_its_file():
-    """Infinite options, signals, a place on the sweep that is not given, and no dimension."""
-    infinite = replace(CELL, d=None, problem_options={"p": math.inf, "points": [1.0, 2.0]})
-    plain = Cell("wang2017.dp_gd", "ridge_logistic", 16, 0.5, 0.1, signal=0.1)
-    given = job(cells=(*JOB.cells, infinite, plain), plugins=("own.py",), seconds=(1.0, 2.5, 0.0, 3.0), record=0.1)
-    text = dumps_canonical(given)
-    read = Job.from_json(loads(text))
-    assert read == given and dumps_canonical(read) == text
-    assert all(isinstance(cell, Cell) for cell in read.cells) and math.isnan(read.cells[3].value)
-
-
 def test_infinite_and_unknown_values_survive_the_files(tmp_path):
     """JSON says ``"inf"`` and null; nothing else may read them as text or fail on them."""
     silent = job(calibration="none")
