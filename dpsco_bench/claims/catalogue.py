@@ -93,7 +93,7 @@ def read_claims(text: str = "") -> list[Claim]:
 def read_own(files: Iterable[str | Path], key: str) -> Iterator[tuple[str | Path, Any]]:
     """Read a user's own files one by one. Raises InputError, under the name ``key``, for what is no YAML file."""
     for file in files:
-        if not isinstance(file, str | Path) or Path(file).suffix not in CLAIM_SUFFIXES or not Path(file).is_file():
+        if Path(str(file)).suffix not in CLAIM_SUFFIXES or not Path(str(file)).is_file():
             raise InputError(key, file, "a list of existing YAML files (.yaml)")
         yield file, read_yaml(Path(file), key)
 
@@ -165,11 +165,10 @@ def _named(root: Path, profile: str) -> list[str]:
     found: list[str] = []
     for path in [*root.glob(f"profile/{profile}.yaml"), *sorted(root.glob(f"profile/{profile}/*.yaml"))]:
         entry = read_shipped(path)
-        if not isinstance(entry, dict) or "claims" in entry:
-            claims = entry["claims"] if isinstance(entry, dict) else entry
-            if not isinstance(entry, dict) or not claims or not fits(claims, list[str]):
-                raise InputError(f"{path}: claims", claims, "a list of ids of claims, at least one")
-            found += claims
+        claims = entry.get("claims", []) if isinstance(entry, dict) else entry
+        if not fits(claims, list[str]):
+            raise InputError(f"{path}: claims", claims, "a list of ids of claims")
+        found += claims
     return [id for id in found if not absent_paper(id)]
 
 
