@@ -175,17 +175,10 @@ class Store:
                 yield path.parent.name, path.name.rsplit(".", 1)[0], path
 
 
-class ResultsInUse(DpscoError):
-    """Another live process works on the same results."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(f"{path.parent} is in use by another run: wait for it to end, or stop it")
-
-
 def take(path: Path) -> FileLock:
     """Take the lock of some results until `release` or the end of the process.
 
-    Raises ResultsInUse at once if another process holds it.
+    Raises DpscoError at once if another process holds it.
     """
     from filelock import FileLock, Timeout  # it loads asyncio, and most verbs lock nothing
 
@@ -194,7 +187,7 @@ def take(path: Path) -> FileLock:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise ResultsInUse(path) from None
+        raise DpscoError(f"{path.parent} is in use by another run: wait for it to end, or stop it") from None
     return lock
 
 
