@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import nnls
 
-from dpsco_bench.claims.jobs import LEAST_SECONDS, Costs, family
+from dpsco_bench.claims.jobs import CELL_SECONDS, Costs, family
 from dpsco_bench.claims.plan import read_plan
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.layout import Layout
@@ -97,12 +97,12 @@ def solved(ours: Sequence[Time], others: Sequence[Time] = (), scale: float = 1.0
         error = np.maximum(np.abs(np.log(about / took)), 1e-9)
         root = np.sqrt(weight / (about * took) * np.minimum(1.0, (OUTLIER / error) ** SHARPNESS))
         found, _ = nnls(x * root[:, None], took * root, maxiter=2000)
-        about = np.sqrt(about * np.maximum(x @ found, LEAST_SECONDS / 100))
+        about = np.sqrt(about * np.maximum(x @ found, CELL_SECONDS / 100))
     return {name: float(f"{v:.3g}") for name, v in zip(names, found / unit, strict=True) if v > 0}
 
 
 def _said(terms: dict[str, float], time: Time) -> float:
-    return max(sum(seconds * time.does[name] for name, seconds in terms.items()), LEAST_SECONDS)
+    return max(sum(seconds * time.does[name] for name, seconds in terms.items()), CELL_SECONDS)
 
 
 def fitted(times: Sequence[Time]) -> Costs:

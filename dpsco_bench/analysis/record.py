@@ -37,7 +37,7 @@ class RowDifference:
     ----------
     what : str, ``same``, ``changed``, ``reserved`` (its reservation alone), ``new``, ``missing`` or ``skipped``
     fails : bool, whether the word changed
-    moved, slower : str, how its slope left the recorded one, and what its job took beyond twice the recorded time
+    moved : str, how its slope left the recorded one
     """
 
     profile: str
@@ -49,7 +49,6 @@ class RowDifference:
     what: str = SAME
     fails: bool = False
     moved: str = ""
-    slower: str = ""
 
     def __str__(self) -> str:
         """One line for the terminal."""
@@ -61,21 +60,18 @@ class RowDifference:
     def remark(self) -> str:
         """Difference, in words for the table."""
         what = self.what.upper() if self.fails else "" if self.what == SAME else self.what
-        return "; ".join(filter(None, (what, self.moved, self.slower)))
+        return "; ".join(filter(None, (what, self.moved)))
 
 
 def compare(
-    recorded: Iterable[Verdict],
-    fresh: Iterable[Verdict],
-    claims_run: Iterable[str] | None = None,
-    times: Mapping[tuple[str, str], str] | None = None,
+    recorded: Iterable[Verdict], fresh: Iterable[Verdict], claims_run: Iterable[str] | None = None
 ) -> list[RowDifference]:
     """Lay recorded and fresh verdicts side by side: fresh ones in their order, then those that are missing.
 
     Rows are matched on (profile, claim, part, calibration). A changed verdict word fails; reservations, numbers inside
     a verdict and ``skipped`` on either side do not. A fresh row without a recorded one is ``new`` and does not fail. A
     recorded row without a fresh one is reported, and fails, only if its claim was run in that profile: it is one of
-    ``claims_run``, or has a fresh row that is not ``skipped``. ``times`` has what slow jobs took, by claim and job.
+    ``claims_run``, or has a fresh row that is not ``skipped``.
     """
     old, new = _by_name(recorded), _by_name(fresh)
     if claims_run is None:
@@ -88,8 +84,7 @@ def compare(
         what, fails = _difference(before, now)
         said, says = (row.said if row else None for row in (before, now))
         slope = moved(before, now) if before and now else ""
-        slower = (times or {}).get((name[1], f"{name[2]}.{name[3]}"), "")
-        rows.append(RowDifference(*name, said, says, what, fails, slope, slower))
+        rows.append(RowDifference(*name, said, says, what, fails, slope))
     return rows
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dpsco_bench.claims.files import build_checked, fits, listed, read_shipped, read_yaml, slug
+from dpsco_bench.claims.files import build_checked, fits, listed, read_shipped, read_yaml
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import IF_GIVEN, UNWRITTEN, Plain, Record
@@ -31,17 +31,8 @@ def conf_files(pattern: str) -> list[Path]:
 
 
 def claim_files(what: str = "claim") -> dict[str, Path]:
-    """Ids ``<paper>.<name>`` of all claims (or tables), sorted, and their files ``conf/claim/<paper>/<name>.yaml``.
-
-    Raises InputError for two ids with one address on the site, such as ``a_b`` and ``a.b``.
-    """
-    found, taken = dict[str, Path](), dict[str, Path]()
-    for path in conf_files(f"{what}/*/*.yaml"):
-        id = f"{path.parent.name}.{path.stem}"
-        if (first := taken.setdefault(slug(id), path)) is not path:
-            raise InputError(f"{path}: id", id, f"one that differs from that of {first} in letters or digits")
-        found[id] = path
-    return dict(sorted(found.items()))
+    """Ids ``<paper>.<name>`` of all claims (or tables), sorted, and their files ``conf/claim/<paper>/<name>.yaml``."""
+    return dict(sorted((f"{path.parent.name}.{path.stem}", path) for path in conf_files(f"{what}/*/*.yaml")))
 
 
 def claim_file(id: str) -> Path | None:
@@ -78,7 +69,8 @@ def _named_as(path: Path, parse: Callable[[Any], T]) -> T:
     """Read a claim or table that is called as its file is. Raises DpscoError, naming the file."""
     with naming(path):
         found = parse(read_shipped(path))
-        check_id(found.id, path)
+        if found.id != (called := f"{path.parent.name}.{path.stem}"):
+            raise InputError(f"{path}: id", found.id, f"{called}, as its file is called")
     return found
 
 
@@ -93,12 +85,6 @@ def naming(path: object) -> Iterator[None]:
         raise
 
 
-def check_id(id: str, path: Path) -> None:
-    """Refuse a claim or table that is not called as its file is. Raises InputError, naming the file."""
-    if id != (called := f"{path.parent.name}.{path.stem}"):
-        raise InputError(f"{path}: id", id, f"{called}, as its file is called")
-
-
 def read_claims(text: str = "") -> list[Claim]:
     """All claims whose files have a text in them, sorted by id. Raises DpscoError naming a file that is wrong."""
     return [_parsed(path) for path in claim_files().values() if not text or text in path.read_text(encoding="utf-8")]
@@ -107,7 +93,7 @@ def read_claims(text: str = "") -> list[Claim]:
 def read_own(files: Iterable[str | Path], key: str) -> Iterator[tuple[str | Path, Any]]:
     """Read a user's own files one by one. Raises InputError, under the name ``key``, for what is no YAML file."""
     for file in files:
-        if not isinstance(file, str | Path) or Path(file).suffix not in CLAIM_SUFFIXES or not Path(file).is_file():
+        if Path(str(file)).suffix not in CLAIM_SUFFIXES or not Path(str(file)).is_file():
             raise InputError(key, file, "a list of existing YAML files (.yaml)")
         yield file, read_yaml(Path(file), key)
 
@@ -179,11 +165,10 @@ def _named(root: Path, profile: str) -> list[str]:
     found: list[str] = []
     for path in [*root.glob(f"profile/{profile}.yaml"), *sorted(root.glob(f"profile/{profile}/*.yaml"))]:
         entry = read_shipped(path)
-        if not isinstance(entry, dict) or "claims" in entry:
-            claims = entry["claims"] if isinstance(entry, dict) else entry
-            if not isinstance(entry, dict) or not claims or not fits(claims, list[str]):
-                raise InputError(f"{path}: claims", claims, "a list of ids of claims, at least one")
-            found += claims
+        claims = entry.get("claims", []) if isinstance(entry, dict) else entry
+        if not fits(claims, list[str]):
+            raise InputError(f"{path}: claims", claims, "a list of ids of claims")
+        found += claims
     return [id for id in found if not absent_paper(id)]
 
 
@@ -205,12 +190,16 @@ def load_errata(paper: str) -> list[Erratum]:
     for path in conf_files(f"errata/{paper}.yaml"):
         with naming(path):
             entries = read_shipped(path)
-            if not isinstance(entries, list):
+            if not fits(entries, list[Mapping[str, Any]]):
                 raise InputError(f"errata of {paper}", entries, "a list of mappings")
-            found += [_erratum(paper, entry) for entry in entries]
-            counts = Counter(slug(entry.id) for entry in found)
-            if twice := [entry.id for entry in found if counts[slug(entry.id)] > 1]:
-                raise InputError(f"errata of {paper}", twice[0], "an id that no other entry has")
+            for entry in entries:
+                where = f"errata of {paper}, {entry.get('id', '?')}"
+                texts = {key: " ".join(str(value).split()) for key, value in entry.items()}
+                if (changes := texts.get("changes", "missing")) not in CHANGES:
+                    raise InputError(f"{where}: changes", changes, nearest(changes, CHANGES))
+                found.append(build_checked(Erratum, {**texts, "paper": paper}, where))
+            if len({entry.id for entry in found}) < len(found):
+                raise InputError(f"errata of {paper}", [entry.id for entry in found], "different ids")
     return found
 
 
@@ -287,17 +276,6 @@ class Erratum:
         return self.command or BY_HAND
 
 
-def _erratum(paper: str, entry: Plain) -> Erratum:
-    if not isinstance(entry, Mapping):
-        raise InputError(f"errata of {paper}", entry, "a list of mappings")
-    where = f"errata of {paper}, {entry.get('id', '?')}"
-    texts = {key: " ".join(str(value).split()) for key, value in entry.items()}
-    changes = texts.get("changes", "missing")
-    if changes not in CHANGES:
-        raise InputError(f"{where}: changes", changes, nearest(changes, CHANGES))
-    return build_checked(Erratum, {**texts, "paper": paper}, where)
-
-
 def counted_changes(errata: Iterable[Erratum]) -> str:
     """How many entries change what, a sentence."""
     found = Counter(entry.changes for entry in errata)
@@ -372,8 +350,6 @@ def parse_table(entry: Plain) -> TableText:
     Raises InputError naming the row and the key that is missing, of another type, or unknown where nothing of its own
     computes the table.
     """
-    if not isinstance(entry, Mapping):
-        raise InputError("table", entry, "a mapping")
     where = f"table {entry.get('id', '?')}"
     rows, known = [], {f.name for f in fields(TableRow)}
     for row in listed(entry.get("rows"), f"{where}: rows"):

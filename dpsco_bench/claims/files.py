@@ -16,8 +16,6 @@ import msgspec
 from dpsco_bench.errors import InputError, InputErrors, nearest
 from dpsco_bench.jsonio import kept_beside
 
-LONGEST_REASON = 300
-
 
 def read_yaml(path: Path, key: str = "file") -> Any:
     """Parse a YAML file.
@@ -29,19 +27,13 @@ def read_yaml(path: Path, key: str = "file") -> Any:
     try:
         return OmegaConf.to_container(OmegaConf.load(path), resolve=True)
     except Exception as error:  # the parser's own errors have no name in OmegaConf
-        reason = shorten(str(error), LONGEST_REASON, placeholder=" ...")
+        reason = shorten(str(error), 300, placeholder=" ...")
         raise InputError(key, str(path), "a YAML file", reason) from error
 
 
 def read_shipped(path: Path) -> Any:
-    """Parse a file of the configuration tree, once: reading a hundred claims takes OmegaConf two seconds.
-
-    Raises InputError for a file that cannot be read.
-    """
-    try:
-        return kept_beside(path, ".json", lambda _: read_yaml(path))
-    except OSError as error:
-        raise InputError("file", str(path), "a YAML file that can be read", str(error)) from error
+    """Parse a file of the configuration tree, once: reading a hundred claims takes OmegaConf two seconds."""
+    return kept_beside(path, ".json", lambda _: read_yaml(path))
 
 
 TAKEN = {

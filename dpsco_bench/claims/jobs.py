@@ -5,23 +5,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import (
-    check_id,
     claim_file,
-    claim_files,
+    claim_ids,
     errors_of,
     find_claim_id,
     find_errata,
-    load_errata,
     naming,
     own_claims,
     read_claim,
@@ -30,7 +27,7 @@ from dpsco_bench.claims.files import check_names, read_shipped
 from dpsco_bench.claims.model import NO_STAGES, Claim, MeasuredPart, Method, Part, check_profile, to_the_cap
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry
-from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.errors import DpscoError, InputError, integral
 from dpsco_bench.execution.cell import Cell, ImpurePlan, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import (
     CALIBRATION_MODULES,
@@ -186,12 +183,8 @@ def _set(part: Part, given: dict[str, Any], key: str, value: float) -> None:
     elif option or target not in CELL_KEYS:
         allowed = "n, d, epsilon, delta, problem.<option> or algorithm.<option>"
         raise InputError(f"sweep parameter of {part.id}", key, allowed)
-    elif target not in ("n", "d"):
-        given[target] = float(value)
-    elif float(value).is_integer():
-        given[target] = int(value)
     else:
-        raise InputError(f"sweep of {part.id}: {target}", value, "an integer >= 1")
+        given[target] = integral(float(value)) if target in ("n", "d") else float(value)
 
 
 def _judged_variant(part: Part, method: Method, calibration: str) -> str:
@@ -202,12 +195,10 @@ def _judged_variant(part: Part, method: Method, calibration: str) -> str:
     return variant if calibration in entry.variants[variant] else entry.variant_for(calibration)
 
 
-def _modules(job: Job, base: Iterable[str]) -> Iterator[str]:
-    """Modules that a job uses: those that are given, and those of its algorithms and problems."""
-    yield from base
-    for algorithm, problem in sorted({(cell.algorithm, cell.problem) for cell in job.cells}):
-        yield from (ALGORITHMS.module(algorithm), PROBLEMS.module(problem))
+def _modules(job: Job) -> Iterator[str]:
+    """Modules that the algorithms, problems and observers of a job use."""
     for cell in job.cells:
+        yield from (ALGORITHMS.module(cell.algorithm), PROBLEMS.module(cell.problem))
         yield from cell.algorithm_entry.modules(cell.options)
         yield problem_class(cell.problem).__module__
         observer = job.rounds or cell.algorithm_entry.rounds
@@ -246,11 +237,9 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     numbers = {**job.numbers([without_places(cell) for cell in job.cells], calibrating), "format": RUN_FORMAT}
     numbers.pop("replicates", None)
     if calibrating and job.calibration != "none":
-        numbers["accountant"] = ""
-        with suppress(PackageNotFoundError):
-            numbers["accountant"] = version("dp-accounting")
+        numbers["accountant"] = version("dp-accounting")
     compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells}
-    used = (compiled | set(_modules(job, base))) - {""}
+    used = {*compiled, *base, *_modules(job)} - {""}
     device = job.backend == "cupy" and not calibrating
     code = code_digest(used, kernels_beside(used) if device else (), frozenset() if device else DEVICE_ONLY, keyed=True)
     return digest({"numbers": numbers, "code": code})
@@ -302,30 +291,17 @@ def load_claim(
     changed = any(re.match(r"[+~]*claim\b", override) for override in overrides)  # claim=, +claim.title=, not claims=
     if settings is not None and file is not None and not changed:
         claim = read_claim(id)
-        _check_errata(claim)
+        find_errata(claim.paper, claim.errata)
         return claim, settings
     shipped = file is not None and file.is_relative_to(conf_dir())
     config = _compose([*([f"claim={id.replace('.', '/', 1)}"] if shipped else []), f"profile={profile}", *overrides])
     load_plugins(config["plugins"])
-    if not shipped:  # a paper that brings its own, or a user's file
-        known, own = claim_files(), own_claims(config["claims"])
-        id = find_claim_id(id, [*known, *own])
-        config["claim"] = own[id] if id in own else read_shipped(known[id])
-        if id not in own:
-            check_id(str(config["claim"].get("id", id)), known[id])
+    own = {} if shipped else own_claims(config["claims"])
+    id = id if shipped else find_claim_id(id, [*claim_ids(), *own])
     with errors_of(id, config["claims"]):
-        claim = parse_claim(config["claim"])
-        _check_errata(claim)
-    return claim, Settings.of(config)
-
-
-def _check_errata(claim: Claim) -> None:
-    """Check that a claim names entries of its paper's errata."""
-    try:
+        claim = parse_claim(config["claim"] if shipped else own[id]) if shipped or id in own else read_claim(id)
         find_errata(claim.paper, claim.errata)
-    except InputError as error:
-        known = error.allowed if load_errata(claim.paper) else f"left out: there is no errata ledger of {claim.paper}"
-        raise InputError(f"claim {claim.id}: errata", error.value, known) from None
+    return claim, Settings.of(config)
 
 
 def _compose(overrides: Sequence[str]) -> dict[str, Any]:

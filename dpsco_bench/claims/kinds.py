@@ -280,21 +280,20 @@ KINDS: Registry[Kind] = Registry("kind", "kinds", core="kinds")
 def kind(name: str) -> Callable[[KindClass], KindClass]:
     """Register a kind of part (decorator of a subclass of `Kind`); the name of a shipped one is that of its file.
 
-    Raises InputError for a name that another kind has, or a class that is no kind or lacks a title, words or a judge;
-    for a field that is not shared, or an own one that is or has no type.
+    Raises InputError for a name that another kind has, or a class that is no kind or lacks a title, words, a part or a
+    judge; for a field that is not shared, or an own one that is or has no type.
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise InputError("kind", name, "a name of letters, digits and _")
 
     def register(cls: KindClass) -> KindClass:
-        if not (isinstance(cls, type) and issubclass(cls, Kind) and not inspect.isabstract(cls)):
-            raise InputError(f"kind {name}", cls, "a subclass of Kind with a method judge(self, case)")
-        if not is_dataclass(getattr(cls, "part", None)):
-            raise InputError(f"kind {name}: part", getattr(cls, "part", "missing"), "MeasuredPart, or one's own of it")
-        outcomes = {getattr(word, "outcome", None) for word in cls.words.values()}
-        if not cls.title or not outcomes or outcomes - set(OUTCOMES):
-            allowed = "a title, and words by name, each a Word with an outcome of OUTCOMES"
-            raise InputError(f"kind {name}: title, words", cls.title, allowed)
+        whole = isinstance(cls, type) and issubclass(cls, Kind) and not inspect.isabstract(cls) and cls.title
+        outcomes = {getattr(word, "outcome", None) for word in cls.words.values()} if whole else set()
+        if not outcomes or outcomes - set(OUTCOMES) or not is_dataclass(getattr(cls, "part", None)):
+            allowed = (
+                "a subclass of Kind with a title, a part (MeasuredPart, or one's own of it), a method judge(self, "
+            )
+            raise InputError(f"kind {name}", cls, allowed + "case), and words: each a Word with an outcome of OUTCOMES")
         _check_fields(cls, f"kind {name}")
         found = cls()
         found.name = name
@@ -310,17 +309,12 @@ def _check_fields(cls: type[Kind], where: str) -> None:
         if name not in SHARED_FIELDS:
             raise InputError(f"{where}: fields", name, f"{nearest(name, SHARED_FIELDS)}; its own stand in own_fields")
     for name, field in cls.own_fields.items():
-        at = f"{where}: own_fields: {name}"
         if not name.isidentifier() or name in (*ROW_FIELDS, *SHARED_FIELDS, *SAID_OF_CLAIMS, "own"):
             raise InputError(f"{where}: own_fields", name, "a name of letters, digits and _ that no other field has")
-        if not isinstance(field, Field):
-            raise InputError(at, field, "a Field(type, title)")
-        found = field.type if isinstance(field.type, tuple) else (field.type,)
-        if len(found) != 1 or found[0] not in FIELD_TYPES:
+        if not isinstance(field, Field) or field.type not in [*FIELD_TYPES, *((one,) for one in FIELD_TYPES)]:
             known = ", ".join(type.__name__ for type in FIELD_TYPES)
-            raise InputError(at, field.type, f"one of the types {known}, or of several values (float,)")
-        if not isinstance(field.title, str) or not field.title:
-            raise InputError(f"{at}: title", field.title, "a text")
+            allowed = f"a Field(type, title), of one of the types {known}, or of several values (float,)"
+            raise InputError(f"{where}: own_fields: {name}", field, allowed)
 
 
 def get_kind(name: str) -> Kind:

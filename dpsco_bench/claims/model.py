@@ -304,15 +304,13 @@ class Claim(Record):
 
     def parts_of(self, profile: str) -> list[Part]:
         """List the parts that a profile measures, each using only such parts, under calibrations that these have."""
-        found = [self._of_profile(part, profile) for part in self.parts if self.in_profile(part, profile)]
-        return [part for part in found if part.calibrations]
-
-    def _of_profile(self, part: Part, profile: str) -> Part:
-        uses = [used for used in part.uses if self.part(used).in_profile(profile)]
-        kept = [c for c in part.calibrations if not uses or any(self.part(used).has_rows(c) for used in uses)]
-        found = replace(part, uses=uses, calibrations=kept)
-        own = part.tolerances.get(profile)
-        return found if own is None else replace(found, tolerance=own)  # type: ignore[call-arg]
+        found = []
+        for part in (part for part in self.parts if self.in_profile(part, profile)):
+            uses = [used for used in part.uses if self.part(used).in_profile(profile)]
+            kept = [c for c in part.calibrations if not uses or any(self.part(used).has_rows(c) for used in uses)]
+            own = {"tolerance": part.tolerances[profile]} if profile in part.tolerances else {}
+            found += [replace(part, uses=uses, calibrations=kept, **own)] if kept else []
+        return found
 
 
 def _symbol(parameter: str) -> str:
@@ -416,11 +414,10 @@ def expanded(grid: Any, where: str) -> Plain:
     along: dict[str, dict[str, list[Any]]] = {name: {} for name in names}
     counts = {}
     for profile, axes in grid.items():
-        if set(axes) != set(names):
-            raise InputError(f"{where}: quantities of {profile}", list(axes), "those of every profile")
-        lists = [numbers(axes[name], f"{where}: {name} of {profile}") for name in names]
+        lists = [numbers(axes.get(name), f"{where}: {name} of {profile}") for name in names]
         if not all(isinstance(values, list) for values in lists):
-            raise InputError(f"{where}: quantities of {profile}", dict(axes), "lists of numbers")
+            allowed = "lists of numbers of the same quantities in every profile"
+            raise InputError(f"{where}: quantities of {profile}", dict(axes), allowed)
         cells = list(product(*lists))
         counts[profile] = [float(number + 1) for number in range(len(cells))]
         for name, column in zip(names, zip(*cells, strict=True), strict=True):

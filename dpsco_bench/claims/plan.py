@@ -99,12 +99,6 @@ class WorkPlan(Record):
         write_atomic(path, sealed(dumps_canonical(self)))
 
 
-def restored(plan: Plain, only: Collection[str] | None = None) -> WorkPlan:
-    """Rebuild a plan from its file; with ``only``, the entries of these ids alone."""
-    kept = {kind: [entry for entry in plan[kind] if only is None or entry["id"] in only] for kind in KINDS}
-    return WorkPlan.from_json(restore({**plan, **kept}))
-
-
 def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
     """Read a profile's plan, in the folder of its name; with ``only``, nothing is made of the entries of other ids.
 
@@ -114,7 +108,8 @@ def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
     try:
         found = unsealed(path.read_bytes())
         ids = [entry["id"] for kind in KINDS for entry in found[kind]]
-        plan = restored(found, only)
+        kept = {kind: [entry for entry in found[kind] if only is None or entry["id"] in only] for kind in KINDS}
+        plan = WorkPlan.from_json(restore({**found, **kept}))
     except OSError:
         raise InputError("plan", path, allowed) from None
     except (ValueError, KeyError, TypeError) as error:

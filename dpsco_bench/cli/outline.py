@@ -46,7 +46,7 @@ LONGEST_CLAIMS, LEAST_SECONDS = 6, 10.0
 def make_outline(files: Layout, config: Plain, overrides: Sequence[str]) -> Outline:
     """Make the plan, and write it and its outline where the results can be written.
 
-    Raises ResultsInUse if another run works on them.
+    Raises DpscoError if another run works on them.
     """
     lock = None
     with suppress(OSError):  # a dry run over results that cannot be written

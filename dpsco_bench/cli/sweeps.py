@@ -229,7 +229,7 @@ def run_request(entry: Request, quiet: bool, label: str = "", alone: bool = True
 def _rows(job: Job, alone: bool) -> pa.Table:
     """Read a job from the store, or calibrate and run it; finished work stays there for the next call."""
     keyed, measured = finished(job), Layout("").measured
-    pace = Pace([_seconds(job) / TICKS] * TICKS, sizes=[1 / TICKS] * TICKS, unit="runs")
+    pace = Pace([_seconds(job) / TICKS] * TICKS, unit="%")
     with shown(pace, ui.say) if alone else nullcontext():
         make("calibrate", keyed, measured)
         make("run", keyed, measured, lambda done, every: pace.reach(TICKS * done // every))

@@ -97,7 +97,7 @@ def set_environment(folder: str) -> None:
 class Flow:
     """The outline of a profile, with the paths and words that the rules need.
 
-    Raises InputError for a bad configuration, or an unknown claim among the targets, and ResultsInUse if the outline
+    Raises InputError for a bad configuration, or an unknown claim among the targets, and DpscoError if the outline
     is stale while another run works on the same results. In a target ``claims/...`` ``_`` may stand for ``.``. Only the
     ``main`` process, which the user started, makes the outline anew: jobs on a cluster take it as it is.
     """

@@ -26,7 +26,6 @@ from dpsco_bench.problems.base import Constants, Data, Draws, Problem, StreamFac
 from dpsco_bench.problems.registry import get_problem, problem_class
 from dpsco_bench.rng.streams import Stream, stream_key
 
-NOT_PURE = "its plan function is not pure"
 EPSILON_VALUES = ("epsilon_real", "epsilon_output", "epsilon_sequence")
 EPSILONS = (*EPSILON_VALUES, *(f"{name}_kind" for name in EPSILON_VALUES), "epsilon_of")
 """Fields of whatever has a real epsilon: that of the output where it is known, else that of all answers; and which of
@@ -263,7 +262,7 @@ def _check_same(id: str, first: PlanRecord, second: PlanRecord, when: str) -> No
     found = None if repr(first) == repr(second) else first.difference(second)  # nearly all are equal to the letter
     if found:
         key, was, now = (" ".join(str(item).split()) for item in found)
-        raise ImpurePlan(f"algorithm {id}: {key} = {now}: must be {was}, as {when}: {NOT_PURE}")
+        raise ImpurePlan(f"algorithm {id}: {key} = {now}: must be {was}, as {when}: its plan function is not pure")
 
 
 def _canonical(**entries: Any) -> str:

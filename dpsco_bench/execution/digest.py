@@ -31,31 +31,14 @@ KEYED = frozenset(
     ("algorithms", "backend", "datasets", "fused", "geometry", "papers", "privacy", "problems", "rng", "samplers")
 )
 """Folders whose code is in keys; the closure of a key does not go through others."""
-RUN_MODULES = tuple(
-    f"dpsco_bench.{name}"
-    for name in (
-        "algorithms.info",
-        "algorithms.registry",
-        "fused.registry",
-        "fused.sparse",
-        "privacy.mechanism",
-        "problems.objective",
-        "problems.registry",
-        "rng.streams",
-        "samplers.draws",
-    )
+_SHARED = ("dpsco_bench.algorithms.registry", "dpsco_bench.problems.registry", "dpsco_bench.rng.streams")
+RUN_MODULES = (
+    *(*_SHARED, "dpsco_bench.algorithms.info", "dpsco_bench.fused.registry", "dpsco_bench.fused.sparse"),
+    *("dpsco_bench.privacy.mechanism", "dpsco_bench.problems.objective", "dpsco_bench.samplers.draws"),
 )
-CALIBRATION_MODULES = tuple(
-    f"dpsco_bench.{name}"
-    for name in (
-        "algorithms.registry",
-        "privacy.attained",
-        "privacy.calibrate",
-        "privacy.fingerprint",
-        "privacy.tree",
-        "problems.registry",
-        "rng.streams",
-    )
+CALIBRATION_MODULES = (
+    *(*_SHARED, "dpsco_bench.privacy.attained", "dpsco_bench.privacy.calibrate"),
+    *("dpsco_bench.privacy.fingerprint", "dpsco_bench.privacy.tree"),
 )
 """Modules of the keyed folders that every run, and every calibration, uses."""
 DEVICE_ONLY = frozenset({"dpsco_bench.backend.device", "dpsco_bench.fused.device", "dpsco_bench.rng.cuda"})
@@ -82,8 +65,7 @@ def imported_modules(name: str) -> frozenset[str]:
     The packages that it lies in are imported before it.
     """
     path = module_path(name)
-    if path is None:
-        return frozenset()
+    assert path is not None
     package, parts = name if path.name == INIT else name.rpartition(".")[0], name.split(".")
     found = _imported(path, package)
     found |= {".".join(parts[:end]) for end in range(1, len(parts))}
@@ -222,8 +204,10 @@ class _Reduced(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:  # noqa: N802
-        for part in node.body:
-            _drop_meaning(part)
+        for part in node.body:  # the words that say what an option of a problem means
+            call = part.value if isinstance(part, ast.Assign | ast.AnnAssign) else None
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "option":
+                call.args[1:] = [word for word in call.args[1:] if not _is_word(word)]
         return self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:  # noqa: N802
@@ -252,13 +236,6 @@ def _blank(tree: ast.AST) -> None:
             node.values = []
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             node.value = ""
-
-
-def _drop_meaning(part: ast.AST) -> None:
-    """Take out the words that say what an option of a problem means."""
-    call = part.value if isinstance(part, ast.Assign | ast.AnnAssign) else None
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "option":
-        call.args[1:] = [word for word in call.args[1:] if not _is_word(word)]
 
 
 def _is_word(node: ast.AST) -> bool:

@@ -44,17 +44,6 @@ EVALUATIONS: Registry[Evaluate] = Registry("evaluation", "evaluations", core="au
 
 
 @dataclass(frozen=True)
-class Shard:
-    """A contiguous share of a block's work."""
-
-    number: int = 0
-    of: int = 1
-
-
-WHOLE = Shard()
-
-
-@dataclass(frozen=True)
 class Unit:
     """The least piece of a job: cells that are run at once, on one data set, for one block of replicates.
 
@@ -68,7 +57,6 @@ class Unit:
     data_set: int = 0
     first: int = 0
     count: int = 1
-    seconds: float = 1.0
 
 
 def execute(
@@ -77,19 +65,19 @@ def execute(
     progress: Progress = lambda done, all: None,
     *,
     block: Block | None = None,
-    shard: Shard = WHOLE,
+    share: tuple[int, int] = (0, 1),
     meter: Metering = lambda cells: nullcontext(),
     reuse: Reuse | None = None,
 ) -> pa.Table:
-    """Run a job, or one of its blocks, or a share of that.
+    """Run a job, or one of its blocks, or of that the ``share`` (number, of how many).
 
     Returns rows of `results.RESULT_SCHEMA`, with the job and its calibrations as metadata. The tables of all blocks, or
     of all shares of one, joined (`join_parts`), are those of the whole. ``progress`` is called with cells done and
     cells in all.
     """
     tables: list[pa.Table] = []
-    reuse, run = reuse or Reuse(job.seed), job.evaluation == RUN
-    for chunk, units in groupby(_share(list(job_units(job, calibrations, block)), shard), lambda unit: unit.chunk):
+    reuse, run, (number, of) = reuse or Reuse(job.seed), job.evaluation == RUN, share
+    for chunk, units in groupby(job_units(job, calibrations, block)[number::of], lambda unit: unit.chunk):
         with meter([cell.cell for cell, _ in chunk]):
             tables += map(build_block, _run(job, chunk, units, reuse) if run else [_evaluated(job, *chunk[0])])
         progress(chunk[-1][0].cell + 1, len(job.cells))
@@ -102,8 +90,8 @@ def job_metadata(job: Job, calibrations: Calibrations) -> Plain:
     return {"job": {**stored, "key": job.key}, "calibrations": calibrations}
 
 
-def job_units(job: Job, calibrations: Calibrations, block: Block | None = None) -> Iterator[Unit]:
-    """Units of a job, or of one of its blocks, in the order of its rows' cells; cells that were refused have none."""
+def job_units(job: Job, calibrations: Calibrations, block: Block | None = None) -> list[Unit]:
+    """List the units of a job, or of one of its blocks, in the order of its rows; cells that were refused have none."""
     blocks = job.blocks if block is None else [block]
     kept = block.cells if block and block.cells else range(len(job.cells))
     charged = [
@@ -111,11 +99,9 @@ def job_units(job: Job, calibrations: Calibrations, block: Block | None = None) 
         for number, (cell, found) in enumerate(zip(job.cells, calibrations, strict=True))
         if isinstance(found, CalibratedCell) and number in kept
     ]
-    for group in signal_groups(charged):
-        if job.evaluation == RUN:
-            yield from _units(job, group, [own for own in blocks if not own.cells or group[0][0].cell in own.cells])
-        else:
-            yield from (Unit((one,), seconds=_seconds(job, [one])) for one in group)
+    if job.evaluation != RUN:
+        return [Unit((one,)) for one in charged]
+    return [unit for group in signal_groups(charged) for unit in _units(job, group, blocks)]
 
 
 def _units(job: Job, group: Sequence[ChargedCell], blocks: Sequence[Block]) -> Iterator[Unit]:
@@ -124,29 +110,15 @@ def _units(job: Job, group: Sequence[ChargedCell], blocks: Sequence[Block]) -> I
     row_size = first.problem_entry.row_size(first.n)
     size = max(1, BLOCK_SCORES // row_size) if _several(first) else 1
     for chunk in (tuple(group[start : start + size]) for start in range(0, len(group), size)):
-        seconds = _seconds(job, chunk) / (job.data_sets * job.replicates)
         for data_set in range(job.data_sets):
             for whole in blocks:
                 for start, count in replicate_blocks(row_size * len(chunk), whole.count):
-                    yield Unit(chunk, data_set, whole.first + start, count, seconds * count)
+                    yield Unit(chunk, data_set, whole.first + start, count)
 
 
 def _several(cell: Cell) -> bool:
     """Check whether cells that differ only in their signal can be run at once."""
     return cell.signal is not None and cell.problem_entry.with_signals(np.array([cell.signal])) is not None
-
-
-def _seconds(job: Job, chunk: Sequence[ChargedCell]) -> float:
-    """Predicted work of some cells; equal for all where nothing is predicted."""
-    return sum(job.seconds[cell.cell] for cell, _ in chunk) if any(job.seconds) else float(len(chunk))
-
-
-def _share(units: Sequence[Unit], shard: Shard) -> list[Unit]:
-    """Pick the units whose middle lies in a shard's share of the predicted work."""
-    ends = np.cumsum([unit.seconds for unit in units])
-    middles = (ends - np.array([unit.seconds for unit in units]) / 2) / ends[-1] if len(units) else ends
-    owners = np.minimum(np.floor(middles * shard.of).astype(int), shard.of - 1)
-    return [unit for unit, owner in zip(units, owners, strict=True) if owner == shard.number]
 
 
 def _cell_columns(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
@@ -207,7 +179,11 @@ def _rows(columns: Columns, trace: Trace, part: slice, unit: Unit) -> Columns:
     extras = {name: np.full((replicates, checkpoints), math.nan) for name in trace.extras}
     for name, values in trace.extras.items():
         extras[name][:, -1] = values[part]
-    said = "; ".join(filter(None, (columns["warnings"], _certificate(trace.certificate))))
+    said = columns["warnings"]
+    if trace.certificate is not None:  # a power of ten, and 1e-12 for all that is better: no rounding error shows
+        power = math.ceil(math.log10(max(trace.certificate, FINEST_CERTIFICATE)))
+        certified = f"{CERTIFIED}: gradient below 1e{power:d} of the linear term and G"
+        said = f"{said}; {certified}" if said else certified
     rounded, lost = (np.repeat(rows[part], checkpoints) for rows in (trace.rounded, trace.demoted))
     found = {
         **columns,
@@ -224,14 +200,6 @@ def _rows(columns: Columns, trace: Trace, part: slice, unit: Unit) -> Columns:
         found |= {name: np.where(lost, DEMOTED, columns[name]) for name in ("privacy_status", "sampler_status")}
         found |= {name: np.where(lost, math.nan, np.asarray(columns[name], np.float64)) for name in EPSILON_VALUES}
     return found
-
-
-def _certificate(gradient_norm: float | None) -> str:
-    """How exact a minimiser is: a power of ten, and 1e-12 for all that is better, so that no rounding error shows."""
-    if gradient_norm is None:
-        return ""
-    power = math.ceil(math.log10(max(gradient_norm, FINEST_CERTIFICATE)))
-    return f"{CERTIFIED}: gradient below 1e{power:d} of the linear term and G"
 
 
 def _evaluated(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:

@@ -15,13 +15,12 @@ from scipy.special import stdtrit
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Calibrated, Calibrations, Cell, located
-from dpsco_bench.execution.job import Shard
-from dpsco_bench.execution.jobs import Block, Decided, Entry, Job
-from dpsco_bench.execution.results import FINAL, join_parts, parquet_table, read_extras, table_bytes, with_names
+from dpsco_bench.execution.jobs import Decided, Entry, Job
+from dpsco_bench.execution.results import FINAL, join_parts, parquet_table, read_extras, with_names
 from dpsco_bench.execution.run import get_measure
 from dpsco_bench.execution.store import Cost, Store
 from dpsco_bench.execution.timing import Timings
-from dpsco_bench.jsonio import digest, restore
+from dpsco_bench.jsonio import restore
 from dpsco_bench.plain import IF_GIVEN, Plain, Record
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.samplers.evidence import NOT_CERTIFIED, unsettled
@@ -34,11 +33,6 @@ LARGEST_Z = 4.0
 """Standard errors that chains may be away from a known law."""
 INFINITY = b'inf"'
 """Mark of an infinity to be restored in a text; a search through all values takes as long as reading it."""
-
-
-def piece_key(job: Job, block: Block, piece: Shard) -> str:
-    """Key of a share of a block; where the cuts lie depends on the predicted seconds."""
-    return digest([block.key, job.seconds, piece.number, piece.of])
 
 
 STEPS = ("calibrate", "run", "time")
@@ -120,15 +114,6 @@ class Measured:
             return replace(job, skipped="", present=job.skipped) if there else job
 
         return replace(entry, jobs=tuple(seen(job) if job.skipped else job for job in entry.jobs))
-
-    def join(self, job: Job, block: Block, of: int) -> None:
-        keys = [piece_key(job, block, Shard(number, of)) for number in range(of)]
-        found = [self.store.read("pieces", key) for key in keys]
-        costs = [cost for key in keys for cost in self.store.costs("pieces", key)]
-        tables = [parquet_table(content) for content in found if content is not None]
-        self.store.write("runs", block.key, table_bytes(join_parts(tables)), costs)
-        for key in keys:
-            self.store.remove("pieces", key)
 
     def _read(self, kind: str, key: str, record: type[R]) -> R | None:
         content = self.store.read(kind, key)

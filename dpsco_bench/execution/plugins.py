@@ -29,7 +29,6 @@ from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.registry import PLUGIN, REGISTRIES, add_paper, modules_in, roots
 
-LOOKED_FOR = "; it is looked for beside the file, and in the folders that PYTHONPATH names"
 _GIVEN: set[Path] = set()
 """Plug-ins that this process was given: on its command line, in its configuration, or by a call."""
 OPTION_TYPES = (int, float, str, bool, type(None))
@@ -43,15 +42,15 @@ def load_plugins(paths: Iterable[str | Path]) -> None:
     be used; naming the file.
     """
     for path in paths:
-        place = Path(path) if isinstance(path, str | Path) else Path()
-        if isinstance(path, str | Path) and (place / "__init__.py").is_file():
-            _load_paper(place.resolve())
-        elif isinstance(path, str | Path) and place.suffix == ".py" and place.is_file():
-            _load_file(place.resolve())
+        place = Path(str(path)).resolve()
+        if (place / "__init__.py").is_file():
+            _load_paper(place)
+        elif place.suffix == ".py" and place.is_file():
+            _load_file(place)
         else:
             allowed = "a list of existing Python files (.py) or folders of packages (with an __init__.py)"
-            raise InputError("plugins", path, allowed + _packages_below(place))
-        _GIVEN.add(place.resolve())
+            raise InputError("plugins", path, allowed)
+        _GIVEN.add(place)
 
 
 def check_given(paths: Iterable[str], plan: str | Path = "the plan") -> None:
@@ -65,22 +64,11 @@ def check_given(paths: Iterable[str], plan: str | Path = "the plan") -> None:
             raise InputError(f"plugins of {plan}", path, allowed)
 
 
-def _packages_below(folder: Path) -> str:
-    """Name the packages a folder deeper than where somebody looked for one: what should have been given."""
-    below = sorted(file.parent for file in folder.glob("*/__init__.py"))
-    return f", here {' or '.join(map(str, below))}" if below and folder != Path() else ""
-
-
-def code_files(folder: Path) -> list[Path]:
-    """List the Python files below a folder, sorted."""
-    return sorted(path for path in folder.rglob("*.py") if not path.name.startswith("."))
-
-
 def plugin_files(paths: Iterable[str]) -> list[Path]:
     """List the files of plug-ins: those of folders, and of a file all that lie in its folder."""
     places = [Path(path) for path in paths]
-    found = [code_files(place) if place.is_dir() else sorted(place.parent.glob("*.py")) for place in places]
-    return list(dict.fromkeys(file for files in found for file in files))
+    found = (place.rglob("*.py") if place.is_dir() else place.parent.glob("*.py") for place in places)
+    return sorted({file for files in found for file in files if not file.name.startswith(".")})
 
 
 def _load_file(path: Path) -> None:
@@ -126,7 +114,8 @@ def _checked(load: Callable[[], object], path: Path, name: str) -> None:
             raise DpscoError(f"{path.name}{f', line {line}' if line else ''}: {error}") from error
         reason = f"{type(error).__name__}: {error}"
         reason += f", line {line}" if line and not isinstance(error, SyntaxError) else ""  # that one says it itself
-        reason += LOOKED_FOR if isinstance(error, ModuleNotFoundError) else ""
+        if isinstance(error, ModuleNotFoundError):
+            reason += "; it is looked for beside the file, and in the folders that PYTHONPATH names"
         raise InputError("plugins", str(path), "a Python file that can be imported", reason) from error
 
 

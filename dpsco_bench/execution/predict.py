@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import CLOSED_FORM, Job
@@ -46,8 +45,6 @@ UNKNOWN_SECONDS = {"calibrate": 0.2, "run": 1.0, "time": 5.0}
 """Assumed seconds of a job of which nothing is known."""
 MODEL_LIMIT = 600.0
 """Most that the model is believed: an algorithm may take its planned gradients all at once."""
-SLOWER, CHANCE_SECONDS = 2.0, 0.5
-"""A run time is told that is beyond so many times the recorded one; of less than half a second chance decides."""
 Seconds = Mapping[str, Mapping[str, tuple[float, float, float]]]
 """Claim -> job -> CPU seconds of its calibration and of its run, and what the model says of its run."""
 
@@ -129,36 +126,18 @@ class Predictor:
 
 
 def read_seconds(path: Path) -> Seconds:
-    """Read what `record_seconds` wrote; empty if the file is missing or damaged, since it is advice."""
-    try:
-        return loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    except (InputError, UnicodeDecodeError):
-        return {}
-
-
-def _spent(job: Job, measured: Measured) -> list[float] | None:
-    """CPU seconds of a job's calibration, and of its run if it has one; None if one was not measured."""
-    costs = [measured.cost(step, job) for step in ("calibrate", "run") if step == "calibrate" or job.has_run]
-    return None if None in costs else [cost[0] for cost in costs if cost is not None]
-
-
-def slower(recorded: Seconds, job: Job, measured: Measured) -> str:
-    """Tell a job's time if it exceeds `SLOWER` times the recorded CPU seconds; else an empty text."""
-    known, spent = recorded.get(job.claim, {}).get(job.name), _spent(job, measured)
-    if known is None or spent is None:
-        return ""
-    seconds, before = sum(spent), sum(known[: len(spent)])
-    slow = seconds >= CHANCE_SECONDS and seconds > SLOWER * before
-    return f"{seconds:.2g} s of CPU, recorded {before:.2g} s" if slow else ""
+    """Read what `record_seconds` wrote; empty if the file is missing."""
+    return loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 def record_seconds(path: Path, jobs: list[Job], measured: Measured) -> None:
     """Record what jobs took, a claim a line, to two digits; of those that have not been measured what was known."""
     found: dict[str, dict[str, tuple[float, ...]]] = {claim: dict(known) for claim, known in read_seconds(path).items()}
     for job in jobs:
-        if spent := _spent(job, measured):
+        calibrated, run = (measured.cost(step, job) for step in ("calibrate", "run"))
+        if calibrated and (run or not job.has_run):
             modelled = 0.0 if job.evaluation == CLOSED_FORM else sum(job.seconds)
-            times = (spent[0], spent[1] if job.has_run else 0.0, modelled)
+            times = (calibrated[0], run[0] if run and job.has_run else 0.0, modelled)
             found.setdefault(job.claim, {})[job.name] = tuple(float(f"{seconds:.2g}") for seconds in times)
     lines = [f"{dumps_canonical(claim)}:{dumps_canonical(found[claim])}" for claim in sorted(found)]
     write_atomic(path, "{\n" + ",\n".join(lines) + "\n}\n")

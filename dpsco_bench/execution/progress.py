@@ -20,7 +20,7 @@ NEARLY = 0.1
 class Pace:
     """Estimate the time left from predictions and from what the finished pieces took.
 
-    Pieces count for their sizes, by default 1, and run ``at_once``; a ``note`` is shown in place of the time left.
+    So many pieces run ``at_once``; a ``note`` is shown in place of the time left.
     """
 
     def __init__(
@@ -28,22 +28,16 @@ class Pace:
         predicted: Sequence[float],
         at_once: int = 1,
         unit: str = "",
-        sizes: Sequence[float] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._predicted, self._at_once, self.unit, self._clock = list(predicted), at_once, unit, clock
-        self._sizes = list(sizes) or [1.0] * len(self._predicted)
         self._ended: set[int] = set()
-        self.note, self.start = "", clock()
+        self.all, self.note, self.start = len(self._predicted), "", clock()
         self._last = self.start
 
     @property
-    def all(self) -> int:
-        return round(sum(self._sizes))
-
-    @property
     def done(self) -> int:
-        return int(sum(self._sizes[number] for number in self._ended) + 1e-9)
+        return len(self._ended)
 
     @property
     def elapsed(self) -> float:

@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import groupby
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,7 +42,6 @@ WHOLE = 24
 KEPT_BYTES = 2**28
 """Most bytes of data sets that are kept for the cells after them."""
 
-MechanismFactory = Callable[..., Mechanism]
 Array = Any
 
 _SCHEDULE_ONLY = ("initial_gap", "initial_distance")
@@ -69,9 +69,6 @@ class Trace:
     extras: Mapping[str, np.ndarray]
     demoted: np.ndarray
     rounded: np.ndarray
-
-
-_NEVER = 1 << 62
 
 
 class Checkpoints:
@@ -102,7 +99,7 @@ class Checkpoints:
         if self._measure.along_the_run:
             return 1
         if self._every is None:
-            return _NEVER
+            return 1 << 62
         return math.ceil(self._next - float(to_numpy(objective.evaluations).mean()))
 
     def add(self, objective: Objective, x: Any) -> None:
@@ -121,7 +118,7 @@ class Reuse:
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._data: dict[str, Data] = {}
-        self._minima: dict[str, Any] = {}
+        self.minima: dict[str, Any] = {}
 
     def data(self, cell: Cell, data_set: int) -> Data:
         """`Cell.draw_data`, of the last draws one that was the same."""
@@ -133,15 +130,6 @@ class Reuse:
             del self._data[next(iter(self._data))]
         self._data[key] = found
         return found
-
-    def minimum(self, cell: Cell, data_set: int) -> Any:
-        """Return the minimum that an earlier cell stored, or None."""
-        return self._minima.get(cell.objective_key(data_set))
-
-    def keep_minimum(self, cell: Cell, data_set: int, minimum: Any) -> None:
-        """Store a minimum; None stores nothing."""
-        if minimum is not None:
-            self._minima[cell.objective_key(data_set)] = minimum
 
 
 def _bytes(data: Data) -> int:
@@ -163,7 +151,6 @@ def run_block(
     fused: bool = True,
     record: float | None = None,
     signals: Sequence[float] = (),
-    mechanism: MechanismFactory | None = None,
     rounds: str = "",
     reuse: Reuse | None = None,
 ) -> Trace:
@@ -171,8 +158,8 @@ def run_block(
 
     The ``plan`` is the one whose noise ``scales`` were fixed (`CalibratedCell.plan_for`): none is made here. With
     ``signals`` at each of these signal strengths at once, in place of the cell's own; the rows of the trace are then
-    signal-major, and a ``mechanism`` has to serve all of them. ``rounds`` names an observer of the rounds in place of
-    the algorithm's own. ``reuse`` lends the minimum over data that replicates share.
+    signal-major. ``rounds`` names an observer of the rounds in place of the algorithm's own. ``reuse`` lends the
+    minimum over data that replicates share.
 
     Raises AlgorithmError for a run that fails, or does not do what its plan declares. Raises NumericalFailure on
     non-finite outputs, naming the cell. Raises InputError for an unknown observer.
@@ -183,10 +170,10 @@ def run_block(
     where, name = (root_seed, data_set, first_replicate, replicates), rounds or cell.algorithm_entry.rounds
     seen = None if name in ("", NO_ROUNDS) else OBSERVERS.get(name)()
     objective = make_objective(cell, data, where, xp, dtype, observer, signals, seen)
-    lent = None if signals or cell.problem_entry.draws_per_replicate else reuse
-    if lent is not None:
-        objective.minimum = lent.minimum(cell, data_set)
-    make = mechanism or (partial(SharedNoise, len(signals)) if signals else Mechanism)
+    key = cell.objective_key(data_set) if reuse and not (signals or cell.problem_entry.draws_per_replicate) else ""
+    if reuse and key:
+        objective.minimum = reuse.minima.get(key)
+    make = partial(SharedNoise, len(signals)) if signals else Mechanism
     source = make(plan, scales, cell.run_key(data_set), root_seed, first_replicate, replicates, xp, dtype)
     start_risk = measure.at_start(objective)
     if not objective.problem.draws_per_replicate:  # replicates that share their data share its very digits
@@ -195,8 +182,8 @@ def run_block(
         output, info = call_run(cell.algorithm_entry, objective, plan, source, fused=fused)
     noted = {} if seen is None else seen.finish(objective, output)
     checkpoints.add(objective, output)
-    if lent is not None:
-        lent.keep_minimum(cell, data_set, objective.minimum)
+    if reuse and key:
+        reuse.minima[key] = objective.minimum
     return _trace(cell, objective, checkpoints, start_risk, to_numpy(output), info, noted)
 
 
@@ -245,8 +232,7 @@ def make_objective(
     problem = cell.problem_entry
     if signals:
         several = problem.with_signals(np.asarray(signals, dtype=np.float64))
-        if several is None:
-            raise InputError("signals", list(signals), f"run one by one on {problem.name}")
+        assert several is not None
         problem = several
     rows = max(1, len(signals)) * where[3]
     if not problem.draws_per_replicate:
@@ -306,17 +292,8 @@ def signal_groups(entries: Iterable[ChargedCell]) -> Iterator[list[ChargedCell]]
 
     Such cells differ in their problem's signal only, and have the same plan, noise and constants.
     """
-    group: list[ChargedCell] = []
-    for entry in entries:
-        if group and _kind(entry) != _kind(group[0]):
-            yield group
-            group = []
-        group.append(entry)
-        if entry[0].signal is None:
-            yield group
-            group = []
-    if group:
-        yield group
+    for _, group in groupby(entries, lambda entry: id(entry[0]) if entry[0].signal is None else _kind(entry)):
+        yield list(group)
 
 
 def _kind(entry: ChargedCell) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import sys
 import threading
 import time
@@ -28,13 +29,10 @@ if TYPE_CHECKING:
 
 SUFFIXES = {"calibrations": ".json", "runs": ".parquet", "pieces": ".parquet", "timings": ".json", "stages": ".json"}
 """Kinds of items and what their files are called."""
-MANIFEST = ".manifest"
 _PEAK, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _NAMED: set[Path] = set()
 """Damaged files that this process has named."""
 COMPILING = "compiling, once"
-COMPILES = "numba:compile"
-"""Numba's name of what happens while it compiles; reading its cache on disk is none of it."""
 
 
 @dataclass(frozen=True)
@@ -68,15 +66,9 @@ class Meter:
 
 
 def _peak_mb() -> float:
-    """Most memory of this process so far, or since the last reset."""
-    try:
-        line = next(line for line in _PEAK.read_text().splitlines() if line.startswith("VmHWM"))
-        return float(line.split()[1]) / 1024.0
-    except (OSError, StopIteration):
-        import resource
-
-        unit = 2**20 if sys.platform == "darwin" else 2**10
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    """Most memory of this process since the last reset; 0 where the system does not tell."""
+    found = re.search(r"VmHWM:\s+(\d+)", _PEAK.read_text())
+    return int(found[1]) / 1024.0 if found else 0.0
 
 
 def merged(costs: Iterable[Cost]) -> list[Cost]:
@@ -117,7 +109,7 @@ class Store:
 
     def manifest(self, kind: str, key: str) -> Path:
         """Path of an item's manifest; an item without one does not count."""
-        return self.root / kind / f"{key}{MANIFEST}"
+        return self.root / kind / f"{key}.manifest"
 
     def _described(self, kind: str, key: str) -> Plain:
         """Read the manifest of an item; empty where it is absent or damaged."""
@@ -183,17 +175,10 @@ class Store:
                 yield path.parent.name, path.name.rsplit(".", 1)[0], path
 
 
-class ResultsInUse(DpscoError):
-    """Another live process works on the same results."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(f"{path.parent} is in use by another run: wait for it to end, or stop it")
-
-
 def take(path: Path) -> FileLock:
     """Take the lock of some results until `release` or the end of the process.
 
-    Raises ResultsInUse at once if another process holds it.
+    Raises DpscoError at once if another process holds it.
     """
     from filelock import FileLock, Timeout  # it loads asyncio, and most verbs lock nothing
 
@@ -202,7 +187,7 @@ def take(path: Path) -> FileLock:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise ResultsInUse(path) from None
+        raise DpscoError(f"{path.parent} is in use by another run: wait for it to end, or stop it") from None
     return lock
 
 
@@ -216,7 +201,6 @@ class CompileClock:
     def __init__(self, clock: Callable[[], float], noted: MutableSequence[float] | None = None) -> None:
         self._clock, self._depth = clock, 0
         self.noted: MutableSequence[float] = [0.0, math.nan] if noted is None else noted
-        self.noted[0], self.noted[1] = 0.0, math.nan
 
     def begin(self) -> None:
         self._depth += 1
@@ -230,24 +214,14 @@ class CompileClock:
             self.noted[0] += self._clock() - since
 
     def listen(self) -> CompileClock:
-        """Begin and end with Numba's compiler from now on, its cache checked; without Numba nothing compiles."""
-        try:
-            from numba.core import event
+        """Begin and end with Numba's compiler from now on, its cache checked."""
+        from numba.core import event
 
-            from dpsco_bench.rng.compiled_cache import guard
-        except ImportError:
-            return self
+        from dpsco_bench.rng.compiled_cache import guard
+
         guard()
-        watch = self
-
-        class Listener(event.Listener):
-            def on_start(self, event: object) -> None:
-                watch.begin()
-
-            def on_end(self, event: object) -> None:
-                watch.end()
-
-        event.register(COMPILES, Listener())
+        events = {"on_start": lambda *_: self.begin(), "on_end": lambda *_: self.end()}
+        event.register("numba:compile", type("Listener", (event.Listener,), events)())  # to read its cache is none
         return self
 
 

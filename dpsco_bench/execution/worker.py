@@ -23,24 +23,22 @@ from typing import Any, cast
 
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Calibrated, Calibrations
-from dpsco_bench.execution.job import Shard, execute, job_units
-from dpsco_bench.execution.job_results import STEPS, Measured, is_wanted, piece_key
+from dpsco_bench.execution.job import execute, job_units
+from dpsco_bench.execution.job_results import STEPS, Measured, is_wanted
 from dpsco_bench.execution.jobs import Block, Decide, Job, Progress
 from dpsco_bench.execution.progress import Pace, duration, shown
-from dpsco_bench.execution.results import join_blocks, table_bytes, without_names
+from dpsco_bench.execution.results import join_blocks, join_parts, parquet_table, table_bytes, without_names
 from dpsco_bench.execution.run import Reuse
 from dpsco_bench.execution.store import COMPILING, CompileClock, Meter, listen
 from dpsco_bench.jsonio import dumps_canonical
 
 Say = Callable[[str], object]
-Weigh = Callable[[str, Job], Sequence[float]]
-Lost = Callable[[Job, DpscoError], object]
 SHARE_SECONDS = 30.0
 """Predicted seconds of a share of a long job."""
 TICK = 1.0
 """Seconds between two looks at the clock."""
-LOST = "the system ended a process of the pool, perhaps for want of memory"
 Tell = Callable[[Pace], object]
+LOST = "the system ended a process of the pool, perhaps for want of memory"
 
 
 def make(
@@ -113,31 +111,32 @@ def _make_blocks(job: Job, blocks: Sequence[Block], measured: Measured, reuse: R
 
 def _make_block(job: Job, block: Block, measured: Measured, reuse: Reuse, progress: Progress) -> None:
     """Run a block; a long one in shares that are stored by themselves, so that an interrupt loses little."""
-    calibrations = _calibrations(job, measured)
+    calibrations, store = _calibrations(job, measured), measured.store
     cells = block.cells or range(len(job.cells))
     seconds = sum(job.seconds[number] for number in cells if job.seconds) * block.count / job.replicates
-    of = max(1, int(seconds / SHARE_SECONDS))
-    if of > 1:  # no more shares than there are units
-        of = min(of, len(list(job_units(job, calibrations, block))))
+    of = max(1, min(int(seconds / SHARE_SECONDS), len(job_units(job, calibrations, block))))
+    shares = [("pieces", f"{block.key}.{number}.{of}") for number in range(of)] if of > 1 else [("runs", block.key)]
     listen()
-    for number in range(of):
-        shard, meter = Shard(number, of), Meter()
-        address = ("runs", block.key) if of == 1 else ("pieces", piece_key(job, block, shard))
-        if of > 1 and measured.store.has(*address):
-            continue
-        table = execute(job, calibrations, progress, block=block, shard=shard, meter=meter.measure, reuse=reuse)
-        stored = join_blocks([table], {"block": block})
-        measured.store.write(*address, table_bytes(without_names(stored)), meter.costs)
+    for number, address in enumerate(shares):
+        if not store.has(*address):
+            meter = Meter()
+            tell = partial(lambda first, done, every: progress((first * every + done) // of, every), number)
+            table = execute(job, calibrations, tell, block=block, share=(number, of), meter=meter.measure, reuse=reuse)
+            stored = join_blocks([table], {"block": block})
+            store.write(*address, table_bytes(without_names(stored)), meter.costs)
     if of > 1:
-        measured.join(job, block, of)
+        tables = [parquet_table(content) for share in shares if (content := store.read(*share)) is not None]
+        store.write("runs", block.key, table_bytes(join_parts(tables)), [c for s in shares for c in store.costs(*s)])
+        for share in shares:
+            store.remove(*share)
 
 
 def make_all(
     jobs: Iterable[Job],
     measured: Measured,
     say: Say,
-    weigh: Weigh = lambda step, job: [1.0] * len(job.cells),
-    lost: Lost | None = None,
+    weigh: Callable[[str, Job], Sequence[float]] = lambda step, job: [1.0] * len(job.cells),
+    lost: Callable[[Job, DpscoError], object] | None = None,
     steps: Sequence[str] = ("calibrate", "run"),
     decide: Decide | None = None,
 ) -> None:

@@ -13,8 +13,6 @@ import pytest
 from dpsco_bench.claims.bounds import registry
 from dpsco_bench.claims.bounds.registry import (
     BOUNDS,
-    COMMON,
-    GLOSSARIES,
     BoundContext,
     Symbol,
     alphabetical,
@@ -62,10 +60,8 @@ def test_notation(text, value):
 
 @pytest.mark.parametrize(
     ("text", "rest"),
-    [("n (d", "its end"), ("n/d K", "K"), ("n + ", "its end"), ("n ^", "its end"), ("sqrt n)", "\\)"),
-     ("sum_{t=1}^{n} sum_{s=1}^{t} s t", "its end"), ("n $ d", "\\$ d"),
-     ("max{n d", "its end"), ("sum_{t=1} t", "t"), ("n for", "its end")],
-)  # fmt: skip
+    [("n (d", "its end"), ("n/d K", "K"), ("sqrt n)", "\\)"), ("n $ d", "\\$ d"), ("sum_{t=1} t", "t")],
+)
 def test_what_is_not_in_the_notation_is_named(text, rest):
     with pytest.raises(InputError, match=f"must be in the notation of bounds, which it is not at '{rest}'"):
         registry.read(text)
@@ -128,17 +124,6 @@ IN_WORDS = {f"zhang2022.{end}" for end in ("learner", "theorem1", "lemma7")} | {
 
 def test_all_bounds_of_papers_are_judged_by_their_texts_but_those_in_words():
     assert {name for name in SHIPPED if registry.get_bound(name).source} == IN_WORDS
-
-
-def test_kappa_is_the_condition_number():
-    """The constant of a smooth norm is kappa_q, in whatever paper; a symbol of a glossary is used by some text."""
-    for name in SHIPPED:
-        assert "kappa" not in registry.get_bound(name).all_symbols or name.startswith("wang2017.")
-    for paper in GLOSSARIES.names():
-        used = {s for name in SHIPPED if name.split(".")[0].split("_")[0] == paper
-                for s in registry.get_bound(name).all_symbols}  # fmt: skip
-        assert not GLOSSARIES.get(paper).keys() - used - {"learner"}, paper
-    assert set(COMMON) <= {s for name in SHIPPED for s in registry.get_bound(name).all_symbols}
 
 
 SEEDED = """

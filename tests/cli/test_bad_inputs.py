@@ -80,7 +80,7 @@ BAD = [
     ("claim clash.yaml", "id in clash.yaml = 'wang2017.thm6.1'", "no other claim"),
     ("claim part.yaml", "part p: calibrations = 'paper'", "a list"),
     ("claim path.yaml", "part ../../p: id = '../../p'", "names files"),
-    ("claim errata.yaml --profile smoke", "claim wang2017.mine: errata = 'E99'", "such as E9, "),
+    ("claim errata.yaml --profile smoke", "errata.yaml: erratum of wang2017 = 'E99'", "such as E9, "),
     # one's own data
     ("run problem=data_file", "path is missing", "CSV"),
     ("run problem=data_file path=table.csv", "label is missing", "one of the columns of table.csv: a, b, y"),

@@ -15,7 +15,7 @@ from dpsco_bench.claims.plan import WorkPlan
 from dpsco_bench.cli import outline
 from dpsco_bench.cli.main import main
 from dpsco_bench.cli.outline import DRAWN_IN, drawing_digest, site_digest
-from dpsco_bench.cli.verbs import compare, gate
+from dpsco_bench.cli.verbs import gate
 from dpsco_bench.cli.verbs import plan as planning
 from dpsco_bench.cli.verbs.gate import closing
 from dpsco_bench.cli.verbs.gc import FRESH_SECONDS
@@ -104,14 +104,13 @@ def test_only_a_changed_word_fails_and_recording_makes_the_comparison_pass(dpsco
     assert dpsco("compare", "--profile", "smoke").code == 0
 
 
-def test_a_moved_slope_and_a_longer_run_are_told_and_fail_nothing(dpsco, results, monkeypatch):
+def test_a_moved_slope_is_told_and_fails_nothing(dpsco, results):
     known = {**row("a", "match"), "slope": -1.0, "ci": [-1.1, -0.9]}
     results([{**row("a", "match"), "slope": -1.5, "ci": [-1.6, -1.4]}, row("b", "match")], [known, row("b", "match")])
-    monkeypatch.setattr(compare, "late", lambda *_: {("wang2017.thm6.1", "b.paper"): "9 s of CPU, recorded 4 s"})
     outcome = dpsco("compare", "--profile", "smoke")
-    assert outcome.code == 0 and "slope -1 -> -1.5" in outcome.out and "9 s of CPU, recorded 4 s" in outcome.out
+    assert outcome.code == 0 and "slope -1 -> -1.5" in outcome.out
     first, second = json.loads(dpsco("compare", "--profile", "smoke", "--json").out)
-    assert first["moved"] and not first["slower"] and second["slower"] and not (first["fails"] or second["fails"])
+    assert first["moved"] and not (first["fails"] or second["fails"])
 
 
 def test_recorded_verdicts_that_have_none_here_are_named(dpsco, results, tmp_path):

@@ -53,11 +53,11 @@ def test_what_is_finished_stays_and_is_not_run_again(dpsco, monkeypatch):
     shutil.rmtree("results/store")
     computed = []
 
-    def once(job, calibrations, progress=None, *, shard, **more):
-        computed.append(shard.number)
+    def once(job, calibrations, progress=None, *, share, **more):
+        computed.append(share[0])
         if len(computed) == 2:
             raise KeyboardInterrupt
-        return execute(job, calibrations, shard=shard, **more)
+        return execute(job, calibrations, share=share, **more)
 
     monkeypatch.setattr("dpsco_bench.execution.worker.SHARE_SECONDS", 1e-12)
     monkeypatch.setattr("dpsco_bench.execution.worker.execute", once)

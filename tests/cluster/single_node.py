@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import os
-import re
 import secrets
 import shutil
 import socket
@@ -14,8 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-PROGRAMS = {"munged": "munge", "slurmctld": "slurm-wlm", "slurmd": "slurm-wlm", "sbatch": "slurm-wlm"}
-"""What is started or called, and the packages that have it."""
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch")
 PLACES = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
 CPUS, MEMORY_MB = 2, 8000
 """What the node says that it has, whatever the machine has."""
@@ -56,20 +54,14 @@ class Unavailable(Exception):
     """Why no SLURM can be started here, in a line."""
 
 
-def missing() -> str:
-    lacking = [program for program in PROGRAMS if shutil.which(program, path=PLACES) is None]
-    packages = dict.fromkeys(PROGRAMS[program] for program in lacking)
-    return f"no {', '.join(lacking)} here (Debian: apt-get install {' '.join(packages)})" if lacking else ""
-
-
 @contextmanager
 def single_node(folder: Path) -> Iterator[dict[str, str]]:
     """Start it in an empty folder of a short name; yield the environment with which ``sbatch`` finds it.
 
     Its daemons are this user's and end with the block. Raises `Unavailable` where it cannot be started.
     """
-    if why := missing():
-        raise Unavailable(why)
+    if lacking := [program for program in PROGRAMS if shutil.which(program, path=PLACES) is None]:
+        raise Unavailable(f"no {', '.join(lacking)} here (Debian: apt-get install munge slurm-wlm)")
     folder.chmod(0o755)  # munge asks for it
     environment = {**os.environ, "PATH": f"{_step_starter(folder)}{os.pathsep}{PLACES}"}
     environment["SLURM_CONF"] = str(folder / "slurm.conf")
@@ -140,20 +132,15 @@ def _state(environment: dict[str, str]) -> str:
 
 
 def _wait(ready, running: list[subprocess.Popen[bytes]], *logs: Path) -> None:
-    """Wait until something is ready; raise `Unavailable` with the last error of the logs where it does not come."""
+    """Wait until something is ready; raise `Unavailable` with the last line of the logs where it does not come."""
     end = time.monotonic() + START_SECONDS
     while not ready():
         ended = [process for process in running if process.poll() is not None]
         if ended or time.monotonic() > end:
             what = f"{Path(ended[0].args[0]).name} ended at once" if ended else "SLURM is not ready after a minute"
-            raise Unavailable(f"{what}{_last_error(logs)}")
+            lines = [line for log in logs if log.is_file() for line in log.read_text(errors="replace").splitlines()]
+            raise Unavailable(": ".join([what, *lines[-1:]]))
         time.sleep(0.2)
-
-
-def _last_error(logs: tuple[Path, ...]) -> str:
-    lines = [line for log in logs if log.is_file() for line in log.read_text(errors="replace").splitlines()]
-    errors = [line for line in lines if re.search(r"error|fatal", line, re.IGNORECASE)]
-    return f": {errors[-1].split('] ')[-1]}" if errors else ""
 
 
 def _free_ports(count: int) -> list[int]:

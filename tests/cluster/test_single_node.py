@@ -29,3 +29,10 @@ def test_rules_that_take_all_cores_take_few_on_a_node():
     rules = [rule for text in texts for rule in text.split("\nrule ")[1:] if "threads: 1024" in rule]
     profile = read_yaml(ROOT / "profiles" / "slurm" / "config.yaml")
     assert {rule.partition(":")[0] for rule in rules} == {text.partition("=")[0] for text in profile["set-threads"]}
+
+
+@pytest.mark.parametrize("name", ["default", "slurm", "gpu"])
+def test_profiles_agree_on_what_makes_reruns_right(name):
+    profile = read_yaml(ROOT / "profiles" / name / "config.yaml")
+    assert profile["nolock"] and profile["rerun-incomplete"]
+    assert profile["rerun-triggers"] == ["mtime", "params"]

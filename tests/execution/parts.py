@@ -1,4 +1,4 @@
-"""A part of a claim, three steps of gradient descent at two sizes, and the plan of a claim of some parts."""
+"""A part of a claim, three steps of gradient descent at two sizes; the plan of a claim; calibrations as stored."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,10 @@ from typing import Any
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry
-from dpsco_bench.execution.jobs import Settings
+from dpsco_bench.execution.calibration import calibrate_job
+from dpsco_bench.execution.cell import Calibrated, Calibrations
+from dpsco_bench.execution.jobs import Job, Settings
+from dpsco_bench.jsonio import dumps_canonical, loads
 
 PART = {
     "id": "gd",
@@ -29,3 +32,8 @@ def entry_of(id: str, *parts: Mapping[str, Any], settings: Settings = SETTINGS) 
     planned = [part for part in claim.parts if part.plans]
     jobs = [job for part in planned for job in part_jobs(claim, part, "smoke", settings)]
     return ClaimEntry.of(claim, tuple(jobs))
+
+
+def calibrations(job: Job) -> Calibrations:
+    """Calibrate a job, and read what was written."""
+    return Calibrated.from_json(loads(dumps_canonical(Calibrated(calibrate_job(job))))).cells

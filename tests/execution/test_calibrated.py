@@ -12,7 +12,6 @@ from dpsco_bench import run
 from dpsco_bench.algorithms.registry import ALGORITHMS, algorithm, get_algorithm
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.contract import check_algorithm
-from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_cell, constants_status
 from dpsco_bench.execution.cell import Calibrated, Cell, ImpurePlan
 from dpsco_bench.execution.run import AlgorithmError
@@ -79,18 +78,10 @@ def test_another_plan_than_the_charged_one_does_not_run(plans, other, named):
         calibrated.plan_for(cell())
 
 
-@pytest.mark.parametrize(("other", "named"), OTHERS[:3])
-def test_a_plan_function_that_gives_two_plans_is_stopped(plans, other, named):
-    plans[:] = [made(), other]
-    with pytest.raises(ImpurePlan, match=re.escape(named) + ".*its plan function is not pure$"):
+def test_a_plan_function_that_gives_two_plans_is_stopped(plans):
+    plans[:] = [made(), OTHERS[0][0]]
+    with pytest.raises(ImpurePlan, match=OTHERS[0][1] + ".*its plan function is not pure$"):
         run("mine.releases", "ridge_logistic", 32, 3)
-
-
-def test_in_one_process_the_charged_plan_itself_runs(plans):
-    plans[:] = [made()]
-    calibrated = calibrate_cell(cell(), "paper", 1)
-    plans[:] = [made(replace(QUERY, releases=200))]
-    assert calibrated.plan_for(cell()) is calibrated.plan and calibrated.plan.queries == (QUERY,)
 
 
 def test_rounding_of_another_processor_is_no_difference(plans):
@@ -219,12 +210,3 @@ def test_what_fails_in_a_run_is_one_line_in_run_audit_and_check(mutant, wrong, n
         assert "\n" not in str(caught.value)
         assert isinstance(caught.value.__cause__, KeyError) == (wrong is broken)
     assert any(finding.passed is False for finding in check_algorithm("mine.mutant", **KEYS))
-
-
-def test_errors_of_the_input_pass_unchanged(mutant):
-    def own(objective, plan, mechanism):
-        raise InputError("momentum", 3, "at most 1")
-
-    mutant(run=own)
-    with pytest.raises(InputError, match="^momentum = 3: must be at most 1$"):
-        run("mine.mutant", "ridge_logistic", replicates=2, **KEYS)

@@ -1,14 +1,10 @@
 """Results that were made with data stay the job's results where the data are absent, and are read as written."""
 
 import math
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from dpsco_bench.cli.verbs.claim import run_claim
@@ -16,7 +12,6 @@ from dpsco_bench.execution import worker
 from dpsco_bench.execution.cell import Calibrated
 from dpsco_bench.execution.job_results import Measured, Summary, _chains, is_wanted
 from dpsco_bench.execution.jobs import Settings
-from dpsco_bench.execution.results import parquet_table, table_bytes
 from dpsco_bench.execution.store import Store
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.constants import option
@@ -118,33 +113,3 @@ def test_chains_are_held_against_a_known_law_from_both_sides(z, said):
     settled = {"rhat": np.array([1.0]), "ess": np.array([1e4]), "chain_risk": np.zeros(2)}
     found = _chains({**settled, "z_score": np.array(z)})
     assert said in found and bool(found) == bool(said)
-
-
-COUNT = """
-import os, sys
-from pathlib import Path
-from dpsco_bench.execution.results import parquet_table
-before = len(os.listdir("/proc/self/task"))
-parquet_table(Path(sys.argv[1]))
-parquet_table(Path(sys.argv[1]).read_bytes())
-print(len(os.listdir("/proc/self/task")) - before)
-"""
-
-
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted where the system shows them")
-def test_reading_starts_no_thread(tmp_path):
-    table = pa.table({"cell": list(range(1000)), "name": ["a"] * 1000}).replace_schema_metadata({"dpsco.schema": "1"})
-    (tmp_path / "a.parquet").write_bytes(table_bytes(table))
-    assert parquet_table(tmp_path / "a.parquet").schema.equals(table.schema, check_metadata=True)
-    command = [sys.executable, "-c", COUNT, tmp_path / "a.parquet"]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == ["0"]
-
-
-def test_settings_that_a_configuration_leaves_out_are_as_by_default():
-    backend, given = {"name": "cupy", "dtype": "float32"}, Settings(seed=3, backend="cupy", dtype="float32")
-    config = {"seed": 3, "backend": backend, "data": {"root": "data"}}
-    assert Settings.of(config) == given
-    full = {**config, "backend": {**backend, "fused": False}, "data": {"root": "d"}, "stages": False}
-    files = {key: [f"{key}.x"] for key in ("plugins", "claims", "boards")}
-    named = {key: tuple(own) for key, own in files.items()}
-    assert Settings.of({**full, **files}) == replace(given, fused=False, data_root="d", stages=False, **named)

@@ -8,12 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from dpsco_bench.cli.verbs.plan import make_plan
 from dpsco_bench.errors import DpscoError
-from dpsco_bench.execution import predict, worker
+from dpsco_bench.execution import worker
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.predict import ALL, BATCH, COSTS, MEAN, ONE, WORK, Predictor, kind_of
+from dpsco_bench.execution.predict import ALL, BATCH, MEAN, ONE, kind_of
 from dpsco_bench.execution.progress import Pace, duration
 
 LONG = 300.0
@@ -99,60 +98,19 @@ def test_a_long_piece_counts_down_and_never_to_nothing(clock):
     assert str(pace).startswith("1 of 2 cells done, 8 min 20 s, ")
 
 
-CLAIM = "zhang2022.thm8"
-
-
-KINDS = {
-    ONE: ("zhang2022.dp_otb", "quad"),
-    BATCH: ("zhang2022.dp_sgd", "quad"),
-    ALL: ("wang2017.noisy_md_ttz14", "logistic_glm"),
-    MEAN: ("bassily2021.noisy_smd", "cube_iid"),
-}
-
-
 @pytest.mark.parametrize("fused", [False, True])
-@pytest.mark.parametrize("looks", KINDS)
-def test_steps_are_priced_by_what_they_look_at(looks, fused, monkeypatch):
-    """Each cost of the kind of run counts, by its share of the work; costs of other kinds do not."""
-    algorithm, problem = KINDS[looks]
+@pytest.mark.parametrize(
+    ("looks", "algorithm", "problem"),
+    [
+        (ONE, "zhang2022.dp_otb", "quad"),
+        (BATCH, "zhang2022.dp_sgd", "quad"),
+        (ALL, "wang2017.noisy_md_ttz14", "logistic_glm"),
+        (MEAN, "bassily2021.noisy_smd", "cube_iid"),
+    ],
+)
+def test_steps_are_priced_by_what_they_look_at(looks, algorithm, problem, fused):
     cell = Cell(algorithm, problem, 1000, 1.0, 1e-6, 5)
-    plan = cell.plan("none", 0)[1]
-    assert kind_of(cell, plan, fused) == (fused, looks)
-    before, does = predict.predicted_seconds(cell, plan, 3, fused), predict.amounts(cell, plan, 3)
-    for i, name in enumerate(WORK):
-        dearer = tuple(cost + (i == place) for place, cost in enumerate(COSTS[fused, looks]))
-        monkeypatch.setitem(COSTS, (fused, looks), dearer)
-        assert predict.predicted_seconds(cell, plan, 3, fused) == pytest.approx(before + does[name])
-        monkeypatch.undo()
-    for other in COSTS.keys() - {(fused, looks)}:
-        monkeypatch.setitem(COSTS, other, (1.0,) * len(WORK))
-    assert predict.predicted_seconds(cell, plan, 3, fused) == before
-
-
-@pytest.mark.parametrize(("took", "told"), [(3.9, ""), (4.1, "4.1 s of CPU, recorded 2 s"), (0.4, ""), (None, "")])
-def test_a_run_time_beyond_twice_the_recorded_one_is_told(took, told):
-    job = next(job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run)
-
-    class Took:
-        def cost(self, step, job):
-            return None if took is None else (took if step == "run" else 0.0, 1.0)
-
-    before = 0.1 if took == 0.4 else 2.0
-    assert predict.slower({job.claim: {job.name: (0.0, before, 1.0)}}, job, Took()) == told
-    assert predict.slower({}, job, Took()) == ""
-
-
-def test_what_a_plan_prints_follows_the_constants(monkeypatch):
-    """Jobs have what the model said when they were planned, and without a record that is what is predicted of them."""
-    before = {job.name: job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run}
-    for kind, costs in COSTS.items():
-        monkeypatch.setitem(COSTS, kind, tuple(10 * cost for cost in costs))
-    after = [job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run]
-    assert after
-    for job in after:
-        assert job.seconds == pytest.approx([10 * s for s in before[job.name].seconds])
-        assert Predictor()("run", job) == pytest.approx(min(sum(job.seconds), predict.MODEL_LIMIT))
-        assert job.key == before[job.name].key
+    assert kind_of(cell, cell.plan("none", 0)[1], fused) == (fused, looks)
 
 
 TIMES = [(0.04, "0.0 s"), (9.94, "9.9 s"), (10.0, "10 s"), (59.4, "59 s"), (60.0, "1 min 00 s"), (200.0, "3 min 20 s")]

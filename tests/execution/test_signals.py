@@ -12,17 +12,18 @@ from dpsco_bench.errors import Refusal
 from dpsco_bench.execution import job as job_module
 from dpsco_bench.execution import run as run_module
 from dpsco_bench.execution.calibration import calibrate_job
-from dpsco_bench.execution.cell import Calibrated, Cell
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.run import SharedNoise, run_block, signal_groups
-from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, Plan
 from dpsco_bench.privacy.records import WithReplacement
 from dpsco_bench.problems.base import Constants, Data, Trait
 from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS
+
+from .parts import calibrations
 
 SIGNALS = [0.25, 0.5, 1.0, 4.0]
 
@@ -85,8 +86,7 @@ def job(algorithm="wang2017.dp_gd", signals=SIGNALS, **more):
 
 
 def rows(given, **changes):
-    calibrated = Calibrated.from_json(loads(dumps_canonical(Calibrated(calibrate_job(given))))).cells
-    return execute(replace(given, **changes), calibrated).to_pylist()
+    return execute(replace(given, **changes), calibrations(given)).to_pylist()
 
 
 ALGORITHMS = [

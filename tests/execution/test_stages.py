@@ -2,11 +2,9 @@
 
 from collections import Counter
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
-from dpsco_bench.analysis import stages
 from dpsco_bench.analysis.stages import staged
 from dpsco_bench.cli.verbs.claim import run_claim
 from dpsco_bench.execution import worker
@@ -133,17 +131,3 @@ def test_a_part_that_is_run_to_its_end_takes_those_along_that_it_is_compared_wit
         own = staged(entry_of("own.staged", PARTS[0], {**PARTS[0], "id": "long", **more}, band))
         paper = [job for job in own.jobs if job.calibration == "paper"]
         assert [bool(job.decisions) for job in paper] == [ends_early] * 2 and len({job.decisions for job in paper}) == 1
-
-
-def test_a_look_waits_for_the_last_job_of_its_group(monkeypatch):
-    judge, measured = SimpleNamespace(of_job=lambda job: ()), SimpleNamespace(load=len)
-    given = {"stage_end": lambda job, number: 100 * number, "ClaimCells": lambda *given: judge}
-    given |= {"_kept": lambda cells: (), "_looked": lambda *given: SimpleNamespace(done="looked")}
-    for name, value in given.items():
-        monkeypatch.setattr(stages, name, value)
-    block = lambda first, end, kept=(): SimpleNamespace(end=end)  # noqa: E731
-    jobs = [SimpleNamespace(name=name, pilot=name == "pilot", block=block) for name in ("pilot", "plain")]
-    first = stages.decide(None, jobs, None, measured)
-    second = stages.decide(None, jobs, first, measured)
-    assert [found.blocks["pilot"][-1].end for found in (first, second)] == [stages.PILOT, 100]
-    assert stages.decide(None, jobs, second, measured).done == "looked"

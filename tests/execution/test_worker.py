@@ -79,17 +79,17 @@ def test_an_interrupted_run_loses_a_share_and_not_the_job(tmp_path, monkeypatch)
     monkeypatch.setattr(worker, "SHARE_SECONDS", sum(job.seconds) / 4)
     made, execute = [], worker.execute
 
-    def interrupted(*arguments, shard, **others):
+    def interrupted(*arguments, share, **others):
         if len(made) == 2:
             raise KeyboardInterrupt
-        made.append(shard.number)
-        return execute(*arguments, shard=shard, **others)
+        made.append(share[0])
+        return execute(*arguments, share=share, **others)
 
     monkeypatch.setattr(worker, "execute", interrupted)
     with pytest.raises(KeyboardInterrupt):
         worker.make_all([job], shared, lambda line: None)
     assert made == [0, 1] and not shared.has("run", job)
-    go_on = lambda *a, shard, **o: made.append(shard.number) or execute(*a, shard=shard, **o)  # noqa: E731
+    go_on = lambda *a, share, **o: made.append(share[0]) or execute(*a, share=share, **o)  # noqa: E731
     monkeypatch.setattr(worker, "execute", go_on)
     worker.make_all([job], shared, lambda line: None)
     assert made == [0, 1, *range(2, len(made))], "what was finished is not made again"
@@ -217,25 +217,3 @@ def test_timed_gradients_are_those_of_compiled_runs_with_poisson_batches(files):
     calibrations = files.measured.calibrations(job)
     for curve, planned in zip(time_cells(job, calibrations).cells, calibrations, strict=True):
         assert curve.evaluations[-1] == pytest.approx(planned.gradient_evaluations, rel=0.02)
-
-
-def test_progress_counts_every_cell_once_and_ends_at_all(files, monkeypatch):
-    reached, jobs = [], list(jobs_of(files).values())
-    monkeypatch.setattr(worker.Pace, "reach", lambda pace, count: reached.append((count, pace.all)))
-    worker.make_all(jobs, files.measured, print)
-    counts = [count for count, _ in reached]
-    assert counts == sorted(counts) and min(counts) <= 1 and reached[-1][0] == reached[-1][1] > 2
-
-
-RUNS = [([6.0], 6.0, 1), ([0.1, 0.4, 0.3, 0.29, 0.01], 0.29, 3), ([4.9, 0.6, 0.5, 0.1], 0.5, 2), ([0.1, 1.0], 1.0, 1)]
-
-
-@pytest.mark.parametrize(("totals", "kept", "repeats"), RUNS)
-def test_the_fastest_of_a_few_runs_is_kept_or_the_first_where_that_is_long(totals, kept, repeats, monkeypatch):
-    """Three of them, fewer once they took a second together; the first one warms up, unless it took five."""
-    runs = iter([timing.Stopwatch(1.0, 0.0, [1.0, 2.0, 3.0], [t / 4, t / 2, t]) for t in totals])
-    monkeypatch.setattr(timing, "_timed_run", lambda *given: next(runs))
-    cell = SimpleNamespace(draw_data=lambda *given: None)
-    calibrated = SimpleNamespace(plan_for=lambda cell: None, scales={})
-    found = timing.time_cell(SimpleNamespace(seed=1), cell, calibrated)
-    assert (found["seconds"][-1], found["repeats"], len(found["evaluations"])) == (kept, repeats, 3)

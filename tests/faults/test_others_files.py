@@ -16,7 +16,6 @@ from dpsco_bench.cli.main import main
 from dpsco_bench.datasets import tables
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.leaderboard.board import parse_board
 
 PACKAGE = Path(dpsco_bench.__file__).parent
 EVALUATED = {"problems/constants.py": ["eval"]}
@@ -70,14 +69,8 @@ def test_yaml_builds_and_runs_nothing(text):
         read_yaml(Path("x.yaml"))
 
 
-def test_aliases_and_references_are_read():
-    Path("x.yaml").write_text("a: &a {b: 1}\nc: [*a, *a]\nd: {<<: *a, e: 2}\nf: ${a.b}\n")
-    assert read_yaml(Path("x.yaml")) == {"a": {"b": 1}, "c": [{"b": 1}] * 2, "d": {"b": 1, "e": 2}, "f": 1}
-
-
-@pytest.mark.parametrize("text", ["a: 1\na: 2", "b: {a: 1, a: 1}", "- {id: x, id: y}"])
-def test_a_key_that_is_there_twice_is_refused(text):
-    Path("x.yaml").write_text(text)
+def test_a_key_that_is_there_twice_is_refused():
+    Path("x.yaml").write_text("b: {a: 1, a: 1}")
     with pytest.raises(InputError, match="found duplicate key"):
         read_yaml(Path("x.yaml"))
 
@@ -113,11 +106,3 @@ def test_a_plan_of_others_loads_no_code(verb, place, tmp_path, capsys):
     assert main([*verb.split(), "--profile", "smoke"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert f"plugins of {path} = '{place}'" in line
-
-
-@pytest.mark.parametrize("values", [[8, "x"], [True], [float("nan")], [8, 4], [0]])
-def test_grids_of_boards_are_increasing_numbers(values):
-    board = {"methods": ["wang2017.dp_gd_pl"], "instances": [{"id": "ridge", "problem": "ridge_logistic"}]}
-    grid = {"n": values, "d": [3], "epsilon": [1.0]}
-    with pytest.raises(InputError, match=r"n = .*: must be increasing numbers > 0"):
-        parse_board({**board, "delta": 1e-5, "grids": [grid]}, "mine")

@@ -36,19 +36,11 @@ title: a tiny ordering
 source: test
 statement: none
 parts:
-  - id: race
-    kind: ordering
-    calibrations: [paper]
-    pair: [long, short]
-    problem: ridge_logistic
-    fixed: {n: 256, d: 3, delta: 1.0e-5}
-    sweep: {parameter: epsilon, values: {smoke: [1.0, 2.0]}}
-    replicates: {smoke: 3}
-    record: 1.0
-    timing: true
-    methods:
-      - {label: long, algorithm: wang2017.dp_gd_pl, options: {steps: 40}}
-      - {label: short, algorithm: wang2017.dp_gd_pl, options: {steps: 5}}
+  - {id: race, kind: ordering, calibrations: [paper], pair: [long, short], problem: ridge_logistic,
+     fixed: {n: 256, d: 3, delta: 1.0e-5}, sweep: {parameter: epsilon, values: {smoke: [1.0, 2.0]}},
+     replicates: {smoke: 3}, record: 1.0, timing: true,
+     methods: [{label: long, algorithm: wang2017.dp_gd_pl, options: {steps: 40}},
+               {label: short, algorithm: wang2017.dp_gd_pl, options: {steps: 5}}]}
   - {id: privacy-epsilon, kind: privacy, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: ridge_logistic,
      fixed: {n: 256, d: 3, delta: 1.0e-5}, sweep: {parameter: epsilon, values: {smoke: [0.5, 1.0]}}}
 """,
@@ -59,18 +51,8 @@ title: absent data
 source: test
 statement: none
 parts:
-  - id: real
-    kind: ordering
-    calibrations: [paper]
-    pair: [long, short]
-    problem: covertype
-    problem_options: {loss: standard, regularisation: 0.01}
-    fixed: {n: 500, delta: 1.0e-3}
-    sweep: {parameter: epsilon, values: {smoke: [1.0]}}
-    replicates: {smoke: 2}
-    methods:
-      - {label: long, algorithm: wang2017.dp_gd_pl, options: {steps: 40}}
-      - {label: short, algorithm: wang2017.dp_gd_pl, options: {steps: 5}}
+  - {id: real, kind: privacy, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: covertype,
+     fixed: {n: 500, delta: 1.0e-3}, sweep: {parameter: epsilon, values: {smoke: [1.0]}}}
 """,
 }
 _JOB = re.compile(r"^rule (claim|part|time|rank):$(?:\n .*)*?\n    wildcards: (.*)$", re.MULTILINE)

@@ -16,12 +16,6 @@ def done(project):
     assert result.returncode == 0, result.stderr
 
 
-def test_second_run_does_nothing(project):
-    again = project.snakemake("--", "verdicts")
-    assert again.returncode == 0 and "Nothing to be done" in again.stderr
-    assert "closed-n" in project.dpsco("gate", "--profile", "smoke").stdout
-
-
 def test_forced_rules_run_again_and_make_nothing_anew(project):
     forced = project.snakemake("--dry-run", "--forcerun", "claim", "--", "claims/wang2017.alpha")
     assert forced.returncode == 0 and "claim" in forced.stdout + forced.stderr

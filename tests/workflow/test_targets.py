@@ -54,6 +54,13 @@ def test_a_target_of_one_claim_makes_what_that_claim_needs(pristine):
     assert graph.returncode == 0 and graph.stdout.startswith("digraph")
 
 
+def test_an_unknown_target_is_one_line(pristine):
+    result = pristine.snakemake("--dry-run", "--", "claims/wang2017.delta")
+    named = "dpsco: claim = 'wang2017.delta': must be "
+    assert result.returncode == 2 and result.stderr.strip().splitlines()[-1].startswith(named)
+    assert "Traceback" not in result.stderr
+
+
 def test_targets_are_listed_and_reported(project):
     listed = project.snakemake("--list").stdout.splitlines()
     assert "claims/wang2017.beta.2 (a tiny ordering)" in listed and all("(" in line for line in listed)

@@ -157,17 +157,10 @@ class Bound:
         except Exception as error:
             what = " ".join(f"{type(error).__name__}: {error}".split())
             raise DpscoError(f"{where}: its formula failed with {what}") from error
-        if isinstance(found, np.ndarray):
-            refused = found[~self._allows(found)].tolist()
-        else:
-            refused = [] if isinstance(found, Real) and self._allows(float(found)) else [found]
-        for one in refused:
-            shown = one if isinstance(one, Real | str | None) else f"a value of type {type(one).__name__}"
-            raise InputError(where, shown, f"a finite number {'>=' if self.may_vanish else '>'} 0")
+        for one in found.ravel().tolist() if isinstance(found, np.ndarray) else [found]:
+            if not isinstance(one, Real) or not (0 < one < math.inf or (one == 0 and self.may_vanish)):
+                raise InputError(where, one, f"a finite number {'>=' if self.may_vanish else '>'} 0")
         return found if isinstance(found, np.ndarray) else float(found)
-
-    def _allows(self, x: Any) -> Any:
-        return (x > 0) & (x < math.inf) | (x == 0) & self.may_vanish
 
     @cached_property
     def named_term(self) -> Formula | None:
@@ -226,8 +219,6 @@ def bound(
     module = sys._getframe(1).f_globals["__name__"]
     if not isinstance(name, str) or name.count(".") != 1:
         raise InputError("bound name", name, "of the form paper.formula")
-    if not isinstance(text, str):
-        raise InputError(f"text of bound {name}", text, "a text")
     if not source:
         read(text)
     given = {  # a place names itself: ``strong convexity`` for ``constants.strong_convexity``

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import asdict
 
 from dpsco_bench.analysis import record as records
@@ -12,17 +11,14 @@ from dpsco_bench.claims.plan import WorkPlan, read_plan
 from dpsco_bench.cli.console import Heading, add_shared, answer, table
 from dpsco_bench.cli.verbs import gate
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.job_results import Measured
-from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.predict import Seconds, read_seconds, record_seconds, slower
+from dpsco_bench.execution.predict import record_seconds
 from dpsco_bench.leaderboard.standings import RankedBoard, Standing
 
 SUMMARY = "the recorded verdicts against the last run (the regression check)"
 EPILOG = (
     "Only a changed word of a verdict is a failure (exit code 1); reservations, new and skipped rows are not. A slope\n"
-    "beyond the joint interval of both runs, a run time beyond twice the recorded one, and another winner at a point\n"
-    "of a leaderboard, are told and do not fail."
+    "beyond the joint interval of both runs, and another winner at a point of a leaderboard, are told and do not fail."
 )
 _COLUMNS = (
     Heading("id", "claim", shrink=12),
@@ -48,8 +44,7 @@ def execute(args: argparse.Namespace) -> int:
     if not fresh:
         raise InputError("verdicts", folder, f"written by a run: make replicate PROFILE={args.profile}")
     known = records.read_record(path)
-    times = late(read_seconds(gate.recorded_seconds_path(args.profile)), jobs, files.measured)
-    rows = gate.compared(known, fresh, times)
+    rows = gate.compared(known, fresh)
     if args.record:
         records.record(path, records.merge(known, fresh))
         if jobs:
@@ -78,16 +73,10 @@ def compare_boards(files: Layout, record: bool) -> str:
     return "\n".join([*lines, told]) if points and found and not record else ""
 
 
-def late(recorded: Seconds, jobs: Sequence[Job], measured: Measured) -> dict[tuple[str, str], str]:
-    """(claim, job) -> what it took, for the jobs that took beyond twice the recorded time."""
-    return {(job.claim, job.name): text for job in jobs if (text := slower(recorded, job, measured))}
-
-
 def _conclusion(rows: list[records.RowDifference]) -> str:
     changed, new = sum(row.fails for row in rows), sum(row.what == "new" for row in rows)
     said = [f"{changed} of {len(rows)} verdicts changed"]
     said += [f"{new} not recorded (--record records them)"] * bool(new)
-    slopes, times = sum(bool(row.moved) for row in rows), sum(bool(row.slower) for row in rows)
+    slopes = sum(bool(row.moved) for row in rows)
     said += [f"{slopes} with a slope beyond the joint interval"] * bool(slopes)
-    said += [f"{times} with a run time beyond twice the recorded one"] * bool(times)
     return ", ".join(said)

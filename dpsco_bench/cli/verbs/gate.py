@@ -6,7 +6,7 @@ import argparse
 import math
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,12 +70,10 @@ def read_verdicts(files: Layout, claims: Iterable[str]) -> list[Verdict]:
     return [row for found in judged if found for row in found.verdicts]
 
 
-def compared(
-    recorded: Sequence[Verdict], rows: Sequence[Verdict], times: Mapping[tuple[str, str], str] | None = None
-) -> list[RowDifference]:
+def compared(recorded: Sequence[Verdict], rows: Sequence[Verdict]) -> list[RowDifference]:
     """Lay verdicts beside the recorded ones of their claims."""
     claims = {row.id for row in rows}
-    return compare([row for row in recorded if row.id in claims], rows, claims, times)
+    return compare([row for row in recorded if row.id in claims], rows, claims)
 
 
 def unjudged(profile: str, planned: Collection[str], rows: Sequence[Verdict]) -> str:
