@@ -154,7 +154,7 @@ class Kinds:
     """Records of few kinds: compiled steps look kinds up, and no record is written out.
 
     `features (K, d)` and `labels (K,)`, or None, are those of each kind; `kinds (S R, n)` has the kind of each record
-    of every row, and shape (S R, 1) where all records of a row are of one kind.
+    of every row.
     """
 
     features: np.ndarray

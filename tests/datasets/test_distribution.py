@@ -124,7 +124,8 @@ def download(monkeypatch):
                 raise error
 
         monkeypatch.setattr("pooch.core.choose_downloader", lambda url, **options: downloader)
-        return store.download(REMOTE, folder, Path.read_bytes)
+        store.download(REMOTE, folder, Path.read_bytes)
+        return folder / REMOTE.name
 
     return downloaded
 

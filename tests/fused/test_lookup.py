@@ -17,7 +17,6 @@ CASES = {
     ("onehot", 5): Kinds,
     ("cube_vertices", 6): Kinds,
     ("coord_pseudo_huber", 4): Kinds,
-    ("linear_ball", 11): Kinds,
     ("linear_ball spread", 11): Signs,
     ("onehot", 200): type(None),
     ("cube_fixed", 5): type(None),
