@@ -395,7 +395,6 @@ def _select(table: pa.Table, path: Path, label: str | int | None, drop: tuple[st
 def _position(names: Sequence[str], label: str | int | None, path: Path) -> int:
     places = [] if label is None or isinstance(label, bool) else places_of(names, str(label))
     if places:
-        check_columns(names, places, path)
         return places[0]
     shown = ", ".join(names[:MOST]) + ", ..." * (len(names) > MOST)
     allowed = f"one of the columns of {path.name}: {shown}; or a position from {-len(names)} to {len(names) - 1}"

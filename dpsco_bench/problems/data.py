@@ -195,16 +195,6 @@ def kinds_of(problem: Any, data: Any, drawn: bool) -> Listed | None:
     return problem.form_kinds(data, drawn) if _declares(problem, "form_kinds", LISTS) else None
 
 
-def two_valued(levels: np.ndarray, ranks: np.ndarray, scale: float) -> Kinds | Levels:
-    """Turn the arguments of `Levels` into kinds where a byte has room for all signs of a record."""
-    d = levels.shape[-1]
-    if d > 8:
-        return Levels(levels, ranks, scale)
-    patterns = (np.arange(1 << d)[:, None] >> np.arange(d)) & 1
-    kinds = [np.packbits(levels > rank, axis=-1, bitorder="little")[..., 0] for rank in ranks]
-    return Kinds(scale * (2.0 * patterns - 1.0), None, np.concatenate(kinds))
-
-
 def axis_kinds(places: np.ndarray, minus: np.ndarray, features: np.ndarray, labels: np.ndarray | None) -> Kinds | None:
     """Kinds of records of one coordinate each and two values; None if a byte has no room for them.
 

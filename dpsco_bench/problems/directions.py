@@ -124,11 +124,9 @@ class DirectionLosses(SlopeLosses):
         reach = np.minimum(1.0, s / self.curvature) if self.curvature > 0 else np.ones_like(s)
         return -reach * np.tile(data.directions, (len(self.strengths), 1))
 
-    def risk(self, x: Array, data: Any) -> Array:
-        return array_namespace(x).sum((like(data.means, x) + 0.5 * self.curvature * x) * x, axis=-1)
-
     def optimal_risk(self, data: Any) -> np.ndarray:
-        return to_numpy(self.risk(self.optimum(data), data))
+        best = self.optimum(data)
+        return np.sum((data.means + 0.5 * self.curvature * best) * best, axis=-1)
 
     def excess_risk(self, x: Array, data: Any) -> Array:
         xp, best = array_namespace(x), self.optimum(data)

@@ -61,29 +61,6 @@ def test_damaged_files_are_refused_in_one_line(tmp_path, source, name, damage):
     assert name in one_line(error)
 
 
-def beginning_with(value):
-    return lambda array: np.concatenate([np.array([value], array.dtype), array[1:]])
-
-
-WRONG = {
-    "numeric": lambda array: array.T,
-    "soil_type": beginning_with(41),
-    "wilderness_area": beginning_with(0),
-    "is_class_2": lambda array: array ^ (np.arange(len(array)) == 0),
-}
-
-
-@pytest.mark.parametrize("key", WRONG)
-def test_compact_files_with_wrong_arrays_are_refused(tmp_path, source, key):
-    path = source.write(tmp_path / "covtype.npz")
-    with np.load(path) as arrays:
-        content = dict(arrays)
-    np.savez(path, **{**content, key: WRONG[key](content[key])})
-    with pytest.raises(store.DataCorrupt) as error:
-        covertype.read(path)
-    one_line(error)
-
-
 def test_absent_data_name_the_command(tmp_path):
     for call in (covertype.load, covertype.verify, lambda root: covertype.covertype(10, root)):
         with pytest.raises(DataAbsent) as error:

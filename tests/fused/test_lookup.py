@@ -11,9 +11,8 @@ from dpsco_bench.rng.streams import Stream, stream_key
 
 N, REPLICATES, SIGNALS = 60, 3, np.array([2.0, 0.1, 0.7])
 CASES = {
-    ("cube_iid", 5): Kinds,
     ("cube_iid", 11): Levels,
-    ("needle_l1", 8): Kinds,
+    ("needle_l1", 8): Levels,
     ("onehot", 5): Kinds,
     ("cube_vertices", 6): Kinds,
     ("coord_pseudo_huber", 4): Kinds,
