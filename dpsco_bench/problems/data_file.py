@@ -205,9 +205,8 @@ class DataFile(GeneralisedLinear):
             raise InputError("one_against_rest", True, "left out for a loss of numbers")
         if table.labels.dtype.kind == "U":
             row = next((i for i, text in enumerate(table.labels) if not is_plain(str(text))), 0)
-            tables.refuse(
-                table.label, self._file, str(table.labels[row]), row, "a number, and not text, in every record"
-            )
+            allowed = "a number, and not text, in every record"
+            tables.refuse(table.label, Path(self.table_name), str(table.labels[row]), row, allowed)
         return table.labels if self.label_clip is None else np.clip(table.labels, -self.label_clip, self.label_clip)
 
     def _positive_value(self, table: tables.Records) -> Any:
