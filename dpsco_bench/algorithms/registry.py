@@ -209,8 +209,6 @@ class Algorithm:
     ) -> Plan:
         """Schedule, queries, planned gradients. Raises InputError for wrong options, Refusal for a broken condition."""
         n, d = checked_count("n", n), checked_count("d", d)
-        if variant not in self.variants:
-            raise InputError("variant", variant, "one of " + ", ".join(self.variants), self.id)
         given = Setting(constants, n, d, privacy, variant, calibration, self.source)
         return self.plan_function(given, **self.checked_options(options))
 

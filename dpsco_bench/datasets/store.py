@@ -75,7 +75,7 @@ def sha256_of_array(array: np.ndarray) -> str:
     return hashlib.sha256(little.data).hexdigest()
 
 
-def download(remote: RemoteFile, folder: Path, check: Callable[[Path], object]) -> Path:
+def download(remote: RemoteFile, folder: Path, check: Callable[[Path], object]) -> None:
     """Download a file, which gets its name once its digest is right; a file that is there and right stays.
 
     Raises FetchError without a network, for a wrong file, or if the folder cannot be written. ``check`` gets the path
@@ -93,4 +93,3 @@ def download(remote: RemoteFile, folder: Path, check: Callable[[Path], object]) 
     except (OSError, ValueError) as error:  # requests' errors are OSErrors, and a wrong digest is a ValueError
         inner = next((one for one in error.args if isinstance(one, Exception)), error)
         raise FetchError(remote.url, getattr(inner, "reason", inner), target) from error
-    return target

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -38,13 +37,15 @@ class FusedRun:
     device: Supports | None = None
 
 
-def fused(*ids: str, **told: Any) -> Callable[[RunFunction], RunFunction]:
-    """Register a function as the fused run of algorithms (used as a decorator); ``told`` are fields of `FusedRun`."""
-    module = sys._getframe(1).f_globals["__name__"]  # a run that papers share is of no module of theirs
+def fused(*ids: str, module: str = "", **told: Any) -> Callable[[RunFunction], RunFunction]:
+    """Register a function as the fused run of algorithms (used as a decorator); ``told`` are fields of `FusedRun`.
+
+    ``module`` is the ``__name__`` of the module that registers it, where the function is of another one.
+    """
 
     def register(function: RunFunction) -> RunFunction:
         for id in ids:
-            FUSED.add(id, FusedRun(function, **told), module)
+            FUSED.add(id, FusedRun(function, **told), module or function.__module__)
         return function
 
     return register

@@ -150,14 +150,6 @@ class Steps:
         """Run a compiled loop of steps on what tiles have."""
         loop(*arguments)
 
-    def stretches(self, first: int, steps: int) -> Iterator[tuple[int, int]]:
-        """Split steps ``first .. first + steps - 1`` where the measurement looks: (first, number) of each stretch."""
-        t, end, cost = first, first + steps, self.looks * (self.objective.n if self.full else self.width)
-        while t < end:
-            k = min(end - t, LONGEST, max(1, self.objective.unseen(cost * (end - t)) // cost))
-            yield t, k
-            t += k
-
     def scales(self, first: int, steps: int) -> np.ndarray:
         """Scale of the noise of each step, ``(steps,)``."""
         return self.mechanism.noise_scales(self.query, first, steps) if self.query else np.zeros(steps)
@@ -170,11 +162,14 @@ class Steps:
         The caller moves ``x`` in place; it is shown where the measurement looks.
         """
         record = first if record is None else record
-        for t, k in self.stretches(first, steps):
+        t, end, cost = first, first + steps, self.looks * (self.objective.n if self.full else self.width)
+        while t < end:
+            k = min(end - t, LONGEST, max(1, self.objective.unseen(cost * (end - t)) // cost))
             scales = self.scales(t, k)
             for tile in self.tiles(t, k, record + (t - first) * self.width, **keys):
                 yield t + tile.steps.start, scales[tile.steps], tile
             self.objective.observe(x)
+            t += k
 
     def told(self, tile: Tile) -> tuple[Any, ...]:
         """Collect what compiled loops are told of a tile: rows, records, their form, noise."""
@@ -278,10 +273,7 @@ class Steps:
         indices, rows = np.ascontiguousarray(indices, dtype=np.int64), self.copies * rows
         if isinstance(known, Kinds):
             index = np.empty((k, rows, width), dtype=np.int64)
-            if known.kinds.shape[1] == 1:
-                index[...] = known.kinds
-            else:
-                kinds_in(index, known.kinds, indices)
+            kinds_in(index, known.kinds, indices)
             labels = np.zeros(len(known.features)) if known.labels is None else known.labels
             return known.features, labels, index
         assert known is not None

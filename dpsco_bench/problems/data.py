@@ -154,7 +154,7 @@ class Kinds:
     """Records of few kinds: compiled steps look kinds up, and no record is written out.
 
     `features (K, d)` and `labels (K,)`, or None, are those of each kind; `kinds (S R, n)` has the kind of each record
-    of every row, and shape (S R, 1) where all records of a row are of one kind.
+    of every row.
     """
 
     features: np.ndarray
@@ -193,16 +193,6 @@ Listed = Kinds | Levels | Signs
 def kinds_of(problem: Any, data: Any, drawn: bool) -> Listed | None:
     """Ask for a problem's records, ``drawn`` or consecutive; None without, or where a subclass has changed them."""
     return problem.form_kinds(data, drawn) if _declares(problem, "form_kinds", LISTS) else None
-
-
-def two_valued(levels: np.ndarray, ranks: np.ndarray, scale: float) -> Kinds | Levels:
-    """Turn the arguments of `Levels` into kinds where a byte has room for all signs of a record."""
-    d = levels.shape[-1]
-    if d > 8:
-        return Levels(levels, ranks, scale)
-    patterns = (np.arange(1 << d)[:, None] >> np.arange(d)) & 1
-    kinds = [np.packbits(levels > rank, axis=-1, bitorder="little")[..., 0] for rank in ranks]
-    return Kinds(scale * (2.0 * patterns - 1.0), None, np.concatenate(kinds))
 
 
 def axis_kinds(places: np.ndarray, minus: np.ndarray, features: np.ndarray, labels: np.ndarray | None) -> Kinds | None:

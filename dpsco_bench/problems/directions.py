@@ -11,7 +11,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.constants import CURVED, STRONG
-from dpsco_bench.problems.data import Kinds, Listed, Signs, like
+from dpsco_bench.problems.data import Listed, Signs, like
 from dpsco_bench.problems.families import SlopeLosses
 from dpsco_bench.problems.linear import LinearSample
 from dpsco_bench.problems.registry import problem
@@ -57,12 +57,8 @@ class DirectionSample(LinearSample):
         return self.means[:, None, :] + self._size * signs
 
     def kinds(self, drawn: bool) -> Listed | None:
-        """See `Problem.form_kinds`: without a spread a row has one record."""
-        if not drawn:
-            return None
-        if self.spread == 0.0:
-            return Kinds(self.means, None, np.arange(len(self.means))[:, None])
-        return Signs(self.means, self._all_signs, self._size)
+        """See `Problem.form_kinds`."""
+        return Signs(self.means, self._all_signs, self._size) if drawn else None
 
     @cached_property
     def _all_signs(self) -> np.ndarray:
@@ -128,11 +124,9 @@ class DirectionLosses(SlopeLosses):
         reach = np.minimum(1.0, s / self.curvature) if self.curvature > 0 else np.ones_like(s)
         return -reach * np.tile(data.directions, (len(self.strengths), 1))
 
-    def risk(self, x: Array, data: Any) -> Array:
-        return array_namespace(x).sum((like(data.means, x) + 0.5 * self.curvature * x) * x, axis=-1)
-
     def optimal_risk(self, data: Any) -> np.ndarray:
-        return to_numpy(self.risk(self.optimum(data), data))
+        best = self.optimum(data)
+        return np.sum((data.means + 0.5 * self.curvature * best) * best, axis=-1)
 
     def excess_risk(self, x: Array, data: Any) -> Array:
         xp, best = array_namespace(x), self.optimum(data)

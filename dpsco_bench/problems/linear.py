@@ -17,7 +17,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.problems.base import Constants, Draws, Trait, option
 from dpsco_bench.problems.constants import Need
-from dpsco_bench.problems.data import Kinds, Levels, Listed, axis_kinds, like, two_valued
+from dpsco_bench.problems.data import Kinds, Levels, Listed, axis_kinds, like
 from dpsco_bench.problems.families import SignalFamily, SlopeLosses
 from dpsco_bench.problems.registry import problem
 
@@ -123,8 +123,8 @@ class SignSample(LinearSample):
         replicate, rank = self.per_row(ranks(self.chances.sum(axis=1)), 1)
         return signed(self._levels[replicate, indices] > rank[:, :, None], self.scale)
 
-    def kinds(self, drawn: bool) -> Kinds | Levels | None:
-        return two_valued(self._levels, ranks(self.chances.sum(axis=1)), self.scale) if drawn else None
+    def kinds(self, drawn: bool) -> Levels | None:
+        return Levels(self._levels, ranks(self.chances.sum(axis=1)), self.scale) if drawn else None
 
     def drawn(self, first: int, count: int) -> np.ndarray:
         u = self.uniform("records", first, count, self.d)
@@ -165,7 +165,7 @@ class OneHotSample(LinearSample):
         np.put_along_axis(rows, self._places[replicate, indices][:, :, None], signs[:, :, None], axis=2)
         return rows
 
-    def kinds(self, drawn: bool) -> Kinds | Levels | None:
+    def kinds(self, drawn: bool) -> Kinds | None:
         axes = np.eye(self.d)
         return axis_kinds(self._places, self._signs >= self.chances[:, None, None], np.concatenate([axes, -axes]), None)
 

@@ -136,12 +136,6 @@ class HeldOutLogistic(RealLogistic):
         """Read all records, in a fixed random order, the held-out ones last."""
         raise InputError("problem", cls.name, "a problem with a data set")
 
-    def check_records(self, n: int) -> None:
-        """Refuse more records than are in use."""
-        if self.records is not None and n > self.records:
-            allowed = f"an integer from 1 to {self.records}, the number of records of {self.name} that are not held out"
-            raise InputError("n", n, allowed)
-
     @property
     def table(self) -> Table:
         """All records, kept from one cell to the next."""

@@ -106,9 +106,6 @@ class CoinLinear(SignalFamily):
         total = xp.sum(xp.asarray(batch.features, dtype=x.dtype) * weights, axis=-1, keepdims=True)
         return 0.0 * x - total * self._axis(x)
 
-    def risk(self, x: Array, data: Any) -> Array:
-        return -self.by_row(self.strengths, x)[:, 0] * x[:, 0]
-
     def optimal_risk(self, data: Any) -> np.ndarray:
         return -np.repeat(self.strengths, len(data.heads) // len(self.strengths))
 

@@ -123,18 +123,6 @@ class Report(Record):
         agree = all(claim.same or claim.left_out for claim in self.verdicts)
         return self.tests.passed and agree and any(claim.same and claim.ran for claim in self.verdicts)
 
-    @property
-    def ended(self) -> str:
-        rows = self.verdicts
-        failed = not self.tests.passed or any(not (claim.same or claim.left_out) for claim in rows)
-        counts = {
-            "left out": sum(bool(claim.left_out) for claim in rows),
-            "with nothing to run": sum(claim.same and not claim.ran for claim in rows),
-        }
-        said = [f"{count} of {len(rows)} claims {how}" for how, count in counts.items() if count]
-        how = "nothing failed" if self.passed else "something failed" if failed else "nothing was compared"
-        return ", ".join([how, *said, f"{self.seconds:.0f} s"])
-
 
 def write_pack(
     folder: Path, own: tuple[str, ...], planned: Callable[[str], WorkPlan], say: Callable[[str], None]
@@ -196,7 +184,7 @@ def check(folder: Path, out: Path, minutes: float, say: Callable[[str], None]) -
         keep("" if claim.same else f"{claim.profile} {claim.claim}: {claim.unlike}")
     found.peak_memory_mb = card.peak_mb(cupy)
     keep()
-    say(f"{out}: {found.ended}")
+    say(f"{out}: {'passed' if found.passed else 'not passed'}, {found.seconds:.0f} s")
     return found.passed
 
 
@@ -236,10 +224,6 @@ class Clock:
         self.took, self.thought = self.took + took, self.thought + max(predicted, LEAST_SECONDS)
 
 
-class NoTime(Exception):
-    """The clock does not allow a job."""
-
-
 def verdicts(folder: Path, deadline: float) -> Iterator[Compared]:
     """Of each claim in the pack its words by a core and by a card, the quickest first, until the clock says so."""
     clock = Clock(deadline)
@@ -255,8 +239,6 @@ def verdicts(folder: Path, deadline: float) -> Iterator[Compared]:
             row = Compared(profile, entry.id, entry.paper)
             try:
                 yield _compared(row, entry, files, clock, seconds)
-            except NoTime:
-                yield replace(row, left_out="no time left")
             except Exception as error:
                 yield replace(row, failed=" ".join(f"{type(error).__name__}: {error}".split()))
 
@@ -270,11 +252,11 @@ def _compared(
 ) -> Compared:
     """With words by both, the largest difference of a risk in units of the claim's largest, and what both took."""
     apart, largest, seconds, tables = 0.0, 1e-300, {"numpy": 0.0, "cupy": 0.0}, dict[tuple[str, str], Any]()
-    if not clock.allows(sum(map(predict, _running(entry)))):
-        raise NoTime
+    due = sum(map(predict, _running(entry)))
     for job in _running(entry):
-        if not clock.allows(predict(job)):
-            raise NoTime
+        if not clock.allows(due):
+            return replace(row, left_out="no time left")
+        due -= predict(job)
         begin = time.monotonic()
         for backend in seconds:
             start = time.monotonic()

@@ -11,13 +11,11 @@ from dpsco_bench.rng.streams import Stream, stream_key
 
 N, REPLICATES, SIGNALS = 60, 3, np.array([2.0, 0.1, 0.7])
 CASES = {
-    ("cube_iid", 5): Kinds,
     ("cube_iid", 11): Levels,
-    ("needle_l1", 8): Kinds,
+    ("needle_l1", 8): Levels,
     ("onehot", 5): Kinds,
     ("cube_vertices", 6): Kinds,
     ("coord_pseudo_huber", 4): Kinds,
-    ("linear_ball", 11): Kinds,
     ("linear_ball spread", 11): Signs,
     ("onehot", 200): type(None),
     ("cube_fixed", 5): type(None),

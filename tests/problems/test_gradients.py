@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.backend.namespace import take
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.problems import glm
 from dpsco_bench.problems.base import Data, Trait
@@ -21,12 +20,6 @@ def points(problem):
     return np.random.default_rng(1).standard_normal((POINTS, problem.dimension))
 
 
-def rows_of(data, indices):
-    if data.features is None:
-        return data
-    return Data(data.n, take(data.features, indices), take(data.labels, indices))
-
-
 def test_mean_gradient_is_the_derivative_of_the_risk(problem, draw, points):
     data, lam, h = draw(problem, 30), problem.constants.regularisation, 1e-6
     gradient = problem.mean_gradient(points, data) + lam * points + problem.l1 * np.sign(points)
@@ -41,7 +34,7 @@ def test_a_batch_of_all_records_sums_to_the_mean(problem, draw, points):
     n = 30
     data = draw(problem, n)
     indices = np.broadcast_to(np.arange(n), (POINTS, n))
-    total = problem.batch_gradient(points, rows_of(data, indices), np.ones((POINTS, n)))
+    total = problem.batch_gradient(points, problem.gather(data, indices), np.ones((POINTS, n)))
     np.testing.assert_allclose(total / n, problem.mean_gradient(points, data), rtol=1e-12, atol=1e-14)
 
 
@@ -124,7 +117,7 @@ def test_single_precision_stays_single(problem, draw, points):
     assert problem.mean_gradient(x, data).dtype == np.float32
     weights = np.ones((POINTS, 2), dtype=np.float32)
     indices = np.zeros((POINTS, 2), dtype=np.int64)
-    assert problem.batch_gradient(x, rows_of(data, indices), weights).dtype == np.float32
+    assert problem.batch_gradient(x, problem.gather(data, indices), weights).dtype == np.float32
 
 
 @pytest.mark.parametrize("size", [1, 7, 30, 1000])

@@ -22,7 +22,7 @@ from dpsco_bench.problems.data import NO_SLOPE, form_of
 from dpsco_bench.rng.counters import LAPLACE, ORDER
 from dpsco_bench.samplers.draws import LEAST_SCORES
 
-fused("bassily2021.noisy_sgd", supports=descending, device=projecting)(projected_sgd_run)
+fused("bassily2021.noisy_sgd", supports=descending, device=projecting, module=__name__)(projected_sgd_run)
 
 
 def takes_steps(objective, plan, mechanism):

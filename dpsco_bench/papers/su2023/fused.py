@@ -74,7 +74,7 @@ def shuffled_truncated_md(objective, plan, mechanism):
     return truncated_run(objective, plan, mechanism)
 
 
-fused("su2023.phased_dp_sgd", supports=descending, device=projecting)(phased_run)
+fused("su2023.phased_dp_sgd", supports=descending, device=projecting, module=__name__)(phased_run)
 
 
 def by_squares(objective, plan, mechanism):

@@ -22,9 +22,11 @@ from dpsco_bench.papers.zhang2022.learners import RATE, TINY, LpFtrl, ParameterF
 from dpsco_bench.papers.zhang2022.observers import SUMS, Rounds
 from dpsco_bench.problems.data import CONSTANT, NO_SLOPE
 
-fused("zhang2022.bftt19_noisy_sgd", supports=descending, device=projecting)(projected_sgd_run)
-fused("zhang2022.dp_sgd", supports=descending, device=projecting)(partial(dp_sgd, descend=projected_sgd_run))
-fused("zhang2022.fkt20_phased_sgd", supports=descending, device=projecting)(phased_run)
+fused("zhang2022.bftt19_noisy_sgd", supports=descending, device=projecting, module=__name__)(projected_sgd_run)
+fused("zhang2022.dp_sgd", supports=descending, device=projecting, module=__name__)(
+    partial(dp_sgd, descend=projected_sgd_run)
+)
+fused("zhang2022.fkt20_phased_sgd", supports=descending, device=projecting, module=__name__)(phased_run)
 
 
 OGD_FIXED, OGD_ADAGRAD, OSD, FTRL, LP_FTRL, OPTIMISTIC_FTRL, OPTIMISTIC_OMD, PARAMETER_FREE = range(8)

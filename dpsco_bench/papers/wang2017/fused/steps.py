@@ -28,7 +28,7 @@ from dpsco_bench.fused.tiles import domain_of, on_device
 from dpsco_bench.papers.wang2017.algorithms import svrg
 from dpsco_bench.problems.data import NO_SLOPE
 
-fused("wang2017.noisy_md_ttz14", form=False)(averaged_run)
+fused("wang2017.noisy_md_ttz14", form=False, module=__name__)(averaged_run)
 
 
 @fused("wang2017.noisy_sgd_bst14", supports=descending, device=projecting)
