@@ -11,7 +11,6 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
 
-COLUMNS = ("values", "mean", "stderr", "bound")
 NO_ERROR = "a single random replicate has no standard error"
 SAYS_SOMETHING = 0.5
 """Predicted power from which on an audit that refutes nothing is worth telling."""
@@ -105,4 +104,5 @@ def cell_verdict(
 
 def measured(*columns: FloatArray) -> Plain:
     """Fields of a verdict for values, means, standard errors and what they are compared with."""
-    return {name: tuple(column.tolist()) for name, column in zip(COLUMNS, columns, strict=True)}
+    names = ("values", "mean", "stderr", "bound")
+    return {name: tuple(column.tolist()) for name, column in zip(names, columns, strict=True)}

@@ -21,7 +21,6 @@ from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, rea
 from dpsco_bench.privacy.ledger import SEVERITY
 from dpsco_bench.problems.registry import problem_class
 
-NO_REQUIREMENT: Mapping[str, float] = {}
 QUADRATURE_SLACK = 1e-6
 """Largest excess over 1 of a ratio by quadrature."""
 _NUMBERS = ("data_set", "replicate", "checkpoint", "gradient_evaluations", "risk", "start_risk")
@@ -96,8 +95,7 @@ class MeasuredCell:
     @property
     def slack(self) -> float:
         """Relative margin that an explicit bound allows: of a quadrature its accuracy, of all others none."""
-        quadrature = self.exact and bool(problem_class(self.entry.problem).closed_form_remark)
-        return QUADRATURE_SLACK if quadrature else 0.0
+        return QUADRATURE_SLACK * (self.exact and bool(problem_class(self.entry.problem).closed_form_remark))
 
     @cached_property
     def context(self) -> BoundContext:
@@ -135,13 +133,9 @@ def job_evidence(
     table: pa.Table | None,
     calibrations: Calibrations,
     quantity: str = RISK,
-    requires: Mapping[str, float] = NO_REQUIREMENT,
+    requires: Mapping[str, float] | None = None,
 ) -> list[MeasuredCell]:
-    """Evidence of every cell of a job, in the order of the plan; the cells of a signal grid are one.
-
-    Another ``quantity`` than the risk stands in its place: an extra, a formula, or the threshold at which an extra
-    reaches what is required of it (`Part.quantity`, `Part.requires`).
-    """
+    """Evidence of every cell of a job, in the order of the plan: `evidence_of` its `job_cells`."""
     return evidence_of(job_cells(job, table, calibrations), quantity, requires)
 
 
@@ -182,16 +176,20 @@ def _coded(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
 
 
 def evidence_of(
-    cells: Sequence[MeasuredCell], quantity: str = RISK, requires: Mapping[str, float] = NO_REQUIREMENT
+    cells: Sequence[MeasuredCell], quantity: str = RISK, requires: Mapping[str, float] | None = None
 ) -> list[MeasuredCell]:
-    """Return the cells of `job_cells` with the judged quantity as their risk; a signal grid becomes one cell."""
+    """Return the cells of `job_cells` with the judged quantity as their risk; a signal grid becomes one cell.
+
+    The quantity is the risk, an extra, a formula, or the threshold at which an extra reaches what is required of it.
+    """
     grids: dict[tuple[str, float], list[MeasuredCell]] = {}
     for cell in cells:
         entry = cell.entry
         key = (entry.method, entry.value) if entry.signal is not None else (str(entry.cell), math.nan)
         grids.setdefault(key, []).append(_in_place(cell, quantity))
     if quantity == THRESHOLD:
-        return [_threshold(grid, *next(iter(requires.items()))) for grid in grids.values()]
+        ((name, least), *_) = (requires or {}).items()
+        return [_threshold(grid, name, least) for grid in grids.values()]
     return [_largest(grid) for grid in grids.values()]
 
 

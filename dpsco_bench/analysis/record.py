@@ -67,29 +67,23 @@ class RowDifference:
 def compare(
     recorded: Iterable[Verdict],
     fresh: Iterable[Verdict],
-    claims_run: Iterable[str] | None = None,
     times: Mapping[tuple[str, str], str] | None = None,
 ) -> list[RowDifference]:
     """Lay recorded and fresh verdicts side by side: fresh ones in their order, then those that are missing.
 
     Rows are matched on (profile, claim, part, calibration). A changed verdict word fails; reservations, numbers inside
     a verdict and ``skipped`` on either side do not. A fresh row without a recorded one is ``new`` and does not fail. A
-    recorded row without a fresh one is reported, and fails, only if its claim was run in that profile: it is one of
-    ``claims_run``, or has a fresh row that is not ``skipped``. ``times`` has what slow jobs took, by claim and job.
+    recorded row without a fresh one is reported, and fails, only if its claim has fresh rows in that profile. ``times``
+    has what slow jobs took, by claim and job.
     """
-    old, new = _by_name(recorded), _by_name(fresh)
-    if claims_run is None:
-        run = {name[:2] for name, row in new.items() if not row.skipped}
-    else:
-        run = {(name[0], claim) for name in new for claim in claims_run}
-    rows = []
-    for name in dict.fromkeys([*new, *(name for name in old if name in new or name[:2] in run)]):
+    old, new, rows = _by_name(recorded), _by_name(fresh), []
+    run = {name[:2] for name in new}
+    for name in dict.fromkeys([*new, *(name for name in old if name[:2] in run)]):
         before, now = old.get(name), new.get(name)
-        what, fails = _difference(before, now)
         said, says = (row.said if row else None for row in (before, now))
         slope = moved(before, now) if before and now else ""
         slower = (times or {}).get((name[1], f"{name[2]}.{name[3]}"), "")
-        rows.append(RowDifference(*name, said, says, what, fails, slope, slower))
+        rows.append(RowDifference(*name, said, says, *_difference(before, now), slope, slower))
     return rows
 
 
@@ -115,10 +109,6 @@ def _name(row: Verdict) -> tuple[str, str, str, str]:
     return row.profile, row.id, row.part, row.calibration
 
 
-LEAST_MOVE = 1e-9
-"""Largest difference of an exact slope between processors."""
-
-
 def moved(recorded: Verdict, fresh: Verdict) -> str:
     """How a slope left the recorded one: beyond the joint interval of both, the root of their squared half widths.
 
@@ -126,7 +116,7 @@ def moved(recorded: Verdict, fresh: Verdict) -> str:
     """
     half = math.hypot(*(0.5 * (row.ci[1] - row.ci[0]) for row in (recorded, fresh)))
     half += 10.0 ** (1 - DIGITS) * max(abs(recorded.slope), abs(fresh.slope))  # the record is rounded
-    half += LEAST_MOVE  # and a slope of zero is what rounding makes of it
+    half += 1e-9  # and a slope of zero is what rounding makes of it
     if not abs(fresh.slope - recorded.slope) > half:  # NaN: not compared
         return ""
     return f"slope {recorded.slope:.3g} -> {fresh.slope:.3g}, beyond the joint interval of {half:.2g}"
@@ -200,13 +190,10 @@ def read_record(path: str | os.PathLike[str], paper: str = "") -> list[Verdict]:
 
     Raises InputError for a damaged one.
     """
-    target = Path(path)
     try:
-        rows = loads(target.read_text(encoding="utf-8")) if target.is_file() else []
+        rows = read_points(Path(path))
     except (InputError, UnicodeDecodeError) as error:
-        raise InputError(
-            "record", str(target), "a JSON list of verdicts, as dpsco compare --record writes it"
-        ) from error
+        raise InputError("record", str(path), "a JSON list of verdicts, as dpsco compare --record writes it") from error
     wanted = f"{paper}." if paper else ""
     return [Verdict.from_json(row) for row in rows if str(row.get("id")).startswith(wanted)]
 

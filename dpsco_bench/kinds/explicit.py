@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -43,7 +44,6 @@ class ExplicitPart(Part):
     statistic : str
         ``mean`` (with its interval), ``max`` (no replicate may exceed the bound) or ``fraction`` (in every cell
         at least a share `probability` of the replicates is within it).
-    probability : float or None, that share
     """
 
     bound: str
@@ -179,11 +179,9 @@ def pathwise_verdict(
     among: int = 0,
     confidence: ArrayLike = CONFIDENCE,
 ) -> Verdict:
-    """Verdict of kind `explicit` on the worst signal of each cell.
+    """Verdict of kind `explicit` on the worst signal of each cell, by the part's ``statistic``.
 
-    The part's ``statistic`` says what must be within the bound: the ``mean`` with its interval, every replicate
-    (``max``, which has no sampling error), or a share ``probability`` of the replicates (``fraction``), by intervals
-    that hold for all cells and signals together. A bound that asks for extras is evaluated with those of each
+    Intervals hold for all cells and signals together. A bound that asks for extras is evaluated with those of each
     replicate. A ``mean`` is held against it with their means, by the interval of the paired differences, replicate less
     its own bound.
     """
@@ -274,16 +272,12 @@ def runs_to_decide(share: float, stated: float, level: float) -> int | None:
 
     Runs that are all inside take ``log level / log stated``.
     """
-    low, high = 1, 2
-    while least_share(math.floor(share * high), high, level) < stated:
-        low, high = high, 2 * high
-        if high > MOST_RUNS:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        enough = least_share(math.floor(share * middle), middle, level) >= stated
-        low, high = (low, middle) if enough else (middle, high)
-    return high
+
+    def enough(runs: int) -> bool:
+        return least_share(math.floor(share * runs), runs, level) >= stated
+
+    found = 1 + bisect_left(range(1, MOST_RUNS), True, key=enough)
+    return found if found < MOST_RUNS else None
 
 
 def share_word(
@@ -292,8 +286,7 @@ def share_word(
     """Verdict on shares of runs that are within a bound, for all of them together (Bonferroni), and why.
 
     ``counts`` has the runs within the bound, and the runs, of each cell and signal; ``confidence`` is of their
-    intervals. The word is ``holds`` where every interval lies above what is stated, ``violated`` where one lies below,
-    else ``inconclusive``.
+    intervals.
     """
     levels = [(1 - sure) / (2 * max(len(counts), among)) for sure in confidence or [CONFIDENCE] * len(counts)]
     shares = list(zip(counts, levels, strict=True))

@@ -49,7 +49,7 @@ def execute(args: argparse.Namespace) -> int:
         raise InputError("verdicts", folder, f"written by a run: make replicate PROFILE={args.profile}")
     known = records.read_record(path)
     times = late(read_seconds(gate.recorded_seconds_path(args.profile)), jobs, files.measured)
-    rows = gate.compared(known, fresh, times)
+    rows = records.compare(known, fresh, times)
     if args.record:
         records.record(path, records.merge(known, fresh))
         if jobs:

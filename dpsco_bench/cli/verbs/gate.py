@@ -6,14 +6,14 @@ import argparse
 import math
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpsco_bench.analysis.answer import NO, QUESTIONS, WORDS, Answer, answers, question_of, told
 from dpsco_bench.analysis.record import SAME, RowDifference, compare, read_record
-from dpsco_bench.analysis.verdict import Verdict, read_judged
+from dpsco_bench.analysis.verdict import JudgedClaim, Verdict
 from dpsco_bench.claims.catalogue import find_claim_id
 from dpsco_bench.claims.kinds import SKIPPED, get_kind
 from dpsco_bench.claims.plan import read_plan
@@ -47,7 +47,7 @@ def execute(args: argparse.Namespace) -> int:
     asked = {find_claim_id(text, planned) for text in args.claims}
     claims = [id for id in planned if id in asked or not asked]
     rows = read_verdicts(files, claims)
-    found = [row for row in compared(recorded, rows) if row.what != SAME] if recorded else []
+    found = [row for row in compare(recorded, rows) if row.what != SAME] if recorded else []
     failed = any(difference.fails for difference in found)
     if args.json:
         print_json(told(rows, recorded))
@@ -70,16 +70,8 @@ def planned_claims(files: Layout) -> list[str]:
 
 def read_verdicts(files: Layout, claims: Iterable[str]) -> list[Verdict]:
     """Verdict rows of some claims; those without a verdict file have none."""
-    judged = (read_judged(files.verdicts(id)) for id in claims)
+    judged = (JudgedClaim.read(files.verdicts(id)) for id in claims)
     return [row for found in judged if found for row in found.verdicts]
-
-
-def compared(
-    recorded: Sequence[Verdict], rows: Sequence[Verdict], times: Mapping[tuple[str, str], str] | None = None
-) -> list[RowDifference]:
-    """Lay verdicts beside the recorded ones of their claims."""
-    claims = {row.id for row in rows}
-    return compare([row for row in recorded if row.id in claims], rows, claims, times)
 
 
 def unjudged(profile: str, planned: Collection[str], rows: Sequence[Verdict]) -> str:
