@@ -14,6 +14,13 @@ from dpsco_bench.plain import Plain
 NO_ERROR = "a single random replicate has no standard error"
 SAYS_SOMETHING = 0.5
 """Predicted power from which on an audit that refutes nothing is worth telling."""
+HOLDS, REVERSED, OPEN = "holds", "reversed", "inconclusive"
+"""Words of the comparison of two methods."""
+
+
+def compared(low: float, high: float, equal: float = 1.0) -> str:
+    """Word of one comparison by the interval of a ratio, the claimed method's over the other's; equal at 0 in logs."""
+    return HOLDS if high < equal else REVERSED if low > equal else OPEN
 
 
 def band_verdict(

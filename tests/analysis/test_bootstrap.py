@@ -159,15 +159,8 @@ def test_seed_belongs_to_the_name():
 def test_one_replicate_has_its_numerical_error_or_none():
     exact, random = bootstrap.summarise([2.0], numerical_error=1e-9), bootstrap.summarise([2.0])
     assert (exact.stderr, exact.dof) == (1e-9, np.inf) and np.isnan(random.stderr) and random.dof == 0
-    for bad in (-1.0, np.nan):
-        with pytest.raises(InputError):
-            bootstrap.summarise([1.0], numerical_error=bad)
-
-
-@pytest.mark.parametrize("bad", [[], [1.0, np.nan], [np.inf], np.zeros((1, 1, 1, 1)), 3.0])
-def test_bad_risks_are_refused(bad):
-    with pytest.raises(InputError):
-        bootstrap.summarise(bad)
+    with pytest.raises(InputError, match="1 non-finite"):
+        bootstrap.summarise([1.0, np.nan])
 
 
 def test_student_factor_against_tables():
@@ -175,8 +168,6 @@ def test_student_factor_against_tables():
     assert bootstrap.student_factor(4) == pytest.approx(2.7764451 / 1.9599640, rel=1e-6)
     low, high = bootstrap.percentile_interval(0.0, np.linspace(-1, 1, 2001), 2.0)
     assert (low, high) == pytest.approx((-1.9, 1.9))
-    assert bootstrap.expected_chance_deviations(0) == 0
-    assert bootstrap.expected_chance_deviations(120) == pytest.approx(6.0)
 
 
 def test_corrected_interval_of_a_symmetric_spread_is_the_percentile_interval():

@@ -248,3 +248,8 @@ def test_a_checkpoint_that_some_replicates_lack_is_left_out_of_the_curve():
 def test_signals_are_told_from_the_least_to_the_largest():
     cells = [SimpleNamespace(signal=own, grid=(), risks=[[1.0]], at_edge=False) for own in (0.4, 0.1, 0.3, 0.8, 0.2)]
     assert signal_notes(cells)[0].endswith("signal 0.1 to 0.8") and signal_notes(cells[:1])[0].endswith("signal 0.4")
+    entry = SimpleNamespace(parameter="n")
+    edges = [SimpleNamespace(**vars(cell) | {"at_edge": cell.signal != 0.3, "value": 9 - at, "entry": entry})
+             for at, cell in enumerate(cells)]  # fmt: skip
+    first, second = signal_notes(edges, [True] * 4 + [False])
+    assert first == signal_notes(cells)[0] and "at n = 9, 8, 6: " in second

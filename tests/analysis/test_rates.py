@@ -165,6 +165,7 @@ def test_a_signal_that_can_be_stronger_may_leave_more_of_the_start(share, limit,
         ("ci", [1, 2, 4], "match"),
         ("smoke", [1, 2, 4], "match"),
         ("ci", [1, 2, 3.9], "not_observable"),
+        ("ci", [3 * 0.1, 0.6, 1.2], "match"),  # a factor of 4, but for rounding
         ("full", [1, 2, 4], "not_observable"),
         ("full", [1, 2, 4, 8], "match"),
         ("full", [1, 2, 4, 7.9], "not_observable"),
@@ -318,6 +319,7 @@ SAID = [
     ([0.38, 0.4, 0.72], {"values": FEW, "named": FEW, "swept": "d"}, "it takes 1 more from 256 to 1,024"),
     ([0.38, 0.4], {"values": FEW[:2]}, "2 of 2 sizes can be fitted, 3 are needed; it takes 1 more from 256 to 1,024"),
     ([0.9, 0.4, 0.3], {"values": [1, 2, 16]}, "it takes 1 more from 2 on"),
+    ([0.38, 0.4], {"values": [3 * 0.1, 1.2], "swept": "epsilon"}, "it takes 1 more from 0.3 to 1.2"),
     ([0.4, 0.8, 0.9], {"values": [1, 2, 4], "named": [1, 2, 4], "swept": "d"}, "no d is small enough"),
 ]
 
@@ -385,6 +387,7 @@ def test_a_cell_on_either_limit_counts_as_asymptotic():
 def test_no_size_beyond_a_thousand_times_what_was_run_is_told(share):
     """On either side; risks are half of the start's at the ends named."""
     up, down = share * 1000 * N[-1], N[0] / (share * 1000) * 4
-    for risks, named, swept in ((0.5 * (up / N) ** 0.05, N**-0.05, "n"), (0.5 * (N / down) ** 0.05, N**0.05, "epsilon")):
+    for end, named, swept in ((up, N**-0.05, "n"), (down, N**0.05, "epsilon")):
+        risks = 0.5 * named / end ** (-0.05 if swept == "n" else 0.05)
         told = judged(risks, named=named, starts=np.ones(5), more={"parameter": swept}).reason
         assert (f"it takes {swept} from" in told) == (share < 1) != ("no " + swept + " within" in told)

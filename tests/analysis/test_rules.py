@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from dpsco_bench.analysis import evidence
-from dpsco_bench.analysis.ordering import HOLDS, OPEN, REVERSED, compared
+from dpsco_bench.analysis.cells import HOLDS, OPEN, REVERSED, compared
 from dpsco_bench.analysis.sharing import Replicates
 from dpsco_bench.execution.results import FINAL, RESULT_SCHEMA
 
