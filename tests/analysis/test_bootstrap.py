@@ -170,23 +170,14 @@ def test_student_factor_against_tables():
     assert (low, high) == pytest.approx((-1.9, 1.9))
 
 
-def test_corrected_interval_of_a_symmetric_spread_is_the_percentile_interval():
-    deviations = np.linspace(-1, 1, 2001)
-    percentile = bootstrap.percentile_interval(3.0, 3.0 + deviations, 2.0)
-    found = bootstrap.corrected_interval(3.0, deviations, 2.0 * deviations, 1.0, 2.0)
-    assert found == pytest.approx(percentile, abs=1e-12)
-    assert bootstrap.corrected_interval(3.0, np.zeros(2000), np.zeros(2000), 1.0, 1.5) == (3.0, 3.0)
-
-
 def test_corrected_interval_by_hand():
+    assert bootstrap.corrected_interval(3.0, np.zeros(9), np.zeros(9), 1.0, 1.5) == (3.0, 3.0)
     deviations = np.linspace(-1, 1, 2001)
     low, high = bootstrap.corrected_interval(3.0, deviations - 0.1, deviations, 2.0, 1.0)
     assert (low + high) / 2 == pytest.approx(3.0 + 2.0**2 * 0.1)
     assert (high - low) / 2 == pytest.approx(2.0 * 0.95)
-    deviations = np.random.default_rng(0).standard_normal(20000)
-    low, high = bootstrap.corrected_interval(3.0, deviations - deviations.mean() - 0.1, deviations, 2.0, 1.0, biases=2)
-    assert (low + high) / 2 == pytest.approx(3.0 + 2 * 2.0**2 * 0.1)
-    deviations = np.linspace(-1, 1, 2001)
+    twice = bootstrap.corrected_interval(3.0, deviations - 0.1, deviations, 2.0, 1.0, biases=2)
+    assert sum(twice) / 2 == pytest.approx(3.0 + 2 * 2.0**2 * 0.1)
     low, high = bootstrap.corrected_interval(0.0, deviations, 3.0 * deviations - 5.0, 1.0, 2.0)
     assert (low, high) == pytest.approx((-3.0 * 0.95, 3.0 * 0.95))
 
