@@ -69,7 +69,6 @@ class AnswerCell:
 
     @property
     def text(self) -> str:
-        """The same with its reason."""
         return f"{self.short}{': ' if self.why[:3] in ('eps', 'c =') else ', '}{self.why}" if self.why else self.short
 
 
@@ -135,7 +134,6 @@ def _rate(row: Verdict, law: bool) -> Reading | None:
 
 
 def place_of(row: Verdict) -> str:
-    """Name the parameter that a slope is in."""
     name = row.parameter.removeprefix("problem.").removeprefix("algorithm.")
     return {"epsilon": "eps", "norm_kappa": "kappa_q"}.get(name, name)
 
@@ -190,7 +188,6 @@ def _slopes(place: str, said: Sequence[Reading]) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Join words as in ``a, b and c``."""
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 

@@ -68,7 +68,6 @@ class MeasuredCell:
 
     @property
     def charged(self) -> tuple[CalibratedCell, Cell]:
-        """Cells as `analysis.noise.noise_behind` reads them."""
         return self.calibrated, self.entry
 
     @property
@@ -99,7 +98,6 @@ class MeasuredCell:
 
     @cached_property
     def context(self) -> BoundContext:
-        """The cell as bound formulas see it."""
         return BoundContext(
             n=int(self.entry.n),
             d=self.calibrated.dimension,

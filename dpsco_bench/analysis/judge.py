@@ -207,7 +207,6 @@ class PartCells:
 
     @cached_property
     def jobs(self) -> list[Job]:
-        """Jobs of the sources."""
         return [self.whole.jobs[key] for key in self.sources]
 
     @cached_property
@@ -255,12 +254,10 @@ class PartCells:
 
     @property
     def printed(self) -> list[float]:
-        """Its value at each cell as it is printed; empty where the part names none."""
         return [self.bound.value(cell.printed) for cell in self.cells] if self.part.bound else []
 
     @property
     def columns(self) -> tuple[list[float], FloatArray, FloatArray]:
-        """Values, means and standard errors."""
         return self.values, self.replicates.mean, self.replicates.stderr
 
     @property
@@ -308,7 +305,6 @@ class PartCells:
         return {**told, "stages": tuple(ends), "look": look.number, "level": level}
 
     def verdict(self) -> Verdict:
-        """Judge it by its looks."""
         part, calibration = self.part, self.calibration
         needed = self.jobs + [self.whole.jobs[key] for key in self.silent_sources]
         skipped = next((job.skipped for job in needed if job.skipped), "")

@@ -85,12 +85,10 @@ class Noise(Record):
 
     @property
     def above(self) -> bool:
-        """Check whether the bound is above the claim."""
         return self.bound[0] > self.epsilon_claimed * (1.0 + ROUNDING)
 
     @property
     def excess(self) -> float:
-        """Bound over claimed epsilon; NaN without a bound."""
         return self.bound[0] / self.epsilon_claimed
 
     @property

@@ -25,8 +25,8 @@ FOLLOWING = 0.5
 """Least slope of a measured share over the formula's for which a size is extrapolated."""
 FLAT = 0.02
 """Slope of a share below which no size changes it: over a factor of `FARTHEST` by a fifth at most."""
-COUNTS, LEAST_COUNT = ("n", "d"), 1.0
-"""Parameters of which there is no smaller value."""
+COUNTS = ("n", "d")
+"""Parameters of which there is no value below 1."""
 GROWING = ("n",)
 """Parameters whose rates are about large values: smaller ones than were run are not told."""
 _ROUNDING = 1e-9
@@ -69,12 +69,10 @@ class Regime:
 
     @property
     def saturated(self) -> np.ndarray:
-        """Cells that hardly leave the starting point."""
         return self.shares > self.limits
 
     @property
     def hidden(self) -> np.ndarray:
-        """Cells where another term of the bound is larger."""
         return self.named < DOMINANCE * self.full
 
     @property
@@ -121,8 +119,8 @@ class Regime:
             return self._beyond(factor, parameter)
         first, last = float(inside.min()), float(inside.max())
         more = f"it takes {max(1, least - len(np.unique(inside)))} more"
-        spanned, smaller = last / first >= factor * (1 - _ROUNDING), bool((outside > last).all()) and len(outside) > 0
-        if ((first < outside) & (outside < last)).any() or (not smaller and (outside > last).any()):
+        spanned, smaller = last / first >= factor * (1 - _ROUNDING), bool((outside > last).any())
+        if (outside < last).any() and (outside > first).any():
             return f"{more} at which the runs leave the start"
         if smaller and parameter in GROWING:
             why = f"no {parameter} from {_exact(outside.min())} on would show it: the runs hardly leave the start"
@@ -130,7 +128,7 @@ class Regime:
         if spanned:
             return f"{more} from {_exact(first)} " + (f"to {_exact(last)}" if smaller or not len(outside) else "on")
         low = last / factor if smaller else first
-        if low < _floor(parameter):
+        if low < (1 if parameter in COUNTS else 0):
             return f"no {parameter} is small enough"
         return f"it takes {parameter} from {_exact(low)} to {_exact(low * factor)}"
 
@@ -153,7 +151,7 @@ class Regime:
             vague = not _slope_of(self.swept[order], excess[order]) / slope >= FOLLOWING
         low = edge if upwards or vague else edge / factor
         near = edge < self.swept.max() * FARTHEST if upwards else low > self.swept.min() / FARTHEST
-        if not near or low < _floor(parameter):
+        if not near or low < (1 if parameter in COUNTS else 0):
             return f"no {parameter} within a factor {FARTHEST:,.0f} would show it by the formula"
         if vague:
             where = "beyond" if upwards else "below"
@@ -169,11 +167,6 @@ class Regime:
             if not between.any():
                 break
         return _exact(rounded)
-
-
-def _floor(parameter: str) -> float:
-    """Least value of a parameter, 0 where there is always a smaller one."""
-    return LEAST_COUNT if parameter in COUNTS else 0.0
 
 
 def _slope_of(values: FloatArray, logs: FloatArray) -> float:

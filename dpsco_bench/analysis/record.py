@@ -52,14 +52,12 @@ class RowDifference:
     slower: str = ""
 
     def __str__(self) -> str:
-        """One line for the terminal."""
         place = f"{self.id} {self.part} [{self.calibration}, {self.profile}]"
         change = f"{self.recorded or '(not recorded)'} -> {self.fresh or '(not measured)'}"
         return f"{'FAIL' if self.fails else 'note'} {self.what}: {place}: {change}"
 
     @property
     def remark(self) -> str:
-        """Difference, in words for the table."""
         what = self.what.upper() if self.fails else "" if self.what == SAME else self.what
         return "; ".join(filter(None, (what, self.moved, self.slower)))
 

@@ -63,7 +63,6 @@ class RateFit:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Remarks on the fit for readers."""
         said = f"up to {self.floored:.1%} of the resampled means of a cell were near or below 0"
         return (said,) if self.floored else ()
 
@@ -214,7 +213,6 @@ def _with_interval(
     deviations = np.sum(coefficients * np.log(kept), axis=1)
 
     def interval(confidence: float) -> tuple[float, float]:
-        """Its ends at a confidence that the resamples can show."""
         factor = student_factor(dof, confidence)
         others = np.sum(coefficients * _opposite(kept, weights, replicates.labels, expansion * factor), axis=1)
         return corrected_interval(fit.slope, deviations, others, expansion, factor, confidence, biases)

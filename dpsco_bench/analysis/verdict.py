@@ -110,7 +110,6 @@ class Verdict(Record):
 
     @property
     def rules(self) -> Kind:
-        """Its kind."""
         return get_kind(self.kind)
 
     @property
@@ -125,7 +124,6 @@ class Verdict(Record):
 
     @property
     def skipped(self) -> bool:
-        """Check whether it could not be run here."""
         return self.word == SKIPPED
 
     @property
@@ -205,18 +203,16 @@ class Verdict(Record):
         that is not loaded every key is kept.
         """
         shared = [f.name for f in fields(cls) if f.name != "own"]
-        own = {key: value for key, value in entry.items() if key not in shared}
-        if {"verdict", "kind"} - entry.keys():
-            raise InputError("key of a verdict row", "missing", "verdict, kind and others of " + ", ".join(shared))
-        known = KINDS.find(entry["kind"]) if own else None
-        if known and own.keys() - known.own_fields.keys():
-            unknown = sorted(own.keys() - known.own_fields.keys())
-            raise InputError("key of a verdict row", unknown, "one of " + ", ".join([*shared, *known.own_fields]))
-        given = {key: value for key, value in entry.items() if key not in own}
-        for key, value in own.items():
-            if isinstance(value, list):
-                own[key] = tuple(math.nan if item is None else item for item in value)
-        return super().from_json({**given, "own": own})
+        own = {
+            key: tuple(math.nan if item is None else item for item in value) if isinstance(value, list) else value
+            for key, value in entry.items()
+            if key not in shared
+        }
+        known = KINDS.find(entry.get("kind", "")) if own else None
+        allowed = [*shared, *(known.own_fields if known else own)]
+        if {"verdict", "kind"} - entry.keys() or entry.keys() - {*allowed}:
+            raise InputError("key of a verdict row", sorted(entry), f"verdict, kind and others of {', '.join(allowed)}")
+        return super().from_json({**{key: value for key, value in entry.items() if key not in own}, "own": own})
 
 
 def _own(known: Kind | None, row: Verdict) -> Plain:

@@ -53,7 +53,6 @@ class AuditKind(Kind):
     evaluations: ClassVar = {"run": AUDIT, "output": AUDIT_OUTPUT}
 
     def check(self, part: MeasuredPart, where: str) -> None:
-        """Noise to audit, one method, and enough runs in every profile."""
         if "none" in part.calibrations:
             raise InputError(f"{where}: calibrations", part.calibrations, "paper, accounted: without noise nothing is")
         if len(part.methods) != 1:
@@ -97,7 +96,6 @@ class AuditKind(Kind):
         )
 
     def figures(self, claim: Any, rows: Sequence[Any]) -> Mapping[str, Any] | None:
-        """One for a claim of audits alone."""
         from dpsco_bench.report.kind_figures import audits_figure, known_audits
 
         audits = known_audits(rows)

@@ -56,7 +56,6 @@ class Control(Kind):
         return row.claimed_exponent
 
     def judge(self, case: PartCells) -> Verdict:
-        """Judge whether the interval lies within the tolerance of the stated slope."""
         part, fit = case.part, case.fit()
         word, reason = _word(fit, part.exponent, part.tolerance)
         return Verdict(

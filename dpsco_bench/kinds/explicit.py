@@ -86,7 +86,6 @@ class Explicit(Kind):
             raise InputError(f"{where}: probability", "missing" if share is None else share, allowed)
 
     def by_largest_mean(self, part: ExplicitPart) -> bool:
-        """Unless replicates or signals are judged one by one."""
         return part.statistic == "mean" and part.quantity == RISK and not get_bound(part.bound).extras
 
     def judge(self, case: PartCells) -> Verdict:

@@ -100,7 +100,6 @@ class Ordering(Kind):
         return "; ".join([*told, would_decide(rooms)] if rooms else told)
 
     def judge(self, case: PartCells) -> Verdict:
-        """Judge by all comparisons, in every cell: they have to agree."""
         kept = case.part.only.get(case.profile)
         cells = [cell for cell in case.cells if kept is None or cell.value in kept]
         better, other = ({c.value: c for c in cells if c.entry.method == label} for label in case.part.pair)

@@ -149,7 +149,6 @@ def limited(tolerance: float, axis: ArrayLike, named: ArrayLike) -> float:
 
 
 def sweep_of(case: PartCells) -> SweepRisks:
-    """Collect what a part is judged by."""
     part, cells = case.part, case.cells
     named = case.bound.named_term or case.bound.value
     starts = [cell.start_risk if part.quantity == RISK else np.nan for cell in cells]
@@ -273,7 +272,6 @@ class SweepRisks:
 
     @property
     def _chosen(self) -> list[int]:
-        """Numbers of the asymptotic cells."""
         return list(np.flatnonzero(self.regime.fitted).tolist())
 
     def _fit(self, replicates: Replicates, names: Sequence[str], alpha: float = LEVEL) -> RateFit | None:
@@ -317,7 +315,6 @@ class SweepRisks:
         )
 
     def _word(self, fit: RateFit | None, b: float) -> tuple[str, str]:
-        """Decide the word and its reason, step by step."""
         regime, parameter = self.regime, self.parameter
         if any(self.frozen):
             return "not_observable (frozen)", f"by the part's own test {regime.moving(self.frozen, parameter)}"

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpsco_bench.analysis.evidence import job_evidence
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry
@@ -193,6 +194,13 @@ def test_orderings_at_the_end_and_at_equal_evaluations(compared, early, cost, wo
         assert name.startswith(compared or ("end", "equal evaluations"))
         assert ratio == pytest.approx(0.5 if name.startswith("end") else early / 2, rel=0.05)
         assert row["ratio_ci"][name][0] <= ratio <= row["ratio_ci"][name][1]
+
+
+def test_demoted_rows_demote_their_cell():
+    made = job("n", "rate")
+    rows = table(made, lambda c: 1.0, privacy_status="target_law_only")
+    for cell in job_evidence(made, rows, calibrations(made)):
+        assert cell.calibrated.privacy_status == "target_law_only" and np.isnan(cell.calibrated.epsilon_real)
 
 
 def test_skipped_jobs_skip_their_parts_and_rates_may_be_judged_without_noise_alone():

@@ -8,6 +8,7 @@ from scipy.special import digamma
 
 from dpsco_bench.analysis import slopes
 from dpsco_bench.analysis.bootstrap import student_factor
+from dpsco_bench.analysis.cells import HOLDS, OPEN, REVERSED, compared
 from dpsco_bench.analysis.rates import LackOfFit, lack_of_fit, local_slopes
 from dpsco_bench.analysis.sharing import Replicates, residual_noise
 from dpsco_bench.analysis.slopes import LEAST_ERROR, LOG_ERROR_FLOOR, bound_slope, bounded_errors, log_weights
@@ -308,6 +309,21 @@ def test_both_conditions_are_needed(p, largest, bent):
 def test_local_slopes_are_in_the_order_of_the_parameter():
     np.testing.assert_allclose(local_slopes([4, 1, 2], [8, 1, 4]), [2, 1])
     assert np.isnan(local_slopes([1, 2], [1, -1])).all()
+
+
+def test_cells_that_share_are_two_or_more():
+    """By their data sets where they have several, else by their runs; what is known exactly shares nothing."""
+    one, several = np.ones((1, 1, 3)), np.ones((1, 2, 3))
+    sharing = (0, 0, 0, 1, 1, 0), (0, 0, 1, 2, 3, 0)
+    cells = [one, one, one, several, several, one]
+    assert Replicates.of(cells, [None] * 5 + [0.1], sharing).groups() == [[0, 1], [3, 4]]
+
+
+@pytest.mark.parametrize("equal", [(), (0.0,)])
+def test_an_interval_on_one_side_of_equality_decides(equal):
+    """Rows are ratios, or their logarithms."""
+    for low, high, word in ((-0.5, -0.1, HOLDS), (0.1, 0.5, REVERSED), (-0.1, 0.1, OPEN)):
+        assert compared(low + 1 - len(equal), high + 1 - len(equal), *equal) == word
 
 
 PAIR = ("claim", "part", "paper", "end")
