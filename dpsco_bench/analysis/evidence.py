@@ -154,23 +154,17 @@ _CellRows = tuple[dict[str, np.ndarray], dict[str, set[str]]]
 
 
 def _rows_of(table: pa.Table) -> dict[int, _CellRows]:
-    """Group a table's rows by cell; each column is read from Arrow once."""
+    """Group a table's rows by cell."""
     cell = table["cell"].to_numpy()
     order = np.argsort(cell, kind="stable")
     numbers, starts = np.unique(cell[order], return_index=True)
     values = {name: table[name].to_numpy() for name in _NUMBERS}
-    words = {name: _coded(table[name]) for name in _WORDS}
+    words = {name: table[name].combine_chunks() for name in _WORDS}
     found = {}
     for number, rows in zip(numbers, np.split(order, starts)[1:], strict=True):
-        said = {name: {texts[code] for code in np.unique(codes[rows])} for name, (codes, texts) in words.items()}
+        said = {name: {*column.take(pa.array(rows)).unique().to_pylist()} for name, column in words.items()}
         found[int(number)] = {name: column[rows] for name, column in values.items()}, said
     return found
-
-
-def _coded(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
-    """Encode a column of texts as numbers, and list the texts."""
-    coded = column.combine_chunks().dictionary_encode()
-    return coded.indices.to_numpy(), coded.dictionary.to_pylist()
 
 
 def evidence_of(
@@ -192,10 +186,7 @@ def evidence_of(
 
 
 def _largest(grid: list[MeasuredCell]) -> MeasuredCell:
-    """Pick the cell with the largest mean risk of a signal grid, with the risks of all and the worst privacy.
-
-    Signals that a pilot left out have fewer replicates than the others, and take no part.
-    """
+    """Pick the largest mean of a grid, with the risks of all and the worst privacy; not of signals a pilot left out."""
     first = grid[0]
     if first.entry.signal is None:
         return first
@@ -296,10 +287,6 @@ def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _Cel
 
 
 def _shared(checkpoint: np.ndarray, order: np.ndarray, runs: int) -> np.ndarray:
-    """Rows, in an order, of the checkpoints that all runs have.
-
-    Checkpoints follow the gradients that were evaluated. Where the size of a batch is drawn, replicates that are not
-    run together may have one more or less of them before the end.
-    """
+    """Rows, in an order, of the checkpoints that all runs have: where batches are drawn, runs differ in them."""
     found, at, counts = np.unique(checkpoint[order], return_inverse=True, return_counts=True)
     return order[counts[at] == runs] if len(found) > 1 else order

@@ -226,10 +226,7 @@ def lack_of_fit(fit: RateFit, formula: ArrayLike, replicates: Replicates | None 
 
 
 def local_slopes(values: ArrayLike, means: ArrayLike) -> FloatArray:
-    """Slopes between neighbouring cells on log-log axes, in increasing order of the parameter, shape ``(cells - 1,)``.
-
-    NaN where a mean is not positive.
-    """
+    """Slopes ``(cells - 1,)`` between neighbours on log-log axes, by parameter; NaN where a mean is not positive."""
     x, y = np.asarray(values, dtype=np.float64), np.asarray(means, dtype=np.float64)
     order = np.argsort(x, kind="stable")
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -108,10 +108,7 @@ def _name(row: Verdict) -> tuple[str, str, str, str]:
 
 
 def moved(recorded: Verdict, fresh: Verdict) -> str:
-    """How a slope left the recorded one: beyond the joint interval of both, the root of their squared half widths.
-
-    Returns an empty text where it did not, or where there is none to compare.
-    """
+    """How a slope left the recorded one, beyond the joint interval of both; empty where it did not."""
     half = math.hypot(*(0.5 * (row.ci[1] - row.ci[0]) for row in (recorded, fresh)))
     half += 10.0 ** (1 - DIGITS) * max(abs(recorded.slope), abs(fresh.slope))  # the record is rounded
     half += 1e-9  # and a slope of zero is what rounding makes of it
@@ -184,10 +181,7 @@ def _bound_rounded(key: str, value: Any, beside: Mapping[str, Any]) -> Any:
 
 
 def read_record(path: str | os.PathLike[str], paper: str = "") -> list[Verdict]:
-    """Read the recorded verdicts of a profile, all or one paper's; empty if there is no such file.
-
-    Raises InputError for a damaged one.
-    """
+    """Read the recorded verdicts of a profile, all or one paper's; empty if there is no such file."""
     try:
         rows = read_points(Path(path))
     except (InputError, UnicodeDecodeError) as error:

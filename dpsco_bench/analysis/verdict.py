@@ -169,10 +169,7 @@ class Verdict(Record):
 
     @property
     def short(self) -> str:
-        """The same where its number stands beside it: without what is in parentheses, unless words are.
-
-        ``not observable (frozen)`` stays, ``fails (real eps 12.3)`` is ``fails``.
-        """
+        """The same without a number in parentheses: ``fails (real eps 12.3)`` is ``fails``."""
         return re.sub(r" \([^()]*\d[^()]*\)$", "", self.said)
 
     @property

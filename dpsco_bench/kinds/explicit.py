@@ -210,11 +210,7 @@ def pathwise_verdict(
 
 
 def _trivial(cells: Sequence[MeasuredCell], bound: Bound, judged: ArrayLike) -> FloatArray:
-    """Return the start's risk at every signal: a bound above it confirms nothing.
-
-    A run that stays at its start has the largest of the starts' risks over the signals, so that a bound between them
-    can fail. Where the bound depends on the signal, the largest ratio of a start to its bound decides.
-    """
+    """Find the start's largest risk over the signals, or ratio to a bound of the signal: a run can stay there."""
     most = [max(ratios_to(s.start_risk, bound.value(s.printed)) for s in _signals(cell)) for cell in cells]
     ratios = np.asarray(most, dtype=np.float64)
     return np.where(np.isinf(ratios), np.inf, np.asarray(judged) * np.where(np.isinf(ratios), 1.0, ratios))
@@ -267,10 +263,7 @@ def least_share(inside: int, size: int, level: float) -> float:
 
 
 def runs_to_decide(share: float, stated: float, level: float) -> int | None:
-    """Compute the least number of runs whose interval would lie above ``stated`` if the share stayed; None for none.
-
-    Runs that are all inside take ``log level / log stated``.
-    """
+    """Compute the least number of runs whose interval would lie above ``stated`` if the share stayed; None for none."""
 
     def enough(runs: int) -> bool:
         return least_share(math.floor(share * runs), runs, level) >= stated
@@ -282,11 +275,7 @@ def runs_to_decide(share: float, stated: float, level: float) -> int | None:
 def share_word(
     counts: Sequence[tuple[int, int]], stated: float, confidence: Sequence[float] | None = None, among: int = 0
 ) -> tuple[str, str]:
-    """Verdict on shares of runs that are within a bound, for all of them together (Bonferroni), and why.
-
-    ``counts`` has the runs within the bound, and the runs, of each cell and signal; ``confidence`` is of their
-    intervals.
-    """
+    """Verdict on ``counts`` (runs within the bound, runs) of cells and signals together (Bonferroni), and why."""
     levels = [(1 - sure) / (2 * max(len(counts), among)) for sure in confidence or [CONFIDENCE] * len(counts)]
     shares = list(zip(counts, levels, strict=True))
     (inside, size), level = min(shares, key=lambda one: least_share(one[0][0], one[0][1], one[1]))
