@@ -363,11 +363,7 @@ class SweepRisks:
         return f"{kept} they agree with the formula; it takes sizes beyond {parameter} = {values[-1]:,.10g}"
 
     def _explained(self, fit: RateFit, b: float) -> str:
-        """Explain by a bound's other terms a slope that is not the claimed term's; empty below half of it.
-
-        They are below half of the bound in every fitted cell, and bend it all the same. The word stays: it is about the
-        claimed term.
-        """
+        """Tell by the bound's other terms why a slope is not the claimed term's; empty if they make less than half."""
         regime, fitted = self.regime, self.regime.fitted
         whole = bound_slope(fit.values, regime.full[fitted], fit.weights)
         if not abs(fit.slope - whole) <= (1.0 - EXPLAINED) * abs(fit.slope - b):
