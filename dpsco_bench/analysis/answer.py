@@ -393,9 +393,8 @@ def _remarks(rows: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) ->
     told = [
         f"A control misbehaves: {row.part} ({row.said})."
         for row in rows
-        if row.control
-        and row.expected
-        and not {row.word, row.verdict} & {*expected_words(row.expected, row.calibration)}
+        if row.control and row.expected
+        if not {row.word, row.verdict} & {*expected_words(row.expected, row.calibration)}
     ]
     corrected = {str(row.corrected): row for row in rows if row.corrected and get_kind(row.kind).judges_noise}
     told += [

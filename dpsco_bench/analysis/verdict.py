@@ -36,7 +36,7 @@ class Verdict(Record):
     """Verdict on one part of a claim under one calibration.
 
     ``workflows/schemas/verdict.schema.yaml`` says what its fields are. `own` has those of its kind alone
-    (`Kind.own_fields`), None where unknown. The last nine, whose verdict it is, are filled in by the caller.
+    (`Kind.own_fields`), None where unknown. The last eight, whose verdict it is, are filled in by the caller.
     """
 
     verdict: str
@@ -207,8 +207,10 @@ class Verdict(Record):
         }
         known = KINDS.find(entry.get("kind", "")) if own else None
         allowed = [*shared, *(known.own_fields if known else own)]
-        if {"verdict", "kind"} - entry.keys() or entry.keys() - {*allowed}:
-            raise InputError("key of a verdict row", sorted(entry), f"verdict, kind and others of {', '.join(allowed)}")
+        unknown = sorted(entry.keys() - {*allowed})
+        if unknown or {"verdict", "kind"} - entry.keys():
+            stated = f"verdict, kind and others of {', '.join(allowed)}"
+            raise InputError("key of a verdict row", unknown or "missing", stated)
         return super().from_json({**{key: value for key, value in entry.items() if key not in own}, "own": own})
 
 
