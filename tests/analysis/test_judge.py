@@ -255,7 +255,7 @@ def test_kinds_on_their_own_runs(kind, more, risk, word, told):
     (row,) = judge([part("one", kind, **more)], [(made, table(made, risk), calibrations(made))])
     assert row["verdict"] == word and len(row["mean"]) == len(labels) * len(GRID) and row["replicates"] == 8
     for name, value in told.items():
-        assert row[name] == (value if value in (None, []) else pytest.approx(value, abs=0.05)), name
+        assert row[name] == (value if value in (None, []) else pytest.approx(value, abs=0.08)), name
 
 
 def test_kinds_that_run_judge_the_rows_of_other_parts_too():
@@ -309,7 +309,7 @@ def test_a_row_tells_the_longest_of_its_looks(looks):
     claim = {"id": "wang2017.made_up", "title": "t", "source": "s", "statement": "x"}
     entry = ClaimEntry.of(parse_claim({**claim, "parts": [part("a", "shown"), part("b", "shown"), EXPLICIT]}), made)
     row = judge_claim(entry, lambda own, look=0: by_name[own.name], lambda own: found[own.decisions])[2]
-    assert (row.look, row.stages, row.replicates) == (max(looks), stage_ends(64), 0)
+    assert (row.look, row.stages, row.replicates) == (max(looks), tuple(stage_ends(64)), 0)
 
 
 def test_notes_on_results_that_are_present_come_in_one_order():
