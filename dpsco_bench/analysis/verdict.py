@@ -189,7 +189,7 @@ class Verdict(Record):
         known = KINDS.find(self.kind)  # a plugin's may not be loaded
         wanted = known.fields if known else ()
         shared = [name for name in SHARED_FIELDS if name in wanted or getattr(self, name) is not None]
-        named = {key: getattr(self, key) for key in (*ROW_FIELDS, *shared)} | _own(known, self)
+        named = {**{key: getattr(self, key) for key in (*ROW_FIELDS, *shared)}, **_own(known, self)}
         return {name: to_jsonable(value) for name, value in named.items()}
 
     @classmethod
