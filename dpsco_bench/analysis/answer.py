@@ -11,7 +11,7 @@ shows them together.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -69,7 +69,6 @@ class AnswerCell:
 
     @property
     def text(self) -> str:
-        """The same with its reason."""
         return f"{self.short}{': ' if self.why[:3] in ('eps', 'c =') else ', '}{self.why}" if self.why else self.short
 
 
@@ -135,7 +134,6 @@ def _rate(row: Verdict, law: bool) -> Reading | None:
 
 
 def place_of(row: Verdict) -> str:
-    """Name the parameter that a slope is in."""
     name = row.parameter.removeprefix("problem.").removeprefix("algorithm.")
     return {"epsilon": "eps", "norm_kappa": "kappa_q"}.get(name, name)
 
@@ -164,7 +162,8 @@ def _about(said: Sequence[Reading], word: str) -> str:
     told: list[str] = []
     used: set[tuple[str, str]] = set()
     for one_word in (NO, OPEN, YES):
-        own = sorted((one for one in said if one.word == one_word), key=_order)
+        own = [one for one in said if one.word == one_word]
+        own.sort(key=lambda one: ((*PLACES, one.place).index(one.place), one.place))
         topics = dict.fromkeys(topic for one in own if (topic := (one.about, one.place)) not in used)
         used |= topics.keys()
         rates = [_slopes(place, own) for about, place in topics if about == RATE]
@@ -188,12 +187,7 @@ def _slopes(place: str, said: Sequence[Reading]) -> str:
     return f"{place} (its slope {worst.slope:.2f}, bound {worst.bound_slope:.2f})"
 
 
-def _order(said: Reading) -> tuple[int, str]:
-    return (*PLACES, said.place).index(said.place), said.place
-
-
 def listed(names: Sequence[str]) -> str:
-    """Join words as in ``a, b and c``."""
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
@@ -361,9 +355,8 @@ def _as_stated(said: Sequence[Reading]) -> dict[str, AnswerCell]:
 def audits_text(rows: Sequence[Verdict]) -> str:
     """Count what audits found: ``Of 83 audits 16 refute the claimed eps, 1 does not and 66 say nothing.``."""
     found = Counter(row.word.replace("_", " ") for row in rows)
-    order = [*AUDITS, *found]
-    counts = sorted(found.items(), key=lambda one: order.index(one[0]))
-    told = [f"{count} {AUDITS.get(word, (word, word))[count != 1]}" for word, count in counts]
+    said = AUDITS | {word: (word, word) for word in found if word not in AUDITS}
+    told = [f"{found[word]} {said[word][found[word] != 1]}" for word in said if found[word]]
     return f"Of {len(rows)} audit{'s' * (len(rows) != 1)} {listed(told)}."
 
 
@@ -392,9 +385,7 @@ def _two_noises(rows: Sequence[Verdict], noise: AnswerCell) -> list[str]:
     """Say so where the risk is run with another constant than the noise is private for."""
     own = [row for row in rows if row.counted and not get_kind(row.kind).judges_noise]
     ran = sorted({row.open_value for row in own if row.open_value is not None})
-    if not ran or not larger_constant(noise):
-        return []
-    return [f"The risk is run with the constant {number(ran[0])}: two noises."]
+    return [f"The risk is run with the constant {number(c)}: two noises." for c in ran[:1] if larger_constant(noise)]
 
 
 def _remarks(rows: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) -> list[str]:
@@ -422,20 +413,13 @@ def _remarks(rows: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) ->
 def answers(rows: Iterable[Verdict], beside: Iterable[Verdict] = ()) -> dict[str, Answer]:
     """Id of each claim, in order of appearance -> its answer.
 
-    Parameters
-    ----------
-    beside : iterable of Verdict
-        Rows of other claims that these may name, such as recorded ones; those among ``rows`` stand above them.
+    Rows of other claims that these may name, such as recorded ones, stand ``beside``; those among ``rows`` count first.
     """
-    found, others = _by_claim(rows), _by_claim(beside)
+    found, others = defaultdict[str, list[Verdict]](list), defaultdict[str, list[Verdict]](list)
+    for known, own in ((found, rows), (others, beside)):
+        for row in own:
+            known[row.id].append(row)
     return {id: answer(own, {**others, **found}) for id, own in found.items()}
-
-
-def _by_claim(rows: Iterable[Verdict]) -> dict[str, list[Verdict]]:
-    found: dict[str, list[Verdict]] = {}
-    for row in rows:
-        found.setdefault(row.id, []).append(row)
-    return found
 
 
 def told(rows: Sequence[Verdict], beside: Iterable[Verdict] = ()) -> list[Plain]:

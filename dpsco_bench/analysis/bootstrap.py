@@ -25,7 +25,7 @@ NORMAL_95 = 1.959964
 _DRAWS_PER_BLOCK = 2_000_000
 """Random words drawn at once: the stream of more than one data set depends on it."""
 _INDICES_PER_BLOCK = 8_192
-"""Indices handed on at once: larger arrays are mapped anew each time, which costs more than what is done with them."""
+"""Indices handed on at once: larger arrays are mapped anew each time."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,9 @@ def bootstrap_rng(*names: str) -> np.random.Generator:
 def as_cell(risks: ArrayLike) -> FloatArray:
     """Risks ``([[signals,] data_sets,] replicates)`` as a float64 array ``(signals, data_sets, replicates)``.
 
-    Raises InputError if the array is empty, has other dimensions, or holds a non-finite risk.
+    Raises InputError for a risk that is not finite.
     """
     array = np.asarray(risks, dtype=np.float64)
-    if array.size == 0 or not 1 <= array.ndim <= 3:
-        raise InputError("shape of risks", array.shape, "([[signals,] data_sets,] replicates), not empty")
     if not np.isfinite(array).all():
         raise InputError("risks", f"{np.count_nonzero(~np.isfinite(array))} non-finite", "finite numbers")
     return array.reshape((1,) * (3 - array.ndim) + array.shape)
@@ -81,8 +79,6 @@ def summarise(risks: ArrayLike, numerical_error: float | None = None) -> CellSum
     signal = int(np.argmax(means))
     mean = float(means[signal])
     if numerical_error is not None:
-        if not numerical_error >= 0:
-            raise InputError("numerical_error", numerical_error, "a number >= 0")
         return CellSummary(mean, float(numerical_error), np.inf, signal)
     variance, dof, _ = variance_of_mean([cell[signal]])
     return CellSummary(mean, float(np.sqrt(variance)), dof, signal)
@@ -250,14 +246,12 @@ def corrected_interval(
 ) -> tuple[float, float]:
     """Bootstrap interval about the estimate less its bias, both arms as long as the longest one.
 
-    Resampled values deviate from the estimate as it deviates from the truth, in the mean too: that is the bias, of a
-    logarithm (-s^2 / 2 m^2), of a maximum, of whatever the estimate does. Of a maximum over signals that are alike they
-    show about half, since resampling begins at the largest mean: ``biases`` says how often it is taken off. Which arm
-    has to be the longer one, few values cannot tell: the percentile interval is right where they have a heavy tail, its
-    mirror image (the basic interval) where their spread grows with their mean. A heavy tail that was not drawn leaves
-    the means low, and their errors small. So the means' deviations count with the opposite sign too, widened already,
-    and the longest arm on both sides. ``spread`` is the ratio of the estimate's standard deviation to that of resampled
-    values.
+    The mean deviation of resampled values is the bias, as of a logarithm (-s^2 / 2 m^2) or a maximum. Of a maximum over
+    signals that are alike they show about half, since resampling begins at the largest mean: ``biases`` says how often
+    it is taken off. Few values cannot tell which arm has to be longer: the percentile interval is right where they have
+    a heavy tail, its mirror image where their spread grows with their mean. A heavy tail that was not drawn leaves the
+    means low, and their errors small. So deviations count with the opposite sign too, widened already. ``spread`` is
+    the ratio of the estimate's standard deviation to that of resampled values.
     """
     bias = float(deviations.mean())
     arm = max(spread * factor * _longer_arm(deviations, confidence), _longer_arm(opposite, confidence))
@@ -270,8 +264,3 @@ def _longer_arm(deviations: FloatArray, confidence: float) -> float:
     tail = (1 - confidence) / 2
     low, high = np.quantile(deviations, [tail, 1 - tail]) - deviations.mean()
     return float(max(-low, high))
-
-
-def expected_chance_deviations(intervals: int, confidence: float = CONFIDENCE) -> float:
-    """``intervals * (1 - confidence)``: intervals that miss the truth by chance alone, independent or not."""
-    return intervals * (1 - confidence)

@@ -11,10 +11,16 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
 
-COLUMNS = ("values", "mean", "stderr", "bound")
 NO_ERROR = "a single random replicate has no standard error"
 SAYS_SOMETHING = 0.5
 """Predicted power from which on an audit that refutes nothing is worth telling."""
+HOLDS, REVERSED, OPEN = "holds", "reversed", "inconclusive"
+"""Words of the comparison of two methods."""
+
+
+def compared(low: float, high: float, equal: float = 1.0) -> str:
+    """Word of one comparison by the interval of a ratio, the claimed method's over the other's; equal at 0 in logs."""
+    return HOLDS if high < equal else REVERSED if low > equal else OPEN
 
 
 def band_verdict(
@@ -105,4 +111,5 @@ def cell_verdict(
 
 def measured(*columns: FloatArray) -> Plain:
     """Fields of a verdict for values, means, standard errors and what they are compared with."""
-    return {name: tuple(column.tolist()) for name, column in zip(COLUMNS, columns, strict=True)}
+    names = ("values", "mean", "stderr", "bound")
+    return {name: tuple(column.tolist()) for name, column in zip(names, columns, strict=True)}

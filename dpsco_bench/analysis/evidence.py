@@ -21,7 +21,6 @@ from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, rea
 from dpsco_bench.privacy.ledger import SEVERITY
 from dpsco_bench.problems.registry import problem_class
 
-NO_REQUIREMENT: Mapping[str, float] = {}
 QUADRATURE_SLACK = 1e-6
 """Largest excess over 1 of a ratio by quadrature."""
 _NUMBERS = ("data_set", "replicate", "checkpoint", "gradient_evaluations", "risk", "start_risk")
@@ -69,7 +68,6 @@ class MeasuredCell:
 
     @property
     def charged(self) -> tuple[CalibratedCell, Cell]:
-        """Cells as `analysis.noise.noise_behind` reads them."""
         return self.calibrated, self.entry
 
     @property
@@ -96,12 +94,10 @@ class MeasuredCell:
     @property
     def slack(self) -> float:
         """Relative margin that an explicit bound allows: of a quadrature its accuracy, of all others none."""
-        quadrature = self.exact and bool(problem_class(self.entry.problem).closed_form_remark)
-        return QUADRATURE_SLACK if quadrature else 0.0
+        return QUADRATURE_SLACK * (self.exact and bool(problem_class(self.entry.problem).closed_form_remark))
 
     @cached_property
     def context(self) -> BoundContext:
-        """The cell as bound formulas see it."""
         return BoundContext(
             n=int(self.entry.n),
             d=self.calibrated.dimension,
@@ -135,13 +131,9 @@ def job_evidence(
     table: pa.Table | None,
     calibrations: Calibrations,
     quantity: str = RISK,
-    requires: Mapping[str, float] = NO_REQUIREMENT,
+    requires: Mapping[str, float] | None = None,
 ) -> list[MeasuredCell]:
-    """Evidence of every cell of a job, in the order of the plan; the cells of a signal grid are one.
-
-    Another ``quantity`` than the risk stands in its place: an extra, a formula, or the threshold at which an extra
-    reaches what is required of it (`Part.quantity`, `Part.requires`).
-    """
+    """Evidence of every cell of a job, in the order of the plan: `evidence_of` its `job_cells`."""
     return evidence_of(job_cells(job, table, calibrations), quantity, requires)
 
 
@@ -162,44 +154,39 @@ _CellRows = tuple[dict[str, np.ndarray], dict[str, set[str]]]
 
 
 def _rows_of(table: pa.Table) -> dict[int, _CellRows]:
-    """Group a table's rows by cell; each column is read from Arrow once."""
+    """Group a table's rows by cell."""
     cell = table["cell"].to_numpy()
     order = np.argsort(cell, kind="stable")
     numbers, starts = np.unique(cell[order], return_index=True)
     values = {name: table[name].to_numpy() for name in _NUMBERS}
-    words = {name: _coded(table[name]) for name in _WORDS}
+    words = {name: table[name].combine_chunks() for name in _WORDS}
     found = {}
     for number, rows in zip(numbers, np.split(order, starts)[1:], strict=True):
-        said = {name: {texts[code] for code in np.unique(codes[rows])} for name, (codes, texts) in words.items()}
+        said = {name: {*column.take(pa.array(rows)).unique().to_pylist()} for name, column in words.items()}
         found[int(number)] = {name: column[rows] for name, column in values.items()}, said
     return found
 
 
-def _coded(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
-    """Encode a column of texts as numbers, and list the texts."""
-    coded = column.combine_chunks().dictionary_encode()
-    return coded.indices.to_numpy(), coded.dictionary.to_pylist()
-
-
 def evidence_of(
-    cells: Sequence[MeasuredCell], quantity: str = RISK, requires: Mapping[str, float] = NO_REQUIREMENT
+    cells: Sequence[MeasuredCell], quantity: str = RISK, requires: Mapping[str, float] | None = None
 ) -> list[MeasuredCell]:
-    """Return the cells of `job_cells` with the judged quantity as their risk; a signal grid becomes one cell."""
+    """Return the cells of `job_cells` with the judged quantity as their risk; a signal grid becomes one cell.
+
+    The quantity is the risk, an extra, a formula, or the threshold at which an extra reaches what is required of it.
+    """
     grids: dict[tuple[str, float], list[MeasuredCell]] = {}
     for cell in cells:
         entry = cell.entry
         key = (entry.method, entry.value) if entry.signal is not None else (str(entry.cell), math.nan)
         grids.setdefault(key, []).append(_in_place(cell, quantity))
     if quantity == THRESHOLD:
-        return [_threshold(grid, *next(iter(requires.items()))) for grid in grids.values()]
+        ((name, least), *_) = (requires or {}).items()
+        return [_threshold(grid, name, least) for grid in grids.values()]
     return [_largest(grid) for grid in grids.values()]
 
 
 def _largest(grid: list[MeasuredCell]) -> MeasuredCell:
-    """Pick the cell with the largest mean risk of a signal grid, with the risks of all and the worst privacy.
-
-    Signals that a pilot left out have fewer replicates than the others, and take no part.
-    """
+    """Pick the largest mean of a grid, with the risks of all and the worst privacy; not of signals a pilot left out."""
     first = grid[0]
     if first.entry.signal is None:
         return first
@@ -300,10 +287,6 @@ def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _Cel
 
 
 def _shared(checkpoint: np.ndarray, order: np.ndarray, runs: int) -> np.ndarray:
-    """Rows, in an order, of the checkpoints that all runs have.
-
-    Checkpoints follow the gradients that were evaluated. Where the size of a batch is drawn, replicates that are not
-    run together may have one more or less of them before the end.
-    """
+    """Rows, in an order, of the checkpoints that all runs have: where batches are drawn, runs differ in them."""
     found, at, counts = np.unique(checkpoint[order], return_inverse=True, return_counts=True)
     return order[counts[at] == runs] if len(found) > 1 else order

@@ -34,7 +34,7 @@ from dpsco_bench.registry import modules_in
 from dpsco_bench.samplers.evidence import NOT_CERTIFIED, unsettled
 
 OF_THE_LAW = ("risk", "chain_risk")
-"""Quantities that do."""
+"""Quantities whose verdicts rest on the law of the output."""
 NO_NUMBERS: Plain = {
     **{name: math.nan for name in ("slope", "noise_off_slope", "worst_ratio", "worst_value", "noise_off_share")},
     **{"ci": (math.nan, math.nan), "worst_cell": None, "local_slopes": (), "ratio": None, "ratio_ci": None},
@@ -51,13 +51,9 @@ FROM_MEMORY = "from memory"
 """Words in the source of an algorithm whose constants are not read from a paper."""
 
 
-def chains_of(cells: Sequence[MeasuredCell]) -> list[MeasuredCell]:
-    return [cell for cell in cells if "chain_risk" in cell.extras]
-
-
 def settled(cells: Sequence[MeasuredCell]) -> str:
     """Why chains are not to be trusted, in words; empty where they are, and where there are none."""
-    chains = chains_of(cells)
+    chains = [cell for cell in cells if "chain_risk" in cell.extras]
     if not chains:
         return ""
     rhat = max(float(np.max(cell.extras.get("rhat", math.inf))) for cell in chains)  # constant chains have none
@@ -75,10 +71,7 @@ def unchecked(part: str, verdict: Verdict | None) -> str:
 
 
 def gated(verdict: Verdict, of_the_law: bool, reason: str) -> Verdict:
-    """Return the verdict, or ``inconclusive`` with the reason if its chains cannot be trusted.
-
-    Means of such chains are shown, but no slope and no ratio is made of them.
-    """
+    """Take slopes and ratios, and the word if it is of the law, from a verdict whose chains are not trusted."""
     if not reason:
         return verdict
     lost = {name: value for name, value in NO_NUMBERS.items() if getattr(verdict, name) is not None}
@@ -207,7 +200,6 @@ class PartCells:
 
     @cached_property
     def jobs(self) -> list[Job]:
-        """Jobs of the sources."""
         return [self.whole.jobs[key] for key in self.sources]
 
     @cached_property
@@ -255,12 +247,10 @@ class PartCells:
 
     @property
     def printed(self) -> list[float]:
-        """Its value at each cell as it is printed; empty where the part names none."""
         return [self.bound.value(cell.printed) for cell in self.cells] if self.part.bound else []
 
     @property
     def columns(self) -> tuple[list[float], FloatArray, FloatArray]:
-        """Values, means and standard errors."""
         return self.values, self.replicates.mean, self.replicates.stderr
 
     @property
@@ -308,7 +298,6 @@ class PartCells:
         return {**told, "stages": tuple(ends), "look": look.number, "level": level}
 
     def verdict(self) -> Verdict:
-        """Judge it by its looks."""
         part, calibration = self.part, self.calibration
         needed = self.jobs + [self.whole.jobs[key] for key in self.silent_sources]
         skipped = next((job.skipped for job in needed if job.skipped), "")
@@ -404,7 +393,8 @@ class PartCells:
         reasons = [settled(self.cells)]
         for source, own in self.sources:
             drawn = self.whole.claim.part(source)
-            if not drawn.rules.knows_the_law and chains_of(self.whole.of_part(source, own, part.quantity)):
+            cells = [] if drawn.rules.knows_the_law else self.whole.of_part(source, own, part.quantity)
+            if any("chain_risk" in cell.extras for cell in cells):
                 checks = [p for p in self.whole.claim.parts if p.id == drawn.checked_by]
                 found = self.whole.verdict(checks[0], checks[0].calibrations[0]) if checks else None
                 reasons.append(unchecked(drawn.checked_by, found))
@@ -412,20 +402,14 @@ class PartCells:
 
 
 def reservations_of(part: Part, calibration: str, verdict: Verdict, noise: Noise | None) -> tuple[str, ...]:
-    """Collect what limits a word: from its judge, from unproven noise, and from the claim's author.
-
-    The second stands beside every word that rests on runs with noise, the third beside a confirmation alone.
-    """
+    """Collect what limits a word: from its judge, from unproven noise, and, of a confirmation, from its author."""
     unproven = noise.reservations if noise and verdict.rests_on_noise else ()
     authors = part.reservations.get(calibration, "") if verdict.meaning.outcome == "confirms" else ""
     return tuple(filter(None, (*verdict.reservations, *unproven, authors)))
 
 
 def signal_notes(cells: Sequence[MeasuredCell], fitted: Sequence[bool] = ()) -> tuple[str, ...]:
-    """Tell which signals attain the largest means, and where a wider grid could raise them.
-
-    Of cells that are left out of a fit it is told where all are: an edge among them has no part in the word.
-    """
+    """Tell which signals attain the largest means, and at which fitted cells a wider grid could raise them."""
     found = sorted({cell.signal for cell in cells if cell.signal is not None})
     ends = f"{found[0]:g}" if len(found) == 1 else f"{found[0]:g} to {found[-1]:g}"
     all_, most = len(cells[0].grid or cells[0].risks), max(len(cell.risks) for cell in cells)

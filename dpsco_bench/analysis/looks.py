@@ -45,7 +45,6 @@ class Look:
 
     @property
     def last(self) -> bool:
-        """Check whether nothing more could be run."""
         return self.number in (0, self.of)
 
     @property

@@ -25,16 +25,13 @@ from dpsco_bench.privacy.ledger import (
 
 NOT_SHOWN, NOT_PRIVATE = "not shown private", "not private"
 """Names of the reservations on noise that nothing proves private, and on noise whose epsilon is above the claim."""
-QUERIES_EXCEED = f"{STATUS_CLAUSES['unproven']}, as its query sequence exceeds the claim"
-LAW_NEITHER = "not shown to be private, nor is its target law"
 
 
 @dataclass(frozen=True)
 class Noise(Record):
-    """Privacy of the noise behind a verdict, which is that of its worst cell.
+    """Privacy of the noise behind a verdict, which is that of its worst cell; verdict rows have its fields.
 
-    Verdict files, tables, records and pages take the privacy of a verdict from here; the schema of verdict rows has its
-    fields. Where no accountant covers the runs, as for a draw without a proof or a minimiser that is not exact enough,
+    Where no accountant covers the runs, as for a draw without a proof or a minimiser that is not exact enough,
     ``epsilon_real`` is NaN and its kind empty.
 
     Attributes
@@ -88,12 +85,10 @@ class Noise(Record):
 
     @property
     def above(self) -> bool:
-        """Check whether the bound is above the claim."""
         return self.bound[0] > self.epsilon_claimed * (1.0 + ROUNDING)
 
     @property
     def excess(self) -> float:
-        """Bound over claimed epsilon; NaN without a bound."""
         return self.bound[0] / self.epsilon_claimed
 
     @property
@@ -107,14 +102,19 @@ class Noise(Record):
         bound, claimed = (float(number(value).replace(",", "")) for value in (self.bound[0], self.epsilon_claimed))
         return SEVERITY.index(self.status), -1.0 if math.isnan(bound) else bound / claimed
 
-    @property
-    def _digits(self) -> int:
-        return digits_beside(*self.bound, self.epsilon_claimed)
+    def _written(self, value: float) -> str:
+        """Write a value with as many digits as the bound needs beside its claim."""
+        return number(value, digits_beside(*self.bound, self.epsilon_claimed))
 
     @property
     def shown(self) -> str:
         """Write the bound in ASCII, rounded outward, so that it compares with the claim as it does without rounding."""
-        return number(outward(*self.bound, self._digits), self._digits)
+        return self._written(outward(*self.bound, digits_beside(*self.bound, self.epsilon_claimed)))
+
+    @property
+    def _beside_claim(self) -> tuple[str, str]:
+        """Write the bound and the claim: ``eps >= 2.4`` and ``claimed 1``."""
+        return f"eps {SIGNS.get(self.bound[1], '=')} {self.shown}", f"claimed {self._written(self.epsilon_claimed)}"
 
     @property
     def whose(self) -> str:
@@ -137,12 +137,11 @@ class Noise(Record):
     @property
     def measured(self) -> str:
         """In ASCII, without a word: ``eps >= 2.4, of the output, claimed 1, at n = 512, d = 10``."""
-        bound, kind = self.bound
-        if math.isnan(bound):
+        if math.isnan(self.bound[0]):
             return STATUS_CLAUSES[self.status]
+        value, claimed = self._beside_claim
         of = self.whose or "of the target law" * (self.status == "target_law_only")
-        value = f"eps {SIGNS.get(kind, '=')} {self.shown}" + f", {of}" * bool(of)
-        return f"{value}, claimed {number(self.epsilon_claimed, self._digits)}{f', at {self.place}' * bool(self.place)}"
+        return ", ".join(filter(None, (value, of, claimed, f"at {self.place}" * bool(self.place))))
 
     @property
     def nominal(self) -> bool:
@@ -175,14 +174,14 @@ class Noise(Record):
         """In ASCII, of noise that is not proven private: ``not private (eps >= 12,900, claimed 1)``; else empty."""
         if self.status in ("none", "proven"):
             return ""
-        said = (QUERIES_EXCEED if self.sequence_exceeds else STATUS_CLAUSES[self.status]) + self.elsewhere
-        clause = LAW_NEITHER if self._law_exceeds else said
-        bound, kind = self.bound
-        if math.isnan(bound):
+        clause = STATUS_CLAUSES[self.status] + ", as its query sequence exceeds the claim" * self.sequence_exceeds
+        clause += self.elsewhere
+        if self._law_exceeds:
+            clause = "not shown to be private, nor is its target law"
+        if math.isnan(self.bound[0]):
             return clause
-        value = f"eps {SIGNS.get(kind, '=')} {self.shown}, claimed {number(self.epsilon_claimed, self._digits)}"
-        value += f", {self.whose}" * bool(self.whose and not self.sequence_exceeds)
-        value += f", by {self.pair}" * bool(self.pair)
+        beside = (self.whose * (not self.sequence_exceeds), f"by {self.pair}" * bool(self.pair))
+        value = ", ".join(filter(None, (*self._beside_claim, *beside)))
         if self.nominal:
             return f"{clause}, as the constants are nominal (if they held, {value})"
         return f"{clause} ({value})"
@@ -195,10 +194,8 @@ class Noise(Record):
         if self.status != "exceeds_claim":
             return (f"{NOT_SHOWN}: nothing proves the claimed eps ({self._why_unproven})",)
         bound, kind = self.bound
-        if math.isnan(bound):
-            return (f"{NOT_PRIVATE}: the real eps is above the claim",)
-        phrase = PHRASES.get(kind, "")
-        return (f"{NOT_PRIVATE}: the real eps is {phrase}{self.shown}{self.elsewhere}",)
+        found = "above the claim" if math.isnan(bound) else PHRASES.get(kind, "") + self.shown + self.elsewhere
+        return (f"{NOT_PRIVATE}: the real eps is {found}",)
 
 
 NOT_CHARGED = "not charged"

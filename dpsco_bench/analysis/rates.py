@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,9 +25,8 @@ FOLLOWING = 0.5
 """Least slope of a measured share over the formula's for which a size is extrapolated."""
 FLAT = 0.02
 """Slope of a share below which no size changes it: over a factor of `FARTHEST` by a fifth at most."""
-COUNTS, LEAST_COUNT = ("n", "d"), 1.0
-"""Parameters of which there is no smaller value."""
-NO_SMALLER = "no {} is smaller, and larger ones would not show it by the formula"
+COUNTS = ("n", "d")
+"""Parameters of which there is no value below 1."""
 GROWING = ("n",)
 """Parameters whose rates are about large values: smaller ones than were run are not told."""
 _ROUNDING = 1e-9
@@ -70,12 +69,10 @@ class Regime:
 
     @property
     def saturated(self) -> np.ndarray:
-        """Cells that hardly leave the starting point."""
         return self.shares > self.limits
 
     @property
     def hidden(self) -> np.ndarray:
-        """Cells where another term of the bound is larger."""
         return self.named < DOMINANCE * self.full
 
     @property
@@ -105,92 +102,62 @@ class Regime:
         return "; ".join([*said, self._would_show(least, factor, parameter)])
 
     def moving(self, frozen: ArrayLike, parameter: str) -> str:
-        """Where cells stand still by a test of their own, and where they would move, in one clause."""
+        """Where cells stand still by a test of their own, and whether others move, in one clause."""
         still = np.asarray(frozen, dtype=bool)
         at = ", ".join(_exact(value) for value in np.unique(self.swept[still]))
-        end = self._end(still, np.full(len(still), np.nan), self._decline)
-        if end.seen:
-            where = f"from {_exact(end.edge)} on they do" if end.upwards else f"up to {_exact(end.edge)} they do"
-        elif not np.isfinite(self._decline):
-            where = f"no {parameter} that was run moves them, and the formula does not tell which would"
-        elif not self._decline > 0:
-            where = f"it takes {parameter} beyond {_exact(self.swept.max())}, the largest that was run"
-        elif self.swept.min() <= _floor(parameter):
-            where = NO_SMALLER.format(parameter)
-        else:
-            where = f"it takes {parameter} below {_exact(self.swept.min())}, the smallest that was run"
-        return f"the runs hardly move at {parameter} = {at}; {where}"
+        other = "at the others they do"
+        if still.all():
+            other = f"no {parameter} that was run moves them, and the formula does not tell which would"
+        return f"the runs hardly move at {parameter} = {at}; {other}"
 
     def _would_show(self, least: int, factor: float, parameter: str) -> str:
         """Between which values of the parameter a sweep would show the rate, or beyond which that were run."""
-        ends = []
-        if self.saturated.any():
-            with np.errstate(invalid="ignore", divide="ignore"):
-                excess = np.log(self.shares / self.limits)
-            ends.append(self._end(self.saturated, excess, self._decline, measured=True))
+        inside, outside = self.swept[self.fitted], self.swept[self.saturated]
         if self.hidden.any():
-            others = np.log(np.maximum(self.full - self.named, 1e-300) / self.named)
-            ends.append(self._end(self.hidden, others, _slope_of(self.swept, others)))
-        if any(end.flat for end in ends):
-            return f"no {parameter} would show it: by the formulas the share does not depend on it"
-        if all(end.seen for end in ends):
-            return self._among_those_run(ends, least, factor, parameter)
-        if parameter in GROWING and any(not end.upwards and not end.seen for end in ends):
-            return f"by the formula no {parameter} beyond {_exact(self.swept.max())} would show it"
-        low, high = _window(ends)
-        if np.isfinite(low) and high < low * factor * (1 - _ROUNDING):
-            return f"no {parameter} would show it: it takes at least {_size(low)} and at most {_size(high)}"
-        if vague := [end for end in ends if end.at_the_least]:
-            return self._at_the_least(vague[0], parameter)
-        low, high = (low, low * factor) if np.isfinite(low) else (high / factor, high)
-        reached = self.swept.min() / FARTHEST < low and high / factor < self.swept.max() * FARTHEST
-        if not reached or low < _floor(parameter):
-            return f"no {parameter} within a factor {FARTHEST:,.0f} would show it by the formula"
-        return f"by the formula it takes {parameter} from {self._outside(low)} to {self._outside(high)}"
-
-    def _among_those_run(self, ends: Sequence[_End], least: int, factor: float, parameter: str) -> str:
-        """Say which sizes are lacking, if those that were run show where the rate holds.
-
-        Beyond them only on a side where none is out.
-        """
-        low, high = _window(ends)
-        run, below, above = np.unique(self.swept), np.isfinite(low), np.isfinite(high)
-        first, last = max(low, float(run[0])), min(high, float(run[-1]))
-        more = f"it takes {max(1, least - len(np.unique(self.swept[self.fitted])))} more"
-        spanned = last / first >= factor * (1 - _ROUNDING)
-        under, over = run[run < first].max(initial=0.0), run[run > last].min(initial=np.inf)
-        if below and above and over <= under * factor * (1 + _ROUNDING):
-            small = f"up to {_exact(under)} {self._why(run[run <= under])}"
-            return f"no {parameter} would show it: {small}, from {_exact(over)} on {self._why(run[run >= over])}"
-        if below and above:
-            return f"{more} between {_exact(under)} and {_exact(over)}"
-        if above and parameter in GROWING:
-            return f"no {parameter} from {_exact(over)} on would show it: {self._why(run[run >= over])}" + (
-                f"; {more} from {_exact(first)} to {_exact(last)}" if spanned else ""
-            )
+            return "it takes sizes at which the claimed term is half of the bound"
+        if not len(inside):
+            return self._beyond(factor, parameter)
+        first, last = float(inside.min()), float(inside.max())
+        more = f"it takes {max(1, least - len(np.unique(inside)))} more"
+        spanned, smaller = last / first >= factor * (1 - _ROUNDING), bool((outside > last).any())
+        if (outside < last).any() and (outside > first).any():
+            return f"{more} at which the runs leave the start"
+        if smaller and parameter in GROWING:
+            why = f"no {parameter} from {_exact(outside.min())} on would show it: the runs hardly leave the start"
+            return why + f"; {more} from {_exact(first)} to {_exact(last)}" * spanned
         if spanned:
-            return f"{more} from {_exact(first)} " + ("on" if below else f"to {_exact(last)}")
-        if not above:
-            return f"it takes {parameter} from {_exact(first)} to {_exact(first * factor)}"
-        if last / factor < _floor(parameter):
-            return f"no {parameter} is small enough, and from {_exact(over)} on {self._why(run[run >= over])}"
-        return f"it takes {parameter} from {_exact(last / factor)} to {_exact(last)}"
+            return f"{more} from {_exact(first)} " + (f"to {_exact(last)}" if smaller or not len(outside) else "on")
+        low = last / factor if smaller else first
+        if low < (1 if parameter in COUNTS else 0):
+            return f"no {parameter} is small enough"
+        return f"it takes {parameter} from {_exact(low)} to {_exact(low * factor)}"
 
-    def _why(self, values: FloatArray) -> str:
-        """Why sizes are not fitted."""
-        own = np.isin(self.swept, values)
-        said = ["the runs hardly leave the start"] * bool((self.saturated & own).any())
-        return " and ".join(said + ["other terms of the bound are larger"] * bool((self.hidden & own).any()))
+    def _beyond(self, factor: float, parameter: str) -> str:
+        """Extrapolate to where cells leave the start, from the last one on, of which none does.
 
-    def _at_the_least(self, end: _End, parameter: str) -> str:
-        """Where nothing tells a size but the formula, from the last cell on, whose share may be at its cap."""
-        if not end.upwards and self.swept.min() <= _floor(parameter):
-            return NO_SMALLER.format(parameter)
-        farthest = self.swept.max() * FARTHEST if end.upwards else self.swept.min() / FARTHEST
-        if (end.edge > farthest) == end.upwards:
+        Near its cap a share is flat: where the last two do not fall as the formula says, the distance is the least one.
+        """
+        with np.errstate(divide="ignore"):
+            slope = _slope_of(self.swept, np.log(self.named)) - _slope_of(self.swept, np.log(self.starts))
+        upwards = not slope > 0
+        if abs(slope) < FLAT:
+            return f"no {parameter} would show it: by the formulas the share does not depend on it"
+        if parameter in GROWING and not upwards:
+            return f"by the formula no {parameter} beyond {_exact(self.swept.max())} would show it"
+        with np.errstate(all="ignore"):
+            excess = np.log(self.shares / self.limits)
+            order = np.argsort(self.swept if upwards else -self.swept, kind="stable")[-2:]
+            edge = float(np.exp(np.log(self.swept[order[-1]]) - excess[order[-1]] / slope))
+            vague = not _slope_of(self.swept[order], excess[order]) / slope >= FOLLOWING
+        low = edge if upwards or vague else edge / factor
+        near = edge < self.swept.max() * FARTHEST if upwards else low > self.swept.min() / FARTHEST
+        if not near or low < (1 if parameter in COUNTS else 0):
             return f"no {parameter} within a factor {FARTHEST:,.0f} would show it by the formula"
-        where = "beyond" if end.upwards else "below"
-        return f"it takes {parameter} {where} {self._outside(end.edge)} at the least, by the formula"
+        if vague:
+            where = "beyond" if upwards else "below"
+            return f"it takes {parameter} {where} {self._outside(edge)} at the least, by the formula"
+        high = edge * factor if upwards else edge
+        return f"by the formula it takes {parameter} from {self._outside(low)} to {self._outside(high)}"
 
     def _outside(self, value: float) -> str:
         """Format a size that was not run, in the fewest digits (at least two) that keep it beyond the others."""
@@ -198,74 +165,8 @@ class Regime:
             rounded = float(f"{value:.{digits}g}")
             between = (self.swept >= min(value, rounded)) & (self.swept <= max(value, rounded))
             if not between.any():
-                return _exact(rounded)
-        return _exact(value)
-
-    @property
-    def _decline(self) -> float:
-        """Slope of the formula over that of the starting point's risk."""
-        return _slope_of(self.swept, np.log(self.named)) - _slope_of(self.swept, np.log(self.starts))
-
-    def _end(self, out: np.ndarray, excess: FloatArray, slope: float, measured: bool = False) -> _End:
-        """Where cells that are out come in: between those that were run, or by extrapolation.
-
-        Parameters
-        ----------
-        out : which cells are out, at least one
-        excess : logarithm that must not be positive
-        slope : of that logarithm by the formula
-        measured : whether it comes from runs, whose own fall then has to follow the formula: near its cap a share is
-            flat, and says nothing of the distance
-        """
-        if not out.all():
-            inside, outside = self.swept[~out], self.swept[out]
-            if outside.max() < inside.min():
-                return _End(float(inside.min()), True, seen=True)
-            if outside.min() > inside.max():
-                return _End(float(inside.max()), False, seen=True)
-            if slope <= -FLAT and inside.max() > outside.max():
-                return _End(float(inside[inside > outside.max()].min()), True, seen=True)
-            if slope >= FLAT and inside.min() < outside.min():
-                return _End(float(inside[inside < outside.min()].max()), False, seen=True)
-        known = np.flatnonzero(np.isfinite(excess))
-        if not np.isfinite(slope) or not len(known):
-            return _End(np.inf, True)
-        if abs(slope) < FLAT:
-            return _End(np.inf, True, flat=True)
-        upwards = slope < 0
-        ordered = known[np.argsort(self.swept[known] if upwards else -self.swept[known], kind="stable")]
-        last = ordered[-1]
-        own = _slope_of(self.swept[ordered[-2:]], excess[ordered[-2:]])  # of the last two cells
-        vague = measured and not own / slope >= FOLLOWING
-        with np.errstate(over="ignore"):
-            edge = float(np.exp(np.log(self.swept[last]) - excess[last] / slope))
-        return _End(edge, upwards, at_the_least=vague)
-
-
-@dataclass(frozen=True)
-class _End:
-    """An end (the lower one: ``upwards``) of the values at which a rate shows.
-
-    It is ``seen`` among the sizes that were run; ``flat`` where no size brings the cells in; ``at_the_least`` where it
-    may lie farther out, since the runs do not yet follow the formula.
-    """
-
-    edge: float
-    upwards: bool
-    seen: bool = False
-    flat: bool = False
-    at_the_least: bool = False
-
-
-def _window(ends: Sequence[_End]) -> tuple[float, float]:
-    """Between which values a rate shows by all ends; infinite where nothing is known to end it."""
-    low = max((end.edge for end in ends if end.upwards), default=-np.inf)
-    return low, min((end.edge for end in ends if not end.upwards), default=np.inf)
-
-
-def _floor(parameter: str) -> float:
-    """Least value of a parameter, 0 where there is always a smaller one."""
-    return LEAST_COUNT if parameter in COUNTS else 0.0
+                break
+        return _exact(rounded)
 
 
 def _slope_of(values: FloatArray, logs: FloatArray) -> float:
@@ -285,19 +186,14 @@ def _exact(value: float) -> str:
     return f"{value:,.10g}"
 
 
-def _size(value: float) -> str:
-    """Format a size to two digits."""
-    return f"{float(f'{value:.2g}'):,.0f}" if value >= 100 else f"{value:.2g}"
-
-
 @dataclass(frozen=True)
 class LackOfFit:
     """How far measured means are from a constant times the formula times a power of the parameter.
 
     The p-value is that of the chi-squared statistic with cells - 2 degrees of freedom; where the standard errors are
     estimates, of its F form, since a chi-squared law would take few replicates for certain. Where cells have random
-    numbers in common, of the same statistic with the joint covariance of its residuals (`residual_noise`). 1 for fewer
-    than 3 cells. ``largest`` is the largest relative residual.
+    numbers in common, of the same statistic with the joint covariance of its residuals (`residual_noise`). ``largest``
+    is the largest relative residual.
     """
 
     p_value: float
@@ -309,7 +205,7 @@ class LackOfFit:
 
 
 def lack_of_fit(fit: RateFit, formula: ArrayLike, replicates: Replicates | None = None) -> LackOfFit:
-    """Lack of fit of a sweep, with the formula's own bend taken out; what replicates have in common cancels in it."""
+    """Lack of fit of a sweep of three cells or more, with the formula's own bend taken out."""
     x, mean = np.log(fit.values), np.array(fit.mean)
     y = np.log(mean) - np.log(np.asarray(formula, dtype=np.float64))
     raw = np.array(fit.stderr) / mean
@@ -320,8 +216,6 @@ def lack_of_fit(fit: RateFit, formula: ArrayLike, replicates: Replicates | None 
     solution = np.linalg.lstsq(design, y / errors, rcond=None)[0]
     residuals = y - solution[0] - solution[1] * x
     largest, free = float(np.abs(np.expm1(residuals)).max()), len(x) - 2
-    if free < 1:
-        return LackOfFit(1.0, largest)
     statistic, behind = float(((residuals / errors) ** 2).sum()), float(np.sum(fit.dof))
     if replicates and replicates.groups():
         operator = (np.eye(len(x)) - design @ np.linalg.pinv(design)) / errors
@@ -332,10 +226,7 @@ def lack_of_fit(fit: RateFit, formula: ArrayLike, replicates: Replicates | None 
 
 
 def local_slopes(values: ArrayLike, means: ArrayLike) -> FloatArray:
-    """Slopes between neighbouring cells on log-log axes, in increasing order of the parameter, shape ``(cells - 1,)``.
-
-    NaN where a mean is not positive.
-    """
+    """Slopes ``(cells - 1,)`` between neighbours on log-log axes, by parameter; NaN where a mean is not positive."""
     x, y = np.asarray(values, dtype=np.float64), np.asarray(means, dtype=np.float64)
     order = np.argsort(x, kind="stable")
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -51,40 +51,30 @@ class RowDifference:
     moved: str = ""
 
     def __str__(self) -> str:
-        """One line for the terminal."""
         place = f"{self.id} {self.part} [{self.calibration}, {self.profile}]"
         change = f"{self.recorded or '(not recorded)'} -> {self.fresh or '(not measured)'}"
         return f"{'FAIL' if self.fails else 'note'} {self.what}: {place}: {change}"
 
     @property
     def remark(self) -> str:
-        """Difference, in words for the table."""
         what = self.what.upper() if self.fails else "" if self.what == SAME else self.what
         return "; ".join(filter(None, (what, self.moved)))
 
 
-def compare(
-    recorded: Iterable[Verdict], fresh: Iterable[Verdict], claims_run: Iterable[str] | None = None
-) -> list[RowDifference]:
+def compare(recorded: Iterable[Verdict], fresh: Iterable[Verdict]) -> list[RowDifference]:
     """Lay recorded and fresh verdicts side by side: fresh ones in their order, then those that are missing.
 
     Rows are matched on (profile, claim, part, calibration). A changed verdict word fails; reservations, numbers inside
     a verdict and ``skipped`` on either side do not. A fresh row without a recorded one is ``new`` and does not fail. A
-    recorded row without a fresh one is reported, and fails, only if its claim was run in that profile: it is one of
-    ``claims_run``, or has a fresh row that is not ``skipped``.
+    recorded row without a fresh one is reported, and fails, only if its claim has fresh rows in that profile.
     """
-    old, new = _by_name(recorded), _by_name(fresh)
-    if claims_run is None:
-        run = {name[:2] for name, row in new.items() if not row.skipped}
-    else:
-        run = {(name[0], claim) for name in new for claim in claims_run}
-    rows = []
-    for name in dict.fromkeys([*new, *(name for name in old if name in new or name[:2] in run)]):
+    old, new, rows = _by_name(recorded), _by_name(fresh), []
+    run = {name[:2] for name in new}
+    for name in dict.fromkeys([*new, *(name for name in old if name[:2] in run)]):
         before, now = old.get(name), new.get(name)
-        what, fails = _difference(before, now)
         said, says = (row.said if row else None for row in (before, now))
         slope = moved(before, now) if before and now else ""
-        rows.append(RowDifference(*name, said, says, what, fails, slope))
+        rows.append(RowDifference(*name, said, says, *_difference(before, now), slope))
     return rows
 
 
@@ -110,18 +100,11 @@ def _name(row: Verdict) -> tuple[str, str, str, str]:
     return row.profile, row.id, row.part, row.calibration
 
 
-LEAST_MOVE = 1e-9
-"""Largest difference of an exact slope between processors."""
-
-
 def moved(recorded: Verdict, fresh: Verdict) -> str:
-    """How a slope left the recorded one: beyond the joint interval of both, the root of their squared half widths.
-
-    Returns an empty text where it did not, or where there is none to compare.
-    """
+    """How a slope left the recorded one, beyond the joint interval of both; empty where it did not."""
     half = math.hypot(*(0.5 * (row.ci[1] - row.ci[0]) for row in (recorded, fresh)))
     half += 10.0 ** (1 - DIGITS) * max(abs(recorded.slope), abs(fresh.slope))  # the record is rounded
-    half += LEAST_MOVE  # and a slope of zero is what rounding makes of it
+    half += 1e-9  # and a slope of zero is what rounding makes of it
     if not abs(fresh.slope - recorded.slope) > half:  # NaN: not compared
         return ""
     return f"slope {recorded.slope:.3g} -> {fresh.slope:.3g}, beyond the joint interval of {half:.2g}"
@@ -191,17 +174,11 @@ def _bound_rounded(key: str, value: Any, beside: Mapping[str, Any]) -> Any:
 
 
 def read_record(path: str | os.PathLike[str], paper: str = "") -> list[Verdict]:
-    """Read the recorded verdicts of a profile, all or one paper's; empty if there is no such file.
-
-    Raises InputError for a damaged one.
-    """
-    target = Path(path)
+    """Read the recorded verdicts of a profile, all or one paper's; empty if there is no such file."""
     try:
-        rows = loads(target.read_text(encoding="utf-8")) if target.is_file() else []
+        rows = read_points(Path(path))
     except (InputError, UnicodeDecodeError) as error:
-        raise InputError(
-            "record", str(target), "a JSON list of verdicts, as dpsco compare --record writes it"
-        ) from error
+        raise InputError("record", str(path), "a JSON list of verdicts, as dpsco compare --record writes it") from error
     wanted = f"{paper}." if paper else ""
     return [Verdict.from_json(row) for row in rows if str(row.get("id")).startswith(wanted)]
 

@@ -46,7 +46,6 @@ def _data(cell: Cell) -> Hashable:
 
 
 def _numbered(keys: Iterable[Hashable]) -> Labels:
-    """Numbers in order of first appearance."""
     known: dict[Hashable, int] = {}
     return tuple(known.setdefault(key, len(known)) for key in keys)
 
@@ -77,7 +76,6 @@ class Replicates:
         return cls(list(map(as_cell, risks)), errors or [None] * len(risks), *(own or apart for own in sharing))
 
     def take(self, cells: Sequence[int]) -> Replicates:
-        """Keep some of the cells."""
         data_sets, runs = (tuple(own[cell] for cell in cells) for own in (self.data_sets, self.runs))
         return Replicates([self.risks[cell] for cell in cells], [self.errors[cell] for cell in cells], data_sets, runs)
 

@@ -63,7 +63,6 @@ class RateFit:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Remarks on the fit for readers."""
         said = f"up to {self.floored:.1%} of the resampled means of a cell were near or below 0"
         return (said,) if self.floored else ()
 
@@ -174,11 +173,7 @@ def _resampled(replicates: Replicates, rng: np.random.Generator, resamples: int)
 
 
 def _precision(fit: RateFit, replicates: Replicates) -> tuple[float, float]:
-    """By how much a bootstrap's spread of the slope is too small, and the degrees of freedom of the slope's variance.
-
-    The slope is linear in the log means, so that its error is that of the mean of ``sum_i c_i risk_i / mean_i`` over
-    what the cells share.
-    """
+    """By how much a bootstrap's spread of the slope is too small, and the degrees of freedom of its variance."""
     coefficients = _slope_coefficients(np.log(fit.values), np.array(fit.weights)) / np.array(fit.mean)
     groups: dict[int, dict[int, FloatArray]] = {}
     known = 0.0
@@ -214,7 +209,6 @@ def _with_interval(
     deviations = np.sum(coefficients * np.log(kept), axis=1)
 
     def interval(confidence: float) -> tuple[float, float]:
-        """Its ends at a confidence that the resamples can show."""
         factor = student_factor(dof, confidence)
         others = np.sum(coefficients * _opposite(kept, weights, replicates.labels, expansion * factor), axis=1)
         return corrected_interval(fit.slope, deviations, others, expansion, factor, confidence, biases)
@@ -234,11 +228,7 @@ def _stretched(ends: tuple[float, float], confidence: float, alpha: float, dof: 
 
 
 def _opposite(ratios: FloatArray, weights: FloatArray, labels: Sequence[tuple[str, int]], widened: float) -> FloatArray:
-    """Logarithms of means that deviate to the other side, so many times as far, shape ``(resamples, cells)``.
-
-    What cells do together, because they share what is random, is turned apart from what each does besides: it changes
-    no slope among them, however far it goes.
-    """
+    """Logarithms ``(resamples, cells)`` of means that deviate to the other side; what cells share is turned apart."""
     turned = np.empty_like(ratios)
     for label in dict.fromkeys(labels):
         group = [cell for cell, own in enumerate(labels) if own == label]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NoReturn
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from dpsco_bench.analysis.judge import ClaimCells, PartCells, judge_digest
 from dpsco_bench.analysis.looks import Look
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.claims.plan import ClaimEntry
-from dpsco_bench.errors import InputError
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import PILOT, RUN, STAGED_FROM, Block, Decide, Decided, Entry, Job, stage_end
 from dpsco_bench.jsonio import digest
@@ -34,7 +32,7 @@ def staged(entry: ClaimEntry) -> ClaimEntry:
     A word that judges every cell by itself joins none: it is open in a group while a cell of it is.
     """
     groups = {job.name: {job.name} for job in entry.jobs}
-    cases = list(_cases(ClaimCells(entry, _nothing)))
+    cases = list(_cases(ClaimCells(entry, lambda job: (None, ()))))  # nothing is read where groups are made
     for case in cases:
         rules, asks = case.part.rules, case.part.rules.asks(case.part)
         if not rules.by_cell and (asks or not rules.judges_noise):  # resampled together, they need equal replicates
@@ -46,10 +44,6 @@ def staged(entry: ClaimEntry) -> ClaimEntry:
         for name, own in groups.items()
     }
     return replace(entry, jobs=tuple(found[job.name].get(job.name, job) for job in entry.jobs))
-
-
-def _nothing(job: Job) -> NoReturn:
-    raise InputError("result table", job.title, "not read where groups are made")
 
 
 def _cases(whole: ClaimCells) -> Iterator[PartCells]:

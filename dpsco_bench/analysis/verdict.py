@@ -36,8 +36,7 @@ class Verdict(Record):
     """Verdict on one part of a claim under one calibration.
 
     ``workflows/schemas/verdict.schema.yaml`` says what its fields are. `own` has those of its kind alone
-    (`Kind.own_fields`), each a value of its type, None where unknown. The last eight say whose verdict it is, and are
-    filled in by the caller.
+    (`Kind.own_fields`), None where unknown. The last eight, whose verdict it is, are filled in by the caller.
     """
 
     verdict: str
@@ -111,7 +110,6 @@ class Verdict(Record):
 
     @property
     def rules(self) -> Kind:
-        """Its kind."""
         return get_kind(self.kind)
 
     @property
@@ -126,7 +124,6 @@ class Verdict(Record):
 
     @property
     def skipped(self) -> bool:
-        """Check whether it could not be run here."""
         return self.word == SKIPPED
 
     @property
@@ -143,11 +140,7 @@ class Verdict(Record):
 
     @property
     def rests_on_noise(self) -> bool:
-        """Check whether its word says something of runs with noise, if there are such.
-
-        What judges the noise itself has its own word for that, in a count noise plays no part, and what is only shown
-        says nothing that could be limited.
-        """
+        """Check whether its word says something of runs with noise; counts do not, and privacy has its own word."""
         return not (self.rules.judges_noise or self.rules.counts or self.meaning.outcome == "shown")
 
     @property
@@ -158,10 +151,7 @@ class Verdict(Record):
 
     @property
     def counted_as(self) -> str:
-        """The word without numbers and reasons, as it is counted everywhere; ``match, qualified`` with a reservation.
-
-        A reservation limits only what confirms: ``fails`` is counted as ``fails``.
-        """
+        """The word as it is counted: ``match, qualified`` with a reservation, which limits only what confirms."""
         limited = bool(self.reservations) and self.meaning.outcome in CONFIRMING
         return self.word.replace("_", " ") + ", qualified" * limited
 
@@ -173,19 +163,13 @@ class Verdict(Record):
 
     @property
     def said(self) -> str:
-        """The verdict as it is written everywhere, in ASCII: ``match, schedule``, ``fails (real eps 12.3)``.
-
-        What to do about a skipped part stands in its reason.
-        """
+        """The verdict as it is written everywhere, in ASCII: ``match, schedule``, ``fails (real eps 12.3)``."""
         text = ":".join(self.verdict.split(":")[:2]) if self.skipped else self.verdict.replace("_", " ")
         return ", ".join([text, *self.reserved])
 
     @property
     def short(self) -> str:
-        """The same where its number stands beside it: without what is in parentheses, unless words are.
-
-        ``not observable (frozen)`` stays, ``fails (real eps 12.3)`` is ``fails``.
-        """
+        """The same without a number in parentheses: ``fails (real eps 12.3)`` is ``fails``."""
         return re.sub(r" \([^()]*\d[^()]*\)$", "", self.said)
 
     @property
@@ -200,15 +184,13 @@ class Verdict(Record):
     def to_json(self) -> Plain:
         """JSON row: NaN is None, infinity is ``"inf"``; shared fields appear for the kinds that have them.
 
-        Keys stand in the order `ROW_FIELDS`, `SHARED_FIELDS`, then the kind's own.
-
         Raises InputError for a field of its own that the kind does not declare, or a value of another type.
         """
         known = KINDS.find(self.kind)  # a plugin's may not be loaded
         wanted = known.fields if known else ()
         shared = [name for name in SHARED_FIELDS if name in wanted or getattr(self, name) is not None]
-        row = {key: to_jsonable(getattr(self, key)) for key in (*ROW_FIELDS, *shared)}
-        return row | {name: to_jsonable(value) for name, value in _own(known, self).items()}
+        named = {**{key: getattr(self, key) for key in (*ROW_FIELDS, *shared)}, **_own(known, self)}
+        return {name: to_jsonable(value) for name, value in named.items()}
 
     @classmethod
     def from_json(cls, entry: Plain) -> Self:
@@ -218,21 +200,21 @@ class Verdict(Record):
         that is not loaded every key is kept.
         """
         shared = [f.name for f in fields(cls) if f.name != "own"]
-        own = {key: value for key, value in entry.items() if key not in shared}
-        if {"verdict", "kind"} - entry.keys():
-            raise InputError("key of a verdict row", "missing", "verdict, kind and others of " + ", ".join(shared))
-        known = KINDS.find(entry["kind"]) if own else None
-        if known and own.keys() - known.own_fields.keys():
-            unknown = sorted(own.keys() - known.own_fields.keys())
-            raise InputError("key of a verdict row", unknown, "one of " + ", ".join([*shared, *known.own_fields]))
-        given = {key: value for key, value in entry.items() if key not in own}
-        for key, value in own.items():
-            if isinstance(value, list):
-                own[key] = tuple(math.nan if item is None else item for item in value)
-        return super().from_json({**given, "own": own})
+        own = {
+            key: tuple(math.nan if item is None else item for item in value) if isinstance(value, list) else value
+            for key, value in entry.items()
+            if key not in shared
+        }
+        known = KINDS.find(entry.get("kind", "")) if own else None
+        allowed = [*shared, *(known.own_fields if known else own)]
+        unknown = sorted(entry.keys() - {*allowed})
+        if unknown or {"verdict", "kind"} - entry.keys():
+            stated = f"verdict, kind and others of {', '.join(allowed)}"
+            raise InputError("key of a verdict row", unknown or "missing", stated)
+        return super().from_json({**{key: value for key, value in entry.items() if key not in own}, "own": own})
 
 
-def _own(known: Kind | None, row: Verdict) -> Mapping[str, object]:
+def _own(known: Kind | None, row: Verdict) -> Plain:
     """Fields of a row that are its kind's own, in the order in which it declares them; all of them if it is unknown."""
     if known is None:
         return dict(row.own)
@@ -252,10 +234,7 @@ class Sealed(Record):
 
     @classmethod
     def read(cls, path: Path) -> Self | None:
-        """Read a file; None where there is none. A damaged one is named and counts as absent.
-
-        So does one with a field that is no more, without a word: it is of other code than this.
-        """
+        """Read a file; None where there is none, it is damaged (which is told), or of other code than this."""
         found = read_sealed(path)
         try:
             return None if found is None else cls.from_json(restore(found))
@@ -271,7 +250,3 @@ class JudgedClaim(Sealed):
     digest: str = ""
     failed: str = field(default="", metadata=IF_GIVEN)
     verdicts: tuple[Verdict, ...] = ()
-
-
-def read_judged(path: Path) -> JudgedClaim | None:
-    return JudgedClaim.read(path)

@@ -118,12 +118,6 @@ COMMON_WORDS = {
 """Words that parts of every kind may get, from what runs them and not from their judge."""
 
 
-def check_band(band: Sequence[float], where: str) -> None:
-    """Refuse a band that is not two increasing numbers from 0 on."""
-    if not (len(band) == 2 and 0 <= band[0] < band[1]):
-        raise InputError(f"{where}: band", band, "two numbers 0 <= low < high")
-
-
 class Kind(ABC):
     """A kind of part; subclasses set what differs and define `judge`.
 

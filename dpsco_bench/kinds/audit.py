@@ -53,7 +53,6 @@ class AuditKind(Kind):
     evaluations: ClassVar = {"run": AUDIT, "output": AUDIT_OUTPUT}
 
     def check(self, part: MeasuredPart, where: str) -> None:
-        """Noise to audit, one method, and enough runs in every profile."""
         if "none" in part.calibrations:
             raise InputError(f"{where}: calibrations", part.calibrations, "paper, accounted: without noise nothing is")
         if len(part.methods) != 1:
@@ -75,14 +74,19 @@ class AuditKind(Kind):
         proven = found.calibrated.privacy_status == "proven"
         against = "of seeing a quarter of this noise" if proven else "of refuting this noise"
         of = " of the query sequence" * (_extra(found, "audit_of_output") == 0.0)
-        reason = f"eps{of} >= {outward(lower, 'lower'):.3g} where {claimed:g} is claimed{_level(found)}; "
-        runs = _extra(found, "audit_runs")
+        mu, charged, runs = (_extra(found, f"audit_{name}") for name in ("mu", "mu_charged", "runs"))
+        level = f", mu >= {outward(mu, 'lower'):.3g} where {charged:.3g} is charged" * (not math.isnan(charged))
+        reason = f"eps{of} >= {outward(lower, 'lower'):.3g} where {claimed:g} is claimed{level}; "
         if runs == 0.0:
             reason = f"stopped after the pilot, where {claimed:g} is claimed{of}; "
         reason += f"predicted power {power:.2g} {against}" + f" by {runs:,.0f} runs" * (runs > 0)
+        if not refuted:
+            promised, attainable = _extra(found, "audit_promised"), _extra(found, "audit_attainable")
+            tight = f", of a tight charge eps >= {attainable:.2g} by as many runs" * math.isfinite(attainable)
+            reason += f"; predicted eps >= {promised:.2g}{tight}; an audit never proves privacy"
         return Verdict(
             word,
-            reason=reason + ("" if refuted else f"{_predicted(found)}; an audit never proves privacy"),
+            reason=reason,
             values=tuple(cell.value for cell in cells),
             mean=tuple(map(_lower, cells)),
             epsilon_real=found.calibrated.epsilon_real,
@@ -92,7 +96,6 @@ class AuditKind(Kind):
         )
 
     def figures(self, claim: Any, rows: Sequence[Any]) -> Mapping[str, Any] | None:
-        """One for a claim of audits alone."""
         from dpsco_bench.report.kind_figures import audits_figure, known_audits
 
         audits = known_audits(rows)
@@ -101,19 +104,6 @@ class AuditKind(Kind):
 
 def _lower(cell: MeasuredCell) -> float:
     return float(np.mean(cell.risks))
-
-
-def _predicted(cell: MeasuredCell) -> str:
-    """Return what was predicted before the runs of the pair, and for noise that attains what is charged."""
-    promised, attainable = _extra(cell, "audit_promised"), _extra(cell, "audit_attainable")
-    tight = f", of a tight charge eps >= {attainable:.2g} by as many runs" * math.isfinite(attainable)
-    return f"; predicted eps >= {promised:.2g}{tight}"
-
-
-def _level(cell: MeasuredCell) -> str:
-    """Return the bound on the Gaussian-DP parameter, if one is charged."""
-    lower, charged = _extra(cell, "audit_mu"), _extra(cell, "audit_mu_charged")
-    return f", mu >= {outward(lower, 'lower'):.3g} where {charged:.3g} is charged" * (not math.isnan(charged))
 
 
 def _extra(cell: MeasuredCell, name: str) -> float:

@@ -12,8 +12,9 @@ from dpsco_bench.analysis.cells import band_verdict
 from dpsco_bench.analysis.evidence import replicates_of
 from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import WORST, Kind, Word, check_band, kind
+from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
 from dpsco_bench.claims.model import RISK, Part
+from dpsco_bench.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +62,8 @@ class Band(Kind):
     fields = WORST
 
     def check(self, part: BandPart, where: str) -> None:
-        check_band(part.band, where)
+        if not (len(part.band) == 2 and 0 <= part.band[0] < part.band[1]):
+            raise InputError(f"{where}: band", part.band, "two numbers 0 <= low < high")
 
     def sources(self, case: PartCells, used: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
         """Return the sources; a measured reference has its own calibration."""

@@ -68,15 +68,12 @@ class Complexity(Kind):
     charged = waits = False
 
     def needs_slope(self, part: ComplexityPart) -> bool:
-        """Unless counts themselves are compared."""
         return not part.exact
 
     def runs(self, part: ComplexityPart) -> bool:
-        """Only to measure another count than the plan's."""
         return part.quantity != RISK
 
     def tolerance_of(self, part: Any) -> Any:
-        """None where counts must be equal."""
         return "equal" if part.exact else part.tolerance
 
     def judge(self, case: PartCells) -> Verdict:

@@ -3,41 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from dpsco_bench.analysis.cells import band_verdict
 from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.looks import within
 from dpsco_bench.analysis.slopes import RateFit
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import WORST, Kind, Word, check_band, kind
+from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import RISK, MeasuredPart
-from dpsco_bench.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True)
 class ControlPart(MeasuredPart):
-    """Fields of a negative control's part.
-
-    Attributes
-    ----------
-    exponent : float, the slope that it is stated to have
-    band : list of float, where given, the range of risk over bound
-    """
+    """Fields of a negative control's part; ``exponent`` is the slope that it is stated to have."""
 
     exponent: float
     tolerance: float = 0.15
     tolerances: Mapping[str, float] = field(default_factory=dict)
     bound: str = ""
     axis: str = ""
-    band: list[float] = field(default_factory=list)
     quantity: str = RISK
 
 
 @kind("control")
 class Control(Kind):
-    """The slope of what is stated not to have the claimed one, and the band that it stays in, if any."""
+    """The slope of what is stated not to have the claimed one."""
 
     title = "negative control"
     words: ClassVar = {
@@ -61,21 +52,13 @@ class Control(Kind):
     whose_exponent = "stated"
     answers = False
 
-    def check(self, part: ControlPart, where: str) -> None:
-        """Check that a band has its formula."""
-        if part.band and not part.bound:
-            raise InputError(f"{where}: bound", "missing", "given for kind control with a band")
-        if part.band:
-            check_band(part.band, where)
-
     def compared_slope(self, row: Verdict) -> float | None:
         return row.claimed_exponent
 
     def judge(self, case: PartCells) -> Verdict:
-        """Judge whether the interval lies within the tolerance of the stated slope; a band has to agree."""
         part, fit = case.part, case.fit()
         word, reason = _word(fit, part.exponent, part.tolerance)
-        found = Verdict(
+        return Verdict(
             word,
             reason=reason,
             values=fit.values,
@@ -87,14 +70,6 @@ class Control(Kind):
             tolerance=part.tolerance,
             notes=fit.notes,
         )
-        if not part.band:
-            return found
-        low, high = part.band
-        band = band_verdict(*case.columns, case.printed, low, high, dof=case.dof, look=case.look)
-        words = {word, {"violated": "fails"}.get(band.word, band.word)}
-        word = next(w for w in ("fails", "inconclusive", "holds") if w in words)
-        shared = {name: getattr(band, name) for name in ("bound", *WORST)}
-        return replace(found, verdict=word, reason=f"{reason}; {band.reason}", **shared)
 
     def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
         from dpsco_bench.report.panels import slope_panel

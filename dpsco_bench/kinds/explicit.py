@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -43,7 +44,6 @@ class ExplicitPart(Part):
     statistic : str
         ``mean`` (with its interval), ``max`` (no replicate may exceed the bound) or ``fraction`` (in every cell
         at least a share `probability` of the replicates is within it).
-    probability : float or None, that share
     """
 
     bound: str
@@ -86,7 +86,6 @@ class Explicit(Kind):
             raise InputError(f"{where}: probability", "missing" if share is None else share, allowed)
 
     def by_largest_mean(self, part: ExplicitPart) -> bool:
-        """Unless replicates or signals are judged one by one."""
         return part.statistic == "mean" and part.quantity == RISK and not get_bound(part.bound).extras
 
     def judge(self, case: PartCells) -> Verdict:
@@ -179,11 +178,9 @@ def pathwise_verdict(
     among: int = 0,
     confidence: ArrayLike = CONFIDENCE,
 ) -> Verdict:
-    """Verdict of kind `explicit` on the worst signal of each cell.
+    """Verdict of kind `explicit` on the worst signal of each cell, by the part's ``statistic``.
 
-    The part's ``statistic`` says what must be within the bound: the ``mean`` with its interval, every replicate
-    (``max``, which has no sampling error), or a share ``probability`` of the replicates (``fraction``), by intervals
-    that hold for all cells and signals together. A bound that asks for extras is evaluated with those of each
+    Intervals hold for all cells and signals together. A bound that asks for extras is evaluated with those of each
     replicate. A ``mean`` is held against it with their means, by the interval of the paired differences, replicate less
     its own bound.
     """
@@ -213,11 +210,7 @@ def pathwise_verdict(
 
 
 def _trivial(cells: Sequence[MeasuredCell], bound: Bound, judged: ArrayLike) -> FloatArray:
-    """Return the start's risk at every signal: a bound above it confirms nothing.
-
-    A run that stays at its start has the largest of the starts' risks over the signals, so that a bound between them
-    can fail. Where the bound depends on the signal, the largest ratio of a start to its bound decides.
-    """
+    """Find the start's largest risk over the signals, or ratio to a bound of the signal: a run can stay there."""
     most = [max(ratios_to(s.start_risk, bound.value(s.printed)) for s in _signals(cell)) for cell in cells]
     ratios = np.asarray(most, dtype=np.float64)
     return np.where(np.isinf(ratios), np.inf, np.asarray(judged) * np.where(np.isinf(ratios), 1.0, ratios))
@@ -270,31 +263,19 @@ def least_share(inside: int, size: int, level: float) -> float:
 
 
 def runs_to_decide(share: float, stated: float, level: float) -> int | None:
-    """Compute the least number of runs whose interval would lie above ``stated`` if the share stayed; None for none.
+    """Compute the least number of runs whose interval would lie above ``stated`` if the share stayed; None for none."""
 
-    Runs that are all inside take ``log level / log stated``.
-    """
-    low, high = 1, 2
-    while least_share(math.floor(share * high), high, level) < stated:
-        low, high = high, 2 * high
-        if high > MOST_RUNS:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        enough = least_share(math.floor(share * middle), middle, level) >= stated
-        low, high = (low, middle) if enough else (middle, high)
-    return high
+    def enough(runs: int) -> bool:
+        return least_share(math.floor(share * runs), runs, level) >= stated
+
+    found = 1 + bisect_left(range(1, MOST_RUNS), True, key=enough)
+    return found if found < MOST_RUNS else None
 
 
 def share_word(
     counts: Sequence[tuple[int, int]], stated: float, confidence: Sequence[float] | None = None, among: int = 0
 ) -> tuple[str, str]:
-    """Verdict on shares of runs that are within a bound, for all of them together (Bonferroni), and why.
-
-    ``counts`` has the runs within the bound, and the runs, of each cell and signal; ``confidence`` is of their
-    intervals. The word is ``holds`` where every interval lies above what is stated, ``violated`` where one lies below,
-    else ``inconclusive``.
-    """
+    """Verdict on ``counts`` (runs within the bound, runs) of cells and signals together (Bonferroni), and why."""
     levels = [(1 - sure) / (2 * max(len(counts), among)) for sure in confidence or [CONFIDENCE] * len(counts)]
     shares = list(zip(counts, levels, strict=True))
     (inside, size), level = min(shares, key=lambda one: least_share(one[0][0], one[0][1], one[1]))

@@ -50,10 +50,7 @@ class Law(Kind):
     against = "= 1"
 
     def judge(self, case: PartCells) -> Verdict:
-        """Judge by intervals that hold for all cells together, and name the ratio farthest from 1.
-
-        Before the last look every interval has to lie within the stated error.
-        """
+        """Judge by intervals that hold for all cells together, and name the ratio farthest from 1."""
         columns = columns_of(*case.columns, case.printed)
         _, m, s, law = columns
         ratios, beyond = ratios_to(m, law), np.abs(m - law) - case.part.tolerance * np.abs(law)

@@ -53,7 +53,6 @@ class LowerBoundKind(Kind):
     against = "> 1"
 
     def asks(self, part: LowerBoundPart) -> bool:
-        """Not without constants."""
         return part.constant != "none"
 
     def judge(self, case: PartCells) -> Verdict:

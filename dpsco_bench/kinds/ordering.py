@@ -7,20 +7,23 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
+from dpsco_bench.analysis.bootstrap import (
+    CONFIDENCE,
+    RESAMPLES,
+    FloatArray,
+    as_cell,
+    bootstrap_rng,
+    percentile_interval,
+    resampled_indices,
+    student_factor,
+)
+from dpsco_bench.analysis.cells import HOLDS, OPEN, REVERSED, compared
 from dpsco_bench.analysis.evidence import MeasuredCell
 from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.looks import EARLY, would_decide
-from dpsco_bench.analysis.ordering import (
-    HOLDS,
-    OPEN,
-    REVERSED,
-    MedianRatio,
-    common_budget,
-    compare_medians,
-    compared,
-    risk_at,
-)
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import AT_END, AT_EQUAL_EVALUATIONS, MeasuredPart
@@ -97,7 +100,6 @@ class Ordering(Kind):
         return "; ".join([*told, would_decide(rooms)] if rooms else told)
 
     def judge(self, case: PartCells) -> Verdict:
-        """Judge by all comparisons, in every cell: they have to agree."""
         kept = case.part.only.get(case.profile)
         cells = [cell for cell in case.cells if kept is None or cell.value in kept]
         better, other = ({c.value: c for c in cells if c.entry.method == label} for label in case.part.pair)
@@ -127,7 +129,7 @@ class Ordering(Kind):
 
 
 def _at_equal_evaluations(*cells: MeasuredCell) -> list[np.ndarray]:
-    budget = common_budget(*(cell.curve_evaluations for cell in cells))
+    budget = float(min(cell.curve_evaluations[-1].min() for cell in cells))  # that every run of every method reaches
     return [risk_at(cell.curve_evaluations, cell.curve_risks, budget) for cell in cells]
 
 
@@ -136,3 +138,62 @@ RISKS: Mapping[str, Callable[..., list[np.ndarray]]] = {
     AT_EQUAL_EVALUATIONS: _at_equal_evaluations,
 }
 """Where methods are compared -> risks of every replicate of each; at their ends nobody asks for checkpoints."""
+
+
+@dataclass(frozen=True)
+class MedianRatio:
+    """Ratio of two methods' median risks."""
+
+    log_ratio: float
+    ci_low: float
+    ci_high: float
+
+    @property
+    def word(self) -> str:
+        return compared(self.ci_low, self.ci_high, equal=0.0)
+
+
+def compare_medians(
+    first: ArrayLike,
+    second: ArrayLike,
+    names: Sequence[str],
+    *,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+) -> MedianRatio:
+    """Paired two-level bootstrap of the log ratio of median risks, ``(replicates,)`` or ``(data_sets, replicates)``.
+
+    The interval is the wider of the percentile and the normal one, expanded for small samples as in `slopes.fit_rate`,
+    with as many degrees of freedom as there are resampled units (data sets if several, else replicates) less one.
+    """
+    a, b = as_cell(first)[0], as_cell(second)[0]
+    if a.shape != b.shape:
+        raise InputError("shape of the second method's risks", b.shape, f"{a.shape}, as the first's")
+    log_ratio = float(_log_median_ratio(a.reshape(1, -1), b.reshape(1, -1))[0])
+    units = a.shape[0] if a.shape[0] > 1 else a.shape[1]
+    if units == 1 or np.isnan(log_ratio):
+        return MedianRatio(log_ratio, np.nan, np.nan)
+    blocks = resampled_indices(bootstrap_rng(*names), resamples, *a.shape)
+    drawn = np.concatenate([_log_median_ratio(a.ravel()[i], b.ravel()[i]) for i in blocks])
+    if np.isnan(drawn).any():  # some resampled medians have no logarithm: nothing can be excluded
+        return MedianRatio(log_ratio, -np.inf, np.inf)
+    factor = float(np.sqrt(units / (units - 1)) * student_factor(units - 1, confidence))
+    low, high = percentile_interval(log_ratio, drawn, factor, confidence)
+    # Two or three replicates give a coarse lattice of medians, whose percentiles stop short of the normal ones.
+    normal = factor * float(ndtri((1 + confidence) / 2)) * float(drawn.std())
+    return MedianRatio(log_ratio, min(low, log_ratio - normal), max(high, log_ratio + normal))
+
+
+def _log_median_ratio(a: FloatArray, b: FloatArray) -> FloatArray:
+    over, under = np.median(a, axis=1), np.median(b, axis=1)
+    positive = (over > 0) & (under > 0)
+    logs = np.log(np.where(positive, over, 1.0)) - np.log(np.where(positive, under, 1.0))
+    return np.where(positive, logs, np.nan)
+
+
+def risk_at(cost: FloatArray, risks: FloatArray, budget: float) -> FloatArray:
+    """Risk of each run at its last checkpoint that costs at most a budget; checkpoints are the first axis of both."""
+    last = (cost <= budget).sum(axis=0) - 1
+    if (last < 0).any():
+        raise InputError("budget", budget, f">= {cost[0].max():g}, the cost of the first checkpoint")
+    return np.take_along_axis(risks, last[None], axis=0)[0]

@@ -60,7 +60,6 @@ class PrivacyKind(Kind):
     fields = ("epsilon_real", "epsilon_real_kind", "epsilon_claimed")
 
     def runs(self, part: PrivacyPart) -> bool:
-        """Never: plans are charged."""
         return False
 
     def judge(self, case: PartCells) -> Verdict:

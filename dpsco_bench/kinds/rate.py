@@ -33,8 +33,6 @@ SCHEDULE_SHARE = 0.5
 EXPLAINED = 0.5
 """Least share of a difference of slopes that a bound's other terms have to make, to be told."""
 ROUNDING = 1e-9
-LEAST_REPLICATES = 2
-"""So few have a standard error; how wide intervals of few replicates are is in docs/error_rates.md."""
 LEAST_SPAN = 2.0
 """Over a smaller factor of the parameter local slopes are not said to agree."""
 
@@ -151,7 +149,6 @@ def limited(tolerance: float, axis: ArrayLike, named: ArrayLike) -> float:
 
 
 def sweep_of(case: PartCells) -> SweepRisks:
-    """Collect what a part is judged by."""
     part, cells = case.part, case.cells
     named = case.bound.named_term or case.bound.value
     starts = [cell.start_risk if part.quantity == RISK else np.nan for cell in cells]
@@ -182,7 +179,7 @@ def sweep_of(case: PartCells) -> SweepRisks:
 
 
 def _notes(case: PartCells) -> list[str]:
-    """Tell where a slope says little: no risk without noise, other starting gaps, risks that hardly leave the start."""
+    """Tell where a slope says little: no risk without noise, other starting gaps."""
     part, cells, notes = case.part, case.cells, list[str]()
     silent = case.silent_cells
     if case.calibration != "none" and silent and (replicates_of(silent).mean <= 0).any():
@@ -193,16 +190,6 @@ def _notes(case: PartCells) -> list[str]:
         off = f"; with noise off {_shares(silent)}{each}" if silent else ""
         notes.append(f"gap over the starting gap: {_shares(cells)}{off}")
     notes += sorted({text for cell in cells for text in cell.certificates})
-    told = part.requires and part.quantity == RISK
-    close = sum(float(cell.final.mean()) > HARDLY_MOVED * cell.start_risk for cell in cells) if told else 0
-    if close:
-        least = ", ".join(f"{name} >= {value:g}" for name, value in part.requires.items())
-        frozen = any(_frozen(part, cell) for cell in cells)
-        own = "fails as well" if frozen else "passes, and by it the rate is observable"
-        notes.append(
-            f"risk above {HARDLY_MOVED:g} of the starting point's at the same signal in {close} of {len(cells)} cells; "
-            f"the part's own test, {least} at the largest signal, {own}"
-        )
     return notes
 
 
@@ -285,7 +272,6 @@ class SweepRisks:
 
     @property
     def _chosen(self) -> list[int]:
-        """Numbers of the asymptotic cells."""
         return list(np.flatnonzero(self.regime.fitted).tolist())
 
     def _fit(self, replicates: Replicates, names: Sequence[str], alpha: float = LEVEL) -> RateFit | None:
@@ -329,7 +315,6 @@ class SweepRisks:
         )
 
     def _word(self, fit: RateFit | None, b: float) -> tuple[str, str]:
-        """Decide the word and its reason, step by step."""
         regime, parameter = self.regime, self.parameter
         if any(self.frozen):
             return "not_observable (frozen)", f"by the part's own test {regime.moving(self.frozen, parameter)}"
@@ -346,7 +331,7 @@ class SweepRisks:
             signals = ", ".join(dict.fromkeys(f"{self.next_signals[i]:g}" for i in edges))
             return "inconclusive (edge)", f"{said}; it takes a next signal, {signals}"
         if fit.no_error:
-            return "inconclusive", f"a single random replicate gives no interval; it takes at least {LEAST_REPLICATES}"
+            return "inconclusive", "a single random replicate gives no interval; it takes at least 2"
         lack = lack_of_fit(fit, regime.named[regime.fitted], self.replicates.take(self._chosen))
         if lack.bent:
             bends = ", ".join(f"{slope:.2f}" for slope in local_slopes(fit.values, fit.mean))
@@ -372,18 +357,13 @@ class SweepRisks:
         if above and values[-1] >= LEAST_SPAN * values[-1 - above]:
             kept = f"from {parameter} = {values[-1 - above]:,.10g} on they agree with the formula"
             return f"{kept}; it takes sizes beyond {values[-1]:,.10g}, with the smaller ones left out"
+        kept = "at neither end"
         if below and values[below] >= LEAST_SPAN * values[0]:
-            kept = f"up to {parameter} = {values[below]:,.10g} they agree with the formula"
-            smaller = f"below {values[0]:,.10g}, or " if regime.swept.min() >= values[0] else ""
-            return f"{kept}; it takes sizes {smaller}beyond {values[-1]:,.10g} to show what follows"
-        return f"at neither end they agree with the formula; it takes sizes beyond {parameter} = {values[-1]:,.10g}"
+            kept = f"up to {parameter} = {values[below]:,.10g}"
+        return f"{kept} they agree with the formula; it takes sizes beyond {parameter} = {values[-1]:,.10g}"
 
     def _explained(self, fit: RateFit, b: float) -> str:
-        """Explain by a bound's other terms a slope that is not the claimed term's; empty below half of it.
-
-        They are below half of the bound in every fitted cell, and bend it all the same. The word stays: it is about the
-        claimed term.
-        """
+        """Tell by the bound's other terms why a slope is not the claimed term's; empty if they make less than half."""
         regime, fitted = self.regime, self.regime.fitted
         whole = bound_slope(fit.values, regime.full[fitted], fit.weights)
         if not abs(fit.slope - whole) <= (1.0 - EXPLAINED) * abs(fit.slope - b):

@@ -12,7 +12,7 @@ from dpsco_bench.analysis.answer import Answer, answers
 from dpsco_bench.analysis.evidence import MeasuredCell, job_evidence
 from dpsco_bench.analysis.noise import NOT_CHARGED, Noise
 from dpsco_bench.analysis.races import raced_plan
-from dpsco_bench.analysis.verdict import Verdict, read_judged
+from dpsco_bench.analysis.verdict import JudgedClaim, Verdict
 from dpsco_bench.claims.kinds import NOT_MEASURED
 from dpsco_bench.claims.model import RISK, Claim, Part
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, read_plan
@@ -110,7 +110,7 @@ class ClaimResults:
     @cached_property
     def rows(self) -> list[Verdict]:
         """Verdicts, one per (part, calibration), in the order of the claim's file; one that is missing says so."""
-        stored = read_judged(self.files.verdicts(self.id)) if self.verdicts is None else None
+        stored = JudgedClaim.read(self.files.verdicts(self.id)) if self.verdicts is None else None
         found = {(row.part, row.calibration): row for row in (stored.verdicts if stored else self.verdicts or ())}
         profile = self.jobs[0].profile if self.jobs else ""
         absent = Verdict(NOT_MEASURED, reason="no verdict file", id=self.id, profile=profile)

@@ -16,9 +16,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from dpsco_bench.analysis.cells import SAYS_SOMETHING
+from dpsco_bench.analysis.cells import HOLDS, REVERSED, SAYS_SOMETHING
 from dpsco_bench.analysis.evidence import MeasuredCell
-from dpsco_bench.analysis.ordering import HOLDS, REVERSED
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.model import Part
 from dpsco_bench.report.axes import EndLabel, decades, label_ends, log_y

@@ -11,10 +11,9 @@ from operator import methodcaller
 
 import numpy as np
 
-from dpsco_bench.analysis.cells import ratios_to
+from dpsco_bench.analysis.cells import OPEN, compared, ratios_to
 from dpsco_bench.analysis.evidence import MeasuredCell
 from dpsco_bench.analysis.judge import uncertified
-from dpsco_bench.analysis.ordering import OPEN, compared
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import errata_letters, get_bound
 from dpsco_bench.claims.catalogue import CHANGES, COMMON_N, WEIGHTIEST, Erratum, TableRow, TableText, table_texts

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES
 from dpsco_bench.analysis.answer import answer as answer_of
-from dpsco_bench.analysis.bootstrap import expected_chance_deviations
+from dpsco_bench.analysis.bootstrap import CONFIDENCE
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, Field, all_kinds, get_kind
@@ -136,9 +136,10 @@ def measured_parts(claim: ClaimResults, row: Verdict) -> list[Group]:
 def chance_text(rows: Iterable[Verdict]) -> str:
     """Count the intervals of slopes and comparisons, and how many deviations chance alone is expected to cause."""
     count = sum((row.rules.has_interval and all(map(is_number, row.ci))) + len(row.ratio_ci or {}) for row in rows)
+    expected = count * (1 - CONFIDENCE)
     return (
         f"These verdicts rest on {count} intervals that err as often as intervals of 95 %; if every one of them were "
-        f"exact, about {expected_chance_deviations(count):.1f} would miss the true value by chance alone."
+        f"exact, about {expected:.1f} would miss the true value by chance alone."
     )
 
 

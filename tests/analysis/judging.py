@@ -96,8 +96,11 @@ def calibrations(made, **changes):
     return tuple(CalibratedCell(charged=plan, **cell) for plan, cell in zip(charged, cells, strict=True))
 
 
-def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicates=8, extras=None):
-    """Rows in arbitrary order; `risk` and `cost` map a cell to its final values, `checkpoints` to earlier ones."""
+def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicates=8, extras=None, **same):
+    """Rows in arbitrary order; `risk` and `cost` map a cell to its final values, `checkpoints` to earlier ones.
+
+    Other columns are the `same` in all rows.
+    """
     rows = []
     for cell in made.cells:
         noise = 1 + 0.02 * np.random.default_rng(cell.cell).standard_normal(replicates)
@@ -107,7 +110,7 @@ def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicate
                 {"checkpoint": i, "gradient_evaluations": cost, "risk": at(cell) * noise[replicate]}
                 for i, (cost, at) in enumerate(checkpoints)
             ]
-            blank = {name: BLANK.get(str(kind), 0) for name, kind in RESULT_FIELDS}
+            blank = {name: BLANK.get(str(kind), 0) for name, kind in RESULT_FIELDS} | same
             begin = start(cell) if callable(start) else start
             ids = {"cell": cell.cell, "data_set": 0, "replicate": replicate, "start_risk": begin}
             rows += [blank | ids | row for row in (final, *early)]

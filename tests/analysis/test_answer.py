@@ -167,6 +167,11 @@ def test_remarks_change_no_word():
     found = answer(rows, {"p.privacy": [privacy(REFUTED, "fails")]})
     assert found.cells["noise"].word == YES
     assert any("p.privacy" in remark and "2.4" in remark for remark in found.remarks)
+    mended = Noise("proven", 0.9, "upper", 1.0, place="n = 8, d = 2")
+    for noise, told in ((mended, True), (OPEN_NOISE, False)):
+        found = answer([rate(), replace(privacy(noise, corrected="E1"), id="p.thm")])
+        said = "As E1 corrects it: eps <= 0.9, claimed 1, at n = 8, d = 2."
+        assert (said in found.remarks) is told and not answer([rate(noise=noise, corrected="E1")]).remarks[1:]
     for word, told in (("match", True), ("fails", False)):
         found = answer([rate(), rate(word, "d", control="single records have no utility", expected="fails")])
         assert found.cells["printed"].word == YES

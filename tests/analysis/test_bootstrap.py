@@ -159,15 +159,8 @@ def test_seed_belongs_to_the_name():
 def test_one_replicate_has_its_numerical_error_or_none():
     exact, random = bootstrap.summarise([2.0], numerical_error=1e-9), bootstrap.summarise([2.0])
     assert (exact.stderr, exact.dof) == (1e-9, np.inf) and np.isnan(random.stderr) and random.dof == 0
-    for bad in (-1.0, np.nan):
-        with pytest.raises(InputError):
-            bootstrap.summarise([1.0], numerical_error=bad)
-
-
-@pytest.mark.parametrize("bad", [[], [1.0, np.nan], [np.inf], np.zeros((1, 1, 1, 1)), 3.0])
-def test_bad_risks_are_refused(bad):
-    with pytest.raises(InputError):
-        bootstrap.summarise(bad)
+    with pytest.raises(InputError, match="1 non-finite"):
+        bootstrap.summarise([1.0, np.nan])
 
 
 def test_student_factor_against_tables():
@@ -175,27 +168,16 @@ def test_student_factor_against_tables():
     assert bootstrap.student_factor(4) == pytest.approx(2.7764451 / 1.9599640, rel=1e-6)
     low, high = bootstrap.percentile_interval(0.0, np.linspace(-1, 1, 2001), 2.0)
     assert (low, high) == pytest.approx((-1.9, 1.9))
-    assert bootstrap.expected_chance_deviations(0) == 0
-    assert bootstrap.expected_chance_deviations(120) == pytest.approx(6.0)
-
-
-def test_corrected_interval_of_a_symmetric_spread_is_the_percentile_interval():
-    deviations = np.linspace(-1, 1, 2001)
-    percentile = bootstrap.percentile_interval(3.0, 3.0 + deviations, 2.0)
-    found = bootstrap.corrected_interval(3.0, deviations, 2.0 * deviations, 1.0, 2.0)
-    assert found == pytest.approx(percentile, abs=1e-12)
-    assert bootstrap.corrected_interval(3.0, np.zeros(2000), np.zeros(2000), 1.0, 1.5) == (3.0, 3.0)
 
 
 def test_corrected_interval_by_hand():
+    assert bootstrap.corrected_interval(3.0, np.zeros(9), np.zeros(9), 1.0, 1.5) == (3.0, 3.0)
     deviations = np.linspace(-1, 1, 2001)
     low, high = bootstrap.corrected_interval(3.0, deviations - 0.1, deviations, 2.0, 1.0)
     assert (low + high) / 2 == pytest.approx(3.0 + 2.0**2 * 0.1)
     assert (high - low) / 2 == pytest.approx(2.0 * 0.95)
-    deviations = np.random.default_rng(0).standard_normal(20000)
-    low, high = bootstrap.corrected_interval(3.0, deviations - deviations.mean() - 0.1, deviations, 2.0, 1.0, biases=2)
-    assert (low + high) / 2 == pytest.approx(3.0 + 2 * 2.0**2 * 0.1)
-    deviations = np.linspace(-1, 1, 2001)
+    twice = bootstrap.corrected_interval(3.0, deviations - 0.1, deviations, 2.0, 1.0, biases=2)
+    assert sum(twice) / 2 == pytest.approx(3.0 + 2 * 2.0**2 * 0.1)
     low, high = bootstrap.corrected_interval(0.0, deviations, 3.0 * deviations - 5.0, 1.0, 2.0)
     assert (low, high) == pytest.approx((-3.0 * 0.95, 3.0 * 0.95))
 

@@ -11,7 +11,7 @@ from dpsco_bench.analysis import evidence
 from dpsco_bench.analysis.evidence import MeasuredCell, evidence_of, thresholds
 from dpsco_bench.analysis.judge import gated, settled, signal_notes, uncertified, unchecked
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.execution.results import FINAL
+from dpsco_bench.execution.results import FINAL, RESULT_SCHEMA
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 
 from .judging import GRID, RATE, calibrations, job, judge, part, rate_jobs, table
@@ -248,3 +248,19 @@ def test_a_checkpoint_that_some_replicates_lack_is_left_out_of_the_curve():
 def test_signals_are_told_from_the_least_to_the_largest():
     cells = [SimpleNamespace(signal=own, grid=(), risks=[[1.0]], at_edge=False) for own in (0.4, 0.1, 0.3, 0.8, 0.2)]
     assert signal_notes(cells)[0].endswith("signal 0.1 to 0.8") and signal_notes(cells[:1])[0].endswith("signal 0.4")
+    entry = SimpleNamespace(parameter="n")
+    edges = [SimpleNamespace(**vars(cell) | {"at_edge": cell.signal != 0.3, "value": 9 - at, "entry": entry})
+             for at, cell in enumerate(cells)]  # fmt: skip
+    first, second = signal_notes(edges, [True] * 4 + [False])
+    assert first == signal_notes(cells)[0] and "at n = 9, 8, 6: " in second
+
+
+def test_what_runs_note_is_told_by_data_set_and_replicate():
+    """Rows stand in any order; a name that a row lacks is left out."""
+    rows = [(s, r) for r in (2, 0, 1) for s in (1, 0)]
+    notes = [[("rhat", 10.0 * s + r), *[("odd", 1.0)] * s] for s, r in rows]
+    columns = {"cell": [7] * 6, "data_set": [s for s, _ in rows], "replicate": [r for _, r in rows]}
+    columns |= {"checkpoint": [FINAL] * 6, "extras": pa.array(notes, RESULT_SCHEMA.field("extras").type)}
+    ((cell, noted),) = evidence._noted(pa.table(columns)).items()
+    np.testing.assert_array_equal(noted.pop("rhat"), [[0, 1, 2], [10, 11, 12]])
+    assert cell == 7 and not noted

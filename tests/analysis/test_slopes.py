@@ -1,7 +1,5 @@
 """Fits are exact on power laws and their intervals cover; lack of fit has its level; orderings are paired."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,14 +8,12 @@ from scipy.special import digamma
 
 from dpsco_bench.analysis import slopes
 from dpsco_bench.analysis.bootstrap import student_factor
-from dpsco_bench.analysis.looks import FIXED
-from dpsco_bench.analysis.ordering import MedianRatio, common_budget, compare_medians, risk_at
+from dpsco_bench.analysis.cells import HOLDS, OPEN, REVERSED, compared
 from dpsco_bench.analysis.rates import LackOfFit, lack_of_fit, local_slopes
 from dpsco_bench.analysis.sharing import Replicates, residual_noise
 from dpsco_bench.analysis.slopes import LEAST_ERROR, LOG_ERROR_FLOOR, bound_slope, bounded_errors, log_weights
-from dpsco_bench.claims.model import AT_END, AT_EQUAL_EVALUATIONS
 from dpsco_bench.errors import InputError
-from dpsco_bench.kinds import ordering
+from dpsco_bench.kinds.ordering import compare_medians, risk_at
 from tests.marks import rest_at_night
 
 NAMES = ("test.claim", "part", "paper")
@@ -81,14 +77,6 @@ def test_curved_bound_and_equal_data_give_equal_slopes_under_any_weights():
     assert bound_slope(N, bound, fit.weights) != pytest.approx(bound_slope(N, bound), abs=1e-3)
 
 
-@given(st.floats(1e-6, 1e6))
-def test_bound_slope_ignores_the_scale_of_weights_and_bounds(scale):
-    weights = np.array([1.0, 2.0, 3.0, 2.0, 5.0])
-    bound = np.log(N) / N
-    assert bound_slope(N, bound, scale * weights) == pytest.approx(bound_slope(N, bound, weights), rel=1e-10)
-    assert bound_slope(N, scale * bound, weights) == pytest.approx(bound_slope(N, bound, weights), rel=1e-10)
-
-
 def test_units_and_the_order_of_cells_do_not_matter():
     risks = noisy(np.random.default_rng(1), -1.0, 8)
     fit, turned = fit_rate(N, risks, NAMES), fit_rate(N[::-1], risks[::-1], NAMES)
@@ -96,6 +84,8 @@ def test_units_and_the_order_of_cells_do_not_matter():
     for scaled in (other, large):
         assert (scaled.ci_low, scaled.ci_high) == pytest.approx((fit.ci_low, fit.ci_high), rel=1e-10)
     assert [other.slope, turned.slope] == pytest.approx([fit.slope] * 2, rel=1e-12)
+    scaled = bound_slope(N, 1e6 * np.log(N) / N, 1e-6 * np.array(fit.weights))
+    assert scaled == pytest.approx(bound_slope(N, np.log(N) / N, fit.weights), rel=1e-10)
     assert other.weights == pytest.approx(fit.weights, rel=1e-12)
     assert turned.weights == pytest.approx(fit.weights[::-1], rel=1e-12)
 
@@ -161,28 +151,6 @@ def test_what_cells_share_widens_no_interval():
     assert half_width(fit) == pytest.approx(0, abs=1e-9)
 
 
-def correlated(source, replicates, data_sets=1):
-    """Risks 1/n times a factor that all cells have in common, and one of their own."""
-    common = source.chisquare(4, (data_sets, replicates)) / 4
-    return [common * source.chisquare(16, (data_sets, replicates)) / 16 / n for n in N]
-
-
-@pytest.mark.parametrize("shape", rest_at_night([(8, 1), (32, 1), (4, 6)], 2))
-def test_intervals_under_common_random_numbers_cover_and_are_shorter(shape):
-    replicates, data_sets = shape
-    source = np.random.default_rng(30)
-    widths = {"shared": [], "apart": []}
-    hits = []
-    for number in range(400):
-        risks = correlated(source, replicates, data_sets)
-        for name, sharing in (("shared", everything(5)), ("apart", ((), ()))):
-            fit = fit_rate(N, risks, (*NAMES, str(number)), sharing=sharing, resamples=500)
-            widths[name].append(half_width(fit))
-            hits.append(fit.ci_low <= -1 <= fit.ci_high) if name == "shared" else None
-    assert 0.91 <= np.mean(hits) <= 0.985
-    assert np.median(widths["shared"]) < 0.75 * np.median(widths["apart"])
-
-
 def moved(fit):
     return (fit.ci_low + fit.ci_high) / 2 - fit.slope
 
@@ -209,32 +177,6 @@ def test_the_interval_makes_good_for_the_choice_of_the_largest_signal():
     bias = np.mean([fit.slope for fit in fits])
     assert bias > 0.1
     assert -bias < np.mean([moved(fit) for fit in fits]) < -0.3 * bias
-
-
-@pytest.mark.parametrize("grows", rest_at_night([True, False], 0))
-def test_noise_that_changes_along_the_sweep_misses_on_neither_side(grows):
-    """Deviations from 0.2 to 1 of the mean: the percentile interval misses in 8 to 10 % on one side."""
-    deviations = np.geomspace(0.2, 1.0, 5)[:: 1 if grows else -1]
-    source = np.random.default_rng(13)
-    cells = list(zip(deviations, N, strict=True))
-    draw = lambda: [source.gamma(s**-2, s**2, 8) / n for s, n in cells]  # noqa: E731
-    fits = [fit_rate(N, draw(), (str(i),), resamples=500) for i in range(1000)]
-    assert np.mean([fit.ci_high < -1 for fit in fits]) <= 0.05
-    assert np.mean([fit.ci_low > -1 for fit in fits]) <= 0.05
-
-
-@pytest.mark.parametrize(("cells", "replicates"), rest_at_night([(4, 12), (5, 32)], 0, several=True))
-def test_a_heavy_tail_that_grows_is_not_taken_for_a_faster_decay(cells, replicates):
-    """Few of a cell's replicates show its tail: in many sweeps its mean and its error are both too small."""
-    values, source = 2.0 ** np.arange(cells), np.random.default_rng(15)
-    spreads = np.sqrt(np.log1p(np.geomspace(0.2, 1.8, cells) ** 2))
-    fits = [
-        fit_rate(values, [source.lognormal(-s * s / 2, s, replicates) for s in spreads], (str(i),), resamples=500)
-        for i in range(1000)
-    ]
-    below, above = (np.mean([test(fit) for fit in fits]) for test in (lambda f: f.ci_high < 0, lambda f: f.ci_low > 0))
-    assert below <= 0.06
-    assert above <= 0.02
 
 
 def test_a_bend_of_the_sweep_is_no_noise():
@@ -347,10 +289,9 @@ def test_level_under_common_random_numbers(shape, own):
     assert np.mean([lack.p_value < 1e-3 for lack in found]) < 0.003
 
 
-def test_cells_that_share_nothing_are_judged_by_their_own_errors_and_two_are_a_power_law():
+def test_cells_that_share_nothing_are_judged_by_their_own_errors():
     risks = common(np.random.default_rng(5), 8, 1 / SIX, 0.3)
     assert with_sharing(risks, ((), ()), 1 / SIX) == lack_of_fit(fitted(risks), 1 / SIX)
-    assert lack_of_fit(fitted([[1.0, 2.0], [5.0, 6.0]]), np.ones(2)).p_value == 1.0
 
 
 def test_an_exact_scale_invariance_is_a_power_law_and_an_exact_bend_is_bent():
@@ -370,7 +311,22 @@ def test_local_slopes_are_in_the_order_of_the_parameter():
     assert np.isnan(local_slopes([1, 2], [1, -1])).all()
 
 
-PAIR = ("claim", "part", "paper", AT_END)
+def test_cells_that_share_are_two_or_more():
+    """By their data sets where they have several, else by their runs; what is known exactly shares nothing."""
+    one, several = np.ones((1, 1, 3)), np.ones((1, 2, 3))
+    sharing = (0, 0, 0, 1, 1, 0), (0, 0, 1, 2, 3, 0)
+    cells = [one, one, one, several, several, one]
+    assert Replicates.of(cells, [None] * 5 + [0.1], sharing).groups() == [[0, 1], [3, 4]]
+
+
+@pytest.mark.parametrize("equal", [(), (0.0,)])
+def test_an_interval_on_one_side_of_equality_decides(equal):
+    """Rows are ratios, or their logarithms."""
+    for low, high, word in ((-0.5, -0.1, HOLDS), (0.1, 0.5, REVERSED), (-0.1, 0.1, OPEN)):
+        assert compared(low + 1 - len(equal), high + 1 - len(equal), *equal) == word
+
+
+PAIR = ("claim", "part", "paper", "end")
 
 
 def samples(seed, ratio=1.0, shape=(32,), common=1.0, own=0.1):
@@ -431,41 +387,11 @@ def test_equal_methods_are_rarely_ordered(shape):
 
 
 def test_risk_at_the_last_affordable_checkpoint():
-    risks = np.array([[4.0, 40.0], [3.0, 30.0], [2.0, 20.0]])
-    np.testing.assert_array_equal(risk_at([10, 20, 30], risks, 29.9), [3, 30])
-    np.testing.assert_array_equal(risk_at([10, 20, 30], risks, 1e9), [2, 20])
-    own_cost = np.array([[10, 11], [20, 31], [30, 40]])
-    np.testing.assert_array_equal(risk_at(own_cost, risks, 30), [2, 40])
+    risks, cost = np.array([[4.0, 40.0], [3.0, 30.0], [2.0, 20.0]]), np.array([[10, 11], [20, 31], [30, 40]])
+    for budget, found in ((30, [2, 40]), (29.9, [3, 40]), (1e9, [2, 20])):
+        np.testing.assert_array_equal(risk_at(cost, risks, budget), found)
     with pytest.raises(InputError, match="budget"):
-        risk_at([10, 20, 30], risks, 5)
-    assert common_budget([10, 20, 300], np.array([[1, 1], [50, 40]])) == 40
-
-
-HOLDS, REVERSED, OPEN = MedianRatio(-1, -1.5, -0.5), MedianRatio(1, 0.5, 1.5), MedianRatio(0.1, -1, 1)
-
-
-@pytest.mark.parametrize(
-    ("end", "equal", "word"),
-    [
-        (HOLDS, HOLDS, "holds"),
-        (REVERSED, REVERSED, "reversed"),
-        (HOLDS, REVERSED, "inconclusive"),
-        (HOLDS, OPEN, "inconclusive"),
-        (OPEN, OPEN, "inconclusive"),
-    ],
-)
-def test_both_comparisons_must_agree(end, equal, word, monkeypatch):
-    found = {AT_END: end, AT_EQUAL_EVALUATIONS: equal}
-    monkeypatch.setattr(ordering, "compare_medians", lambda ours, theirs, names, confidence: found[names[-1]])
-    monkeypatch.setattr(ordering, "RISKS", dict.fromkeys(found, lambda *cells: cells))
-    entries = [SimpleNamespace(method=label, parameter="n") for label in ("a", "b")]
-    case = SimpleNamespace(profile="ci", names=("c", "p", "paper"), look=FIXED)
-    case.part = SimpleNamespace(only={}, pair=["a", "b"], compared="both")
-    case.cells = [SimpleNamespace(entry=entry, value=8.0, final=np.ones(4)) for entry in entries]
-    verdict = ordering.Ordering().judge(case)
-    assert verdict.verdict == word
-    assert verdict.reason == f"end, n 8: {end.word}, equal evaluations, n 8: {equal.word}"
-    assert verdict.ratio_ci[f"{AT_END}, n 8"] == pytest.approx((np.exp(end.ci_low), np.exp(end.ci_high)))
+        risk_at(cost, risks, 10.5)
 
 
 def test_a_second_signal_that_is_as_good_takes_the_bias_off_twice():

@@ -183,18 +183,13 @@ def test_a_slope_without_an_interval_moves_by_more_than_its_digits():
         ([], [row("match")], [("new", False)]),
         ([row("match"), row("match", part="d"), row("match", claim="p.other")], [row("match")], [("missing", True)]),
         ([row("match"), row("match", part="d")], [], []),
-        ([row("holds"), row("holds", part="d")], [row("skipped: data absent")], [("skipped", False)]),
+        ([row("holds"), row("holds", part="d")], [row("skipped: x")], [("skipped", False), ("missing", True)]),
         ([row("skipped: x", part="d"), row("match")], [row("match")], [("missing", False)]),
         ([row("match", slope=-1.0)], [row("match", slope=-1.2, runtime_s=3.0)], []),
     ],
 )
 def test_new_and_missing_verdicts(recorded, fresh, found):
     assert [(d.what, d.fails) for d in compare(recorded, fresh)] == found
-
-
-def test_missing_verdicts_of_claims_that_were_run_fail():
-    listed = compare([row("match", claim="p.other")], [row("match")], claims_run=["p.other"])
-    assert [(d.id, d.what, d.fails) for d in listed if d.what != "new"] == [("p.other", "missing", True)]
 
 
 def test_a_reservation_that_came_or_went_is_noted():

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from dpsco_bench.analysis.record import read_record, record
-from dpsco_bench.analysis.verdict import JudgedClaim, read_judged
+from dpsco_bench.analysis.verdict import JudgedClaim
 from dpsco_bench.claims.jobs import claim_plan
 from dpsco_bench.cli.verbs.claim import run_claim
 from dpsco_bench.execution.layout import Layout
@@ -121,7 +121,7 @@ def test_its_own_fields_stand_in_json_schema_record_and_tables(measured, dpsco, 
     results = measured
     shown = dpsco("claim", "own_claim.yaml", "--plugin", "own_kind.py", "--profile", "smoke", "--json").out
     JudgedClaim("mine.spread", verdicts=tuple(results.rows)).write(tmp_path / "verdicts.json")
-    assert list(read_judged(tmp_path / "verdicts.json").verdicts) == results.rows
+    assert list(JudgedClaim.read(tmp_path / "verdicts.json").verdicts) == results.rows
     stored = json.loads((tmp_path / "verdicts.json").read_text())["verdicts"]
     schema = Draft202012Validator(verdict_schema())
     for row in (*json.loads(shown), *stored):

@@ -1,24 +1,20 @@
 """Bounds that hold by the replicate, or with a measured quantity in them: the worst signal and replicate decide."""
 
-import math
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.evidence import job_evidence
+from dpsco_bench.analysis.evidence import MeasuredCell, evidence_of
 from dpsco_bench.analysis.looks import Look
 from dpsco_bench.claims.bounds.registry import Bound, Symbol
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import CalibratedCell, Cell
-from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
 from dpsco_bench.kinds.explicit import Explicit, ExplicitPart, pathwise_verdict, replicate_bounds
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.problems.base import Constants
 
-BLANK = {name: {"string": "", "bool": False}.get(str(kind), 0) for name, kind in RESULT_FIELDS}
 CHARGED = PlanRecord({}, (), 0.0, (), "", (), None)
 FIXED = CalibratedCell("paper", "standard", CHARGED, {}, 1.0, "exact", "made up", "proven",
                        Constants(1.0, 1.0), 4, signal_capped=False, warnings=())  # fmt: skip
@@ -26,22 +22,17 @@ MEASURED = Bound("own.regret", "2 regret", {"regret": Symbol("regret", "extras.r
 ONE = Bound("own.one", "1")
 
 
-def evidence(risks, extras, quantity="risk", status="proven", starts=(1.0, 1.0, 1.0)):
+def evidence(risks, extras, quantity="risk", starts=(1.0, 1.0, 1.0)):
     """Cells at values 0, 1, ... with arrays ``(signals, data_sets, replicates)`` of the risk and of each extra."""
-    entries, blocks = [], []
+    cells = []
     for value, risk in enumerate(np.asarray(risks, dtype=float)):
         for signal, block in enumerate(risk):
-            sets, replicates = (axis.ravel() for axis in np.indices(block.shape))
-            at = {"value": float(value), "signal": float(signal) if len(risk) > 1 else None, "cell": len(entries)}
-            entries.append(Cell("made.up", "made_up", 8, 1.0, 1e-5, method="m", parameter="n", **at))
-            rows = {**BLANK, "cell": at["cell"], "data_set": sets, "replicate": replicates, "checkpoint": FINAL}
-            rows |= {"risk": block.ravel(), "start_risk": starts[signal], "privacy_status": status}
-            noted = {name: np.asarray(values, dtype=float)[value, signal].ravel() for name, values in extras.items()}
-            blocks.append(build_block({**rows, "extras": noted}))
-    table = join_blocks(blocks, {}).take(np.random.default_rng(1).permutation(sum(len(b) for b in blocks)))
-    names = {"claim": "c.c", "part": "p", "kind": "explicit", "calibration": "paper"}
-    job = Job(**names, seed=1, replicates=1, cells=tuple(entries))
-    return job_evidence(job, table, (FIXED,) * len(entries), quantity)
+            at = {"value": float(value), "signal": float(signal) if len(risk) > 1 else None, "cell": len(cells)}
+            entry = Cell("made.up", "made_up", 8, 1.0, 1e-5, method="m", parameter="n", **at)
+            noted = {name: np.asarray(values, dtype=float)[value, signal] for name, values in extras.items()}
+            curve = (np.zeros_like(block[None]), block[None], starts[signal], False)
+            cells.append(MeasuredCell(entry, FIXED, "paper", block, *curve, extras=noted))
+    return evidence_of(cells, quantity)
 
 
 def part(**more):
@@ -73,11 +64,7 @@ def test_a_quantity_takes_the_place_of_the_risk():
         evidence(risk, {"length": length}, "width")
 
 
-def test_a_name_that_one_row_lacks_is_not_judged():
-    length = np.ones((1, 1, 1, 4))
-    length[0, 0, 0, 2] = math.nan
-    with pytest.raises(InputError, match="'length': must be one of risk"):
-        evidence(np.ones((1, 1, 1, 4)), {"length": length}, "length")
+def test_a_bound_of_what_was_not_noted_is_refused():
     with pytest.raises(InputError, match="extra = 'regret'"):
         pathwise_verdict(part(statistic="max"), evidence(np.ones((1, 1, 1, 3)), {}), MEASURED)
 
@@ -140,8 +127,3 @@ def test_without_noise_a_printed_formula_has_none():
     assert cell.printed.calibration == "paper"
     assert replace(cell, calibration="none").printed.calibration == "none"
     assert replace(cell, calibration="accounted").printed.calibration == "paper"
-
-
-def test_demoted_rows_demote_their_cell():
-    (cell,) = evidence(np.ones((1, 1, 1, 3)), {}, status="target_law_only")
-    assert cell.calibrated.privacy_status == "target_law_only" and math.isnan(cell.calibrated.epsilon_real)

@@ -44,7 +44,7 @@ def execute(args: argparse.Namespace) -> int:
     if not fresh:
         raise InputError("verdicts", folder, f"written by a run: make replicate PROFILE={args.profile}")
     known = records.read_record(path)
-    rows = gate.compared(known, fresh)
+    rows = records.compare(known, fresh)
     if args.record:
         records.record(path, records.merge(known, fresh))
         if jobs:

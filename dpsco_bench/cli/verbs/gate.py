@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from dpsco_bench.analysis.answer import NO, QUESTIONS, WORDS, Answer, answers, question_of, told
 from dpsco_bench.analysis.record import SAME, RowDifference, compare, read_record
-from dpsco_bench.analysis.verdict import Verdict, read_judged
+from dpsco_bench.analysis.verdict import JudgedClaim, Verdict
 from dpsco_bench.claims.catalogue import find_claim_id
 from dpsco_bench.claims.kinds import SKIPPED, get_kind
 from dpsco_bench.claims.plan import read_plan
@@ -47,7 +47,7 @@ def execute(args: argparse.Namespace) -> int:
     asked = {find_claim_id(text, planned) for text in args.claims}
     claims = [id for id in planned if id in asked or not asked]
     rows = read_verdicts(files, claims)
-    found = [row for row in compared(recorded, rows) if row.what != SAME] if recorded else []
+    found = [row for row in compare(recorded, rows) if row.what != SAME] if recorded else []
     failed = any(difference.fails for difference in found)
     if args.json:
         print_json(told(rows, recorded))
@@ -66,14 +66,8 @@ def execute(args: argparse.Namespace) -> int:
 
 def read_verdicts(files: Layout, claims: Iterable[str]) -> list[Verdict]:
     """Verdict rows of some claims; those without a verdict file have none."""
-    judged = (read_judged(files.verdicts(id)) for id in claims)
+    judged = (JudgedClaim.read(files.verdicts(id)) for id in claims)
     return [row for found in judged if found for row in found.verdicts]
-
-
-def compared(recorded: Sequence[Verdict], rows: Sequence[Verdict]) -> list[RowDifference]:
-    """Lay verdicts beside the recorded ones of their claims."""
-    claims = {row.id for row in rows}
-    return compare([row for row in recorded if row.id in claims], rows, claims)
 
 
 def unjudged(profile: str, planned: Collection[str], rows: Sequence[Verdict]) -> str:
