@@ -32,10 +32,12 @@ from dpsco_bench.problems.base import Constants, Trait
 class Confidence:
     """The quantities of Theorem 11 that make its statements hold with probability ``1 - delta_f``.
 
-    ``A`` and ``A_noise`` are the factors of the gradients' deviations and of the noise, ``private`` is the coefficient
-    of t^2 in xi_t.
+    ``Phi = sqrt(ln(20 d n ln(2 kappa_pf n)/delta_f))``; ``A = 8 sqrt2 C2d`` and ``A_noise = 8 sqrt(d) C2p`` are the
+    factors of the gradients' deviations and of the noise, ``private = A_noise (G + D H) Phi log2(2n)/rho`` is the
+    coefficient of t^2 in xi_t.
     """
 
+    kappa_pf: float
     Phi: float
     A: float
     A_noise: float
@@ -58,20 +60,28 @@ class Confidence:
         return G * t**3 + self.A * (2.0 * G + 57.0 * D * H) * self.Phi * t**2.5 + 2.0 * self.private * t**2
 
 
-def confidence(c: Constants, n: int, d: int, rho: float, delta_f: float, certified: bool = False) -> Confidence:
+QUANTITIES = ("kappa_pf", "Phi", "A", "A_noise", "private")
+"""Fields of `Confidence` that a plan notes beside the problem's constants."""
+
+
+def confidence(
+    c: Constants, n: int, d: int, rho: float, delta_f: float, factors: tuple[float, float] | None = (1.0, 1.0)
+) -> Confidence:
     """Compute a `Confidence` at delta_f in (0, 1); rho is the private part's, infinite without noise.
 
-    ``A = 8 sqrt2 C2d`` and ``A_noise = 8 sqrt(d) C2p`` with factors of 1, or with the ``certified`` ones, from
-    concentration in Hilbert space and of Gaussian norms.
+    ``factors`` are C2d and C2p; None for the certified ones, from concentration in Hilbert space and of Gaussian norms.
     """
     G, H, D = c.lipschitz, c.smoothness, c.diameter
-    phi = sqrt(log(20.0 * d * n * log(2.0 * (1.0 + D * H / G) * n) / delta_f))
-    deviation = noise = 1.0
-    if certified:
+    kappa_pf = 1.0 + D * H / G
+    phi = sqrt(log(20.0 * d * n * log(2.0 * kappa_pf * n) / delta_f))
+    if factors is None:
         deviation = 0.33541 * sqrt(log(4.0 * n / delta_f)) / phi
         noise = (sqrt(d) + sqrt(2.0 * log(2.0 * n / delta_f))) / (sqrt(d) * phi)
+    else:
+        deviation, noise = factors
     A, A_noise = 8.0 * sqrt(2.0) * deviation, 8.0 * sqrt(d) * noise
-    return Confidence(phi, A, A_noise, A_noise * (G + D * H) * phi * log(2 * n, 2) / rho, G, H, D)
+    private = A_noise * (G + D * H) * phi * log(2 * n, 2) / rho
+    return Confidence(kappa_pf, phi, A, A_noise, private, G, H, D)
 
 
 @algorithm(
@@ -86,6 +96,8 @@ def plan(
     given: Setting,
     *,
     confidence_constants: str = "paper",
+    deviation_factor: float | None = None,
+    noise_factor: float | None = None,
     failure: float = 0.05,
     regulariser: str = "adaptive",
     initial_wealth: float = 0.01,
@@ -106,6 +118,9 @@ def plan(
         ``noise_off``.
     confidence_constants : str
         ``paper``: C2d = C2p = 1. ``certified``: proven ones, where the gradients' noise does not depend on x.
+        ``rate``: `deviation_factor` and `noise_factor`, without any guarantee.
+    deviation_factor, noise_factor : optional
+        C2d and C2p of ``rate``.
     failure : float
         delta_f, the probability that the statements fail; unrelated to privacy.
     regulariser : str
@@ -116,17 +131,12 @@ def plan(
     given.choice("regulariser", regulariser, ("adaptive", "none"))
     given.require("failure", failure, 0 < failure < 1, "in (0, 1)")
     given.positive("initial_wealth", initial_wealth)
-    c, n = given.constants, given.n
-    certified = given.choice("confidence_constants", confidence_constants, ("paper", "certified")) == "certified"
-    if certified and c.smoothness > 0 and not (c.hessian_rank == 0 and radius == "D"):
-        reason = "proven only for H = 0, or for gradient noise that does not depend on x together with radius = D"
-        raise Refusal("confidence_constants certified", reason, given.source)
+    factors = _factors(given, confidence_constants, deviation_factor, noise_factor, radius)
     m = {"printed": printed_rho(given, rho), "accounted": gdp_mu(given.epsilon, given.delta), "noise_off": inf}
-    made = confidence(c, n, given.d, m[given.variant], failure, certified)
+    made = confidence(given.constants, given.n, given.d, m[given.variant], failure, factors)
     options = Reduction("parameter_free", 3.0, sensitivity, radius, rho, run_last_round, clip_differences)
-    found: Schedule = dict(Phi=made.Phi, A=made.A, A_noise=made.A_noise, private=made.private)
-    told: Schedule = dict(loss_bound=made.loss_bound(n), regulariser=regulariser, initial_wealth=initial_wealth)
-    return tree_plan(given, options, **found, **told)
+    told: Schedule = {name: getattr(made, name) for name in QUANTITIES} | {"loss_bound": made.loss_bound(given.n)}
+    return tree_plan(given, options, regulariser=regulariser, initial_wealth=initial_wealth, **told)
 
 
 @plan.run
@@ -148,7 +158,10 @@ def confidence_of(plan: Any) -> Confidence:
 
 @dataclass(frozen=True)
 class DistanceRegulariser:
-    """``r_t(w) = xi_t ||w - x_0|| + nu_t ||w - x_0||^2``, of xi, nu and Lip; called, its subgradient at w_t."""
+    """``r_t(w) = xi_t ||w - x_0|| + nu_t ||w - x_0||^2``; called, its subgradient at w_t (that of a norm at 0 is 0).
+
+    `terms` has xi, nu and Lip, `anchor (R, d)` is x_0.
+    """
 
     terms: Confidence
     anchor: Any
@@ -161,3 +174,22 @@ class DistanceRegulariser:
         """``r_t(w)``, ``(R,)``."""
         length = row_norm(w - self.anchor)[:, 0]
         return self.terms.xi(t) * length + self.terms.nu(t) * length**2
+
+
+def _factors(
+    given: Setting, mode: str, deviation: float | None, noise: float | None, radius: str
+) -> tuple[float, float] | None:
+    """C2d and C2p of a mode; None for the certified ones."""
+    c = given.constants
+    given.choice("confidence_constants", mode, ("paper", "certified", "rate"))
+    if (deviation is not None or noise is not None) != (mode == "rate"):
+        reason = "rate needs its two factors, the other modes have none"
+        raise Refusal(f"confidence_constants {mode}", reason, given.source)
+    if mode == "certified" and c.smoothness > 0 and not (c.hessian_rank == 0 and radius == "D"):
+        reason = "proven only for H = 0, or for gradient noise that does not depend on x together with radius = D"
+        raise Refusal("confidence_constants certified", reason, given.source)
+    for key, value in (("deviation_factor", deviation), ("noise_factor", noise)):
+        fits = mode != "rate" or (value is not None and 0 < value <= 1)
+        given.require(key, value, fits, "in (0, 1] with confidence_constants rate")
+    chosen = {"paper": (1.0, 1.0), "certified": None, "rate": (deviation or 1.0, noise or 1.0)}
+    return chosen[mode]
