@@ -85,6 +85,7 @@ LONG = [
     ("su2023.shuffled_truncated_md", "heavy_linear_t", 4096, {"steps": 500, "range_constant": 100.0}),
     ("su2023.truncated_batched_md", "heavy_linear_t", 20_000, {"steps": 10_000}),
     ("su2023.ttz14", "pointmass_linear", 400, {"steps": 10_000}),
+    ("su2023.ttz14", "pointmass_linear", 400, {"steps": 10_000, "mirror": "entropy"}, {"domain": "l1_ball"}),
     ("wang2017.dp_gd", "ridge_logistic", 100, {"steps": 10_000}),
     ("wang2017.dp_gd_pl", "ridge_logistic", 100, {"steps": 10_000}),
     ("wang2017.dp_svrg", "ridge_logistic", 500, {"epochs": 1, "inner_steps": 10_000}),

@@ -8,11 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.fused.compiled import compiled
+from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.descent import descending, phased_run, projecting
-from dpsco_bench.fused.gradients import by_products, slopes_of
+from dpsco_bench.fused.gradients import by_products, full_tiles, slopes_of
 from dpsco_bench.fused.mirror import averaged_run, on_its_own_ball, truncated_run
-from dpsco_bench.fused.pieces import cosine_of_turns, exponential_minus_one, logarithm, scale_by, shrink_onto
+from dpsco_bench.fused.pieces import (
+    cosine_of_turns,
+    exponential,
+    exponential_minus_one,
+    largest_of,
+    logarithm,
+    scale_by,
+    shrink_onto,
+)
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.tiles import domain_of
 from dpsco_bench.papers.su2023.algorithms import table1
@@ -77,15 +85,55 @@ def shuffled_truncated_md(objective, plan, mechanism):
 fused("su2023.phased_dp_sgd", supports=descending, device=projecting, module=__name__)(phased_run)
 
 
-def by_squares(objective, plan, mechanism):
-    """Check that the mirror map is a square of an l_q norm."""
-    return plan.schedule.get("mirror") != "entropy"
-
-
-@fused("su2023.ttz14", supports=by_squares, form=False)
+@fused("su2023.ttz14", form=False)
 def ttz14(objective, plan, mechanism):
     """Run compiled; return the average of z_1..z_T."""
-    return averaged_run(objective, plan, mechanism, table1.step_size(objective, plan, mechanism))
+    step = table1.step_size(objective, plan, mechanism)
+    if plan.schedule.get("mirror") != "entropy":
+        return averaged_run(objective, plan, mechanism, step)
+    radius, ridge = objective.domain.radius, float(objective.problem.constants.regularisation)
+    u = np.ascontiguousarray(objective.start)
+    z, total = table1.weighted_vertices(u, radius), np.zeros_like(u)
+    for _, full, scale, tile in full_tiles(objective, mechanism, z):
+        exponentiated_steps(u, z, total, tile.rows, full, tile.noise, scale, ridge, radius, float(step))
+    return total / plan.steps
+
+
+@piece
+def weigh_vertices(z, u, radius):
+    """``-R sinh(u_j)/sum_k cosh(u_k)`` of ``u (d,)``, to z."""
+    top, below = largest_of(u), 0.0
+    for j in range(u.size):
+        up, down = exponential(u[j] - top), exponential(-u[j] - top)
+        z[j] = down - up
+        below += up + down
+    for j in range(u.size):
+        z[j] *= radius / below
+
+
+@compiled
+def exponentiated_steps(u, z, total, rows, full, noise, scale, ridge, radius, step):
+    """Make steps of `table1.exponentiated_steps` of all rows: u, their points z and the sum of these, in place.
+
+    The other parameters are those of `fused.mirror.mirror_steps`.
+    """
+    first, last, replicates, copies = rows
+    given, curvature, middle = full
+    drawn = 1 if noise.shape[0] == scale.size and noise.shape[1] == last - first else 0
+    for copy in range(copies):
+        for r in range(first, last):
+            row = copy * replicates + r
+            logs, point, sums = u[row], z[row], total[row]
+            for s in range(scale.size):
+                for j in range(logs.size):
+                    gradient = given[row, j] + ridge * point[j]
+                    if curvature.size > 0:
+                        gradient += curvature[j] * (point[j] - middle[j])
+                    gradient += scale[s] * np.float64(noise[s * drawn, (r - first) * drawn, j])
+                    logs[j] += radius * step * gradient
+                weigh_vertices(point, logs, radius)
+                for j in range(logs.size):
+                    sums[j] += point[j]
 
 
 @compiled

@@ -1,5 +1,6 @@
 """The check vectors of the chapter: noise off, or given, 12 digits; truncation, orders and shuffled budgets."""
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.geometry.norms import SmoothNorm
-from dpsco_bench.papers.su2023.algorithms.lp import shuffled_epsilon, truncated
+from dpsco_bench.papers.su2023.algorithms.lp import epsilon_of, local_budget, shuffled_epsilon, truncated
+from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, PrivacySpec, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery, PerturbedObjectiveQuery
@@ -195,5 +197,15 @@ def test_algorithm_4_shuffles_what_the_replicates_share():
     assert not np.array_equal(order[0], order[1])
 
 
-def test_shuffled_epsilon():
+DELTA = 1e-6
+
+
+def test_the_budget_is_used_up_exactly():
     assert shuffled_epsilon(0.5, 2**14, 5e-7) == pytest.approx(0.0756259837526, rel=1e-11)
+    n = 2**16
+    for epsilon in (0.01, 0.1):
+        local, share, rho = local_budget(epsilon, DELTA, n)
+        assert shuffled_epsilon(local, n, DELTA / 2) == pytest.approx(epsilon, rel=1e-9)
+        assert n * (math.exp(epsilon) + 1) * (1 + math.exp(-local) / 2) * share == pytest.approx(DELTA / 2)
+        assert zcdp_epsilon(rho, share) == pytest.approx(local, rel=1e-9)
+        assert epsilon_of(rho, DELTA, n) == pytest.approx(epsilon, rel=1e-6)

@@ -13,7 +13,7 @@ part. The formula and this rule are from memory: what rests on them alone is `un
 from __future__ import annotations
 
 import math
-from math import log, log2, sqrt
+from math import log, log2, nan, sqrt
 from typing import Any
 
 from dpsco_bench.algorithms.registry import Setting, algorithm
@@ -23,7 +23,7 @@ from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.norms import SmoothNorm, lp_norm
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.accountants.solve import root
-from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon
+from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
 from dpsco_bench.privacy.plan import Plan, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.records import Disjoint, RandomAllocation
@@ -202,6 +202,10 @@ def truncated_batched_md_plan(
 truncated_batched_md_plan.run(truncated_mirror_descent)
 
 
+LARGEST_EPSILON = 100.0
+"""Beyond it nothing is said about shuffling."""
+
+
 @algorithm(
     "su2023.shuffled_truncated_md",
     source="Su, Zhao, Wang 2023, Algorithm 4, Theorems 9 and 10",
@@ -218,8 +222,9 @@ def shuffled_truncated_md_plan(
     ``paper``: s1^2 = c ln(n/delta) k (beta M + lambda)^2 l/(n eps^2), for eps <= C sqrt(ln(n/delta)/n). ``accounted``:
     the mean is post-processing of m releases, each of which a record moves by 2 (beta M + lambda)/m, and the batch of a
     record is one of T at random, or none: that asks for a record that is left over, so that where T m = n one batch
-    fewer is run. What amplification by shuffling would give at the printed noise is in the schedule, as
-    `shuffling_epsilon`: its formula is from memory, and no status rests on it.
+    fewer is run. What amplification by shuffling would give is shown in the schedule (`shuffling_epsilon` at the
+    printed noise, `shuffling_scale` for the claim; NaN outside its range): its formula is from memory, and no status
+    rests on it.
 
     Parameters
     ----------
@@ -244,8 +249,8 @@ def shuffled_truncated_md_plan(
     limit = at_most("epsilon", eps, range_constant * sqrt(logarithm / n), given.source, " = C sqrt(ln(n/delta)/n)")
     noise: Schedule = dict(paper_scale=scale, smooth=smooth, draws=m)
     query = GeneralisedGaussianQuery("gradient", 2 * threshold / m, T, RandomAllocation(n, m), **noise)
-    shuffled = epsilon_of(smooth.kappa * (2 * threshold) ** 2 / 2 / scale**2, given.delta, n)
-    made = {"r": smooth.r, "kappa": smooth.kappa, **made, "shuffling_epsilon": shuffled}
+    shuffled = _shuffling(given, smooth.kappa * (2 * threshold) ** 2 / 2, scale)
+    made = {"r": smooth.r, "kappa": smooth.kappa, **made, **shuffled}
     return make_plan(query, gradient_evaluations=m * T, paper_limit=limit, **made)
 
 
@@ -257,10 +262,39 @@ def shuffled_truncated_md(objective, plan, mechanism):
     return truncated_mirror_descent(objective, plan, mechanism)
 
 
+def _shuffling(given: Setting, cost: float, scale: float) -> dict[str, float]:
+    """Epsilon of the printed noise by amplification, and the noise that it would need; ``cost`` is rho at scale 1.
+
+    NaN for what lies outside the range of the formula.
+    """
+    n, eps, delta = given.n, given.epsilon, given.delta
+    known = largest_local_epsilon(n, 0.5 * delta) > 0 and eps <= LARGEST_EPSILON
+    needed = sqrt(cost / local_budget(eps, delta, n)[2]) if known else nan
+    return {"shuffling_epsilon": epsilon_of(cost / scale**2, delta, n), "shuffling_scale": needed}
+
+
+def largest_local_epsilon(n: int, delta: float) -> float:
+    """Largest epsilon_0 for which the theorem is stated, ``ln(n/(16 ln(2/delta)))``; negative for small n."""
+    return math.log(n / (16.0 * math.log(2.0 / delta)))
+
+
 def shuffled_epsilon(local: float, n: int, delta: float) -> float:
-    """Compute the theorem's ``F(local, n, delta)``, also outside its range."""
+    """Compute the theorem's ``F(local, n, delta)``, also outside its range (`largest_local_epsilon`)."""
     grown = math.exp(local)
     return math.log1p(math.tanh(0.5 * local) * (8.0 * math.sqrt(grown * math.log(4.0 / delta) / n) + 8.0 * grown / n))
+
+
+def local_budget(epsilon: float, delta: float, n: int) -> tuple[float, float, float]:
+    """Find the epsilon that each record may spend for (epsilon, delta) after shuffling, where the range is not empty.
+
+    Returns the largest epsilon_0 in the theorem's range with ``F(epsilon_0, n, delta/2) <= epsilon``, its delta_0, and
+    the rho for which rho-zCDP implies both.
+    """
+    local = most = largest_local_epsilon(n, 0.5 * delta)
+    if shuffled_epsilon(most, n, 0.5 * delta) > epsilon:
+        local = root(lambda e: shuffled_epsilon(e, n, 0.5 * delta) - epsilon, 0.0, most, 1e-15)
+    share = _local_delta(local, epsilon, delta, n)
+    return local, share, zcdp_rho(local, share)
 
 
 def epsilon_of(rho: float, delta: float, n: int) -> float:
@@ -269,13 +303,16 @@ def epsilon_of(rho: float, delta: float, n: int) -> float:
     The local epsilon_0 is the least one that is consistent with the delta_0 which F of it leaves. Where none lies in
     the theorem's range, or F gives more, it is the epsilon of rho-zCDP: what holds without shuffling holds with it.
     """
-    half, alone = 0.5 * delta, zcdp_epsilon(rho, delta)
-    most = math.log(n / (16.0 * math.log(2.0 / half)))  # below 0 for small n
+    most, alone = largest_local_epsilon(n, 0.5 * delta), zcdp_epsilon(rho, delta)
 
     def excess(local: float) -> float:
-        share = half / (n * (math.exp(shuffled_epsilon(local, n, half)) + 1.0) * (1.0 + 0.5 * math.exp(-local)))
+        share = _local_delta(local, shuffled_epsilon(local, n, 0.5 * delta), delta, n)
         return zcdp_epsilon(rho, share) - local
 
     if most <= 0.0 or excess(0.0) <= 0.0 or excess(most) > 0.0:
         return alone
-    return min(alone, shuffled_epsilon(root(excess, 0.0, most, 1e-15), n, half))
+    return min(alone, shuffled_epsilon(root(excess, 0.0, most, 1e-15), n, 0.5 * delta))
+
+
+def _local_delta(local: float, epsilon: float, delta: float, n: int) -> float:
+    return 0.5 * delta / (n * (math.exp(epsilon) + 1.0) * (1.0 + 0.5 * math.exp(-local)))
