@@ -23,8 +23,8 @@ import pyarrow.csv
 from dpsco_bench.datasets import store
 from dpsco_bench.datasets.distribution import Table
 from dpsco_bench.datasets.store import DataCorrupt, permutation, uniforms
-from dpsco_bench.datasets.texts import text_of
-from dpsco_bench.errors import DataAbsent
+from dpsco_bench.datasets.texts import parse_libsvm, text_of
+from dpsco_bench.errors import DataAbsent, InputError
 from dpsco_bench.plain import Plain
 
 CONTINUOUS, WILDERNESS, SOIL = 10, 4, 40
@@ -51,12 +51,20 @@ ROWS = 581_012
 FEATURES_SHA256 = "1d8ed656c88560e0f10ec542ecfd4b4b2f1dbd17ec145c29918aebb63a8c0e6f"
 LABELS_SHA256 = "362aabbef69e7d57470c0d8c9df0a244f130b8a0dcf3cdc409d72bd1da18ad87"
 """Digests of the features, in C order, and of the labels, as `read` returns them."""
-REMOTE = store.RemoteFile(
-    "covtype.data.gz",
-    "https://archive.ics.uci.edu/ml/machine-learning-databases/covtype/covtype.data.gz",
-    "614360d0257557dd1792834a85a1cdebfadc3c4f30b011d56afee7ffb5b15771",
+UCI = ("covtype.data.gz", "covtype.data")
+LIBSVM = ("covtype.libsvm.binary.bz2", "covtype.libsvm.binary")
+SCALED = ("covtype.libsvm.binary.scale.bz2", "covtype.libsvm.binary.scale")
+FILES = ("covtype.npz", *UCI, *LIBSVM)
+REMOTE_FILES = (
+    store.RemoteFile(
+        UCI[0],
+        "https://archive.ics.uci.edu/ml/machine-learning-databases/covtype/covtype.data.gz",
+        "614360d0257557dd1792834a85a1cdebfadc3c4f30b011d56afee7ffb5b15771",
+    ),
+    store.RemoteFile(
+        LIBSVM[0], "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/covtype.libsvm.binary.bz2"
+    ),
 )
-FILES = ("covtype.npz", "covtype.data.gz", "covtype.data")
 
 
 def one_hot_columns(numeric: np.ndarray, wilderness: np.ndarray, soil: np.ndarray) -> np.ndarray:
@@ -72,16 +80,20 @@ def one_hot_columns(numeric: np.ndarray, wilderness: np.ndarray, soil: np.ndarra
 
 
 def _parsed(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Read features ``(n, 54)`` and whether a row is of class 2, ``(n,)``, from a file whose name tells the format."""
+    """Read features ``(n, 54)`` and the label column ``(n,)`` as it stands in the file, whose name tells the format."""
     if path.suffix == ".npz":
         with np.load(path, allow_pickle=False) as arrays:
             compact = (arrays[name] for name in ("numeric", "wilderness_area", "soil_type"))
             return one_hot_columns(*compact), arrays["is_class_2"]
+    text = text_of(path)
+    if ".data" not in path.name:
+        lines = parse_libsvm(text, path.name)
+        return lines.dense(COLUMNS).astype(np.int16), lines.labels
     names = [str(column) for column in range(COLUMNS + 1)]
     kinds = pa.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.int16()))
-    table = pa.csv.read_csv(io.BytesIO(text_of(path)), pa.csv.ReadOptions(column_names=names), convert_options=kinds)
+    table = pa.csv.read_csv(io.BytesIO(text), pa.csv.ReadOptions(column_names=names), convert_options=kinds)
     *features, cover_type = (column.to_numpy() for column in table.columns)
-    return np.stack(features, axis=1), (cover_type == 2).astype(np.uint8)
+    return np.stack(features, axis=1), cover_type
 
 
 def one_class_rows(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -168,9 +180,13 @@ def _labels(u: np.ndarray, elevation: np.ndarray, area: np.ndarray, soil: np.nda
 
 
 def find(root: Path) -> Path:
-    """Find a source file in ``root/covertype`` or ``covtype``. Raises DataAbsent."""
+    """Find a source file in ``root/covertype`` or ``covtype``. Raises DataAbsent, or InputError for a scaled file."""
     if path := store.find_file(root, FOLDERS, FILES):
         return path
+    if scaled := store.find_file(root, FOLDERS, SCALED):
+        raise InputError(
+            f"data set {NAME}", scaled.name, f"the unscaled file; get one with `python -m dpsco_bench data {NAME}`"
+        )
     raise DataAbsent(NAME, root)
 
 
@@ -184,11 +200,14 @@ def read(path: Path) -> tuple[np.ndarray, np.ndarray]:
         features, labels = _parsed(path)
     except _BROKEN as error:
         raise DataCorrupt(path, f"damaged: {str(error) or type(error).__name__}") from error
-    found = store.sha256_of_array(features), store.sha256_of_array(labels)
-    if found != (FEATURES_SHA256, LABELS_SHA256):
-        expected = f"{ROWS} of {FEATURES_SHA256} and {LABELS_SHA256}"
-        raise DataCorrupt(path, f"{len(features)} rows of sha256 {found[0]} and {found[1]}, expected {expected}")
-    return features, labels
+    found = store.sha256_of_array(features)
+    if found != FEATURES_SHA256:
+        raise DataCorrupt(path, f"{len(features)} rows of sha256 {found}, expected {ROWS} of {FEATURES_SHA256}")
+    for value in np.unique(labels)[::-1]:  # 2 is class 2 in the copies known
+        is_class_2 = (labels == value).astype(np.uint8)
+        if store.sha256_of_array(is_class_2) == LABELS_SHA256:
+            return features, is_class_2
+    raise DataCorrupt(path, f"no label whose rows are those of class 2, of sha256 {LABELS_SHA256}")
 
 
 def load(root: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -226,12 +245,19 @@ def verify(root: Path) -> Plain:
 
 
 def fetch(root: Path) -> Plain:
-    """Download the data set unless a verified copy is there; the same as `verify`, with ``fetched``: whether it was.
+    """Download the data set unless a verified copy is there; the addresses are tried in turn.
 
-    Raises FetchError if the address did not give the file, DataCorrupt if a file is there with another content; it is
-    left as is. A download must have the content before it gets its final name.
+    Returns the same as `verify`, with ``fetched``: whether anything was downloaded. Raises FetchError if no address
+    gave the file, naming the first failure, and DataCorrupt if a file is there with another content; it is left as is.
+    A download must have the content before it gets its final name.
     """
-    with suppress(DataAbsent):
+    with suppress(DataAbsent, InputError):
         return {**verify(root), "fetched": False}
-    store.download(REMOTE, Path(root) / FOLDERS[0], check=read)
-    return {**verify(root), "fetched": True}
+    failures = []
+    for remote in REMOTE_FILES:
+        try:
+            store.download(remote, Path(root) / FOLDERS[0], check=read)
+            return {**verify(root), "fetched": True}
+        except store.FetchError as error:
+            failures.append(error)
+    raise failures[0]

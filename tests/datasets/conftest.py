@@ -1,3 +1,4 @@
+import bz2
 import gzip
 
 import numpy as np
@@ -28,12 +29,22 @@ class Source:
         rows = np.column_stack([self.features, cover_type]).tolist()
         return "".join(",".join(map(str, row)) + "\n" for row in rows).encode()
 
-    def write(self, path):
+    def libsvm_text(self, labels=("1", "2"), number="{:.6f}", scale=1):
+        lines = []
+        for row, label in zip(self.features.tolist(), self.labels.tolist(), strict=True):
+            pairs = (f"{j}:{number.format(value / scale)}" for j, value in enumerate(row, 1) if value)
+            lines.append(f"{labels[label]} {' '.join(pairs)} \n")
+        return "".join(lines).encode()
+
+    def write(self, path, **options):
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix == ".npz":
+        name = path.name
+        if name.endswith(".npz"):
             self.npz(path)
-        else:
-            path.write_bytes((gzip.compress if path.suffix == ".gz" else bytes)(self.uci_text()))
+            return path
+        text = self.uci_text() if ".data" in name else self.libsvm_text(**options)
+        pack = gzip.compress if name.endswith(".gz") else bz2.compress if name.endswith(".bz2") else bytes
+        path.write_bytes(pack(text))
         return path
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from dpsco_bench.datasets import covertype, store
 from dpsco_bench.datasets.covertype import one_class_rows
-from dpsco_bench.errors import DataAbsent
+from dpsco_bench.errors import DataAbsent, InputError
 
 NAMES = covertype.FILES
 
@@ -34,9 +34,23 @@ def test_every_format_gives_the_same_content(tmp_path, source, folder, name):
     np.testing.assert_array_equal(labels, source.labels)
 
 
+@pytest.mark.parametrize("options", [{"number": "{:.0f}"}, {"labels": ("2", "1")}, {"labels": ("-1", "+1")}])
+def test_libsvm_numbers_and_label_conventions(tmp_path, source, options):
+    path = source.write(tmp_path / "covtype.libsvm.binary", **options)
+    np.testing.assert_array_equal(covertype.read(path)[1], source.labels)
+
+
 def test_a_file_may_be_unpacked_without_being_renamed(tmp_path, source):
     (tmp_path / "covtype.data.gz").write_bytes(source.uci_text())
     np.testing.assert_array_equal(covertype.read(tmp_path / "covtype.data.gz")[0], source.features)
+
+
+@pytest.mark.parametrize("name", covertype.SCALED)
+def test_scaled_file_is_refused(tmp_path, source, name):
+    source.write(tmp_path / "covertype" / name, scale=4096)
+    with pytest.raises(InputError) as error:
+        covertype.load(tmp_path)
+    assert name in one_line(error) and "unscaled" in one_line(error)
 
 
 def halved(text):
@@ -51,6 +65,10 @@ def halved(text):
         ("covtype.data", lambda text: text + text.splitlines()[0]),
         ("covtype.data", lambda text: text.replace(b",", b",99999,", 1)),
         ("covtype.data", lambda text: b"\n".join(line[:-2] for line in text.splitlines())),
+        ("covtype.libsvm.binary", lambda text: text.replace(b"11:1", b"11:2", 1)),
+        ("covtype.libsvm.binary", lambda text: text.replace(b" 11:", b" eleven:", 1)),
+        ("covtype.libsvm.binary", lambda text: text.replace(b" 11:1", b" 11:100000", 1)),
+        ("covtype.libsvm.binary", lambda text: text.replace(b"\n2 ", b"\n3 ", 1)),
     ],
 )
 def test_damaged_files_are_refused_in_one_line(tmp_path, source, name, damage):
@@ -59,6 +77,29 @@ def test_damaged_files_are_refused_in_one_line(tmp_path, source, name, damage):
     with pytest.raises(store.DataCorrupt) as error:
         covertype.read(path)
     assert name in one_line(error)
+
+
+def beginning_with(value):
+    return lambda array: np.concatenate([np.array([value], array.dtype), array[1:]])
+
+
+WRONG = {
+    "numeric": lambda array: array.T,
+    "soil_type": beginning_with(41),
+    "wilderness_area": beginning_with(0),
+    "is_class_2": lambda array: array ^ (np.arange(len(array)) == 0),
+}
+
+
+@pytest.mark.parametrize("key", WRONG)
+def test_compact_files_with_wrong_arrays_are_refused(tmp_path, source, key):
+    path = source.write(tmp_path / "covtype.npz")
+    with np.load(path) as arrays:
+        content = dict(arrays)
+    np.savez(path, **{**content, key: WRONG[key](content[key])})
+    with pytest.raises(store.DataCorrupt) as error:
+        covertype.read(path)
+    one_line(error)
 
 
 def test_absent_data_name_the_command(tmp_path):
@@ -83,23 +124,27 @@ def served(monkeypatch):
     return available
 
 
-@pytest.mark.parametrize(("known", "refused"), [("", ""), ("0" * 64, "the known hash"), ("", "not the expected one")])
-def test_fetch_refuses_a_wrong_file_and_then_only_verifies(tmp_path, source, served, monkeypatch, known, refused):
-    monkeypatch.setattr(covertype, "REMOTE", replace(covertype.REMOTE, sha256=known or None))
-    if refused.startswith("not"):
-        monkeypatch.setattr(covertype, "LABELS_SHA256", "another")
-    served[covertype.REMOTE.url] = source.write(tmp_path / "server" / "covtype.data.gz")
+def test_fetch_falls_back_and_then_only_verifies(tmp_path, source, served):
+    served[covertype.REMOTE_FILES[1].url] = source.write(tmp_path / "server" / "covtype.libsvm.binary.bz2")
     root = tmp_path / "root"
-    if refused:
-        with pytest.raises(store.FetchError) as error:
-            covertype.fetch(root)
-        assert refused in one_line(error) and files_below(root) == []
-        return
     first = covertype.fetch(root)
-    assert first["fetched"] is True and first["class_2"] == int(source.labels.sum())
-    assert files_below(root) == ["covertype/covtype.data.gz"]
+    assert first["fetched"] is True
+    assert files_below(root) == ["covertype/covtype.libsvm.binary.bz2"]
     served.clear()
     assert covertype.fetch(root) == {**first, "fetched": False}
+    assert first["class_2"] == int(source.labels.sum())
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_fetch_refuses_a_wrong_file(tmp_path, source, served, monkeypatch, known):
+    served[covertype.REMOTE_FILES[0].url] = source.write(tmp_path / "server" / "covtype.data.gz")
+    if not known:
+        monkeypatch.setattr(covertype, "REMOTE_FILES", [replace(one, sha256=None) for one in covertype.REMOTE_FILES])
+        monkeypatch.setattr(covertype, "LABELS_SHA256", "another")
+    with pytest.raises(store.FetchError) as error:
+        covertype.fetch(tmp_path / "root")
+    assert ("does not match the known hash" if known else "not the expected one") in one_line(error)
+    assert files_below(tmp_path / "root") == []
 
 
 def test_a_sample_is_the_beginning_of_a_fixed_order(tmp_path, source):
