@@ -309,11 +309,10 @@ class Checks:
         if plan.last_iterate is None:
             return None, "not declared"
         (query,), declared = plan.queries, plan.last_iterate
-        steps, c = (own * np.ones(query.releases) for own in (declared.steps, declared.contractions))
         by = np.full(self.subject.problem.dimension, self.subject.scales[query.name] or 1.0)
         for t in dict.fromkeys((query.releases - 1, max(0, query.releases - 2), 0)):
             moved = self.subject.run(partial(Nudged, t, by)).output - self.recorded.output
-            most = steps[t] * float(np.linalg.norm(by)) * float(np.prod(c[t + 1 :]))
+            most = declared.step * float(np.linalg.norm(by)) * declared.contraction ** (query.releases - 1 - t)
             shares = np.linalg.norm(moved, axis=-1) / most if most > 0.0 else np.zeros(1)
             least = 1.0 if declared.attainable and t == query.releases - 1 else 0.0
             if shares.max() > 1.0 + ORDER_TOLERANCE or shares.min() < least - ORDER_TOLERANCE:

@@ -19,8 +19,6 @@ from dpsco_bench.execution.cell import Cell, ImpurePlan
 from dpsco_bench.plain import Plain, Schedule, Tabled
 from dpsco_bench.privacy import ledger
 from dpsco_bench.privacy.add_remove import add_remove
-from dpsco_bench.privacy.composition.sampled import generic_bound
-from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants
 
 CALIBRATIONS = ("paper", "accounted")
@@ -38,9 +36,6 @@ class CalibrationAccount:
     noise : mapping, scale per query
     epsilon_real ... epsilon_sequence_kind : between replace-one neighbours, as in `execution.cell.EPSILONS`
     epsilon_add_remove, epsilon_add_remove_kind, epsilon_add_remove_reason : as `privacy.add_remove.AddRemove`
-    epsilon_generic, generic_factor : float
-        What a generic bound for batches without replacement gives, and how much noise the claim takes by it; NaN for
-        plans without such batches.
     """
 
     variant: str
@@ -66,8 +61,6 @@ class CalibrationAccount:
     epsilon_law: float
     tau: float
     sampler_status: str
-    epsilon_generic: float
-    generic_factor: float
 
     @property
     def more_by_sequence(self) -> bool:
@@ -81,11 +74,9 @@ class CalibrationAccount:
         plan, noise = fixed.plan_for(cell), fixed.scales
         with within_range(cell):
             apart = add_remove(plan, noise, cell.delta)
-        generic = generic_bound(plan, noise, PrivacySpec(cell.epsilon, cell.delta)) or (math.nan, math.nan)
         known: dict[str, Any] = {f.name: getattr(fixed, f.name, None) for f in fields(cls)}
-        known |= {"noise": noise, "refused": "", "epsilon_generic": generic[0], "generic_factor": generic[1]}
-        known |= {"epsilon_add_remove": apart.epsilon, "epsilon_add_remove_kind": apart.kind}
-        return cls(**{**known, "epsilon_add_remove_reason": apart.reason})
+        known |= {"noise": noise, "refused": "", "epsilon_add_remove": apart.epsilon}
+        return cls(**known | {"epsilon_add_remove_kind": apart.kind, "epsilon_add_remove_reason": apart.reason})
 
 
 @dataclass(frozen=True)
@@ -325,10 +316,3 @@ def _about_calibration(report: Account, entry: CalibrationAccount | Declined, no
         by = f", by the {entry.accountant.partition(', ')[0]}; nothing is said of other data sets"
         yield drawn + by * (entry.epsilon_real_kind == "exact")
     yield from (*entry.leaks, *entry.warnings)
-    if not math.isnan(entry.epsilon_generic):
-        factor = entry.generic_factor
-        needed = f"{factor:.2g} times this noise" if math.isfinite(factor) else "more noise than any"
-        yield (
-            "for comparison, a generic bound for zCDP on batches without replacement gives "
-            f"{entry.epsilon_generic:.3g}; by it the claim would take {needed}"
-        )

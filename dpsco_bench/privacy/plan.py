@@ -51,55 +51,45 @@ class PrivacySpec:
 class LastIterate:
     """Declaration that the T releases of one query, with normal noise Z on the mean gradient, stay unseen.
 
-    The run is ``x <- P(x - step (grad F(x) + Z))``, F convex, a regulariser's gradient included, and returns the last
-    x alone: no average, no momentum, no uniformly drawn iterate. Constants hold for every data set of the domain. See
-    `accountants.gaussian`.
+    The run is ``x <- P(x - step (grad F(x) + Z))``, F convex, a regulariser's gradient included, P a projection or a
+    proximal map, and returns the last x alone: no average, no momentum, no uniformly drawn iterate. Constants hold for
+    every data set of the domain. See `accountants.gaussian`.
 
     Attributes
     ----------
-    step : float or tuple of float, eta, at most ``2/smoothness``; one of each release where they differ
+    step : float, eta, at most ``2/smoothness``
     smoothness, strong_convexity : float, M > 0 and mu >= 0 of F
-    lipschitz : float, of P (a projection, a proximal map), in (0, 1]
     diameter : float, of the set that P projects onto; infinite without one
     calibrates : bool, whether the accounted calibration charges the output in place of the sequence
     """
 
-    step: float | tuple[float, ...]
+    step: float
     smoothness: float
     strong_convexity: float = 0.0
-    lipschitz: float = 1.0
     diameter: float = math.inf
     calibrates: bool = False
 
     def __post_init__(self) -> None:
-        steps, M, mu = self.steps, self.smoothness, self.strong_convexity
-        if not 0.0 < M < math.inf:
-            raise InputError("smoothness of the last iterate", M, "a finite number > 0")
-        if not (steps.size and (steps > 0.0).all() and (steps <= 2.0 / M * _ROUNDING).all()):
-            raise InputError("step of the last iterate", self.step, f"in (0, 2/M] with 2/M = {2 / M:.6g}")
-        for key, most in (("strong_convexity", M * _ROUNDING), ("lipschitz", 1.0), ("diameter", math.inf)):
+        if not 0.0 < self.smoothness < math.inf:
+            raise InputError("smoothness of the last iterate", self.smoothness, "a finite number > 0")
+        if not 0.0 <= self.strong_convexity <= self.smoothness * _ROUNDING:
+            allowed = f"in [0, {self.smoothness:g}], at most the smoothness"
+            raise InputError("strong_convexity of the last iterate", self.strong_convexity, allowed)
+        for key, most in (("step", 2.0 / self.smoothness), ("diameter", math.inf)):
             value = getattr(self, key)
-            if not 0.0 <= value <= most or (value == 0.0 and key != "strong_convexity"):
-                raise InputError(f"{key} of the last iterate", value, f"in {'[' if mu == value else '('}0, {most:g}]")
-        if steps.size > 1 and self.diameter < math.inf:
-            raise InputError("diameter of the last iterate", self.diameter, "left out where steps differ")
+            if not 0.0 < value <= most * _ROUNDING:
+                raise InputError(f"{key} of the last iterate", value, f"in (0, {most:g}]")
 
     @property
-    def steps(self) -> np.ndarray:
-        """Steps ``(T,)``, or the one of all, ``(1,)``."""
-        return np.atleast_1d(np.asarray(self.step, dtype=np.float64))
-
-    @property
-    def contractions(self) -> np.ndarray:
-        """Largest factor ``(T,)`` or ``(1,)``, at most 1, by which a step without noise changes a distance."""
-        ends = np.abs(1.0 - self.steps * self.strong_convexity), np.abs(1.0 - self.steps * self.smoothness)
-        return self.lipschitz * np.minimum(np.maximum(*ends), 1.0)
+    def contraction(self) -> float:
+        """Largest factor, at most 1, by which a step without noise changes a distance."""
+        ends = (abs(1.0 - self.step * curvature) for curvature in (self.strong_convexity, self.smoothness))
+        return min(max(ends), 1.0)
 
     @property
     def attainable(self) -> bool:
         """Tell whether a quadratic of curvature mu contracts as slowly as that."""
-        largest = self.smoothness + self.strong_convexity
-        return self.lipschitz == 1.0 and self.diameter == math.inf and bool((self.steps * largest <= 2.0).all())
+        return self.diameter == math.inf and self.step * (self.smoothness + self.strong_convexity) <= 2.0
 
 
 def last_iterate(constants: Constants, step: float, release: str, source: str) -> LastIterate | None:
@@ -315,13 +305,10 @@ class Plan:
         if len(set(names)) < len(names):
             raise InputError("names of its queries", ", ".join(names), "different ones")
         if self.last_iterate is not None:
-            only, steps = self.queries[:1], self.last_iterate.steps.size
-            if len(names) != 1 or not only[0].is_normal or not isinstance(only[0].records, Full):
-                allowed = "a plan of one query, with normal noise on all records"
+            plain = [q for q in self.queries if q.is_normal and q.factors(0, 1) is None and isinstance(q.records, Full)]
+            if len(plain) != 1 or len(names) != 1:
+                allowed = "a plan of one query, with normal noise of one scale on all records"
                 raise InputError("last_iterate", ", ".join(names), allowed)
-            if steps not in (1, only[0].releases):
-                allowed = f"one, or as many as {names[0]} has releases, {only[0].releases}"
-                raise InputError("steps of last_iterate", steps, allowed)
         if not _is_real(self.gradient_evaluations, least=0.0):
             raise InputError("gradient_evaluations", self.gradient_evaluations, "a finite number >= 0")
         object.__setattr__(self, "gradient_evaluations", float(self.gradient_evaluations))

@@ -11,47 +11,13 @@ minimum, block ``k`` holds the k-th attempt. This layout is frozen.
 from __future__ import annotations
 
 import operator
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from dpsco_bench.errors import InputError
 
-Words = tuple[Any, Any, Any, Any]
-
-ROUNDS = 10
-_MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
-_WEYL = 0x9E3779B9, 0xBB67AE85
-_LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 NORMAL, UNIFORM, LAPLACE, INTEGER, SHAPE, RADIUS, ORDER = range(7)
 """Kinds of draws, the last word of a counter."""
 _LIMIT = 1 << 32
-
-
-def _round(counter: Words, k0: np.uint64, k1: np.uint64) -> Words:
-    """Apply one round to words kept in 64-bit integers, so that a product of two words is exact."""
-    c0, c1, c2, c3 = counter
-    first, second = c0 * _MULTIPLIERS[0], c2 * _MULTIPLIERS[1]
-    high_first, high_second = first >> _HALF, second >> _HALF
-    high_second ^= c1 ^ k0
-    high_first ^= c3 ^ k1
-    second &= _LOW
-    first &= _LOW
-    return high_second, second, high_first, first
-
-
-def philox4x32(counter: Words, key: tuple[int, int]) -> Words:
-    """Four random words of each counter.
-
-    ``counter`` has four integer arrays, broadcast against each other, with values in [0, 2^32), ``key`` two integers
-    there. Returns four arrays of uint32.
-    """
-    words: Words = tuple(np.asarray(word, dtype=np.uint64) for word in np.broadcast_arrays(*counter))  # type: ignore[assignment]
-    for i in range(ROUNDS):
-        k0, k1 = (np.uint64((k + i * weyl) % 2**32) for k, weyl in zip(key, _WEYL, strict=True))
-        words = _round(words, k0, k1)
-    w0, w1, w2, w3 = (word.astype(np.uint32) for word in words)
-    return w0, w1, w2, w3
 
 
 class Box(NamedTuple):

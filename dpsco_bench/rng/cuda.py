@@ -1,4 +1,4 @@
-"""Draws over a box of counters on a GPU: the bits of `dpsco_bench.rng.reference`, by the kernels of `draws.cu`."""
+"""Draws over a box of counters on a GPU: the bits of `dpsco_bench.rng.kernels`, by the kernels of `draws.cu`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ integers = functools.partial(_draw, "integers", INTEGER, 2, np.int64)
 
 
 def generalised_gaussian(key: Key, box: Box, table: np.ndarray, r: float) -> Array:
-    """Vectors of density ``~ exp(-||z||_r^2/2)``, float32; the table is that of `transforms.shape_table` for r."""
+    """Vectors of density ``~ exp(-||z||_r^2/2)``, float32; the table is that of `shapes.shape_table` for r."""
     import cupy
 
     out = cupy.empty(box.shape, dtype=np.float32)
@@ -58,7 +58,7 @@ def generalised_gaussian(key: Key, box: Box, table: np.ndarray, r: float) -> Arr
 def noisy_minima(scores: Array, scale: float, widest: float, step: int, first_replicate: int, key: Key) -> Array:
     """Find the least noisy of at most `MOST_SCORES` scores ``(R, K)`` in one launch; returns indices.
 
-    The answers of `reference.noisy_minima` for rows whose scores are within ``widest``, of all noise for the others.
+    The answers of `kernels.noisy_minima` for rows whose scores are within ``widest``, of all noise for the others.
     """
     import cupy
 

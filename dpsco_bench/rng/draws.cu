@@ -1,4 +1,4 @@
-/* Draws over a box of counters, with the bits of `rng/reference.py`: a kernel for each kind. */
+/* Draws over a box of counters, with the bits of `rng/kernels.py`: a kernel for each kind. */
 #include "philox.cuh"
 #include "vectors.cuh"
 

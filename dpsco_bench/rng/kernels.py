@@ -1,14 +1,20 @@
-"""Draws over a box of counters, compiled by Numba: the bits of `dpsco_bench.rng.reference`, twenty times as fast.
+"""Draws over a box of counters, compiled by Numba: the definition of every variate, which CUDA repeats bit for bit.
+
+Every operation is one correctly rounded float32 or float64 operation (add, subtract, multiply, square root, conversion
+of an integer), neither reordered nor fused (no ``fastmath``), and no library function is called but for indices and
+noisy minima; so the bits are the same on every machine.
+
+A word ``w`` stands for the uniform number ``(w + 1/2) / 2^32`` rounded to float32, which lies in (0, 1]. Hence variates
+are finite: normals reach 6.76 and Laplace variates 22.2 in absolute value. Against exact functions of that rounded
+uniform number, normals are within 5 units in the last place and Laplace variates within 1. (The logarithm, the
+exponential, the sine and the cosine are Cephes' float32 polynomials by S. L. Moshier.) This is arithmetic for
+experiments: float32 noise on a public generator is not a hardened privacy mechanism.
 
 A tile of blocks is drawn in two loops, of words and of variates, each over arrays of one width of number, and written
 so that LLVM vectorises them: no branch and no library call, and products of words by an instruction for eight at once.
 Its blocks are those of one row, or, where rows are short, one after the other the first, second, ... blocks of many
-rows: so that vectors are full whatever the dimension. Floating-point operations are neither reordered nor fused (no
-``fastmath``), which is what keeps the bits.
-
-The file repeats the arithmetic of `dpsco_bench.rng.transforms` instead of importing it, because Numba's cache on disk
-notices changes of this file only. Each function is called with one set of types, so that processes that compile at
-the same time write the same cache entry.
+rows: so that vectors are full whatever the dimension. Each function is called with one set of types, so that processes
+that compile at the same time write the same cache entry; Numba's cache on disk notices changes of this file only.
 """
 
 from __future__ import annotations
@@ -21,10 +27,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_bench.rng.compiled_cache import guard
 from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, ORDER, RADIUS, SHAPE, UNIFORM, Box
 
-guard()  # `fused` loads this module too before its first compiled call
 Key = tuple[int, int]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -47,7 +51,7 @@ def _compiled(function: Any) -> Any:
 
 @_inlined
 def _philox(c0, c1, c2, c3, k0, k1):
-    """Words are the lower halves of 64-bit integers; what is in the upper halves is never looked at."""
+    """Four words of a counter: the lower halves of 64-bit integers, whose upper halves are never looked at."""
     x0, x1, x2, x3, y0, y1 = u64(c0), u64(c1), u64(c2), u64(c3), u64(k0), u64(k1)
     for _ in range(10):
         first = (x0 & u64(0xFFFFFFFF)) * u64(0xD2511F53)
@@ -65,6 +69,7 @@ def _flip_sign(x, sign):
 
 @_inlined
 def _minus_log(u):
+    """-ln(u) of normal float32 ``u = m 2^e``, m in [sqrt(1/2), sqrt(2)): values near 1 keep their accuracy."""
     bits = i32(np.float32(u).view(np.int32) - i32(0x3F3504F3))
     exponent = f32(i32(bits >> i32(23)))
     x = np.int32(i32(bits & i32(0x7FFFFF)) + i32(0x3F3504F3)).view(np.float32) - f32(1)
@@ -85,6 +90,7 @@ def _minus_log(u):
 
 @_inlined
 def _cos_sin(w):
+    """Cosine and sine of a word's angle: two bits choose the quarter turn, 30 an angle in (-pi/4, pi/4) about it."""
     quarter = u32(w >> u32(30))
     angle = f32(i32(u32(w << u32(2)) | u32(2))) * f32(np.pi / 2**33)
     square = angle * angle
@@ -103,6 +109,7 @@ def _cos_sin(w):
 
 @_inlined
 def _normal_pair(w, v):
+    """Box and Muller: radius from ``w``, angle from ``v``."""
     radius = np.sqrt(f32(2) * _minus_log(f32(w) * f32(2.0**-32) + f32(2.0**-33)))
     cosine, sine = _cos_sin(v)
     return radius * cosine, radius * sine
@@ -110,6 +117,7 @@ def _normal_pair(w, v):
 
 @_inlined
 def _laplace(w):
+    """Inverse distribution function, non-decreasing in the word."""
     folded = i32(i32(w) ^ i32(i32(w) >> i32(31)))
     magnitude = _minus_log(f32(folded) * f32(2.0**-31) + f32(2.0**-32))
     return _flip_sign(magnitude, u32(u32(~w) & u32(0x80000000)))
@@ -123,6 +131,7 @@ def _uniform(w, v):
 
 @_inlined
 def _integer(w, v, high):
+    """Upper 64 bits of the product of ``high`` < 2^63 and the number that two words make."""
     high1, high0 = high >> u64(32), high & u64(0xFFFFFFFF)
     middle = u64(w) * high0 + (u64(v) * high0 >> u64(32))
     carry = (middle & u64(0xFFFFFFFF)) + u64(v) * high1
@@ -335,7 +344,7 @@ def _fill_counters(counters, start, count, blocks, first_step, first_replicate, 
 
 @_inlined
 def _fill_shapes(shapes, words, segments, positions, table, size):
-    """Evaluate the cubics; only the loop that looks them up is not vectorised."""
+    """Evaluate the cubics of `shapes.shape_table`; only the loop that looks them up is not vectorised."""
     for i in range(u64(size)):
         folded = i32(i32(words[i]) ^ i32(i32(words[i]) >> i32(31)))
         bits = np.float32(f32(folded) * f32(2.0**-31) + f32(2.0**-32)).view(np.int32)
@@ -376,7 +385,7 @@ def _fill_blocks(words, counters, count, kind, k0, k1):
 
 @_inlined
 def _row_sums(values, rows, blocks, sums):
-    """Sum along the rows, each fourth value first: the order of `transforms.lane_sums`."""
+    """Sum along the rows, each fourth value first."""
     for row in range(u64(rows)):
         a0 = a1 = a2 = a3 = 0.0
         for block in range(u64(blocks)):
@@ -470,7 +479,7 @@ def _generalised(out, box, kind_and_key, table, r):
 
 
 def generalised_gaussian(key: Key, box: Box, table: NDArray[np.float32], r: float) -> NDArray[np.float32]:
-    """Vectors of density ``~ exp(-||z||_r^2/2)``; the table is that of `transforms.shape_table` for r."""
+    """Vectors of density ``~ exp(-||z||_r^2/2)``; the table is that of `shapes.shape_table` for r."""
     if not box.dim:
         return np.empty(box.shape, np.float32)
     return _draw(_generalised, SHAPE, np.float32, key, box, table, f32(r))
@@ -478,7 +487,15 @@ def generalised_gaussian(key: Key, box: Box, table: NDArray[np.float32], r: floa
 
 @_called
 def _noisy_minimum(scores, seen, mark, lowest, scale, step, replicate, kind_and_key):
-    """Index of the least of ``scores (K,)`` less noise; ``seen (K,)`` has the mark of what has its noise already."""
+    """Index of the least of ``scores (K,)`` less Laplace noise, of which only the part is drawn that decides.
+
+    The largest noise helps most: so order statistics of the row's noise are drawn from the largest one down, each for a
+    uniform index that has none yet (``seen (K,)`` has the mark of those that have). Once the lowest score of all,
+    helped by the one just drawn, would not beat the best, no score still without noise can: the answer has the law of
+    drawing everything. By Renyi the k-th largest of K uniform numbers is ``exp(-S_k)``, ``S_k = S_(k-1) + E_k/(K - k +
+    1)`` with independent exponentials ``E_k``. The k-th attempt takes block k of the row's words: a uniform number from
+    the first two and an index from the last two; both are dropped if that index has its noise.
+    """
     kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
     count = scores.size
     best, chosen, surprise, left, attempt = np.inf, 0, 0.0, count, 0
@@ -594,7 +611,7 @@ def selections(key: Key, box: Box, high: int, rate: float) -> tuple[NDArray[np.i
     mean, slope = high * rate, math.log1p(-rate)
     ready = min(box.dim, math.ceil(mean + 2.0 * math.sqrt(mean) + 1.0))
     gaps, counts = uniform(key, box._replace(dim=ready)), np.zeros((box.steps, box.replicates), np.int64)
-    np.log(gaps, out=gaps)  # NumPy's, as in the reference: another one may round to another side of a floor
+    np.log(gaps, out=gaps)  # NumPy's: another one may round to another side of a floor
     np.floor(np.divide(gaps, slope, out=gaps), out=gaps)
     indices = _draw(_selections, UNIFORM, np.int64, key, box, gaps, counts, high, slope)
     return indices, np.arange(box.dim) < counts[..., None]

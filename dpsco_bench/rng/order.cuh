@@ -1,4 +1,4 @@
-/* Report noisy max by the THREADS threads of a block: all noise, or as much as decides (`rng/reference.py`). */
+/* Report noisy max by the THREADS threads of a block: all noise, or as much as decides (`rng/kernels.py`). */
 
 struct Least {
     double value;

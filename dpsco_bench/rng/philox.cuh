@@ -1,4 +1,4 @@
-/* Philox4x32-10 and what its words stand for, with the bits of `rng/transforms.py`.
+/* Philox4x32-10 and what its words stand for, with the bits of `rng/kernels.py`.
 
    Compiled without fused multiply-adds: one of them would change last bits. */
 

@@ -6,10 +6,8 @@ nor on processes or devices: NumPy, Numba and CUDA give the same bits.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import operator
-import os
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -18,8 +16,8 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import cast
 from dpsco_bench.errors import InputError
-from dpsco_bench.rng import counters, reference
-from dpsco_bench.rng.transforms import shape_table
+from dpsco_bench.rng import counters
+from dpsco_bench.rng.shapes import shape_table
 
 Array = Any
 
@@ -44,15 +42,10 @@ def stream_key(root_seed: int, what: str, stream: str) -> tuple[int, int]:
     return int(first), int(second)
 
 
-@functools.cache
 def cpu_implementation() -> ModuleType:
-    """Return the module that draws on the CPU: compiled by Numba, or NumPy without it or if ``DPSCO_NO_NUMBA=1``."""
-    if os.environ.get("DPSCO_NO_NUMBA") == "1":
-        return reference
-    try:
-        from dpsco_bench.rng import kernels
-    except ImportError:
-        return reference
+    """Return the module that draws on the CPU, imported here, as what draws nothing can do without Numba."""
+    from dpsco_bench.rng import kernels
+
     return kernels
 
 

@@ -1,4 +1,4 @@
-/* Generalised Gaussian vectors, with the bits of `rng/transforms.py`: a row of 32 threads for each vector. */
+/* Generalised Gaussian vectors, with the bits of `rng/kernels.py`: a row of 32 threads for each vector. */
 
 /* 2^y for y in [-126, 126]. */
 static __device__ __forceinline__ float power_of_two(float y)
@@ -30,7 +30,7 @@ static __device__ __forceinline__ float shape(word w, const float *table)
     return flip_sign(((cubic[3] * t + cubic[2]) * t + cubic[1]) * t + cubic[0], ~w & 0x80000000u);
 }
 
-/* Adds up values in the order of `transforms.lane_sums`: each fourth value, then the four together. */
+/* Adds up values in the order of `kernels._row_sums`: each fourth value, then the four together. */
 struct Sums {
     double *slots; /* 4 */
     float *shared; /* 128 */

@@ -1,7 +1,7 @@
 """Draws of a mechanism: keyed numbers of samplers, batches of records, and report noisy max without all of its noise.
 
 Uniform indices come in the namespace of their stream. Other batches are drawn on the host for every backend: they are
-few, and hang on logarithms and orders that round in one way there. `rng.reference` says why the minimum is exact.
+few, and hang on logarithms and orders that round in one way there. `rng.kernels` says why the minimum is exact.
 """
 
 from __future__ import annotations

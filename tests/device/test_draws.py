@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.rng import cuda, reference
+from dpsco_bench.rng import cuda, kernels
 from dpsco_bench.rng.counters import Box
+from dpsco_bench.rng.shapes import shape_table
 from dpsco_bench.rng.streams import Stream
-from dpsco_bench.rng.transforms import shape_table
 from dpsco_bench.samplers import draws
 
 from .standin import RawModule
@@ -20,49 +20,49 @@ DRAWS = ("normal", "laplace", "uniform", "integers")
 def equal(stream, name, box):
     given = (INTEGER_BOUND,) if name == "integers" else ()
     drawn = getattr(stream, name)(*box, *given)
-    return drawn.get().tobytes() == getattr(reference, name)(KEY, box, *given).tobytes()
+    return drawn.get().tobytes() == getattr(kernels, name)(KEY, box, *given).tobytes()
 
 
 @pytest.mark.parametrize("box", BOXES, ids=str)
-def test_draws_have_the_bits_of_the_reference(cupy, box):
+def test_draws_have_the_bits_of_the_compiled_draws(cupy, box):
     stream = Stream(KEY, cupy)
     assert [name for name in DRAWS if not equal(stream, name, box)] == []
 
 
-def test_a_million_variates_have_the_bits_of_the_reference(cupy):
+def test_a_million_variates_have_the_bits_of_the_compiled_draws(cupy):
     stream, box = Stream(KEY, cupy), Box(11, 4, 100, 256, 1024)
     assert equal(stream, "normal", box) and equal(stream, "laplace", box)
 
 
 @pytest.mark.parametrize("r", [1.0, 1.25, 3.0, 60.0])
-def test_generalised_gaussian_vectors_have_the_bits_of_the_reference(cupy, r, monkeypatch):
+def test_generalised_gaussian_vectors_have_the_bits_of_the_compiled_draws(cupy, r, monkeypatch):
     """Odd and even widths, several rounds of 32 threads, and rows whose powers are tiny."""
     stream, boxes = Stream(KEY, cupy), (Box(2, 5, 7, 11, 1), Box(0, 30, 0, 20, 2), Box(1, 1, 3, 3, 301))
     for backwards in (False, True):
         monkeypatch.setattr(RawModule, "BACKWARDS", backwards)
         for box in boxes:
-            expected = reference.generalised_gaussian(KEY, box, shape_table(r), r)
+            expected = kernels.generalised_gaussian(KEY, box, shape_table(r), r)
             assert stream.generalised_gaussian(*box, r).get().tobytes() == expected.tobytes()
 
 
-def test_noisy_minima_are_those_of_the_listing(cupy):
+def test_noisy_minima_are_those_of_the_compiled_draws(cupy):
     rng, scale, count = np.random.default_rng(3), 0.7, 600
     scores = rng.random((8, count)) * np.repeat([0.5, 1.0, 2.0, 40.0], 2)[:, None]
     rows, lowest = draws.lazy_rows(scores, scale)
     assert 0 < rows.size < 8
-    expected = np.argmin(scores + scale * reference.laplace(KEY, Box(5, 1, 9, 8, count))[0].astype(np.float64), axis=-1)
-    reference.noisy_minima(expected, scores, rows, lowest, scale, 5, 9, KEY)
+    expected = np.argmin(scores + scale * kernels.laplace(KEY, Box(5, 1, 9, 8, count))[0].astype(np.float64), axis=-1)
+    kernels.noisy_minima(expected, scores, rows, lowest, scale, 5, 9, KEY)
     widest = draws.widest(scale, count)
     assert cuda.noisy_minima(cupy.asarray(scores), scale, widest, 5, 9, KEY).get().tolist() == expected.tolist()
 
 
 @pytest.mark.gpu
-def test_gpu_draws_have_the_bits_of_the_reference():
+def test_gpu_draws_have_the_bits_of_the_compiled_draws():
     device = pytest.importorskip("cupy", reason="CuPy is not installed")
     if not device.is_available():
         pytest.skip("CuPy finds no GPU")
     stream = Stream(KEY, device)
     assert [name for box in BOXES for name in DRAWS if not equal(stream, name, box)] == []
     box = Box(1, 2, 3, 3, 301)
-    expected = reference.generalised_gaussian(KEY, box, shape_table(1.25), 1.25)
+    expected = kernels.generalised_gaussian(KEY, box, shape_table(1.25), 1.25)
     assert stream.generalised_gaussian(*box, 1.25).get().tobytes() == expected.tobytes()

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from dpsco_bench.geometry.ball import Ball, mean_largest_square
+from dpsco_bench.geometry.ball import feasible_set, mean_largest_square
 from dpsco_bench.geometry.mirror import L1Geometry, L2Geometry, ball_geometry
 
 from .vectors import vectors
@@ -137,7 +137,7 @@ def test_l2_norm_step_is_optimal(seed, d, radius, coefficient):
 @pytest.mark.parametrize("name", ["l1_ball", "l2_ball"])
 def test_w_is_strongly_convex_and_b_bounds_its_divergence(name, d):
     """``D_w(x, y) >= ||x - y||_C^2/2`` on random pairs, and ``D_w(x, 0) <= B`` on the ball."""
-    rng, ball = np.random.default_rng(d), Ball(name, 1.7)
+    rng, ball = np.random.default_rng(d), feasible_set(name, 1.7)
     geometry = ball_geometry(ball)
 
     def w(x):

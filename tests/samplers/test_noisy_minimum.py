@@ -10,7 +10,6 @@ from scipy.integrate import quad
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, make_plan
 from dpsco_bench.privacy.queries import DecayingNoisyMinimumQuery
-from dpsco_bench.rng import reference
 from dpsco_bench.rng.streams import Stream, stream_key
 from dpsco_bench.samplers import draws
 from dpsco_bench.samplers.draws import lazy_minima, lazy_rows
@@ -57,15 +56,6 @@ def test_the_law_is_that_of_drawing_everything(name, scale):
     rest = [counts[~kept].sum()], [expected[~kept].sum()]
     assert rest[0][0] <= rest[1][0] + 6 * math.sqrt(rest[1][0]) + 3
     assert stats.chisquare(counts[kept], expected[kept] * counts[kept].sum() / expected[kept].sum()).pvalue > 1e-3
-
-
-def test_reference_and_compiled_answers_agree():
-    rng = np.random.default_rng(2)
-    for rows, count, scale in ((40, 2, 1.0), (60, 17, 0.1), (30, 700, 2.0)):
-        scores = rng.normal(size=(rows, count))
-        expected, some = np.zeros(rows, dtype=np.int64), np.flatnonzero(rng.random(rows) < 0.5)
-        reference.noisy_minima(expected, scores, some, scores.min(axis=1), scale, 9, 4, STREAM.key)
-        np.testing.assert_array_equal(minima(9, 4, scores, scale, some), expected)
 
 
 def test_answers_depend_on_key_step_and_replicate_only():

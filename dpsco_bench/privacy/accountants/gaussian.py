@@ -22,7 +22,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import erfcx, erfinv, log_ndtr, ndtri
 
 from dpsco_bench.privacy.accountants.solve import require, require_target, root
@@ -168,28 +167,3 @@ def constant_mu(contraction: float, steps: int, ratio: float, diameter: float = 
     if diameter < math.inf:
         moved = moved + np.append(np.exp(power[:-1]), 0.0) * diameter
     return ratio * float(np.min(moved / np.sqrt(spread)))
-
-
-def varying_mu(contractions: ArrayLike, shifts: ArrayLike, noises: ArrayLike) -> float:
-    """Gaussian-DP parameter of the last of steps that differ, from the first one on.
-
-    With ``w_t`` the product of ``c_u`` over u > t, portions may not be handed over before they arise: the sum of ``w_u
-    a_u`` up to t is at most that of ``w_u eta_u s``. Over the cumulated ``(w_t eta_t sigma_t)^2`` the best portions
-    follow the greatest convex minorant of these sums. Where that is one line, the parameter is ``sum w_t eta_t s /
-    sqrt(sum (w_t eta_t sigma_t)^2)``. All are ``(T,)``: c_t in [0, 1], ``eta_t s`` >= 0 and ``eta_t sigma_t`` > 0.
-    """
-    c = np.asarray(contractions, dtype=np.float64)
-    w = np.append(np.cumprod(c[:0:-1])[::-1], 1.0)
-    x = np.cumsum((w * np.asarray(noises, dtype=np.float64)) ** 2)
-    y = np.cumsum(w * np.asarray(shifts, dtype=np.float64))
-    hull = [(0.0, 0.0)]
-    for point in zip(x.tolist(), y.tolist(), strict=True):
-        while len(hull) > 1 and _slope(hull[-1], point) <= _slope(hull[-2], hull[-1]):
-            hull.pop()
-        if point[0] > hull[-1][0]:  # a step that is forgotten, up to rounding, costs nothing
-            hull.append(point)
-    return math.sqrt(sum((b[1] - a[1]) ** 2 / (b[0] - a[0]) for a, b in zip(hull, hull[1:], strict=False)))
-
-
-def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
-    return (b[1] - a[1]) / (b[0] - a[0]) if b[0] > a[0] else math.inf

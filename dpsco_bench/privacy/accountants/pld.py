@@ -322,7 +322,7 @@ def poisson_gaussian_epsilon(
         return gaussian.gdp_epsilon(math.hypot(gdp_mu, full), delta)
     pair, sides = GaussianPair(1.0 / multiplier, rate, replace), (False,) if replace else (False, True)
     return converged_epsilon(
-        lambda h, t: [pessimistic_losses(pair, h, t, swapped) for swapped in sides], pair, int(steps), delta, gdp_mu
+        lambda h, t: [[pessimistic_losses(pair, h, t, s)] for s in sides], [(pair, int(steps))], delta, gdp_mu
     )
 
 
@@ -335,23 +335,7 @@ def several_poisson_epsilon(parts: Sequence[tuple[float, float, int]], delta: fl
     mu = math.hypot(gdp_mu, *full)
     if not sampled or mu == math.inf:
         return gaussian.gdp_epsilon(mu, delta)
-    return _several_epsilon(tuple(sampled), delta, mu)
-
-
-@lru_cache(maxsize=256)
-def _several_epsilon(parts: tuple[tuple[GaussianPair, int], ...], delta: float, mu: float) -> float:
-    """Halve the grid as `converged_epsilon` does, from the finest spacing that one of the parts starts with."""
-    tail = TAIL_SHARE * delta / sum(steps for _, steps in parts)
-    moments = [pair.moments(tail) for pair, _ in parts]
-    ranges = [_total_range(p, *m, steps, tail, mu) for (p, steps), m in zip(parts, moments, strict=True)]
-    finest = sum(ranges) / _MOST_POINTS
-    spacing = 2.0 * max(min(_FINE_SPACING, *(math.sqrt(variance) for _, variance in moments)), finest)
-
-    def epsilon_at(spacing: float) -> float:
-        losses = [(pessimistic_losses(pair, spacing, tail), steps) for pair, steps in parts]
-        return _composed_with(losses, delta, mu, tail)
-
-    return _halved(epsilon_at, spacing, finest)
+    return converged_epsilon(lambda h, t: [[pessimistic_losses(pair, h, t) for pair, _ in sampled]], sampled, delta, mu)
 
 
 def solve_poisson_multiplier(epsilon: float, delta: float, rate: float, steps: int, gdp_mu: float = 0.0) -> float:
@@ -393,41 +377,35 @@ def _full_mu(shift: float, multiplier: float, steps: int) -> float:
 
 
 def converged_epsilon(
-    losses: Callable[[float, float], list[LossMasses]],
-    pair: Any,
-    steps: int,
+    losses: Callable[[float, float], list[list[LossMasses]]],
+    parts: Sequence[tuple[Any, int]],
     delta: float,
     mu: float = 0.0,
     points: int | None = None,
 ) -> float:
     """Halve the grid until epsilon, an upper bound on every grid, no longer moves; stop at the largest grid.
 
-    The first grid has about so many ``points`` in the composed loss; left out, a spacing that is fine for most losses.
-    The pair has a shift, ``loss_range`` and ``moments``, as `GaussianPair`.
+    The ``parts`` are pairs, with a shift, ``loss_range`` and ``moments`` as `GaussianPair`, and their steps; ``losses``
+    of a spacing and a tail are lists with a loss for each part, of which the dearest counts. The first grid has about
+    so many ``points`` in the composed loss; left out, a spacing that is fine for most losses.
     """
-    tail = TAIL_SHARE * delta / steps
-    mean, variance = pair.moments(tail)
-    total = _total_range(pair, mean, variance, steps, tail, mu)
+    pairs, counts = zip(*parts, strict=True)
+    tail = TAIL_SHARE * delta / sum(counts)
+    moments = [pair.moments(tail) for pair in pairs]
+    total = sum(_total_range(p, *m, k, tail, mu) for p, m, k in zip(pairs, moments, counts, strict=True))
     finest = total / _MOST_POINTS
     if points is None:
-        limit = _FINE_SPACING if pair.shift * _FINE_FROM <= 1.0 else _COARSE_SPACING
-        spacing = 2.0 * max(min(limit, math.sqrt(variance)), finest)
+        coarse = len(pairs) == 1 and pairs[0].shift * _FINE_FROM > 1.0
+        limit = min(_COARSE_SPACING if coarse else _FINE_SPACING, *(math.sqrt(variance) for _, variance in moments))
+        spacing = 2.0 * max(limit, finest)
     else:
         spacing = total / points
-
-    def epsilon_at(spacing: float) -> float:
-        return max(_composed_with([(loss, steps)], delta, mu, tail) for loss in losses(spacing, tail))
-
-    return _halved(epsilon_at, spacing, finest)
-
-
-def _halved(epsilon_at: Callable[[float], float], spacing: float, finest: float) -> float:
-    """Halve the spacing until epsilon no longer moves, or it is the finest."""
     epsilon = math.inf
     while True:
-        coarse, epsilon = epsilon, epsilon_at(spacing)
+        tried = [list(zip(each, counts, strict=True)) for each in losses(spacing, tail)]
+        before, epsilon = epsilon, max(_composed_with(each, delta, mu, tail) for each in tried)
         spacing *= 0.5
-        if coarse - epsilon <= GRID_TOLERANCE * epsilon or spacing < finest:
+        if before - epsilon <= GRID_TOLERANCE * epsilon or spacing < finest:
             return epsilon
 
 

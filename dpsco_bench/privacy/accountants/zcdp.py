@@ -1,4 +1,4 @@
-"""Pure and zero-concentrated differential privacy: composition, conversion, and batches without replacement.
+"""Pure and zero-concentrated differential privacy: composition and conversion.
 
 *Optimal composition of pure differential privacy* (Kairouz, Oh and Viswanath 2015). Among all adaptive compositions of
 ``k`` mechanisms that are (epsilon_0, 0)-differentially private, randomised response is the worst: with
@@ -20,10 +20,6 @@ the best order is the only root of ``rho (a - 1)^2 = ln(1/(delta a))``, and at t
     epsilon = rho (2a - 1) + ln(1 - 1/a):
 
 both directions are one-dimensional roots in ``a``. Adaptive composition adds rho (Bun and Steinke 2016, Lemma 2.3).
-
-*Batches drawn without replacement*, from their Renyi divergences of integer orders. For comparison alone: it knows
-nothing of the noise but its zCDP bound, and does not vanish as the noise grows. Noise that is Gaussian-DP is charged by
-`fixed_size`. Source: Wang, Balle, Kasiviswanathan, AISTATS 2019, Theorem 9.
 """
 
 from __future__ import annotations
@@ -32,7 +28,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 
 from dpsco_bench.privacy.accountants.solve import least_noise, require, require_target, root
 
@@ -41,9 +37,6 @@ NAME = "zCDP"
 TOLERANCE = 1e-9
 # Least ln(a - 1) that is looked at: its rho is 1e260.
 _LEAST = -300.0
-ORDERS = (*range(2, 65), 80, 96, 128, 192, 256)
-_LARGEST = 14.0
-"""Logarithm of the largest factor that is tried."""
 
 
 def composed_epsilon(epsilon_each: float, steps: int, delta: float) -> float:
@@ -105,36 +98,3 @@ def _order(function: Callable[[float], float], delta: float) -> float:
     """Root of a decreasing function of ``x = ln(a - 1)``; at ``a = 1/delta`` rho is zero and epsilon below zero."""
     most = math.log1p(-delta) - math.log(delta)
     return most if function(most) >= 0.0 else root(function, _LEAST, most, 1e-14)
-
-
-def subsampled_epsilon(rho: float, rate: float, steps: int, delta: float) -> float:
-    """Upper bound on epsilon of releases rho-zCDP in a batch for its records, a share ``rate`` of all."""
-    require(rho=rho, rate=rate, steps=steps, delta=delta)
-    return min(
-        steps * _divergence(order, rho, rate)
-        + math.log1p(-1.0 / order)
-        - (math.log(delta) + math.log(order)) / (order - 1.0)
-        for order in ORDERS
-    )
-
-
-def least_factor(epsilon: float, rho: float, rate: float, steps: int, delta: float) -> float:
-    """Find the factor on the noise at which the bound is at most epsilon; infinity if none suffices."""
-
-    def excess(log_factor: float) -> float:
-        return subsampled_epsilon(rho * math.exp(-2.0 * log_factor), rate, steps, delta) - epsilon
-
-    if excess(_LARGEST) > 0.0:
-        return math.inf
-    return math.exp(root(excess, -_LARGEST, _LARGEST, xtol=1e-6))
-
-
-def _divergence(order: int, rho: float, rate: float) -> float:
-    """Renyi divergence of one release, at most ``order * rho``."""
-    j = np.arange(2.0, order + 1.0)
-    choices = gammaln(order + 1.0) - gammaln(j + 1.0) - gammaln(order - j + 1.0)
-    grown = 2.0 * rho
-    less = math.log(-math.expm1(-grown)) if grown > 0.0 else -math.inf
-    first = grown + min(math.log(4.0) + less, math.log(2.0))
-    logs = choices + j * math.log(rate) + np.where(j == 2.0, first, math.log(2.0) + j * (j - 1.0) * rho)
-    return min(order * rho, float(np.logaddexp(0.0, logsumexp(logs))) / (order - 1.0))

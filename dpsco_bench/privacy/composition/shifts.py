@@ -172,15 +172,8 @@ def output_level(plan: Plan, scale: float) -> float:
     """Gaussian-DP parameter of the output; `Plan` has checked that there is one query, with normal noise."""
     declared, (query,) = plan.last_iterate, plan.queries
     assert declared is not None
-    steps, factors = declared.steps, query.factors(0, query.releases)
-    if steps.size == 1 and factors is None:
-        unit = float(steps[0]) * query.sensitivity
-        return gaussian.constant_mu(
-            float(declared.contractions[0]), query.releases, query.sensitivity / scale, declared.diameter / unit
-        )
-    ones = np.ones(query.releases)
-    noises = steps * scale * (ones if factors is None else factors)
-    return gaussian.varying_mu(declared.contractions * ones, steps * query.sensitivity * ones, noises)
+    diameter = declared.diameter / (declared.step * query.sensitivity)
+    return gaussian.constant_mu(declared.contraction, query.releases, query.sensitivity / scale, diameter)
 
 
 def charge_output(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:

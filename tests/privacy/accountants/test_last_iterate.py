@@ -1,17 +1,13 @@
 """The last iterate alone: closed forms, a quadratic programme, runs that attain it, numbers of the chapter."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, minimize
 
-from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.accountants.gaussian import constant_mu, varying_mu
+from dpsco_bench.privacy.accountants.gaussian import constant_mu
 from dpsco_bench.privacy.plan import LastIterate
-from dpsco_bench.privacy.queries import DecayingNoisyMinimumQuery
-from dpsco_bench.privacy.records import WithoutReplacement, WithReplacement
 
 DELTA = 1e-5
 
@@ -34,18 +30,6 @@ def programme(c, shifts, noises, start=0.0):
 @pytest.mark.parametrize("c", [0.0, 0.3, 0.9, 1.0])
 def test_no_admissible_shifts_cost_less(c, T):
     assert constant_mu(c, T, 0.7) == pytest.approx(programme(np.full(T, c), np.full(T, 0.7), np.ones(T)), rel=1e-5)
-    assert varying_mu(np.full(T, c), np.full(T, 0.7), np.ones(T)) == pytest.approx(constant_mu(c, T, 0.7), rel=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_shifts_are_not_spent_before_they_arise(seed):
-    rng = np.random.default_rng(seed)
-    c, shifts, noises = rng.uniform(0.5, 1.0, 6), rng.uniform(0.1, 1.0, 6), np.exp(rng.uniform(-2.0, 2.0, 6))
-    assert varying_mu(c, shifts, noises) == pytest.approx(programme(c, shifts, noises), rel=1e-4)
-    w = np.append(np.cumprod(c[:0:-1])[::-1], 1.0)
-    assert varying_mu(c, shifts, noises) >= (w @ shifts) / math.sqrt((w * noises) @ (w * noises)) * (1 - 1e-12)
-    loud_first = [10.0, 1.0]  # a loud first step hides nothing of the second one's shift
-    assert varying_mu([1.0, 1.0], [1.0, 1.0], loud_first) == pytest.approx(math.hypot(0.1, 1.0))
 
 
 @pytest.mark.parametrize("diameter", [0.5, 3.0, 20.0])
@@ -71,12 +55,10 @@ def test_limits_and_closed_form():
 
 @pytest.mark.parametrize(
     ("given", "attained"),
-    [({"step": 1.3}, True), ({"step": (1.0, 1.4)}, False), ({"lipschitz": 0.9}, False), ({"diameter": 5.0}, False)],
+    [({"step": 1.3}, True), ({"step": 1.4}, False), ({"diameter": 5.0}, False)],
 )
 def test_a_quadratic_of_the_least_curvature_attains_it_where_that_contracts_least(given, attained):
     """``1 - eta mu >= eta M - 1``, with mu = 0.5 and M = 1."""
-    from dpsco_bench.privacy.plan import LastIterate
-
     assert LastIterate(**{"step": 1.0, "smoothness": 1.0, "strong_convexity": 0.5, **given}).attainable is attained
 
 
@@ -97,22 +79,3 @@ def test_numbers_of_the_chapter(claim, output):
     if claim == 1.0:
         assert found.epsilon_sequence == pytest.approx(2.397, abs=1e-3)
         assert witness.epsilon_real == pytest.approx(2.396, abs=1e-3)
-
-
-DECAYING = DecayingNoisyMinimumQuery("q", 1.0, 3, decay=0.5, first=1.0, later=1.0, start=1.0, floor=1.0)
-ITERATE, BATCH = LastIterate(1.0, 1.0), WithoutReplacement(10, 3)
-RANGES = [(DECAYING, key, (1e-9, 1e9), (0.0, math.inf)) for key in ("first", "later", "start", "floor")]
-RANGES += [(DECAYING, "decay", (1e-9, 0.99), (0.0, 1.0)), (BATCH, "size", (1, 10), (0, 11))]
-RANGES += [(BATCH, "population", (3,), (2,)), (WithReplacement(10, 3), "size", (1, 11), (0,))]
-RANGES += [(ITERATE, "step", (2.0, (1.0, 2.0)), (0.0, (1.0, 2.1), ())), (ITERATE, "smoothness", (2.0,), (0.0, 2.1))]
-RANGES += [(ITERATE, "strong_convexity", (0.0, 1.0), (-0.1, 1.001)), (ITERATE, "lipschitz", (0.1, 1.0), (0.0, 1.001))]
-RANGES += [(ITERATE, "diameter", (0.1, math.inf), (0.0,)), (LastIterate((1.0, 0.5), 1.0), "diameter", (), (9.0,))]
-
-
-@pytest.mark.parametrize(("made", "key", "within", "outside"), RANGES)
-def test_a_value_is_taken_within_its_range_and_refused_outside(made, key, within, outside):
-    for value in within:
-        assert getattr(replace(made, **{key: value}), key) == value
-    for value in outside:
-        with pytest.raises(InputError):
-            replace(made, **{key: value})

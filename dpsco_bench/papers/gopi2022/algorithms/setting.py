@@ -17,7 +17,7 @@ from dpsco_bench.algorithms.info import Info
 from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.geometry.ball import Ball, LpBall
+from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm, square_gradient
 from dpsco_bench.geometry.sets import SchattenBall, matrix_rows
 from dpsco_bench.papers.gopi2022.laws.axis import AxisNeighbours, planar_epsilon
@@ -328,7 +328,7 @@ class Target:
         if self.losses == "quadratic":
             return self._given(ball.project(self.mean_slope / (self.own.strong_convexity + weight)))
         if self.losses in LINEAR and r is not None:
-            slope, lp_ball = self.mean_slope, isinstance(ball, Ball | LpBall)
+            slope, lp_ball = self.mean_slope, isinstance(ball, Ball)
             if weight == 0.0:
                 return self._given(ball.minimise_linear(-slope))
             if lp_ball and r.q == ball.p:  # a multiple of the dual map, cut at the ball of the same norm
