@@ -33,13 +33,9 @@ class Box(NamedTuple):
     def shape(self) -> tuple[int, int, int]:
         return self.steps, self.replicates, self.dim
 
-    def blocks(self, per_block: int) -> int:
-        """Philox blocks in one row, i.e. for one step and replicate, when a block gives ``per_block`` values."""
-        return -(-self.dim // per_block)
-
     def total(self, per_block: int) -> int:
-        """Philox blocks in the whole box."""
-        return self.steps * self.replicates * self.blocks(per_block)
+        """Philox blocks in the whole box, when a block gives ``per_block`` values."""
+        return self.steps * self.replicates * -(-self.dim // per_block)
 
 
 def checked_box(values: tuple[int, ...], per_block: int) -> Box:

@@ -70,41 +70,34 @@ class Stream:
             raise InputError("key", self.key, "two integers in [0, 2^32)")
         object.__setattr__(self, "key", key)  # plain integers, so that compiled kernels see one set of types
 
-    def normal(self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int) -> Array:
+    def normal(self, *box: int) -> Array:
         """Draw standard normals, float32."""
-        return self._draw("normal", 4, (first_step, steps, first_replicate, replicates, dim))
+        return self._draw("normal", 4, box)
 
-    def laplace(self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int) -> Array:
+    def laplace(self, *box: int) -> Array:
         """Laplace variates of scale 1, i.e. density exp(-|x|)/2 and variance 2, float32."""
-        return self._draw("laplace", 4, (first_step, steps, first_replicate, replicates, dim))
+        return self._draw("laplace", 4, box)
 
-    def uniform(self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int) -> Array:
+    def uniform(self, *box: int) -> Array:
         """Uniform numbers in the open interval (0, 1), float64: multiples of 2^-53, and 2^-54 in place of 0."""
-        return self._draw("uniform", 2, (first_step, steps, first_replicate, replicates, dim))
+        return self._draw("uniform", 2, box)
 
-    def integers(
-        self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int, high: int
-    ) -> Array:
+    def integers(self, *box: int, high: int) -> Array:
         """Integers in [0, high), int64, within ``high * 2^-65`` of uniform in total variation; 1 <= high < 2^63."""
         if not 1 <= operator.index(high) < 1 << 63:
             raise InputError("high", high, "an integer in [1, 2^63)")
-        box = (first_step, steps, first_replicate, replicates, dim)
         return self._draw("integers", 2, box, operator.index(high))
 
-    def subsets(
-        self, first_step: int, steps: int, first_replicate: int, replicates: int, size: int, high: int
-    ) -> Array:
-        """Take the first ``size`` <= high/4 different ones of each row's `integers`, int64; drawn on the CPU."""
-        box = counters.checked_box((first_step, steps, first_replicate, replicates, size), 2)
-        return self.xp.asarray(cpu_implementation().subsets(self.key, box, operator.index(high)))
+    def subsets(self, *box: int, high: int) -> Array:
+        """Take the first ``dim`` <= high/4 different ones of each row's `integers`, int64; drawn on the CPU."""
+        checked = counters.checked_box(box, 2)
+        return self.xp.asarray(cpu_implementation().subsets(self.key, checked, operator.index(high)))
 
-    def selections(
-        self, first_step: int, steps: int, first_replicate: int, replicates: int, width: int, high: int, rate: float
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def selections(self, *box: int, high: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
         """Ascending integers in [0, high), each with probability ``rate``, and a mask; drawn on the CPU."""
-        box = counters.checked_box((first_step, steps, first_replicate, replicates, width), 2)
+        checked = counters.checked_box(box, 2)
         found: tuple[np.ndarray, np.ndarray]
-        found = cpu_implementation().selections(self.key, box, operator.index(high), float(rate))
+        found = cpu_implementation().selections(self.key, checked, operator.index(high), float(rate))
         return found
 
     def generalised_gaussian(

@@ -205,18 +205,6 @@ def test_batches_of_a_fixed_size_are_charged_from_both_sides(smooth, records):
         charge(plan_of(query, GaussianQuery("n", 1.0, 1)), {"g": 1.0, "n": 1.0}, 1e-6)
 
 
-def test_batches_with_replacement_are_uniform():
-    plan = plan_of(GaussianQuery("g", 1.0, 30, WithReplacement(20, 6)))
-    source = Mechanism(plan, {"g": 1.0}, "what", 1, 0, 200)
-    batches = [source.sample("g", t) for t in range(30)]
-    assert batches[0].indices.shape == (200, 6) and batches[0].expected_size == 6.0
-    np.testing.assert_array_equal(batches[0].sizes, 6.0)
-    counts = np.bincount(np.concatenate([b.indices.ravel() for b in batches]), minlength=20)
-    assert np.abs(counts - 1800).max() < 5 * math.sqrt(1800)
-    part = Mechanism(plan, {"g": 1.0}, "what", 1, 50, 10).sample("g", 7)
-    np.testing.assert_array_equal(part.indices, batches[7].indices[50:60])
-
-
 def perturbed(loss_class, jacobian=0.2, closed_form=False, cover=True):
     linear = PerturbedObjectiveQuery(
         "linear", 2.0, 1, log_jacobian=jacobian, loss_class=loss_class, dimension=9, closed_form=closed_form

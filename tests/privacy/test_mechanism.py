@@ -12,7 +12,7 @@ from dpsco_bench.privacy import mechanism as module
 from dpsco_bench.privacy.mechanism import NOISE_LAWS, Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, LastIterate, PrivacySpec, Query, last_iterate, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
-from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement
+from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement, WithReplacement
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.rng.streams import Stream, stream_key
@@ -178,7 +178,8 @@ def test_a_replay_keeps_the_books_of_the_mechanism():
         empty.release("a", np.zeros((3, 2)))
 
 
-DRAWN = [GaussianQuery(str(own), 1.0, 6, own) for own in (WithoutReplacement(40, 3), Poisson(0.2), SingleIndex(40))]
+CHOICES = WithoutReplacement(40, 3), Poisson(0.2), SingleIndex(40), WithReplacement(40, 5)
+DRAWN = [GaussianQuery(str(own), 1.0, 6, own) for own in CHOICES]
 
 
 def test_steps_at_once_are_those_that_are_released_one_by_one():
@@ -196,7 +197,7 @@ def test_steps_at_once_are_those_that_are_released_one_by_one():
         np.testing.assert_array_equal(indices, [batch.indices[1:3] for batch in batches])
         np.testing.assert_array_equal(mask, [batch.mask[1:3] for batch in batches])
         assert indices.shape[-1] == many.batch_width(query)
-    assert [one.expected_size(query) for query in DRAWN] == [3.0, 8.0, 1.0]
+    assert [one.expected_size(query) for query in DRAWN] == [3.0, 8.0, 1.0, 5.0]
 
 
 SPENT = {

@@ -69,18 +69,6 @@ def test_steps_and_replicates_may_be_split(draw):
     np.testing.assert_array_equal(whole[:, 3:4], drawn(4, 6, 5, 1))
 
 
-def test_the_mean_is_the_mean_of_successive_steps(monkeypatch):
-    expected = STREAM.generalised_gaussian(35, 14, 1, 3, 4, 6.0).reshape(2, 7, 3, 4).astype(float).mean(axis=1)
-    for most in (1, 1 << 17):
-        monkeypatch.setattr("dpsco_bench.privacy.mechanism.BLOCK_VALUES", most)
-        np.testing.assert_allclose(generalised_gaussian_mean(STREAM, 5, 2, 1, 3, 4, 6.0, 7), expected, rtol=1e-13)
-
-
-def test_a_mean_of_normals_takes_one_draw():
-    mean = generalised_gaussian_mean(STREAM, 0, 4, 0, 5000, 3, 2.0, 9)
-    np.testing.assert_allclose(mean, STREAM.normal(0, 4, 0, 5000, 3) / 3.0, rtol=1e-7)
-
-
 def test_large_dimensions_and_exponents_stay_finite():
     for r, d in ((1000.0, 1), (1000.0, 2), (20.0, 5000)):
         z = draws(r, d, 2000)
