@@ -43,17 +43,11 @@ _ORDERS = 20
 
 @lru_cache(maxsize=4096)
 def allocation_epsilon(shift: float, batches: int, participation: float, delta: float) -> float:
-    """Replace-one upper bound on epsilon of batches cut from a random order of the records.
+    """Replace-one upper bound on epsilon of T >= 1 batches cut from a random order of the records.
 
-    Parameters
-    ----------
-    shift : float
-        Gaussian-DP parameter of one batch's release, for a record that is known to be in it; >= 0, infinity gives
-        infinity.
-    batches : int, T >= 1
-    participation : float
-        q, the probability that a record is in a batch at all. In (0, 1): with one batch 1 is exact, with more than one
-        the proof needs a record that is left over.
+    ``shift`` >= 0 is the Gaussian-DP parameter of one batch's release, for a record that is known to be in it;
+    ``participation`` is q, the probability that a record is in a batch at all, in (0, 1): with one batch 1 is exact,
+    with more than one the proof needs a record that is left over.
     """
     require(shift=shift, delta=delta)
     _require(batches, participation)

@@ -113,12 +113,8 @@ def pessimistic_subset_losses(pair: GaussianPair, spacing: float, tail: float) -
 class CopiesBound:
     """Bound on the divergence of one release on a batch that is drawn with replacement.
 
-    Attributes
-    ----------
-    shift : float, Gaussian-DP parameter of one copy, > 0
-    rate : float, probability that the batch has the record at all, in (0, 1)
-    weights : tuple of float, probabilities of 1, 2, ... copies if it has
-    rest : float, probability of more copies than these, counted as infinite loss
+    `shift` > 0 is the Gaussian-DP parameter of one copy, `rate` in (0, 1) the probability that the batch has the record
+    at all, `weights` those of 1, 2, ... copies if it has, `rest` that of more copies, counted as infinite loss.
     """
 
     shift: float
