@@ -51,7 +51,8 @@ def words_of(box, blocks, kind, key):
 
 def expected(name, key, box, high=0):
     """Draws of a box, value by value, without tiles."""
-    words = words_of(tuple(box), -(-box.dim // (4 if name in ("normal", "laplace") else 2)), KINDS[name], key)
+    per_block = 4 if name in ("normal", "laplace") else 2
+    words = words_of(tuple(box), -(-box.dim // per_block), KINDS[name], key)
     w, v = words[..., 0::2], words[..., 1::2]
     if name == "normal":
         values = np.stack([part.reshape(w.shape) for part in normal_pairs(w.ravel(), v.ravel())], axis=-1)
@@ -59,4 +60,4 @@ def expected(name, key, box, high=0):
         values = laplace(words)
     else:
         values = uniform(w, v) if name == "uniform" else integer(w, v, np.uint64(high))
-    return values.reshape(*box.shape[:2], -1)[..., : box.dim]
+    return values.reshape(*box.shape[:2], per_block * words.shape[2])[..., : box.dim]

@@ -65,9 +65,13 @@ def gdp_mu(epsilon: float, delta: float) -> float:
     at_a = a + length if a >= 0.0 else 2.0 * epsilon / (length - a)
     low = max(at_a, math.sqrt(8.0) * float(erfinv(delta)))
     high = 2.0 * low
-    while _log_delta_of(high, epsilon) <= math.log(delta):
+
+    def excess(mu: float) -> float:
+        return _log_delta(0.5 * mu - epsilon / mu, mu) - math.log(delta)
+
+    while excess(high) <= 0.0:
         high *= 2.0
-    mu, step = _root(lambda mu: _log_delta_of(mu, epsilon) - math.log(delta), low, high), 2.0**-52
+    mu, step = _root(excess, low, high), 2.0**-52
     while gdp_delta(mu, epsilon) > delta:  # down by growing rounding errors
         mu *= 1.0 - step
         step *= 2.0
@@ -85,10 +89,6 @@ def gdp_epsilon(mu: float, delta: float) -> float:
     low, high = float(ndtri(delta)), 0.5 * mu
     a = _root(lambda a: _log_delta(a, mu) - math.log(delta), low, high)
     return max(0.0, mu * (0.5 * mu - a))
-
-
-def _log_delta_of(mu: float, epsilon: float) -> float:
-    return _log_delta(0.5 * mu - epsilon / mu, mu)
 
 
 def _log_delta(a: float, mu: float) -> float:
