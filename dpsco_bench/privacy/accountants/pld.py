@@ -382,7 +382,9 @@ def converged_epsilon(
     pairs, counts = zip(*parts, strict=True)
     tail = TAIL_SHARE * delta / sum(counts)
     moments = [pair.moments(tail) for pair in pairs]
-    total = sum(_total_range(p, *m, k, tail, mu) for p, m, k in zip(pairs, moments, counts, strict=True))
+    total = 0.0
+    for (pair, steps), (mean, variance) in zip(parts, moments, strict=True):
+        total += _total_range(pair, mean, variance, steps, tail, mu)
     finest = total / _MOST_POINTS
     if points is None:
         coarse = len(pairs) == 1 and pairs[0].shift * _FINE_FROM > 1.0
