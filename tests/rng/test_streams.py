@@ -47,23 +47,16 @@ def test_values_do_not_depend_on_chunks(name, data):
     np.testing.assert_array_equal(part, whole[t:, r:, :part_dim])
 
 
-def test_normal_moments_and_distribution():
-    x = STREAM.normal(0, 4, 0, 256, SIZE // 1024).ravel().astype(np.float64)
-    moments = [np.mean(x**power) for power in (1, 2, 3, 4)]
-    deviations = np.sqrt(np.array([1, 2, 15, 96]) / SIZE)
-    np.testing.assert_array_less(np.abs(np.array(moments) - [0, 1, 0, 3]), 4 * deviations)
-    assert stats.kstest(x, "norm").pvalue > 1e-3
-
-
-def test_laplace_moments_distribution_and_tails():
-    x = STREAM.laplace(0, 4, 0, 256, SIZE // 1024).ravel().astype(np.float64)
-    assert abs(x.mean()) < 4 * np.sqrt(2 / SIZE)
-    assert abs(np.mean(x**2) - 2) < 4 * np.sqrt(20 / SIZE)
-    assert stats.kstest(x, "laplace").pvalue > 1e-3
-    levels = np.array([2.0, 5.0, 8.0, 10.0])
-    expected = SIZE * np.exp(-levels)
-    counts = np.array([np.count_nonzero(np.abs(x) > level) for level in levels])
-    assert np.all(np.abs(counts - expected) < 4 * np.sqrt(expected))
+@pytest.mark.parametrize(("name", "variances"), [("normal", (1, 2, 15, 96)), ("laplace", (2, 20, 720, 39_744))])
+def test_moments_distribution_and_tails(name, variances):
+    law, x = getattr(stats, "norm" if name == "normal" else name), draw(STREAM, name, 0, 4, 0, 256, SIZE // 1024)
+    x = x.ravel().astype(np.float64)
+    for power, variance in enumerate(variances, 1):
+        assert abs(np.mean(x**power) - law.moment(power)) < 4 * np.sqrt(variance / SIZE)
+    assert stats.kstest(x, law.cdf).pvalue > 1e-3
+    for level in (2.0, 3.0, 4.0) if name == "normal" else (2.0, 5.0, 8.0, 10.0):
+        expected = 2 * SIZE * law.sf(level)
+        assert abs(np.count_nonzero(np.abs(x) > level) - expected) < 4 * np.sqrt(expected)
 
 
 def correlation(x, y):
