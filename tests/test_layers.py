@@ -38,7 +38,7 @@ BOUNDS, SHOWN = ("bounds", "moments"), ("figures", "tables", "bench")
 CORE_MAY_IMPORT = {"numpy", "scipy", "pyarrow", "numba", "cupy", "filelock", "pooch", "rich"} | set(
     sys.stdlib_module_names
 )
-HEAVY = ("hydra", "omegaconf", "snakemake", "dp_accounting", "matplotlib", "sphinx", "pooch", "numba", "cupy")
+HEAVY = ("hydra", "omegaconf", "snakemake", "dp_accounting", "matplotlib", "sphinx", "pooch", "cupy")
 
 
 GRAPH = grimp.build_graph(NAME, include_external_packages=True, exclude_type_checking_imports=True, cache_dir=None)
@@ -137,7 +137,7 @@ def output_without(*packages):
 
 
 def test_the_worker_runs_without_the_heavy_packages():
-    """Neither Hydra, Snakemake nor an accountant is needed to run a job, and Numba changes no bit of a listing."""
+    """Neither Hydra, Snakemake nor an accountant is needed to run a job."""
     assert output_without(*HEAVY) == output_without()
 
 
