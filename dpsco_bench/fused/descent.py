@@ -29,7 +29,7 @@ from dpsco_bench.fused.pieces import (
     slope,
 )
 from dpsco_bench.fused.tiles import DOMAINS, Steps, domain_of, on_device
-from dpsco_bench.geometry.ball import LpBall
+from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.problems.data import LOGISTIC, NO_SLOPE
 
 Array = Any
@@ -234,7 +234,7 @@ def projecting(objective: Any, plan: Any, mechanism: Any) -> bool:
 def descending(objective: Any, plan: Any, mechanism: Any) -> bool:
     """Check as `projecting` does, for `projected_steps`, which also know the l_p balls with 2 < p < inf."""
     return projecting(objective, plan, mechanism) or (
-        type(objective.domain) is LpBall and 2.0 < objective.domain.p < math.inf
+        type(objective.domain) is Ball and 2.0 < objective.domain.p < math.inf
     )
 
 

@@ -34,24 +34,8 @@ DRAWS = 4000
 SEED = 20230101
 BLOCK = 1 << 22
 """Numbers drawn at a time; the draws do not depend on it."""
-BALLS = ("l1_ball", "l2_ball")
-LP_BALLS = (*BALLS, "linf_ball", "lp_ball")
-
-
-class CentredSet:
-    """Base class of sets around the origin, with a radius in their own norm."""
-
-    radius: float
-
-    @property
-    def diameter(self) -> float:
-        """``2 R``, its diameter in its own norm."""
-        return 2.0 * self.radius
-
-    def check_radius(self) -> None:
-        """Raise InputError unless the radius is finite and > 0."""
-        if not 0.0 < self.radius < float("inf"):
-            raise InputError("radius", self.radius, "a finite number > 0")
+EXPONENTS = {"l1_ball": 1.0, "l2_ball": 2.0, "linf_ball": math.inf}
+"""Balls that have a name of their own."""
 
 
 @dataclass(frozen=True)
@@ -135,19 +119,23 @@ def simulated_width(unit: FeasibleSet, d: int) -> float:
 
 
 class FeasibleSet(Protocol):
-    """A closed convex set symmetric about the origin: ``||x||_C <= radius`` in a norm of its own."""
+    """A closed convex set symmetric about the origin: ``||x||_C <= radius``, R > 0, in a norm of its own."""
+
+    radius: float
 
     @property
     def name(self) -> str:
         """Name that `feasible_set` reads."""
 
     @property
-    def radius(self) -> float:
-        """R > 0, in the set's own norm."""
-
-    @property
     def diameter(self) -> float:
         """``2 radius``, the diameter in the set's own norm."""
+        return 2.0 * self.radius
+
+    def check_radius(self) -> None:
+        """Raise InputError unless the radius is finite and > 0."""
+        if not 0.0 < self.radius < math.inf:
+            raise InputError("radius", self.radius, "a finite number > 0")
 
     def norm(self, x: Array) -> Array:
         """Compute the set's own norm ``(..., 1)``: R times the gauge; infinite outside the span of the set."""
@@ -171,10 +159,22 @@ class FeasibleSet(Protocol):
         """Gaussian width ``E sup_{w in C} <b, w>``."""
 
 
-class _LpSet(CentredSet):
-    """Base class of all l_p balls; subclasses have ``p`` in [1, inf] and ``radius``."""
+@dataclass(frozen=True)
+class Ball(FeasibleSet):
+    """The ball of an l_p norm around the origin, p in [1, inf], radius R > 0 in that norm."""
 
     p: float
+    radius: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "p", checked_exponent(self.p))
+        self.check_radius()
+
+    @property
+    def name(self) -> str:
+        if self.p in EXPONENTS.values():
+            return f"l{self.p:.0f}_ball"
+        return f"lp_ball:{self.p!r}".removesuffix(".0")
 
     def norm(self, x: Array) -> Array:
         return lp_norm(x, self.p)
@@ -201,40 +201,7 @@ class _LpSet(CentredSet):
             return self.radius * mean_length(d)
         if math.isinf(self.p):
             return self.radius * d * math.sqrt(2.0 / math.pi)
-        return self.radius * simulated_width(LpBall(self.p, 1.0), d)
-
-
-@dataclass(frozen=True)
-class Ball(_LpSet):
-    """The ball of the l1 or l2 norm around the origin: ``l1_ball`` or ``l2_ball``, radius R > 0 in its own norm."""
-
-    name: str
-    radius: float
-
-    def __post_init__(self) -> None:
-        if self.name not in BALLS:
-            raise InputError("domain", self.name, "one of " + ", ".join(BALLS))
-        self.check_radius()
-
-    @property
-    def p(self) -> float:  # type: ignore[override]
-        return 1.0 if self.name == "l1_ball" else 2.0
-
-
-@dataclass(frozen=True)
-class LpBall(_LpSet):
-    """The ball of an l_p norm around the origin, p in [1, inf], radius R > 0 in that norm."""
-
-    p: float
-    radius: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "p", checked_exponent(self.p))
-        self.check_radius()
-
-    @property
-    def name(self) -> str:
-        return "linf_ball" if math.isinf(self.p) else "lp_ball:" + repr(self.p).removesuffix(".0")
+        return self.radius * simulated_width(Ball(self.p, 1.0), d)
 
 
 def feasible_set(name: str, radius: float) -> FeasibleSet:
@@ -246,11 +213,9 @@ def feasible_set(name: str, radius: float) -> FeasibleSet:
     ``l2_ball``.
     """
     kind, colon, parameter = name.partition(":")
-    if name in BALLS:
-        return Ball(name, radius)
-    if name == "linf_ball":
-        return LpBall(math.inf, radius)
-    found: SetKind | None = SetKind("lp_ball:p", float, _lp_ball)
+    if name in EXPONENTS:
+        return Ball(EXPONENTS[name], radius)
+    found: SetKind | None = SetKind("lp_ball:p", float, Ball)
     if kind != "lp_ball":
         found = SET_KINDS.find(kind) if kind and colon else None
     try:
@@ -265,14 +230,10 @@ def feasible_set(name: str, radius: float) -> FeasibleSet:
 def set_names() -> list[str]:
     """Names that `feasible_set` reads, with their parameters."""
     kinds = (SET_KINDS.get(name) for name in SET_KINDS.names())
-    return [*LP_BALLS[:-1], "lp_ball:p", *(kind.usage for kind in kinds)]
+    return [*EXPONENTS, "lp_ball:p", *(kind.usage for kind in kinds)]
 
 
 def set_module(name: str) -> str:
     """Find the module of a set by its domain's name; empty for l_p balls and unknown names."""
     kind, colon, _ = name.partition(":")
-    return SET_KINDS.module(kind) if colon and kind not in (*LP_BALLS, "polytope") else ""
-
-
-def _lp_ball(p: float, radius: float) -> Ball | LpBall:
-    return Ball(f"l{p:.0f}_ball", radius) if p in (1.0, 2.0) else LpBall(p, radius)
+    return SET_KINDS.module(kind) if colon and kind not in (*EXPONENTS, "lp_ball", "polytope") else ""

@@ -241,10 +241,9 @@ def project_l2(x: Array, radius: float) -> Array:
         if length.max(initial=0.0) < LARGEST_LENGTH:
             return x * (radius / np.maximum(length, radius))
     top = largest(x)
-    scaled = x / xp.where(top > 0, top, xp.ones_like(top))
+    scaled = x / nonzero(top)
     length = xp.sqrt(xp.sum(scaled * scaled, axis=-1, keepdims=True))
-    outside = top * length > radius
-    return xp.where(outside, scaled * (radius / xp.where(outside, length, xp.ones_like(length))), x)
+    return xp.where(top * length > radius, scaled * (radius / nonzero(length)), x)
 
 
 def project_l1(x: Array, radius: float) -> Array:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from dpsco_bench.backend.namespace import array_namespace, cast, cumulative_sum
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.geometry.ball import (
-    CentredSet,
+    FeasibleSet,
     mean_largest,
     mean_length,
     mean_longest_block,
@@ -161,7 +161,7 @@ def _level(offsets: Array, k: int) -> Array:
 
 
 @dataclass(frozen=True)
-class _Sized(CentredSet):
+class _Sized(FeasibleSet):
     """A set whose name has a whole number: how many coordinates are kept, or form a block."""
 
     k: int
@@ -325,7 +325,7 @@ def singular_values(x: Array, columns: int) -> Array:
 
 
 @dataclass(frozen=True)
-class SchattenBall(CentredSet):
+class SchattenBall(FeasibleSet):
     """Matrices of Schatten-p norm at most R, p in [1, inf], with d2 columns and ``d1 = d/d2 >= d2`` rows."""
 
     p: float

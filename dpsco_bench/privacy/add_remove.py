@@ -22,12 +22,9 @@ from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery
 
 @dataclass(frozen=True)
 class AddRemove:
-    """The value, or why there is none.
+    """The value, NaN and a reason if there is none; `kind` is ``exact`` or ``upper``."""
 
-    `epsilon` is NaN if there is none, `kind` is ``exact`` or ``upper``.
-    """
-
-    epsilon: float
+    epsilon: float = math.nan
     kind: str = "upper"
     reason: str = ""
 
@@ -39,7 +36,7 @@ def add_remove(plan: Plan, scales: Mapping[str, float], delta: float) -> AddRemo
     if not plan.queries:
         return AddRemove(0.0, "exact")
     if plan.leaks:
-        return _none("what it leaks is not charged")
+        return AddRemove(reason="what it leaks is not charged")
     query = plan.queries[0]
     if shifts.covers_output(plan):
         return AddRemove(gaussian.gdp_epsilon(0.5 * shifts.output_level(plan, scales[query.name]), delta))
@@ -48,21 +45,17 @@ def add_remove(plan: Plan, scales: Mapping[str, float], delta: float) -> AddRemo
     if len(plan.queries) == 1 and isinstance(query, DrawQuery):
         return _draw(query, scales[query.name], delta)
     if not all(q.norm_kappa is not None for q in plan.queries):
-        return _none("its noise is charged for the exchange of two records alone")
+        return AddRemove(reason="its noise is charged for the exchange of two records alone")
     if not all(isinstance(q.records, Full | Disjoint | Poisson) for q in plan.queries):
-        return _none("in a batch of a fixed size another record takes the place of an absent one")
+        return AddRemove(reason="in a batch of a fixed size another record takes the place of an absent one")
     return _shifted(plan, scales, delta)
-
-
-def _none(reason: str) -> AddRemove:
-    return AddRemove(math.nan, reason=reason)
 
 
 def _shifted(plan: Plan, scales: Mapping[str, float], delta: float) -> AddRemove:
     """Additive noise on all records, on blocks, and in one query of the plan on Poisson batches."""
     sampled = [q for q in plan.queries if q.records.sampled]
     if len(sampled) > 1 or not all(q.is_normal for q in sampled):
-        return _none("no accountant here composes its sampled queries")
+        return AddRemove(reason="no accountant here composes its sampled queries")
     apart = [replace(q, sensitivity=q.contribution) for q in plan.queries if q not in sampled]
     mu = math.sqrt(shifts.total_cost(apart, scales))
     if not sampled:
@@ -88,6 +81,6 @@ def _draw(query: DrawQuery, scale: float, delta: float) -> AddRemove:
     if query.sampler_status == "exact":
         return AddRemove(gaussian.gdp_epsilon(t, delta))
     if query.sampler_status == "target_law_only":
-        return _none("nothing is proven of the sampler's draws")
+        return AddRemove(reason="nothing is proven of the sampler's draws")
     epsilon = gaussian.total_epsilon(t, query.tau * query.releases, delta)
     return AddRemove(epsilon, reason="for the sampler's tau no epsilon reaches delta" if math.isnan(epsilon) else "")

@@ -71,15 +71,10 @@ def calibrate(
 ) -> Calibration:
     """Noise scales of a plan and the epsilon they really give. Raises Refusal for a plan without scales of the kind.
 
-    Parameters
-    ----------
-    calibration : str
-        ``paper`` (scales of the theorem), ``accounted`` (least noise that the accountant accepts) or ``none``.
-    constants : str, ``global`` or ``nominal``, from the problem; see also `tree.enforces_sensitivity`
-    attained : bool
-        Whether records of the problem attain the declared sensitivities (`attained.attaining_pair`): without them an
-        exact value is an upper bound.
-    curvature : bool, whether these have the least curvature of the last iterate that the plan declares (`attained`)
+    ``calibration`` is ``paper`` (scales of the theorem), ``accounted`` (least noise that the accountant accepts) or
+    ``none``; ``constants`` of the problem are ``global`` or ``nominal``, see also `tree.enforces_sensitivity`. Unless
+    records of the problem have ``attained`` the declared sensitivities (`attained.attaining_pair`), an exact value is
+    an upper bound, and that of an output also unless they have the least ``curvature`` that the plan declares.
     """
     if calibration not in _SCALES:
         raise InputError("calibration", calibration, "one of " + ", ".join(_SCALES))

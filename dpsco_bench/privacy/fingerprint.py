@@ -22,15 +22,7 @@ _DERIVED = ("law", "law_parameters", "norm", "norm_kappa")
 
 @dataclass(frozen=True)
 class PlanRecord(Record):
-    """A plan as an accountant sees it: its fields as plain data.
-
-    Attributes
-    ----------
-    schedule : mapping, the theorem's named quantities: numbers, text, lists and mappings of these
-    queries : tuple of mapping, of each query its ``kind``, its fields, and what its kind says of noise and norm
-    gradient_evaluations, leaks, unprotected, warnings, paper_limit, last_iterate
-        As the plan has them.
-    """
+    """A plan as an accountant sees it: its fields as plain data; of queries, what their kind says of the noise too."""
 
     schedule: Schedule
     queries: tuple[Plain, ...]

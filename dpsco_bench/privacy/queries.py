@@ -120,14 +120,8 @@ class DecayingNoisyMinimumQuery(NoisyMinimumQuery):
     Release t has Laplace noise of scale ``scale * max(start decay^t, floor)``, release 0 of ``scale * start``. A record
     of the first batch changes any score of release t by up to ``decay^t first``; record ``i >= 1`` of those that enter
     one by one changes it by up to ``decay^(t - i) later`` from release i on. The sensitivity is the larger of both.
-    Source: Bassily, Guzman, Nandi 2021, Algorithm 1.
-
-    Attributes
-    ----------
-    decay : float, in (0, 1)
-    first, later : float, largest changes of a score, as above, > 0
-    start, floor : float, the printed sensitivities, which the noise follows, > 0
-    lazy : bool, as in `NoisyMinimumQuery`
+    `start` and `floor` are the printed sensitivities, which the noise follows; all are > 0, decay below 1. Source:
+    Bassily, Guzman, Nandi 2021, Algorithm 1.
     """
 
     decay: float

@@ -32,11 +32,6 @@ def prefix_nodes(t: int) -> tuple[int, ...]:
     return tuple(reversed(nodes))
 
 
-def block(t: int) -> range:
-    """``S_t``: the records of node t."""
-    return range(t - lowest_bit(t) + 1, t + 1)
-
-
 def levels(nodes: int) -> int:
     """``floor(log2(nodes)) + 1``: the most nodes of 1..``nodes`` that cover one record."""
     return checked_count("nodes", nodes).bit_length()

@@ -164,7 +164,7 @@ class InBall(Problem):
 
     @cached_property
     def ball(self) -> Ball | None:
-        return None if self.radius is None else Ball("l2_ball", self.radius)
+        return None if self.radius is None else Ball(2.0, self.radius)
 
 
 def sparse_vertex(domain: str, size: int | None, d: int) -> np.ndarray:

@@ -218,7 +218,7 @@ def minimise_composite(problem: Any, data: Data) -> np.ndarray:
         return _certified(problem, data, domain, problem.start[None])
     radius, x = 1.0, np.zeros((1, problem.dimension))
     while radius < WIDEST:
-        x = _certified(problem, data, Ball("l2_ball", radius), x)[None]
+        x = _certified(problem, data, Ball(2.0, radius), x)[None]
         if np.linalg.norm(x) <= INSIDE * radius:
             return x[0]
         radius *= WIDER

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.ball import Ball, FeasibleSet
+from dpsco_bench.geometry.ball import FeasibleSet
 from dpsco_bench.plain import Options, Schedule
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait, option
 from dpsco_bench.problems.constants import CURVED, STRONG
@@ -44,7 +44,7 @@ class DiagonalOracle(Problem):
     def optimum(self) -> np.ndarray:
         return np.zeros(self.dimension)
 
-    def declared(self, ball: Ball | None = None, strong_convexity: float = 0.0) -> Constants:
+    def declared(self, ball: FeasibleSet | None = None, strong_convexity: float = 0.0) -> Constants:
         """G = L = 1, the exact initial gap and distance, the domain; nominal unless the ball proves G."""
         error = self.start - self.optimum
         gap = 0.5 * float(np.sum(self.spectrum * error**2))

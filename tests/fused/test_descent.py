@@ -6,7 +6,7 @@ import pytest
 from dpsco_bench.fused import compiled
 from dpsco_bench.fused.descent import TOGETHER, projected_steps
 from dpsco_bench.fused.pieces import L1_BALL, L2_BALL, LINF_BALL, LP_BALL, SPACE
-from dpsco_bench.geometry.ball import LpBall
+from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.problems.data import HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED
 
 if not compiled.available():
@@ -65,7 +65,7 @@ def test_steps_are_those_of_the_formula(ball, width, rows, d, copies, shared, no
         expected, total, sums = x.copy(), np.zeros_like(x), np.zeros_like(x)
         numbers = np.arange(1.0, STEPS + 1)
         told = drawn, 0.3 / numbers, 0.5 / numbers, numbers, 0.1
-        domain = LpBall(EXPONENTS[ball], RADIUS) if ball in EXPONENTS else None
+        domain = Ball(EXPONENTS[ball], RADIUS) if ball in EXPONENTS else None
         listed(expected, sums, rows, records, (kind, a, b), *told, domain)
         form = kind, a, b, np.zeros(0), np.zeros(0)
         projected_steps(x, total, (0, rows, rows, copies), records, form, *told, (ball, RADIUS, 3.0))

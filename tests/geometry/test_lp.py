@@ -46,14 +46,6 @@ def test_square_gradients_are_dual(seed, p, d, kind, scale, radius):
     np.testing.assert_allclose(lp_norm(gradient, dual_exponent(p)), length, rtol=1e-10)
 
 
-@given(**CASES)
-def test_linear_minimisers_reach_the_dual_norm(seed, p, d, kind, scale, radius):
-    g = vectors(np.random.default_rng(seed), d, kind)
-    v = minimise_linear_lp(scale * g, p, radius)
-    assert np.all(lp_norm(v, p) <= radius * (1 + 1e-12))
-    np.testing.assert_allclose((g * v).sum(-1), -radius * lp_norm(g, dual_exponent(p))[:, 0], rtol=1e-11, atol=1e-300)
-
-
 def test_ties_of_the_cross_polytope_go_to_the_lowest_coordinate():
     g = np.array([[1.0, -2.0, 2.0], [0.0, 0.0, 0.0], [-3.0, 3.0, -3.0]])
     expected = 2.0 * np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
@@ -89,9 +81,3 @@ def test_ties_stay_ties_and_zeros_stay_zeros(p):
     for scale in (1.0, 1e-200, 1e300):
         y = project_lp(scale * np.array([[3.0, -3.0, 0.0, 3.0]]), p, scale)[0] / scale
         assert y[0] == -y[1] == y[3] == pytest.approx(3.0 ** (-1.0 / p), rel=1e-13) and y[2] == 0
-
-
-@pytest.mark.parametrize("p", [1.5, 3.0])
-def test_projections_of_far_points_approach_the_linear_maximiser(p):
-    x = np.array([[1.0, -2.0, 3.0]])
-    np.testing.assert_allclose(project_lp(1e250 * x, p, 1.0), -minimise_linear_lp(x, p, 1.0), rtol=1e-12)

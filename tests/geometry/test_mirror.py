@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from dpsco_bench.geometry.ball import Ball, mean_largest_square
+from dpsco_bench.geometry.ball import feasible_set, mean_largest_square
 from dpsco_bench.geometry.mirror import L1Geometry, L2Geometry, ball_geometry
 
 from .vectors import vectors
@@ -59,17 +59,22 @@ def test_l1_bregman_step_is_optimal(seed, d, kinds, radius, scale):
     np.testing.assert_allclose(residual[support], lam * np.sign(u[support]), atol=size)
 
 
-@given(seed=st.integers(0, 10**6), d=DIMENSIONS, radius=RADII, scale=st.sampled_from([1e-3, 1.0, 1e5]))
-def test_l2_bregman_step_is_optimal(seed, d, radius, scale):
+@given(
+    seed=st.integers(0, 10**6), d=DIMENSIONS, radius=RADII, scale=st.sampled_from([1e-3, 1.0, 1e5]),
+    coefficient=st.sampled_from([None, 0.01, 1.0, 50.0]),
+)  # fmt: skip
+def test_l2_steps_are_optimal(seed, d, radius, scale, coefficient):
+    """Minus the gradient lies in the normal cone: ``<gradient, v - u> >= 0`` for the worst v of the ball."""
     rng, geometry = np.random.default_rng(seed), L2Geometry(radius)
-    z = inside(rng, d, "dense", radius, np.linalg.norm)
-    direction = scale * rng.standard_normal((1, d))
-    u = geometry.bregman_step(z, direction)
-    gradient = (u - z) / radius**2 + direction
+    z, direction = inside(rng, d, "dense", radius, np.linalg.norm), scale * rng.standard_normal((1, d))
+    if coefficient is None:
+        u, weight = geometry.bregman_step(z, direction), 1.0 / radius**2
+    else:
+        u, weight = geometry.norm_step(z, direction, coefficient), 2.0 * coefficient / radius**2
+    gradient = weight * (u - z) + direction
     assert np.linalg.norm(u) <= radius * (1 + 1e-12)
-    # -gradient lies in the normal cone: <gradient, v - u> >= 0 for the worst v of the ball
     worst = -radius * np.linalg.norm(gradient)
-    assert worst - (gradient * u).sum() >= -1e-9 * radius * (np.linalg.norm(direction) + 1 / radius)
+    assert worst - (gradient * u).sum() >= -1e-9 * radius * (np.linalg.norm(direction) + weight * radius)
 
 
 X = np.array([[0.3, -0.2, 0.1, 0, 0, 0, 0, -0.4]])
@@ -122,22 +127,11 @@ def test_v4_norm_step():
     np.testing.assert_allclose(step(X, G, 2.0), [[0.3, -0.2, 0.18125, 0, 0, 0, 0, -0.31875]], rtol=0, atol=1e-15)
 
 
-@given(seed=st.integers(0, 10**6), d=DIMENSIONS, radius=RADII, coefficient=st.sampled_from([0.01, 1.0, 50.0]))
-def test_l2_norm_step_is_optimal(seed, d, radius, coefficient):
-    rng = np.random.default_rng(seed)
-    x, g = inside(rng, d, "dense", radius, np.linalg.norm), rng.standard_normal((1, d))
-    y = L2Geometry(radius).norm_step(x, g, coefficient)
-    gradient = 2 * coefficient / radius**2 * (y - x) + g
-    assert np.linalg.norm(y) <= radius * (1 + 1e-12)
-    worst = -radius * np.linalg.norm(gradient)
-    assert worst - (gradient * y).sum() >= -1e-9 * radius * (np.linalg.norm(g) + coefficient)
-
-
 @pytest.mark.parametrize("d", [1, 2, 3, 10, 200])
 @pytest.mark.parametrize("name", ["l1_ball", "l2_ball"])
 def test_w_is_strongly_convex_and_b_bounds_its_divergence(name, d):
     """``D_w(x, y) >= ||x - y||_C^2/2`` on random pairs, and ``D_w(x, 0) <= B`` on the ball."""
-    rng, ball = np.random.default_rng(d), Ball(name, 1.7)
+    rng, ball = np.random.default_rng(d), feasible_set(name, 1.7)
     geometry = ball_geometry(ball)
 
     def w(x):

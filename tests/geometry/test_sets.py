@@ -149,8 +149,8 @@ def test_points_off_the_subspace_have_infinite_norm():
 def test_small_dimensions_in_closed_form():
     assert mean_largest(1) == pytest.approx(math.sqrt(2 / math.pi), rel=1e-10)
     assert mean_largest(2) == pytest.approx(2 / math.sqrt(math.pi), rel=1e-10)
-    assert Ball("l2_ball", 3.0).width(2) == pytest.approx(3 * math.sqrt(math.pi / 2), rel=1e-12)
-    assert Ball("l2_ball", 1.0).width(3) == pytest.approx(math.sqrt(8 / math.pi), rel=1e-12)
+    assert Ball(2.0, 3.0).width(2) == pytest.approx(3 * math.sqrt(math.pi / 2), rel=1e-12)
+    assert Ball(2.0, 1.0).width(3) == pytest.approx(math.sqrt(8 / math.pi), rel=1e-12)
 
 
 WIDE = (

@@ -38,12 +38,6 @@ def stream():
     return Stream(stream_key(7, "queries", "law"), np)
 
 
-@pytest.mark.parametrize(("law", "expected"), [("normal", stats.norm()), ("laplace", stats.laplace())])
-def test_laws_of_independent_coordinates(law, expected):
-    z = np.asarray(NOISE_LAWS[law](stream(), 0, 40, 0, 50, 10)).ravel()
-    assert stats.kstest(z, expected.cdf).pvalue > 1e-3
-
-
 @pytest.mark.parametrize("d", [1, 3, 10])
 def test_gamma_norm_and_uniform_direction(d):
     """E||b|| = d, E||b||^2 = d (d + 1) for scale 1, hence 2d/eps' and 4d(d+1)/eps'^2 for scale 2/eps'."""

@@ -18,14 +18,19 @@ from dpsco_bench.rng.streams import Stream, stream_key
 MOST = 5000
 
 
+def block(t):
+    """``S_t``: the records of node t."""
+    return range(t - tree.lowest_bit(t) + 1, t + 1)
+
+
 def record_nodes(q, nodes):
     """``IN(q)``: those of nodes 1..``nodes`` that cover record q."""
-    return [t for t in range(1, nodes + 1) if q in tree.block(t)]
+    return [t for t in range(1, nodes + 1) if q in block(t)]
 
 
 def test_blocks_of_the_prefix_nodes_partition_the_records():
     for t in range(1, 300):
-        covered = [q for node in tree.prefix_nodes(t) for q in tree.block(node)]
+        covered = [q for node in tree.prefix_nodes(t) for q in block(node)]
         assert covered == list(range(1, t + 1))
     assert tree.prefix_nodes(7) == (4, 6, 7)
 
@@ -44,7 +49,7 @@ def test_most_nodes_of_a_record():
 @pytest.mark.parametrize("size", [1, 2, 7, 8, 37])
 def test_block_maxima(size):
     values = np.random.default_rng(size).uniform(size=size)
-    expected = [max(values[q - 1] for q in tree.block(t)) for t in range(1, size + 1)]
+    expected = [max(values[q - 1] for q in block(t)) for t in range(1, size + 1)]
     np.testing.assert_array_equal(tree.block_maxima(values), expected)
 
 
@@ -55,7 +60,7 @@ def test_path_sums_are_those_of_the_composition_theorem(nodes):
     expected = max(sum(cost[q, t] for t in record_nodes(q, nodes)) for q in range(1, nodes + 1))
     assert tree.largest_path_sum(lambda q, t: cost[q, t], nodes) == pytest.approx(expected)
     rho = rng.uniform(size=nodes + 1)
-    paid = [sum(rho[t] ** 2 for t in range(1, nodes + 1) if q in tree.block(t)) for q in range(1, nodes + 1)]
+    paid = [sum(rho[t] ** 2 for t in range(1, nodes + 1) if q in block(t)) for q in range(1, nodes + 1)]
     assert tree.largest_path_sum(lambda q, t: rho[t] ** 2, nodes) == pytest.approx(max(paid))
 
 

@@ -1,18 +1,13 @@
 """Upper bound on epsilon where every record takes part in one batch of T at most, chosen at random: random allocation.
 
-A uniformly random order of the records is cut into T batches, with at least one record left over. One batch's release
-is ``s``-GDP under replace-one. Let ``1 - q`` be the probability that a record is left over, ``a = e^epsilon >= 1``, and
-X, Y of the law ``exp(N(-s^2/2, s^2))``. Then
+With ``1 - q`` the probability that a record is left over, ``a = e^epsilon >= 1`` and independent copies of a D,
 
-    delta(epsilon) <= E ((1-q)(1-a) + (q/T) (D_1 + ... + D_T))_+
+    delta(epsilon) <= E ((1-q)(1-a) + (q/T) (D_1 + ... + D_T))_+.
 
-for independent copies of the variable D whose tails are those of ``X - a`` above zero and of ``1 - a Y`` below, with an
-atom at zero between (docs/accounting.md).
-
-The sum is computed on a grid by fast Fourier transforms. All that is rounded is rounded up: D is spread within each
-cell to its edges (mass and mean are kept, so that convex functions grow), cut above with its excess added, and raised
-below; Chernoff bounds cover what lies beyond the transform's range. At a large epsilon one D that is positive carries
-all, with a probability below a transform's rounding: there `_one_positive` is taken, if it is smaller.
+The tails of D are those of ``X - a`` above zero and of ``1 - a Y`` below, X and Y of the law ``exp(N(-s^2/2, s^2))``,
+with an atom at zero (proof and computation: docs/accounting.md). All that is rounded is rounded up: D is spread within
+each cell to its edges (mass and mean are kept, so that convex functions grow), cut above with its excess added, and
+raised below; Chernoff bounds cover what lies beyond the transform's range.
 """
 
 from __future__ import annotations
@@ -48,17 +43,11 @@ _ORDERS = 20
 
 @lru_cache(maxsize=4096)
 def allocation_epsilon(shift: float, batches: int, participation: float, delta: float) -> float:
-    """Replace-one upper bound on epsilon of batches cut from a random order of the records.
+    """Replace-one upper bound on epsilon of T >= 1 batches cut from a random order of the records.
 
-    Parameters
-    ----------
-    shift : float
-        Gaussian-DP parameter of one batch's release, for a record that is known to be in it; >= 0, infinity gives
-        infinity.
-    batches : int, T >= 1
-    participation : float
-        q, the probability that a record is in a batch at all. In (0, 1): with one batch 1 is exact, with more than one
-        the proof needs a record that is left over.
+    ``shift`` >= 0 is the Gaussian-DP parameter of one batch's release, for a record that is known to be in it;
+    ``participation`` is q, the probability that a record is in a batch at all, in (0, 1): with one batch 1 is exact,
+    with more than one the proof needs a record that is left over.
     """
     require(shift=shift, delta=delta)
     _require(batches, participation)

@@ -1,13 +1,8 @@
 """Upper bounds on epsilon for batches of a fixed size, drawn anew for every release: privacy-loss distributions.
 
 A record is drawn k times into a batch with probability ``p_k``, and a release is ``(k s)``-GDP between batches that
-differ in k records. With ``q = 1 - p_0``, ``v_k = p_k/q``, H the hockey-stick divergence and
-``h_k(a) = H_a(N(k s, 1) || N(0, 1))``, one release satisfies under replace-one, whatever the other records are,
-
-    H_a' <= q sum over k of  v_k (l_k h_k(a'/l_k) + (1 - l_k) h_k(a_k)),    a' = 1 + q (a - 1) >= 1,
-
-for all shares ``l_k`` in [0, 1] and all orders with ``sum_k v_k (1 - l_k) a_k = a - a'``. The proof, the best orders
-and what subsets attain are in docs/accounting.md; such bounds compose like dominating pairs.
+differ in k records. With ``q = 1 - p_0`` the divergence of one release is bounded at ``a' = 1 + q (a - 1)``, for all
+shares of the copies and the best orders for them (docs/accounting.md); such bounds compose like dominating pairs.
 """
 
 from __future__ import annotations
@@ -64,11 +59,11 @@ def batch_epsilon(
         pair = GaussianPair(shift, size / population, False)
         first = None if size == 1 else _FIRST_POINTS
         return converged_epsilon(
-            lambda h, t: [pessimistic_subset_losses(pair, h, t)], pair, steps, delta, gdp_mu, points=first
+            lambda h, t: [[pessimistic_subset_losses(pair, h, t)]], [(pair, steps)], delta, gdp_mu, first
         )
     bound = CopiesBound.of(shift, population, size, TAIL_SHARE * delta / steps)
     return converged_epsilon(
-        lambda h, t: [pessimistic_copies_losses(bound, h, t)], bound, steps, delta, gdp_mu, points=_FIRST_POINTS
+        lambda h, t: [[pessimistic_copies_losses(bound, h, t)]], [(bound, steps)], delta, gdp_mu, _FIRST_POINTS
     )
 
 
@@ -118,12 +113,8 @@ def pessimistic_subset_losses(pair: GaussianPair, spacing: float, tail: float) -
 class CopiesBound:
     """Bound on the divergence of one release on a batch that is drawn with replacement.
 
-    Attributes
-    ----------
-    shift : float, Gaussian-DP parameter of one copy, > 0
-    rate : float, probability that the batch has the record at all, in (0, 1)
-    weights : tuple of float, probabilities of 1, 2, ... copies if it has
-    rest : float, probability of more copies than these, counted as infinite loss
+    `shift` > 0 is the Gaussian-DP parameter of one copy, `rate` in (0, 1) the probability that the batch has the record
+    at all, `weights` those of 1, 2, ... copies if it has, `rest` that of more copies, counted as infinite loss.
     """
 
     shift: float

@@ -67,11 +67,8 @@ LEAST_MULTIPLIER = 1e-2
 class GaussianPair:
     """Output distributions of one sampled Gaussian release on neighbouring data sets.
 
-    Attributes
-    ----------
-    shift : float, norm of one record's contribution over the noise standard deviation, > 0
-    rate : float, probability that the record is sampled, in (0, 1]
-    replace : bool, replace-one pair (the record's contribution is reversed) or remove-one pair (it vanishes)
+    `shift` > 0 is the norm of one record's contribution over the noise standard deviation, `rate` in (0, 1] the
+    probability that it is sampled. In a `replace` pair the contribution is reversed, else it vanishes.
     """
 
     shift: float
@@ -304,17 +301,10 @@ def poisson_gaussian_epsilon(
     """Bound epsilon of Poisson-subsampled Gaussians composed with a Gaussian.
 
     Raises InputError for arguments out of range. Under replace-one it is that of the pair ``(1-q) N(0, z^2) + q N(+1,
-    z^2)`` against ``(1-q) N(0, z^2) + q N(-1, z^2)``, which dominates every pair of neighbours.
-
-    Parameters
-    ----------
-    multiplier : float, noise standard deviation over the norm of one record's contribution, >= 0; 0 gives infinity
-    rate : float, probability with which each record enters a step's batch, in (0, 1]; 1 is exact
-    steps : int, number of subsampled releases, >= 1
-    gdp_mu : float
-        Gaussian-DP parameter of everything else that is released, under the same neighbours: without ``replace`` half
-        its replace-one value for a mean or sum, as one contribution counts and not its reversal.
-    replace : bool, replace-one neighbours, else add/remove ones, as other libraries report
+    z^2)`` against ``(1-q) N(0, z^2) + q N(-1, z^2)``, which dominates every pair of neighbours; without ``replace`` it
+    is that of add/remove neighbours, as other libraries report. At ``rate`` 1 it is exact, at ``multiplier`` 0
+    infinite. ``gdp_mu`` is that of everything else that is released, under the same neighbours: without ``replace``
+    half its replace-one value for a mean or sum, as one contribution counts and not its reversal.
     """
     require(multiplier=multiplier, rate=rate, steps=steps, delta=delta, gdp_mu=gdp_mu)
     if rate == 1.0 or multiplier in (0.0, math.inf):
@@ -322,7 +312,7 @@ def poisson_gaussian_epsilon(
         return gaussian.gdp_epsilon(math.hypot(gdp_mu, full), delta)
     pair, sides = GaussianPair(1.0 / multiplier, rate, replace), (False,) if replace else (False, True)
     return converged_epsilon(
-        lambda h, t: [pessimistic_losses(pair, h, t, swapped) for swapped in sides], pair, int(steps), delta, gdp_mu
+        lambda h, t: [[pessimistic_losses(pair, h, t, s)] for s in sides], [(pair, int(steps))], delta, gdp_mu
     )
 
 
@@ -335,23 +325,7 @@ def several_poisson_epsilon(parts: Sequence[tuple[float, float, int]], delta: fl
     mu = math.hypot(gdp_mu, *full)
     if not sampled or mu == math.inf:
         return gaussian.gdp_epsilon(mu, delta)
-    return _several_epsilon(tuple(sampled), delta, mu)
-
-
-@lru_cache(maxsize=256)
-def _several_epsilon(parts: tuple[tuple[GaussianPair, int], ...], delta: float, mu: float) -> float:
-    """Halve the grid as `converged_epsilon` does, from the finest spacing that one of the parts starts with."""
-    tail = TAIL_SHARE * delta / sum(steps for _, steps in parts)
-    moments = [pair.moments(tail) for pair, _ in parts]
-    ranges = [_total_range(p, *m, steps, tail, mu) for (p, steps), m in zip(parts, moments, strict=True)]
-    finest = sum(ranges) / _MOST_POINTS
-    spacing = 2.0 * max(min(_FINE_SPACING, *(math.sqrt(variance) for _, variance in moments)), finest)
-
-    def epsilon_at(spacing: float) -> float:
-        losses = [(pessimistic_losses(pair, spacing, tail), steps) for pair, steps in parts]
-        return _composed_with(losses, delta, mu, tail)
-
-    return _halved(epsilon_at, spacing, finest)
+    return converged_epsilon(lambda h, t: [[pessimistic_losses(pair, h, t) for pair, _ in sampled]], sampled, delta, mu)
 
 
 def solve_poisson_multiplier(epsilon: float, delta: float, rate: float, steps: int, gdp_mu: float = 0.0) -> float:
@@ -393,41 +367,37 @@ def _full_mu(shift: float, multiplier: float, steps: int) -> float:
 
 
 def converged_epsilon(
-    losses: Callable[[float, float], list[LossMasses]],
-    pair: Any,
-    steps: int,
+    losses: Callable[[float, float], list[list[LossMasses]]],
+    parts: Sequence[tuple[Any, int]],
     delta: float,
     mu: float = 0.0,
     points: int | None = None,
 ) -> float:
     """Halve the grid until epsilon, an upper bound on every grid, no longer moves; stop at the largest grid.
 
-    The first grid has about so many ``points`` in the composed loss; left out, a spacing that is fine for most losses.
-    The pair has a shift, ``loss_range`` and ``moments``, as `GaussianPair`.
+    The ``parts`` are pairs, with a shift, ``loss_range`` and ``moments`` as `GaussianPair`, and their steps; ``losses``
+    of a spacing and a tail are lists with a loss for each part, of which the dearest counts. The first grid has about
+    so many ``points`` in the composed loss; left out, a spacing that is fine for most losses.
     """
-    tail = TAIL_SHARE * delta / steps
-    mean, variance = pair.moments(tail)
-    total = _total_range(pair, mean, variance, steps, tail, mu)
+    pairs, counts = zip(*parts, strict=True)
+    tail = TAIL_SHARE * delta / sum(counts)
+    moments = [pair.moments(tail) for pair in pairs]
+    total = 0.0
+    for (pair, steps), (mean, variance) in zip(parts, moments, strict=True):
+        total += _total_range(pair, mean, variance, steps, tail, mu)
     finest = total / _MOST_POINTS
     if points is None:
-        limit = _FINE_SPACING if pair.shift * _FINE_FROM <= 1.0 else _COARSE_SPACING
-        spacing = 2.0 * max(min(limit, math.sqrt(variance)), finest)
+        coarse = len(pairs) == 1 and pairs[0].shift * _FINE_FROM > 1.0
+        limit = min(_COARSE_SPACING if coarse else _FINE_SPACING, *(math.sqrt(variance) for _, variance in moments))
+        spacing = 2.0 * max(limit, finest)
     else:
         spacing = total / points
-
-    def epsilon_at(spacing: float) -> float:
-        return max(_composed_with([(loss, steps)], delta, mu, tail) for loss in losses(spacing, tail))
-
-    return _halved(epsilon_at, spacing, finest)
-
-
-def _halved(epsilon_at: Callable[[float], float], spacing: float, finest: float) -> float:
-    """Halve the spacing until epsilon no longer moves, or it is the finest."""
     epsilon = math.inf
     while True:
-        coarse, epsilon = epsilon, epsilon_at(spacing)
+        tried = [list(zip(each, counts, strict=True)) for each in losses(spacing, tail)]
+        before, epsilon = epsilon, max(_composed_with(each, delta, mu, tail) for each in tried)
         spacing *= 0.5
-        if coarse - epsilon <= GRID_TOLERANCE * epsilon or spacing < finest:
+        if before - epsilon <= GRID_TOLERANCE * epsilon or spacing < finest:
             return epsilon
 
 

@@ -73,15 +73,10 @@ def single_index_tests(
     """Lower bounds on epsilon of Gaussian steps that each look at one uniform record, by pair of neighbours.
 
     Raises InputError for arguments out of range. Returns for `REVERSED` and `VANISHING` an epsilon below which the
-    transcript is not (epsilon, delta)-differentially private under replace-one neighbours.
-
-    Parameters
-    ----------
-    shift_over_sigma : float
-        Norm of one record's contribution (half the replace-one change) over the noise standard deviation, >= 0;
-        infinity gives infinity.
-    population : int, number of records that the index is drawn from, >= 1; with one record the value is exact
-    anchor : float, by how much the record moves every answer against its contribution, over that deviation, >= 0
+    transcript is not (epsilon, delta)-differentially private under replace-one neighbours. ``shift_over_sigma`` >= 0 is
+    the norm of one record's contribution (half the replace-one change) over the noise standard deviation, ``anchor`` by
+    how much it moves every answer against its contribution. The index is drawn from the ``population``; with one record
+    the value is exact.
     """
     require(shift_over_sigma=shift_over_sigma, anchor=anchor, steps=steps, population=population, delta=delta)
     if population == 1 or shift_over_sigma in (0.0, math.inf):

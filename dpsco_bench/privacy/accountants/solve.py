@@ -69,13 +69,7 @@ def least_noise(
         if high - low <= tolerance:
             return math.exp(high)
         previous = (x, y)
-        x = max(math.log(floor) - 1e-12, _next(x, y + 0.5 * band, slope, low, high))
+        step = max(-_LONGEST_STEP, min(_LONGEST_STEP, -(y + 0.5 * band) / slope))
+        within = low < x + step < high or not math.isfinite(low + high)  # else the middle of the bracket
+        x = max(math.log(floor) - 1e-12, x + step if within else 0.5 * (low + high))
     raise ArithmeticError(f"epsilon = {target} is not met within {MAX_EVALUATIONS} steps from noise {start}")
-
-
-def _next(x: float, excess: float, slope: float, low: float, high: float) -> float:
-    """Secant step, limited in length; the middle of the bracket where the step leaves it."""
-    step = max(-_LONGEST_STEP, min(_LONGEST_STEP, -excess / slope))
-    if low < x + step < high:
-        return x + step
-    return 0.5 * (low + high) if math.isfinite(low + high) else x + step

@@ -125,37 +125,30 @@ def tests_of(query: Query, scale: float, delta: float) -> dict[str, float]:
 def _sampled_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """Give queries with a share their part of the squared Gaussian-DP budget; sampled ones get the rest."""
     sampled, others = _split(plan)
-    query = sampled[0]
+    query, epsilon, delta = sampled[0], privacy.epsilon, privacy.delta
     check_shares(replace(plan, queries=(query, *others)))
     for one in sampled:
         if one.share is not None:
             raise InputError(f"share of {one.name}", one.share, "left out: sampled queries take what is left")
-    mu = gaussian.gdp_mu(privacy.epsilon, privacy.delta)
+    mu = gaussian.gdp_mu(epsilon, delta)
     scales = {q.name: scale_for(q, q.share, mu) for q in others if q.share is not None}
     spent = sum(q.share for q in others if q.share is not None)
-    if len(sampled) == 1:
-        return {**scales, query.name: _last_scale(query, privacy, mu, spent)}
-    parts = [_part(q, 1.0) for q in sampled]
-    z = pld.solve_several_multiplier(privacy.epsilon, privacy.delta, parts, mu * math.sqrt(spent))
-    return {**scales, **{q.name: z * q.stretch * q.contribution for q in sampled}}
+    if len(sampled) > 1:
+        z = pld.solve_several_multiplier(epsilon, delta, [_part(q, 1.0) for q in sampled], mu * math.sqrt(spent))
+        return {**scales, **{q.name: z * q.stretch * q.contribution for q in sampled}}
+    if isinstance(query.records, Poisson):
+        z = pld.solve_poisson_multiplier(epsilon, delta, query.records.rate, query.releases, mu * math.sqrt(spent))
+        return {**scales, query.name: z * query.stretch * query.contribution}
+    assert isinstance(query.records, SingleIndex)
+    if spent > 0:
+        raise Refusal("calibration accounted", "no noise is solved for beside that of single-index queries")
+    least = fixed_size.least_scale(epsilon, delta, query.records.population, 1, query.releases)
+    return {**scales, query.name: query.stretch * query.sensitivity * least}
 
 
 def _part(query: Query, multiplier: float) -> tuple[float, float, int]:
     assert isinstance(query.records, Poisson)
     return multiplier, query.records.rate, query.releases
-
-
-def _last_scale(query: Query, privacy: PrivacySpec, mu: float, spent: float) -> float:
-    """Least noise of the query that takes what the shares leave of the squared budget ``mu``."""
-    epsilon, delta = privacy.epsilon, privacy.delta
-    if isinstance(query.records, Poisson):
-        z = pld.solve_poisson_multiplier(epsilon, delta, query.records.rate, query.releases, mu * math.sqrt(spent))
-        return z * query.stretch * query.contribution
-    assert isinstance(query.records, SingleIndex)
-    if spent > 0:
-        raise Refusal("calibration accounted", "no noise is solved for beside that of single-index queries")
-    least = fixed_size.least_scale(epsilon, delta, query.records.population, 1, query.releases)
-    return query.stretch * query.sensitivity * least
 
 
 def _split(plan: Plan) -> tuple[list[Query], list[Query]]:

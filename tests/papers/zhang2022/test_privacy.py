@@ -7,15 +7,11 @@ import pytest
 
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NodeUnits, weights
 from dpsco_bench.privacy.transcript import Recorder, Replay
-from dpsco_bench.privacy.tree import block
+
+from ...privacy.test_tree import block, record_nodes
 
 OTB, PURE, LP = "zhang2022.dp_otb", "zhang2022.dp_otb_pure", "zhang2022.dp_otb_lp"
 N, DELTA = 4096, 1e-6
-
-
-def record_nodes(q, nodes):
-    """``IN(q)``: those of nodes 1..``nodes`` that cover record q."""
-    return [t for t in range(1, nodes + 1) if q in block(t)]
 
 
 def unit_vectors(n, d, seed, q=2.0):

@@ -10,6 +10,7 @@ from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 from dpsco_bench.privacy.accountants.generalised import (
     CoordinateSurvival,
+    _binomial_epsilon,
     _log_tails,
     composed_epsilon,
     coordinate_epsilon,
@@ -132,3 +133,15 @@ def test_tails_of_a_binomial_are_bounded_from_above_by_few_counts(most):
     above, exact = _log_tails(0.01, 1000, counts, True), stats.binom(1000, 0.01).logsf(counts - 1.0)
     assert (above >= exact - 1e-9).all() and (_log_tails(0.01, 1000, counts, False) <= exact + 1e-9).all()
     assert above[0] == pytest.approx(exact[0], abs=0.2 if most == 12 else 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("moved", "still", "steps"), [(0.6, 0.4, 1), (1.0, 0.3, 4), (0.02, 0.01, 3000), (0.3, 1e-9, 90)]
+)
+def test_counts_are_told_by_the_best_threshold(moved, still, steps):
+    power = stats.binom(steps, moved).sf(np.arange(-1.0, steps))
+    level = np.logaddexp.accumulate(stats.binom(steps, still).logpmf(np.arange(steps, -1, -1)))[::-1]
+    told = power > DELTA
+    exact = np.max(np.log(power[told] - DELTA) - level[told])
+    assert _binomial_epsilon(moved, still, steps, DELTA) == pytest.approx(exact, rel=1e-6)
+    assert _binomial_epsilon(still, moved, steps, DELTA) == _binomial_epsilon(moved, 0.0, steps, DELTA) == 0.0

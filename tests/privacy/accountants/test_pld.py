@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsco_bench.privacy.accountants import gaussian, pld, single_index
-from dpsco_bench.privacy.accountants.pld import GaussianPair, transform_rounding
+from dpsco_bench.privacy.accountants.pld import AnchoredPair, GaussianPair, transform_rounding
 
 DELTA = 1e-5
 # (multiplier, rate, steps): from weak to strong subsampling, from bulk-dominated to pick-dominated losses.
@@ -44,7 +44,7 @@ def test_numerical_composition_of_full_gaussians_is_tight_from_above(steps, delt
         exact = gaussian.gdp_epsilon(math.hypot(1.0, mu), delta)
         # The smallest deltas are left to moments, which are a few per cent loose.
         loose = 0.06 if 0.02 * delta < transform_rounding(steps) else 1e-3
-        found = pld.converged_epsilon(lambda h, t: [pld.pessimistic_losses(pair, h, t)], pair, steps, delta, mu)
+        found = pld.converged_epsilon(lambda h, t: [[pld.pessimistic_losses(pair, h, t)]], [(pair, steps)], delta, mu)
         assert exact < found < (1.0 + loose) * exact
 
 
@@ -68,11 +68,19 @@ def test_gaussian_part_alone_is_exact_in_the_limit_of_much_noise():
     assert pld.poisson_gaussian_epsilon(0.0, 0.1, 5, DELTA, 0.0, False) == math.inf
 
 
-def test_central_limit_is_approached():
-    many = pld.poisson_gaussian_epsilon(40.0, 0.01, 1_000_000, DELTA)
-    assert many == pytest.approx(
-        gaussian.gdp_epsilon(2 * 0.01 * 1000 * math.sqrt(math.sinh(40.0**-2)), DELTA), rel=2e-3
-    )
+@pytest.mark.parametrize(("multiplier", "rate"), [(40.0, 0.01), (10.0, 1e-5)])
+def test_central_limit_is_approached(multiplier, rate):
+    """Also where the loss of a step is far below the first spacing."""
+    many = pld.poisson_gaussian_epsilon(multiplier, rate, 1_000_000, DELTA)
+    mu = 2 * rate * 1000 * math.sqrt(math.sinh(multiplier**-2))
+    assert many == pytest.approx(gaussian.gdp_epsilon(mu, DELTA), rel=2e-3)
+
+
+def test_a_fine_grid_of_an_anchored_loss_has_cells_for_all_its_points():
+    pair = AnchoredPair(3.0, 0.1, 0.1)
+    low, high = pair.loss_range(1e-12)
+    _, upper, lower = pair.rounded_losses((high - low) / 2**16, 1e-12)
+    assert np.count_nonzero(upper) > 2**15 and upper.sum() == pytest.approx(1.0) == lower.sum()
 
 
 def test_rare_records_need_no_noise():
@@ -115,6 +123,13 @@ def test_our_discretisation_agrees_with_the_library(multiplier, rate, steps):
         expected = PLDAccountant(neighboring_relation=relation).compose(what).get_epsilon(1e-5)
         ours = pld.poisson_gaussian_epsilon(multiplier, rate, steps, 1e-5, replace=replace)
         assert ours == pytest.approx(expected, rel=2e-3)
+
+
+@pytest.mark.parametrize("mu", [0.0, 1.0])
+def test_parts_of_one_law_cost_what_all_their_steps_do_where_moments_bound_them(mu):
+    several = pld.several_poisson_epsilon([(2.0, 0.1, 10), (2.0, 0.1, 30)], 1e-18, mu)
+    assert several == pytest.approx(pld.poisson_gaussian_epsilon(2.0, 0.1, 40, 1e-18, mu), rel=0.01)
+    assert several > gaussian.gdp_epsilon(mu, 1e-18)
 
 
 @pytest.mark.parametrize("mu", [0.5, 1.0, 3.0])

@@ -17,7 +17,15 @@ from dpsco_bench.privacy.accountants.single_index import single_index_tests
 from dpsco_bench.privacy.accountants.solve import least_noise
 from dpsco_bench.privacy.accountants.zcdp import composed_epsilon, zcdp_epsilon, zcdp_rho
 from dpsco_bench.privacy.plan import LastIterate, PrivacySpec, Query
-from dpsco_bench.privacy.records import Disjoint, Poisson, WithReplacement
+from dpsco_bench.privacy.queries import DecayingNoisyMinimumQuery
+from dpsco_bench.privacy.records import Disjoint, Poisson, WithoutReplacement, WithReplacement
+
+SCALES = ("first", "later", "start", "floor")
+
+
+def decaying(*values):
+    return DecayingNoisyMinimumQuery("q", 1.0, 3, **dict(zip(("decay", *SCALES), values, strict=True)))
+
 
 BAD = [0.0, 1.0, -1e-5, math.nan]
 DELTA = {"delta": (1e-5, BAD)}
@@ -37,9 +45,8 @@ RANGES = {
     zcdp_rho: {"epsilon": (1.0, [0.0]), **DELTA},
     counting_epsilon: {"shift": (1.0, [-1.0]), "steps": (1, [0]), "r": (2.0, []), "dimension": (1, [0]), **DELTA},
     LastIterate: {
-        "step": (1.0, [2.0 + 1e-9, 0.0, (), (0.5, 2.1), (0.0, 0.5)]), "smoothness": (1.0, [0.0, math.inf, math.nan]),
-        "strong_convexity": (0.0, [1.0 + 1e-9, -0.1]), "lipschitz": (1.0, [1.0 + 1e-9, 0.0]),
-        "diameter": (math.inf, [0.0, -1.0]),
+        "step": (2.0, [2.0 + 1e-9, 0.0]), "smoothness": (1.0, [0.0, math.inf, math.nan]),
+        "strong_convexity": (0.0, [1.0 + 1e-9, -0.1]), "diameter": (math.inf, [0.0, -1.0]),
     },
     Query: {
         "name": ("a", ["", 3]), "sensitivity": (np.float64(1.0), [0, -1.0, math.inf, math.nan, True, "1"]),
@@ -49,7 +56,9 @@ RANGES = {
     PrivacySpec: {"epsilon": (1.0, [0.0, -1.0, math.inf, math.nan, "1", True]), **DELTA},
     Poisson: {"rate": (0.5, [0.0, -0.1, 1.1, math.nan])},
     Disjoint: {"size": (1, [0])},
-    WithReplacement: {"population": (10, [0]), "size": (3, [0])},
+    WithReplacement: {"population": (10, [0]), "size": (11, [0])},
+    WithoutReplacement: {"population": (10, []), "size": (10, [0, 11])},
+    decaying: {"decay": (0.99, [0.0, 1.0])} | {key: (1e-9, [0.0, math.inf]) for key in SCALES},
 }  # fmt: skip
 CASES = [(call, key, value) for call, keys in RANGES.items() for key, (_, bad) in keys.items() for value in bad]
 

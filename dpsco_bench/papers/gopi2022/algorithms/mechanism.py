@@ -22,7 +22,7 @@ from dpsco_bench.algorithms.info import Info
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros, to_numpy
 from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.geometry.ball import Ball, LpBall
+from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm, square_gradient
 from dpsco_bench.geometry.sets import SchattenBall, matrix_rows
@@ -321,7 +321,7 @@ class Target:
         if self.losses == "quadratic":
             return self._given(ball.project(self.mean_slope / (self.own.strong_convexity + weight)))
         if self.losses in LINEAR and r is not None:
-            slope, lp_ball = self.mean_slope, isinstance(ball, Ball | LpBall)
+            slope, lp_ball = self.mean_slope, isinstance(ball, Ball)
             if weight == 0.0:
                 return self._given(ball.minimise_linear(-slope))
             if lp_ball and r.q == ball.p:  # a multiple of the dual map, cut at the ball of the same norm

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.ball import BALLS, Ball
+from dpsco_bench.geometry.ball import Ball, FeasibleSet, feasible_set
 from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry
 from dpsco_bench.geometry.norms import lp_norm
 from dpsco_bench.plain import Schedule
@@ -28,7 +28,8 @@ from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.quadratic import DiagonalOracle
 from dpsco_bench.problems.registry import problem
 
-L1_BALL, L2_BALL = Ball("l1_ball", 1.0), Ball("l2_ball", 1.0)
+L1_BALL, L2_BALL = Ball(1.0, 1.0), Ball(2.0, 1.0)
+BALLS = (L1_BALL.name, L2_BALL.name)
 
 
 def geometric_spectrum(d: int) -> np.ndarray:
@@ -128,8 +129,8 @@ class L1Geometric(Oracle):
     radius: float = option(1.0, "of the ball", within="(0, inf)")
 
     @cached_property
-    def ball(self) -> Ball:
-        return Ball(self.ball_name, self.radius)
+    def ball(self) -> FeasibleSet:
+        return feasible_set(self.ball_name, self.radius)
 
     @property
     def spectrum(self) -> np.ndarray:
@@ -331,7 +332,7 @@ class RoundQuadratic(Oracle):
 
     @cached_property
     def ball(self) -> Ball:
-        return Ball("l2_ball", self.radius)
+        return Ball(2.0, self.radius)
 
     @property
     def optimum(self) -> np.ndarray:
@@ -385,8 +386,8 @@ class L1Linear(MirrorDescentFamily, LinearOracle):
     ball_name: str = option("l1_ball", "norm of the ball", choices=BALLS, key="ball")
 
     @cached_property
-    def ball(self) -> Ball:
-        return Ball(self.ball_name, 1.0)
+    def ball(self) -> FeasibleSet:
+        return feasible_set(self.ball_name, 1.0)
 
     @property
     def slope(self) -> np.ndarray:
