@@ -80,7 +80,7 @@ class LastIterate:
         for key, most in (("strong_convexity", M * _ROUNDING), ("lipschitz", 1.0), ("diameter", math.inf)):
             value = getattr(self, key)
             if not 0.0 <= value <= most or (value == 0.0 and key != "strong_convexity"):
-                raise InputError(f"{key} of the last iterate", value, f"in {'[' if mu == value else '('}0, {most:g}]")
+                raise InputError(f"{key} of the last iterate", value, f"in {'[' if key == 'strong_convexity' else '('}0, {most:g}]")
         if steps.size > 1 and self.diameter < math.inf:
             raise InputError("diameter of the last iterate", self.diameter, "left out where steps differ")
 

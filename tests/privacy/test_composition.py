@@ -10,12 +10,13 @@ from scipy.stats import binom
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.privacy.accountants.allocation import allocation_epsilon
-from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
+from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu, varying_mu
 from dpsco_bench.privacy.accountants.generalised import coordinate_epsilon, counting_epsilon, spread_epsilon
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.calibrate import calibrate, charge
 from dpsco_bench.privacy.composition.refutation import chance, covers, deciding_test
+from dpsco_bench.privacy.composition.sampled import generic_bound
 from dpsco_bench.privacy.composition.shifts import charge_output, decaying_costs
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, LastIterate, PrivacySpec, make_plan
@@ -205,6 +206,30 @@ def test_batches_of_a_fixed_size_are_charged_from_both_sides(smooth, records):
         charge(plan_of(query, GaussianQuery("n", 1.0, 1)), {"g": 1.0, "n": 1.0}, 1e-6)
 
 
+@pytest.mark.parametrize(("n", "d", "generic", "factor"), [(1000, 10, 2.30, 26), (4000, 32, 2.09, 5.2)])
+def test_the_generic_bound_of_batches_takes_far_more_noise(n, d, generic, factor):
+    """The same for zCDP without replacement (Wang, Balle and Kasiviswanathan 2019), on noisy_smd as corrected."""
+    smooth = SmoothNorm(1.5, d, "q")
+    steps = math.floor(n**2 / (16 * d * smooth.kappa * math.log(1e6)))
+    batch = round(n * math.sqrt(1 / (4 * steps)))
+    query = generalised(sensitivity=2 / batch, releases=steps, smooth=smooth, records=WithReplacement(n, batch))
+    scales = {"g": math.sqrt(8 * smooth.kappa * steps * math.log(1e6)) / n}
+    found = generic_bound(plan_of(query), scales, PRIVACY)
+    assert found == (pytest.approx(generic, rel=0.01), pytest.approx(factor, rel=0.02))
+
+
+def test_batches_with_replacement_are_uniform():
+    plan = plan_of(GaussianQuery("g", 1.0, 30, WithReplacement(20, 6)))
+    source = Mechanism(plan, {"g": 1.0}, "what", 1, 0, 200)
+    batches = [source.sample("g", t) for t in range(30)]
+    assert batches[0].indices.shape == (200, 6) and batches[0].expected_size == 6.0
+    np.testing.assert_array_equal(batches[0].sizes, 6.0)
+    counts = np.bincount(np.concatenate([b.indices.ravel() for b in batches]), minlength=20)
+    assert np.abs(counts - 1800).max() < 5 * math.sqrt(1800)
+    part = Mechanism(plan, {"g": 1.0}, "what", 1, 50, 10).sample("g", 7)
+    np.testing.assert_array_equal(part.indices, batches[7].indices[50:60])
+
+
 def perturbed(loss_class, jacobian=0.2, closed_form=False, cover=True):
     linear = PerturbedObjectiveQuery(
         "linear", 2.0, 1, log_jacobian=jacobian, loss_class=loss_class, dimension=9, closed_form=closed_form
@@ -257,20 +282,25 @@ def test_accounted_decaying_noise_meets_the_claim(later):
     assert result.charge.epsilon == pytest.approx(1.0) and result.privacy_status == "proven"
 
 
-def output_of(gradients=1.0, lengths=1.0, diameter=math.inf, scale=0.9):
+def output_of(step=0.5, gradients=1.0, lengths=1.0, diameter=math.inf, kind=GaussianQuery, scale=0.9):
     """Charge of a last iterate, in other units of gradients and of lengths."""
-    unit = gradients / lengths
-    declared = LastIterate(0.5 / unit, 2.0 * unit, 0.5 * unit, diameter=diameter * lengths)
-    plan = plan_of(GaussianQuery("g", 0.2 * gradients, 6), last_iterate=declared)
+    step, unit = tuple(np.atleast_1d(step) * lengths / gradients), gradients / lengths
+    declared = LastIterate(step if len(step) > 1 else step[0], 2.0 * unit, 0.5 * unit, diameter=diameter * lengths)
+    plan = plan_of(kind("g", 0.2 * gradients, 6), last_iterate=declared)
     return charge_output(plan, {"g": scale * gradients}, 1e-6).epsilon
 
 
-@pytest.mark.parametrize("given", [{}, {"diameter": 0.05}])
+@pytest.mark.parametrize("given", [{}, {"diameter": 0.05}, {"step": (0.5, 0.4, 0.3, 0.5, 0.2, 0.1)}, {"kind": Halving}])
 def test_an_output_is_charged_alike_in_all_units(given):
     plain = output_of(**given)
     assert [output_of(gradients=5.0, **given), output_of(lengths=7.0, **given)] == pytest.approx([plain] * 2)
     assert output_of(scale=0.0, **given) == math.inf and output_of(scale=0.8, **given) > plain
-    assert output_of(diameter=0.05) < output_of()
+
+
+def test_an_output_after_equal_steps_is_that_of_one_step_size():
+    assert output_of((0.5,) * 6) == pytest.approx(output_of()) and output_of(diameter=0.05) < output_of()
+    louder = varying_mu([0.75] * 6, [0.1] * 6, 0.45 * 0.5 ** np.arange(6))
+    assert output_of(kind=Halving) == pytest.approx(gdp_epsilon(louder, 1e-6))
 
 
 COPIES = [
