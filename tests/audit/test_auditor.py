@@ -21,6 +21,7 @@ from dpsco_bench.audit.auditor import (
 )
 from dpsco_bench.audit.canaries import trials
 from dpsco_bench.audit.transcript import BINS
+from dpsco_bench.cli.verbs.audit import AuditPace
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.jsonio import dumps_pretty
@@ -188,9 +189,9 @@ def test_screen_and_json(dpsco):
 
 
 def test_being_seen_changes_no_number():
-    cell, seen = make_audit_cell("wang2017.dp_gd_pl", keys={"steps": 2}), []
-    assert audit_cell(cell, runs=200, progress=lambda *at: seen.append(at)) == audit_cell(cell, runs=200)
-    assert seen[-1] == (400, 400)
+    cell, pace = make_audit_cell("wang2017.dp_gd_pl", keys={"steps": 2}), AuditPace()
+    assert audit_cell(cell, runs=200, progress=pace.progress) == audit_cell(cell, runs=200)
+    assert str(pace).startswith("400 of 400 runs done")
 
 
 def test_further_events_are_likelier_on_their_own_side(monkeypatch):
