@@ -37,8 +37,8 @@ OR = " or "
 def parse_claim(entry: Plain) -> Claim:
     """Build a claim from its file.
 
-    Raises InputError naming the claim, parts and keys that are missing, unknown or of another type, all of them at
-    once; where none are, all that are out of range or do not fit together.
+    Raises InputError naming the claim, parts and keys that are missing, unknown or out of range, all of them at once;
+    of a part with a key that cannot be read, those keys alone, and then nothing of how the parts fit together.
     """
     if not isinstance(entry, Mapping):
         raise InputError("claim", entry, "a mapping")
@@ -46,14 +46,14 @@ def parse_claim(entry: Plain) -> Claim:
     given = slips.tried(listed, entry.get("parts"), f"{where}: parts") or ()
     parts = list(filter(None, [slips.tried(_parse_part, where, one) for one in given]))
     claim: Claim | None = slips.tried(build_checked, Claim, {**entry, "parts": parts}, where)
-    slips.tell()
-    assert claim is not None
-    for part in claim.parts:
+    between = [] if slips or not claim else _slips_of_claim(claim, where)
+    for part in parts:
         at = f"{where}, part {part.id}"
         slips += [*_slips_of_part(part, at), *_profile_slips(part, at)]
         slips.tried(part.rules.check, part, at)
-    slips += _slips_of_claim(claim, where)
+    slips += between
     slips.tell()
+    assert claim is not None
     return claim
 
 

@@ -72,15 +72,15 @@ class LastIterate:
     calibrates: bool = False
 
     def __post_init__(self) -> None:
-        steps, M, mu = self.steps, self.smoothness, self.strong_convexity
+        steps, M = self.steps, self.smoothness
         if not 0.0 < M < math.inf:
             raise InputError("smoothness of the last iterate", M, "a finite number > 0")
         if not (steps.size and (steps > 0.0).all() and (steps <= 2.0 / M * _ROUNDING).all()):
             raise InputError("step of the last iterate", self.step, f"in (0, 2/M] with 2/M = {2 / M:.6g}")
         for key, most in (("strong_convexity", M * _ROUNDING), ("lipschitz", 1.0), ("diameter", math.inf)):
-            value = getattr(self, key)
-            if not 0.0 <= value <= most or (value == 0.0 and key != "strong_convexity"):
-                raise InputError(f"{key} of the last iterate", value, f"in {'[' if key == 'strong_convexity' else '('}0, {most:g}]")
+            value, least = getattr(self, key), "[0" if key == "strong_convexity" else "(0"
+            if not 0.0 <= value <= most or (value == 0.0 and least == "(0"):
+                raise InputError(f"{key} of the last iterate", value, f"in {least}, {most:g}]")
         if steps.size > 1 and self.diameter < math.inf:
             raise InputError("diameter of the last iterate", self.diameter, "left out where steps differ")
 

@@ -169,7 +169,6 @@ def test_a_count_has_a_tolerance_of_its_own():
 
 
 def test_all_that_is_wrong_with_a_file_is_told_at_once():
-    """First the keys that cannot be read, in one line; then, where all can be, what is out of range."""
     first = {**PART, "band": [1, 2], "record": "often", "fixed": {"d": "1 .. 9 x5"}}
     second = {**USER, "speed": 3, "problem": "ridge_logistic"}
     keys = [
@@ -184,7 +183,10 @@ def test_all_that_is_wrong_with_a_file_is_told_at_once():
     wrong = [{**PART, **ranges}, {**USER, "uses": ["p", "nobody"]}, FULL]
     ends = ["tolerance = -1", "noted = ['none']", "amended = 'E99'", "replicates of smoke = 0", "= 'nobody'"]
     for claim, named in (
-        (changed(parts=[first, second, {**FULL, "kind": "guess"}], title=3), keys),
+        (
+            changed(parts=[first, second, {**FULL, "kind": "guess"}, {**PART, **ranges, "id": "r"}], title=3),
+            keys + ends[:2] + ends[3:4],
+        ),
         (changed(parts=wrong, states="mood"), [*ends, "states = 'mood'"]),
     ):
         with pytest.raises(InputErrors) as caught:

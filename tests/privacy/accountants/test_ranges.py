@@ -45,8 +45,9 @@ RANGES = {
     zcdp_rho: {"epsilon": (1.0, [0.0]), **DELTA},
     counting_epsilon: {"shift": (1.0, [-1.0]), "steps": (1, [0]), "r": (2.0, []), "dimension": (1, [0]), **DELTA},
     LastIterate: {
-        "step": (2.0, [2.0 + 1e-9, 0.0]), "smoothness": (1.0, [0.0, math.inf, math.nan]),
-        "strong_convexity": (0.0, [1.0 + 1e-9, -0.1]), "diameter": (math.inf, [0.0, -1.0]),
+        "step": (2.0, [2.0 + 1e-9, 0.0, (), (0.5, 2.1), (0.0, 0.5)]), "smoothness": (1.0, [0.0, math.inf, math.nan]),
+        "strong_convexity": (0.0, [1.0 + 1e-9, -0.1]), "lipschitz": (1.0, [1.0 + 1e-9, 0.0]),
+        "diameter": (math.inf, [0.0, -1.0]),
     },
     Query: {
         "name": ("a", ["", 3]), "sensitivity": (np.float64(1.0), [0, -1.0, math.inf, math.nan, True, "1"]),
