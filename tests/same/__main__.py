@@ -32,7 +32,7 @@ from dpsco_bench.execution.results import without_names
 from dpsco_bench.execution.worker import make_all
 from dpsco_bench.jsonio import dumps_canonical, loads
 
-from . import cells
+from . import cells, points
 
 TABLES = Path(__file__).with_name("tables.json")
 SMOKE = Path(__file__).with_name("smoke.json")
@@ -178,6 +178,7 @@ def main():
         "words and numbers": lambda: words(files, folder),
         "tables of the site": lambda: tables(files, asked.record),
         "bytes of 20 cells": lambda: kept(cells.RECORD, cells.fresh(), asked.record),
+        "numbers at points": lambda: points.compared(asked.record),
         "transcripts": screens,
         "bytes of smoke": lambda: smoke(asked.record),
     }
