@@ -301,7 +301,7 @@ def test_an_exact_scale_invariance_is_a_power_law_and_an_exact_bend_is_bent():
         assert lack.bent == bent and (bent or lack.p_value > 0.99)
 
 
-@pytest.mark.parametrize(("p", "largest", "bent"), [(1e-4, 0.2, True), (1e-4, 0.14, False), (0.01, 0.5, False)])
+@pytest.mark.parametrize(("p", "largest", "bent"), [(9e-4, 0.2, True), (1e-4, 0.14, False), (0.0011, 0.5, False)])
 def test_both_conditions_are_needed(p, largest, bent):
     assert LackOfFit(p, largest).bent == bent
 
@@ -414,3 +414,6 @@ def test_what_is_known_of_shared_noise(scale, data_sets, tail):
     heavy = (squares / squares.mean()).var() / (2 * 16 * data_sets)
     assert noise == pytest.approx(5 * scale**2 * own.var(ddof=1) / own.mean() ** 2 / (16 * data_sets))
     assert rank == pytest.approx(1.0) and known == pytest.approx(1 / (max(1 / free, heavy) + 1 / free))
+    same = Replicates.of([np.ones((data_sets, 16))] * 2, sharing=everything(2))
+    noise, rank, known = residual_noise(same, scale * np.diag([1.0, 2.0]), np.zeros(2), [1, 1], 0.0)
+    assert noise == 0.0 and not np.isnan([rank, known]).any()

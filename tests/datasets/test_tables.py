@@ -343,6 +343,13 @@ def test_a_file_of_very_many_columns_is_refused_before_it_is_read(tmp_path, monk
         tables.read(path, "y")
 
 
+def test_a_large_index_is_refused_before_it_makes_a_table(tmp_path):
+    path = tmp_path / "wide.libsvm"
+    path.write_text("1 1:0.5\n-1 2:1 2000000000:1\n")
+    with pytest.raises(InputError, match="columns of wide.libsvm = '?2000000000 in record 2'?: must be at most"):
+        tables.read(path, None)
+
+
 @pytest.mark.parametrize(("columns", "records", "most"), [(30, 100_000, 3), (2000, 10, 395)])
 def test_many_records_and_a_square_of_many_columns_count_too(tmp_path, monkeypatch, columns, records, most):
     path = tmp_path / "t.csv"

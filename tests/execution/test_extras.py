@@ -134,6 +134,8 @@ def test_a_run_of_chains_says_whether_they_are_certified(problem, sweeps, said):
         **{"record": None, "plugins": [], "out": None},
     }
     asked = read_config(config)
+    placed = {**config, "problem": {"options": {"root": "there"}, "name": problem}}
+    assert "root" not in config_cell(read_config(placed)).problem_options, "data that are made lie nowhere"
     job = config_job(asked, config_cell(asked))
     warnings = summarise(job, execute(job, calibrate_job(job))).warnings
     assert said in warnings and ("not certified" in warnings) == bool(said)

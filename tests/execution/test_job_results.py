@@ -113,3 +113,9 @@ def test_chains_are_held_against_a_known_law_from_both_sides(z, said):
     settled = {"rhat": np.array([1.0]), "ess": np.array([1e4]), "chain_risk": np.zeros(2)}
     found = _chains({**settled, "z_score": np.array(z)})
     assert said in found and bool(found) == bool(said)
+
+
+@pytest.mark.parametrize("odd", [{"rhat": np.array([1.0, 1.5])}, {"ess": np.array([1e4, 3.0])}])
+def test_the_worst_chain_decides(odd):
+    settled = {"rhat": np.ones(2), "ess": np.full(2, 1e4), "chain_risk": np.zeros(2), "z_score": np.zeros(2)}
+    assert _chains(settled) == "" != _chains({**settled, **odd})

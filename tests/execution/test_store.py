@@ -93,7 +93,7 @@ def test_a_meter_measures_cpu_seconds_and_memory_of_its_own_cells():
     with meter.measure([1, 2]):
         time.sleep(0.2)
     first, second, third = meter.costs
-    assert first.cpu_s >= 0.2 > 0.1 > second.cpu_s == third.cpu_s and first.peak_mb > 200
+    assert first.cpu_s >= 0.2 > 0.1 > second.cpu_s == third.cpu_s and 200 < first.peak_mb < 100_000
     if os.access("/proc/self/clear_refs", os.W_OK):
         assert second.peak_mb < first.peak_mb - 150
 
