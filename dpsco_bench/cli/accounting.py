@@ -147,6 +147,8 @@ class Account(Tabled):
         if self.epsilon > WEAK:
             odds = f"two neighbouring data sets may be told apart at odds of exp({self.epsilon:g}) to 1"
             said.append(f"epsilon = {self.epsilon:g} protects nobody: {odds}.")
+        if self.n == 1:
+            said.append("n = 1: there is no other record to hide among, so that the whole release is about one person.")
         if self.delta_large:
             said.append(f"delta >= 1/n = {1 / self.n:.3g}: releasing one record outright would satisfy such a delta.")
         return said

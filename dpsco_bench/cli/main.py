@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import re
 import sys
@@ -47,6 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     failed), 2 (bad input, one line on stderr) or 130 (interrupted).
     """
     try:
+        # In the locale C standard output is ASCII, and authors have accents.
+        if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding == "ascii":
+            sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
         code = _dispatch(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()
         return code

@@ -178,6 +178,8 @@ def _group_override(override: Override) -> Override:
         raise InputError(group, unknown[0], "one of " + ", ".join(known))
     else:
         names = tuple(given)
+    if len(set(names)) < len(names):
+        raise InputError(override.key, override.text, "different ones")
     return Override("", override.key, ",".join(names), names, override.sweep)
 
 

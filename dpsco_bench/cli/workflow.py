@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from logging import LogRecord
 from pathlib import Path
 from typing import Any
@@ -58,9 +59,11 @@ def check_config(config: Plain) -> Plain:
         if key not in KEYS:
             raise InputError("--config", key, nearest(key, KEYS))
     check_profile(config.get("profile", "ci"))
-    root = config.get("data_root", ".")
+    root, backend = config.get("data_root", "."), config.get("backend")
     if not isinstance(root, str) or not Path(root).is_dir():
         raise InputError("data_root", root, "an existing folder (the one that contains covertype/)", "--config")
+    if backend == "cupy" and find_spec("cupy") is None:
+        raise InputError("backend", backend, "numpy here: CuPy is not installed (extra cuda12 or cuda13)", "--config")
     given = {key: config[key] if isinstance(config[key], list) else [config[key]] for key in FILES if key in config}
     return {"profile": "ci", **config, **{key: [*map(str, files)] for key, files in given.items()}}
 

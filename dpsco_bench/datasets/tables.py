@@ -12,12 +12,12 @@ import lzma
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,14 +26,31 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from dpsco_bench.datasets.store import sha256_of_file
-from dpsco_bench.datasets.texts import LONGEST, SHEET, content_of, is_plain, open_text, parse_libsvm, text_of
+from dpsco_bench.datasets.texts import (
+    SHEET,
+    InRecord,
+    content_of,
+    is_plain,
+    open_text,
+    parse_libsvm,
+    shown_entry,
+    text_of,
+)
 from dpsco_bench.errors import InputError, InputErrors
 
-NUMBER_BYTES = 32.0
-"""Bytes of a number while a file is read and run: three dense tables, and a block of the file in arrays by column."""
+COPIES = 3
+"""Dense tables that are in memory at once while a file is read and run."""
+COLUMN_BYTES = 10_000.0
+"""Bytes of a column beside its numbers while a file is read."""
+CHUNK_BYTES = 8.0
+"""The same of a number: a file is read in blocks of some records, and each column of a block is an array."""
 SQUARES = 8
 """Matrices of columns x columns that are in memory at once while a minimum is found."""
 MEMINFO = Path("/proc/meminfo")
+GROUPS = Path("/proc/self/cgroup")
+MOUNT = Path("/sys/fs/cgroup")
+_FILES = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"))
+"""Limit and use of a control group, of either version."""
 LARGEST = 1e100
 """Largest magnitude of a number."""
 MOST = 12
@@ -41,14 +58,32 @@ MOST = 12
 LEAST_IDS = 20
 """Fewer records do not tell record numbers from other integers."""
 GIVEN = "a number in every record (an empty entry, NA and nan are none)"
-_ID_WORDS = frozenset(
-    ("id", "ids", "key", "nr", "no", "uuid", "guid", "index", "idx", "num", "number", "code", "serial")
-    + ("unnamed", "level", "rownames", "names")  # pandas and R call their indices so
+BEYOND = "what is too large for a double, such as 1e400, is read as inf"
+_ID_WORD = re.compile(
+    "(?=.)(account|acct|client|cust|customer|employee|invoice|member|order|patient|record|row|user)?(id|key|nr|no)?"
+    "|item(id|key|nr|no)|ids|uuid|guid|index|idx|num|number|code|serial|phone|ssn"
 )
+_INDEX = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_\d+__|level_\d+|row[._]?names?|\.\.\.1", re.IGNORECASE)
+"""A name that pandas or R gives to the numbers of records."""
+_COUNTED = frozenset({"age", "year"})
+"""Quantities of which every value may occur once, from any start: those of a table of years or of ages."""
 _CODE = r"^\s*[-+]?(0\d|\d{16,}\s*$)"
 """A label that another one would become equal to as a double: 01 is not 1."""
+_HINTS = {
+    r"[-+]?[\d.,]+\s*%": "a percent sign: write 12% as 0.12",
+    r"[^\d\s]?\d{1,3}([,'_ \u00a0\u2009\u202f]\d{3})+(\.\d+)?": "signs between thousands: write 645,100 as 645100",
+    r".*[\u00a0\u2007\u2009\u202f].*": "a no-break space: take it out",
+    r"[-+.\d\s]*[;|\t][-+.,;|\d\s]*": "no comma between two fields: write commas",
+    r"[-+]?[\d.]*,\d+": "a decimal comma: write a point",
+    r"\d{1,4}[-/:.]\d\d?([-/:.]\d+)*([ T].*)?": "a time: write how many days or hours after a public one it is",
+    r"[-+]?\d[\d.]*\s*([^\W\d]\S*|[^\w\s])|[^\w\s.+-]\s*\d[\d.,]*": "a unit: write the number alone",
+}
+"""Cures of entries that nearly are numbers."""
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".libsvm": "libsvm", ".svm": "libsvm"}
 COMPRESSED = (".gz", ".bz2", ".zst", ".xz")
+_OTHERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
+"""Other signs between fields, in words."""
 LABEL = "y"
 """Name of the labels that are given as an array."""
 _HEAD, _MOST_HEAD = 1 << 20, 1 << 28
@@ -58,24 +93,60 @@ _LINES = 64
 
 
 def available_memory() -> float:
-    """Bytes that a process may take; infinite where the machine does not say."""
+    """Bytes that a process may take, by its control group or the machine; infinite where neither says."""
+    found = [float("inf"), *_of_groups()]
     with suppress(OSError, StopIteration, ValueError):
         lines = MEMINFO.read_text().splitlines()
-        return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-    return math.inf
+        found.append(1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")))
+    return min(found)
 
 
-def check_memory(columns: int, records: float, path: Path, shown: str = "") -> None:
-    """Refuse a table before it is read if about so many records of all columns, or a minimum, need too much."""
-    free, each = available_memory(), NUMBER_BYTES * max(1, round(records))
-    needed = max(each * columns, 8.0 * SQUARES * columns**2)
-    if needed > free:
-        most = int(min(free / each, (free / (8.0 * SQUARES)) ** 0.5))
+def _of_groups() -> Iterator[float]:
+    """Compute the memory that the limits of this process's groups, and of groups around them, leave."""
+    with suppress(OSError):
+        for line in GROUPS.read_text().splitlines():
+            _, names, path = line.split(":", 2)
+            if names and "memory" not in names.split(","):
+                continue
+            root = MOUNT / "memory" if names else MOUNT
+            inner = root / path.lstrip("/")
+            for folder in [inner, *inner.parents]:
+                if folder.is_relative_to(root):
+                    yield from _of_group(folder)
+
+
+def _of_group(folder: Path) -> Iterator[float]:
+    """Limit less use, but for files that are kept as long as nobody needs the memory."""
+    for limit, used in _FILES:
+        with suppress(OSError, ValueError):  # "max" is no number: no limit
+            most, now = (int((folder / name).read_text()) for name in (limit, used))
+            said = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+            cached = int(said.get("total_inactive_file", said.get("inactive_file", 0)))
+            yield max(float(most - now + cached), 0.0)
+
+
+def check_reading(records: float, columns: int, path: Path, shown: str = "") -> None:
+    """Refuse a table before it is read if about ``records`` of all columns need too much; say how many columns fit."""
+    free, about = available_memory(), max(1, round(records))
+    each = COLUMN_BYTES + (8.0 * COPIES + CHUNK_BYTES) * about
+    if columns * each > free:
         allowed = (
-            f"at most {most} with about {each / NUMBER_BYTES:.0f} records: the table, or a minimum's matrices of "
-            f"columns x columns, take {needed / 1e9:.3g} GB, and {free / 1e9:.3g} GB of memory are free"
+            f"at most {int(free / each)} with about {about} records: reading takes about "
+            f"{columns * each / 1e9:.3g} GB, and {free / 1e9:.3g} GB of memory are free"
         )
         raise InputError(f"columns of {path.name}", shown or columns, allowed)
+
+
+def check_square(columns: int, file: str) -> None:
+    """Refuse columns of which no matrix of columns x columns fits. Raises InputError naming how many would."""
+    free = available_memory()
+    if 8.0 * SQUARES * columns**2 > free:
+        most = int((free / (8.0 * SQUARES)) ** 0.5)
+        allowed = (
+            f"at most {most}: the minimum needs {SQUARES} matrices of columns x columns, "
+            f"{8.0 * SQUARES * columns**2 / 1e9:.3g} GB, and {free / 1e9:.3g} GB of memory are free"
+        )
+        raise InputError(f"columns of {file}", columns, allowed)
 
 
 def check_columns(names: Sequence[str], used: Sequence[int], path: Path) -> None:
@@ -83,9 +154,10 @@ def check_columns(names: Sequence[str], used: Sequence[int], path: Path) -> None
     times = Counter(names[i] for i in used)
     for i in used:
         if times[names[i]] > 1:
-            first, *_, last = sorted(j for j in used if names[j] == names[i])
-            allowed = f"one column: two of one name are one too many; drop={last} leaves one out"
-            raise InputError(f"column {names[i]} of {path.name}", f"columns {first + 1} and {last + 1}", allowed)
+            same = [j for j in used if names[j] == names[i]]
+            places = " and ".join(str(j + 1) for j in sorted(same)[:2])
+            allowed = f"one column: two of one name are one too many; drop={max(same)} leaves one out"
+            raise InputError(f"column {names[i]} of {path.name}", f"columns {places}", allowed)
 
 
 def places_of(names: Sequence[str], text: str) -> list[int]:
@@ -115,7 +187,8 @@ def numbers_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: 
     try:
         values = _finite(column, _called(names, place), path)
     except InputError as slip:
-        raise InputError(slip.key, slip.value, f"{slip.allowed}, or {drop}") from None
+        cure = "" if pa.types.is_nested(column.type) else f", or {drop}"
+        raise InputError(slip.key, slip.value, slip.allowed + cure) from None
     if not ids and looks_like_id(column, values, name):
         first = ", ".join(f"{value:g}" for value in values[:3])
         allowed = f"no record numbers: left out with {drop}, or taken as it is with ids=true"
@@ -127,7 +200,10 @@ def labels_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: P
     """Take a column as labels ``(n,)``: finite float64, or text where it is no number or doubles would merge some."""
     name = _called(names, place)
     if column.null_count:
-        refuse(name, path, "", column.is_null().index(True).as_py(), "given in every record")
+        gap = column.is_null().index(True).as_py()
+        found = sorted({str(value) for value in column.to_pylist() if value is not None})
+        others = f": the others are {' and '.join(map(repr, found))}" if 1 <= len(found) <= 2 else ""
+        refuse(name, path, "", gap, f"given in every record{others}")
     doubles = column.cast(pa.float64(), safe=False) if _is_number(column.type) else None
     if doubles is not None and pc.count_distinct(doubles).as_py() == pc.count_distinct(column).as_py():
         return _finite(column, name, path)
@@ -135,6 +211,7 @@ def labels_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: P
         return np.array(column.cast(pa.string()).to_pylist(), dtype=np.str_)
     except pa.ArrowException:
         refuse(name, path, str(column[0].as_py()), 0, f"a number or text, but it is of type {column.type}")
+        raise
 
 
 def numeric_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -156,42 +233,77 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _finite(column: pa.ChunkedArray, name: str, path: Path) -> np.ndarray:
-    """Take a column as finite float64 ``(n,)``. Raises InputError naming a record for text, a gap or an infinity."""
-    if not (_is_number(column.type) or pa.types.is_null(column.type)):
-        texts = ["" if value is None else str(value) for value in column.to_pylist()]
-        odd = next((i for i, text in enumerate(texts) if text and not is_plain(text)), 0)
-        cure = f"its type is {column.type}: encode it as numbers"
-        refuse(name, path, texts[odd], odd, f"a number in every record ({cure})")
-    if column.null_count:
+    if column.null_count and (_is_number(column.type) or pa.types.is_null(column.type)):
         refuse(name, path, "", column.is_null().index(True).as_py(), GIVEN)
+    if not _is_number(column.type):
+        _refuse_text(column.to_pylist(), name, path, column.type)
     values = column.cast(pa.float64(), safe=False).to_numpy()
     refuse_odd(values, name, path)
     return values
 
 
 def looks_like_id(column: pa.ChunkedArray, values: np.ndarray, name: str) -> bool:
-    """Tell whether a column has distinct integers that are called an id, or are all of those from 0 or 1 on.
+    """Tell whether a column has distinct integers that are called an id, or that leave none between them out.
 
-    A name is judged by its last word, ``CustomerID`` as ``customer_id``: an ``account_balance`` is none.
+    A name is judged by its last word, ``CustomerID`` as ``customer_id``: an ``account_balance`` is none. Years and ages
+    may begin at any number but 0 and 1 and leave none out. The names that pandas and R write tell enough.
     """
-    whole = np.array_equal(values, np.trunc(values))
-    if not whole or len(values) < LEAST_IDS or pc.count_distinct(column).as_py() < len(values):
+    if not np.array_equal(values, np.trunc(values)):
         return False
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)
-    counted = values.min() in (0.0, 1.0) and np.ptp(values) == len(values) - 1
-    return not words or words[-1].lower() in _ID_WORDS or bool(counted)
+    if _INDEX.fullmatch(name):
+        return True
+    if len(values) < LEAST_IDS or pc.count_distinct(column).as_py() < len(values):
+        return False
+    last = ([word.lower() for word in _WORD.findall(name)] or [""])[-1]
+    if not name or _ID_WORD.fullmatch(last):
+        return True
+    start, consecutive = values.min(), values.max() - values.min() == len(values) - 1
+    return bool(consecutive and (start in (0.0, 1.0) or last not in _COUNTED))
+
+
+def _refuse_text(values: Sequence[Any], name: str, path: Path, kind: Any) -> None:
+    odd = [value is not None and not is_plain(str(value)) for value in values]
+    record = odd.index(True) if True in odd else 0
+    shown = str(values[record])
+    hint = next((cure for form, cure in _HINTS.items() if re.fullmatch(form, shown.strip(" "))), "")
+    if pa.types.is_nested(kind):
+        hint = f"a list of {len(values[record])}: give each of its numbers a column"
+    elif True not in odd:
+        hint = f"it is text, of type {kind}"
+    elif not hint and sum(odd) < len(values) / 2:
+        hint = "nearly all others are numbers: mend it"
+    elif not hint and len(set(map(str, values))) == len(values) >= LEAST_IDS:
+        hint = "an id has no meaning for a model"
+    refuse(name, path, shown, record, f"a number in every record ({hint or 'encode it as numbers'})")
 
 
 def refuse_odd(values: np.ndarray, name: str, path: Path) -> None:
     """Refuse NaN, infinities, and numbers whose squares overflow, among numbers ``(n,)``."""
-    for record in np.flatnonzero(~(np.abs(values) <= LARGEST))[:1].tolist():
-        shown = "" if math.isnan(values[record]) else f"{values[record]:g}"
-        refuse(name, path, shown, record, f"at most {LARGEST:g} in magnitude" if shown else GIVEN)
+    odd = ~(np.abs(values) <= LARGEST)
+    if odd.any():
+        record = int(np.argmax(odd))
+        value = float(values[record])
+        if math.isnan(value):
+            refuse(name, path, "", record, GIVEN)
+        infinite = f"a finite number in every record ({BEYOND})"
+        allowed = infinite if math.isinf(value) else f"at most {LARGEST:g} in magnitude"
+        refuse(name, path, f"{value:g}", record, allowed)
 
 
-def refuse(name: str, path: Path, shown: str, record: int, allowed: str) -> NoReturn:
+def refuse(name: str, path: Path, shown: str, record: int, allowed: str) -> None:
     """Raise the InputError of an entry, which is missing where nothing is shown."""
-    raise InputError(f"record {record + 1} of column {name} of {path.name}", shown[:LONGEST] or "missing", allowed)
+    if not shown:
+        raise InputError(f"record {record + 1} of column {name} of {path.name}", "missing", allowed)
+    raise InputError(f"column {name} of {path.name}", InRecord(shown, record + 1), allowed)
+
+
+def told_together(slips: Sequence[InputError]) -> InputError:
+    """Make one error of those of some columns, a line each."""
+    if len(slips) > MOST:
+        last = slips[MOST - 1]
+        more = f"{last.allowed}; and so on, {len(slips) - MOST} more columns"
+        slips = [*slips[: MOST - 1], InputError(last.key, last.value, more)]
+    return InputErrors(slips, "\n  ") if len(slips) > 1 else slips[0]
 
 
 @dataclass(frozen=True)
@@ -249,15 +361,28 @@ def _read(
     drop: tuple[str, ...] = (),
     ids: bool = False,
 ) -> Records:
-    """Read a file; the arguments are the keys of `problems.data_file`, with ``form`` in place of the name's ending.
+    """Read a file.
 
     Raises InputError, naming columns and records, for an unknown label, two columns of one name, text, gaps or record
     numbers among the features, more columns than the memory holds, or damage.
+
+    Parameters
+    ----------
+    label : str or int, optional
+        Name of the label column, or where none has it the position (negative: from the end). LIBSVM has none.
+    header : bool, optional
+        Whether the first line of a CSV names the columns; by default it does where its fields do not fit the columns.
+    form : str, optional, ``csv``, ``parquet`` or ``libsvm`` where the name ends as none of `FORMATS`
+    drop : tuple of str, names or positions of columns that are left out; LIBSVM has none
+    ids : bool, whether columns that look like record numbers are taken
     """
     content = content_of(path)
     if content == SHEET:
         raise InputError("path", str(path), f"a table; it is {SHEET}: unpack it, or save it as a CSV")
-    form = "parquet" if content == "parquet" else form or format_of(path)
+    form = "parquet" if content == "parquet" else format_of(path, form)
+    if form == "parquet" and content != "parquet":
+        allowed = f"a parquet file; its content is {content}: call it .csv, or give format=csv"
+        raise InputError("path", str(path), allowed)
     if drop and form == "libsvm":
         raise InputError("drop", "+".join(drop), "left out for LIBSVM, whose columns have no names")
     if header is not None and (form != "csv" or not isinstance(header, bool)):
@@ -273,8 +398,12 @@ def _read(
     return _select(table, path, label, drop, ids)
 
 
-def format_of(path: Path) -> str:
-    """Return the format of the name's ending. Raises InputError for another one."""
+def format_of(path: Path, form: str | None = None) -> str:
+    """Return the given format, or that of the name's ending. Raises InputError for another one."""
+    if form is not None:
+        if form not in FORMATS.values():
+            raise InputError("format", form, "one of " + ", ".join(dict.fromkeys(FORMATS.values())))
+        return form
     suffixes = [suffix for suffix in Path(path.name.lower()).suffixes if suffix not in COMPRESSED] or [""]
     if suffixes[-1] not in FORMATS:
         given = "or have format= given: csv, parquet or libsvm (with tabs: .tsv)"
@@ -285,7 +414,8 @@ def format_of(path: Path) -> str:
 def _parquet(path: Path, dropped: int) -> pa.Table:
     with path.open("rb") as source:
         file = pyarrow.parquet.ParquetFile(source)
-        check_memory(file.metadata.num_columns - 1 - dropped, file.metadata.num_rows, path)
+        check_reading(file.metadata.num_rows, file.metadata.num_columns, path)
+        check_square(file.metadata.num_columns - 1 - dropped, path.name)
         return file.read(use_threads=False)
 
 
@@ -294,11 +424,16 @@ def _csv(path: Path, header: bool | None, label: str | int | None, dropped: int)
     lines = _head(path)
     first = lines[0] if lines else ""
     fields = next(csv.reader([first], delimiter=delimiter), [])
-    if len(fields) == 1 and (other := next((sign for sign in ";\t| " if sign in first.strip()), "")):
-        allowed = f"a CSV with commas between the fields, or called .tsv with tabs; this one has {other!r}"
-        raise InputError("path", str(path), allowed)
-    each = sum(map(len, lines)) / max(1, len(lines))
-    check_memory(len(fields) - 1 - dropped, path.stat().st_size / max(1.0, each), path)
+    following = len(next(csv.reader(lines[1:2], delimiter=delimiter), fields))
+    if len(fields) == 1 and (other := next((sign for sign in _OTHERS if sign in first.strip()), "")):
+        allowed = f"a CSV with commas between the fields; this one has {_OTHERS[other]}"
+        raise InputError("path", str(path), allowed + ", call it .tsv" * (other == "\t"))
+    if following != len(fields):
+        told = f"a header or a record: it has {len(fields)} fields, and the next line {following}"
+        raise InputError(f"first line of {path.name}", shown_entry(first.strip()), told)
+    each = sum(map(len, lines[1:])) / max(1, len(lines) - 1)
+    check_reading((path.stat().st_size - len(first)) / each if each else 0.0, len(fields), path)
+    check_square(len(fields) - 1 - dropped, path.name)
     names = fields if header is None and _names_columns(lines, fields, delimiter, path) or header else None
     line = len(first.encode())
     block = max(_HEAD, 4 * line, min(_LINES * line, _MOST_HEAD))
@@ -343,7 +478,8 @@ def _names_columns(lines: Sequence[str], fields: Sequence[str], delimiter: str, 
     names = [i for i in typed if whole[i].type == pa.string()]
     values = [i for i in typed if i not in names and whole[i][0].is_valid]
     if values and names:
-        why = f"true or false: {fields[values[0]]!r} in the first line fits its column, {fields[names[0]]!r} does not"
+        told = ", ".join(shown_entry(fields[i]) for i in values[:3])
+        why = f"true or false: {told} in the first line fits its column, {shown_entry(fields[names[0]])} does not"
         raise InputError("header", "missing", f"given for {path.name}, {why}")
     repeated = len(lines) > 1 and any(fields[i] in rest[i].to_pylist() for i in range(len(fields)))
     return bool(names) or not (values or repeated)
@@ -355,8 +491,8 @@ def _libsvm(path: Path, label: str | int | None) -> Records:
     lines = parse_libsvm(text_of(path), path.name)
     if not len(lines.values):
         raise InputError("path", str(path), "a file with records")
-    columns = int(lines.columns.max()) + 1
-    check_memory(columns, len(lines.labels), path, f"{columns} in record {1 + int(lines.rows[lines.columns.argmax()])}")
+    columns, records = int(lines.columns.max()) + 1, len(lines.labels)
+    check_reading(records, columns, path, InRecord(columns, 1 + int(lines.rows[lines.columns.argmax()])))
     places = np.sort(lines.rows * columns + lines.columns)
     for twice in places[1:][np.diff(places) == 0][:1].tolist():
         allowed = f"given once in record {twice // columns + 1}"
@@ -379,23 +515,26 @@ def _select(table: pa.Table, path: Path, label: str | int | None, drop: tuple[st
     if not kept:
         raise InputError("drop", "+".join(drop), "some of the columns, so that features are left")
     check_columns(names, (*kept, position), path)
-    found, slips = list[np.ndarray](), list[InputError]()
-    for i in (*kept, position):
+    numbers, slips = list[np.ndarray](), list[InputError]()
+    for i in kept:
         try:
-            column = table.column(i)
-            own = labels_of(column, names, i, path) if i == position else numbers_of(column, names, i, path, ids)
-            found.append(own)
+            numbers.append(numbers_of(table.column(i), names, i, path, ids))
         except InputError as slip:
             slips.append(slip)
+    try:
+        labels = labels_of(table.column(position), names, position, path)
+    except InputError as slip:
+        slips.append(slip)
     if slips:
-        raise InputErrors(slips[:MOST], "\n  ")
-    return Records(np.column_stack(found[:-1]), found[-1], tuple(names[i] for i in kept), names[position])
+        raise told_together(slips)
+    return Records(np.column_stack(numbers), labels, tuple(names[i] for i in kept), names[position])
 
 
 def _position(names: Sequence[str], label: str | int | None, path: Path) -> int:
     places = [] if label is None or isinstance(label, bool) else places_of(names, str(label))
     if places:
+        check_columns(names, places, path)
         return places[0]
-    shown = ", ".join(names[:MOST]) + ", ..." * (len(names) > MOST)
+    shown = ", ".join(map(shown_entry, names[:12])) + ", ..." * (len(names) > 12)
     allowed = f"one of the columns of {path.name}: {shown}; or a position from {-len(names)} to {len(names) - 1}"
     raise InputError("label", "missing" if label is None else label, allowed)

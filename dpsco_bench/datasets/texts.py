@@ -5,7 +5,7 @@ from __future__ import annotations
 import lzma
 import re
 from array import array
-from codecs import BOM_UTF8
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ _CONTENTS = {
     **{b"PK\x03\x04": SHEET, b"\xd0\xcf\x11\xe0": SHEET},
 }
 """First bytes of a file, and what they tell that it is, whatever its name."""
+_MARK = b"\xef\xbb\xbf"
+"""The mark of UTF-8 at the beginning of a text."""
 
 
 def content_of(path: Path) -> str:
@@ -47,6 +49,26 @@ def text_of(path: Path) -> bytes:
     """Read the whole text of a file, which may be compressed whatever its name."""
     with open_text(path) as stream:
         return bytes(stream.read())
+
+
+def shown_entry(value: Any) -> str:
+    """Show an entry as a message does, on one line, in quotes where blanks would not be seen."""
+    plain = _printable(str(value))
+    return f"'{plain}'" if plain != plain.strip() or not plain else plain
+
+
+def _printable(text: str) -> str:
+    short = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    return "".join(one if one.isprintable() else " " if one in "\r\n\t" else ascii(one)[1:-1] for one in short)
+
+
+class InRecord(str):
+    """An entry and its record, counted from 1, which a message shows as they are."""
+
+    def __new__(cls, value: Any, record: int) -> InRecord:
+        return super().__new__(cls, f"'{_printable(str(value))}' (record {record})")
+
+    __repr__ = str.__str__
 
 
 def is_plain(text: str) -> bool:
@@ -76,7 +98,7 @@ def parse_libsvm(text: bytes, name: str, first: int = 1) -> Lines:
     Raises InputError, with the name of the file and the record, for the first field of another form.
     """
     labels, counts, indices, values = array("d"), array("q"), array("d"), array("d")
-    for line in text.removeprefix(BOM_UTF8).splitlines():
+    for line in text.removeprefix(_MARK).splitlines():
         fields = line.partition(b"#")[0].replace(b"_", b"?").split()  # Python takes 1_0 for a number
         if not fields:
             continue
@@ -87,15 +109,28 @@ def parse_libsvm(text: bytes, name: str, first: int = 1) -> Lines:
                 indices.append(float(index))
                 values.append(float(value))
         except ValueError:
-            label, *pairs = (field.decode("utf-8", "replace") for field in line.partition(b"#")[0].split())
-            wrong = (pair for pair in pairs if pair.count(":") != 1 or not all(map(is_plain, pair.split(":"))))
-            shown = next(wrong, label) if is_plain(label) else label
-            allowed = "a line of numbers, label index:value index:value ..."
-            raise InputError(f"record {len(counts) + 1} of {name}", shown[:LONGEST], allowed) from None
+            raise _wrong_field(line.partition(b"#")[0].split(), name, len(counts) + 1) from None
         counts.append(len(fields) - 1)
     rows, places = np.repeat(np.arange(len(counts)), counts), np.array(indices)
     odd = np.flatnonzero((places != np.trunc(places)) | (places < first) | ~(places < 2.0**53))
     if len(odd):
-        key = f"index in record {int(rows[odd[0]]) + 1} of {name}"
-        raise InputError(key, f"{places[odd[0]]:g}", f"an integer from {first} to 2^53")
+        shown = InRecord(f"{places[odd[0]]:g}", int(rows[odd[0]]) + 1)
+        raise InputError(f"index in {name}", shown, f"an integer from {first} to 2^53")
     return Lines(np.array(labels), rows, places.astype(np.int64) - first, np.array(values))
+
+
+def _wrong_field(fields: Sequence[bytes], name: str, record: int) -> InputError:
+    """Find the first field of a line that is of another form."""
+    label, *pairs = (field.decode("utf-8", "replace") for field in fields)
+    if not is_plain(label):
+        return InputError(f"column label of {name}", InRecord(label, record), "a number, the label first in every line")
+    pair = next(pair for pair in pairs if pair.count(":") != 1 or not all(map(is_plain, pair.split(":"))))
+    index, _, value = pair.partition(":")
+    if index == "qid" or pair.count(":") != 1 or not index or not value:
+        ranked = "index:value; no loss uses the groups of a ranking" if index == "qid" else ""
+        return InputError(
+            f"entry of {name}", InRecord(pair, record), ranked or "index:value, with one colon and no space"
+        )
+    if not is_plain(index):
+        return InputError(f"index in {name}", InRecord(pair, record), "an integer >= 1")
+    return InputError(f"column {index} of {name}", InRecord(value, record), "a number")

@@ -32,6 +32,18 @@ LEAST_REAL, MOST_REAL = 1e-100, 1e100
 MOST = 1 << 32
 SCHEDULE, PROBLEM, CONSTANT = "algorithm.options", "problem.options", "problem.options.constants"
 COUNTS = ("n", "d", "replicates", "data_sets", "seed")
+GROUPS: Mapping[str, Options] = {
+    "algorithm": {"id": None, "variant": None, "options": {}},
+    "problem": {"name": None, "options": {}},
+    "calibration": {"name": None},
+    "backend": {"name": None, "dtype": "float64", "fused": True},
+    "data": {"root": None},
+}
+"""Groups of a run's configuration, their keys and these keys' defaults; the first of each has to be given."""
+CONFIG_KEYS = (
+    *("algorithm", "problem", "calibration", "backend", *CELL_KEYS),
+    *("replicates", "data_sets", "seed", "record", "out", "plugins", "data"),
+)
 DTYPES = ("float64", "float32")
 DEFAULT_RECORDS = 4096
 
@@ -157,15 +169,24 @@ def as_declared(values: Options, parameters: Mapping[str, inspect.Parameter]) ->
 
 
 def read_config(config: Options) -> Options:
-    """Read a run's configuration (``conf/run.yaml``), as Hydra resolves it.
+    """Check the keys of a run's configuration (``conf/run.yaml``), as Hydra resolves it.
 
-    Returns it with counts and options as their signatures mean them (``n=1e4``).
+    Returns it with counts and options as their signatures mean them (``n=1e4``). Raises InputError for a missing or
+    unknown key.
     """
-    found = {key: integral(value) if key in COUNTS else value for key, value in config.items()}
-    method, problem = config["algorithm"], config["problem"]
-    schedule = as_declared(method["options"], get_algorithm(method["id"]).options)
-    options = as_declared(problem["options"], problem_options(problem_class(problem["name"])))
-    return {**found, "algorithm": {**method, "options": schedule}, "problem": {**problem, "options": options}}
+    for key in sorted(set(config) ^ set(CONFIG_KEYS)):
+        allowed = "given" if key in CONFIG_KEYS else "one of the keys " + ", ".join(CONFIG_KEYS)
+        raise InputError(key, config.get(key, "missing"), allowed)
+    for group, usual in GROUPS.items():
+        given, first = config[group], next(iter(usual))
+        for key in set(given) - set(usual) or {first} - set(given):
+            raise InputError(f"{group}.{key}", given.get(key, "missing"), "one of the keys " + ", ".join(usual))
+    found = {key: integral(config[key]) if key in COUNTS else config[key] for key in CONFIG_KEYS}
+    found |= {group: {**usual, **config[group]} for group, usual in GROUPS.items()}
+    method, problem = found["algorithm"], found["problem"]
+    method["options"] = as_declared(method["options"], get_algorithm(method["id"]).options)
+    problem["options"] = as_declared(problem["options"], problem_options(problem_class(problem["name"])))
+    return found
 
 
 def config_cell(config: Options) -> Cell:

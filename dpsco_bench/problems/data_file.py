@@ -15,8 +15,9 @@ import numpy as np
 
 from dpsco_bench.datasets import tables
 from dpsco_bench.datasets.store import permutation, sha256_of_file
-from dpsco_bench.datasets.texts import is_plain
-from dpsco_bench.errors import InputError
+from dpsco_bench.datasets.tables import check_square
+from dpsco_bench.datasets.texts import is_plain, shown_entry
+from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.geometry.polytope import Simplex
@@ -204,38 +205,49 @@ class DataFile(GeneralisedLinear):
         if self.one_against_rest:
             raise InputError("one_against_rest", True, "left out for a loss of numbers")
         if table.labels.dtype.kind == "U":
-            row = next((i for i, text in enumerate(table.labels) if not is_plain(str(text))), 0)
-            allowed = "a number, and not text, in every record"
-            tables.refuse(table.label, Path(self.table_name), str(table.labels[row]), row, allowed)
+            words = [i for i, text in enumerate(table.labels) if not is_plain(str(text))]
+            row = words[0] if words else 0
+            shown, allowed = f"{shown_entry(table.labels[row])} in record {row + 1}", "a number in every record"
+            allowed += ", and not as text" * (not words)
+            raise InputError(f"label {table.label} of {self.table_name}", shown, allowed)
         return table.labels if self.label_clip is None else np.clip(table.labels, -self.label_clip, self.label_clip)
 
     def _positive_value(self, table: tables.Records) -> Any:
-        values = np.unique(table.labels)
-        text, key = values.dtype.kind == "U", f"label {table.label} of {self.table_name}"
-        shown = ", ".join(repr(str(value)) if text else f"{value:.4g}" for value in values[:8]) + ", ..." * (
-            len(values) > 8
-        )
+        values, first = np.unique(table.labels, return_index=True)
+        text = values.dtype.kind == "U"
+        many = not text and len(values) > 8
+        some = [f"{value:.4g}" for value in values[:3]] if many else map(shown_entry, values[:8])
+        shown = ", ".join(some) + (", ..." if len(values) > 8 else "")
         if len(values) < 2:
-            raise InputError(key, shown, "a column with at least two values")
+            raise InputError(f"label {table.label} of {self.table_name}", shown, "a column with at least two values")
+        if self.one_against_rest and self.positive is None:
+            raise InputError("positive", "missing", f"given with one_against_rest, one of the label's values {shown}")
         if self.positive is None:
-            if not (text or len(values) > 2 or self.one_against_rest):
-                return values[-1]
-            numbers = "; or take numbers as they are, with loss=least_squares label_clip=VALUE" * (not text)
-            raise InputError("positive", "missing", f"given, one of the label's values {shown}{numbers}")
+            if many:
+                found = f"label {table.label} of {self.table_name} has {len(values)} different numbers, {shown}"
+                raise DpscoError(f"{found}: give loss=least_squares label_clip=VALUE, or positive= for two classes")
+            if text or len(values) > 2:
+                row = int(np.sort(first)[2]) if len(values) > 2 else -1
+                odd = shown_entry(table.labels[row])
+                third = f"; column {table.label} has a third, {odd}, in record {row + 1}" * (row >= 0)
+                raise InputError("positive", "missing", f"given, one of the label's values {shown}{third}")
+            return values[-1]
         wanted: Any = str(self.positive) if text else None
         with suppress(ValueError):
             wanted = wanted if text else float(self.positive)
         if wanted is None or wanted not in values:
             raise InputError("positive", self.positive, f"one of the label's values {shown}")
         if len(values) > 2 and not self.one_against_rest:
-            raise InputError(
-                key, shown, f"{self.positive} or one other value; all others are -1 with one_against_rest=true"
-            )
+            row = int(np.sort(first[values != wanted])[1])
+            odd, one = shown_entry(table.labels[row]), shown_entry(wanted)
+            allowed = f"{one} or one other value; of {len(values)} all others are -1 with one_against_rest=true"
+            raise InputError(f"label {table.label} of {self.table_name}", f"{odd} in record {row + 1}", allowed)
         return wanted
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         """Return the first ``n`` records in a fixed random order; the same ones for every data set number."""
         self.check_records(n)
+        check_square(self.dimension, self.table_name)  # of the minimum, which every risk is compared with
         chosen = self._order[:n]
         rows = self.table.features[chosen]
         return Data(n, self._prepared(rows, self._divisor(rows)), self.labels[chosen])

@@ -1,10 +1,12 @@
 """Claims as data, their mistakes, and the grammar of their grids."""
 
 import copy
+from pathlib import Path
 
 import pytest
 
-from dpsco_bench.claims.model import Claim, expanded, numbers, spread, to_the_cap
+from dpsco_bench.claims.files import read_shipped
+from dpsco_bench.claims.model import PROFILES, Claim, expanded, numbers, spread, to_the_cap
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.errors import InputError, InputErrors
 from dpsco_bench.jsonio import dumps_canonical, loads
@@ -70,9 +72,6 @@ def test_a_profile_has_its_own_tolerance_and_only_calibrations_with_rows():
     assert (of["smoke"]["u"].calibrations, of["ci"]["u"].calibrations) == (["paper"], ["paper", "accounted"])
 
 
-RUN = ("algorithm", "options", "problem", "fixed", "sweep", "replicates")
-JUDGED = {"uses": ["q"], **dict.fromkeys((*RUN, "bound", "tolerance"))}
-FRACTION = {**JUDGED, "kind": "explicit", "bound": "wang2017.thm6_2"}
 WRONG_PARTS = [
     ({"amended": "E99"}, "amended = 'E99': must be one of the claim's errata"),
     ({"calibrations": None}, "calibrations is missing: must be given"),
@@ -82,26 +81,30 @@ WRONG_PARTS = [
     ({"bound": None}, "bound is missing: must be given for kind rate"),
     ({"exponent": -0.1, "tolerance": 0.08, "tolerances": {"ci": 0.09}}, "tolerance = 0.09: must be at most 0.08"),
     ({"axis": "ln"}, "part p: axis = 'ln': must be a formula in the notation of bounds, in "),
-    (
-        {"axis": "n", "bound": None, "tolerance": None, "kind": "shown"},
-        "axis = 'n': must be left out: it belongs to measured slopes",
-    ),
+    ({"axis": "n", "bound": None, "kind": "shown"}, "axis = 'n': must be left out: it belongs to measured slopes"),
     ({"signals": "0.5 .. cap x1"}, "signals = '0.5 .. cap x1': must be a list of numbers"),
     ({"requires": {"moved": "far"}}, "requires = .*: must be a mapping of names to a number"),
-    ({"sweep": {"parameter": "n", "values": {"ci+full": [1, 2], "full": [1, 2]}}}, "sweep = 'full': must be given on"),
     (
-        {"kind": "ordering", "pair": ["a", "b"], "bound": None, "tolerance": None},
-        "pair = .*: must be two labels of methods",
+        {"sweep": {"parameter": "n", "values": {"ci+full": [1, 2], "full": [1, 2]}}},
+        "sweep = 'full': must be given once",
     ),
-    ({**JUDGED, "kind": "band", "band": [-1, 2]}, "band = .*: must be two numbers 0 <= low < high"),
+    ({"kind": "ordering"}, "pair is missing: must be given for kind ordering"),
+    ({"kind": "ordering", "pair": ["a", "b"]}, "pair = .*: must be two labels of methods"),
+    ({"kind": "band", "uses": ["q"]}, "band is missing: must be given for kind band"),
+    ({"kind": "band", "uses": ["q"], "band": [-1, 2]}, "band = .*: must be two numbers 0 <= low < high"),
     ({"kind": "lower_bound", "constant": "some"}, "constant = 'some'"),
+    ({"kind": "control"}, "exponent is missing: must be given for kind control"),
     ({"statistic": "max"}, "statistic = 'max': must be left out, or null: it belongs to kind explicit"),
-    ({**FRACTION, "statistic": "fraction", "probability": 2}, "probability = 2: must be a number"),
-    ({**FRACTION, "probability": 0.9}, "probability = 0.9: must be left out: it belongs to statistic fraction"),
+    ({"kind": "explicit", "uses": ["q"], "statistic": "fraction"}, "probability is missing: must be a number in"),
+    (
+        {"kind": "explicit", "uses": ["q"], "statistic": "fraction", "probability": 2},
+        "probability = 2: must be a number",
+    ),
+    ({"kind": "explicit", "probability": 0.9}, "probability = 0.9: must be left out: it belongs to statistic fraction"),
     ({"signals": {"smoke": [1, 2]}}, "signals of ci = \\[\\]: must be increasing numbers"),
     ({"along": {"epsilon": {"smoke": [1, 2]}}}, "along epsilon = .*: must be lists as long as the sweep's"),
     ({"methods": ["dp_gd"], "algorithm": None, "options": None}, "= 'dp_gd': must be a mapping of keys to values"),
-    ({"sweep": {"parameter": "n", "values": {"ci": [1024, 64, 1024.0]}}}, "sweep of ci = .*: must be different values"),
+    ({"sweep": {"parameter": "n", "values": {"ci": [1024, 64, 1024.0]}}}, "sweep of ci = .*1024 is there twice"),
     ({"calibrations": ["paper", "paper"]}, "calibrations = .*: must be each once"),
     ({"replicates": {"smoke": 10**12}}, "replicates of smoke = 1000000000000: must be an integer from 1 to 100000000"),
     *(
@@ -131,8 +134,14 @@ def test_mistakes_in_a_part_are_named_in_one_line(part, message):
         ({"parts": [PART, PART]}, r"parts = \['p', 'p'\]: must be distinct ids"),
         ({"parts": ["p"]}, "^claim wang2017.test: part = 'p': must be a mapping"),
         ({"parts": [PART, {**USER, "uses": ["z"]}]}, "^part of wang2017.test = 'z': must be one of p, u"),
-        ({"parts": [PART, USER, {**USER, "id": "z", "uses": ["u"]}]}, "part z: uses = 'u': must be a part that has c"),
-        ({"parts": [PART, {**USER, "calibrations": ["accounted"]}]}, "part u: calibrations = 'accounted': must be one"),
+        (
+            {"parts": [PART, USER, {**USER, "id": "z", "uses": ["u"]}]},
+            "part z: uses = 'u': must be a part that has cells",
+        ),
+        (
+            {"parts": [PART, {**USER, "calibrations": ["accounted"]}]},
+            "part u: calibrations = 'accounted': must be one of",
+        ),
         ({"authors": "x"}, "^claim wang2017.test: key = 'authors'"),
     ],
 )
@@ -161,39 +170,47 @@ def test_kinds_that_run_may_judge_the_rows_of_others():
     assert [part.id for part in claim.parts_of("ci")] == ["p", "l", "m"]
 
 
-def test_a_count_has_a_tolerance_of_its_own():
+def test_a_rate_gives_its_tolerance_and_a_count_has_the_stated_one():
     bare = {key: value for key, value in PART.items() if key != "tolerance"}
+    with pytest.raises(InputError, match="part p: tolerance is missing: must be given for kind rate"):
+        parse_claim(changed(parts=[bare]))
     assert parse_claim(changed(parts=[{**bare, "kind": "complexity"}])).parts[0].tolerance == 0.05
     merged = {**PART, "kind": "shown", "tolerance": None}
     assert parse_claim(changed(parts=[merged])).parts[0].tolerance is None, "null takes back what a merge brings"
 
 
 def test_all_that_is_wrong_with_a_file_is_told_at_once():
-    first = {**PART, "band": [1, 2], "record": "often", "fixed": {"d": "1 .. 9 x5"}}
-    second = {**USER, "speed": 3, "problem": "ridge_logistic"}
-    keys = [
-        "band = [1, 2]: must be left out",
-        "record = 'often'",
-        "fixed = {'d'",
-        "title = 3",
-        "key = 'speed'",
-    ]
-    keys += ["problem = 'ridge_logistic': must be left out", "kind = 'guess'"]
-    ranges = {"tolerance": -1, "noted": ["none"], "amended": "E99", "replicates": {"smoke": 0}}
-    wrong = [{**PART, **ranges}, {**USER, "uses": ["p", "nobody"]}, FULL]
-    ends = ["tolerance = -1", "noted = ['none']", "amended = 'E99'", "replicates of smoke = 0", "= 'nobody'"]
-    for claim, named in (
-        (
-            changed(parts=[first, second, {**FULL, "kind": "guess"}, {**PART, **ranges, "id": "r"}], title=3),
-            keys + ends[:2] + ends[3:4],
-        ),
-        (changed(parts=wrong, states="mood"), [*ends, "states = 'mood'"]),
+    first = {**PART, "tolerance": 0.3, "better": "more", "band": [1, 2], "replicates": {"smoke": 0}, "kind": "rate"}
+    second = {**USER, "speed": 3, "statistic": "median", "problem": "ridge_logistic"}
+    with pytest.raises(InputErrors) as caught:
+        parse_claim(changed(parts=[{**first, "better": "larger"}, second, {**PART, "id": "q", "kind": "guess"}]))
+    told = str(caught.value)
+    assert "\n" not in told and told.count("part p: ") == told.count("part u: ") == told.count("part q: ") == 1
+    for key in ("band = [1, 2]: must be left out", "replicates of smoke = 0", "tolerance = 0.3: must be at most 0.25"):
+        assert key in told
+    for key in ("key = 'speed'", "statistic = 'median'", "problem = 'ridge_logistic'", "kind = 'guess'"):
+        assert key in told
+
+
+@pytest.mark.parametrize(
+    "first", [{"record": "often"}, {"fixed": {"d": "1 .. 9 x5"}}, {"sped": 3}, {"replicates": 2.5}]
+)
+def test_a_key_that_cannot_be_read_hides_no_other_slip(first):
+    """Neither of its part, nor between parts; and what rests on that key alone is not told."""
+    part = {**PART, **first, "tolerance": -1, "noted": ["none"], "amended": "E99"}
+    with pytest.raises(InputErrors) as caught:
+        parse_claim(changed(parts=[part, {**USER, "uses": ["p", "nobody"]}], states="mood", title=3))
+    told = str(caught.value)
+    for key in (
+        next(iter(first)),
+        "tolerance = -1",
+        "noted = ['none']",
+        "amended = 'E99'",
+        "'nobody'",
+        "states = 'mood'",
     ):
-        with pytest.raises(InputErrors) as caught:
-            parse_claim(claim)
-        told = str(caught.value)
-        assert "\n" not in told and not [key for key in named if key not in told]
-        assert told.count(": must be ") == len(named)
+        assert key in told
+    assert "title = 3" in told and "is missing" not in told and told.count(": must be ") == 7
 
 
 @pytest.mark.parametrize(
@@ -267,3 +284,24 @@ def test_what_profiles_share_is_said_once():
         "only": {"smoke": [10], "ci": [10], "full": [10]},
     }
     assert spread(spread(short, "x"), "x") == spread(short, "x"), "the long form is the same grammar"
+
+
+def said_twice(node, place=""):
+    """Places of a file where profiles have equal values and each has its own."""
+    if isinstance(node, list):
+        node = dict(enumerate(node))
+    if not isinstance(node, dict):
+        return []
+    names = [profile for key in node for profile in str(key).split("+")]
+    values = list(node.values())
+    twice = bool(set(names) <= set(PROFILES) and any(value in values[:i] for i, value in enumerate(values)))
+    return [place] * twice + [found for key, value in node.items() for found in said_twice(value, f"{place}/{key}")]
+
+
+def test_no_file_says_for_each_profile_what_they_share():
+    root = Path(__file__).resolve().parents[2]
+    files = [*root.glob("conf/**/*.yaml"), *root.glob("examples/**/*.yaml")]
+    found = {str(path.relative_to(root)): said_twice(read_shipped(path)) for path in files}
+    assert len(files) > 150 and not {path: places for path, places in found.items() if places}
+    assert said_twice({"a": [{"ci": 1, "full": 2}, {"ci": [1], "full": [1]}]}) == ["/a/1"]
+    assert said_twice({"smoke": 2, "ci": 1, "full": 2}) == [""] and not said_twice({"smoke+full": 2, "ci": 1})

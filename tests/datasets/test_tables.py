@@ -13,9 +13,13 @@ import pytest
 
 from dpsco_bench.datasets import tables
 from dpsco_bench.errors import InputError
+from dpsco_bench.problems.registry import get_problem
 
-CALLED = ("CustomerID", "account_number", "accountNo", "postalCode", "KEY", "id2", "nr", "Unnamed: 0", "rownames")
-QUANTITIES = ("account_balance", "humid", "PAID", "number_of_items", "decode")
+CALLED = ("CustomerID", "custID", "custid", "customer", "account_number", "accountNo", "postalCode", "KEY", "id2", "nr")
+QUANTITIES = (
+    *("account_balance", "humid", "paid", "PAID", "grid", "casino", "orders"),
+    *("number_of_items", "decode", "monkey"),
+)
 SCATTERED = 7919 * np.arange(30) % 100_003
 NAMES = ("age", "income", "height")
 
@@ -157,32 +161,26 @@ BAD = [
     ("t.csv", "a,b\n1,2\n", {"label": 2}, "label = 2: must be one of"),
     ("t.csv", "b,a,a\n1,2,3\n", {"label": "b"}, "column a of t.csv = 'columns 2 and 3'"),
     ("t.csv", "a,b\n1,2\n3,\n", {"label": "a"}, "record 2 of column b of t.csv is missing"),
-    ("t.csv", "a,b\n1,\n2,NA\n", {"label": "a"}, "record 1 of column b of t.csv is missing: .*, or drop=b$"),
-    ("t.csv", "a,b\n1,\n2,x\n", {"label": "a"}, "record 2 of column b of t.csv = 'x': must be a number"),
     ("t.csv", "a,b\n1,2\n3,4\n5,NA\n", {"label": "a"}, "record 3 of column b of t.csv is missing"),
     ("t.csv", "a,b\n1,2\n3,nan\n", {"label": "a"}, "record 2 of column b of t.csv is missing"),
-    ("t.csv", "a,b\n1,2\ninf,3\n", {"label": "b"}, "record 2 of column a of t.csv = 'inf': must be at most 1e.100"),
-    ("t.csv", "a,b\n1,2\n1e400,3\n", {"label": "b"}, "record 2 of column a of t.csv = 'inf': must be at most 1e.100"),
-    (
-        "t.csv",
-        "a,b\n1,2\n3,4\nx,5\n",
-        {"label": "b"},
-        "record 3 of column a of t.csv = 'x': must .*, or drop=a$",
-    ),
-    ("t.csv", "a,b\n1,2\n2,3\n1_000,4\n", {"label": "b"}, "record 3 of column a of t.csv = '1_000'"),
-    ("t.csv", "a,day\n1,2020-01-01\n", {"label": "a"}, "record 1 of column day of t.csv = '2020-01-01'"),
-    ("t.csv", "a,y\n1,yes\n2,no\n3,\n", {"label": "y"}, "record 3 of column y of t.csv is missing"),
+    ("t.csv", "a,b\n1,2\ninf,3\n", {"label": "b"}, "column a of t.csv = 'inf' .record 2.: must be a finite number"),
+    ("t.csv", "a,b\n1,2\n1e400,3\n", {"label": "b"}, "'inf' .record 2.: .* too large for a double"),
+    ("t.csv", "a,b\n1,2\n3,4\nx,5\n", {"label": "b"}, "'x' .record 3.: must be a number .*nearly all .*, or drop=a$"),
+    ("t.csv", "a,b\n1,2\n2,3\n1_000,4\n", {"label": "b"}, "column a of t.csv = '1_000' .record 3"),
+    ("t.csv", "a,day\n1,2020-01-01\n", {"label": "a"}, "column day of t.csv = '2020-01-01' .record 1"),
+    ("t.csv", "a,y\n1,yes\n2,no\n3,\n", {"label": "y"}, "record 3 of column y of t.csv is missing: .*'no' and 'yes'"),
     ("t.csv", "a,b\n", {"label": "b"}, "path = .*t.csv': must be a table with records"),
     ("t.csv", "a\n1\n", {"label": "a"}, "path = .*t.csv': must be a table with records"),
     ("t.csv", "", {"label": 0}, "path = .*t.csv': must be a readable csv file"),
     ("t.csv", "a,b\n1,2\n3,4,5\n", {"label": "b"}, "t.csv': must be a readable csv file .*Row #3"),
     ("t.csv", b"a,b\n1,\xff\xfe\n", {"label": 0}, "path = .*t.csv': must be a readable csv file"),
-    ("t.csv", "a,b\n1,2,3\n", {"label": 0}, "t.csv': must be a readable csv file .*Row #2"),
+    ("t.csv", "a,b\n1,2,3\n", {"label": 0}, "first line of t.csv = 'a,b': .* has 2 fields, and the next line 3"),
     ("t.csv", "a,b,2024,y\n1,2,3,4\n", {"label": "y"}, "header is missing"),
     ("t.csv", "a,b\n1,2\n", {"label": 0, "header": "yes"}, "header = 'yes'"),
     ("t.parquet", "PAR1", {"label": 0, "header": True}, "header = True"),
-    ("t.parquet", "nothing", {"label": 0}, "t.parquet': must be a readable parquet file"),
+    ("t.parquet", "nothing", {"label": 0}, "t.parquet': must be a parquet file; its content is text"),
     ("t.txt", "a,b\n", {"label": 0}, "path = .*t.txt': must be a file ending in .csv"),
+    ("t.csv", "a,b\n", {"label": 0, "form": "excel"}, "format = 'excel': must be one of csv, parquet, libsvm"),
     ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("2",)}, "drop = '2': must be .* positions from -2 to 1"),
     ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("-1",)}, "drop = '-1': .* other than its label"),
     ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("c",)}, "drop = 'c'"),
@@ -190,35 +188,30 @@ BAD = [
     ("t.svm", "1 1:2\n", {"drop": ("a",)}, "drop = 'a': must be left out for LIBSVM"),
     ("t.svm", "1 1:2\n", {"label": 0}, "label = 0: must be left out for LIBSVM"),
     ("t.svm", "\n", {}, "must be a file with records"),
-    ("t.svm", "1 1:2\n\nx 1:3\n", {}, "record 2 of t.svm = 'x': must be a line of numbers"),
+    ("t.svm", "1 1:2\n\nx 1:3\n", {}, "column label of t.svm = 'x' .record 2"),
     ("t.svm", "1 1:1\nnan 1:3\n", {}, "record 2 of column label of t.svm is missing"),
-    ("t.svm", "1 1:2\n1 2:abc\n", {}, "record 2 of t.svm = '2:abc'"),
-    ("t.svm", "1 1:1_0\n", {}, "record 1 of t.svm = '1:1_0'"),
+    ("t.svm", "1 1:2\n1 2:abc\n", {}, "column 2 of t.svm = 'abc' .record 2"),
+    ("t.svm", "1 1:1_0\n", {}, "column 1 of t.svm = '1_0' .record 1"),
     ("t.svm", "1 1:nan\n", {}, "record 1 of column 1 of t.svm is missing"),
-    ("t.svm", "1 1:2 3\n", {}, "record 1 of t.svm = '3': must be a line"),
-    ("t.svm", "1 1:2 3:\n4 :5\n", {}, "record 1 of t.svm = '3:'"),
-    ("t.svm", "1 1:1\n1 qid:3 1:2\n", {}, "record 2 of t.svm = 'qid:3'"),
-    ("t.svm", "1 1.5:2\n", {}, "index in record 1 of t.svm = '1.5': must be an integer from 1 to"),
-    ("t.svm", "1 1:2\n1 0:2\n", {}, "index in record 2 of t.svm = '0'"),
-    ("t.svm", "1 1:2\n1 1e30:2\n", {}, "index in record 2 of t.svm = '1e.30'"),
+    ("t.svm", "1 1:2 3\n", {}, "entry of t.svm = '3' .record 1.: must be index:value"),
+    ("t.svm", "1 1:2 3:\n4 :5\n", {}, "entry of t.svm = '3:' .record 1"),
+    ("t.svm", "1 1:1\n1 qid:3 1:2\n", {}, "entry of t.svm = 'qid:3' .record 2"),
+    ("t.svm", "1 1.5:2\n", {}, "index in t.svm = '1.5' .record 1.: must be an integer from 1 to"),
+    ("t.svm", "1 1:2\n1 0:2\n", {}, "index in t.svm = '0' .record 2"),
+    ("t.svm", "1 1:2\n1 1e30:2\n", {}, "index in t.svm = '1e.30' .record 2"),
     ("t.svm", "1 1:2\n1 3:1 2:4 3:5\n", {}, "index in t.svm = 3: must be given once in record 2"),
-    ("t.svm", "1 1:2\n1 2:-1e200\n", {}, "record 2 of column 2 of t.svm = '-1e.200': must be at most"),
-    ("t.svm", "1 1:2\n2 1:3\n-1e200 2:1\n", {}, "record 3 of column label of t.svm = '-1e.200'"),
-    (
-        "t.csv",
-        "a,b\n1,2\n3,-1e200\n5,1e201\n",
-        {"label": "a"},
-        "record 2 of column b of t.csv = '-1e.200': .* at most",
-    ),
+    ("t.svm", "1 1:2\n1 2:-1e200\n", {}, "column 2 of t.svm = '-1e.200' .record 2.: must be at most"),
+    ("t.svm", "1 1:2\n2 1:3\n-1e200 2:1\n", {}, "column label of t.svm = '-1e.200' .record 3"),
+    ("t.csv", "a,b\n1,2\n3,-1e200\n5,1e201\n", {"label": "a"}, "column b of t.csv = '-1e.200' .record 2.: .* at most"),
     # contents of another format than the name says
     ("t.csv", b"PK\x03\x04" + bytes(40), {"label": 0}, "it is a zip archive or a spreadsheet: unpack it"),
     ("t.csv.zip", b"PK\x03\x04" + bytes(40), {"label": 0}, "it is a zip archive or a spreadsheet: unpack it"),
     ("t.csv", b"PAR1" + bytes(40), {"label": 0}, "must be a readable parquet file"),
     ("t.csv", "a,y\n1,2\n".encode("utf-16"), {"label": 0}, "it is not UTF-8: save it as UTF-8"),
     ("t.csv", "a,y\n\xe9,1\n".encode("latin-1"), {"label": 0}, "it is not UTF-8: save it as UTF-8"),
-    ("t.csv", b"1;2\n3;4\n", {"label": 0}, "this one has ';'"),
-    ("t.csv", b" 1 2\n 3 4\n", {"label": 0}, "this one has ' '"),
-    ("t.csv", b"sep=,\na,b,y\n1,2,3\n", {"label": 0}, "t.csv': must be a readable csv file .*Row #2"),
+    ("t.csv", b"1;2\n3;4\n", {"label": 0}, "this one has semicolons"),
+    ("t.csv", b" 1 2\n 3 4\n", {"label": 0}, "this one has blanks"),
+    ("t.csv", b"sep=,\na,b,y\n1,2,3\n", {"label": 0}, "first line of t.csv = 'sep=,'"),
 ]
 
 
@@ -235,14 +228,19 @@ def test_what_cannot_be_used_is_named_in_one_line(tmp_path, name, text, options,
     [
         ("a", np.arange(30), "0, 1, 2, ... from record 1 on"),
         ("a", np.random.default_rng(0).permutation(30) + 1, "from record 1 on"),
+        ("customer_id", 7919 * np.arange(30) % 100_003, "0, 7919, 15838"),
         ("a", 7919 * np.arange(30), ""),
+        ("cost_per_item", 7919 * np.arange(30), ""),
         ("a", np.arange(30) % 29, ""),
         ("a", np.arange(30) + 0.5, ""),
         ("a", np.arange(19), ""),
         ("idle", 3 * np.arange(30), ""),
         *((name, SCATTERED, "0, 7919, 15838") for name in CALLED),
         *((name, SCATTERED, "") for name in QUANTITIES),
+        ("a", np.arange(1000, 1030), "1000, 1001, 1002"),
         ("year", np.arange(1990, 2020), ""),
+        ("AgeInYears_age", np.arange(20, 50), ""),
+        ("year", np.arange(30), "0, 1, 2"),
     ],
 )
 def test_record_numbers_are_no_features(tmp_path, name, values, refused):
@@ -277,10 +275,35 @@ def test_labels_of_text_in_every_type(tmp_path, kind):
     words = ["no", "yes"] if "string" in str(kind) else [b"no", b"yes"]
     pq.write_table(pa.table({"a": [1.0, 2.0], "y": pa.array(words, kind)}), tmp_path / "t.parquet")
     assert tables.read(tmp_path / "t.parquet", "y").labels.tolist() == ["no", "yes"]
-    for other in ([b"a", b"\xff"], [[1], [2]]):
-        pq.write_table(pa.table({"a": [1.0, 2.0], "y": other}), tmp_path / "t.parquet")
-        with pytest.raises(InputError, match="record 1 of column y of t.parquet = .*: must be a number or text"):
-            tables.read(tmp_path / "t.parquet", "y")
+
+
+@pytest.mark.parametrize("column", [[b"a", b"\xff"], [[1], [2]]], ids=str)
+def test_other_columns_are_no_labels(tmp_path, column):
+    pq.write_table(pa.table({"a": [1.0, 2.0], "y": column}), tmp_path / "t.parquet")
+    with pytest.raises(InputError, match="column y of t.parquet = .*: must be a number or text"):
+        tables.read(tmp_path / "t.parquet", "y")
+
+
+HINTS = [
+    ("645,100", "signs between thousands"),
+    ("1 645 100", "signs between thousands"),
+    ("12%", "a percent sign"),
+    ("3,25", "a decimal comma"),
+    ("5;2", "no comma between two fields"),
+    ("12 kg", "a unit"),
+    ("$12.5", "a unit"),
+    ("2020-01-31", "a time"),
+    ("12:30", "a time"),
+    ("1\u00a0", "a no-break space"),
+    ("?", "encode"),
+]
+
+
+@pytest.mark.parametrize(("entry", "hint"), HINTS)
+def test_a_hint_fits_the_entry(tmp_path, entry, hint):
+    (tmp_path / "t.csv").write_text(f'a,b,y\n"{entry}",1,2\n"{entry}",3,4\n')
+    with pytest.raises(InputError, match=rf"column a of t.csv = .*\({hint}.*, or drop=a$"):
+        tables.read(tmp_path / "t.csv", "y")
 
 
 def test_all_columns_that_are_wrong_are_told_at_once(tmp_path):
@@ -290,11 +313,21 @@ def test_all_columns_that_are_wrong_are_told_at_once(tmp_path):
     for told in ("column id ", "column a ", "column c ", "column y of", "drop=a\n"):
         assert told in str(caught.value)
     assert "column b " not in str(caught.value) and str(caught.value).count("\n  ") == 3
-    names = [f"c{i}" for i in range(tables.MOST + 3)]
-    (tmp_path / "t.csv").write_text(",".join([*names, "y\n"]) + "x," * len(names) + "1\n")
-    with pytest.raises(InputError) as caught:
-        tables.read(tmp_path / "t.csv", "y")
-    assert str(caught.value).count("\n  ") == tables.MOST - 1
+    for more in (0, 1, 3):
+        names = [f"c{i}" for i in range(tables.MOST + more)]
+        (tmp_path / "t.csv").write_text(",".join([*names, "y\n"]) + "x," * len(names) + "1\n")
+        with pytest.raises(InputError) as caught:
+            tables.read(tmp_path / "t.csv", "y")
+        assert str(caught.value).count("\n  ") == tables.MOST - 1
+        assert (f"and so on, {more} more columns" in str(caught.value)) == (more > 0)
+
+
+@pytest.mark.parametrize("name", ["Unnamed: 0", "__index_level_0__", "rownames", "row.names", "level_1", "...1"])
+def test_names_that_tools_write_for_an_index_are_record_numbers(tmp_path, name):
+    pq.write_table(pa.table({"a": [0.5, 1.5, 2.5], name: [7, 7, 3], "y": [0, 1, 0]}), tmp_path / "t.parquet")
+    with pytest.raises(InputError, match="must be no record numbers"):
+        tables.read(tmp_path / "t.parquet", "y")
+    assert tables.read(tmp_path / "t.parquet", "y", ids=True).names == ("a", name)
 
 
 @pytest.mark.parametrize(
@@ -339,24 +372,63 @@ def test_a_file_of_very_many_columns_is_refused_before_it_is_read(tmp_path, monk
         raise AssertionError("it was read")
 
     monkeypatch.setattr(pyarrow.csv, "read_csv", never)
-    with pytest.raises(InputError, match="columns of wide.csv = 300000: must be at most 5590 with about 3 records"):
+    with pytest.raises(InputError, match="columns of wide.csv = 300001: must be at most 198098 with about 3 records"):
         tables.read(path, "y")
+
+
+def test_many_records_count_too(tmp_path, monkeypatch):
+    path = tmp_path / "long.csv"
+    path.write_text("a,b,c,y\n" + "0.5,1.5,2.5,1\n" * 100_000)
+    monkeypatch.setattr(tables, "available_memory", lambda: 1e7)
+    with pytest.raises(InputError, match=r"columns of long.csv = 4: must be at most 3 with about 100000 records"):
+        tables.read(path, "y")
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_control_group_may_allow_less_than_the_machine_has(tmp_path, monkeypatch, version):
+    meminfo, groups, mount = tmp_path / "meminfo", tmp_path / "cgroup", tmp_path / "mount"
+    meminfo.write_text("MemTotal: 16000000 kB\nMemAvailable: 8000000 kB\n")
+    groups.write_text("4:cpuset:/other\n3:memory:/outer/inner\n" if version == 1 else "0::/outer/inner\n")
+    limit, used = (
+        ("memory.limit_in_bytes", "memory.usage_in_bytes") if version == 1 else ("memory.max", "memory.current")
+    )
+    outer = mount / ("memory/outer" if version == 1 else "outer")
+    (outer / "inner").mkdir(parents=True)
+    for folder, most in ((outer, "3000000000"), (outer / "inner", str(2**63 - 4096) if version == 1 else "max")):
+        (folder / limit).write_text(most + "\n")
+        (folder / used).write_text("1000000000\n")
+        (folder / "memory.stat").write_text("cache 7\ninactive_file 500000000\n")
+    for name, path in (("MEMINFO", meminfo), ("GROUPS", groups), ("MOUNT", mount)):
+        monkeypatch.setattr(tables, name, path)
+    assert tables.available_memory() == 2.5e9
+    (outer / limit).write_text("max\n")
+    assert tables.available_memory() == 8000000 * 1024
+    groups.unlink()
+    assert tables.available_memory() == 8000000 * 1024
+
+
+def test_a_matrix_of_columns_by_columns_that_does_not_fit_is_refused(tmp_path, monkeypatch):
+    path, rng = tmp_path / "square.csv", np.random.default_rng(0)
+    lines = [",".join([*map(str, row), str(number % 2)]) for number, row in enumerate(rng.normal(size=(20, 30)))]
+    path.write_text("\n".join([",".join([*map("c{}".format, range(30)), "y"]), *lines]) + "\n")
+    problem = get_problem("data_file", path=str(path), label="y", clip=1.0)
+    assert problem.draw(20, None).features.shape == (20, 30)  # the file stays in memory
+    monkeypatch.setattr(tables, "available_memory", lambda: 8.0 * tables.SQUARES * 29**2)
+    with pytest.raises(InputError, match="columns of square.csv = 30: must be at most 29: the minimum needs 8 m"):
+        problem.draw(20, None)
+
+
+def test_labels_of_arrays_may_be_a_column(tmp_path):
+    x, y = np.arange(6.0).reshape(3, 2) / 7, np.array([1.0, 0.0, 1.0])
+    for labels in (y, y[:, None]):
+        assert tables.read(tables.write_records(x, labels, tmp_path), tables.LABEL).labels.tolist() == y.tolist()
 
 
 def test_a_large_index_is_refused_before_it_makes_a_table(tmp_path):
     path = tmp_path / "wide.libsvm"
     path.write_text("1 1:0.5\n-1 2:1 2000000000:1\n")
-    with pytest.raises(InputError, match="columns of wide.libsvm = '?2000000000 in record 2'?: must be at most"):
+    with pytest.raises(InputError, match=r"columns of wide.libsvm = '2000000000' \(record 2\): must be at most"):
         tables.read(path, None)
-
-
-@pytest.mark.parametrize(("columns", "records", "most"), [(30, 100_000, 3), (2000, 10, 395)])
-def test_many_records_and_a_square_of_many_columns_count_too(tmp_path, monkeypatch, columns, records, most):
-    path = tmp_path / "t.csv"
-    path.write_text(",".join([*map("c{}".format, range(columns)), "y\n"]) + ("0.5," * columns + "1\n") * records)
-    monkeypatch.setattr(tables, "available_memory", lambda: 1e7)
-    with pytest.raises(InputError, match=f"columns of t.csv = {columns}: must be at most {most} with about"):
-        tables.read(path, "y")
 
 
 def test_arrays_are_read_as_a_file_of_them(tmp_path):
@@ -365,9 +437,3 @@ def test_arrays_are_read_as_a_file_of_them(tmp_path):
         found = tables.read(tables.write_records(x, labels, tmp_path), tables.LABEL)
         assert found.labels.tolist() == y.tolist() and found.features.tolist() == x.tolist()
         assert found.names == ("f0", "f1")
-    for features, labels in ((x, y[:2]), (x[0], y), (x, np.ones((3, 2)))):
-        with pytest.raises(InputError, match="^shapes of X and y"):
-            tables.write_records(features, labels, tmp_path)
-    mixed = np.array([[1, 2.5], [2, "x"], [3, None]], dtype=object)
-    with pytest.raises(InputError, match="record 2 of column f1 of X.parquet = 'x'"):
-        tables.read(tables.write_records(mixed, y, tmp_path), tables.LABEL)

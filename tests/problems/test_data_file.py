@@ -155,12 +155,15 @@ def test_keys_depend_on_the_content_and_not_on_the_place(table, tmp_path):
 NUMBERS = ("squared", "huber")
 SETTINGS = {
     "plain": {},
+    "unregularised": {"regularisation": 0.0},
     "ball": {"domain": "l2_ball"},
     "ridge in the ball": {"domain": "l2_ball", "regularisation": 0.1},
     "l1": {"domain": "l1_ball"},
     "l1.5": {"domain": "lp_ball", "p": 1.5},
+    "polyhedral": {"domain": "lp_ball", "p": 1.0},
     "cube": {"domain": "lp_ball", "p": math.inf},
     "simplex": {"domain": "simplex"},
+    "dual rows": {"p": 1.5, "regularisation": 0.0},
 }
 domains = st.sampled_from([{}, {"domain": "l2_ball"}, {"domain": "l1_ball"}, {"domain": "simplex"}])
 exponents = st.sampled_from([1.0, 1.2, 1.5, 2.0, 3.0, math.inf])
@@ -222,17 +225,29 @@ def test_no_record_and_no_point_break_the_constants(problem, seed):
     assert math.isclose(1.0 / q + 1.0 / (problem.p or 2.0), 1.0)
 
 
-def made(loss="logistic", **more):
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    """A file of 80 records with three features and a label that they explain in part."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    rows = np.round(rng.standard_normal((80, 3)) + 0.3, 4)
+    y = (rows @ [1.0, -1.0, 0.5] + rng.standard_normal(80) > 0).astype(int)
+    lines = ["a,b,c,y", *(",".join(map(str, (*r, v))) for r, v in zip(rows, y, strict=True))]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    return {"path": "t.csv", "label": "y", "clip": 2.0}
+
+
+def made(options, loss="logistic", **more):
     own = {"label_clip": 1.0} if loss in NUMBERS else {}
-    return get_problem("data_file", **{**OPTIONS, "clip": 2.0, **own, "loss": loss, **more})
+    return get_problem("data_file", **{**options, **own, "loss": loss, **more})
 
 
-@pytest.mark.parametrize("where", SETTINGS)
+@pytest.mark.parametrize("where", ["plain", "ball", "ridge in the ball", "l1", "l1.5", "cube", "simplex"])
 @pytest.mark.parametrize("loss", ["logistic", "squared", "huber", "smoothed_hinge", "linear"])
-def test_the_minimum_is_the_minimum(table, loss, where):
+def test_the_minimum_is_the_minimum(people, loss, where):
     width = {"width": 0.3} if loss in WITH_WIDTH else {}
-    problem = made(loss, **SETTINGS[where], **width)
-    data = problem.draw(ROWS, None)
+    problem = made(people, loss, **SETTINGS[where], **width)
+    data = problem.draw(80, None)
     x = problem.minimiser(data)
     best = problem.optimal_risk(data)
     assert best == problem.risk(x[None], data)[0]
@@ -251,10 +266,10 @@ def test_the_minimum_is_the_minimum(table, loss, where):
 
 
 @pytest.mark.parametrize("loss", ["huber", "smoothed_hinge"])
-def test_flat_losses_without_a_ridge_are_minimised_on_the_whole_space(table, loss):
+def test_flat_losses_without_a_ridge_are_minimised_on_the_whole_space(people, loss):
     """Newton's method would stop where all curvatures are 0."""
-    problem = made(loss, regularisation=0.0, width=0.2)
-    data = problem.draw(ROWS, None)
+    problem = made(people, loss, regularisation=0.0, width=0.2)
+    data = problem.draw(80, None)
     found = scipy.optimize.minimize(
         lambda x: float(problem.risk(x[None], data)[0]),
         np.zeros(3),
@@ -264,16 +279,16 @@ def test_flat_losses_without_a_ridge_are_minimised_on_the_whole_space(table, los
     assert problem.optimal_risk(data) < problem.risk(np.zeros((1, 3)), data)[0] - 1e-3
 
 
-def test_held_out_records_are_used_for_nothing_else(table):
-    problem = made(split=0.25)
-    whole = made()
-    assert (problem.records, whole.records) == (45, ROWS)
-    used, held = problem.draw(45, None), problem.held_out(45)
+def test_held_out_records_are_used_for_nothing_else(people):
+    problem = made(people, split=0.25)
+    whole = made(people)
+    assert (problem.records, whole.records) == (60, 80)
+    used, held = problem.draw(60, None), problem.held_out(60)
     both = np.concatenate([used.features, held.features])
-    np.testing.assert_array_equal(both, whole.draw(ROWS, None).features)
-    assert whole.held_out(ROWS) is None and whole.beside(np.zeros((1, 3)), used) == {}
-    with pytest.raises(InputError, match="^n = 46: must be an integer from 1 to 45"):
-        problem.check_records(46)
+    np.testing.assert_array_equal(both, whole.draw(80, None).features)
+    assert whole.held_out(80) is None and whole.beside(np.zeros((1, 3)), used) == {}
+    with pytest.raises(InputError, match="^n = 61: must be an integer from 1 to 60"):
+        problem.check_records(61)
 
 
 TWINS = [

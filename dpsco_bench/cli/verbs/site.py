@@ -1,4 +1,4 @@
-"""Verb `site`: the pages of a profile, which open from the file system, and its tables as CSV and Parquet."""
+"""Verb `site`: the pages of a profile, which open from the file system, and its tables in four formats."""
 
 from __future__ import annotations
 
