@@ -109,6 +109,7 @@ def _built(inputs: Inputs, figures: Path, out: Path, builder: str, cores: int) -
             build(work / "pages", work / "made", builder, cores)
             for left in (".buildinfo", "objects.inv"):
                 (work / "made" / left).unlink(missing_ok=True)
+            shutil.rmtree(work / "made" / "_sources", ignore_errors=True)
             yield work / "made", len(pages)
     finally:
         gc.enable()

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import claim_ids, read_claims
@@ -18,13 +19,14 @@ from dpsco_bench.claims.model import GRID, Method, Part
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report import own_figures
 from dpsco_bench.report.axes import FOOT, decade_text, spread, tick_text
-from dpsco_bench.report.drawing import COLOURS, INK, compose, style
+from dpsco_bench.report.drawing import COLOURS, INK, SHADES, compose, style
 from dpsco_bench.report.figures import claim_figures, variant_groups, write_figures
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.kind_figures import audits_figure, rows_of
 from dpsco_bench.report.own_figures import FIGURES, figure_names
 from dpsco_bench.report.panels import _groups, _ratio_places, _ratios, worded_panel
 from dpsco_bench.report.verdicts import Group
+from dpsco_bench.site.content import COLOURS as OPENING
 
 from .legible import faults
 
@@ -53,6 +55,28 @@ def test_every_word_of_every_shipped_kind_has_a_phrase():
         for said, word in kind.words.items():
             told = word.phrase.format_map(names)
             assert told and "{" not in told and not told.endswith("."), f"{kind.name}: {said}"
+
+
+@pytest.mark.parametrize("looks", [list(COLOURS.values()), list(SHADES[:4]), [*OPENING.values()][:5]])
+def test_colours_differ_for_the_colour_blind_and_in_grey(looks):
+    """In CIELAB, as seen with the two common kinds of colour blindness (Viénot, Brettel, Mollon 1999)."""
+    for seen in (np.eye(3), PROTANOPE, DEUTERANOPE):
+        found = [lab(to_rgb(look), seen) for look in looks]
+        assert all(np.linalg.norm(first - second) > 12 for first, second in itertools.combinations(found, 2))
+    lightness = [lab(to_rgb(look), np.eye(3))[0] for look in looks]
+    assert looks == list(SHADES[:4]) or min(abs(np.diff(lightness))) > 10
+
+
+PROTANOPE = np.array([[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]])
+DEUTERANOPE = np.array([[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]])
+
+
+def lab(rgb, seen):
+    """CIELAB of a colour in sRGB, after what an eye makes of its linear light."""
+    linear = np.array([part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in rgb])
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ (seen @ linear)
+    x, y, z = np.cbrt(np.clip(xyz / np.array([0.9505, 1.0, 1.089]), 1e-6, None))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
 def test_labels_are_spread_in_order_and_ticks_are_short():
