@@ -41,6 +41,7 @@ PROBLEMS = [
     ("def draw(self, n, streams)", "def draw(self, n)", "draw = 'takes (self, n)'", "(self, n, streams)"),
     (DATA, "rows[0] = np.nan\n        return Data(n, rows,", "features drawn = 'not all finite'", "finite numbers"),
     (LABELS, "np.ones(3)", "labels drawn = 'of shape (3,)'", "(64,)"),
+    (LABELS, 'np.array(["1"] * n)', "labels drawn = 'of type <U1'", "numbers"),
 ]
 
 

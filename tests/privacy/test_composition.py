@@ -303,6 +303,15 @@ def test_an_output_after_equal_steps_is_that_of_one_step_size():
     assert output_of(kind=Halving) == pytest.approx(gdp_epsilon(louder, 1e-6))
 
 
+@pytest.mark.parametrize(
+    ("step", "diameter", "kind"), [(0.8, math.inf, "exact"), (0.9, math.inf, "upper"), (0.8, 9.0, "upper")]
+)
+def test_an_output_is_exact_where_a_quadratic_attains_it(step, diameter, kind):
+    """Steps of at most ``2/(M + mu)`` without a domain: here 0.8."""
+    plan = plan_of(GaussianQuery("g", 0.2, 6), last_iterate=LastIterate(step, 2.0, 0.5, diameter=diameter))
+    assert charge_output(plan, {"g": 0.9}, 1e-6).kind == kind
+
+
 COPIES = [
     (Full(), [0.0, 1.0], 128), (Disjoint(2), [0.0, 1.0], 4), (WithoutReplacement(10, 4), [0.6, 0.4], 4),
     (WithReplacement(10, 4), binom(4, 0.1).pmf(range(5)), 4), (WithReplacement(1, 2), [0.0, 0.0, 1.0], 4),
