@@ -77,7 +77,7 @@ def test_arrays_and_frames_are_chosen_for_as_files_are(tmp_path):
     assert pickle.loads(pickle.dumps(found)) == found and "<table>" in found._repr_html_()
     mixed = features.astype(object)
     mixed[7, 2] = "a"
-    with pytest.raises(InputError, match="record 8 of column 2 of X = 'a'"):
+    with pytest.raises(InputError, match="column 2 of X = 'a'"):
         choose(mixed, labels, **keys)
     with pytest.raises(InputError, match="^shapes of X and y"):
         choose(features, labels[:5], **keys)
