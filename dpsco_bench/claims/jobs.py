@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -237,7 +238,9 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     numbers = {**job.numbers([without_places(cell) for cell in job.cells], calibrating), "format": RUN_FORMAT}
     numbers.pop("replicates", None)
     if calibrating and job.calibration != "none":
-        numbers["accountant"] = version("dp-accounting")
+        numbers["accountant"] = ""
+        with suppress(PackageNotFoundError):  # a machine that runs what another one has charged
+            numbers["accountant"] = version("dp-accounting")
     compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells}
     used = {*compiled, *base, *_modules(job)} - {""}
     device = job.backend == "cupy" and not calibrating
@@ -299,7 +302,8 @@ def load_claim(
     own = {} if shipped else own_claims(config["claims"])
     id = id if shipped else find_claim_id(id, [*claim_ids(), *own])
     with errors_of(id, config["claims"]):
-        claim = parse_claim(config["claim"] if shipped else own[id]) if shipped or id in own else read_claim(id)
+        entry = config["claim"] if shipped else own.get(id)
+        claim = read_claim(id) if entry is None else parse_claim(entry)
         find_errata(claim.paper, claim.errata)
     return claim, Settings.of(config)
 

@@ -63,7 +63,8 @@ class Pace:
 
     def __str__(self) -> str:
         """``7 of 23 done, 12 s, about 30 s left``, or the note in place of the time left."""
-        text = f"{self.done} of {self.all}{f' {self.unit}' if self.unit else ''} done, {duration(self.elapsed)}"
+        counted = f"{self.done} %" if self.unit == "%" else f"{self.done} of {self.all} {self.unit}".rstrip()
+        text = f"{counted} done, {duration(self.elapsed)}"
         left = f"about {duration(self.left)} left" if self.done < self.all else ""
         return ", ".join(filter(None, (text, self.note or left)))
 

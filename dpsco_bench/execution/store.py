@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 import sys
 import threading
 import time
@@ -66,9 +65,15 @@ class Meter:
 
 
 def _peak_mb() -> float:
-    """Most memory of this process since the last reset; 0 where the system does not tell."""
-    found = re.search(r"VmHWM:\s+(\d+)", _PEAK.read_text())
-    return int(found[1]) / 1024.0 if found else 0.0
+    """Most memory of this process so far, or since the last reset."""
+    try:
+        line = next(line for line in _PEAK.read_text().splitlines() if line.startswith("VmHWM"))
+        return float(line.split()[1]) / 1024.0
+    except (OSError, StopIteration):
+        import resource
+
+        unit = 2**20 if sys.platform == "darwin" else 2**10
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 def merged(costs: Iterable[Cost]) -> list[Cost]:

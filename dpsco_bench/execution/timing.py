@@ -8,12 +8,10 @@ from __future__ import annotations
 import math
 import os
 import platform
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -109,9 +107,8 @@ def _timed_run(job: Job, cell: Cell, plan: Plan, scales: Mapping[str, float], da
 
 
 def machine(backend: str) -> Machine:
-    told = re.search(r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
     found = Machine(
-        processor=told[1] if told else platform.machine(),
+        processor=_processor(),
         cores=os.cpu_count() or 1,
         system=platform.system(),
         python=platform.python_version(),
@@ -124,6 +121,15 @@ def machine(backend: str) -> Machine:
         properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
         return replace(found, device=properties["name"].decode(), cupy=cupy.__version__)
     return found
+
+
+def _processor() -> str:
+    """Model of the processor; Linux says it in /proc only."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
 
 
 @dataclass(frozen=True, kw_only=True)

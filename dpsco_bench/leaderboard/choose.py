@@ -237,15 +237,33 @@ class Chosen(Ranked):
 class Choice(Tabled, Standing):
     """The ranking of all methods at a point.
 
-    Its other fields are those of `Standing`. ``best`` is the method of least risk whose privacy is proven; None where
-    none does better than the starting point.
+    Attributes
+    ----------
+    risk_kind : str, ``excess empirical`` or ``excess population``
+    methods : tuple of Chosen, the least risk first
+    best : Chosen or None
+        The method of least risk whose privacy is proven; None where none does better than the starting point.
+    trivial : float, risk of the starting point
+    without_privacy : Reference
+        Mean risk without noise and its interval: 0 where the risk is the sample's own.
+    lower_bound : float or None
+        Order of a risk that no private method can fall below, cut at the starting point's; None where none is known.
+    bound : str, its formula and where it is from
+    held_out : mapping, of ``trivial``, the starting point, and ``without_privacy``, the minimiser; empty without any
+    tied : tuple of str
+        Methods that cannot be told apart from the best, the best first; the starting point is ``trivial solution``.
+    margin : float
+        How much lower the least risk is than the next, as a share of it.
+    margin_ci : pair of float, its interval
+    warnings : tuple of str, what every run here says: what was computed from the data, or is declared only
+    rows : pyarrow.Table, one row per (method, replicate)
     """
 
-    methods: tuple[Chosen, ...]  # the least risk first
+    methods: tuple[Chosen, ...]
     point: Contest
-    bound: str  # formula of the lower bound, and where it is from
-    warnings: tuple[str, ...]  # what every run here says: what was computed from the data, or is declared only
-    rows: pa.Table = field(repr=False, compare=False)  # one row per (method, replicate)
+    bound: str
+    warnings: tuple[str, ...]
+    rows: pa.Table = field(repr=False, compare=False)
 
     def to_json(self) -> Plain:
         kind = NO_BOUND if self.lower_bound is None else ORDER_ONLY

@@ -1,4 +1,4 @@
-"""What accountants, audits, intervals and figures give at some points, recorded: no change is unseen.
+"""Numbers of accountants, audits, intervals and figures at some points, recorded: no change is unseen.
 
 Closed forms and other accountants say elsewhere that the numbers are right; these are where neither reaches.
 """

@@ -15,7 +15,10 @@ FARTHEST = 45.0
 
 
 def winning_probabilities(u: float, vertices: int) -> tuple[float, float]:
-    """Chances that ``+e_1``, u >= 0 lower, or ``-e_1``, u higher, has the least of K scores with unit Laplace noise."""
+    """Probabilities that the score of ``+e_1`` or of ``-e_1`` is the least of K with unit Laplace noise.
+
+    The first is lowered by u >= 0, the second raised by u; the others stay.
+    """
     from scipy.integrate import quad  # takes longer to import than most commands run
 
     others = vertices - 2

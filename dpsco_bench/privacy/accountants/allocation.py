@@ -1,13 +1,18 @@
 """Upper bound on epsilon where every record takes part in one batch of T at most, chosen at random: random allocation.
 
-With ``1 - q`` the probability that a record is left over, ``a = e^epsilon >= 1`` and independent copies of a D,
+A uniformly random order of the records is cut into T batches, with at least one record left over. One batch's release
+is ``s``-GDP under replace-one. Let ``1 - q`` be the probability that a record is left over, ``a = e^epsilon >= 1``, and
+X, Y of the law ``exp(N(-s^2/2, s^2))``. Then
 
-    delta(epsilon) <= E ((1-q)(1-a) + (q/T) (D_1 + ... + D_T))_+.
+    delta(epsilon) <= E ((1-q)(1-a) + (q/T) (D_1 + ... + D_T))_+
 
-The tails of D are those of ``X - a`` above zero and of ``1 - a Y`` below, X and Y of the law ``exp(N(-s^2/2, s^2))``,
-with an atom at zero (proof and computation: docs/accounting.md). All that is rounded is rounded up: D is spread within
-each cell to its edges (mass and mean are kept, so that convex functions grow), cut above with its excess added, and
-raised below; Chernoff bounds cover what lies beyond the transform's range.
+for independent copies of the variable D whose tails are those of ``X - a`` above zero and of ``1 - a Y`` below, with an
+atom at zero between (docs/accounting.md).
+
+The sum is computed on a grid by fast Fourier transforms. All that is rounded is rounded up: D is spread within each
+cell to its edges (mass and mean are kept, so that convex functions grow), cut above with its excess added, and raised
+below; Chernoff bounds cover what lies beyond the transform's range. At a large epsilon one D that is positive carries
+all, with a probability below a transform's rounding: there `_one_positive` is taken, if it is smaller.
 """
 
 from __future__ import annotations

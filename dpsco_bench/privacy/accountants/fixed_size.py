@@ -1,8 +1,13 @@
 """Upper bounds on epsilon for batches of a fixed size, drawn anew for every release: privacy-loss distributions.
 
 A record is drawn k times into a batch with probability ``p_k``, and a release is ``(k s)``-GDP between batches that
-differ in k records. With ``q = 1 - p_0`` the divergence of one release is bounded at ``a' = 1 + q (a - 1)``, for all
-shares of the copies and the best orders for them (docs/accounting.md); such bounds compose like dominating pairs.
+differ in k records. With ``q = 1 - p_0``, ``v_k = p_k/q``, H the hockey-stick divergence and
+``h_k(a) = H_a(N(k s, 1) || N(0, 1))``, one release satisfies under replace-one, whatever the other records are,
+
+    H_a' <= q sum over k of  v_k (l_k h_k(a'/l_k) + (1 - l_k) h_k(a_k)),    a' = 1 + q (a - 1) >= 1,
+
+for all shares ``l_k`` in [0, 1] and all orders with ``sum_k v_k (1 - l_k) a_k = a - a'``. The proof, the best orders
+and what subsets attain are in docs/accounting.md; such bounds compose like dominating pairs.
 """
 
 from __future__ import annotations

@@ -298,13 +298,20 @@ def _arcsinh_exp(exponent: Floats) -> Floats:
 def poisson_gaussian_epsilon(
     multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float = 0.0, replace: bool = True
 ) -> float:
-    """Bound epsilon of Poisson-subsampled Gaussians composed with a Gaussian.
+    """Upper bound on epsilon of Poisson-subsampled Gaussians composed with a Gaussian.
 
     Raises InputError for arguments out of range. Under replace-one it is that of the pair ``(1-q) N(0, z^2) + q N(+1,
-    z^2)`` against ``(1-q) N(0, z^2) + q N(-1, z^2)``, which dominates every pair of neighbours; without ``replace`` it
-    is that of add/remove neighbours, as other libraries report. At ``rate`` 1 it is exact, at ``multiplier`` 0
-    infinite. ``gdp_mu`` is that of everything else that is released, under the same neighbours: without ``replace``
-    half its replace-one value for a mean or sum, as one contribution counts and not its reversal.
+    z^2)`` against ``(1-q) N(0, z^2) + q N(-1, z^2)``, which dominates every pair of neighbours.
+
+    Parameters
+    ----------
+    multiplier : float, noise standard deviation over the norm of one record's contribution, >= 0; 0 gives infinity
+    rate : float, probability with which each record enters a step's batch, in (0, 1]; 1 is exact
+    steps : int, number of subsampled releases, >= 1
+    gdp_mu : float
+        Gaussian-DP parameter of everything else that is released, under the same neighbours: without ``replace`` half
+        its replace-one value for a mean or sum, as one contribution counts and not its reversal.
+    replace : bool, replace-one neighbours, else add/remove ones, as other libraries report
     """
     require(multiplier=multiplier, rate=rate, steps=steps, delta=delta, gdp_mu=gdp_mu)
     if rate == 1.0 or multiplier in (0.0, math.inf):

@@ -107,7 +107,7 @@ STEPS = 12
 
 
 def factor(alpha, eta):
-    """What a step leaves of the divergence at most, as the schedule has it: k = alpha, mu2 = 1."""
+    """Bound what a step leaves of the divergence, as the schedule has it: k = alpha, mu2 = 1."""
     G = 1.0 / (alpha * math.sqrt(16.0 * eta * math.log(2.0 / LARGEST_CLIP)))
     assert step_size(alpha, G, LARGEST_CLIP) == pytest.approx(eta, rel=1e-12)
     return math.exp(-2.0 * ProximalRate(alpha, 1.0, G, 1.0).rate(LARGEST_CLIP))
