@@ -166,6 +166,7 @@ def test_calibrations_do_not_depend_on_how_often_or_where_a_job_runs(changes):
 
 @pytest.fixture
 def seen(monkeypatch):
+    base()  # of the real code, whichever test comes first
     found = []
     digest = lambda modules, *_, **keyed: found.append(set(modules)) or "0" * 16  # noqa: E731
     monkeypatch.setattr("dpsco_bench.claims.jobs.code_digest", digest)
