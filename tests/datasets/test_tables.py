@@ -418,12 +418,6 @@ def test_a_matrix_of_columns_by_columns_that_does_not_fit_is_refused(tmp_path, m
         problem.draw(20, None)
 
 
-def test_labels_of_arrays_may_be_a_column(tmp_path):
-    x, y = np.arange(6.0).reshape(3, 2) / 7, np.array([1.0, 0.0, 1.0])
-    for labels in (y, y[:, None]):
-        assert tables.read(tables.write_records(x, labels, tmp_path), tables.LABEL).labels.tolist() == y.tolist()
-
-
 def test_a_large_index_is_refused_before_it_makes_a_table(tmp_path):
     path = tmp_path / "wide.libsvm"
     path.write_text("1 1:0.5\n-1 2:1 2000000000:1\n")
