@@ -398,6 +398,8 @@ def test_a_control_group_may_allow_less_than_the_machine_has(tmp_path, monkeypat
         (folder / limit).write_text(most + "\n")
         (folder / used).write_text("1000000000\n")
         (folder / "memory.stat").write_text("cache 7\ninactive_file 500000000\n")
+    (tmp_path / limit).write_text("5\n")  # a folder above the mount is no group
+    (tmp_path / used).write_text("0\n")
     for name, path in (("MEMINFO", meminfo), ("GROUPS", groups), ("MOUNT", mount)):
         monkeypatch.setattr(tables, name, path)
     assert tables.available_memory() == 2.5e9
