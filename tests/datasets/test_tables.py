@@ -394,15 +394,14 @@ def test_a_control_group_may_allow_less_than_the_machine_has(tmp_path, monkeypat
     )
     outer = mount / ("memory/outer" if version == 1 else "outer")
     (outer / "inner").mkdir(parents=True)
-    for folder, most in ((outer, "3000000000"), (outer / "inner", str(2**63 - 4096) if version == 1 else "max")):
+    endless = str(2**63 - 4096) if version == 1 else "max"
+    for folder, most in ((outer, "3000000000"), (outer / "inner", endless), (tmp_path, "1600000000")):
         (folder / limit).write_text(most + "\n")
         (folder / used).write_text("1000000000\n")
         (folder / "memory.stat").write_text("cache 7\ninactive_file 500000000\n")
-    (tmp_path / limit).write_text("5\n")  # a folder above the mount is no group
-    (tmp_path / used).write_text("0\n")
     for name, path in (("MEMINFO", meminfo), ("GROUPS", groups), ("MOUNT", mount)):
         monkeypatch.setattr(tables, name, path)
-    assert tables.available_memory() == 2.5e9
+    assert tables.available_memory() == 2.5e9, "a folder above the mount is no group"
     (outer / limit).write_text("max\n")
     assert tables.available_memory() == 8000000 * 1024
     groups.unlink()
