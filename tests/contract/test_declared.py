@@ -1,4 +1,4 @@
-"""Declared = charged = drawn, and planned = counted."""
+"""Declared = charged = drawn, and planned = counted; of draws no sampler proves more than it may."""
 
 from dataclasses import replace
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.backend.namespace import to_numpy
+from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 from dpsco_bench.privacy.calibrate import decisive_charge
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.privacy.records import Poisson
@@ -64,3 +65,30 @@ def test_released_values_are_the_exposed_ones_with_the_noise_that_was_charged(no
     """Noise has the size of its law at the charged scale; the laws themselves are held by tests/rng and samplers."""
     passed, detail = noisy_case.checks.check_released()
     assert passed, detail
+
+
+def test_the_law_is_charged_with_the_true_range_of_differences(drawn_case):
+    """Theorem 2: t = S sqrt(k/mu)/n with the S of the problem, whatever S the schedule believes in."""
+    query, n = drawn_case.plan.queries[0], drawn_case.n
+    k, mu = query.temperature.at(drawn_case.scales["draw"])
+    t = drawn_case.problem.constants.loss_difference * np.sqrt(k / mu) / n
+    np.testing.assert_allclose(drawn_case.calibrated.charge.epsilon_law, gdp_epsilon(t, 1e-5), rtol=1e-9)
+
+
+UNPROVEN = ("gopi2022.gibbs", "gopi2022.hit_and_run", "gopi2022.proximal_sampler", "gopi2022.radial_exact")
+"""Samplers of whose draws nothing is proven."""
+
+
+def test_only_a_proof_is_called_proven(drawn_case):
+    charge, status = drawn_case.calibrated.charge, drawn_case.calibrated.privacy_status
+    assert charge.sampler_status == "target_law_only" or drawn_case.algorithm.id not in UNPROVEN
+    if charge.sampler_status == "target_law_only":
+        assert np.isnan(charge.epsilon)
+        assert status == ("target_law_only" if drawn_case.problem.constants.status == "global" else "unproven")
+    else:
+        assert charge.sampler_status == "exact" and charge.epsilon == charge.epsilon_law
+
+
+def test_outputs_differ_and_lie_in_the_domain(drawn_case):
+    ball, output = drawn_case.problem.feasible_set, drawn_case.run(replicates=16).output
+    assert len(np.unique(output, axis=0)) == 16 and np.all(ball.norm(output) <= ball.radius * (1 + 1e-12))

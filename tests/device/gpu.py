@@ -50,7 +50,7 @@ SCALES = "scales.json"
 """Of the contract suite's cases, in the pack."""
 SCALES_OF_TESTS = "DPSCO_SCALES"
 """Environment variable: the file with them."""
-TESTS = ("tests/device/test_draws.py", "tests/device/test_widths.py", "tests/contract/test_gpu.py")
+TESTS = ("tests/device/test_draws.py", "tests/device/test_fused.py", "tests/contract/test_gpu.py")
 SHARES = {"tests": 0.4, "bench": 0.15, "verdicts": 0.4}
 """Of the time."""
 VERDICTS = 0.75

@@ -16,13 +16,14 @@ from dpsco_bench.privacy.accountants.zcdp import composed_epsilon
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.calibrate import calibrate, charge
 from dpsco_bench.privacy.mechanism import NOISE_LAWS, Mechanism
-from dpsco_bench.privacy.plan import GammaObjectiveQuery, NoisyMinimumQuery, ObjectiveQuery, PrivacySpec, make_plan
+from dpsco_bench.privacy.plan import GammaObjectiveQuery, NoisyMinimumQuery, ObjectiveQuery, PrivacySpec
 from dpsco_bench.privacy.queries import RULES, Temperature
 from dpsco_bench.privacy.records import Poisson
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.rng.streams import Stream, stream_key
 
 from ..samplers.test_noisy_minimum import probabilities
+from .plans import plan_of
 
 PRIVACY = PrivacySpec(1.0, 1e-5)
 VERTEX = NoisyMinimumQuery("vertex", 0.5, 12, paper_scale=2.0)
@@ -30,18 +31,10 @@ NORMAL = ObjectiveQuery("linear", 2.0, 1, paper_scale=10.0, log_jacobian=0.3)
 GAMMA = GammaObjectiveQuery("linear", 2.0, 1, paper_scale=10.0, log_jacobian=0.3)
 
 
-def plan_of(*queries, **keywords):
-    return make_plan(*queries, gradient_evaluations=1, n=10, **keywords)
-
-
-def stream():
-    return Stream(stream_key(7, "queries", "law"), np)
-
-
 @pytest.mark.parametrize("d", [1, 3, 10])
 def test_gamma_norm_and_uniform_direction(d):
     """E||b|| = d, E||b||^2 = d (d + 1) for scale 1, hence 2d/eps' and 4d(d+1)/eps'^2 for scale 2/eps'."""
-    b = NOISE_LAWS["gamma_norm"](stream(), 0, 1, 0, 20_000, d)[0]
+    b = NOISE_LAWS["gamma_norm"](Stream(stream_key(7, "queries", "law")), 0, 1, 0, 20_000, d)[0]
     norm = np.linalg.norm(b, axis=1)
     assert stats.kstest(norm, stats.gamma(d).cdf).pvalue > 1e-3
     for power, moment in ((1, d), (2, d * (d + 1))):
@@ -174,7 +167,7 @@ def test_a_record_that_is_there_or_not_changes_the_exponent_by_one_loss():
     t = gdp_mu(1.0, 1e-6) / plan.queries[0].sensitivity
     assert apart.epsilon == pytest.approx(gdp_epsilon(t, 1e-6)) and apart.kind == "upper" and apart.reason == ""
     unproven, close = (
-        make_plan(replace(plan.queries[0], sampler_status=status, tau=tau), gradient_evaluations=1)
+        plan_of(replace(plan.queries[0], sampler_status=status, tau=tau))
         for status, tau in (("target_law_only", 0.0), ("proven_tv", 1e-9))
     )
     assert math.isnan(add_remove(unproven, found.scales, 1e-6).epsilon)

@@ -45,9 +45,10 @@ RANGES = {
     zcdp_rho: {"epsilon": (1.0, [0.0]), **DELTA},
     counting_epsilon: {"shift": (1.0, [-1.0]), "steps": (1, [0]), "r": (2.0, []), "dimension": (1, [0]), **DELTA},
     LastIterate: {
-        "step": (2.0, [2.0 + 1e-9, 0.0, (), (0.5, 2.1), (0.0, 0.5)]), "smoothness": (1.0, [0.0, math.inf, math.nan]),
-        "strong_convexity": (0.0, [1.0 + 1e-9, -0.1]), "lipschitz": (1.0, [1.0 + 1e-9, 0.0]),
-        "diameter": (math.inf, [0.0, -1.0]),
+        "step": (2.0, [2.0 + 1e-9, 0.0, (), (0.5, 2.1), (0.0, 0.5)], (1.0, 2.0)),
+        "smoothness": (1.0, [0.0, math.inf, math.nan]),
+        "strong_convexity": (0.0, [1.0 + 1e-9, -0.1]), "lipschitz": (1.0, [1.0 + 1e-9, 0.0], 0.1),
+        "diameter": (math.inf, [0.0, -1.0], 0.1),
     },
     Query: {
         "name": ("a", ["", 3]), "sensitivity": (np.float64(1.0), [0, -1.0, math.inf, math.nan, True, "1"]),
@@ -57,17 +58,19 @@ RANGES = {
     PrivacySpec: {"epsilon": (1.0, [0.0, -1.0, math.inf, math.nan, "1", True]), **DELTA},
     Poisson: {"rate": (0.5, [0.0, -0.1, 1.1, math.nan])},
     Disjoint: {"size": (1, [0])},
-    WithReplacement: {"population": (10, [0]), "size": (11, [0])},
-    WithoutReplacement: {"population": (10, []), "size": (10, [0, 11])},
-    decaying: {"decay": (0.99, [0.0, 1.0])} | {key: (1e-9, [0.0, math.inf]) for key in SCALES},
+    WithReplacement: {"population": (10, [0]), "size": (11, [0], 1)},
+    WithoutReplacement: {"population": (10, []), "size": (10, [0, 11], 1)},
+    decaying: {"decay": (0.99, [0.0, 1.0], 1e-9)} | {key: (1e-9, [0.0, math.inf], 1e9) for key in SCALES},
 }  # fmt: skip
-CASES = [(call, key, value) for call, keys in RANGES.items() for key, (_, bad) in keys.items() for value in bad]
+"""A value that is taken, those that are refused, and others that are taken."""
+CASES = [(call, key, value) for call, keys in RANGES.items() for key, (_, bad, *_) in keys.items() for value in bad]
 
 
 @pytest.mark.parametrize(("call", "key", "value"), CASES, ids=lambda v: getattr(v, "__name__", str(v)))
 def test_arguments_out_of_range_are_named(call, key, value):
-    good = {name: kept for name, (kept, _) in RANGES[call].items()}
-    call(*good.values())
+    good = {name: kept for name, (kept, *_) in RANGES[call].items()}
+    for other in (good[key], *RANGES[call][key][2:]):
+        call(*{**good, key: other}.values())
     with pytest.raises(InputError) as error:
         call(*{**good, key: value}.values())
     assert key.removesuffix("_over_sigma") in error.value.key
