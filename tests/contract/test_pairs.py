@@ -76,10 +76,8 @@ def test_a_long_run_without_noise_goes_towards_the_minimum(pair):
 
 
 def test_losses_are_of_the_class_that_their_problem_declares(problem_case):
+    """A Hessian of rank one is not enough."""
     holds(loss_class(problem_case.subject))
-
-
-def test_a_hessian_of_rank_one_is_not_enough(problem_case):
     straight = problem_case.problem.name == "canary_curved"  # its one record is so far out that its slope is constant
     if declared_class(problem_case.problem.traits) == "glm" and not straight:
         assert deviation(problem_case.subject, "linear") > CLASS_TOLERANCE

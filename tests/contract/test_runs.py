@@ -4,7 +4,6 @@ import array_api_strict as strict
 import numpy as np
 
 from dpsco_bench.privacy import mechanism
-from dpsco_bench.privacy.transcript import Recorder
 from dpsco_bench.problems.base import Data
 from dpsco_bench.rng.streams import Stream
 
@@ -27,20 +26,6 @@ def test_noise_off_draws_no_noise(silent_case, monkeypatch):
     silent_case.run()
 
 
-def test_noise_does_not_depend_on_how_replicates_are_split_and_differs_between_them(law_case):
-    """Replicates 0..5 at once and as 0..1, 2..5: the same noise bits for every release; no two rows of it are equal."""
-
-    def noise(first, replicates):
-        transcript = law_case.run(Recorder, first=first, replicates=replicates).mechanism.transcript
-        return [transcript.noises[q.name][t] for q in law_case.plan.queries for t in range(q.releases)]
-
-    whole = noise(0, 6)
-    parts = np.concatenate([np.stack(noise(0, 2)), np.stack(noise(2, 4))], axis=1)
-    np.testing.assert_array_equal(np.stack(whole), parts)
-    last = np.cumsum([q.releases for q in law_case.plan.queries]) - 1
-    assert all(len(np.unique(whole[i], axis=0)) == 6 for i in last)
-
-
 def test_trajectories_do_not_depend_on_how_replicates_are_split(case):
     whole = case.run(replicates=6).output
     parts = np.concatenate([case.run(replicates=2).output, case.run(first=2, replicates=4).output])
@@ -61,9 +46,6 @@ def test_strict_array_api_gives_the_numbers_of_numpy(case):
     np.testing.assert_array_equal(np.asarray(outcome.objective.evaluations), expected.objective.evaluations)
     risks = [run.objective.excess_risk(run.raw) for run in (outcome, expected)]
     np.testing.assert_allclose(*risks, rtol=1e-9, atol=1e-14)
-
-
-def test_strict_array_api_in_single_precision(case):
     outcome = case.run(xp=strict, dtype="float32")
     assert outcome.raw.dtype == strict.float32
     np.testing.assert_allclose(outcome.output, case.run(dtype="float32").output, rtol=1e-5, atol=1e-6)

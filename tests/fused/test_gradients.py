@@ -97,7 +97,9 @@ def test_every_slope(form):
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10 * np.abs(expected).max())
 
 
-def test_where_one_pass_is_taken(monkeypatch):
+def test_where_each_is_taken(monkeypatch):
+    """Entries: of few, of several replicates, in float64, of a loss that nothing has changed since."""
+
     def taken(rows, n=1000, problem=RidgeLogistic):
         return one_pass(Objective(problem(20), records(n, 20, 0), rows))
 
@@ -105,17 +107,6 @@ def test_where_one_pass_is_taken(monkeypatch):
     monkeypatch.setattr(gradients, "LEAST_BYTES", 1000 * 20 * 8)
     assert taken(2) and taken(gradients.MOST_ROWS) and not taken(gradients.MOST_ROWS + 1) and not taken(2, n=999)
     assert not taken(2, problem=Altered)
-
-
-def test_products_with_compiled_slopes_are_the_gradient_of_the_problem():
-    data, x = records(700, 6, 5), 3.0 * np.random.default_rng(5).standard_normal((300, 6))
-    for problem in (RidgeLogistic(6), Altered(6), get_problem("data_twin", 6, loss="huber")):
-        found = by_products(problem, data)(x)
-        np.testing.assert_allclose(found, problem.mean_gradient(x, data), rtol=1e-12, atol=1e-15)
-
-
-def test_where_entries_are_taken():
-    """Of few entries, of several replicates, in float64, of a loss that nothing has changed since."""
     few, many = records(200, 20, 0, filled=3), records(200, 20, 0, filled=18)
     first = Objective(RidgeLogistic(20), few, 8)
     assert entries_of(first) is entries_of(first) is not None
@@ -128,6 +119,15 @@ def test_where_entries_are_taken():
         assert entries_of(other) is None
     first.data = Data(200, few.features[::-1].copy(), few.labels[::-1].copy())
     np.testing.assert_array_equal(entries_of(first).labels, few.labels[::-1])  # those of the data that are there
+    assert moments_gradient(public(), 4) is not None and moments_gradient(public(), 3) is None
+    assert moments_gradient(public(20), 100) is moments_gradient(public(problem=RidgeLogistic), 100) is None
+
+
+def test_products_with_compiled_slopes_are_the_gradient_of_the_problem():
+    data, x = records(700, 6, 5), 3.0 * np.random.default_rng(5).standard_normal((300, 6))
+    for problem in (RidgeLogistic(6), Altered(6), get_problem("data_twin", 6, loss="huber")):
+        found = by_products(problem, data)(x)
+        np.testing.assert_allclose(found, problem.mean_gradient(x, data), rtol=1e-12, atol=1e-15)
 
 
 def test_an_altered_risk_is_kept():
@@ -175,8 +175,3 @@ def public(n=300, problem=PublicQuadratic):
 def test_a_gradient_by_moments_is_that_of_the_records(size):
     ours, x = public(), size * np.random.default_rng(0).standard_normal((6, 20))
     np.testing.assert_allclose(moments_gradient(ours, 100)(x), ours.mean_gradient(x), rtol=1e-12, atol=1e-15)
-
-
-def test_where_moments_are_taken():
-    assert moments_gradient(public(), 4) is not None and moments_gradient(public(), 3) is None
-    assert moments_gradient(public(20), 100) is moments_gradient(public(problem=RidgeLogistic), 100) is None

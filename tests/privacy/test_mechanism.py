@@ -77,14 +77,11 @@ def test_batches_have_the_law_that_is_charged():
     assert (drawn.sample("subset", 0).sizes == 4).all() and (drawn.sample("single", 0).sizes == 1).all()
 
 
-def test_zero_scale_returns_the_value_and_draws_nothing():
+def test_zero_scale_draws_nothing_and_the_states_dtype_is_kept():
     silent = Mechanism(PLAN, dict.fromkeys(SCALES, 0.0), "what", 1, 0, 4)
     value = np.ones((4, 3))
     np.testing.assert_array_equal(silent.release("gradient", value), value)
     assert not silent._streams
-
-
-def test_the_states_dtype_is_kept_whatever_type_the_scale_has():
     scales = {name: np.float64(scale) for name, scale in SCALES.items()}
     mechanism = Mechanism(PLAN, scales, "what", 1, 0, 4, np, "float32")
     released = mechanism.release("gradient", np.zeros((4, 3), dtype=np.float32))
@@ -112,13 +109,10 @@ def test_permutations_are_uniform_and_split():
     assert not np.array_equal(source(replicates=6000).permutation("others", 3), whole)
 
 
-def test_log_inverse_delta_at_the_ends_of_the_range():
+def test_a_plan_reads_like_its_schedule():
     assert PrivacySpec(1, 1e-5).log_inverse_delta == pytest.approx(5 * math.log(10), rel=1e-15)
     assert math.isfinite(PrivacySpec(1, 5e-324).log_inverse_delta)
     assert PrivacySpec(1, 1 - 1e-15).log_inverse_delta > 0
-
-
-def test_a_plan_reads_like_its_schedule():
     query = GaussianQuery("gradient", 0.5, 3)
     plan = make_plan(query, gradient_evaluations=12, steps=3, step=0.1)
     assert (plan.steps, plan.step, plan.gradient_evaluations) == (3, 0.1, 12.0)
@@ -128,6 +122,13 @@ def test_a_plan_reads_like_its_schedule():
     with pytest.raises(InputError, match="^query = 'gradients'"):
         plan.query("gradients")
     assert GaussianQuery("x", 3.0, 1, Poisson(0.1)).contribution == 1.5
+    query = GaussianQuery("a", 1.0, 3)
+    for queries, count in (([query, query], 0), ([query, "b"], 0), *(([query], c) for c in (-1, math.nan, True, "3"))):
+        with pytest.raises(InputError):
+            make_plan(*queries, gradient_evaluations=count)
+    plan = make_plan(query, gradient_evaluations=0, leaks=("x",), last_iterate=LastIterate(0.5, 2.0), steps=3)
+    back = pickle.loads(pickle.dumps(plan))
+    assert back == plan and back.steps == 3 and back.last_iterate.step == 0.5
 
 
 TOLD = make_plan(GaussianQuery("a", 1.0, 2), GaussianQuery("b", 1.0, 1, Poisson(0.5)), gradient_evaluations=0, n=8)
@@ -143,7 +144,7 @@ def recorded():
     return recorder
 
 
-def test_kept_values_are_copies():
+def test_a_transcript_keeps_copies_in_the_order_of_steps():
     recorder = Recorder(*ARGUMENTS)
     value = np.zeros((3, 2))
     released = recorder.release("a", value)
@@ -151,9 +152,19 @@ def test_kept_values_are_copies():
     released += 7.0
     np.testing.assert_array_equal(recorder.transcript.values["a"][0], 0.0)
     assert np.abs(recorder.transcript.released["a"][0]).max() < 7
+    recorder = Recorder(*ARGUMENTS)
+    for step in (1, 0):
+        recorder.release("a", np.full((3, 2), float(step)), step)
+    kept = recorder.transcript
+    np.testing.assert_array_equal(kept.value("a")[:, 0, 0], [0.0, 1.0])
+    np.testing.assert_allclose(kept.noise("a"), [kept.released["a"][t] - kept.values["a"][t] for t in (0, 1)])
+    with pytest.raises(InputError, match="^releases of query b = 0"):
+        kept.value("b")
+    with pytest.raises(InputError, match="a row for each replicate"):
+        recorder.release("b", np.zeros((2, 2)))
 
 
-def test_a_replay_gives_the_recorded_values_whatever_is_passed_in():
+def test_a_replay_gives_the_recorded_values_and_keeps_the_books():
     first = recorded().transcript
     replay = Replay(first, *ARGUMENTS)
     for step in range(2):
@@ -162,9 +173,6 @@ def test_a_replay_gives_the_recorded_values_whatever_is_passed_in():
     assert replay.sample("b") is first.batches["b"][0]
     np.testing.assert_array_equal(replay.transcript.value("a"), np.full((2, 3, 2), 5.0))
     assert dict(replay.released) == {"a": 2} and dict(replay.sampled) == {"b": 1}
-
-
-def test_a_replay_keeps_the_books_of_the_mechanism():
     replay = Replay(recorded().transcript, *ARGUMENTS)
     replay.release("a", np.zeros((3, 2)))
     with pytest.raises(InputError, match="released before"):
@@ -236,29 +244,6 @@ def test_choices_of_records_that_are_charged_and_never_made_are_told():
         assert "5 of 6" in mechanism.undrawn(query) and mechanism.sampled[query.name] == 6
         mechanism.sample(query.name, 4)
         assert not mechanism.undrawn(query)
-
-
-def test_a_transcript_is_in_the_order_of_steps_and_of_one_shape():
-    recorder = Recorder(*ARGUMENTS)
-    for step in (1, 0):
-        recorder.release("a", np.full((3, 2), float(step)), step)
-    kept = recorder.transcript
-    np.testing.assert_array_equal(kept.value("a")[:, 0, 0], [0.0, 1.0])
-    np.testing.assert_allclose(kept.noise("a"), [kept.released["a"][t] - kept.values["a"][t] for t in (0, 1)])
-    with pytest.raises(InputError, match="^releases of query b = 0"):
-        kept.value("b")
-    with pytest.raises(InputError, match="a row for each replicate"):
-        recorder.release("b", np.zeros((2, 2)))
-
-
-def test_a_plan_holds_queries_of_different_names_and_counts_and_can_be_sent():
-    query = GaussianQuery("a", 1.0, 3)
-    for queries, count in (([query, query], 0), ([query, "b"], 0), *(([query], c) for c in (-1, math.nan, True, "3"))):
-        with pytest.raises(InputError):
-            make_plan(*queries, gradient_evaluations=count)
-    plan = make_plan(query, gradient_evaluations=0, leaks=("x",), last_iterate=LastIterate(0.5, 2.0), steps=3)
-    back = pickle.loads(pickle.dumps(plan))
-    assert back == plan and back.steps == 3 and back.last_iterate.step == 0.5
 
 
 def test_a_last_iterate_is_that_of_one_query_with_normal_noise_on_all_records():

@@ -16,12 +16,16 @@ from dpsco_bench.problems.registry import get_problem, list_problems, problem, p
 OWN = Constants(1.0, 0.25, strong_convexity=0.1, regularisation=0.1, initial_gap=0.1)
 
 
-def test_no_strong_convexity_above_the_smoothness():
+def test_problems_take_constants_by_key_and_no_strong_convexity_above_the_smoothness():
     assert OWN.override(strong_convexity=OWN.total_smoothness).status == "nominal"
     for changes in ({"strong_convexity": 0.36}, {"smoothness": 1e-9, "regularisation": 0.0}):
         with pytest.raises(InputError, match="strong_convexity"):
             OWN.override(**changes)
     assert Constants(1.0, 0.0, strong_convexity=0.1).smoothness == 0  # none is declared: nothing to compare with
+    entry = get_problem("ridge_logistic", 5, constants={"smoothness": 1.0, "initial_gap": 1.0})
+    assert entry.constants.condition_number == 10 and entry.constants.status == "global"
+    with pytest.raises(InputError, match="problem constant = 'mu'"):
+        get_problem("ridge_logistic", 5, constants={"mu": 1.0})
 
 
 WIDE = Constants(1.0, 1.0, gauge_convexity=0.1, gradient_deviation=1.0)
@@ -69,13 +73,6 @@ def test_domains():
     for given, changes in ((OWN, {"diameter": 2.0}), (ball, {"diameter": 0.0}), (ball, {"domain": "space"})):
         with pytest.raises(InputError, match="diameter|domain"):
             given.override(**changes)
-
-
-def test_problems_take_constants_by_key():
-    entry = get_problem("ridge_logistic", 5, constants={"smoothness": 1.0, "initial_gap": 1.0})
-    assert entry.constants.condition_number == 10 and entry.constants.status == "global"
-    with pytest.raises(InputError, match="problem constant = 'mu'"):
-        get_problem("ridge_logistic", 5, constants={"mu": 1.0})
 
 
 OF_L1 = {Trait.BALL, Trait.L1_BALL, Trait.LP_BALL, Trait.POLYTOPE}

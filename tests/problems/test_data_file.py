@@ -48,13 +48,21 @@ def norms(rows):
     return np.linalg.norm(rows, axis=1)
 
 
-def test_without_options_nothing_is_changed(table):
+def test_records_are_those_of_the_file_in_random_order(table):
+    """Without options nothing is changed; a smaller sample is contained in a larger one."""
     rows, labels = table
     problem, data = drawn()
     order = np.lexsort(data.features.T), np.lexsort(rows.T)
     np.testing.assert_array_equal(data.features[order[0]], rows[order[1]])
     assert sorted(data.labels) == sorted(np.where(labels == 1, 1.0, -1.0))
     assert problem.dimension == COLUMNS and problem.records == data.n == ROWS
+    _, whole = drawn()
+    _, part = drawn(20)
+    np.testing.assert_array_equal(part.features, whole.features[:20])
+    np.testing.assert_array_equal(part.labels, whole.labels[:20])
+    assert not np.array_equal(whole.features, table[0]), "the order is random"
+    with pytest.raises(InputError, match="^n = 61: must be an integer from 1 to 60"):
+        drawn(ROWS + 1)
 
 
 @pytest.mark.parametrize("clip", [0.1, 1.0, 3.0, 100.0])
@@ -76,16 +84,6 @@ def test_the_intercept_is_one_after_clipping(table):
     assert problem.dimension == COLUMNS + 1 and (data.features[:, -1] == 1).all()
     np.testing.assert_array_equal(data.features[:, :-1], drawn(clip=2.0)[1].features)
     assert problem.constants.lipschitz == pytest.approx(math.sqrt(5))
-
-
-def test_a_smaller_sample_is_contained_in_a_larger_one(table):
-    _, whole = drawn()
-    _, part = drawn(20)
-    np.testing.assert_array_equal(part.features, whole.features[:20])
-    np.testing.assert_array_equal(part.labels, whole.labels[:20])
-    assert not np.array_equal(whole.features, table[0]), "the order is random"
-    with pytest.raises(InputError, match="^n = 61: must be an integer from 1 to 60"):
-        drawn(ROWS + 1)
 
 
 def test_constants_are_global_only_without_a_look_at_the_data(table):
@@ -111,7 +109,15 @@ def test_without_clipping_the_constants_are_those_of_the_data(table):
     assert longer.constants_of(extended).lipschitz == pytest.approx(expected)
 
 
-def test_labels_are_not_clipped_unasked_and_their_bound_is_then_that_of_the_data(table):
+def test_labels(table):
+    """They are not clipped unasked, and their bound is then that of the data."""
+    rows, labels = table
+    assert (drawn(positive=0)[1].labels == -drawn(positive="1")[1].labels).all()
+    write("words.csv", rows, np.where(labels == 1, "yes", "no"))
+    np.testing.assert_array_equal(drawn(path="words.csv", positive="yes")[1].labels, drawn()[1].labels)
+    write("many.csv", rows, np.arange(ROWS) - 30)
+    squared = drawn(path="many.csv", loss="least_squares", label_clip=7.0)[1].labels
+    assert sorted(squared) == sorted(np.clip(np.arange(ROWS) - 30.0, -7, 7))
     write("prices.csv", table[0], np.linspace(-3, 250, ROWS))
     problem, data = drawn(path="prices.csv", loss="least_squares", clip=2.0)
     assert sorted(data.labels) == pytest.approx(list(np.linspace(-3, 250, ROWS)), rel=1e-6)
@@ -122,16 +128,6 @@ def test_labels_are_not_clipped_unasked_and_their_bound_is_then_that_of_the_data
     clipped, fewer = drawn(path="prices.csv", loss="least_squares", clip=2.0, label_clip=10.0)
     assert not clipped.data_dependent_constants and fewer.labels.max() == 10.0
     assert clipped.constants.lipschitz == 20.0
-
-
-def test_labels(table):
-    rows, labels = table
-    assert (drawn(positive=0)[1].labels == -drawn(positive="1")[1].labels).all()
-    write("words.csv", rows, np.where(labels == 1, "yes", "no"))
-    np.testing.assert_array_equal(drawn(path="words.csv", positive="yes")[1].labels, drawn()[1].labels)
-    write("many.csv", rows, np.arange(ROWS) - 30)
-    squared = drawn(path="many.csv", loss="least_squares", label_clip=7.0)[1].labels
-    assert sorted(squared) == sorted(np.clip(np.arange(ROWS) - 30.0, -7, 7))
 
 
 def keys(**options):

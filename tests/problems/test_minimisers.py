@@ -144,15 +144,12 @@ def test_rank_deficient_data_without_a_ridge():
     np.testing.assert_allclose(best.value, minimise_glm(Plain(3), Data(60, low, labels)).value, rtol=1e-13)
 
 
-def test_least_squares_optimum_is_the_normal_equations(draw):
+def test_the_optimum_of_least_squares_and_of_the_ridge_in_force(draw):
     problem = get_problem("rank8_least_squares", 12)
     data = draw(problem, 200)
     solution = np.linalg.lstsq(data.features, data.labels, rcond=None)[0]
     exact = 0.5 * np.mean((data.features @ solution - data.labels) ** 2)
     np.testing.assert_allclose(problem.optimal_risk(data), exact, rtol=1e-12)
-
-
-def test_the_optimum_is_that_of_the_ridge_in_force(draw):
     data = draw(get_problem("covertype_synthetic"), 200)
     by_option = get_problem("covertype_synthetic", regularisation=0.05).optimal_risk(data)
     by_constant = get_problem("covertype_synthetic", regularisation=0.0, constants={"regularisation": 0.05})

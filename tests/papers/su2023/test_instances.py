@@ -34,7 +34,7 @@ def test_coins_are_binomial_and_common_to_the_signals():
     assert np.all(heads[1] >= heads[0])
 
 
-def test_student_noise():
+def test_heavy_linear_t_and_its_noise():
     """Quantiles of Student's law, and the scale at which the variance of a vector is 1."""
     sample = get_problem("heavy_linear_t", 4).sample(5000, draws(2))
     noise = sample.noise(0, 5000)
@@ -42,9 +42,6 @@ def test_student_noise():
     scale = math.sqrt(0.1 / (2.1 * 4))
     assert t.var(2.1) == pytest.approx(21) and 4 * scale**2 * t.var(2.1) == pytest.approx(1)
     assert kstest(noise.ravel() / scale, t(2.1).cdf).pvalue > 1e-3
-
-
-def test_heavy_linear_t():
     problem = get_problem("heavy_linear_t", 5, p=1.5, signal=2.0)
     c, mu = problem.constants, 2.0 * problem.direction
     assert np.linalg.norm(mu, ord=3) == pytest.approx(2.0) and (c.smoothness, c.gradient_deviation) == (1.0, 1.0)

@@ -56,7 +56,7 @@ def test_rank8_least_squares(draw):
     assert np.all(square >= 2 * c.strong_convexity * gap * (1 - 1e-9))
 
 
-def test_diag_quadratic_closed_form_at_its_ends():
+def test_closed_forms_of_quadratics():
     problem = get_problem("diag_quadratic")
 
     def gap(step, steps, sigma):
@@ -72,10 +72,7 @@ def test_diag_quadratic_closed_form_at_its_ends():
     assert gap(eta, 10_000, sigma) == pytest.approx(limit, rel=1e-12)
     with pytest.raises(InputError, match="a closed form for wang2017.dp_svrg"):
         problem.expected_gap("wang2017.dp_svrg", {}, {})
-
-
-def test_op_spectrum_and_its_closed_form():
-    """Against the law written out: exact steps on every coordinate, then one draw of noise."""
+    # Against the law written out: exact steps on every coordinate, then one draw of noise.
     problem = get_problem("op_spectrum")
     h, e = problem.spectrum, problem.start
     assert problem.dimension == 24 and h[0] == 1.0 and h[-1] == 2.0**-23

@@ -44,11 +44,9 @@ def at(name, context, t):
     return evaluate("zhang2022.thm4", text, context)
 
 
-def test_the_check_vector_of_theorem_4():
+def test_check_vector_and_terms_of_theorem_4():
+    """Noise off leaves the statistical terms; a measured regret is known to the rounding of its summands."""
     assert value("thm4", cell(1024, rho=1.0)) == pytest.approx(0.8661840439, abs=1e-10)
-
-
-def test_noise_off_leaves_the_statistical_terms():
     c = cell(256, k=3.0)
     for silent in (c, replace(c, calibration="none", schedule={**c.schedule, "rho": 1.0})):
         assert not any(
@@ -57,9 +55,6 @@ def test_noise_off_leaves_the_statistical_terms():
         assert value("thm4_statistical", silent) == pytest.approx(2 * 16 * 2 * 0.5 / math.sqrt(2 * 256))
         assert value("thm8_statistical", silent) == pytest.approx(16 * 64 / 2 * 0.25 / 256)
         assert value("thm4", silent) == pytest.approx(4 * 1000 / 256**4 + value("thm4_statistical", silent))
-
-
-def test_a_measured_regret_is_known_to_the_rounding_of_its_summands():
     assert value("thm4", cell(256, sigma=0.0, regret=-1e-18)) == 256 * 2.0 * 2.0**-52
 
 

@@ -62,10 +62,21 @@ def discrete_divergence(losses, epsilon):
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
-def test_loss_is_the_log_ratio_of_the_densities(pair):
+def test_losses_are_log_ratios_and_their_moments_those_of_quadrature(pair):
     for x in np.linspace(-3.0, 5.0, 9):
         upper, lower = densities(pair, x)
         assert float(pair.loss(x)) == pytest.approx(math.log(upper / lower), abs=1e-12)
+    mean, variance = pair.moments(1e-15)
+
+    def moment(power, centre):
+        def weighted(x):
+            return densities(pair, x)[0] * (float(pair.loss(x)) - centre) ** power
+
+        reach = 12.0 + pair.shift
+        return quad(weighted, -reach, reach, epsrel=1e-9, limit=400, points=[0.0, pair.shift])[0]
+
+    assert mean == pytest.approx(moment(1, 0.0), rel=1e-3)
+    assert variance == pytest.approx(moment(2, mean), rel=1e-3)
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -100,21 +111,6 @@ def test_subset_losses_have_the_profile_of_the_theorem(pair):
         assert discrete_divergence(losses, e) >= exact - 1e-12
         mirrored = -math.expm1(-e) + math.exp(-e) * exact
         assert discrete_divergence(losses, -e) == pytest.approx(mirrored, rel=2e-3, abs=1e-6)
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=str)
-def test_moments_agree_with_quadrature(pair):
-    mean, variance = pair.moments(1e-15)
-
-    def moment(power, centre):
-        def weighted(x):
-            return densities(pair, x)[0] * (float(pair.loss(x)) - centre) ** power
-
-        reach = 12.0 + pair.shift
-        return quad(weighted, -reach, reach, epsrel=1e-9, limit=400, points=[0.0, pair.shift])[0]
-
-    assert mean == pytest.approx(moment(1, 0.0), rel=1e-3)
-    assert variance == pytest.approx(moment(2, mean), rel=1e-3)
 
 
 @given(st.floats(0.01, 10.0), st.floats(1e-6, 1.0), st.integers(1, 10**6))
@@ -183,13 +179,17 @@ def test_epsilon_is_pinched_between_upper_and_lower_bound(multiplier, rate, step
     assert upper == pytest.approx(lower, rel=5e-3)
 
 
-def test_gaussian_part_alone_is_exact_in_the_limit_of_much_noise():
+def test_limits():
+    """Much noise leaves the Gaussian part alone; records drawn with probability 1e-7 in all need no noise."""
     assert pld.poisson_gaussian_epsilon(math.inf, 0.1, 5, DELTA, 0.3) == gaussian.gdp_epsilon(0.3, DELTA)
     assert pld.poisson_gaussian_epsilon(1e6, 0.1, 5, DELTA, 0.3) == pytest.approx(
         gaussian.gdp_epsilon(0.3, DELTA), rel=1e-3
     )
     assert pld.poisson_gaussian_epsilon(0.0, 0.1, 5, DELTA) == math.inf
     assert pld.poisson_gaussian_epsilon(0.0, 0.1, 5, DELTA, 0.0, False) == math.inf
+    # Drawn with probability 1e-7 in all: whatever is released costs less than delta.
+    assert pld.poisson_gaussian_epsilon(0.05, 1e-9, 100, DELTA) == 0.0
+    assert pld.solve_poisson_multiplier(1.0, DELTA, 1e-8, 2) == 0.01
 
 
 @pytest.mark.parametrize(("multiplier", "rate"), [(40.0, 0.01), (10.0, 1e-5)])
@@ -205,12 +205,6 @@ def test_a_fine_grid_of_an_anchored_loss_has_cells_for_all_its_points():
     low, high = pair.loss_range(1e-12)
     _, upper, lower = pair.rounded_losses((high - low) / 2**16, 1e-12)
     assert np.count_nonzero(upper) > 2**15 and upper.sum() == pytest.approx(1.0) == lower.sum()
-
-
-def test_rare_records_need_no_noise():
-    # Drawn with probability 1e-7 in all: whatever is released costs less than delta.
-    assert pld.poisson_gaussian_epsilon(0.05, 1e-9, 100, DELTA) == 0.0
-    assert pld.solve_poisson_multiplier(1.0, DELTA, 1e-8, 2) == 0.01
 
 
 @given(st.floats(0.05, 20.0), st.floats(0.0, 0.95), st.integers(1, 10**6))

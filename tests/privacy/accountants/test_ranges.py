@@ -182,10 +182,13 @@ def test_result_is_on_the_safe_side_within_tolerance(power, target, start):
     assert len(calls) <= 30
 
 
-def test_a_good_start_needs_few_evaluations():
+def test_floors_few_evaluations_and_targets_out_of_reach():
     calls = []
     least_noise(lambda noise: calls.append(noise) or math.expm1(noise**-1.3), 1.0, 1.2, 1e-3)
     assert len(calls) <= 5
+    assert least_noise(lambda noise: 0.0, 1.0, 3.0, 1e-3, floor=0.01) == 0.01
+    with pytest.raises(ArithmeticError, match="not met"):
+        least_noise(lambda noise: 2.0, 1.0, 1.0, 1e-3)
 
 
 @given(st.floats(0.2, 5.0), st.floats(0.05, 20.0))
@@ -195,12 +198,3 @@ def test_jumps_zeros_and_infinities_are_bracketed(edge, start):
 
     noise = least_noise(epsilon_of, 1.0, start, 1e-3)
     assert edge <= noise <= edge * 1.0011
-
-
-def test_floor_is_returned_where_it_suffices():
-    assert least_noise(lambda noise: 0.0, 1.0, 3.0, 1e-3, floor=0.01) == 0.01
-
-
-def test_an_unreachable_target_is_reported():
-    with pytest.raises(ArithmeticError, match="not met"):
-        least_noise(lambda noise: 2.0, 1.0, 1.0, 1e-3)

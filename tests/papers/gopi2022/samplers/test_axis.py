@@ -39,7 +39,7 @@ cells alone accepts between 1e-19 and a tenth of the proposals."""
 
 
 @pytest.mark.parametrize("law", LAWS + SPLIT)
-def test_the_envelope_dominates_the_density_in_every_cell(law):
+def test_cells_tile_the_ball_and_their_envelope_dominates_the_density(law, draws):
     envelope, rng = AxisEnvelope(*law), np.random.default_rng(1)
     left, right, low, high, bounds = envelope.cells.sides
     for position in (*rng.uniform(size=(6, 2)), (0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)):
@@ -48,10 +48,6 @@ def test_the_envelope_dominates_the_density_in_every_cell(law):
             density = envelope.log_density(at, height)
         inside = np.abs(at) ** law[0] + height ** law[0] < 1 - 1e-12
         assert np.all((bounds - density)[inside] >= -1e-9 * (1 + np.abs(density[inside])))
-
-
-@pytest.mark.parametrize("law", LAWS + SPLIT)
-def test_cells_tile_the_ball(draws, law):
     p, d, kap, c = law
     envelope, rng = AxisEnvelope(*law), np.random.default_rng(2)
     x, tau = envelope.edges
