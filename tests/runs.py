@@ -14,9 +14,9 @@ def needs_numba():
 
 
 def run(cell, scale, calibration="none", **given):
-    """A run of the cell's plan with one scale for all queries."""
+    """A run of the cell's plan with one scale for all queries, or one for each name."""
     plan = cell.plan(calibration, 1)[1]
-    scales = {query.name: scale for query in plan.queries}
+    scales = scale if isinstance(scale, dict) else {query.name: scale for query in plan.queries}
     return run_block(cell, plan, scales, cell.draw_data(1, 0), root_seed=1, **given)
 
 

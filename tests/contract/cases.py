@@ -66,10 +66,8 @@ def tiny_problems():
     on_lp += [LpPseudoHuber(DIMENSION), StronglyConvexRecords(), *(HeavyRecords(*ball) for ball in LP_BALLS[1:3])]
     on_lp += [HeavySlopes(*ball) for ball in LP_BALLS[1:3]]
     wide = [get_problem("cube_fixed", 24).at(RECORDS, PRIVACY.epsilon, PRIVACY.delta)]
-    steep = [
-        get_problem("ridge_logistic", DIMENSION, ridge=2.0),
-        get_problem("ridge_logistic", DIMENSION, radius=3.0, ridge=0.5),
-    ]
+    ridges = {"ridge": 2.0}, {"radius": 3.0, "ridge": 0.5}
+    steep = [get_problem("ridge_logistic", DIMENSION, **options) for options in ridges]
     return [*own, *on_lp, *map(tiny, names), *wide, *steep]
 
 
@@ -137,13 +135,14 @@ def one_problem_each(cases):
     return list({(c.algorithm.id, c.variant, c.calibration): c for c in reversed(cases)}.values())[::-1]
 
 
+def sampler_status(query):
+    return getattr(query, "sampler_status", "exact")
+
+
 LAWS = one_problem_each(CASES)
 NOISY = [c for c in LAWS if c.noisy]
 CHARGED = [
-    c
-    for c in NOISY
-    if not c.plan.unprotected
-    and not any(getattr(q, "sampler_status", "exact") == "target_law_only" for q in c.plan.queries)
+    c for c in NOISY if not c.plan.unprotected and "target_law_only" not in [*map(sampler_status, c.plan.queries)]
 ]
 """Those whose epsilon an accountant gives."""
 SILENT = [c for c in LAWS if not c.noisy]

@@ -151,9 +151,8 @@ class Quadratic(GeneralisedLinear):
     name = "quadratic_on_ball"
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX})
     isotropic_curvature = 1.0
-    own_constants = Constants(
-        1.5, 1.0, strong_convexity=1.0, diameter=2.0, domain="l2_ball", loss_range=1.0, losses="quadratic"
-    )
+    further = {"diameter": 2.0, "domain": "l2_ball", "loss_range": 1.0, "losses": "quadratic"}
+    own_constants = Constants(1.5, 1.0, strong_convexity=1.0, **further)
 
     def draw(self, n, streams):
         return Data(n, 0.5 * unit(normals(streams, n, self.dimension)), np.zeros(n))

@@ -144,10 +144,8 @@ def test_thousands_of_steps(given):
 )
 def test_what_is_longer_than_its_level_is_cut_as_in_the_listing(method, problem, noise, keys):
     """Constants are ten times too small, or noise is large, so that levels bind; without one the output is another."""
-    keys = {"n": 60, "d": 5, "lipschitz": 0.1, "smoothness": 0.1, **keys}
-    cut, free = (
-        make_cell(f"zhang2022.{method}", problem, {**keys, "clip_differences": cuts}) for cuts in (True, False)
-    )
+    id, keys = f"zhang2022.{method}", {"n": 60, "d": 5, "lipschitz": 0.1, "smoothness": 0.1, **keys}
+    cut, free = (make_cell(id, problem, {**keys, "clip_differences": cuts}) for cuts in (True, False))
     got, expected = both(cut, noise, replicates=3)
     np.testing.assert_allclose(got.output, expected.output, rtol=1e-10, atol=1e-10)
     assert np.abs(expected.output - run(free, noise, replicates=3, fused=False).output).max() > 1e-6

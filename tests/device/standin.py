@@ -280,8 +280,7 @@ def module():
     device = types.SimpleNamespace(id=0, mem_info=(MEMORY, MEMORY), synchronize=lambda: COUNT.update(sync=1))
     cupy.EMULATED = True
     cupy.get_default_memory_pool = lambda: types.SimpleNamespace(total_bytes=lambda: 1 << 20, free_all_blocks=int)
-    runtime = types.SimpleNamespace(
-        getDeviceProperties=lambda i: {"name": b"no device: emulated"}, memGetInfo=lambda: (MEMORY, MEMORY)
-    )
+    told = {"name": b"no device: emulated"}
+    runtime = types.SimpleNamespace(getDeviceProperties=lambda i: told, memGetInfo=lambda: (MEMORY, MEMORY))
     cupy.cuda = types.SimpleNamespace(runtime=runtime, Device=lambda *args: device)
     return cupy

@@ -90,23 +90,16 @@ def test_a_report_of_a_card_judges_it():
     """It passes only where something was compared and agrees; with claims that run nothing alone it does not."""
     given = {"case": "c", "peer": "p", "sense": card.AT_MOST, "unit": "u", "ours_ns": 300.0, "peer_ns": 600.0}
     row = card.CardRow(id="G8", ratio=0.5, met=True, replicates=64, d=8, peak_mb=7.0, **given)
-    bench = [
-        row,
-        *(replace(row, id="crossover", met=None, ratio=x, replicates=r) for r, x in ((1, 2), (12, 0.5), (64, 3))),
-    ]
+    bench, crossover = [row], replace(row, id="crossover", met=None)
+    bench += [replace(crossover, ratio=x, replicates=r) for r, x in ((1, 2), (12, 0.5), (64, 3))]
     other = gpu.Compared("ci", "b", "wang2017", other=("n [paper]: fails",), apart=1.0, core_s=0.1, card_s=0.1)
     page = gpu.markdown(card_report([SAME, STILL, other, LEFT], bench))
     assert "0.50 of the goal, met" in page and "Crossover: from R d = 512 on" in page
     assert "| wang2017, profile ci | 1 | 1 | 1 | 1 |" in page and "* ci b: n [paper]: fails" in page
     # With claims that run nothing alone it does not pass.
     assert card_report([SAME, STILL, LEFT]).passed and not card_report([SAME], passed=False).passed
-    for rows in (
-        [STILL, LEFT],
-        [LEFT],
-        [],
-        [SAME, replace(SAME, same=False)],
-        [SAME, replace(LEFT, left_out="", failed="x")],
-    ):
+    unlike, failing = replace(SAME, same=False), replace(LEFT, left_out="", failed="x")
+    for rows in ([STILL, LEFT], [LEFT], [], [SAME, unlike], [SAME, failing]):
         assert not card_report(rows).passed
 
 

@@ -127,10 +127,8 @@ class Points(Problem):
         self.curvature = curvature
         domain = "l2_ball" if norm == 2 else f"lp_ball:{norm}"
         G = lipschitz or (2.0 * curvature or 1.0)
-        convexity = {"strong_convexity": curvature} if curvature else {}
-        self.own_constants = Constants(
-            G, curvature, diameter=2.0, domain=domain, norm=norm, hessian_rank=0, **convexity
-        )
+        more = {"diameter": 2.0, "hessian_rank": 0} | ({"strong_convexity": curvature} if curvature else {})
+        self.own_constants = Constants(G, curvature, domain=domain, norm=norm, **more)
         found = {Trait.SMOOTH, Trait.STRONGLY_CONVEX} if curvature else {Trait.LINEAR_LOSS}
         self.traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ}) | found
         super().__init__(d)

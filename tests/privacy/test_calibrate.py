@@ -136,9 +136,8 @@ def test_leaks_are_charged_from_below_only():
     assert quiet.epsilon < 1 and result.charge.epsilon <= epsilon(SINGLE, result.scales)
     with pytest.raises(Refusal, match="^calibration accounted refused: .*v is used"):
         accounted(leaky)
-    leaking, whole = (
-        charge(plan_of(generalised(releases=9), leaks=leaks), {"g": 0.5}, DELTA) for leaks in (("the step",), ())
-    )
+    query, scales = generalised(releases=9), {"g": 0.5}
+    leaking, whole = (charge(plan_of(query, leaks=leaks), scales, DELTA) for leaks in (("the step",), ()))
     assert leaking.kind == "lower" and 0 < leaking.epsilon < whole.epsilon
     assert epsilon(plan_of(decaying(), leaks=("so does this",)), {"v": 1.0}) == 0.0
 
@@ -338,9 +337,8 @@ def test_normal_noise_on_drawn_records_is_paid_in_the_norm_of_the_shift(records)
 @pytest.mark.parametrize("records", [WithReplacement(100, 10), WithoutReplacement(100, 10)], ids=["with", "without"])
 @pytest.mark.parametrize("smooth", [SMOOTH, PLAIN], ids=["r=3", "r=2"])
 def test_batches_of_a_fixed_size_are_charged_from_both_sides(smooth, records):
-    quiet, loud = (
-        plan_of(generalised(releases=50, smooth=smooth, records=records, paper_scale=scale)) for scale in (3.0, 0.03)
-    )
+    query = generalised(releases=50, smooth=smooth, records=records)
+    quiet, loud = (plan_of(replace(query, paper_scale=scale)) for scale in (3.0, 0.03))
     found = [calibrate(plan, PRIVACY, "paper") for plan in (quiet, loud)]
     assert [(f.charge.kind, f.privacy_status) for f in found] == [("upper", "proven"), ("lower", "unproven")]
     made = accounted(quiet)

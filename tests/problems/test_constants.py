@@ -143,10 +143,8 @@ def test_ones_own_option_reaches_cells_and_show():
         height: float = option(2.0, "metres above the sea", within="(0, inf)")
 
     assert problem_class("hill") is Hill and get_problem("hill", 3, height=1).height == 1.0
-    keys = [
-        Cell("wang2017.dp_gd_pl", "hill", 64, 1.0, 1e-5, problem_options=o).data_key()
-        for o in ({}, {"height": 2}, {"height": 3})
-    ]
+    given = "wang2017.dp_gd_pl", "hill", 64, 1.0, 1e-5
+    keys = [Cell(*given, problem_options=own).data_key() for own in ({}, {"height": 2}, {"height": 3})]
     assert keys[0] == keys[1] and '"height":3.0' in keys[2]
     (shown,) = describe("hill")["options"]
     assert (shown["name"], shown["default"], shown["meaning"]) == ("height", 2.0, "metres above the sea")

@@ -254,10 +254,9 @@ def test_the_minimum_is_the_minimum(people, loss, where):
         return
     np.testing.assert_allclose(domain.project(x[None])[0], x, atol=1e-12)
     rng = np.random.default_rng(0)
-    others = np.concatenate(
-        [domain.project(x + 0.1 * rng.standard_normal((200, 3))), domain.minimise_linear(rng.standard_normal((50, 3)))]
-    )
-    assert (problem.risk(others, data) >= best - 1e-9).all()
+    near, ends = x + 0.1 * rng.standard_normal((200, 3)), rng.standard_normal((50, 3))
+    for others in (domain.project(near), domain.minimise_linear(ends)):
+        assert (problem.risk(others, data) >= best - 1e-9).all()
     assert float(gradient @ x + domain.support(-gradient[None])[0, 0]) <= 1e-6
 
 
@@ -266,11 +265,8 @@ def test_flat_losses_without_a_ridge_are_minimised_on_the_whole_space(people, lo
     """Newton's method would stop where all curvatures are 0."""
     problem = made(people, loss, regularisation=0.0, width=0.2)
     data = problem.draw(80, None)
-    found = scipy.optimize.minimize(
-        lambda x: float(problem.risk(x[None], data)[0]),
-        np.zeros(3),
-        jac=lambda x: problem.mean_gradient(x[None], data)[0],
-    )
+    slope = lambda x: problem.mean_gradient(x[None], data)[0]  # noqa: E731
+    found = scipy.optimize.minimize(lambda x: float(problem.risk(x[None], data)[0]), np.zeros(3), jac=slope)
     assert problem.optimal_risk(data) <= found.fun + 1e-9
     assert problem.optimal_risk(data) < problem.risk(np.zeros((1, 3)), data)[0] - 1e-3
 

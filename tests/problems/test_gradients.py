@@ -79,9 +79,8 @@ def test_records_of_the_domain_obey_the_lipschitz_constant(global_problem):
     largest = 0.0
     for radius in (0.1, 10.0, 1e4):
         x = inside(problem, radius * rng.standard_normal((40, problem.dimension)))
-        single = problem.batch_gradient(
-            x, Data(40, records.features[:, None, :], records.labels[:, None]), np.ones((40, 1))
-        )
+        one_each = Data(40, records.features[:, None, :], records.labels[:, None])
+        single = problem.batch_gradient(x, one_each, np.ones((40, 1)))
         largest = max(largest, float(np.linalg.norm(single, axis=1, ord=dual).max()))
     G = problem.constants.lipschitz
     assert 0.5 * G < largest <= G * (1 + 1e-12)

@@ -82,9 +82,8 @@ def test_cube_fixed_is_the_pattern_of_the_chapter(n, d):
         rows[[(i + j * n // d) % n for i in range(k)], j] = 1.0
     records = problem.sample(n, draws(replicates=1)).records(0, n)[0]
     np.testing.assert_allclose(records, rows * d ** (-1 / 3), rtol=1e-12)
-    np.testing.assert_allclose(
-        problem.range_gradient(np.zeros((1, d)), problem.sample(n, draws()), 0, n), -np.tile(problem.means, (3, 1))
-    )
+    mean = problem.range_gradient(np.zeros((1, d)), problem.sample(n, draws()), 0, n)
+    np.testing.assert_allclose(mean, -np.tile(problem.means, (3, 1)))
     np.testing.assert_allclose(records.mean(axis=0), problem.means[0], rtol=1e-12)
 
 
@@ -156,10 +155,8 @@ def test_canaries_attain_the_sensitivity_of_gradients_and_of_differences(draw):
         assert np.linalg.norm(change) == pytest.approx(2.0)
     problem = get_problem("canary_huber", 2)
     data = draw(problem, 10)
-    turns = [
-        record_gradient(problem, side, np.zeros(2)) - record_gradient(problem, side, problem.start)
-        for side in (data, problem.neighbour(data))
-    ]
+    sides, ends = (data, problem.neighbour(data)), (np.zeros(2), problem.start)
+    turns = [np.subtract(*(record_gradient(problem, side, x) for x in ends)) for side in sides]
     assert [np.linalg.norm(turn) for turn in turns] == pytest.approx([2.0, 2.0])
     assert np.linalg.norm(turns[0] - turns[1]) == pytest.approx(4 * np.sqrt(0.99))
 

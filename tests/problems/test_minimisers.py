@@ -26,11 +26,9 @@ def random_quadratic(seed, smoothness=2.0, convexity=0.1):
     return H, rng.standard_normal((R, D))
 
 
-def solve(H, b, domain, accuracy=1e-16, steps=200, start=None):
-    start = np.zeros((R, D)) if start is None else start
-    return minimise(
-        lambda x: x @ H - b, domain.project, start, smoothness=2.0, convexity=0.1, accuracy=accuracy, steps=steps
-    )
+def solve(H, b, domain, accuracy=1e-16, steps=200, start=None, **given):
+    start, given = np.zeros((R, D)) if start is None else start, {"accuracy": accuracy, "steps": steps, **given}
+    return minimise(lambda x: x @ H - b, domain.project, start, smoothness=2.0, convexity=0.1, **given)
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -71,9 +69,7 @@ def test_more_steps_are_made_where_the_certificate_asks_for_them_and_only_for_it
     start = np.where(np.arange(R)[:, None] == 0, optimum, 0.0)
     found = solve(H, b, domain, 1e-16, 30, start)
     assert found.steps > 30 and np.all(found.gap <= 1e-16)
-    alone = minimise(
-        lambda x: x @ H - b[:1], domain.project, start[:1], smoothness=2.0, convexity=0.1, accuracy=1e-16, steps=30
-    )
+    alone = solve(H, b[:1], domain, 1e-16, 30, start[:1])
     np.testing.assert_allclose(found.points[0], alone.points[0], rtol=1e-12)  # matrix products may round differently
 
 
@@ -81,16 +77,7 @@ def test_what_rounding_ends_is_said_row_by_row():
     H, b = random_quadratic(6)
     domain = feasible_set("l2_ball", 1.0)
     large = np.arange(R) == 2
-    found = minimise(
-        lambda x: x @ H - b,
-        domain.project,
-        np.zeros((R, D)),
-        smoothness=2.0,
-        convexity=0.1,
-        accuracy=1e-20,
-        steps=200,
-        size=np.where(large, 1e6, 1.0),
-    )
+    found = solve(H, b, domain, 1e-20, size=np.where(large, 1e6, 1.0))
     np.testing.assert_array_equal(found.rounded, large)
     assert np.all(found.gap[~large] <= 1e-20)
 

@@ -114,12 +114,8 @@ def probabilities(scores, scale):
         return law.pdf(x - scores[k]) * math.prod(law.sf(x - score) for j, score in enumerate(scores) if j != k)
 
     edges = np.unique([-60.0 * scale, *scores, max(scores) + 60.0 * scale])
-    return np.array(
-        [
-            sum(quad(density, a, b, args=(k,))[0] for a, b in zip(edges, edges[1:], strict=False))
-            for k in range(len(scores))
-        ]
-    )
+    pieces = [*zip(edges, edges[1:], strict=False)]
+    return np.array([sum(quad(density, *piece, args=(k,))[0] for piece in pieces) for k in range(len(scores))])
 
 
 @pytest.mark.parametrize("scale", [0.3, 1.0, 20.0])

@@ -128,10 +128,8 @@ def test_without_noise_the_limit_of_the_law_remains(given):
 def test_pairs_in_a_plane_refute_the_printed_draw_of_losses_in_any_direction_and_those_of_two_points_keep_it():
     options = {"schedule": "erm", "accountant": "pairs", "n": 10_000, "epsilon": 4.0, "delta": 1e-6}
     options["problem_options"] = {"p": 1.5}
-    cells = (
-        cell("reg_exp_mech", "lp_onehot", **options),
-        cell("reg_exp_mech", "axis_linear", sampler="axis_exact", **options),
-    )
+    own = {"lp_onehot": {}, "axis_linear": {"sampler": "axis_exact"}}
+    cells = [cell("reg_exp_mech", problem, **options, **more) for problem, more in own.items()]
     plane, axis = (calibrate_cell(given, "paper", SEED) for given in cells)
     assert (plane.privacy_status, plane.epsilon_real_kind) == ("exceeds_claim", "lower") and plane.attained
     assert plane.epsilon_real == pytest.approx(4.199, abs=1e-3)

@@ -7,7 +7,6 @@ import pytest
 from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.run import run_block
 from dpsco_bench.papers.su2023.algorithms.perturbation import CertifiedMinimiser
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -15,6 +14,8 @@ from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
+
+from ... import runs
 
 APP, SC, EXACT = (get_algorithm(f"su2023.{name}") for name in ("app_objp", "app_objp_sc", "objp"))
 PRIVACY = PrivacySpec(1.0, 1e-6)
@@ -119,8 +120,7 @@ def test_closed_forms_and_the_solver_agree():
 def test_the_projection_moves_less_than_the_noise():
     """A point of the set is never further from a projection than from the projected point."""
     keys = {"options": {"output_noise": True}, "problem_options": {"domain": "l1_ball", "signal": 0.1}}
-    cell = Cell("su2023.app_objp", "pointmass_linear", 512, 1.0, 1e-6, 64, **keys)
-    made, scales = cell.plan("paper", 0)[1], {"linear term": 10.0, "output": 0.05}
-    trace = run_block(cell, made, scales, cell.draw_data(0, 0), root_seed=2, replicates=200, rounds="su2023.cover")
-    moved, free = trace.extras["moved"], trace.extras["unprojected"]
+    cell, scales = Cell("su2023.app_objp", "pointmass_linear", 512, 1.0, 1e-6, 64, **keys), {"linear term": 10.0}
+    noted = runs.run(cell, scales | {"output": 0.05}, "paper", replicates=200, rounds="su2023.cover").extras
+    moved, free = noted["moved"], noted["unprojected"]
     assert (moved <= free).all() and abs(free.mean() / (64 * 0.0025) - 1) < 4 * np.sqrt(2 / 64 / 200)

@@ -162,9 +162,8 @@ def test_steps_of_barzilai_and_borwein(xp):
 def test_the_optimal_horizon_is_that_of_the_noise_in_force():
     """Under accounted noise c is 4 eps^2/(mu^2 l), 4.835 here: T is shorter by its fourth root and the bound least."""
     n, unit = 10**6, Constants(1.0, 1.0, diameter=2.0, domain="l2_ball")
-    printed, made = (
-        planned(ACCMD, unit, n, 64, "acsa", horizon="optimal", calibration=c) for c in ("paper", "accounted")
-    )
+    given = {"variant": "acsa", "horizon": "optimal"}
+    printed, made = (planned(ACCMD, unit, n, 64, calibration=c, **given) for c in ("paper", "accounted"))
     sigma = calibrate(made, PRIVACY, "accounted").scales["gradient"]
     constant = sigma**2 * n**2 / (made.steps * L)
     assert constant == pytest.approx(4.835, abs=1e-3)

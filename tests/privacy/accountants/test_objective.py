@@ -71,9 +71,8 @@ def test_normal_noise_gives_the_claim_by_quadrature(pair, others):
     """One dimension, slopes in [-1, 1], curvature at most 4: the exact laws of the minimisers on neighbours."""
     epsilon, delta, curvature = 1.0, 1e-3, 4.0
     weight = 2 * curvature / epsilon
-    sigma = 2.0 / objective.tail_ratio(
-        epsilon, objective.rank_one_log_jacobian(curvature, weight), objective.plane_tail(delta)
-    )
+    jacobian = objective.rank_one_log_jacobian(curvature, weight)
+    sigma = 2.0 / objective.tail_ratio(epsilon, jacobian, objective.plane_tail(delta))
 
     def noise(b):
         return math.exp(-0.5 * (b / sigma) ** 2) / (sigma * math.sqrt(2 * math.pi))
@@ -117,12 +116,9 @@ def test_the_bound_is_the_one_that_is_written_out(delta):
     """``t r + r^2/2 + log_jacobian``, and its inverse."""
     tail = quad(lambda x: math.exp(-0.5 * x * x) / math.sqrt(2 * math.pi), NINES[delta], 40, epsabs=0.0)[0]
     assert tail == pytest.approx(0.25 * delta, rel=1e-6)
-    assert objective.tail_epsilon(0.1, 0.3, objective.plane_tail(delta)) == pytest.approx(
-        0.1 * NINES[delta] + 0.005 + 0.3, rel=1e-8
-    )
-    assert objective.tail_ratio(0.1 * NINES[delta] + 0.005 + 0.3, 0.3, objective.plane_tail(delta)) == pytest.approx(
-        0.1, rel=1e-7
-    )
+    tail, epsilon = objective.plane_tail(delta), 0.1 * NINES[delta] + 0.005 + 0.3
+    assert objective.tail_epsilon(0.1, 0.3, tail) == pytest.approx(epsilon, rel=1e-8)
+    assert objective.tail_ratio(epsilon, 0.3, tail) == pytest.approx(0.1, rel=1e-7)
 
 
 @pytest.mark.parametrize("delta", [0.3, 1e-3, 1e-8])

@@ -200,6 +200,5 @@ def test_the_least_factor_meets_its_target_and_is_infinite_below_what_the_orders
         factor = least_factor(epsilon, 0.5, rate, 20, DELTA)
         assert subsampled_epsilon(0.5 / factor**2, rate, 20, DELTA) == pytest.approx(epsilon, rel=1e-4)
     assert least_factor(0.99 * lowest, 0.5, rate, 20, DELTA) == math.inf
-    assert least_factor(1.0, 2.0, rate, 20, DELTA) == pytest.approx(
-        2 * least_factor(1.0, 0.5, rate, 20, DELTA), rel=1e-5
-    )
+    small, large = (least_factor(1.0, rho, rate, 20, DELTA) for rho in (0.5, 2.0))
+    assert large == pytest.approx(2 * small, rel=1e-5)

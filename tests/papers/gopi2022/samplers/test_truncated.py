@@ -159,9 +159,8 @@ def test_as_much_is_accepted_as_the_integrals_say(law):
     rho = np.maximum(0.5 * (start + end)[:, None] + half * nodes, 1e-300)
     tangent = envelope.log_density(touch, envelope.B)[:, None] + envelope.slope(touch)[:, None] * (rho - touch[:, None])
     top = tangent.max()
-    density, above = (
-        np.sum(half * weights * np.exp(logs - top)) for logs in (envelope.log_density(rho, envelope.B), tangent)
-    )
+    both = envelope.log_density(rho, envelope.B), tangent
+    density, above = (np.sum(half * weights * np.exp(logs - top)) for logs in both)
     accepted = envelope.propose(np.random.default_rng(11).random((runs, 3)))[1].mean()
     share = density / above
     assert abs(accepted - share) <= 5 * np.sqrt(share * max(1 - share, 1 / runs) / runs)
