@@ -70,7 +70,7 @@ def test_a_direction_is_even_axis_or_neither(change, told):
     assert attained._direction(Opposed(), Data(2, np.stack([half, -half]), None)) == told
 
 
-def test_exact_values_rest_on_a_pair_of_full_and_disjoint_queries():
+def test_exact_values_rest_on_a_pair_that_all_queries_share():
     """An upper bound is attained by nothing that is known."""
     problem, plan = get_problem("canary_huber", 3), plan_of(Full())
     assert attains(problem, plan, N, Charge(9.0, "exact", "a test"))
@@ -80,6 +80,13 @@ def test_exact_values_rest_on_a_pair_of_full_and_disjoint_queries():
         assert np.shape(attaining_pair(problem, plan_of(records), N).features) == (2, 3)
     for records in (*SAMPLED, Poisson(0.1)):
         assert attaining_pair(problem, plan_of(records), N) is None
+    # An exact value is that of two opposed records.
+    assert named(Full())[2] == Compared(OPPOSED)
+    assert named(Full(), get_problem("ridge_logistic", 3))[2] == Compared()
+    for distance, found in ((2.0, True), (1.9, False)):
+        block = GaussianQuery("block", distance / 4, 1, Disjoint(4))
+        plan = make_plan(*plan_of(Full()).queries, block, gradient_evaluations=1, n=N)
+        assert (attaining_pair(CANARY, plan, N) is not None) is found
 
 
 SPEC = PrivacySpec(1.0, 1e-6)
@@ -90,16 +97,6 @@ def named(records, problem=CANARY, **plan_changes):
     plan = replace(plan_of(records), **plan_changes)
     fixed = calibrate(plan, SPEC, "paper")
     return fixed.charge, fixed.scales, compared(problem, plan, N, fixed.charge, fixed.scales, SPEC.delta)
-
-
-def test_queries_that_ask_for_different_records_have_no_pair():
-    """An exact value is that of two opposed records."""
-    assert named(Full())[2] == Compared(OPPOSED)
-    assert named(Full(), get_problem("ridge_logistic", 3))[2] == Compared()
-    for distance, found in ((2.0, True), (1.9, False)):
-        block = GaussianQuery("block", distance / 4, 1, Disjoint(4))
-        plan = make_plan(*plan_of(Full()).queries, block, gradient_evaluations=1, n=N)
-        assert (attaining_pair(CANARY, plan, N) is not None) is found
 
 
 @pytest.mark.parametrize("records", [SingleIndex(N), WithReplacement(population=N, size=4)], ids=["one", "batch"])

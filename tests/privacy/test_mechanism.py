@@ -36,15 +36,12 @@ def noise(mechanism, name="gradient", step=0, d=3, replicates=4):
     return mechanism.release(name, np.zeros((replicates, d)), step)
 
 
-def test_noise_is_keyed_by_run_query_step_replicate_and_seed():
+def test_noise_is_keyed_and_does_not_depend_on_the_order_of_releases(monkeypatch):
     base = noise(source())
     np.testing.assert_array_equal(base, noise(source()))
     others = [noise(source(**key)) for key in ({"what": "else"}, {"seed": 2}, {"first": 4})]
     for other in (*others, noise(source(), step=1), noise(source(), "sum") * 4):
         assert not np.isin(other, base).any()
-
-
-def test_the_order_of_releases_and_the_blocks_do_not_matter(monkeypatch):
     forward = source()
     expected = [noise(forward, step=t) for t in range(6)]
     for block in (1, 12, 24, 1 << 20):
@@ -65,7 +62,7 @@ def test_batches_do_not_depend_on_blocks(monkeypatch, name):
         np.testing.assert_array_equal(again.mask, expected[step].mask)
 
 
-def test_batches_have_the_law_that_is_charged():
+def test_batches_have_the_law_that_is_charged_and_permutations_are_uniform():
     """Sizes of Poisson batches have the variance n q (1 - q); those of a fixed size have none."""
     fixed = GaussianQuery("subset", 1.0, 50, WithoutReplacement(40, 4))
     plan = make_plan(*PLAN.queries, fixed, gradient_evaluations=0, n=40)
@@ -75,6 +72,12 @@ def test_batches_have_the_law_that_is_charged():
     assert abs(sizes.mean() - mean) < 5 * np.sqrt(variance / sizes.size)
     assert abs(sizes.var() - variance) < 5 * variance * np.sqrt((2 + 1 / variance) / sizes.size)
     assert (drawn.sample("subset", 0).sizes == 4).all() and (drawn.sample("single", 0).sizes == 1).all()
+    whole = source(replicates=6000).permutation("records", 3)
+    assert (np.sort(whole, axis=1) == [0, 1, 2]).all()
+    counts = np.unique(whole, axis=0, return_counts=True)[1]
+    assert len(counts) == 6 and np.abs(counts - 1000).max() < 5 * np.sqrt(1000)
+    np.testing.assert_array_equal(source(first=7, replicates=5).permutation("records", 3), whole[7:12])
+    assert not np.array_equal(source(replicates=6000).permutation("others", 3), whole)
 
 
 def test_zero_scale_draws_nothing_and_the_states_dtype_is_kept():
@@ -98,15 +101,6 @@ def test_undeclared_excess_and_repeated_releases_are_refused():
             noise(mechanism, step=step)
     with pytest.raises(InputError, match="^query = 'other'"):
         noise(mechanism, "other")
-
-
-def test_permutations_are_uniform_and_split():
-    whole = source(replicates=6000).permutation("records", 3)
-    assert (np.sort(whole, axis=1) == [0, 1, 2]).all()
-    counts = np.unique(whole, axis=0, return_counts=True)[1]
-    assert len(counts) == 6 and np.abs(counts - 1000).max() < 5 * np.sqrt(1000)
-    np.testing.assert_array_equal(source(first=7, replicates=5).permutation("records", 3), whole[7:12])
-    assert not np.array_equal(source(replicates=6000).permutation("others", 3), whole)
 
 
 def test_a_plan_reads_like_its_schedule():
@@ -246,7 +240,8 @@ def test_choices_of_records_that_are_charged_and_never_made_are_told():
         assert not mechanism.undrawn(query)
 
 
-def test_a_last_iterate_is_that_of_one_query_with_normal_noise_on_all_records():
+def test_a_last_iterate_is_of_one_query_and_contracts_by_the_worst_curvature():
+    """Normal noise on all records; the worst of all curvatures between."""
     one, steady, each, two = GaussianQuery("a", 1.0, 3), *(LastIterate(s, 2.0) for s in (0.5, (0.5,) * 3, (0.5,) * 2))
     for declared in (steady, each):
         assert make_plan(one, gradient_evaluations=0, last_iterate=declared).last_iterate is declared
@@ -254,9 +249,6 @@ def test_a_last_iterate_is_that_of_one_query_with_normal_noise_on_all_records():
     for queries, declared in (*((queries, steady) for queries in others), ([one], two)):
         with pytest.raises(InputError, match="last_iterate"):
             make_plan(*queries, gradient_evaluations=0, last_iterate=declared)
-
-
-def test_contractions_are_the_worst_of_all_curvatures_between():
     steps, curvatures = (0.2, 0.5, 0.9, 1.0), np.linspace(0.5, 2.0, 301)
     expected = [0.8 * np.abs(1.0 - step * curvatures).max() for step in steps]
     np.testing.assert_allclose(LastIterate(steps, 2.0, 0.5, lipschitz=0.8).contractions, expected)

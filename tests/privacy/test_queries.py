@@ -139,10 +139,7 @@ def test_the_alternating_sampler_is_proven_with_the_steps_of_the_theorem():
     for shorter in ({"sweeps": plan.sweeps - plan.sweeps // 50}, {"delta_in": 0.05}, {"start": "corner"}):
         _, found = calibrated("accounted", 1.0, 1e-6, id="gopi2022.proximal_sampler", **shorter)
         assert found.privacy_status == "target_law_only" and math.isnan(found.charge.epsilon)
-
-
-def test_the_printed_split_proves_no_epsilon():
-    """E3: under the paper's calibration tau = delta/2, and no epsilon reaches delta."""
+    # E3: under the paper's calibration tau = delta/2, and no epsilon reaches delta.
     _, found = calibrated("paper", 1.0, 1e-6, 1.0, id="gopi2022.proximal_sampler")
     assert found.charge.tau == 5e-7 and math.isnan(found.charge.epsilon)
     assert found.charge.sampler_status == "proven_tv" and found.privacy_status == "unproven"
@@ -225,15 +222,12 @@ def record_nodes(q, nodes):
     return [t for t in range(1, nodes + 1) if q in block(t)]
 
 
-def test_blocks_of_the_prefix_nodes_partition_the_records():
+def test_prefix_nodes_partition_the_records_of_which_each_has_few():
     for t in range(1, 300):
         covered = [q for node in tree.prefix_nodes(t) for q in block(node)]
         assert covered == list(range(1, t + 1))
     assert tree.prefix_nodes(7) == (4, 6, 7)
-
-
-def test_most_nodes_of_a_record():
-    """Theorem 17's U: ``floor(log2 N) + 1``, attained by record 1, for every N up to 5000."""
+    # Theorem 17's U: ``floor(log2 N) + 1``, attained by record 1, for every N up to 5000.
     reached = np.zeros(MOST + 1, dtype=int)  # nodes of record q among 1..N, as N grows
     largest = 0
     for nodes in range(1, MOST + 1):
@@ -280,6 +274,12 @@ def test_nodes_are_charged_by_their_dearest_record_and_paid_for_by_level():
         made = calibrate(nodes_plan(tree.PureTreeQuery), PrivacySpec(2.0, delta), "accounted")
         assert made.scales["node"] == 2.0
         assert made.charge.epsilon == pytest.approx(1.5) and made.charge.kind == "upper"
+    # Chapter zhang2022, section 8: the sum of 13 Gaussian nodes at rho = 1 is 1-GDP, by an independent
+    # accountant.
+    exact = gaussian.gdp_epsilon(1.0, 1e-6)
+    assert exact == pytest.approx(4.88655, abs=1e-5)
+    composed = pld.poisson_gaussian_epsilon(2.0 * math.sqrt(13.0), 1.0 - 1e-12, 13, 1e-6)
+    assert composed == pytest.approx(exact, rel=2e-3)
 
 
 def test_a_record_that_is_there_or_not_changes_nodes_by_half():
@@ -297,14 +297,6 @@ def test_a_record_that_is_there_or_not_changes_nodes_by_half():
 def test_declarations_that_do_not_fit_a_tree(query, changes):
     with pytest.raises(DpscoError, match="of node"):
         nodes_plan(query, **changes)
-
-
-def test_thirteen_nodes_by_privacy_loss_distributions():
-    """Chapter zhang2022, section 8: the sum of 13 Gaussian nodes at rho = 1 is 1-GDP, by an independent accountant."""
-    exact = gaussian.gdp_epsilon(1.0, 1e-6)
-    assert exact == pytest.approx(4.88655, abs=1e-5)
-    composed = pld.poisson_gaussian_epsilon(2.0 * math.sqrt(13.0), 1.0 - 1e-12, 13, 1e-6)
-    assert composed == pytest.approx(exact, rel=2e-3)
 
 
 @pytest.mark.parametrize("q, second", [(1.0, 2.0), (2.0, 6.0), (4.0, 10.0), (math.inf, 14.0)])

@@ -16,7 +16,8 @@ from dpsco_bench.problems.registry import get_problem, list_problems, problem, p
 OWN = Constants(1.0, 0.25, strong_convexity=0.1, regularisation=0.1, initial_gap=0.1)
 
 
-def test_problems_take_constants_by_key_and_no_strong_convexity_above_the_smoothness():
+def test_constants_by_key_and_by_domain():
+    """No strong convexity is above the smoothness."""
     assert OWN.override(strong_convexity=OWN.total_smoothness).status == "nominal"
     for changes in ({"strong_convexity": 0.36}, {"smoothness": 1e-9, "regularisation": 0.0}):
         with pytest.raises(InputError, match="strong_convexity"):
@@ -26,6 +27,13 @@ def test_problems_take_constants_by_key_and_no_strong_convexity_above_the_smooth
     assert entry.constants.condition_number == 10 and entry.constants.status == "global"
     with pytest.raises(InputError, match="problem constant = 'mu'"):
         get_problem("ridge_logistic", 5, constants={"mu": 1.0})
+    assert OWN.ball is None
+    ball = Constants(1.0, 1.0, diameter=3.0, domain="l1_ball")
+    assert (ball.ball.name, ball.ball.radius) == ("l1_ball", 1.5)
+    assert ball.override(diameter=4.0).status == "global" and ball.override(diameter=2.0).status == "nominal"
+    for given, changes in ((OWN, {"diameter": 2.0}), (ball, {"diameter": 0.0}), (ball, {"domain": "space"})):
+        with pytest.raises(InputError, match="diameter|domain"):
+            given.override(**changes)
 
 
 WIDE = Constants(1.0, 1.0, gauge_convexity=0.1, gradient_deviation=1.0)
@@ -63,16 +71,6 @@ def test_an_override_that_claims_more_than_is_proved_is_nominal(own, changes, st
     new = own.override(**changes)
     assert new.status == status and WIDE.gradient_difference == 2.0
     assert {key: getattr(new, key) for key in changes} == changes
-
-
-def test_domains():
-    assert OWN.ball is None
-    ball = Constants(1.0, 1.0, diameter=3.0, domain="l1_ball")
-    assert (ball.ball.name, ball.ball.radius) == ("l1_ball", 1.5)
-    assert ball.override(diameter=4.0).status == "global" and ball.override(diameter=2.0).status == "nominal"
-    for given, changes in ((OWN, {"diameter": 2.0}), (ball, {"diameter": 0.0}), (ball, {"domain": "space"})):
-        with pytest.raises(InputError, match="diameter|domain"):
-            given.override(**changes)
 
 
 OF_L1 = {Trait.BALL, Trait.L1_BALL, Trait.LP_BALL, Trait.POLYTOPE}

@@ -87,6 +87,7 @@ def test_the_intercept_is_one_after_clipping(table):
 
 
 def test_constants_are_global_only_without_a_look_at_the_data(table):
+    """Without clipping they are those of the data."""
     known = drawn(clip=2.0, positive=1)[0]
     assert known.constants.status == "global" and known.warnings == ()
     coded = drawn(clip=2.0)[0]  # the label of one record may turn all others
@@ -97,9 +98,6 @@ def test_constants_are_global_only_without_a_look_at_the_data(table):
         assert len(problem.warnings) == 1
     squared = drawn(clip=2.0, loss="least_squares", label_clip=1.0)[0]
     assert squared.constants.status == "nominal" and len(squared.warnings) == 1
-
-
-def test_without_clipping_the_constants_are_those_of_the_data(table):
     problem, data = drawn(3)
     assert problem.data_dependent_constants
     assert problem.constants_of(data).lipschitz == norms(data.features).max() < norms(table[0]).max()

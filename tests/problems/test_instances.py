@@ -173,6 +173,7 @@ def small(monkeypatch):
 
 
 def test_the_last_records_are_held_out_and_never_drawn(small):
+    """The order mixes all the others."""
     problem, table = small
     data = problem.draw(30, None)
     np.testing.assert_array_equal(data.features, table.features[:30])
@@ -182,9 +183,6 @@ def test_the_last_records_are_held_out_and_never_drawn(small):
     assert found["held_out_loss"][0] == pytest.approx(np.log1p(np.exp(-table.labels[30:] * margins)).mean())
     assert found["held_out_accuracy"].tolist() == [np.mean(np.sign(margins) == table.labels[30:]), 0.5]
     assert found["held_out_loss"][1] == pytest.approx(np.log(2.0))
-
-
-def test_the_order_mixes_all_but_what_has_to_stay_last():
     table = Table(np.arange(12.0)[:, None], np.ones(12))
     found = _ordered(table, "twelve", 9)
     assert sorted(found.features[:9, 0]) == list(range(9)) != found.features[:9, 0].tolist()

@@ -41,7 +41,7 @@ def test_optimality_over_every_set(name):
     assert np.all(gap < 1e-7) and np.all(found.gap <= 1e-16) and np.all(domain.norm(found.points) <= 1 + 1e-9)
 
 
-def test_the_certificate_bounds_the_gap():
+def test_the_certificate_bounds_the_gap_and_planned_steps_reach_it():
     H, b = random_quadratic(2)
     domain = feasible_set("l2_ball", 1.0)
 
@@ -53,16 +53,14 @@ def test_the_certificate_bounds_the_gap():
         found = solve(H, b, domain, accuracy=np.inf, steps=steps)
         assert found.steps == steps
         assert np.all(found.gap >= value(found.points) - best - 1e-14)
-
-
-def test_planned_steps_reach_the_accuracy_without_an_extension():
     H, b = random_quadratic(3)
     for accuracy in (1e-4, 1e-10, 1e-16):
         steps = planned_steps(2.0, 0.1, 100.0 / accuracy)
         assert solve(H, b, feasible_set("l1_ball", 1.0), accuracy, steps).steps == steps
 
 
-def test_more_steps_are_made_where_the_certificate_asks_for_them_and_only_for_its_row():
+def test_rows_end_by_their_own_certificate_or_by_rounding():
+    """More steps are made only for the row that asks for them."""
     H, b = random_quadratic(4)
     domain = feasible_set("l2_ball", 1.0)
     optimum = solve(H, b, domain).points
@@ -71,9 +69,6 @@ def test_more_steps_are_made_where_the_certificate_asks_for_them_and_only_for_it
     assert found.steps > 30 and np.all(found.gap <= 1e-16)
     alone = solve(H, b[:1], domain, 1e-16, 30, start[:1])
     np.testing.assert_allclose(found.points[0], alone.points[0], rtol=1e-12)  # matrix products may round differently
-
-
-def test_what_rounding_ends_is_said_row_by_row():
     H, b = random_quadratic(6)
     domain = feasible_set("l2_ball", 1.0)
     large = np.arange(R) == 2
@@ -121,7 +116,7 @@ def overlapping(rng, n, d):
     return np.concatenate([rows, rows]), np.repeat([1.0, -1.0], n // 2) * np.where(rng.random(n) < 0.1, -1, 1)
 
 
-def test_rank_deficient_data_without_a_ridge():
+def test_least_squares_rank_deficient_data_and_the_ridge_in_force(draw):
     rng = np.random.default_rng(0)
     low, labels = overlapping(rng, 60, 3)
     basis = np.linalg.qr(rng.standard_normal((7, 3)))[0]
@@ -129,9 +124,6 @@ def test_rank_deficient_data_without_a_ridge():
     best = minimise_glm(Plain(7), wide)
     assert np.linalg.norm(gradient(Plain(7), best.point, wide)) < 1e-7
     np.testing.assert_allclose(best.value, minimise_glm(Plain(3), Data(60, low, labels)).value, rtol=1e-13)
-
-
-def test_the_optimum_of_least_squares_and_of_the_ridge_in_force(draw):
     problem = get_problem("rank8_least_squares", 12)
     data = draw(problem, 200)
     solution = np.linalg.lstsq(data.features, data.labels, rcond=None)[0]

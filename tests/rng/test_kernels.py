@@ -52,12 +52,10 @@ def test_draws_have_the_bits_of_the_reference(name, further):
 
 
 def test_scaled_draws_have_the_bits_of_the_reference():
+    """Of each kernel there is one set of types."""
     for values in (kernels.normal(KEY, BOXES[3]), kernels.normal(KEY, BOXES[2])[1:2], kernels.normal(KEY, BOXES[-1])):
         for scale in (0.1, 1.0, 3e7):
             assert_same_bits(kernels.scaled(values, scale), reference.scaled(values, scale))
-
-
-def test_one_set_of_types_per_kernel():
     for box in BOXES:
         kernels.scaled(kernels.normal(KEY, box), 2)
         kernels.integers(KEY, box, 5)

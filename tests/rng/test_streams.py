@@ -27,13 +27,11 @@ def draw(stream, name, *box):
     return stream.integers(*box, high=1000) if name == "integers" else getattr(stream, name)(*box)
 
 
-def test_counter_is_block_step_replicate_kind():
+def test_values_are_frozen():
+    """The counter is block, step, replicate and kind."""
     for kind in (NORMAL, UNIFORM, LAPLACE, INTEGER):
         words = reference.words(STREAM.key, Box(5, 3, 8, 2, 11), kind)
         assert words[2, 1, 9] == philox4x32((9 // 4, 5 + 2, 8 + 1, kind), STREAM.key)[9 % 4]
-
-
-def test_values_are_frozen():
     stream = Stream((1, 2))
     frozen = {
         "normal": ["-0x1.ad548a0000000p-3", "0x1.e1fe100000000p+0"],
@@ -57,15 +55,12 @@ def test_values_do_not_depend_on_chunks(name, data):
     np.testing.assert_array_equal(part, whole[t:, r:, :part_dim])
 
 
-def test_normal_moments_and_distribution():
+def test_moments_distributions_and_tails():
     x = STREAM.normal(0, 4, 0, 256, SIZE // 1024).ravel().astype(np.float64)
     moments = [np.mean(x**power) for power in (1, 2, 3, 4)]
     deviations = np.sqrt(np.array([1, 2, 15, 96]) / SIZE)
     np.testing.assert_array_less(np.abs(np.array(moments) - [0, 1, 0, 3]), 4 * deviations)
     assert stats.kstest(x, "norm").pvalue > 1e-3
-
-
-def test_laplace_moments_distribution_and_tails():
     x = STREAM.laplace(0, 4, 0, 256, SIZE // 1024).ravel().astype(np.float64)
     assert abs(x.mean()) < 4 * np.sqrt(2 / SIZE)
     assert abs(np.mean(x**2) - 2) < 4 * np.sqrt(20 / SIZE)
@@ -213,6 +208,7 @@ def test_normals_are_within_five_units_in_the_last_place():
 
 
 def test_extreme_words_give_finite_variates():
+    """Laplace numbers are the inverse distribution function."""
     w, v = (grid.ravel() for grid in np.meshgrid(EDGES, EDGES))
     normals = np.stack(transforms.box_muller(w, v))
     assert np.isfinite(normals).all()
@@ -220,9 +216,6 @@ def test_extreme_words_give_finite_variates():
     laplaces = transforms.laplaces(EDGES)
     assert np.isfinite(laplaces).all()
     assert np.abs(laplaces).max() == pytest.approx(32 * np.log(2))
-
-
-def test_laplace_is_the_inverse_distribution_function():
     w = np.sort(np.concatenate([some_words(1 << 18), EDGES]))
     x = transforms.laplaces(w).astype(np.float64)
     assert np.all(np.diff(x) >= 0)

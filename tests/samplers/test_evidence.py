@@ -50,7 +50,8 @@ def test_chains_that_disagree_are_seen():
     assert split_rhat_and_ess(drifting)[0] > 1.05
 
 
-def test_a_trace_has_the_second_half_of_its_chains_thinned():
+def test_a_trace_is_that_of_the_second_half_thinned():
+    """It knows the relaxation of a decay."""
     trace = ChainTrace(40)
     for t in range(40):
         trace(np.array([100.0, 200.0]) if t < 20 else np.array([1.0, 2.0]) + 0.1 * (t % 3))
@@ -62,9 +63,6 @@ def test_a_trace_has_the_second_half_of_its_chains_thinned():
     for t in range(steps):
         trace(np.array([float(t)]))
     assert len(trace.values) == MOST_KEPT and trace.values[1, 0] == 3
-
-
-def test_relaxation_of_a_decay():
     trace = ChainTrace(800)
     for t in range(800):
         trace(5.0 + 3.0 * np.exp(-t / 40.0) * np.ones(3))

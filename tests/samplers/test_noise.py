@@ -61,6 +61,10 @@ def test_moments_of_the_chapters():
     squared = (1.3 * norm(vectors(3.0, 6, count), 3.0)) ** 2
     for k, value in ((1, 10.14), (2, 137.093)):
         assert abs(np.mean(squared**k) - value) < 4 * np.std(squared**k) / math.sqrt(count)
+    for r, d in ((1000.0, 1), (1000.0, 2), (20.0, 5000)):
+        z = vectors(r, d, 2000)
+        assert np.isfinite(z).all()
+        assert np.mean(norm(z, r) ** 2) == pytest.approx(d, rel=0.15)
 
 
 @pytest.mark.parametrize("draw", ["vector", "mean"])
@@ -83,13 +87,6 @@ def test_the_mean_is_the_mean_of_successive_steps(monkeypatch):
         np.testing.assert_allclose(generalised_gaussian_mean(VECTORS, 5, 2, 1, 3, 4, 6.0, 7), expected, rtol=1e-13)
     mean = generalised_gaussian_mean(VECTORS, 0, 4, 0, 5000, 3, 2.0, 9)
     np.testing.assert_allclose(mean, VECTORS.normal(0, 4, 0, 5000, 3) / 3.0, rtol=1e-7)
-
-
-def test_large_dimensions_and_exponents_stay_finite():
-    for r, d in ((1000.0, 1), (1000.0, 2), (20.0, 5000)):
-        z = vectors(r, d, 2000)
-        assert np.isfinite(z).all()
-        assert np.mean(norm(z, r) ** 2) == pytest.approx(d, rel=0.15)
 
 
 STREAM = Stream(stream_key(5, "tests", "noisy minimum"))
@@ -148,6 +145,7 @@ def test_lazy_minima_are_those_of_the_reference():
 
 
 def test_rows_are_chosen_by_range_and_number_of_scores():
+    """The mechanism mixes lazy and eager rows."""
     wide = np.zeros((3, 512))
     wide[1, 5] = -100.0
     wide[2, 0] = math.nan
@@ -156,14 +154,6 @@ def test_rows_are_chosen_by_range_and_number_of_scores():
     assert lazy_rows(wide, 0.0)[0].size == 0
     spread = np.linspace(0.0, 2.0, 32)[None, :]
     assert lazy_rows(spread, 1.0)[0].size == 0 and lazy_rows(np.tile(spread, 8), 1.0)[0].size == 1
-
-
-def mechanism(query, replicates, first=0):
-    plan = make_plan(query, gradient_evaluations=0, n=1)
-    return Mechanism(plan, {query.name: 0.5}, "what", 1, first, replicates)
-
-
-def test_the_mechanism_mixes_lazy_and_eager_rows():
     scores = np.random.default_rng(5).normal(size=(24, 300)) * 0.2
     scores[::3, 7] -= 50.0 * np.random.default_rng(6).random(8)
     scores[::3, 8] = scores[::3, 7] + 0.1
@@ -174,6 +164,11 @@ def test_the_mechanism_mixes_lazy_and_eager_rows():
     np.testing.assert_array_equal(whole[wide], mechanism(eager, 24).release("v", scores, 2)[wide])
     parts = [mechanism(lazy, 10).release("v", scores[:10], 2), mechanism(lazy, 14, 10).release("v", scores[10:], 2)]
     np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def mechanism(query, replicates, first=0):
+    plan = make_plan(query, gradient_evaluations=0, n=1)
+    return Mechanism(plan, {query.name: 0.5}, "what", 1, first, replicates)
 
 
 def test_the_decay_scales_lazy_and_eager_noise_alike(monkeypatch):

@@ -67,13 +67,18 @@ def test_check_vectors_and_printed_formulas(c, values):
         assert [value(name, c) for name in names.split()] == pytest.approx([expected] * len(names.split()), rel=2e-10)
 
 
-def test_orders_of_the_bounds():
+def test_orders_of_the_bounds_and_what_minimises_them():
     for p in (1.5, 4.0):
         c = context(p, **ACCOUNTED)
         assert value("thm4_unsplit", c) <= value("thm4", c)
         split = value("thm4", c) - value("thm3", c)
         assert split == pytest.approx(math.sqrt(8 * c.schedule["theta"] / N), rel=1e-12)
     assert value("thm3", context(1.0)) < value("cor3_erm", context(1.0))  # 2e = 5.44 <= 6 (E5)
+    erm, sco, t = temperature("erm", 1.5, 2.0), temperature("sco", 1.5, 2.0), 0.3
+    k, mu = erm.at(2.0 / t)
+    assert k * mu == pytest.approx(10 / erm.theta, rel=1e-12)
+    tried = sco.at(2.0 / t)[0] * np.array([0.99, 1.0, 1.01])  # with mu tied to k by t
+    assert np.argmin((2.0 / (1000 * t)) ** 2 * tried * sco.theta + (10 + 1000 * t**2 / 2) / tried) == 1
 
 
 @pytest.mark.parametrize("p", [1.3, 1.6, 2.0])
@@ -105,14 +110,6 @@ def test_check_vectors_of_temperatures(rule, p):
         assert temperature(rule, p, difference).at(scale) == pytest.approx(expected, rel=rel)
     curved = temperature("strongly_convex", 2.0, 2.0, 2.0, 1.0)
     assert curved.at(1.0 / T_PAPER) == pytest.approx((9525.72310375, 1.0), rel=1e-11)
-
-
-def test_erm_and_sco_minimise_their_bounds():
-    erm, sco, t = temperature("erm", 1.5, 2.0), temperature("sco", 1.5, 2.0), 0.3
-    k, mu = erm.at(2.0 / t)
-    assert k * mu == pytest.approx(10 / erm.theta, rel=1e-12)
-    tried = sco.at(2.0 / t)[0] * np.array([0.99, 1.0, 1.01])  # with mu tied to k by t
-    assert np.argmin((2.0 / (1000 * t)) ** 2 * tried * sco.theta + (10 + 1000 * t**2 / 2) / tried) == 1
 
 
 def test_regularisers_are_strongly_convex_in_their_norm():

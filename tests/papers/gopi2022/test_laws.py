@@ -82,25 +82,19 @@ def test_against_scipy_where_it_is_exact(sd):
     assert 1.0 - tilted_gap(mean / sd**2, 0.5 / sd**2) == pytest.approx(truncnorm.mean(*ends, mean, sd), rel=1e-9)
 
 
-def test_check_vector_of_the_chapter_and_tails_of_a_gamma_law():
+def test_laws_of_the_radius():
     law = RadialLaw(3, 1.0, 3.0, 1.0)
     assert (law.mean(), law.second_moment()) == pytest.approx((0.541542484, 0.338890310), abs=5e-10)
     law = RadialLaw(3, 100.0, 0.0)
     for shift in (-0.01, 0.0, 0.02, 0.1):
         assert law.tail(shift) == pytest.approx(gammaincc(3, 3.0 + 100.0 * shift), rel=1e-9)
     assert law.tail(-0.5) == 1.0 and law.tail(2.0) == 0.0
-
-
-def test_several_curvatures_are_a_mixture_by_mass():
     curvatures = np.array([1.0, 4.0, 9.0])
     each = [RadialLaw(4, 5.0, b) for b in curvatures]
     rho = (np.arange(200_000) + 0.5) / 200_000
     mass = np.array([np.mean(rho**3 * np.exp(-5.0 * rho - b * rho * rho)) for b in curvatures])
     wanted = np.sum(mass * [law.mean() for law in each]) / np.sum(mass)
     assert RadialLaw(4, 5.0, curvatures).mean() == pytest.approx(wanted, rel=1e-9)
-
-
-def test_norms_of_directions():
     assert cone_norms(1.5, 4, 1.5) == pytest.approx(1.0, rel=1e-12)
     assert np.mean(cone_norms(2.0, 3, 1.0)) == pytest.approx(1.5, abs=0.01)  # 3 E|u_1| on the sphere in R^3
     assert np.mean(cone_norms(1.0, 2, 2.0) ** 2) == pytest.approx(2 / 3, abs=0.005)  # u_1 uniform on (0, 1)
@@ -150,11 +144,21 @@ def test_the_radial_mean_lies_in_the_middle_of_its_bracket():
     assert problem.mean_excess(k, mu) == pytest.approx(mean, rel=5e-3)
 
 
-def test_check_vectors_of_the_chapter():
+def test_check_vectors_signs_and_derivatives_along_an_axis():
     law = AxisLaw(1.5, 3, 5.0, 3.0)
     assert (law.mean(), law.variance()) == pytest.approx((0.4688802, 0.0740627), abs=5e-8)
     law = AxisLaw(2.0, 2, 5.0, 2.0)
     assert (law.mean(), law.variance()) == pytest.approx((0.626620046717, 0.0675238867867), rel=2e-12)
+    # The sign of the tilt mirrors it; derivatives of the log normaliser are mean and variance.
+    right, left = AxisLaw(1.5, 4, 6.0, 4.0), AxisLaw(1.5, 4, -6.0, 4.0)
+    assert left.mean() == pytest.approx(-right.mean(), rel=1e-14)
+    assert left.variance() == pytest.approx(right.variance(), rel=1e-12)
+    assert left.tail(0.3) == pytest.approx(1.0 - right.tail(-0.3), rel=1e-10)
+    assert AxisLaw(1.5, 4, 0.0, 4.0).mean() == pytest.approx(0.0, abs=1e-15)
+    step = 1e-4
+    low, at, high = (AxisLaw(1.3, 6, 9.0 + k * step, 5.0) for k in (-1, 0, 1))
+    assert (high.log_normaliser() - low.log_normaliser()) / (2 * step) == pytest.approx(at.mean(), rel=1e-7)
+    assert (high.mean() - low.mean()) / (2 * step) == pytest.approx(at.variance(), rel=1e-6)
 
 
 def bessel_radial(d, kap, c):
@@ -185,19 +189,6 @@ def test_strong_tilts_keep_their_digits(p, d):
     # near the vertex: Gamma laws of 1 - x_1 and of the rest, so that kap (1 - x_1) has mean 1 + (d-1)/p
     kap = 1e13 * d
     assert AxisLaw(p, d, kap, 1.0).mean_gap() * kap == pytest.approx(1.0 + (d - 1) / p, rel=1e-6)
-
-
-def test_signs_and_derivatives_of_the_law():
-    """The sign of the tilt mirrors it; derivatives of the log normaliser are mean and variance."""
-    right, left = AxisLaw(1.5, 4, 6.0, 4.0), AxisLaw(1.5, 4, -6.0, 4.0)
-    assert left.mean() == pytest.approx(-right.mean(), rel=1e-14)
-    assert left.variance() == pytest.approx(right.variance(), rel=1e-12)
-    assert left.tail(0.3) == pytest.approx(1.0 - right.tail(-0.3), rel=1e-10)
-    assert AxisLaw(1.5, 4, 0.0, 4.0).mean() == pytest.approx(0.0, abs=1e-15)
-    step = 1e-4
-    low, at, high = (AxisLaw(1.3, 6, 9.0 + k * step, 5.0) for k in (-1, 0, 1))
-    assert (high.log_normaliser() - low.log_normaliser()) / (2 * step) == pytest.approx(at.mean(), rel=1e-7)
-    assert (high.mean() - low.mean()) / (2 * step) == pytest.approx(at.variance(), rel=1e-6)
 
 
 @pytest.mark.parametrize(

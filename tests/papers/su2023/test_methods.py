@@ -81,8 +81,9 @@ def perturbation_plan(n, ridge, accuracy, convexity, steps):
     return make_plan(query, gradient_evaluations=n, **schedule)
 
 
-def test_objective_perturbation():
-    """Of a linear loss, and of the logistic one."""
+def test_check_vectors():
+    """Perturbed objectives, of a linear loss and of the logistic one; mirror descent; phases."""
+    # Of a linear loss, and of the logistic one.
     problem = Records(lambda x, z: 0 * x - z, 3, "l1_ball", curvature=0.0)
     plan = perturbation_plan(100, 0.1, 0.0, 0.2, 1)
     output = run("su2023.app_objp", plan, problem, [[0.5, -0.25, 0.1]] * 100, [10.0, -4.0, 6.0])
@@ -93,6 +94,18 @@ def test_objective_perturbation():
     (output,), info = get_algorithm("su2023.objp").run_function(objective, plan, Given(plan, [0.4, -0.2]))
     np.testing.assert_allclose(output, [0.334970392349, 0.94222865391], atol=2e-11)
     assert info.certificate < 1e-11
+    problem = Records(lambda x, z: np.tanh(x - z) / 3, 3)
+    smooth = SmoothNorm(1.5, 3, "two_ln_d")
+    assert (smooth.r, smooth.kappa) == (3.0, 2.0)
+    query = GeneralisedGaussianQuery("gradient", 1.0, 2, smooth=smooth)
+    plan = make_plan(query, gradient_evaluations=2, n=1, steps=2, alpha=0.2, beta=0.5, p=1.5, norm_rule="two_ln_d")
+    output = run("su2023.nrmd", plan, problem, [[0.7, -0.4, 0.2]])
+    np.testing.assert_allclose(output, [0.172567582743, -0.0699283351335, 0.0196830750695], rtol=1e-11)
+    z = [1, -1, 0.5, 2, -0.5, 1, 0, 0.25, 1, 1, -2, 0.5, 0.75]
+    planned = get_algorithm("su2023.phased_dp_sgd").plan(Constants(1.0, 1.0), 13, 1, PRIVACY, "standard", step=0.5)
+    assert planned.sizes == (6, 3, 1) and planned.gradient_evaluations == 10
+    output = run("su2023.phased_dp_sgd", planned, Records(lambda x, z: np.tanh(x - z), 1), np.array(z)[:, None])
+    np.testing.assert_allclose(output, [0.0957817488829], rtol=1e-11)
 
 
 class FourLogistic(Logistic):
@@ -101,24 +114,6 @@ class FourLogistic(Logistic):
     @property
     def own_constants(self):
         return Constants(1.1, 0.3, diameter=2.0, domain="l2_ball")
-
-
-def test_nrmd():
-    problem = Records(lambda x, z: np.tanh(x - z) / 3, 3)
-    smooth = SmoothNorm(1.5, 3, "two_ln_d")
-    assert (smooth.r, smooth.kappa) == (3.0, 2.0)
-    query = GeneralisedGaussianQuery("gradient", 1.0, 2, smooth=smooth)
-    plan = make_plan(query, gradient_evaluations=2, n=1, steps=2, alpha=0.2, beta=0.5, p=1.5, norm_rule="two_ln_d")
-    output = run("su2023.nrmd", plan, problem, [[0.7, -0.4, 0.2]])
-    np.testing.assert_allclose(output, [0.172567582743, -0.0699283351335, 0.0196830750695], rtol=1e-11)
-
-
-def test_phased_dp_sgd():
-    z = [1, -1, 0.5, 2, -0.5, 1, 0, 0.25, 1, 1, -2, 0.5, 0.75]
-    planned = get_algorithm("su2023.phased_dp_sgd").plan(Constants(1.0, 1.0), 13, 1, PRIVACY, "standard", step=0.5)
-    assert planned.sizes == (6, 3, 1) and planned.gradient_evaluations == 10
-    output = run("su2023.phased_dp_sgd", planned, Records(lambda x, z: np.tanh(x - z), 1), np.array(z)[:, None])
-    np.testing.assert_allclose(output, [0.0957817488829], rtol=1e-11)
 
 
 HEAVY = [[1, 0.5], [-2, 0.2], [4, -1], [0.3, 0.3]]
@@ -144,12 +139,9 @@ def test_descent_on_heavy_records():
 BATCHED, SHUFFLED = (get_algorithm(f"su2023.{name}_md") for name in ("truncated_batched", "shuffled_truncated"))
 
 
-def test_truncation_sets_to_zero():
+def test_no_record_enters_a_mean_beyond_the_threshold():
     gradients = np.array([[[3.0, 0.0], [0.0, 3.1], [-2.0, 2.0]]])
     np.testing.assert_array_equal(truncated(gradients, 3.0, 3.0), [[[3.0, 0.0], [0.0, 0.0], [-2.0, 2.0]]])
-
-
-def test_no_record_enters_a_mean_beyond_the_threshold():
     rng, released = np.random.default_rng(4), []
     drawn = rng.standard_cauchy((6, 3, 5, 8)) * 0.3
 
@@ -242,7 +234,7 @@ def test_the_projected_problem(draw, domain):
     assert np.all(gap <= 1e-4), "v is the nearest point: <u - v, w - v> <= 0 for all w"
 
 
-def test_slopes_of_the_projected_problem_are_clipped(draw):
+def test_parts_of_the_baselines(draw):
     """Beyond the ball the squared loss is steeper than L = 2; within it nothing changes."""
     problem = get_problem("public_quadratic", 8)
     small = Projected(Objective(problem, draw(problem, 50), 1), 8, 2.0)
@@ -250,10 +242,7 @@ def test_slopes_of_the_projected_problem_are_clipped(draw):
     np.testing.assert_array_equal(small.mean_gradient(near), problem.mean_gradient(near, small.data))
     signs = np.sign(far @ small.data.features.T)
     np.testing.assert_allclose(small.mean_gradient(far), 2.0 * signs @ small.data.features / 50)
-
-
-def test_parts_of_the_baselines():
-    """The entropic map is exponentiated gradient on the vertices; shortest points."""
+    # The entropic map is exponentiated gradient on the vertices; shortest points.
     u = np.random.default_rng(3).normal(size=(4, 5))
     weights = np.exp(np.concatenate([-u, u], axis=1))
     weights /= weights.sum(axis=1, keepdims=True)

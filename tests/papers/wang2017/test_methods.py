@@ -183,7 +183,8 @@ def test_one_step_of_the_proof_ignores_its_noise(execute):
     assert len(np.unique(execute(ACCMD, made, problem, Data(4), scale=10.0, replicates=3), axis=0)) == 1
 
 
-def test_on_an_l2_ball_it_is_averaged_projected_gradient_descent(execute, draw):
+def test_descent_is_that_written_out(execute, draw):
+    """Projected and averaged on an l2 ball; the regulariser enters the gradient once."""
     problem = get_problem("ridge_logistic", 4, radius=1.5)
     data, made = draw(problem, 30), planned(MD, problem.constants, 30, 4, steps=9)
     step = math.sqrt(2 * 0.5 / (9 * (1.0 * 3.0) ** 2)) * 1.5**2
@@ -193,6 +194,13 @@ def test_on_an_l2_ball_it_is_averaged_projected_gradient_descent(execute, draw):
         z = z * min(1.0, 1.5 / np.linalg.norm(z))
         total = total + z
     np.testing.assert_allclose(execute(MD, made, problem, data), total / 9, rtol=1e-12)
+    # One step from the origin moves along the losses alone; the next one feels the ridge.
+    problem = get_problem("ridge_logistic", 3)
+    data = draw(problem, 16)
+    one, two = (execute(GD, planned(GD, problem.constants, 16, 3, steps=T), problem, data) for T in (1, 2))
+    eta, zero = 1 / 0.35, np.zeros((1, 3))
+    np.testing.assert_allclose(one, -eta * problem.mean_gradient(zero, data), rtol=1e-14)
+    np.testing.assert_allclose(two, one - eta * (problem.mean_gradient(one, data) + 0.1 * one), rtol=1e-13)
 
 
 QUADRATIC, FORMS = get_problem("sgd_closed_form", curvature=0.5), [(4.0, None, 9), (16.0, 0.5, 40), (1.0, 0.3, 3)]
@@ -208,16 +216,6 @@ def test_closed_forms_of_quadratics(execute, entry, problem, options, sigma):
     assert abs(risk.mean() - expected) < 5 * risk.std() / math.sqrt(len(risk))
     if entry is SGD:  # d sigma^2/(2 mu T) after T steps of 1/(mu t): the first one forgets the start
         assert expected == pytest.approx(problem.dimension * 0.09 / (2 * 0.5 * 12))
-
-
-def test_regulariser_enters_the_gradient_once(execute, draw):
-    """One step from the origin moves along the losses alone; the next one feels the ridge."""
-    problem = get_problem("ridge_logistic", 3)
-    data = draw(problem, 16)
-    one, two = (execute(GD, planned(GD, problem.constants, 16, 3, steps=T), problem, data) for T in (1, 2))
-    eta, zero = 1 / 0.35, np.zeros((1, 3))
-    np.testing.assert_allclose(one, -eta * problem.mean_gradient(zero, data), rtol=1e-14)
-    np.testing.assert_allclose(two, one - eta * (problem.mean_gradient(one, data) + 0.1 * one), rtol=1e-13)
 
 
 def test_the_output_is_a_uniform_iterate():
@@ -296,15 +294,12 @@ def test_the_law_of_the_output_is_that_of_the_literal_run(entry, options, execut
     assert outputs[1] == pytest.approx(outputs[0], rel=1e-12)
 
 
-def test_the_output_refutes_a_constant_of_one_inside_the_range():
+def test_what_the_output_and_both_parts_are_charged():
     """A flat average of many steps has the level ``2 eps sqrt(3/4)/sqrt(l)``: 2.039 for 1, and 1 from c = 3.62 on."""
     flat, options = get_problem("signed_linear", ridge=1e-9), {"epochs": 10, "inner_steps": 6000, "charge": "output"}
     for c, expected in ((1.0, 2.039), (3.62, 1.001)):
         found = calibrate(literal(SVRG, 100, flat, noise_constant=c, **options), PRIVACY, "paper", attained=True).charge
         assert found.kind == "exact" and found.epsilon == pytest.approx(expected, abs=2e-3)
-
-
-def test_both_parts_are_charged_from_above():
     options = {"epochs": 10, "inner_steps": 800, "noise_constant": 48.0}
     whole, parts = (literal(SVRG, n=64, charge=charge, **options) for charge in ("query", "parts"))
     d, v = parts.queries

@@ -64,7 +64,7 @@ def test_trace_and_noise_in_adaptive_tight_units(points):
     np.testing.assert_allclose(found.output, [(0.284911845018, -0.119557261521)], **EXACT)
 
 
-def test_parameter_free(points):
+def test_parameter_free_and_the_quantities_of_theorem_11(points):
     objective = points.run(OTB, Z, curvature=1.0).objective
     entry = get_algorithm("zhang2022.parameter_free")
     plan = entry.plan(points.problem(2, 1.0).constants, 8, 2, PrivacySpec(1.0, 1e-6), "noise_off")
@@ -74,6 +74,14 @@ def test_parameter_free(points):
     found = reduction.online_to_batch(objective, plan, source, learner, [DistanceRegulariser(terms, setting.start)])
     np.testing.assert_allclose(found, [(0.071683847520, -0.005193897203)], **EXACT)
     assert learner.clips == 0
+    c = Constants(1.0, 1.0, diameter=2.0, domain="l2_ball")
+    made = confidence(c, 1024, 8, 1.0, 0.05)
+    assert made.Phi == pytest.approx(4.1434728939, abs=1e-10)
+    assert made.xi(10) == pytest.approx(324219.233, abs=1e-3)
+    assert made.nu(10) == pytest.approx(415075.9, abs=1e-1)
+    expected = 1024.0**3 + made.A * 116 * made.Phi * 1024**2.5 + 2 * made.private * 1024**2
+    assert made.loss_bound(1024) == pytest.approx(expected)
+    assert confidence(c, 1024, 8, np.inf, 0.05).private == 0.0
 
 
 def test_slots_of_many_rounds(points):
@@ -86,17 +94,6 @@ def test_slots_of_many_rounds(points):
         expected = values[1 : t + 1].sum(axis=0) + sum(units[i] * noise[i] for i in prefix_nodes(t))
         np.testing.assert_allclose(tree.add(t, values[t], units[t]), expected, rtol=1e-12)
     assert len(tree._slots) == 6
-
-
-def test_quantities_of_theorem_11():
-    c = Constants(1.0, 1.0, diameter=2.0, domain="l2_ball")
-    made = confidence(c, 1024, 8, 1.0, 0.05)
-    assert made.Phi == pytest.approx(4.1434728939, abs=1e-10)
-    assert made.xi(10) == pytest.approx(324219.233, abs=1e-3)
-    assert made.nu(10) == pytest.approx(415075.9, abs=1e-1)
-    expected = 1024.0**3 + made.A * 116 * made.Phi * 1024**2.5 + 2 * made.private * 1024**2
-    assert made.loss_bound(1024) == pytest.approx(expected)
-    assert confidence(c, 1024, 8, np.inf, 0.05).private == 0.0
 
 
 def test_averages_are_those_of_the_weights(points):

@@ -145,6 +145,12 @@ def test_limits():
         assert allocation_epsilon(shift, 1, 1.0 - 1e-9, DELTA) == pytest.approx(exact, rel=1e-3)
     assert largest_shift(1.0, DELTA, 1, 1.0) == mu
     assert allocation_epsilon(0.0, 9, 0.9, DELTA) == 0.0 and allocation_epsilon(math.inf, 9, 0.9, DELTA) == math.inf
+    # Twice the mean of (X - 1)_+^2 is the variance of D at a = 1.
+    shift, batches = 0.3, 100_000
+    upper = math.exp(shift**2) * norm.cdf(1.5 * shift) - 2.0 * norm.cdf(0.5 * shift) + norm.cdf(-0.5 * shift)
+    mu = math.sqrt(2.0 * upper / batches)
+    found = allocation_epsilon(shift, batches, 1.0 - 1e-6, DELTA)
+    assert found == pytest.approx(gaussian.gdp_epsilon(mu, DELTA), rel=1e-2)
 
 
 # (shift, batches, participation): from weak to strong amplification, from many batches to one.
@@ -213,15 +219,6 @@ def test_one_batch_is_a_subset_without_replacement(shift, participation, epsilon
     exact = participation * gaussian.gdp_delta(shift, math.log1p(math.expm1(epsilon) / participation))
     found = allocation_delta(shift, 1, participation, epsilon, exact)
     assert exact <= found * (1 + 1e-9) and found == pytest.approx(exact, rel=2e-3)
-
-
-def test_many_batches_approach_the_central_limit():
-    """Twice the mean of (X - 1)_+^2 is the variance of D at a = 1."""
-    shift, batches = 0.3, 100_000
-    upper = math.exp(shift**2) * norm.cdf(1.5 * shift) - 2.0 * norm.cdf(0.5 * shift) + norm.cdf(-0.5 * shift)
-    mu = math.sqrt(2.0 * upper / batches)
-    found = allocation_epsilon(shift, batches, 1.0 - 1e-6, DELTA)
-    assert found == pytest.approx(gaussian.gdp_epsilon(mu, DELTA), rel=1e-2)
 
 
 @pytest.mark.parametrize(("shift", "batches", "participation"), CASES)

@@ -180,7 +180,8 @@ def test_epsilon_is_pinched_between_upper_and_lower_bound(multiplier, rate, step
 
 
 def test_limits():
-    """Much noise leaves the Gaussian part alone; records drawn with probability 1e-7 in all need no noise."""
+    """A fine grid of an anchored loss has cells for all its points."""
+    # Much noise leaves the Gaussian part alone; records drawn with probability 1e-7 in all need no noise.
     alone = gaussian.gdp_epsilon(0.3, DELTA)
     assert pld.poisson_gaussian_epsilon(math.inf, 0.1, 5, DELTA, 0.3) == alone
     assert pld.poisson_gaussian_epsilon(1e6, 0.1, 5, DELTA, 0.3) == pytest.approx(alone, rel=1e-3)
@@ -189,6 +190,10 @@ def test_limits():
     # Drawn with probability 1e-7 in all: whatever is released costs less than delta.
     assert pld.poisson_gaussian_epsilon(0.05, 1e-9, 100, DELTA) == 0.0
     assert pld.solve_poisson_multiplier(1.0, DELTA, 1e-8, 2) == 0.01
+    pair = AnchoredPair(3.0, 0.1, 0.1)
+    low, high = pair.loss_range(1e-12)
+    _, upper, lower = pair.rounded_losses((high - low) / 2**16, 1e-12)
+    assert np.count_nonzero(upper) > 2**15 and upper.sum() == pytest.approx(1.0) == lower.sum()
 
 
 @pytest.mark.parametrize(("multiplier", "rate"), [(40.0, 0.01), (10.0, 1e-5)])
@@ -197,13 +202,6 @@ def test_central_limit_is_approached(multiplier, rate):
     many = pld.poisson_gaussian_epsilon(multiplier, rate, 1_000_000, DELTA)
     mu = 2 * rate * 1000 * math.sqrt(math.sinh(multiplier**-2))
     assert many == pytest.approx(gaussian.gdp_epsilon(mu, DELTA), rel=2e-3)
-
-
-def test_a_fine_grid_of_an_anchored_loss_has_cells_for_all_its_points():
-    pair = AnchoredPair(3.0, 0.1, 0.1)
-    low, high = pair.loss_range(1e-12)
-    _, upper, lower = pair.rounded_losses((high - low) / 2**16, 1e-12)
-    assert np.count_nonzero(upper) > 2**15 and upper.sum() == pytest.approx(1.0) == lower.sum()
 
 
 @given(st.floats(0.05, 20.0), st.floats(0.0, 0.95), st.integers(1, 10**6))
