@@ -1,16 +1,23 @@
-"""Short runs of a cell with noise of a given scale: compiled ones beside their reference implementations."""
+"""Short runs of a cell with noise of a given scale, compiled ones beside their reference implementations; samples."""
 
 import numpy as np
 import pytest
 
 from dpsco_bench.execution.run import run_block
 from dpsco_bench.fused import compiled
+from dpsco_bench.problems.base import Draws
+from dpsco_bench.rng.streams import Stream, stream_key
 
 
 def needs_numba():
     """Skip a module where nothing is compiled."""
     if not compiled.available():
         pytest.skip("Numba is missing or switched off: reference implementations run", allow_module_level=True)
+
+
+def drawn(problem, n, replicates=4, first=0):
+    """Records of each replicate's own, from fixed streams."""
+    return problem.sample(n, Draws(lambda name: Stream(stream_key(7, "tests", name)), first, replicates))
 
 
 def run(cell, scale, calibration="none", **given):

@@ -16,11 +16,12 @@ from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, PrivacySpec, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery, PerturbedObjectiveQuery
 from dpsco_bench.privacy.records import Disjoint
-from dpsco_bench.problems.base import Constants, Data, Draws, Problem, Trait
+from dpsco_bench.problems.base import Constants, Data, Problem, Trait
 from dpsco_bench.problems.glm import Logistic
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
-from dpsco_bench.rng.streams import Stream, stream_key
+
+from ...runs import drawn
 
 PRIVACY = PrivacySpec(1.0, 1e-6)
 
@@ -177,7 +178,7 @@ def test_algorithm_4_shuffles_what_the_replicates_share():
     privacy = PrivacySpec(0.2, 1e-6)
     constants = problem.constants.override(gradient_deviation=3.0)
     made = SHUFFLED.plan(constants, 256, 4, privacy, "standard", steps=8)
-    sample = problem.sample(256, Draws(lambda name: Stream(stream_key(1, "t", name), np), 0, 2))
+    sample = drawn(problem, 256, 2)
     source = Ordered(made, {"gradient": 0.0}, "unit test", 0, 0, 2)
     SHUFFLED.run_function(Objective(problem, sample, 2), made, source)
     assert Ordered.asked == 0

@@ -96,9 +96,7 @@ class CommonHessian(Problem):
         return x * self.scales - data.features.mean(axis=0)
 
 
-@pytest.mark.parametrize(
-    ("entry", "name"), [(APP, "pointmass_linear"), (EXACT, "pointmass_linear"), (SC, "boundary_mean")]
-)
+@pytest.mark.parametrize("entry, name", [(APP, "pointmass_linear"), (EXACT, "pointmass_linear"), (SC, "boundary_mean")])
 def test_closed_forms_are_exact_cost_n_gradients_and_need_no_output_noise(entry, name):
     problem = get_problem(name, 8)
     made, objective, info, _ = run(entry, problem, problem.draw(50, None), "paper")

@@ -135,9 +135,7 @@ def test_tails_of_a_binomial_are_bounded_from_above_by_few_counts(most):
     assert above[0] == pytest.approx(exact[0], abs=0.2 if most == 12 else 1e-3)
 
 
-@pytest.mark.parametrize(
-    ("moved", "still", "steps"), [(0.6, 0.4, 1), (1.0, 0.3, 4), (0.02, 0.01, 3000), (0.3, 1e-9, 90)]
-)
+@pytest.mark.parametrize("moved, still, steps", [(0.6, 0.4, 1), (1.0, 0.3, 4), (0.02, 0.01, 3000), (0.3, 1e-9, 90)])
 def test_counts_are_told_by_the_best_threshold(moved, still, steps):
     power = stats.binom(steps, moved).sf(np.arange(-1.0, steps))
     level = np.logaddexp.accumulate(stats.binom(steps, still).logpmf(np.arange(steps, -1, -1)))[::-1]

@@ -153,9 +153,7 @@ def test_the_value_is_the_exact_inverse_of_the_enumerated_divergence(epsilon_eac
         assert enumerated_delta(epsilon_each, steps, epsilon * (1 - 1e-6)) > delta
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "delta", "steps"), [(1.0, 1e-5, 644), (0.1, 1e-9, 3), (5.0, 1e-3, 20), (2.0, 1e-5, 1)]
-)
+@pytest.mark.parametrize("epsilon, delta, steps", [(1.0, 1e-5, 644), (0.1, 1e-9, 3), (5.0, 1e-3, 20), (2.0, 1e-5, 1)])
 def test_the_inverse_of_pure_losses(epsilon, delta, steps):
     each = epsilon_each_for(epsilon, delta, steps)
     assert each >= epsilon / steps
