@@ -96,7 +96,6 @@ def test_a_report_of_a_card_judges_it():
     page = gpu.markdown(card_report([SAME, STILL, other, LEFT], bench))
     assert "0.50 of the goal, met" in page and "Crossover: from R d = 512 on" in page
     assert "| wang2017, profile ci | 1 | 1 | 1 | 1 |" in page and "* ci b: n [paper]: fails" in page
-    # With claims that run nothing alone it does not pass.
     assert card_report([SAME, STILL, LEFT]).passed and not card_report([SAME], passed=False).passed
     unlike, failing = replace(SAME, same=False), replace(LEFT, left_out="", failed="x")
     for rows in ([STILL, LEFT], [LEFT], [], [SAME, unlike], [SAME, failing]):

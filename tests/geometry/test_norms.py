@@ -38,7 +38,6 @@ def test_norms_against_numpy_and_the_duality_of_square_gradients(seed, p, d, kin
     # ``<grad, x> = ||x||^2`` and ``||grad||_q = ||x||_p`` for the gradient of half the squared norm.
     if p == 1 or math.isinf(p):
         return
-    x = vectors(np.random.default_rng(seed), d, kind)
     gradient = square_gradient(scale * x, p, 1.0) / scale
     length = lp_norm(x, p)
     np.testing.assert_allclose((gradient * x).sum(-1, keepdims=True), length**2, rtol=1e-10)

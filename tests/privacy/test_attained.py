@@ -75,7 +75,6 @@ def test_exact_values_rest_on_a_pair_that_all_queries_share():
     problem, plan = get_problem("canary_huber", 3), plan_of(Full())
     assert attains(problem, plan, N, Charge(9.0, "exact", "a test"))
     assert not attains(problem, plan, N, Charge(9.0, "upper", "a test"))
-    problem = get_problem("canary_huber", 3)
     for records in (Full(), Disjoint(4)):
         assert np.shape(attaining_pair(problem, plan_of(records), N).features) == (2, 3)
     for records in (*SAMPLED, Poisson(0.1)):

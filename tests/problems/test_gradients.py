@@ -21,15 +21,14 @@ def points(problem):
 
 
 def test_gradients_are_derivatives_of_the_risk_and_means_of_records(problem, draw, points):
-    data, lam, h = draw(problem, 30), problem.constants.regularisation, 1e-6
+    n, lam, h = 30, problem.constants.regularisation, 1e-6
+    data = draw(problem, n)
     gradient = problem.mean_gradient(points, data) + lam * points + problem.l1 * np.sign(points)
     numerical = np.empty_like(points)
     for j in range(problem.dimension):
         shift = h * np.eye(problem.dimension)[j]
         numerical[:, j] = (problem.risk(points + shift, data) - problem.risk(points - shift, data)) / (2 * h)
     np.testing.assert_allclose(gradient, numerical, rtol=1e-5, atol=1e-7 * max(1.0, np.abs(gradient).max()))
-    n = 30
-    data = draw(problem, n)
     indices = np.broadcast_to(np.arange(n), (POINTS, n))
     total = problem.batch_gradient(points, problem.gather(data, indices), np.ones((POINTS, n)))
     np.testing.assert_allclose(total / n, problem.mean_gradient(points, data), rtol=1e-12, atol=1e-14)
@@ -53,14 +52,13 @@ def test_the_optimum_is_not_beaten_and_the_initial_gap_bounds_that_of_the_start(
 
 
 def test_strong_convexity_and_smoothness_hold_and_agree_with_the_traits(problem, draw, points):
-    c = problem.constants_of(draw(problem, 30))
+    data = draw(problem, 30)
+    c, lam = problem.constants_of(data), problem.constants.regularisation
     if {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ} & problem.traits:
         assert c.strong_convexity > 0
     if Trait.STRONGLY_CONVEX in problem.traits:
         assert Trait.POLYAK_LOJASIEWICZ in problem.traits, "strong convexity implies the inequality"
         assert not is_smooth(problem) or c.strong_convexity <= c.total_smoothness * (1 + 1e-12)
-    data = draw(problem, 30)
-    c, lam = problem.constants_of(data), problem.constants.regularisation
     gradient = problem.mean_gradient(points, data) + lam * points
     move, change = points[1:] - points[:-1], gradient[1:] - gradient[:-1]
     square = (move**2).sum(axis=1)

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.problems.base import Batch, Data
+from dpsco_bench.problems.minimisers import minimise_glm
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
 
@@ -56,8 +57,6 @@ def test_the_excess_risk_is_that_of_double_precision_and_zero_at_the_optimum(dat
     risk = single.excess_risk(x)
     assert risk.dtype == np.float64
     np.testing.assert_allclose(risk, double.excess_risk(x.astype(np.float64)), rtol=0, atol=1e-15)
-    from dpsco_bench.problems.minimisers import minimise_glm
-
     best = minimise_glm(objective.problem, data).point
     assert np.abs(objective.excess_risk(np.stack([best, best]))).max() < 1e-14
 

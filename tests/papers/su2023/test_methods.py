@@ -84,7 +84,6 @@ def perturbation_plan(n, ridge, accuracy, convexity, steps):
 
 def test_check_vectors():
     """Perturbed objectives, of a linear loss and of the logistic one; mirror descent; phases."""
-    # Of a linear loss, and of the logistic one.
     problem = Records(lambda x, z: 0 * x - z, 3, "l1_ball", curvature=0.0)
     plan = perturbation_plan(100, 0.1, 0.0, 0.2, 1)
     output = run("su2023.app_objp", plan, problem, [[0.5, -0.25, 0.1]] * 100, [10.0, -4.0, 6.0])

@@ -51,12 +51,9 @@ def test_cells_tile_the_ball_and_their_envelope_dominates_the_density(law, draws
             density = envelope.log_density(at, height)
         inside = np.abs(at) ** law[0] + height ** law[0] < 1 - 1e-12
         assert np.all((bounds - density)[inside] >= -1e-9 * (1 + np.abs(density[inside])))
-    p, d, kap, c = law
-    envelope, rng = AxisEnvelope(*law), np.random.default_rng(2)
-    x, tau = envelope.edges
+    (p, d, kap, c), (x, tau), sides = law, envelope.edges, envelope.cells.sides
     assert x[0] == -1 and x[-1] == 1 and tau[0] == 0 and tau[-1] == 1
     assert np.all(np.diff(x) > 0) and np.all(np.diff(tau) > 0)
-    left, right, low, high, _ = sides = envelope.cells.sides
     of_law = sample_axis(draws(20), p, d, np.full(20, kap), c)
     first = np.append(of_law[:, 0], rng.uniform(-1, 1, 20))
     reach = (1.0 - np.abs(first[20:]) ** p) ** (1 / p)

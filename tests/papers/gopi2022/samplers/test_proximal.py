@@ -24,14 +24,13 @@ DIFFERENCES = np.array([-0.2, 0.35])
 
 
 def test_numbers_of_terms_and_an_estimate_without_bias(draws, score):
-    count = terms(draws(200000).uniform("u", 0, 1)[:, 0])
+    rows = 200000
+    count = terms(draws(rows).uniform("u", 0, 1)[:, 0])
     assert count.min() == 1
     for a in range(2, 6):
         assert score(count >= a, 1 / math.factorial(a)) < 4
     assert score(count * (count + 1), 2 * math.e) < 4  # value queries of a round
     # Check vector: k-scaled differences {-.2, .35} give exp(.075).
-    rows = 200000
-    count = terms(draws(rows).uniform("u", 0, 1)[:, 0])
     picked = DIFFERENCES[draws(rows).integers("i", 0, 45, 2)]
     rho = estimate(np.minimum(count, 9), picked)
     assert score(rho, math.exp(0.075)) < 4
