@@ -84,7 +84,6 @@ def batches(replacement):
         [
             (1.0, 1e-6, 4096, 128, 512),
             (16.0, 1e-6, 32_768, 1024, 4096),
-            (0.0625, 1e-6, 32_768, 1024, 4096),
             (1e-3, 1e-6, 64, 2, 8),
             (50.0, 1e-6, 64, 2, 8),
             (1.0, 1e-12, 100, 10, 50),
@@ -98,7 +97,6 @@ SOLVERS = {
         lambda epsilon, delta, *where: 1 / largest_shift(epsilon, delta, *where),
         lambda noise, delta, *where: allocation_epsilon(1 / noise, *where, delta),
         [
-            (0.0735, 1e-6, 324, 0.949),
             (0.00514, 1e-6, 5798, 0.995),
             (1.0, 1e-6, 9, 0.9),
             (16.0, 1e-6, 64, 0.99),
@@ -113,8 +111,6 @@ SOLVERS = {
         lambda noise, delta, rate, steps, mu: poisson_gaussian_epsilon(noise, rate, steps, delta, mu),
         [
             (0.2, 1e-3, 139 / 200_000, 75_000, math.sqrt(0.3) * gdp_mu(0.2, 1e-3)),
-            (1.0, 1e-5, 139 / 200_000, 75_000, math.sqrt(0.3) * gdp_mu(1.0, 1e-5)),
-            (1.0, 1e-5, 0.01, 10_000, math.sqrt(0.3) * gdp_mu(1.0, 1e-5)),
             (1.0, 1e-5, 1 / 131_072, 46_104, 0.0),
             (8.0, 1e-6, 0.1, 1000, math.sqrt(0.5) * gdp_mu(8.0, 1e-6)),
             (0.01, 1e-5, 0.1, 1000, 0.0),
