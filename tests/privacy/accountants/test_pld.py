@@ -180,8 +180,7 @@ def test_epsilon_is_pinched_between_upper_and_lower_bound(multiplier, rate, step
 
 
 def test_limits():
-    """A fine grid of an anchored loss has cells for all its points."""
-    # Much noise leaves the Gaussian part alone; records drawn with probability 1e-7 in all need no noise.
+    """Much noise leaves the Gaussian part alone, rare records need none, a fine grid has cells for all its points."""
     alone = gaussian.gdp_epsilon(0.3, DELTA)
     assert pld.poisson_gaussian_epsilon(math.inf, 0.1, 5, DELTA, 0.3) == alone
     assert pld.poisson_gaussian_epsilon(1e6, 0.1, 5, DELTA, 0.3) == pytest.approx(alone, rel=1e-3)
