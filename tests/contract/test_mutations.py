@@ -65,12 +65,9 @@ def test_an_understated_sensitivity_is_caught(sharp_law_case):
     assert min(seen.ratios.values()) > factor
 
 
+DRAWN_AGAIN = [case for case in LAWS if any(isinstance(q.records, WithReplacement) for q in case.plan.queries)]
 SEVERAL_COPIES = [
-    case
-    for case in LAWS
-    if case.noisy
-    and any(isinstance(q.records, WithReplacement) for q in case.plan.queries)
-    and not no_neighbours(case.problem, case.plan, case.problem.constants.status)
+    c for c in DRAWN_AGAIN if c.noisy and not no_neighbours(c.problem, c.plan, c.problem.constants.status)
 ]
 
 

@@ -17,13 +17,8 @@ from dpsco_bench.problems.constants import declared_class
 
 from .records import PseudoHuberOnBall
 
-NOT_MADE = {
-    "gopi2022.hit_and_run": "no variant defines it",
-    "gopi2022.proximal_sampler": "no variant defines it",
-    "su2023.nrmd": "the schedule takes",
-    "wang2017.dp_svrg": "the schedule takes",
-    "wang2017.dp_svrg_pp": "the schedule takes",
-}
+NOT_MADE = dict.fromkeys(("gopi2022.hit_and_run", "gopi2022.proximal_sampler"), "no variant defines it")
+NOT_MADE |= dict.fromkeys(("su2023.nrmd", "wang2017.dp_svrg", "wang2017.dp_svrg_pp"), "the schedule takes")
 """Algorithms with problems on which no long run without noise is made, and why."""
 
 

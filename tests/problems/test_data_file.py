@@ -149,15 +149,12 @@ def test_keys_depend_on_the_content_and_not_on_the_place(table, tmp_path):
 NUMBERS = ("squared", "huber")
 SETTINGS = {
     "plain": {},
-    "unregularised": {"regularisation": 0.0},
     "ball": {"domain": "l2_ball"},
     "ridge in the ball": {"domain": "l2_ball", "regularisation": 0.1},
     "l1": {"domain": "l1_ball"},
     "l1.5": {"domain": "lp_ball", "p": 1.5},
-    "polyhedral": {"domain": "lp_ball", "p": 1.0},
     "cube": {"domain": "lp_ball", "p": math.inf},
     "simplex": {"domain": "simplex"},
-    "dual rows": {"p": 1.5, "regularisation": 0.0},
 }
 domains = st.sampled_from([{}, {"domain": "l2_ball"}, {"domain": "l1_ball"}, {"domain": "simplex"}])
 exponents = st.sampled_from([1.0, 1.2, 1.5, 2.0, 3.0, math.inf])
@@ -226,9 +223,8 @@ def people(tmp_path, monkeypatch):
     rng = np.random.default_rng(5)
     rows = np.round(rng.standard_normal((80, 3)) + 0.3, 4)
     y = (rows @ [1.0, -1.0, 0.5] + rng.standard_normal(80) > 0).astype(int)
-    lines = ["a,b,c,y", *(",".join(map(str, (*r, v))) for r, v in zip(rows, y, strict=True))]
-    (tmp_path / "t.csv").write_text("\n".join(lines))
-    return {"path": "t.csv", "label": "y", "clip": 2.0}
+    write("t.csv", rows, y)
+    return OPTIONS | {"clip": 2.0}
 
 
 def made(options, loss="logistic", **more):
@@ -236,7 +232,7 @@ def made(options, loss="logistic", **more):
     return get_problem("data_file", **{**options, **own, "loss": loss, **more})
 
 
-@pytest.mark.parametrize("where", ["plain", "ball", "ridge in the ball", "l1", "l1.5", "cube", "simplex"])
+@pytest.mark.parametrize("where", SETTINGS)
 @pytest.mark.parametrize("loss", ["logistic", "squared", "huber", "smoothed_hinge", "linear"])
 def test_the_minimum_is_the_minimum(people, loss, where):
     width = {"width": 0.3} if loss in WITH_WIDTH else {}

@@ -27,13 +27,8 @@ from ..conftest import FourRecords
 PRIVACY, L = PrivacySpec(1.0, 1e-5), math.log(1e5)
 
 
-SVRG, PP, ACCMD, GD, ZHANG, FW, MD, SGD = (
-    get_algorithm(f"wang2017.{name}")
-    for name in (
-        *("dp_svrg", "dp_svrg_pp", "dp_accmd", "dp_gd_pl", "dp_sgd_zhang17"),
-        *("frank_wolfe_ttz15", "noisy_md_ttz14", "noisy_sgd_bst14"),
-    )
-)
+NAMES = "dp_svrg dp_svrg_pp dp_accmd dp_gd_pl dp_sgd_zhang17 frank_wolfe_ttz15 noisy_md_ttz14 noisy_sgd_bst14"
+SVRG, PP, ACCMD, GD, ZHANG, FW, MD, SGD = (get_algorithm(f"wang2017.{name}") for name in NAMES.split())
 
 
 ORDER = (0, 2, 3, 1, 1, 0)

@@ -15,13 +15,8 @@ from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, NodeUnits, T
 from dpsco_bench.papers.zhang2022.bounds import path_moment, second_moment
 from dpsco_bench.problems.base import Constants
 
-LEARNERS = {
-    "ogd_adagrad": math.sqrt(2),
-    "ftrl_adagrad": 0.25 + 2 * math.sqrt(2),
-    "lp_ftrl": 0.25 + 2 * math.sqrt(2),
-    "optimistic_ftrl": 0.25 + 2 * math.sqrt(2),
-    "optimistic_omd": 0.5 + 2 * math.sqrt(2),
-}
+LEARNERS = {"ogd_adagrad": math.sqrt(2), "optimistic_omd": 0.5 + 2 * math.sqrt(2)}
+LEARNERS |= dict.fromkeys(("ftrl_adagrad", "lp_ftrl", "optimistic_ftrl"), 0.25 + 2 * math.sqrt(2))
 """Constants of the learners' regret bounds."""
 
 

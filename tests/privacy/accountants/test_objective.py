@@ -52,17 +52,13 @@ def minimiser_density(noise, weight, others, slope, curvature):
     return density
 
 
-RECORDS = {
-    "steep, opposite": ((lambda x: 1.0, lambda x: 0.0), (lambda x: -1.0, lambda x: 0.0)),
-    "logistic, opposite": (
-        (lambda x: math.tanh(4 * x), lambda x: 4 / math.cosh(4 * x) ** 2),
-        (lambda x: -1.0, lambda x: 0.0),
-    ),
-    "bend here, bend there": (
-        (lambda x: math.tanh(4 * (x - 1)), lambda x: 4 / math.cosh(4 * (x - 1)) ** 2),
-        (lambda x: math.tanh(4 * (x + 1)), lambda x: 4 / math.cosh(4 * (x + 1)) ** 2),
-    ),
-}
+def bend(at):
+    """Slope and curvature of a logistic record."""
+    return lambda x: math.tanh(4 * (x - at)), lambda x: 4 / math.cosh(4 * (x - at)) ** 2
+
+
+UP, DOWN = ((lambda x, slope=slope: slope, lambda x: 0.0) for slope in (1.0, -1.0))
+RECORDS = {"steep, opposite": (UP, DOWN), "logistic, opposite": (bend(0), DOWN), "bends": (bend(1), bend(-1))}
 
 
 @pytest.mark.parametrize("pair", RECORDS)
