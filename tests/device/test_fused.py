@@ -176,7 +176,10 @@ def test_more_steps_of_a_listing_upload_and_wait_no_more(id, cupy):
 @pytest.mark.parametrize("id", [id for id in IDS if "phased" not in id])
 def test_steps_of_kernels_cost_nothing_more(id, cupy):
     case = cases_of(id, cupy)[-1]
-    (*short, before), (*long, after) = (counted(c, cupy, fused=True) for c in (case, longer(case)))
+    both = case, longer(case)
+    for own in both:  # what a problem keeps is uploaded once
+        own.run(xp=cupy)
+    (*short, before), (*long, after) = (counted(own, cupy, fused=True) for own in both)
     assert after > before
     assert short == long
 
