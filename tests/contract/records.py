@@ -17,6 +17,18 @@ DECIDED_BY_CONSTANTS = {Trait.UNREGULARISED}.union(*DOMAIN_TRAITS.values())
 LP_BALLS = (("l1_ball", 1.0), ("lp_ball:1.5", 1.5), ("l2_ball", 2.0), ("linf_ball", np.inf))
 
 
+def normals(streams, n, d):
+    return streams("features").normal(0, 1, 0, n, d)[0].astype(np.float64)
+
+
+def uniforms(streams, n):
+    return streams("labels").uniform(0, 1, 0, n, 1)[0, :, 0]
+
+
+def unit(rows, q=2.0):
+    return rows / np.linalg.norm(rows, ord=q, axis=1, keepdims=True)
+
+
 class PseudoHuber(GeneralisedLinear):
     """``sqrt(1 + (margin - y)^2)`` with labels in [-100, 100]: gradients of norm close to G in both directions.
 
@@ -29,9 +41,7 @@ class PseudoHuber(GeneralisedLinear):
     own_constants = Constants(1.0, 1.0, strong_convexity=0.1, regularisation=0.1, initial_gap=100.0)
 
     def draw(self, n, streams):
-        rows = streams("features").normal(0, 1, 0, n, self.dimension)[0].astype(np.float64)
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        labels = 200.0 * streams("labels").uniform(0, 1, 0, n, 1)[0, :, 0] - 100.0
+        rows, labels = unit(normals(streams, n, self.dimension)), 200.0 * uniforms(streams, n) - 100.0
         large = np.abs(labels) > 50.0
         return Data(n, rows, np.where(large, np.abs(labels) * np.sign(rows[:, 0]), labels))
 
@@ -45,11 +55,9 @@ class PseudoHuber(GeneralisedLinear):
         return self.loss(margins, labels) ** -3.0
 
     def domain_records(self, count, seed):
-        rng = np.random.default_rng(seed)
-        rows = rng.standard_normal((count, self.dimension))
+        rows = np.random.default_rng(seed).standard_normal((count, self.dimension))
         rows[:4, 1:] = 0.0
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        return Data(count, rows, np.resize([100.0, -100.0, 0.0], count))
+        return Data(count, unit(rows), np.resize([100.0, -100.0, 0.0], count))
 
 
 class PseudoHuberOnBall(PseudoHuber):
@@ -75,21 +83,22 @@ class SteepQuadratic(GeneralisedLinear):
     """``(s/2)(margin - y)^2`` on the unit l_p ball, s = 0.01 and labels of +-99: gradients of l_q norm close to 1."""
 
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
-    curvature_constant = 0.01
+    kind, further, curvature_constant = "steep", {}, 0.01
 
     def __init__(self, domain, p):
-        self.name, self.q = f"steep_{domain}", dual_exponent(p)
-        self.declared = Constants(1.0, self.curvature_constant, initial_gap=100.0, diameter=2.0, domain=domain, norm=p)
+        self.name, self.q = f"{self.kind}_{domain}", dual_exponent(p)
+        constants = {"smoothness": self.curvature_constant, "initial_gap": 100.0, "diameter": 2.0, **self.further}
+        self.declared = Constants(1.0, domain=domain, norm=p, **constants)
         super().__init__(DIMENSION)
 
     own_constants = property(lambda self: self.declared)
 
     def _unit(self, rows):
-        return rows / np.linalg.norm(rows, ord=self.q, axis=1, keepdims=True)
+        return unit(rows, self.q)
 
     def draw(self, n, streams):
-        rows = streams("features").normal(0, 1, 0, n, self.dimension)[0].astype(np.float64)
-        return Data(n, self._unit(rows), np.sign(streams("labels").uniform(0, 1, 0, n, 1)[0, :, 0] - 0.5) * 99.0)
+        rows = self._unit(normals(streams, n, self.dimension))
+        return Data(n, rows, np.sign(uniforms(streams, n) - 0.5) * 99.0)
 
     def loss(self, margins, labels):
         return 0.5 * self.curvature_constant * (margins - labels) ** 2
@@ -110,10 +119,7 @@ class LinearRecords(SteepQuadratic):
     """``-<a, x>`` on the unit l_p ball."""
 
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
-
-    def __init__(self, domain, p):
-        super().__init__(domain, p)
-        self.name = f"linear_{domain}"
+    kind = "linear"
 
     def loss(self, margins, labels):
         return -margins
@@ -133,10 +139,7 @@ class LinearRecords(SteepQuadratic):
 class AxisRecords(LinearRecords):
     """``-<a, x>`` with ``a = +-e_1`` on the unit l_p ball."""
 
-    def __init__(self, domain, p):
-        super().__init__(domain, p)
-        self.name = f"axis_{domain}"
-        self.declared = replace(self.declared, losses="axis_linear")
+    kind, further = "axis", {"losses": "axis_linear"}
 
     def _unit(self, rows):
         return np.sign(rows[:, :1]) * np.eye(1, self.dimension)
@@ -148,13 +151,11 @@ class Quadratic(GeneralisedLinear):
     name = "quadratic_on_ball"
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX})
     isotropic_curvature = 1.0
-    own_constants = Constants(
-        1.5, 1.0, strong_convexity=1.0, diameter=2.0, domain="l2_ball", loss_range=1.0, losses="quadratic"
-    )
+    further = {"diameter": 2.0, "domain": "l2_ball", "loss_range": 1.0, "losses": "quadratic"}
+    own_constants = Constants(1.5, 1.0, strong_convexity=1.0, **further)
 
     def draw(self, n, streams):
-        rows = streams("features").normal(0, 1, 0, n, self.dimension)[0].astype(np.float64)
-        return Data(n, 0.5 * rows / np.linalg.norm(rows, axis=1, keepdims=True), np.zeros(n))
+        return Data(n, 0.5 * unit(normals(streams, n, self.dimension)), np.zeros(n))
 
     def mean_gradient(self, x, data):
         return x - array_namespace(x).mean(data.features, axis=0)
@@ -178,21 +179,19 @@ class Quadratic(GeneralisedLinear):
     def domain_records(self, count, seed):
         rows = np.random.default_rng(seed).standard_normal((count, self.dimension))
         rows[:2] = np.eye(2, self.dimension)[[0, 0]] * np.array([[1.0], [-1.0]])
-        return Data(count, 0.5 * rows / np.linalg.norm(rows, axis=1, keepdims=True), np.zeros(count))
+        return Data(count, 0.5 * unit(rows), np.zeros(count))
 
 
 class StronglyConvexRecords(LinearRecords):
     """``-(1 - m) <a, x> + m ||x||^2/2`` on the unit l2 ball, m = 0.01: one Hessian, and a modulus in the gauge."""
 
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.STRONGLY_CONVEX})
-    modulus = 0.01
-    isotropic_curvature = modulus
+    modulus = isotropic_curvature = 0.01
+    further = {"strong_convexity": modulus, "gauge_convexity": modulus, "smoothness": modulus, "hessian_rank": 0.0}
 
     def __init__(self):
         super().__init__("l2_ball", 2.0)
         self.name = "strongly_convex_records"
-        moduli = {"strong_convexity": self.modulus, "gauge_convexity": self.modulus}
-        self.declared = replace(self.declared, smoothness=self.modulus, hessian_rank=0.0, **moduli)
 
     def loss(self, margins, labels):
         return -(1.0 - self.modulus) * margins
@@ -230,16 +229,14 @@ class HeavyRecords(SteepQuadratic):
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LINEAR_LOSS})
     thresholds = (40.0, 3.4, 5.2, 4.3, 3.6, 5.9)
     """Lengths of the slopes of records: some just below, some above the levels that the algorithms cut at."""
-
-    def __init__(self, domain, p):
-        super().__init__(domain, p)
-        self.name = f"heavy_{domain}"
-        self.declared = replace(self.declared, gradient_deviation=3.0, hessian_rank=0.0)
+    kind, further = "heavy", {"gradient_deviation": 3.0, "hessian_rank": 0.0}
 
     def draw(self, n, streams):
         """Slopes of length 2, below every level, three quarters of which point the same way."""
-        flat = np.ones((n, self.dimension)) * self.dimension ** (-1.0 / self.q)
-        return Data(n, flat, np.where(streams("labels").uniform(0, 1, 0, n, 1)[0, :, 0] < 0.75, 2.0, -2.0))
+        return Data(n, self._flat(n), np.where(uniforms(streams, n) < 0.75, 2.0, -2.0))
+
+    def _flat(self, n):
+        return np.ones((n, self.dimension)) * self.dimension ** (-1.0 / self.q)
 
     def loss(self, margins, labels):
         return labels * margins
@@ -249,16 +246,13 @@ class HeavyRecords(SteepQuadratic):
 
     def domain_records(self, count, seed):
         lengths = np.resize(np.repeat(self.thresholds, 2) * np.tile([1.0, -1.0], len(self.thresholds)), count)
-        flat = np.ones((count, self.dimension)) * self.dimension ** (-1.0 / self.q)
-        return Data(count, flat, lengths)
+        return Data(count, self._flat(count), lengths)
 
 
 class HeavySlopes(HeavyRecords):
     """The same with the slope as record, ``<a, x>`` with a of any length: a form that compiled steps know."""
 
-    def __init__(self, domain, p):
-        super().__init__(domain, p)
-        self.name = f"heavy_slopes_{domain}"
+    kind, record_form = "heavy_slopes", RecordForm(CONSTANT)
 
     def draw(self, n, streams):
         return without_labels(super().draw(n, streams))
@@ -268,10 +262,6 @@ class HeavySlopes(HeavyRecords):
 
     def slope(self, margins, labels):
         return 1.0 + 0 * (margins + labels)
-
-    @property
-    def record_form(self):
-        return RecordForm(CONSTANT)
 
     def domain_records(self, count, seed):
         return without_labels(super().domain_records(count, seed))

@@ -21,9 +21,6 @@ def test_runs_give_the_numbers_of_numpy(case):
     np.testing.assert_array_equal(outcome.objective.evaluations.get(), expected.objective.evaluations)
     risks = [run.objective.excess_risk(run.raw) for run in (outcome, expected)]
     np.testing.assert_allclose(*risks, rtol=1e-6, atol=1e-12)
-
-
-def test_single_precision_stays_single(case):
     assert case.run(xp=cupy, dtype="float32").raw.dtype == cupy.float32
 
 

@@ -17,13 +17,8 @@ from dpsco_bench.problems.constants import declared_class
 
 from .records import PseudoHuberOnBall
 
-NOT_MADE = {
-    "gopi2022.hit_and_run": "no variant defines it",
-    "gopi2022.proximal_sampler": "no variant defines it",
-    "su2023.nrmd": "the schedule takes",
-    "wang2017.dp_svrg": "the schedule takes",
-    "wang2017.dp_svrg_pp": "the schedule takes",
-}
+NOT_MADE = dict.fromkeys(("gopi2022.hit_and_run", "gopi2022.proximal_sampler"), "no variant defines it")
+NOT_MADE |= dict.fromkeys(("su2023.nrmd", "wang2017.dp_svrg", "wang2017.dp_svrg_pp"), "the schedule takes")
 """Algorithms with problems on which no long run without noise is made, and why."""
 
 
@@ -76,10 +71,8 @@ def test_a_long_run_without_noise_goes_towards_the_minimum(pair):
 
 
 def test_losses_are_of_the_class_that_their_problem_declares(problem_case):
+    """A Hessian of rank one is not enough."""
     holds(loss_class(problem_case.subject))
-
-
-def test_a_hessian_of_rank_one_is_not_enough(problem_case):
     straight = problem_case.problem.name == "canary_curved"  # its one record is so far out that its slope is constant
     if declared_class(problem_case.problem.traits) == "glm" and not straight:
         assert deviation(problem_case.subject, "linear") > CLASS_TOLERANCE

@@ -33,9 +33,8 @@ def library(text, options=()):
         with tempfile.TemporaryDirectory(dir=target.parent) as folder:
             file, built = Path(folder) / "kernels.cpp", Path(folder) / "kernels.so"
             file.write_text(source)
-            done = subprocess.run(
-                [COMPILER, *FLAGS, *defines, str(file), "-o", str(built)], capture_output=True, text=True
-            )
+            command = [COMPILER, *FLAGS, *defines, str(file), "-o", str(built)]
+            done = subprocess.run(command, capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
             built.rename(target)
     return ctypes.CDLL(str(target))

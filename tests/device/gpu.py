@@ -35,7 +35,6 @@ from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.predict import Predictor
 from dpsco_bench.execution.timing import Machine
 from dpsco_bench.execution.worker import make
 from dpsco_bench.jsonio import dumps_pretty, write_atomic
@@ -50,8 +49,8 @@ SCALES = "scales.json"
 """Of the contract suite's cases, in the pack."""
 SCALES_OF_TESTS = "DPSCO_SCALES"
 """Environment variable: the file with them."""
-TESTS = ("tests/device/test_draws.py", "tests/device/test_widths.py", "tests/contract/test_gpu.py")
-SHARES = {"tests": 0.4, "bench": 0.15, "verdicts": 0.4}
+TESTS = ("tests/device/test_draws.py", "tests/device/test_fused.py", "tests/contract/test_gpu.py")
+SHARES = {"tests": 0.4, "bench": 0.15}
 """Of the time."""
 VERDICTS = 0.75
 """Of the time, after which no claim is begun: what has begun is not broken off."""
@@ -70,27 +69,18 @@ class Tests:
 
 @dataclass(frozen=True)
 class Compared:
-    """A claim on a core and on a card.
-
-    Attributes
-    ----------
-    same : bool, whether the card gives the core's words; where nothing ran it does without a word of the card's
-    words, other : the core's words, and those of the card that the core does not give
-    apart : float, largest difference of a risk in units of the claim's largest
-    core_s, card_s : float, what both took
-    left_out, failed : str, why there are no words, else empty
-    """
+    """A claim on a core and on a card."""
 
     profile: str
     claim: str
     paper: str
-    same: bool = False
-    words: tuple[str, ...] = ()
-    other: tuple[str, ...] = ()
-    apart: float = 0.0
+    same: bool = False  # whether the card gives the core's words; also where nothing ran
+    words: tuple[str, ...] = ()  # of the core
+    other: tuple[str, ...] = ()  # of the card, where the core does not give them
+    apart: float = 0.0  # largest difference of a risk in units of the claim's largest
     core_s: float = 0.0
     card_s: float = 0.0
-    left_out: str = ""
+    left_out: str = ""  # why there are no words
     failed: str = ""
 
     @property
@@ -127,14 +117,7 @@ class Report(Record):
 def write_pack(
     folder: Path, own: tuple[str, ...], planned: Callable[[str], WorkPlan], say: Callable[[str], None]
 ) -> None:
-    """Write plans of the papers' claims, with calibrations, and result tables where the store has them.
-
-    Parameters
-    ----------
-    own : names of papers
-    planned : callable, the plan of a profile
-    say : callable, shown a line for each step
-    """
+    """Write plans of these papers' claims, with calibrations, and result tables where the store has them."""
     for profile in PROFILES:
         plan = planned(profile)
         claims = tuple(entry for entry in plan.claims if entry.paper in own)
@@ -205,8 +188,8 @@ def _tests(folder: Path, seconds: float) -> Tests:
     except DpscoError as error:  # a plugin of pytest that fails, say: what else is asked of the card goes on
         return Tests(False, str(error))
     lines = [line for line in (done.stderr + "\n" + done.stdout).splitlines() if line.strip()]
-    failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
-    return Tests(done.returncode == 0, lines[-1] if lines else "", tuple(failed))
+    failed = tuple(line for line in lines if line.startswith(("FAILED", "ERROR")))
+    return Tests(done.returncode == 0, lines[-1] if lines else "", failed)
 
 
 class Clock:
@@ -230,11 +213,7 @@ def verdicts(folder: Path, deadline: float) -> Iterator[Compared]:
     for profile in PROFILES:
         files = Layout(profile, folder)
         claims = [files.measured.present(entry) for entry in read_plan(files.plan).claims]
-        predict = predictor(profile)
-
-        def seconds(job: Job, predict: Predictor = predict) -> float:
-            return 2.0 * predict("run", job)  # on the card it is thought to take as long as on a core
-
+        seconds = partial(predictor(profile), "run")
         for entry in sorted(claims, key=lambda entry: sum(map(seconds, _running(entry)))):
             row = Compared(profile, entry.id, entry.paper)
             try:
@@ -252,17 +231,17 @@ def _compared(
 ) -> Compared:
     """With words by both, the largest difference of a risk in units of the claim's largest, and what both took."""
     apart, largest, seconds, tables = 0.0, 1e-300, {"numpy": 0.0, "cupy": 0.0}, dict[tuple[str, str], Any]()
-    due = sum(map(predict, _running(entry)))
+    due = 2.0 * sum(map(predict, _running(entry)))  # on the card it is thought to take as long as on a core
     for job in _running(entry):
         if not clock.allows(due):
             return replace(row, left_out="no time left")
-        due -= predict(job)
+        due -= 2.0 * predict(job)
         begin = time.monotonic()
         for backend in seconds:
             start = time.monotonic()
             tables[job.key, backend] = _table(job, files, backend)
             seconds[backend] += time.monotonic() - start
-        clock.note(predict(job), time.monotonic() - begin)
+        clock.note(2.0 * predict(job), time.monotonic() - begin)
         risks = [np.asarray(tables[job.key, backend]["risk"], dtype=np.float64) for backend in seconds]
         apart = max(apart, float(np.abs(risks[1] - risks[0]).max(initial=0.0)))
         largest = max(largest, float(np.abs(risks[0]).max(initial=0.0)))
@@ -272,15 +251,9 @@ def _compared(
         return [f"{row.part} [{row.calibration}]: {row.verdict}" for row in rows]
 
     core, card = words("numpy"), words("cupy")
-    return replace(
-        row,
-        same=core == card,
-        words=tuple(core),
-        other=tuple(word for word in card if word not in core),
-        apart=apart / largest,
-        core_s=seconds["numpy"],
-        card_s=seconds["cupy"],
-    )
+    found = {"words": tuple(core), "other": tuple(word for word in card if word not in core)}
+    took = {"core_s": seconds["numpy"], "card_s": seconds["cupy"]}
+    return replace(row, same=core == card, apart=apart / largest, **found, **took)
 
 
 def _table(job: Job, files: Layout, backend: str) -> Any:
@@ -303,9 +276,8 @@ def markdown(found: Report) -> str:
         lines += ["", f"Where words of runs agree, risks differ by at most {max(agreeing):.1e} of a claim's largest."]
     day = f", on {found.date}" * bool(found.date) + f", by dpsco_bench {found.version}" * bool(found.version)
     lines += ["", f"Peak memory {found.peak_memory_mb:.0f} MB; {found.seconds:.0f} s in all{day}.", ""]
-    if found.seconds > 60.0 * found.minutes:
-        late = f"It took longer than the {found.minutes:g} minutes that it was given. What has begun is not ended."
-        lines += [late, ""]
+    late = f"It took longer than the {found.minutes:g} minutes that it was given. What has begun is not ended."
+    lines += [late, ""] * (found.seconds > 60.0 * found.minutes)
     return "\n".join(lines)
 
 
@@ -332,24 +304,20 @@ def _times(bench: Sequence[CardRow]) -> list[str]:
 
 def _untimed(bench: Sequence[CardRow]) -> list[str]:
     """In a sentence what an emulation ran without being timed, and in another what it left out."""
-    ran, left = (
-        [f"{row.id} at R/d = {row.replicates}/{row.d}" for row in bench if (row.reason == NO_DEVICE) is through]
-        for through in (True, False)
-    )
-    told = {"The bench ran through": ran, "No time was left for": left}
-    return [f"{said}: {', '.join(cases)}." for said, cases in told.items() if cases]
+    lines = []
+    for said, through in (("The bench ran through", True), ("No time was left for", False)):
+        rows = [row for row in bench if (row.reason == NO_DEVICE) is through]
+        lines += [f"{said}: {', '.join(f'{row.id} at R/d = {row.replicates}/{row.d}' for row in rows)}."] * bool(rows)
+    return lines
 
 
 def _left_out(rows: Sequence[Compared]) -> list[str]:
     """A paragraph for each profile and reason on the claims that were not compared."""
     found = dict[str, list[str]]()
-    for row in rows:
-        if row.left_out:
-            found.setdefault(f"Left out of profile {row.profile}, {row.left_out}", []).append(f"`{row.claim}`")
-        elif row.same and not row.ran:
-            found.setdefault(f"Nothing to run in profile {row.profile}", []).append(f"`{row.claim}`")
-    lines = [line for why, claims in found.items() for line in ("", f"{why}: {', '.join(sorted(claims))}.")]
-    return lines[1:]
+    for row in (row for row in rows if row.left_out or row.same and not row.ran):
+        why = f"Left out of profile {row.profile}, {row.left_out}" if row.left_out else ""
+        found.setdefault(why or f"Nothing to run in profile {row.profile}", []).append(f"`{row.claim}`")
+    return "\n\n".join(f"{why}: {', '.join(sorted(claims))}." for why, claims in found.items()).splitlines()
 
 
 def opening(about: Machine) -> list[str]:

@@ -1,8 +1,8 @@
 """A module named ``cupy`` for machines without a GPU: the real namespace's names, its strictness, and counts.
 
 Arrays lie on the host behind a wrapper that, as CuPy's, takes no host arrays and gives none without being asked.
-``COUNT`` has the launches, uploads, synchronisations and bytes of a run, as CuPy would make them; kernels of
-`RawModule` run over `emulation.h`. It knows the public names of CuPy 14.
+``COUNT`` has the launches, uploads and synchronisations of a run, as CuPy would make them, and the launches of each
+kernel of `RawModule`, which runs over `emulation.h`. It knows the public names of CuPy 14.
 """
 
 import collections
@@ -18,9 +18,7 @@ from . import emulated
 
 NAMES = json.loads(Path(__file__).with_name("cupy14.json").read_text())
 COUNT = collections.Counter()
-"""launch, upload, sync; uploaded and fetched bytes."""
-PLACES = collections.Counter()
-"""The same by what was called."""
+"""launch, upload, sync; launches by the name of a kernel."""
 SCALARS = (np.generic, int, float, complex)
 FREE = {"reshape", "broadcast_to", "transpose", "expand_dims", "squeeze", "moveaxis", "swapaxes", "permute_dims"}
 FREE |= {"ravel", "atleast_1d", "flip", "broadcast_arrays", "diagonal", "result_type", "can_cast", "shape", "ndim"}
@@ -30,17 +28,9 @@ TAKE_ANYTHING = {"full", "result_type", "can_cast", "shape", "ndim", "finfo"}
 TAKE_ANYTHING |= {"isscalar", "zeros", "ones", "empty", "arange"}
 
 
-def count(kind, number=1, name="", **also):
-    COUNT[kind] += number
-    COUNT.update(also)
-    PLACES[kind, name] += number
-
-
 def count_call(name):
-    if name.startswith("linalg.") and name != "linalg.norm":
-        count("sync", name=name)
-    if name not in FREE:
-        count("launch", name=name)
+    COUNT["sync"] += name.startswith("linalg.") and name != "linalg.norm"
+    COUNT["launch"] += name not in FREE
 
 
 def refuse(value):
@@ -73,14 +63,13 @@ def made(name, function, args, keys):
         found = function(given._a, *args[1:], **keys)
         if np.shares_memory(found, given._a) and found.dtype == given.dtype and name != "array":
             return given if found is given._a else ndarray._of(found)
-        count("launch", name=name)
+        COUNT["launch"] += 1
         return ndarray._of(np.array(found))
     if isinstance(given, list | tuple) and any(isinstance(v, ndarray) for v in given):
-        count("launch", len(given) + 1, name)
+        COUNT["launch"] += len(given) + 1
         return outside(function([inside(v) for v in given], *args[1:], **keys))
-    found = np.array(function(given, *args[1:], **keys))
-    count("upload", name=name, uploaded=found.nbytes)
-    return ndarray._of(found)
+    COUNT["upload"] += 1
+    return ndarray._of(np.array(function(given, *args[1:], **keys)))
 
 
 def wrapped(name, function):
@@ -123,44 +112,33 @@ class ndarray:  # noqa: N801
         return NotImplemented if found is None or function.__module__ != "numpy" else found(*args, **keys)
 
     def get(self, *args, **keys):
-        count("sync", name="get", fetched=self._a.nbytes)
+        COUNT["sync"] += 1
         return np.array(self._a)
 
     def _index(self, key):
         keys = key if isinstance(key, tuple) else (key,)
-        gathers = False
-        for part in keys:
-            if isinstance(part, ndarray):
-                gathers = True
-                if part.dtype == np.bool_:
-                    count("sync", name="mask")
-                    count("launch", 3, "mask")
-            elif isinstance(part, np.ndarray | list):
-                gathers = True
-                count("upload", name="index")
+        masks = sum(isinstance(part, ndarray) and part.dtype == np.bool_ for part in keys)
+        COUNT.update(sync=masks, launch=3 * masks, upload=sum(isinstance(part, np.ndarray | list) for part in keys))
         found = tuple(part._a if isinstance(part, ndarray) else part for part in keys)
+        gathers = any(isinstance(part, ndarray | np.ndarray | list) for part in keys)
         return (found if isinstance(key, tuple) else found[0]), gathers
 
     def __getitem__(self, key):
         index, gathers = self._index(key)
-        if gathers:
-            count("launch", name="getitem")
+        COUNT["launch"] += gathers
         found = self._a[index]
-        return ndarray._of(
-            found if isinstance(found, np.ndarray) else self._a[(*np.atleast_1d(index), None)][0:1].reshape(())
-        )
+        alone = not isinstance(found, np.ndarray)  # still a view
+        return ndarray._of(self._a[(*np.atleast_1d(index), None)][0:1].reshape(()) if alone else found)
 
     def __setitem__(self, key, value):
         index, _ = self._index(key)
-        count("launch", name="setitem")
-        if isinstance(value, np.ndarray):
-            count("upload", name="setitem", uploaded=value.nbytes)
+        COUNT.update(launch=1, upload=int(isinstance(value, np.ndarray)))
         self._a[index] = value._a if isinstance(value, ndarray) else value
 
     def astype(self, dtype, *args, copy=True, **keys):
         if not copy and self._a.dtype == dtype:
             return self
-        count("launch", name="astype")
+        COUNT["launch"] += 1
         return ndarray._of(self._a.astype(dtype, *args, **keys))
 
     def view(self, *args):
@@ -184,7 +162,7 @@ class ndarray:  # noqa: N801
         if name.startswith("__") or name not in NAMES["methods"] or not hasattr(np.ndarray, name):
             raise AttributeError(f"'cupy.ndarray' object has no attribute {name!r}")
         if name in ("item", "tolist"):
-            count("sync", name=name)
+            COUNT["sync"] += 1
             return getattr(self._a, name)
         found = getattr(self._a, name)
         if not callable(found):
@@ -201,58 +179,61 @@ TAKEN = (ndarray, list, tuple, *SCALARS, str, types.EllipsisType)
 """Types of a first argument that every call takes."""
 
 
-def _fetching(name, convert):
+ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+ARITHMETIC += ("and", "or", "xor", "lshift", "rshift")
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+def _fetching(convert):
     def method(self):
-        count("sync", name=name)
+        COUNT["sync"] += 1
         return convert(self._a)
 
-    setattr(ndarray, name, method)
+    return method
 
 
-for _name, _convert in (("__float__", float), ("__int__", int), ("__index__", operator.index), ("__bool__", bool)):
-    _fetching(_name, _convert)
+def _unary(function):
+    def method(self):
+        COUNT["launch"] += 1
+        return ndarray._of(np.asarray(function(self._a)))
+
+    return method
 
 
-def _operator(name, function, counted):
-    def applied(self, other, swapped=False):
+def _binary(function, swapped=False):
+    def method(self, other):
         if isinstance(other, np.ndarray | list | tuple):
             refuse(other)
         if not isinstance(other, (ndarray, *SCALARS)):
             return NotImplemented
-        count("launch", name=counted)
+        COUNT["launch"] += 1
         both = (self._a, inside(other))
         return outside(function(*(both[::-1] if swapped else both)))
 
-    def in_place(self, other):
+    return method
+
+
+def _in_place(function):
+    def method(self, other):
         if isinstance(other, np.ndarray):
             refuse(other)
-        count("launch", name=counted)
+        COUNT["launch"] += 1
         self._a[...] = function(self._a, inside(other))
         return self
 
-    setattr(ndarray, f"__{name}__", applied)
-    if counted not in COMPARISONS:
-        setattr(ndarray, f"__r{name}__", lambda self, other: applied(self, other, swapped=True))
-        setattr(ndarray, f"__i{name}__", in_place)
+    return method
 
 
-ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
-ARITHMETIC += ("and", "or", "xor", "lshift", "rshift")
-COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-for _name in (*ARITHMETIC, *COMPARISONS):
-    _operator(_name, getattr(operator, {"and": "and_", "or": "or_"}.get(_name, _name)), _name)
-
-
-def _unary(name, function):
-    def method(self):
-        count("launch", name=name)
-        return ndarray._of(np.asarray(function(self._a)))
-
-    setattr(ndarray, f"__{name}__", method)
-
-
+for _name, _convert in (("float", float), ("int", int), ("index", operator.index), ("bool", bool)):
+    setattr(ndarray, f"__{_name}__", _fetching(_convert))
 for _name in ("neg", "abs", "invert", "pos"):
-    _unary(_name, getattr(operator, _name))
+    setattr(ndarray, f"__{_name}__", _unary(getattr(operator, _name)))
+for _name in (*ARITHMETIC, *COMPARISONS):
+    _function = getattr(operator, {"and": "and_", "or": "or_"}.get(_name, _name))
+    setattr(ndarray, f"__{_name}__", _binary(_function))
+    if _name in ARITHMETIC:
+        setattr(ndarray, f"__r{_name}__", _binary(_function, swapped=True))
+        setattr(ndarray, f"__i{_name}__", _in_place(_function))
 
 
 class RawModule:
@@ -265,7 +246,7 @@ class RawModule:
 
     def get_function(self, name):
         def call(grid, block, arguments):
-            count("launch", name=name)
+            COUNT.update({"launch": 1, name: 1})
             given = [a._a if isinstance(a, ndarray) else a for a in arguments]
             emulated.run(self._code, self._options, name, grid[0], block[0], given, RawModule.BACKWARDS)
 
@@ -296,11 +277,10 @@ def module():
     cupy.bool, cupy.__version__, cupy.is_available = np.bool_, "14.0.0", lambda: True
     cupy.asnumpy = lambda x: x.get() if isinstance(x, ndarray) else np.asarray(x)
     cupy.get_array_module = array_namespace
-    device = types.SimpleNamespace(id=0, mem_info=(MEMORY, MEMORY), synchronize=lambda: count("sync"))
+    device = types.SimpleNamespace(id=0, mem_info=(MEMORY, MEMORY), synchronize=lambda: COUNT.update(sync=1))
     cupy.EMULATED = True
     cupy.get_default_memory_pool = lambda: types.SimpleNamespace(total_bytes=lambda: 1 << 20, free_all_blocks=int)
-    runtime = types.SimpleNamespace(
-        getDeviceProperties=lambda i: {"name": b"no device: emulated"}, memGetInfo=lambda: (MEMORY, MEMORY)
-    )
+    told = {"name": b"no device: emulated"}
+    runtime = types.SimpleNamespace(getDeviceProperties=lambda i: told, memGetInfo=lambda: (MEMORY, MEMORY))
     cupy.cuda = types.SimpleNamespace(runtime=runtime, Device=lambda *args: device)
     return cupy

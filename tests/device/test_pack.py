@@ -87,28 +87,18 @@ LEFT = gpu.Compared("ci", "c", "wang2017", left_out="no time left")
 
 
 def test_a_report_of_a_card_judges_it():
+    """It passes only where something was compared and agrees; with claims that run nothing alone it does not."""
     given = {"case": "c", "peer": "p", "sense": card.AT_MOST, "unit": "u", "ours_ns": 300.0, "peer_ns": 600.0}
     row = card.CardRow(id="G8", ratio=0.5, met=True, replicates=64, d=8, peak_mb=7.0, **given)
-    bench = [
-        row,
-        *(replace(row, id="crossover", met=None, ratio=x, replicates=r) for r, x in ((1, 2), (12, 0.5), (64, 3))),
-    ]
+    bench, crossover = [row], replace(row, id="crossover", met=None)
+    bench += [replace(crossover, ratio=x, replicates=r) for r, x in ((1, 2), (12, 0.5), (64, 3))]
     other = gpu.Compared("ci", "b", "wang2017", other=("n [paper]: fails",), apart=1.0, core_s=0.1, card_s=0.1)
     page = gpu.markdown(card_report([SAME, STILL, other, LEFT], bench))
     assert "0.50 of the goal, met" in page and "Crossover: from R d = 512 on" in page
     assert "| wang2017, profile ci | 1 | 1 | 1 | 1 |" in page and "* ci b: n [paper]: fails" in page
-
-
-def test_a_check_passes_only_where_something_was_compared_and_agrees():
-    """With claims that run nothing alone it does not pass."""
     assert card_report([SAME, STILL, LEFT]).passed and not card_report([SAME], passed=False).passed
-    for rows in (
-        [STILL, LEFT],
-        [LEFT],
-        [],
-        [SAME, replace(SAME, same=False)],
-        [SAME, replace(LEFT, left_out="", failed="x")],
-    ):
+    unlike, failing = replace(SAME, same=False), replace(LEFT, left_out="", failed="x")
+    for rows in ([STILL, LEFT], [LEFT], [], [SAME, unlike], [SAME, failing]):
         assert not card_report(rows).passed
 
 
@@ -121,18 +111,16 @@ def test_the_clock_learns_how_long_things_take(monkeypatch):
 
 
 def test_bench_of_a_card(cupy, monkeypatch, capsys):
+    """Sizes are timed until the clock says so."""
     assert main(["bench", "--gpu", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {row["id"] for row in rows} == {"G8", "crossover"} and {row["reason"] for row in rows} == {NO_DEVICE}
     assert rows[0]["machine"]["device"] == NO_DEVICE and rows[0]["peak_mb"] > 0
-    monkeypatch.setitem(sys.modules, "cupy", None)
-    assert main(["bench", "--gpu"]) == 2
-
-
-def test_sizes_are_timed_until_the_clock_says_so(cupy):
     work = card.Work((8, 12), (), ((2, 3), (3, 3)))
     assert [row.replicates for row in card.card_rows(cupy, work)] == [2, 3]
     assert {row.reason for row in card.card_rows(cupy, work, deadline=0.0)} == {"no time left"}
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert main(["bench", "--gpu"]) == 2
 
 
 CLAIMS = ["zhang2022.thm8", "wang2017.table1.zhang17"]

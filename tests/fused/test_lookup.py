@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from dpsco_bench.fused import compiled
-from dpsco_bench.problems.base import Draws
 from dpsco_bench.problems.data import Kinds, Levels, Signs, kinds_of
 from dpsco_bench.problems.registry import get_problem
-from dpsco_bench.rng.streams import Stream, stream_key
+
+from ..runs import drawn
 
 N, REPLICATES, SIGNALS = 60, 3, np.array([2.0, 0.1, 0.7])
 CASES = {
@@ -25,8 +25,7 @@ CASES = {
 def sampled(name, d):
     name, _, spread = name.partition(" ")
     problem = get_problem(name, d, **({"spread": 0.25} if spread else {})).at(N, 1.0, 1e-6).with_signals(SIGNALS)
-    draws = Draws(lambda part: Stream(stream_key(3, name, part), np), 0, REPLICATES)
-    return problem, problem.sample(N, draws)
+    return problem, drawn(problem, N, REPLICATES)
 
 
 @pytest.mark.parametrize(("name", "d"), CASES)

@@ -81,9 +81,12 @@ X = np.array([[0.3, -0.2, 0.1, 0, 0, 0, 0, -0.4]])
 G = np.array([[0.5, 0.1, -0.7, 0.2, 0, 0.65, -0.1, -0.6]])
 
 
-def test_v4_bregman_step():
+def test_check_vectors_v4():
     expected = (0, -0.076706626329, 0.831904381519, -0.000002096511, 0, -0.091386895641, 0, 0)
     np.testing.assert_allclose(L1Geometry(1.0).bregman_step(X, 8 * G)[0], expected, rtol=0, atol=1e-12)
+    step = L1Geometry(1.0).norm_step
+    np.testing.assert_allclose(step(X, G, 0.4), [[0.3, -0.2, 0.5, 0, 0, 0, 0, 0]], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(step(X, G, 2.0), [[0.3, -0.2, 0.18125, 0, 0, 0, 0, -0.31875]], rtol=0, atol=1e-15)
 
 
 def objective(y, x, g, a):
@@ -119,12 +122,6 @@ def test_l1_norm_step_is_optimal(seed, d, kinds, radius, coefficient):
     for budget in (*np.linspace(0, 2 * radius, 9), 0.98 * length, length, 1.02 * length):
         best = linear_optimum(x[0], g[0], radius, budget) + 0.5 * a * budget**2
         assert value <= best + 1e-7 * (np.abs(g).max() * radius + a * radius**2)
-
-
-def test_v4_norm_step():
-    step = L1Geometry(1.0).norm_step
-    np.testing.assert_allclose(step(X, G, 0.4), [[0.3, -0.2, 0.5, 0, 0, 0, 0, 0]], rtol=0, atol=1e-15)
-    np.testing.assert_allclose(step(X, G, 2.0), [[0.3, -0.2, 0.18125, 0, 0, 0, 0, -0.31875]], rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 10, 200])

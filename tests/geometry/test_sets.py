@@ -1,13 +1,18 @@
-"""Feasible sets by name: projection, norm, support function, linear minimiser, radii and widths fit together."""
+"""Feasible sets and polytopes: projection, norm, support function, linear minimiser, radii and widths; all arrays."""
 
 import math
 
+import array_api_strict as strict
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import Ball, feasible_set, mean_largest
+from dpsco_bench.geometry.mirror import SmoothMirror
+from dpsco_bench.geometry.norms import SmoothNorm
+from dpsco_bench.geometry.polytope import CrossPolytope, Polytope, Simplex
 
 from .vectors import KINDS, RADII, SCALES, vectors
 
@@ -41,10 +46,6 @@ def test_projections_obey_the_variational_inequality(seed, name, kind, scale, ra
     residual = (y - w) / np.maximum(np.abs(y).max(axis=-1, keepdims=True), 1e-300)
     gap = C.support(residual)[:, 0] / radius - (residual * (w / radius)).sum(axis=-1)
     assert np.all(gap <= 1e-11)
-
-
-@given(**CASES)
-def test_projections_are_symmetric_and_scale(seed, name, kind, scale, radius):
     y = drawn(np.random.default_rng(seed), kind)
     w = feasible_set(name, 0.4).project(y)
     mirrored = feasible_set(name, 0.4).project(-y)
@@ -134,23 +135,21 @@ def test_check_vectors_of_the_projections(name, y, expected):
     np.testing.assert_allclose(feasible_set(name, 1.0).project(np.array([y]))[0], expected, rtol=0, atol=1e-12)
 
 
-def test_ties_of_linear_minimisers_go_to_the_lowest_coordinates():
+def test_special_cases():
+    """Ties go to the lowest coordinates, points off the subspace have infinite norm; widths in closed form."""
     g = np.array([[1.0, -1.0, 1.0, -1.0], [0.0, 0.0, 0.0, 0.0]])
     half = math.sqrt(0.5)
     for name in ("k_support_ball:2", "group_ball:2"):
         np.testing.assert_allclose(feasible_set(name, 1.0).minimise_linear(g), [[-half, half, 0, 0], [0, 0, 0, 0]])
-
-
-def test_points_off_the_subspace_have_infinite_norm():
     C = feasible_set("subspace_ball:2", 1.0)
     assert C.norm(np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 1e-300]]))[:, 0].tolist() == [5.0, math.inf]
-
-
-def test_small_dimensions_in_closed_form():
     assert mean_largest(1) == pytest.approx(math.sqrt(2 / math.pi), rel=1e-10)
     assert mean_largest(2) == pytest.approx(2 / math.sqrt(math.pi), rel=1e-10)
     assert Ball(2.0, 3.0).width(2) == pytest.approx(3 * math.sqrt(math.pi / 2), rel=1e-12)
     assert Ball(2.0, 1.0).width(3) == pytest.approx(math.sqrt(8 / math.pi), rel=1e-12)
+    for name, same in (("k_support_ball:1", "l1_ball"), ("group_ball:1", "l1_ball"), ("k_support_ball:30", "l2_ball"),
+                       ("group_ball:30", "l2_ball"), ("subspace_ball:30", "l2_ball")):  # fmt: skip
+        assert feasible_set(name, 2.0).width(30) == pytest.approx(feasible_set(same, 2.0).width(30), rel=1e-10)
 
 
 WIDE = (
@@ -168,7 +167,123 @@ def test_widths_against_simulation(name):
     assert C.width(40) == C.width(40)
 
 
-def test_widths_of_special_cases_coincide():
-    for name, same in (("k_support_ball:1", "l1_ball"), ("group_ball:1", "l1_ball"), ("k_support_ball:30", "l2_ball"),
-                       ("group_ball:30", "l2_ball"), ("subspace_ball:30", "l2_ball")):  # fmt: skip
-        assert feasible_set(name, 2.0).width(30) == pytest.approx(feasible_set(same, 2.0).width(30), rel=1e-10)
+def explicit(cross):
+    return Polytope(cross.vertex(np.arange(cross.count)))
+
+
+@pytest.mark.parametrize(("d", "radius"), [(1, 1.0), (4, 0.5), (7, 3.0)])
+def test_the_implicit_vertices_are_those_of_the_l1_ball_in_order(d, radius):
+    cross = CrossPolytope(d, radius)
+    vertices = explicit(cross).vertices
+    assert cross.count == len(vertices) == 2 * d
+    np.testing.assert_array_equal(vertices[0::2], radius * np.eye(d))
+    np.testing.assert_array_equal(vertices[1::2], -radius * np.eye(d))
+    e = np.random.default_rng(0).standard_normal((5, d))
+    np.testing.assert_array_equal(cross.scores(e), explicit(cross).scores(e))
+
+
+def test_the_least_score_is_the_linear_minimum_with_its_ties():
+    cross, ball = CrossPolytope(4, 2.0), feasible_set("l1_ball", 2.0)
+    e = np.array([[0.1, -3.0, 3.0, 0.0], [2.0, 2.0, -2.0, 2.0], [0.5, 0.0, 0.0, -0.7]])
+    chosen = cross.vertex(cross.scores(e).argmin(axis=-1))
+    np.testing.assert_array_equal(chosen, ball.minimise_linear(e))
+    assert cross.scores(np.zeros((1, 4))).argmin() == 0  # +e_1 before -e_1
+
+
+POLYTOPES = [Polytope(np.random.default_rng(1).standard_normal((7, 12))), CrossPolytope(12, 2)]
+
+
+@pytest.mark.parametrize("polytope", POLYTOPES, ids=["listed", "cross"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_scores_are_those_of_each_replicate_alone_and_of_a_strict_namespace(polytope, dtype):
+    rng = np.random.default_rng(0)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # float32 holds not all of these
+        e = (rng.standard_normal((9, 12)) * 10.0 ** rng.integers(-300, 280, (9, 1))).astype(dtype)
+        e[3], e[4] = 0.0, np.sign(e[4])
+        found = polytope.scores(e)
+        np.testing.assert_array_equal(found, np.concatenate([polytope.scores(e[i : i + 1]) for i in range(9)]))
+        np.testing.assert_array_equal(np.asarray(polytope.scores(strict.asarray(e))), found)
+    assert found.dtype == dtype
+    ordinary = rng.standard_normal((5, 12)).astype(np.float32)
+    np.testing.assert_allclose(polytope.scores(ordinary), polytope.scores(ordinary.astype(np.float64)), atol=3e-5)
+
+
+@pytest.mark.parametrize("d", [2, 3, 7])
+@pytest.mark.parametrize("scale", [0.1, 1.0, 30.0, 1e12])
+def test_projections_on_the_simplex_obey_the_variational_inequality(d, scale):
+    """``<x - P(x), v - P(x)> <= 0`` for every vertex v, for points on either side of the set."""
+    simplex = Simplex(d, 1.7)
+    x = scale * np.random.default_rng(d).standard_normal((200, d))
+    found = simplex.project(x)
+    assert found.min() >= 0 and found.sum(axis=1) == pytest.approx(1.7, rel=1e-14)
+    away = np.einsum("ri,rvi->rv", x - found, 1.7 * np.eye(d) - found[:, None])
+    assert away.max() <= 1e-12 * scale * d
+    np.testing.assert_allclose(simplex.project(found), found, atol=1e-15)
+    np.testing.assert_allclose(simplex.project(x + 3.0), found, atol=1e-12 * max(1.0, scale))
+
+
+def test_the_simplex_by_its_vertices():
+    simplex, g = Simplex(3, 2.0), np.array([[0.5, -1.0, -1.0], [0.0, 0.0, 3.0]])
+    explicit = Polytope(2.0 * np.eye(3))
+    np.testing.assert_array_equal(simplex.scores(g), explicit.scores(g))
+    np.testing.assert_array_equal(simplex.vertex(np.array([2, 0])), explicit.vertex(np.array([2, 0])))
+    np.testing.assert_array_equal(simplex.minimise_linear(g), [[0.0, 2.0, 0.0], [2.0, 0.0, 0.0]])
+    assert simplex.support(g).ravel().tolist() == [1.0, 6.0] and simplex.centre.tolist() == [2 / 3] * 3
+    with pytest.raises(InputError):
+        Simplex(1, 1.0)
+
+
+SOME = (
+    "l1_ball", "l2_ball", "linf_ball", "lp_ball:1.01", "lp_ball:1.5", "lp_ball:4", "k_support_ball:1",
+    "k_support_ball:5", "k_support_ball:12", "group_ball:4", "subspace_ball:5", "schatten_ball:1.5:3",
+)  # fmt: skip
+MIRRORS = ((1.0, "best"), (1.01, "best"), (1.5, "q"), (1.3, "sec2"), (2.0, "best"))
+
+
+def operations():
+    """Name -> function of one array ``(R, d)``."""
+    calls = {}
+    for name in SOME:
+        C = feasible_set(name, 1.0)
+        for method in ("norm", "project", "support", "minimise_linear"):
+            calls[f"{name}.{method}"] = getattr(C, method)
+    for p, rule in MIRRORS:
+        mirror = SmoothMirror(SmoothNorm(p, DIMENSION, rule))
+        calls |= {f"mirror {p}.{method}": getattr(mirror, method) for method in ("gradient", "inverse")}
+        calls[f"mirror {p}.step"] = lambda y, mirror=mirror, p=p: mirror.step(y, p, 1.0)
+    return calls
+
+
+CALLS = operations()
+
+
+def sample(dtype=np.float64):
+    """Replicates inside and outside all sets, sparse, tied, zero, tiny and huge."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((9, DIMENSION))
+    x[1] *= rng.random(DIMENSION) < 0.4
+    x[2] = np.sign(x[2])
+    x[3] = 0.0
+    x *= np.array([0.01, 1.0, 3.0, 1.0, 1e-8, 0.3, 30.0, 1e6, 1e15])[:, None]
+    return x.astype(dtype)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_replicates_are_independent_and_nothing_overflows(name):
+    x = sample()
+    whole = CALLS[name](x)
+    np.testing.assert_array_equal(whole, np.concatenate([CALLS[name](x[i : i + 1]) for i in range(len(x))]))
+    x = np.concatenate([sample(), 1e-300 * sample()[:4], 1e280 * sample()])
+    with np.errstate(all="raise", under="ignore"):
+        assert np.isfinite(CALLS[name](x)).all() or "subspace_ball" in name
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", CALLS)
+def test_strict_array_api_gives_the_numbers_of_numpy(name, dtype):
+    x = sample(dtype)
+    found = CALLS[name](strict.asarray(x))
+    assert found.__array_namespace__() is strict
+    expected = CALLS[name](x)
+    assert expected.dtype == dtype
+    np.testing.assert_allclose(np.asarray(found), expected, rtol=4 * np.finfo(dtype).eps, atol=0)

@@ -127,21 +127,16 @@ class Points(Problem):
         self.curvature = curvature
         domain = "l2_ball" if norm == 2 else f"lp_ball:{norm}"
         G = lipschitz or (2.0 * curvature or 1.0)
-        convexity = {"strong_convexity": curvature} if curvature else {}
-        self.own_constants = Constants(
-            G, curvature, diameter=2.0, domain=domain, norm=norm, hessian_rank=0, **convexity
-        )
+        more = {"diameter": 2.0, "hessian_rank": 0} | ({"strong_convexity": curvature} if curvature else {})
+        self.own_constants = Constants(G, curvature, domain=domain, norm=norm, **more)
         found = {Trait.SMOOTH, Trait.STRONGLY_CONVEX} if curvature else {Trait.LINEAR_LOSS}
         self.traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ}) | found
         super().__init__(d)
 
     own_constants = None
 
-    def record(self, data, first, count):
-        return data.features[..., first : first + count, :].mean(axis=-2)
-
     def range_gradient(self, x, data, first, count):
-        z = self.record(data, first, count)
+        z = data.features[..., first : first + count, :].mean(axis=-2)
         return self.curvature * (x - z) if self.curvature else z + 0 * x
 
     def mean_gradient(self, x, data):
@@ -157,27 +152,17 @@ class Points(Problem):
 def points():
     """``points.run(algorithm, records, calibration)``: mechanism, plan, output ``(R, d)`` and objective of a run."""
 
-    def run(
-        algorithm, records, calibration="none", *, epsilon=1.0, delta=1e-6, factory=Mechanism, replicates=1, **keys
-    ):
-        problem_keys = {key: keys.pop(key) for key in ("curvature", "norm", "lipschitz") if key in keys}
-        observer = keys.pop("rounds", None)
+    def run(id, records, calibration="none", *, epsilon=1.0, factory=Mechanism, replicates=1, rounds=None, **keys):
+        own = {key: keys.pop(key) for key in ("curvature", "norm", "lipschitz") if key in keys}
         n, d = records.shape[-2:]
-        entry, problem, privacy = get_algorithm(algorithm), Points(d, **problem_keys), PrivacySpec(epsilon, delta)
+        entry, problem, privacy = get_algorithm(id), Points(d, **own), PrivacySpec(epsilon, 1e-6)
         plan = entry.plan(problem.constants, n, d, privacy, entry.variant_for(calibration), **keys)
         calibrated = calibrate(plan, privacy, calibration)
         source = factory(plan, calibrated.scales, "points", 5, 0, replicates)
         data = Data(n, records, np.zeros(records.shape[:-1]))
-        objective = Objective(problem, data, replicates, rounds=observer)
-        output, info = split(entry.run_function(objective, plan, source))
-        return SimpleNamespace(
-            output=output,
-            info=info,
-            plan=plan,
-            calibrated=calibrated,
-            mechanism=source,
-            objective=objective,
-            problem=problem,
-        )
+        objective = Objective(problem, data, replicates, rounds=rounds)
+        output = split(entry.run_function(objective, plan, source))[0]
+        made = {"plan": plan, "calibrated": calibrated, "mechanism": source, "objective": objective}
+        return SimpleNamespace(output=output, **made)
 
     return SimpleNamespace(run=run, problem=Points)

@@ -75,22 +75,6 @@ def said(tree, *commands):
     return json.loads(run(tree, "-c", SAY_ALL, json.dumps(commands)))
 
 
-def test_the_rest_imports_lists_and_accounts(without):
-    paper, tree = without
-    run(tree, "-c", IMPORT_ALL)
-    for listed in said(tree, *(("list", what, "--json") for what in ("algorithms", "claims", "problems", "tables"))):
-        ids = [entry["id"] for entry in json.loads(listed)]
-        assert ids and not [id for id in ids if id.startswith(f"{paper}.")]
-    helps = said(tree, *((verb, "-h") for verb in ("account", "audit", "check", "run", "show")))
-    assert len(helps) == 5 and not [text for text in helps if paper in text]
-    the_rest_accounts(paper, tree)
-
-
-def the_rest_accounts(paper, tree):
-    accounts = said(tree, *(("account", *words, "--json") for other, words in ACCOUNT.items() if other != paper))
-    assert len(accounts) == 4 and all('"epsilon_real"' in text for text in accounts)
-
-
 UNDECLARED = """
 import importlib.metadata as metadata
 _all = metadata.entry_points
@@ -101,17 +85,26 @@ metadata.entry_points = entry_points
 """
 
 
-def test_a_paper_that_nothing_declares_is_left_out_of_every_plan(without):
+def test_the_rest_imports_lists_and_accounts_also_where_nothing_declares_the_paper(without):
     paper, tree = without
+    run(tree, "-c", IMPORT_ALL)
+    lists = [("list", what, "--json") for what in ("algorithms", "claims", "problems", "tables")]
+    helps = [(verb, "-h") for verb in ("account", "audit", "check", "run", "show")]
+    accounts = [("account", *words, "--json") for other, words in ACCOUNT.items() if other != paper]
+    found = said(tree, *lists, *helps, *accounts)
+    for listed in found[:4]:
+        ids = [entry["id"] for entry in json.loads(listed)]
+        assert ids and not [id for id in ids if id.startswith(f"{paper}.")]
+    assert not [text for text in found[4:9] if paper in text]
+    assert len(found) == 13 and all('"epsilon_real"' in text for text in found[9:])
     project = tree / "pyproject.toml"
     lines = project.read_text(encoding="utf-8").splitlines(keepends=True)
     kept = [line for line in lines if not line.startswith(f"{paper} = ")]
     assert len(kept) == len(lines) - 1
     project.write_text("".join(kept), encoding="utf-8")
     (tree / "sitecustomize.py").write_text(UNDECLARED.format(paper=paper), encoding="utf-8")
-    planned = said(tree, ("plan", "--profile", "smoke"), ("list", "claims", "--json"))
-    assert "claims" in planned[0] and f'"{paper}.' not in planned[1]
-    the_rest_accounts(paper, tree)
+    planned, claims, *accounted = said(tree, ("plan", "--profile", "smoke"), ("list", "claims", "--json"), *accounts)
+    assert "claims" in planned and f'"{paper}.' not in claims and all('"epsilon_real"' in text for text in accounted)
 
 
 @pytest.fixture(scope="module")

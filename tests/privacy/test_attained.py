@@ -70,18 +70,22 @@ def test_a_direction_is_even_axis_or_neither(change, told):
     assert attained._direction(Opposed(), Data(2, np.stack([half, -half]), None)) == told
 
 
-def test_an_exact_value_is_attained_and_an_upper_bound_by_nothing_known():
+def test_exact_values_rest_on_a_pair_that_all_queries_share():
+    """An upper bound is attained by nothing that is known."""
     problem, plan = get_problem("canary_huber", 3), plan_of(Full())
     assert attains(problem, plan, N, Charge(9.0, "exact", "a test"))
     assert not attains(problem, plan, N, Charge(9.0, "upper", "a test"))
-
-
-def test_the_pair_of_exact_values_is_asked_of_full_and_disjoint_queries_alone():
-    problem = get_problem("canary_huber", 3)
     for records in (Full(), Disjoint(4)):
         assert np.shape(attaining_pair(problem, plan_of(records), N).features) == (2, 3)
     for records in (*SAMPLED, Poisson(0.1)):
         assert attaining_pair(problem, plan_of(records), N) is None
+    # An exact value is that of two opposed records.
+    assert named(Full())[2] == Compared(OPPOSED)
+    assert named(Full(), get_problem("ridge_logistic", 3))[2] == Compared()
+    for distance, found in ((2.0, True), (1.9, False)):
+        block = GaussianQuery("block", distance / 4, 1, Disjoint(4))
+        plan = make_plan(*plan_of(Full()).queries, block, gradient_evaluations=1, n=N)
+        assert (attaining_pair(CANARY, plan, N) is not None) is found
 
 
 SPEC = PrivacySpec(1.0, 1e-6)
@@ -92,11 +96,6 @@ def named(records, problem=CANARY, **plan_changes):
     plan = replace(plan_of(records), **plan_changes)
     fixed = calibrate(plan, SPEC, "paper")
     return fixed.charge, fixed.scales, compared(problem, plan, N, fixed.charge, fixed.scales, SPEC.delta)
-
-
-def test_an_exact_value_is_that_of_two_opposed_records_of_the_problem():
-    assert named(Full())[2] == Compared(OPPOSED)
-    assert named(Full(), get_problem("ridge_logistic", 3))[2] == Compared()
 
 
 @pytest.mark.parametrize("records", [SingleIndex(N), WithReplacement(population=N, size=4)], ids=["one", "batch"])
@@ -144,13 +143,6 @@ def test_the_least_curvature_is_that_of_a_steady_slope_and_the_ridge(mu, attaine
     assert attains_curvature(CANARY, plan, N) is attained
     assert not attains_curvature(get_problem("ridge_logistic", 3), plan, N)
     assert not attains_curvature(CANARY, plan_of(Full()), N)
-
-
-def test_queries_that_ask_for_different_records_have_no_pair():
-    for distance, found in ((2.0, True), (1.9, False)):
-        block = GaussianQuery("block", distance / 4, 1, Disjoint(4))
-        plan = make_plan(*plan_of(Full()).queries, block, gradient_evaluations=1, n=N)
-        assert (attaining_pair(CANARY, plan, N) is not None) is found
 
 
 @pytest.mark.parametrize(("records", "told"), [(Full(), "each of 9 releases"), (Disjoint(4), "the release")])

@@ -9,15 +9,14 @@ import pytest
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.privacy import mechanism as module
-from dpsco_bench.privacy.mechanism import NOISE_LAWS, Mechanism
+from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, LastIterate, PrivacySpec, Query, last_iterate, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import Constants
-from dpsco_bench.rng.streams import Stream, stream_key
 
-from .test_composition import Halving
+from .plans import Halving
 
 PLAN = make_plan(
     GaussianQuery("gradient", 1.0, 6),
@@ -37,15 +36,12 @@ def noise(mechanism, name="gradient", step=0, d=3, replicates=4):
     return mechanism.release(name, np.zeros((replicates, d)), step)
 
 
-def test_noise_is_keyed_by_run_query_step_replicate_and_seed():
+def test_noise_is_keyed_and_does_not_depend_on_the_order_of_releases(monkeypatch):
     base = noise(source())
     np.testing.assert_array_equal(base, noise(source()))
     others = [noise(source(**key)) for key in ({"what": "else"}, {"seed": 2}, {"first": 4})]
     for other in (*others, noise(source(), step=1), noise(source(), "sum") * 4):
         assert not np.isin(other, base).any()
-
-
-def test_the_order_of_releases_and_the_blocks_do_not_matter(monkeypatch):
     forward = source()
     expected = [noise(forward, step=t) for t in range(6)]
     for block in (1, 12, 24, 1 << 20):
@@ -66,7 +62,7 @@ def test_batches_do_not_depend_on_blocks(monkeypatch, name):
         np.testing.assert_array_equal(again.mask, expected[step].mask)
 
 
-def test_batches_have_the_law_that_is_charged():
+def test_batches_have_the_law_that_is_charged_and_permutations_are_uniform():
     """Sizes of Poisson batches have the variance n q (1 - q); those of a fixed size have none."""
     fixed = GaussianQuery("subset", 1.0, 50, WithoutReplacement(40, 4))
     plan = make_plan(*PLAN.queries, fixed, gradient_evaluations=0, n=40)
@@ -76,16 +72,19 @@ def test_batches_have_the_law_that_is_charged():
     assert abs(sizes.mean() - mean) < 5 * np.sqrt(variance / sizes.size)
     assert abs(sizes.var() - variance) < 5 * variance * np.sqrt((2 + 1 / variance) / sizes.size)
     assert (drawn.sample("subset", 0).sizes == 4).all() and (drawn.sample("single", 0).sizes == 1).all()
+    whole = source(replicates=6000).permutation("records", 3)
+    assert (np.sort(whole, axis=1) == [0, 1, 2]).all()
+    counts = np.unique(whole, axis=0, return_counts=True)[1]
+    assert len(counts) == 6 and np.abs(counts - 1000).max() < 5 * np.sqrt(1000)
+    np.testing.assert_array_equal(source(first=7, replicates=5).permutation("records", 3), whole[7:12])
+    assert not np.array_equal(source(replicates=6000).permutation("others", 3), whole)
 
 
-def test_zero_scale_returns_the_value_and_draws_nothing():
+def test_zero_scale_draws_nothing_and_the_states_dtype_is_kept():
     silent = Mechanism(PLAN, dict.fromkeys(SCALES, 0.0), "what", 1, 0, 4)
     value = np.ones((4, 3))
     np.testing.assert_array_equal(silent.release("gradient", value), value)
     assert not silent._streams
-
-
-def test_the_states_dtype_is_kept_whatever_type_the_scale_has():
     scales = {name: np.float64(scale) for name, scale in SCALES.items()}
     mechanism = Mechanism(PLAN, scales, "what", 1, 0, 4, np, "float32")
     released = mechanism.release("gradient", np.zeros((4, 3), dtype=np.float32))
@@ -95,32 +94,19 @@ def test_the_states_dtype_is_kept_whatever_type_the_scale_has():
 
 def test_undeclared_excess_and_repeated_releases_are_refused():
     mechanism = source()
+    noise(mechanism, step=2)
+    told = {-1: "in 0..5, as the plan declares", 6: "in 0..5", 2: "a step that was not released before"}
+    for step, range in told.items():
+        with pytest.raises(InputError, match=f"^release of gradient = {step}: must be {range}"):
+            noise(mechanism, step=step)
     with pytest.raises(InputError, match="^query = 'other'"):
         noise(mechanism, "other")
-    for step in (-1, 6):
-        with pytest.raises(InputError, match=f"^release of gradient = {step}: must be in 0..5, as the plan declares"):
-            noise(mechanism, step=step)
-    noise(mechanism, step=2)
-    with pytest.raises(InputError, match="^release of gradient = 2: must be a step that was not released before"):
-        noise(mechanism, step=2)
-
-
-def test_permutations_are_uniform_and_split():
-    whole = source(replicates=6000).permutation("records", 3)
-    assert (np.sort(whole, axis=1) == [0, 1, 2]).all()
-    counts = np.unique(whole, axis=0, return_counts=True)[1]
-    assert len(counts) == 6 and np.abs(counts - 1000).max() < 5 * np.sqrt(1000)
-    np.testing.assert_array_equal(source(first=7, replicates=5).permutation("records", 3), whole[7:12])
-    assert not np.array_equal(source(replicates=6000).permutation("others", 3), whole)
-
-
-def test_log_inverse_delta_at_the_ends_of_the_range():
-    assert PrivacySpec(1, 1e-5).log_inverse_delta == pytest.approx(5 * math.log(10), rel=1e-15)
-    assert math.isfinite(PrivacySpec(1, 5e-324).log_inverse_delta)
-    assert PrivacySpec(1, 1 - 1e-15).log_inverse_delta > 0
 
 
 def test_a_plan_reads_like_its_schedule():
+    assert PrivacySpec(1, 1e-5).log_inverse_delta == pytest.approx(5 * math.log(10), rel=1e-15)
+    assert math.isfinite(PrivacySpec(1, 5e-324).log_inverse_delta)
+    assert PrivacySpec(1, 1 - 1e-15).log_inverse_delta > 0
     query = GaussianQuery("gradient", 0.5, 3)
     plan = make_plan(query, gradient_evaluations=12, steps=3, step=0.1)
     assert (plan.steps, plan.step, plan.gradient_evaluations) == (3, 0.1, 12.0)
@@ -130,6 +116,13 @@ def test_a_plan_reads_like_its_schedule():
     with pytest.raises(InputError, match="^query = 'gradients'"):
         plan.query("gradients")
     assert GaussianQuery("x", 3.0, 1, Poisson(0.1)).contribution == 1.5
+    query = GaussianQuery("a", 1.0, 3)
+    for queries, count in (([query, query], 0), ([query, "b"], 0), *(([query], c) for c in (-1, math.nan, True, "3"))):
+        with pytest.raises(InputError):
+            make_plan(*queries, gradient_evaluations=count)
+    plan = make_plan(query, gradient_evaluations=0, leaks=("x",), last_iterate=LastIterate(0.5, 2.0), steps=3)
+    back = pickle.loads(pickle.dumps(plan))
+    assert back == plan and back.steps == 3 and back.last_iterate.step == 0.5
 
 
 TOLD = make_plan(GaussianQuery("a", 1.0, 2), GaussianQuery("b", 1.0, 1, Poisson(0.5)), gradient_evaluations=0, n=8)
@@ -145,7 +138,7 @@ def recorded():
     return recorder
 
 
-def test_kept_values_are_copies():
+def test_a_transcript_keeps_copies_in_the_order_of_steps():
     recorder = Recorder(*ARGUMENTS)
     value = np.zeros((3, 2))
     released = recorder.release("a", value)
@@ -153,9 +146,19 @@ def test_kept_values_are_copies():
     released += 7.0
     np.testing.assert_array_equal(recorder.transcript.values["a"][0], 0.0)
     assert np.abs(recorder.transcript.released["a"][0]).max() < 7
+    recorder = Recorder(*ARGUMENTS)
+    for step in (1, 0):
+        recorder.release("a", np.full((3, 2), float(step)), step)
+    kept = recorder.transcript
+    np.testing.assert_array_equal(kept.value("a")[:, 0, 0], [0.0, 1.0])
+    np.testing.assert_allclose(kept.noise("a"), [kept.released["a"][t] - kept.values["a"][t] for t in (0, 1)])
+    with pytest.raises(InputError, match="^releases of query b = 0"):
+        kept.value("b")
+    with pytest.raises(InputError, match="a row for each replicate"):
+        recorder.release("b", np.zeros((2, 2)))
 
 
-def test_a_replay_gives_the_recorded_values_whatever_is_passed_in():
+def test_a_replay_gives_the_recorded_values_and_keeps_the_books():
     first = recorded().transcript
     replay = Replay(first, *ARGUMENTS)
     for step in range(2):
@@ -164,11 +167,6 @@ def test_a_replay_gives_the_recorded_values_whatever_is_passed_in():
     assert replay.sample("b") is first.batches["b"][0]
     np.testing.assert_array_equal(replay.transcript.value("a"), np.full((2, 3, 2), 5.0))
     assert dict(replay.released) == {"a": 2} and dict(replay.sampled) == {"b": 1}
-
-
-def test_a_replay_keeps_the_books_of_the_mechanism():
-    replay = Replay(recorded().transcript, *ARGUMENTS)
-    replay.release("a", np.zeros((3, 2)))
     with pytest.raises(InputError, match="released before"):
         replay.release("a", np.zeros((3, 2)))
     with pytest.raises(InputError, match="as the plan declares"):
@@ -240,40 +238,8 @@ def test_choices_of_records_that_are_charged_and_never_made_are_told():
         assert not mechanism.undrawn(query)
 
 
-@pytest.mark.parametrize("most", [1, 70, 1 << 17])
-def test_a_mean_of_draws_is_that_of_following_steps(monkeypatch, most):
-    monkeypatch.setattr(module, "BLOCK_VALUES", most)
-    stream, law = Stream(stream_key(1, "mean", "draws")), NOISE_LAWS["generalised_gaussian_mean"]
-    drawn = np.asarray(stream.generalised_gaussian(6, 12, 2, 4, 5, 3.0), dtype=float).reshape(4, 3, 4, 5)
-    np.testing.assert_allclose(law(stream, 2, 4, 2, 4, 5, 3.0, 3), drawn.mean(axis=1), rtol=1e-6)
-    normal = np.asarray(stream.normal(2, 4, 2, 4, 5), dtype=float)
-    np.testing.assert_allclose(law(stream, 2, 4, 2, 4, 5, 2.0, 3) * math.sqrt(3), normal)
-
-
-def test_a_transcript_is_in_the_order_of_steps_and_of_one_shape():
-    recorder = Recorder(*ARGUMENTS)
-    for step in (1, 0):
-        recorder.release("a", np.full((3, 2), float(step)), step)
-    kept = recorder.transcript
-    np.testing.assert_array_equal(kept.value("a")[:, 0, 0], [0.0, 1.0])
-    np.testing.assert_allclose(kept.noise("a"), [kept.released["a"][t] - kept.values["a"][t] for t in (0, 1)])
-    with pytest.raises(InputError, match="^releases of query b = 0"):
-        kept.value("b")
-    with pytest.raises(InputError, match="a row for each replicate"):
-        recorder.release("b", np.zeros((2, 2)))
-
-
-def test_a_plan_holds_queries_of_different_names_and_counts_and_can_be_sent():
-    query = GaussianQuery("a", 1.0, 3)
-    for queries, count in (([query, query], 0), ([query, "b"], 0), *(([query], c) for c in (-1, math.nan, True, "3"))):
-        with pytest.raises(InputError):
-            make_plan(*queries, gradient_evaluations=count)
-    plan = make_plan(query, gradient_evaluations=0, leaks=("x",), last_iterate=LastIterate(0.5, 2.0), steps=3)
-    back = pickle.loads(pickle.dumps(plan))
-    assert back == plan and back.steps == 3 and back.last_iterate.step == 0.5
-
-
-def test_a_last_iterate_is_that_of_one_query_with_normal_noise_on_all_records():
+def test_a_last_iterate_is_of_one_query_and_contracts_by_the_worst_curvature():
+    """Normal noise on all records; the worst of all curvatures between."""
     one, steady, each, two = GaussianQuery("a", 1.0, 3), *(LastIterate(s, 2.0) for s in (0.5, (0.5,) * 3, (0.5,) * 2))
     for declared in (steady, each):
         assert make_plan(one, gradient_evaluations=0, last_iterate=declared).last_iterate is declared
@@ -281,9 +247,6 @@ def test_a_last_iterate_is_that_of_one_query_with_normal_noise_on_all_records():
     for queries, declared in (*((queries, steady) for queries in others), ([one], two)):
         with pytest.raises(InputError, match="last_iterate"):
             make_plan(*queries, gradient_evaluations=0, last_iterate=declared)
-
-
-def test_contractions_are_the_worst_of_all_curvatures_between():
     steps, curvatures = (0.2, 0.5, 0.9, 1.0), np.linspace(0.5, 2.0, 301)
     expected = [0.8 * np.abs(1.0 - step * curvatures).max() for step in steps]
     np.testing.assert_allclose(LastIterate(steps, 2.0, 0.5, lipschitz=0.8).contractions, expected)

@@ -1,4 +1,4 @@
-"""Releases of each kind of query, the law of its noise, and draws of an exponential mechanism."""
+"""Releases of each kind of query, trees over rounds, the laws of their noise, and draws of an exponential mechanism."""
 
 import math
 from dataclasses import replace
@@ -9,7 +9,9 @@ import pytest
 from scipy import stats
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.errors import Refusal
+from dpsco_bench.errors import DpscoError, Refusal
+from dpsco_bench.privacy import tree
+from dpsco_bench.privacy.accountants import gaussian, pld
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.accountants.objective import plane_tail, tail_epsilon
 from dpsco_bench.privacy.accountants.zcdp import composed_epsilon
@@ -18,11 +20,12 @@ from dpsco_bench.privacy.calibrate import calibrate, charge
 from dpsco_bench.privacy.mechanism import NOISE_LAWS, Mechanism
 from dpsco_bench.privacy.plan import GammaObjectiveQuery, NoisyMinimumQuery, ObjectiveQuery, PrivacySpec, make_plan
 from dpsco_bench.privacy.queries import RULES, Temperature
-from dpsco_bench.privacy.records import Poisson
+from dpsco_bench.privacy.records import Full, Nodes, Poisson
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.rng.streams import Stream, stream_key
 
-from ..samplers.test_noisy_minimum import probabilities
+from ..samplers.test_noise import probabilities
+from .plans import plan_of
 
 PRIVACY = PrivacySpec(1.0, 1e-5)
 VERTEX = NoisyMinimumQuery("vertex", 0.5, 12, paper_scale=2.0)
@@ -30,18 +33,10 @@ NORMAL = ObjectiveQuery("linear", 2.0, 1, paper_scale=10.0, log_jacobian=0.3)
 GAMMA = GammaObjectiveQuery("linear", 2.0, 1, paper_scale=10.0, log_jacobian=0.3)
 
 
-def plan_of(*queries, **keywords):
-    return make_plan(*queries, gradient_evaluations=1, n=10, **keywords)
-
-
-def stream():
-    return Stream(stream_key(7, "queries", "law"), np)
-
-
 @pytest.mark.parametrize("d", [1, 3, 10])
 def test_gamma_norm_and_uniform_direction(d):
     """E||b|| = d, E||b||^2 = d (d + 1) for scale 1, hence 2d/eps' and 4d(d+1)/eps'^2 for scale 2/eps'."""
-    b = NOISE_LAWS["gamma_norm"](stream(), 0, 1, 0, 20_000, d)[0]
+    b = NOISE_LAWS["gamma_norm"](Stream(stream_key(7, "queries", "law")), 0, 1, 0, 20_000, d)[0]
     norm = np.linalg.norm(b, axis=1)
     assert stats.kstest(norm, stats.gamma(d).cdf).pvalue > 1e-3
     for power, moment in ((1, d), (2, d * (d + 1))):
@@ -53,7 +48,7 @@ def test_gamma_norm_and_uniform_direction(d):
     assert abs(np.corrcoef(norm, direction[:, 0])[0, 1]) < 5 / math.sqrt(len(norm))
 
 
-def test_the_noisy_minimum_is_as_private_as_charged():
+def test_the_least_noisy_score_is_chosen_as_privately_as_charged():
     """Ratios of the exact probabilities on scores that all move by the sensitivity: at most 2 s/scale, and near it."""
     scale, s = 0.8, 0.2
     worst = 0.0
@@ -63,9 +58,6 @@ def test_the_noisy_minimum_is_as_private_as_charged():
         second = probabilities([a + b for a, b in zip(base, shift, strict=True)], scale)
         worst = max(worst, max(abs(math.log(p / q)) for p, q in zip(first, second, strict=True)))
     assert 0.9 * 2 * s / scale < worst <= 2 * s / scale
-
-
-def test_without_noise_the_least_score_is_chosen_lowest_index_on_ties():
     source = Mechanism(plan_of(VERTEX), {"vertex": 0.0}, "law", 1, 0, 2)
     np.testing.assert_array_equal(source.release("vertex", np.array([[3.0, 1.0, 1.0], [0.0, 0.0, 0.0]])), [1, 0])
 
@@ -94,23 +86,17 @@ def test_accounted_scales_meet_the_claim_from_above(query):
     assert calibrate(plan, PRIVACY, "paper").scales == {query.name: query.paper_scale}
 
 
-def test_status_of_an_exact_minimiser():
+def test_composition_and_status_of_queries():
     assert calibrate(plan_of(VERTEX), PRIVACY, "accounted").privacy_status == "proven"
     assert calibrate(plan_of(NORMAL), PRIVACY, "accounted").privacy_status == "target_law_only"
     assert calibrate(plan_of(NORMAL), PRIVACY, "accounted", "nominal").privacy_status == "unproven"
     weak = plan_of(ObjectiveQuery("linear", 2.0, 1, paper_scale=0.1, log_jacobian=0.3))
     assert calibrate(weak, PRIVACY, "paper").privacy_status == "unproven"
-
-
-def test_several_perturbed_objectives_share_delta():
     plan = plan_of(replace(NORMAL, releases=3))
     each = tail_epsilon(2.0 / 10.0, 0.3, plane_tail(1e-5 / 3))
     assert charge(plan, {"linear": 10.0}, 1e-5).epsilon == pytest.approx(3 * each)
     scales = calibrate(plan, PRIVACY, "accounted").scales
     assert charge(plan, scales, 1e-5).epsilon == pytest.approx(1.0)
-
-
-def test_report_noisy_max_is_composed_optimally():
     assert charge(plan_of(VERTEX), {"vertex": 4.0}, 1e-5).epsilon == composed_epsilon(0.25, 12, 1e-5)
 
 
@@ -153,10 +139,7 @@ def test_the_alternating_sampler_is_proven_with_the_steps_of_the_theorem():
     for shorter in ({"sweeps": plan.sweeps - plan.sweeps // 50}, {"delta_in": 0.05}, {"start": "corner"}):
         _, found = calibrated("accounted", 1.0, 1e-6, id="gopi2022.proximal_sampler", **shorter)
         assert found.privacy_status == "target_law_only" and math.isnan(found.charge.epsilon)
-
-
-def test_the_printed_split_proves_no_epsilon():
-    """E3: under the paper's calibration tau = delta/2, and no epsilon reaches delta."""
+    # E3: under the paper's calibration tau = delta/2, and no epsilon reaches delta.
     _, found = calibrated("paper", 1.0, 1e-6, 1.0, id="gopi2022.proximal_sampler")
     assert found.charge.tau == 5e-7 and math.isnan(found.charge.epsilon)
     assert found.charge.sampler_status == "proven_tv" and found.privacy_status == "unproven"
@@ -174,7 +157,7 @@ def test_a_record_that_is_there_or_not_changes_the_exponent_by_one_loss():
     t = gdp_mu(1.0, 1e-6) / plan.queries[0].sensitivity
     assert apart.epsilon == pytest.approx(gdp_epsilon(t, 1e-6)) and apart.kind == "upper" and apart.reason == ""
     unproven, close = (
-        make_plan(replace(plan.queries[0], sampler_status=status, tau=tau), gradient_evaluations=1)
+        plan_of(replace(plan.queries[0], sampler_status=status, tau=tau))
         for status, tau in (("target_law_only", 0.0), ("proven_tv", 1e-9))
     )
     assert math.isnan(add_remove(unproven, found.scales, 1e-6).epsilon)
@@ -224,3 +207,111 @@ def test_a_temperature_has_the_parameter_of_its_scale(rule):
         k, mu = law.at(scale)
         assert [3.0 * math.sqrt(k / mu) / 50, law.parameter(scale)] == pytest.approx([3.0 / (2.0 * scale)] * 2)
     assert law.at(0.0) == (math.inf, pytest.approx(law.at(1e-9)[1], abs=1e-9)) and law.parameter(0.0) == math.inf
+
+
+MOST = 5000
+
+
+def block(t):
+    """``S_t``: the records of node t."""
+    return range(t - tree.lowest_bit(t) + 1, t + 1)
+
+
+def record_nodes(q, nodes):
+    """``IN(q)``: those of nodes 1..``nodes`` that cover record q."""
+    return [t for t in range(1, nodes + 1) if q in block(t)]
+
+
+def test_prefix_nodes_partition_the_records_of_which_each_has_few():
+    for t in range(1, 300):
+        covered = [q for node in tree.prefix_nodes(t) for q in block(node)]
+        assert covered == list(range(1, t + 1))
+    assert tree.prefix_nodes(7) == (4, 6, 7)
+    # Theorem 17's U: ``floor(log2 N) + 1``, attained by record 1, for every N up to 5000.
+    reached = np.zeros(MOST + 1, dtype=int)  # nodes of record q among 1..N, as N grows
+    largest = 0
+    for nodes in range(1, MOST + 1):
+        covered = np.arange(nodes - tree.lowest_bit(nodes) + 1, nodes + 1)
+        reached[covered] += 1
+        largest = max(largest, int(reached[covered].max()))
+        assert largest == tree.levels(nodes) == math.floor(math.log2(nodes)) + 1
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 8, 37])
+def test_block_maxima(size):
+    values = np.random.default_rng(size).uniform(size=size)
+    expected = [max(values[q - 1] for q in block(t)) for t in range(1, size + 1)]
+    np.testing.assert_array_equal(tree.block_maxima(values), expected)
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 6, 8, 21])
+def test_path_sums_are_those_of_the_composition_theorem(nodes):
+    rng = np.random.default_rng(nodes)
+    cost = rng.uniform(size=(nodes + 1, nodes + 1))
+    expected = max(sum(cost[q, t] for t in record_nodes(q, nodes)) for q in range(1, nodes + 1))
+    assert tree.largest_path_sum(lambda q, t: cost[q, t], nodes) == pytest.approx(expected)
+    rho = rng.uniform(size=nodes + 1)
+    paid = [sum(rho[t] ** 2 for t in range(1, nodes + 1) if q in block(t)) for q in range(1, nodes + 1)]
+    assert tree.largest_path_sum(lambda q, t: rho[t] ** 2, nodes) == pytest.approx(max(paid))
+
+
+def nodes_plan(query=tree.TreeQuery, **keywords):
+    settings = dict(path_cost=3.0, paid_cost=4.0)
+    settings |= {"attained": True} if query is tree.TreeQuery else {}
+    records = keywords.pop("records", Nodes(12))
+    return make_plan(query("node", 1.0, 12, records, **settings | keywords), gradient_evaluations=23, n=13)
+
+
+def test_nodes_are_charged_by_their_dearest_record_and_paid_for_by_level():
+    privacy = PrivacySpec(1.0, 1e-6)
+    m = gaussian.gdp_mu(1.0, 1e-6)
+    for attained, kind in ((True, "exact"), (False, "upper")):
+        made = calibrate(nodes_plan(attained=attained, spread=2.0), privacy, "accounted")
+        assert made.scales["node"] == pytest.approx(2.0 * 2.0 / m)
+        assert made.charge.kind == kind
+        assert made.charge.epsilon == pytest.approx(gaussian.gdp_epsilon(m * math.sqrt(3 / 4), 1e-6))
+    for delta in (1e-9, 1e-3):
+        made = calibrate(nodes_plan(tree.PureTreeQuery), PrivacySpec(2.0, delta), "accounted")
+        assert made.scales["node"] == 2.0
+        assert made.charge.epsilon == pytest.approx(1.5) and made.charge.kind == "upper"
+    # Chapter zhang2022, section 8: the sum of 13 Gaussian nodes at rho = 1 is 1-GDP, by an independent
+    # accountant.
+    exact = gaussian.gdp_epsilon(1.0, 1e-6)
+    assert exact == pytest.approx(4.88655, abs=1e-5)
+    composed = pld.poisson_gaussian_epsilon(2.0 * math.sqrt(13.0), 1.0 - 1e-12, 13, 1e-6)
+    assert composed == pytest.approx(exact, rel=2e-3)
+
+
+def test_a_record_that_is_there_or_not_changes_nodes_by_half():
+    plan, scale = nodes_plan(spread=2.0), {"node": 1.5}
+    m = 2.0 * math.sqrt(3.0) / 1.5
+    found = add_remove(plan, scale, 1e-6)
+    assert found.epsilon == pytest.approx(gaussian.gdp_epsilon(m / 2, 1e-6)) and found.kind == "exact"
+    assert add_remove(nodes_plan(attained=False), scale, 1e-6).kind == "upper"
+    pure = add_remove(nodes_plan(tree.PureTreeQuery), scale, 1e-6)
+    assert pure.epsilon == pytest.approx(0.5 * 3.0 / 1.5) and pure.kind == "upper"
+
+
+@pytest.mark.parametrize("query", [tree.TreeQuery, tree.PureTreeQuery])
+@pytest.mark.parametrize("changes", [{"path_cost": 5.0}, {"path_cost": 0.0}, {"idle": 1}, {"records": Full()}], ids=str)
+def test_declarations_that_do_not_fit_a_tree(query, changes):
+    with pytest.raises(DpscoError, match="of node"):
+        nodes_plan(query, **changes)
+
+
+@pytest.mark.parametrize("q, second", [(1.0, 2.0), (2.0, 6.0), (4.0, 10.0), (math.inf, 14.0)])
+def test_moments_of_pure_noise(q, second):
+    """E N* = 5, E N*^2 = 30 for d = 5 whatever the norm, and E x_1^2 (section 10)."""
+    stream = Stream(stream_key(7, "moments", str(q)))
+    z = NOISE_LAWS["gamma_norm"](stream, 0, 40, 0, 1000, 5, q).reshape(-1, 5)
+    norms = np.linalg.norm(z, ord=q, axis=1)
+    for values, expected in ((norms, 5.0), (norms**2, 30.0), (z[:, 0] ** 2, second), (z[:, 4] ** 2, second)):
+        assert abs(values.mean() - expected) < 5 * values.std() / math.sqrt(values.size)
+    assert abs(np.mean(z[:, 0] * z[:, 1])) < 5 * np.std(z[:, 0] * z[:, 1]) / math.sqrt(len(z))
+
+
+@pytest.mark.parametrize("query", [tree.TreeQuery, tree.PureTreeQuery])
+def test_nodes_are_measured_in_the_norm_of_their_order_and_may_be_enforced(query):
+    for enforced in (False, True):
+        plan = nodes_plan(query, order=3.0, enforced=enforced)
+        assert plan.query("node").norm == 3.0 and tree.enforces_sensitivity(plan) is enforced

@@ -16,52 +16,17 @@ from dpsco_bench.problems.registry import get_problem, list_problems, problem, p
 OWN = Constants(1.0, 0.25, strong_convexity=0.1, regularisation=0.1, initial_gap=0.1)
 
 
-def test_no_strong_convexity_above_the_smoothness():
+def test_constants_by_key_and_by_domain():
+    """No strong convexity is above the smoothness."""
     assert OWN.override(strong_convexity=OWN.total_smoothness).status == "nominal"
     for changes in ({"strong_convexity": 0.36}, {"smoothness": 1e-9, "regularisation": 0.0}):
         with pytest.raises(InputError, match="strong_convexity"):
             OWN.override(**changes)
     assert Constants(1.0, 0.0, strong_convexity=0.1).smoothness == 0  # none is declared: nothing to compare with
-
-
-WIDE = Constants(1.0, 1.0, gauge_convexity=0.1, gradient_deviation=1.0)
-"""Gradients of two records differ by at most 2."""
-
-
-@pytest.mark.parametrize(
-    ("own", "changes", "status"),
-    [
-        (OWN, {}, "global"),
-        (OWN, {"lipschitz": 2.0}, "global"),
-        (OWN, {"lipschitz": 0.5}, "nominal"),
-        (OWN, {"smoothness": 1.0}, "global"),
-        (OWN, {"smoothness": 0.2}, "nominal"),
-        (OWN, {"strong_convexity": 0.05}, "global"),
-        (OWN, {"strong_convexity": 0.2}, "nominal"),
-        (OWN, {"regularisation": 0.2}, "nominal"),
-        (OWN, {"initial_gap": 1e-3}, "global"),
-        (OWN, {"initial_gap": 10.0, "smoothness": 1.0}, "global"),
-        (OWN, {"lipschitz": 2.0, "strong_convexity": 0.2}, "nominal"),
-        (WIDE, {"norm": 1.5}, "nominal"),
-        (WIDE, {"gauge_convexity": 0.2}, "nominal"),
-        (WIDE, {"gauge_convexity": 0.05}, "global"),
-        (WIDE, {"gradient_deviation": 0.5}, "nominal"),
-        (WIDE, {"gradient_deviation": 2.0}, "global"),
-        (WIDE, {"gradient_range": 1.0}, "nominal"),
-        (WIDE, {"gradient_range": 3.0}, "global"),
-        (WIDE, {"loss_range": 1.0}, "nominal"),
-        (WIDE, {"loss_range": 3.0}, "global"),
-        (WIDE, {"hessian_rank": 0}, "nominal"),
-    ],
-    ids=str,
-)
-def test_an_override_that_claims_more_than_is_proved_is_nominal(own, changes, status):
-    new = own.override(**changes)
-    assert new.status == status and WIDE.gradient_difference == 2.0
-    assert {key: getattr(new, key) for key in changes} == changes
-
-
-def test_domains():
+    entry = get_problem("ridge_logistic", 5, constants={"smoothness": 1.0, "initial_gap": 1.0})
+    assert entry.constants.condition_number == 10 and entry.constants.status == "global"
+    with pytest.raises(InputError, match="problem constant = 'mu'"):
+        get_problem("ridge_logistic", 5, constants={"mu": 1.0})
     assert OWN.ball is None
     ball = Constants(1.0, 1.0, diameter=3.0, domain="l1_ball")
     assert (ball.ball.name, ball.ball.radius) == ("l1_ball", 1.5)
@@ -71,11 +36,34 @@ def test_domains():
             given.override(**changes)
 
 
-def test_problems_take_constants_by_key():
-    entry = get_problem("ridge_logistic", 5, constants={"smoothness": 1.0, "initial_gap": 1.0})
-    assert entry.constants.condition_number == 10 and entry.constants.status == "global"
-    with pytest.raises(InputError, match="problem constant = 'mu'"):
-        get_problem("ridge_logistic", 5, constants={"mu": 1.0})
+WIDE = Constants(1.0, 1.0, gauge_convexity=0.1, gradient_deviation=1.0)
+"""Gradients of two records differ by at most 2."""
+
+
+CLAIMS = [
+    (OWN, "lipschitz", 0.5, 2.0),
+    (OWN, "smoothness", 0.2, 1.0),
+    (OWN, "strong_convexity", 0.2, 0.05),
+    (OWN, "regularisation", 0.2, None),
+    (OWN, "initial_gap", None, 1e-3),
+    (WIDE, "norm", 1.5, None),
+    (WIDE, "gauge_convexity", 0.2, 0.05),
+    (WIDE, "gradient_deviation", 0.5, 2.0),
+    (WIDE, "gradient_range", 1.0, 3.0),
+    (WIDE, "loss_range", 1.0, 3.0),
+    (WIDE, "hessian_rank", 0, None),
+]
+"""A value that claims more than is proved, and one that does not."""
+
+
+@pytest.mark.parametrize(("own", "key", "more", "less"), CLAIMS)
+def test_an_override_that_claims_more_than_is_proved_is_nominal(own, key, more, less):
+    for value, status in ((more, "nominal"), (less, "global")):
+        if value is not None:
+            new = own.override(**{key: value})
+            assert (new.status, getattr(new, key)) == (status, value)
+    assert OWN.override().status == OWN.override(initial_gap=10.0, smoothness=1.0).status == "global"
+    assert OWN.override(lipschitz=2.0, strong_convexity=0.2).status == "nominal" and WIDE.gradient_difference == 2.0
 
 
 OF_L1 = {Trait.BALL, Trait.L1_BALL, Trait.LP_BALL, Trait.POLYTOPE}
@@ -146,10 +134,8 @@ def test_ones_own_option_reaches_cells_and_show():
         height: float = option(2.0, "metres above the sea", within="(0, inf)")
 
     assert problem_class("hill") is Hill and get_problem("hill", 3, height=1).height == 1.0
-    keys = [
-        Cell("wang2017.dp_gd_pl", "hill", 64, 1.0, 1e-5, problem_options=o).data_key()
-        for o in ({}, {"height": 2}, {"height": 3})
-    ]
+    given = "wang2017.dp_gd_pl", "hill", 64, 1.0, 1e-5
+    keys = [Cell(*given, problem_options=own).data_key() for own in ({}, {"height": 2}, {"height": 3})]
     assert keys[0] == keys[1] and '"height":3.0' in keys[2]
     (shown,) = describe("hill")["options"]
     assert (shown["name"], shown["default"], shown["meaning"]) == ("height", 2.0, "metres above the sea")

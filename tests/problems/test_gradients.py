@@ -20,19 +20,15 @@ def points(problem):
     return np.random.default_rng(1).standard_normal((POINTS, problem.dimension))
 
 
-def test_mean_gradient_is_the_derivative_of_the_risk(problem, draw, points):
-    data, lam, h = draw(problem, 30), problem.constants.regularisation, 1e-6
+def test_gradients_are_derivatives_of_the_risk_and_means_of_records(problem, draw, points):
+    n, lam, h = 30, problem.constants.regularisation, 1e-6
+    data = draw(problem, n)
     gradient = problem.mean_gradient(points, data) + lam * points + problem.l1 * np.sign(points)
     numerical = np.empty_like(points)
     for j in range(problem.dimension):
         shift = h * np.eye(problem.dimension)[j]
         numerical[:, j] = (problem.risk(points + shift, data) - problem.risk(points - shift, data)) / (2 * h)
     np.testing.assert_allclose(gradient, numerical, rtol=1e-5, atol=1e-7 * max(1.0, np.abs(gradient).max()))
-
-
-def test_a_batch_of_all_records_sums_to_the_mean(problem, draw, points):
-    n = 30
-    data = draw(problem, n)
     indices = np.broadcast_to(np.arange(n), (POINTS, n))
     total = problem.batch_gradient(points, problem.gather(data, indices), np.ones((POINTS, n)))
     np.testing.assert_allclose(total / n, problem.mean_gradient(points, data), rtol=1e-12, atol=1e-14)
@@ -44,25 +40,25 @@ def inside(problem, x):
     return x if ball is None else ball.project(x)
 
 
-def test_the_optimum_is_not_beaten(convex_problem, draw):
+def test_the_optimum_is_not_beaten_and_the_initial_gap_bounds_that_of_the_start(convex_problem, draw):
     data, optimum = draw(convex_problem, 30), convex_problem.optimal_risk(draw(convex_problem, 30))
     points = np.random.default_rng(1).standard_normal((POINTS, convex_problem.dimension))
     for x in (points, 0.1 * points, convex_problem.start[None]):
         assert np.all(convex_problem.risk(inside(convex_problem, x), data) - optimum >= -1e-12)
+    # D0 is a-priori; on a drawn data set it is an upper bound up to the sampling of small n.
+    data = draw(convex_problem, 2000)
+    start = float(convex_problem.risk(convex_problem.start[None], data)[0])
+    assert start - convex_problem.optimal_risk(data) <= convex_problem.constants.initial_gap * 1.1
 
 
-def test_traits_and_constants_agree(problem, draw):
-    c = problem.constants_of(draw(problem, 30))
+def test_strong_convexity_and_smoothness_hold_and_agree_with_the_traits(problem, draw, points):
+    data = draw(problem, 30)
+    c, lam = problem.constants_of(data), problem.constants.regularisation
     if {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ} & problem.traits:
         assert c.strong_convexity > 0
     if Trait.STRONGLY_CONVEX in problem.traits:
         assert Trait.POLYAK_LOJASIEWICZ in problem.traits, "strong convexity implies the inequality"
         assert not is_smooth(problem) or c.strong_convexity <= c.total_smoothness * (1 + 1e-12)
-
-
-def test_strong_convexity_and_smoothness_hold(problem, draw, points):
-    data = draw(problem, 30)
-    c, lam = problem.constants_of(data), problem.constants.regularisation
     gradient = problem.mean_gradient(points, data) + lam * points
     move, change = points[1:] - points[:-1], gradient[1:] - gradient[:-1]
     square = (move**2).sum(axis=1)
@@ -81,9 +77,8 @@ def test_records_of_the_domain_obey_the_lipschitz_constant(global_problem):
     largest = 0.0
     for radius in (0.1, 10.0, 1e4):
         x = inside(problem, radius * rng.standard_normal((40, problem.dimension)))
-        single = problem.batch_gradient(
-            x, Data(40, records.features[:, None, :], records.labels[:, None]), np.ones((40, 1))
-        )
+        one_each = Data(40, records.features[:, None, :], records.labels[:, None])
+        single = problem.batch_gradient(x, one_each, np.ones((40, 1)))
         largest = max(largest, float(np.linalg.norm(single, axis=1, ord=dual).max()))
     G = problem.constants.lipschitz
     assert 0.5 * G < largest <= G * (1 + 1e-12)
@@ -95,23 +90,13 @@ def test_an_oracle_on_a_ball_obeys_its_constants(global_oracle, draw):
     assert lp_norm(gradients, dual_exponent(c.norm)).max() <= c.lipschitz * (1 + 1e-12)
 
 
-def test_drawn_records_lie_in_the_domain(problem, draw):
+def test_drawn_records_lie_in_the_domain_and_single_precision_stays_single(problem, draw, points):
     data = draw(problem, 50)
     assert data.n == 50
     if data.features is not None:
         assert data.features.shape == (50, problem.dimension) and data.features.dtype == np.float64
         assert np.linalg.norm(data.features, axis=1).max() <= 1 + 1e-12
         assert data.labels.shape == (50,) and np.isfinite(data.labels).all()
-
-
-def test_initial_gap_bounds_the_gap_of_the_start(convex_problem, draw):
-    """D0 is a-priori; on a drawn data set it is an upper bound up to the sampling of small n."""
-    data = draw(convex_problem, 2000)
-    start = float(convex_problem.risk(convex_problem.start[None], data)[0])
-    assert start - convex_problem.optimal_risk(data) <= convex_problem.constants.initial_gap * 1.1
-
-
-def test_single_precision_stays_single(problem, draw, points):
     data = draw(problem, 30).to(np, "float32")
     x = points.astype(np.float32)
     assert problem.mean_gradient(x, data).dtype == np.float32

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from dpsco_bench.datasets.distribution import Table
-from dpsco_bench.problems.base import Data, Draws
+from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.linear import binomial_quantile
 from dpsco_bench.problems.real import CovertypeHeldOut, _ordered
 from dpsco_bench.problems.registry import get_problem
-from dpsco_bench.rng.streams import Stream, stream_key
+
+from ..runs import drawn
 
 INSTANCES = {
     "cube_iid": dict(p=1.5),
@@ -27,14 +28,10 @@ def make(name, n=400, d=5, epsilon=30.0, **options):
     return get_problem(name, d, **{**INSTANCES[name], **options}).at(n, epsilon, 1e-6)
 
 
-def draws(first=0, replicates=3, seed=9):
-    return Draws(lambda name: Stream(stream_key(seed, "linear losses", name), np), first, replicates)
-
-
 @pytest.mark.parametrize("name", INSTANCES)
 def test_the_risk_is_the_gap_of_the_mean(name):
     problem = make(name)
-    sample = problem.sample(400, draws())
+    sample = drawn(problem, 400, 3)
     x = np.random.default_rng(0).standard_normal((3, 5))
     mean, rad = problem.means[0], 1.0
     q = {"cube_iid": 3.0, "cube_fixed": 5.0, "onehot": 4 / 3, "cube_vertices": 1.0}.get(name, np.inf)
@@ -49,7 +46,7 @@ def test_the_risk_is_the_gap_of_the_mean(name):
 @pytest.mark.parametrize("name", ["cube_iid", "needle_l1", "gaps_l1", "onehot", "cube_vertices"])
 def test_records_have_the_declared_mean_and_norm(name):
     problem = make(name)
-    sample = problem.sample(40_000, draws(replicates=2))
+    sample = drawn(problem, 40_000, 2)
     records = sample.records(0, 40_000)
     assert records.shape == (2, 40_000, 5)
     error = records.mean(axis=1) - problem.means[0]
@@ -62,7 +59,7 @@ def test_records_have_the_declared_mean_and_norm(name):
 
 def test_sums_of_many_records_have_the_binomial_law():
     problem = make("cube_iid", n=40_000, d=3, epsilon=1.0, signal=20.0)
-    sample = problem.sample(40_000, draws(replicates=2000))
+    sample = drawn(problem, 40_000, 2000)
     tau = problem.strengths[0]
     pluses = (sample.mean(0, 20_000) / problem.scale + 1) * 10_000
     np.testing.assert_allclose(pluses, np.round(pluses), atol=1e-6)
@@ -80,11 +77,10 @@ def test_cube_fixed_is_the_pattern_of_the_chapter(n, d):
     rows = np.full((n, d), -1.0)
     for j in range(d):
         rows[[(i + j * n // d) % n for i in range(k)], j] = 1.0
-    records = problem.sample(n, draws(replicates=1)).records(0, n)[0]
+    records = drawn(problem, n, 1).records(0, n)[0]
     np.testing.assert_allclose(records, rows * d ** (-1 / 3), rtol=1e-12)
-    np.testing.assert_allclose(
-        problem.range_gradient(np.zeros((1, d)), problem.sample(n, draws()), 0, n), -np.tile(problem.means, (3, 1))
-    )
+    mean = problem.range_gradient(np.zeros((1, d)), drawn(problem, n, 3), 0, n)
+    np.testing.assert_allclose(mean, -np.tile(problem.means, (3, 1)))
     np.testing.assert_allclose(records.mean(axis=0), problem.means[0], rtol=1e-12)
 
 
@@ -148,21 +144,16 @@ def test_the_neighbour_differs_in_one_record_and_mirrors_its_gradient(canary):
     np.testing.assert_allclose(record_gradient(problem, other, x), mirrored)
 
 
-def test_the_steady_canary_attains_the_sensitivity_of_a_gradient(draw):
+def test_canaries_attain_the_sensitivity_of_gradients_and_of_differences(draw):
     problem = get_problem("canary_huber", 2, canary="steady")
     data = draw(problem, 10)
     for x in (problem.start, np.zeros(2), np.array([-50.0, 30.0]), np.array([0.0, -200.0])):
         change = record_gradient(problem, data, x) - record_gradient(problem, problem.neighbour(data), x)
         assert np.linalg.norm(change) == pytest.approx(2.0)
-
-
-def test_the_turning_canary_nearly_attains_the_sensitivity_of_a_difference(draw):
     problem = get_problem("canary_huber", 2)
     data = draw(problem, 10)
-    turns = [
-        record_gradient(problem, side, np.zeros(2)) - record_gradient(problem, side, problem.start)
-        for side in (data, problem.neighbour(data))
-    ]
+    sides, ends = (data, problem.neighbour(data)), (np.zeros(2), problem.start)
+    turns = [np.subtract(*(record_gradient(problem, side, x) for x in ends)) for side in sides]
     assert [np.linalg.norm(turn) for turn in turns] == pytest.approx([2.0, 2.0])
     assert np.linalg.norm(turns[0] - turns[1]) == pytest.approx(4 * np.sqrt(0.99))
 
@@ -179,6 +170,7 @@ def small(monkeypatch):
 
 
 def test_the_last_records_are_held_out_and_never_drawn(small):
+    """The order mixes all the others."""
     problem, table = small
     data = problem.draw(30, None)
     np.testing.assert_array_equal(data.features, table.features[:30])
@@ -188,9 +180,6 @@ def test_the_last_records_are_held_out_and_never_drawn(small):
     assert found["held_out_loss"][0] == pytest.approx(np.log1p(np.exp(-table.labels[30:] * margins)).mean())
     assert found["held_out_accuracy"].tolist() == [np.mean(np.sign(margins) == table.labels[30:]), 0.5]
     assert found["held_out_loss"][1] == pytest.approx(np.log(2.0))
-
-
-def test_the_order_mixes_all_but_what_has_to_stay_last():
     table = Table(np.arange(12.0)[:, None], np.ones(12))
     found = _ordered(table, "twelve", 9)
     assert sorted(found.features[:9, 0]) == list(range(9)) != found.features[:9, 0].tolist()

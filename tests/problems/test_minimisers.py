@@ -26,11 +26,9 @@ def random_quadratic(seed, smoothness=2.0, convexity=0.1):
     return H, rng.standard_normal((R, D))
 
 
-def solve(H, b, domain, accuracy=1e-16, steps=200, start=None):
-    start = np.zeros((R, D)) if start is None else start
-    return minimise(
-        lambda x: x @ H - b, domain.project, start, smoothness=2.0, convexity=0.1, accuracy=accuracy, steps=steps
-    )
+def solve(H, b, domain, accuracy=1e-16, steps=200, start=None, **given):
+    start, given = np.zeros((R, D)) if start is None else start, {"accuracy": accuracy, "steps": steps, **given}
+    return minimise(lambda x: x @ H - b, domain.project, start, smoothness=2.0, convexity=0.1, **given)
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -43,7 +41,7 @@ def test_optimality_over_every_set(name):
     assert np.all(gap < 1e-7) and np.all(found.gap <= 1e-16) and np.all(domain.norm(found.points) <= 1 + 1e-9)
 
 
-def test_the_certificate_bounds_the_gap():
+def test_the_certificate_bounds_the_gap_and_planned_steps_reach_it():
     H, b = random_quadratic(2)
     domain = feasible_set("l2_ball", 1.0)
 
@@ -55,42 +53,26 @@ def test_the_certificate_bounds_the_gap():
         found = solve(H, b, domain, accuracy=np.inf, steps=steps)
         assert found.steps == steps
         assert np.all(found.gap >= value(found.points) - best - 1e-14)
-
-
-def test_planned_steps_reach_the_accuracy_without_an_extension():
     H, b = random_quadratic(3)
     for accuracy in (1e-4, 1e-10, 1e-16):
         steps = planned_steps(2.0, 0.1, 100.0 / accuracy)
         assert solve(H, b, feasible_set("l1_ball", 1.0), accuracy, steps).steps == steps
 
 
-def test_more_steps_are_made_where_the_certificate_asks_for_them_and_only_for_its_row():
+def test_rows_end_by_their_own_certificate_or_by_rounding():
+    """More steps are made only for the row that asks for them."""
     H, b = random_quadratic(4)
     domain = feasible_set("l2_ball", 1.0)
     optimum = solve(H, b, domain).points
     start = np.where(np.arange(R)[:, None] == 0, optimum, 0.0)
     found = solve(H, b, domain, 1e-16, 30, start)
     assert found.steps > 30 and np.all(found.gap <= 1e-16)
-    alone = minimise(
-        lambda x: x @ H - b[:1], domain.project, start[:1], smoothness=2.0, convexity=0.1, accuracy=1e-16, steps=30
-    )
+    alone = solve(H, b[:1], domain, 1e-16, 30, start[:1])
     np.testing.assert_allclose(found.points[0], alone.points[0], rtol=1e-12)  # matrix products may round differently
-
-
-def test_what_rounding_ends_is_said_row_by_row():
     H, b = random_quadratic(6)
     domain = feasible_set("l2_ball", 1.0)
     large = np.arange(R) == 2
-    found = minimise(
-        lambda x: x @ H - b,
-        domain.project,
-        np.zeros((R, D)),
-        smoothness=2.0,
-        convexity=0.1,
-        accuracy=1e-20,
-        steps=200,
-        size=np.where(large, 1e6, 1.0),
-    )
+    found = solve(H, b, domain, 1e-20, size=np.where(large, 1e6, 1.0))
     np.testing.assert_array_equal(found.rounded, large)
     assert np.all(found.gap[~large] <= 1e-20)
 
@@ -134,7 +116,7 @@ def overlapping(rng, n, d):
     return np.concatenate([rows, rows]), np.repeat([1.0, -1.0], n // 2) * np.where(rng.random(n) < 0.1, -1, 1)
 
 
-def test_rank_deficient_data_without_a_ridge():
+def test_least_squares_rank_deficient_data_and_the_ridge_in_force(draw):
     rng = np.random.default_rng(0)
     low, labels = overlapping(rng, 60, 3)
     basis = np.linalg.qr(rng.standard_normal((7, 3)))[0]
@@ -142,17 +124,11 @@ def test_rank_deficient_data_without_a_ridge():
     best = minimise_glm(Plain(7), wide)
     assert np.linalg.norm(gradient(Plain(7), best.point, wide)) < 1e-7
     np.testing.assert_allclose(best.value, minimise_glm(Plain(3), Data(60, low, labels)).value, rtol=1e-13)
-
-
-def test_least_squares_optimum_is_the_normal_equations(draw):
     problem = get_problem("rank8_least_squares", 12)
     data = draw(problem, 200)
     solution = np.linalg.lstsq(data.features, data.labels, rcond=None)[0]
     exact = 0.5 * np.mean((data.features @ solution - data.labels) ** 2)
     np.testing.assert_allclose(problem.optimal_risk(data), exact, rtol=1e-12)
-
-
-def test_the_optimum_is_that_of_the_ridge_in_force(draw):
     data = draw(get_problem("covertype_synthetic"), 200)
     by_option = get_problem("covertype_synthetic", regularisation=0.05).optimal_risk(data)
     by_constant = get_problem("covertype_synthetic", regularisation=0.0, constants={"regularisation": 0.05})

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.problems.base import Batch, Data
+from dpsco_bench.problems.minimisers import minimise_glm
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
 
@@ -38,9 +39,16 @@ def test_prox_solves_its_problem(objective):
     x, step = np.array([[1.0, -2.0, 3.0], [0.5, 0.0, 1.0]]), np.array([[0.3], [2.0]])
     u = objective.prox(x, step)
     np.testing.assert_allclose(u - x + step * objective.regulariser_gradient(u), 0.0, atol=1e-15)
+    # argmin over the ball of ``||y - x||^2/2``: the projection; there is no domain elsewhere.
+    problem = get_problem("logistic_plain", 2, radius=1.0)
+    objective = Objective(problem, Data(1, np.ones((1, 2)), np.ones(1)), 1)
+    np.testing.assert_allclose(objective.prox(np.array([[3.0, 4.0]]), 0.5), [[0.6, 0.8]])
+    np.testing.assert_allclose(objective.prox(np.array([[0.3, 0.4]]), 0.5), [[0.3, 0.4]])
+    free = Objective(get_problem("logistic_plain", 2), Data(1, np.ones((1, 2)), np.ones(1)), 1)
+    assert free.domain is None and free.prox(np.array([[3.0, 4.0]]), 0.5)[0, 0] == 3.0
 
 
-def test_risk_is_evaluated_in_double_precision(data):
+def test_the_excess_risk_is_that_of_double_precision_and_zero_at_the_optimum(data, objective):
     """Near the optimum a float32 risk would be noise: the excess comes out to the accuracy of the point."""
     problem = get_problem("ridge_logistic", 3)
     single = Objective(problem, data, 1, np, "float32")
@@ -49,23 +57,8 @@ def test_risk_is_evaluated_in_double_precision(data):
     risk = single.excess_risk(x)
     assert risk.dtype == np.float64
     np.testing.assert_allclose(risk, double.excess_risk(x.astype(np.float64)), rtol=0, atol=1e-15)
-
-
-def test_excess_risk_of_the_optimum_is_zero(objective, data):
-    from dpsco_bench.problems.minimisers import minimise_glm
-
     best = minimise_glm(objective.problem, data).point
     assert np.abs(objective.excess_risk(np.stack([best, best]))).max() < 1e-14
-
-
-def test_the_prox_projects_on_the_domain():
-    """argmin over the ball of ``||y - x||^2/2``: the projection; there is no domain elsewhere."""
-    problem = get_problem("logistic_plain", 2, radius=1.0)
-    objective = Objective(problem, Data(1, np.ones((1, 2)), np.ones(1)), 1)
-    np.testing.assert_allclose(objective.prox(np.array([[3.0, 4.0]]), 0.5), [[0.6, 0.8]])
-    np.testing.assert_allclose(objective.prox(np.array([[0.3, 0.4]]), 0.5), [[0.3, 0.4]])
-    free = Objective(get_problem("logistic_plain", 2), Data(1, np.ones((1, 2)), np.ones(1)), 1)
-    assert free.domain is None and free.prox(np.array([[3.0, 4.0]]), 0.5)[0, 0] == 3.0
 
 
 @pytest.mark.parametrize("name", ["ridge_logistic", "rank8_least_squares", "diag_quadratic"])

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.problems.base import Draws
 from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
-from dpsco_bench.rng.streams import Stream, stream_key
+
+from ..runs import drawn
 
 N, EPSILON, SIGNALS = 24, 30.0, np.array([0.1, 0.25, 0.4])
 
@@ -22,8 +22,7 @@ ORDER = np.array([[3, 0, 17, 3]])
 
 
 def sample(problem, first=0, replicates=4):
-    draws = Draws(lambda name: Stream(stream_key(7, "samples", name), np), first, replicates)
-    return problem.sample(N, draws) if problem.draws_per_replicate else problem.draw(N, None)
+    return drawn(problem, N, replicates, first) if problem.draws_per_replicate else problem.draw(N, None)
 
 
 def points(problem, rows=4):

@@ -50,24 +50,19 @@ def test_chains_that_disagree_are_seen():
     assert split_rhat_and_ess(drifting)[0] > 1.05
 
 
-def test_the_second_half_counts():
+def test_a_trace_is_that_of_the_second_half_thinned():
+    """It knows the relaxation of a decay."""
     trace = ChainTrace(40)
     for t in range(40):
         trace(np.array([100.0, 200.0]) if t < 20 else np.array([1.0, 2.0]) + 0.1 * (t % 3))
     evidence = trace.evidence()
     assert np.all(evidence["chain_risk"] < 3)
     assert np.isfinite(evidence["ess"])
-
-
-def test_long_chains_are_thinned():
     steps = 3 * MOST_KEPT
     trace = ChainTrace(steps)
     for t in range(steps):
         trace(np.array([float(t)]))
     assert len(trace.values) == MOST_KEPT and trace.values[1, 0] == 3
-
-
-def test_relaxation_of_a_decay():
     trace = ChainTrace(800)
     for t in range(800):
         trace(5.0 + 3.0 * np.exp(-t / 40.0) * np.ones(3))

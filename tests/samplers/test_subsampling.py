@@ -34,9 +34,8 @@ def test_exact_law_at_small_n(stream, rate):
     assert hits.max() == 1, "a record is selected at most once"
     codes = hits @ (2 ** np.arange(n))
     counts = np.bincount(codes, minlength=2**n)
-    expected = np.array(
-        [draws * np.prod([rate if bit else 1 - rate for bit in bits[::-1]]) for bits in product((0, 1), repeat=n)]
-    )
+    ones = np.array([sum(bits) for bits in product((0, 1), repeat=n)])
+    expected = draws * rate**ones * (1 - rate) ** (n - ones)
     common = expected > 5
     statistic = ((counts - expected)[common] ** 2 / expected[common]).sum()
     assert stats.chi2.sf(statistic, common.sum() - 1) > 1e-6
@@ -54,13 +53,11 @@ def test_batch_sizes_have_mean_b_and_variance_b_times_one_minus_q(stream, n, rat
 
 
 def test_indices_ascend_and_padding_is_zero(stream):
+    """A rate of one selects everyone without a draw."""
     indices, mask = poisson_indices(stream, 500, 0.05, 0, 3, 0, 4)
     for row, kept in zip(indices.reshape(-1, indices.shape[-1]), mask.reshape(-1, mask.shape[-1]), strict=True):
         assert np.all(np.diff(row[kept]) > 0) and row[kept].max(initial=0) < 500
         assert np.all(row[~kept] == 0) and np.all(np.diff(kept.astype(int)) <= 0)
-
-
-def test_rate_one_selects_everyone_without_a_draw(stream):
     indices, mask = poisson_indices(stream, 7, 1.0, 0, 2, 0, 3)
     assert mask.all() and np.all(indices == np.arange(7)) and indices.shape == (2, 3, 7)
 
@@ -153,25 +150,17 @@ def test_compiled_subsets_are_those_of_the_reference(n, size, where):
     np.testing.assert_array_equal(compiled, expected)
 
 
-def test_numbers_do_not_depend_on_how_replicates_are_split(draws):
+def test_keyed_numbers_depend_on_name_step_and_replicate_alone(draws):
+    """Copies repeat the replicates, fewer coordinates are the first ones."""
     whole = draws(6).uniform("a", 3, 5)
     parts = np.concatenate([draws(2).uniform("a", 3, 5), draws(4, first=2).uniform("a", 3, 5)])
     np.testing.assert_array_equal(parts, whole)
     integers = np.concatenate([draws(2).integers("i", 0, 3, 9), draws(4, first=2).integers("i", 0, 3, 9)])
     np.testing.assert_array_equal(integers, draws(6).integers("i", 0, 3, 9))
-
-
-def test_fewer_coordinates_are_the_first_ones(draws):
     np.testing.assert_array_equal(draws(4).uniform("a", 0, 40)[:, :7], draws(4).uniform("a", 0, 7))
     np.testing.assert_array_equal(draws(4).integers("a", 0, 40, 17)[:, :7], draws(4).integers("a", 0, 7, 17))
-
-
-def test_names_and_steps_are_independent_streams(draws):
     rows = [draws(3).uniform(name, step, 2) for name in ("a", "b") for step in (0, 1)]
     assert len(np.unique(np.concatenate(rows).round(12), axis=0)) == 12
-
-
-def test_copies_repeat_the_replicates(draws):
     np.testing.assert_array_equal(draws(3, copies=2).uniform("a", 0, 2), np.tile(draws(3).uniform("a", 0, 2), (2, 1)))
     assert draws(3, copies=2).rows == 6
 

@@ -1,7 +1,6 @@
 """Temperatures, bounds and facts of the chapter: its check vectors, printed formulas, and risks beside bounds."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,75 +15,70 @@ from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.base import Constants
 
 N, D, DELTA = 1000, 10, 1e-6
+
+
 T_PAPER = 1.0 / math.sqrt(2.0 * math.log(0.5e6))
+
+
 LAM = math.log(0.5e6)
 
 
-def context(p, rule="sco", difference=1.0, lipschitz=1.0, t=T_PAPER, calibration="paper", rad=2.0, **constants):
+def context(p, rule="sco", difference=1.0, lipschitz=1.0, t=T_PAPER, calibration="paper", **constants):
     name = "linf_ball" if math.isinf(p) else f"lp_ball:{p}"
     c = Constants(lipschitz, 0.0, diameter=2.0, domain=name, norm=p, **constants)
-    theta = NormRegulariser(p, D).theta(rad)
-    schedule = Temperature(rule, N, D, lipschitz, difference, theta, c.strong_convexity)
-    scales = {"draw": difference / (lipschitz * t)}
-    return BoundContext(N, D, 1.0, DELTA, c, calibration, schedule.entries, scales)
+    schedule = temperature(rule, p, difference, lipschitz, c.strong_convexity).entries
+    return BoundContext(N, D, 1.0, DELTA, c, calibration, schedule, {"draw": difference / (lipschitz * t)})
+
+
+def temperature(rule, p, difference=1.0, lipschitz=1.0, convexity=0.0):
+    return Temperature(rule, N, D, lipschitz, difference, NormRegulariser(p, D).theta(2.0), convexity)
 
 
 def value(name, c):
     return get_bound(f"gopi2022.{name}").value(c)
 
 
-@pytest.mark.parametrize(
-    ("p", "erm", "printed", "unsplit", "valid"),
-    [(1.5, .0648008972219, .243686335422, .142123735811, .198412714948),
-     (4.0, .0814828144403, .306419344516, .178711136560, .249490780650)],
-)  # fmt: skip
-def test_check_vectors_of_the_chapter(p, erm, printed, unsplit, valid):
-    c = context(p)
-    assert value("thm3", c) == pytest.approx(erm, rel=1e-11)
-    assert value("thm4", c) == pytest.approx(printed, rel=1e-11)
-    assert value("thm4_unsplit", c) == pytest.approx(unsplit, rel=1e-11)
-    assert value("thm4_valid", c) == pytest.approx(valid, rel=1e-11)
-    corollary = "cor2" if p < 2 else "cor4"  # with rad = D they are the theorems
-    assert value(f"{corollary}_erm", c) == pytest.approx(erm, rel=1e-11)
-    assert value(f"{corollary}_sco", c) == pytest.approx(printed, rel=1e-11)
+ACCOUNTED = {"difference": 2.0, "t": gdp_mu(1.0, DELTA), "calibration": "accounted"}
+CURVED = 2.0, "strongly_convex", 2.0, 2.0
+ROOT, STEP = math.sqrt(D * LAM) / N, (N * T_PAPER) ** 2
+QUERIES = N**2 * math.log(2 * D * N / DELTA) ** 2 / math.log(1 / DELTA)  # G D = 2, eps = 1
+VALUES = [
+    # with rad = D the corollaries are the theorems
+    (context(1.5), {"thm3 cor2_erm": 0.0648008972219, "thm4 cor2_sco": 0.243686335422}),
+    (context(1.5), {"thm4_unsplit": 0.142123735811, "thm4_valid": 0.198412714948}),
+    (context(1.5), {"prop9": STEP * D ** (1 / 3), "value_queries": QUERIES * D ** (1 / 3)}),  # (8)
+    (context(4.0), {"thm3 cor4_erm": 0.0814828144403, "thm4 cor4_sco": 0.306419344516}),
+    (context(4.0), {"thm4_unsplit": 0.178711136560, "thm4_valid": 0.249490780650}),
+    (context(1.5, **ACCOUNTED), {"thm3": 0.106876861385, "thm4_unsplit": 0.2083810536}),
+    (context(4.0, **ACCOUNTED), {"thm3": 0.134390538365}),
+    (context(*CURVED, strong_convexity=1.0), {"thm5": 0.00104978907019, "thm6": 0.00504978907019}),
+    (context(*CURVED, strong_convexity=1.0), {"thm6_valid": 0.00904978907019}),
+    (context(*CURVED, strong_convexity=1.0, loss_range=2.0), {"thm6 thm6_valid": 0.00504978907019}),  # S = G
+    (context(1.0), {"cor3_erm": 12 * math.sqrt(math.log(D)) * ROOT, "value_queries": QUERIES * D}),  # (11)
+    (context(1.0), {"cor3_sco": 12 * math.sqrt(math.log(D)) * (ROOT + N**-0.5)}),
+    (context(math.inf), {"cor4_erm": 4 * D * math.sqrt(LAM) / N, "value_queries": QUERIES * D}),  # (14)
+    (context(math.inf), {"thm2": gdp_epsilon(2 * T_PAPER, DELTA), "prop9": STEP * D, "prop8": STEP}),
+]
 
 
-@pytest.mark.parametrize(("p", "erm", "unsplit"), [(1.5, 0.106876861385, 0.2083810536), (4.0, 0.134390538365, None)])
-def test_check_vectors_of_the_accounted_schedule(p, erm, unsplit):
-    c = context(p, difference=2.0, t=gdp_mu(1.0, DELTA), calibration="accounted")
-    assert value("thm3", c) == pytest.approx(erm, rel=1e-11)
-    if unsplit:
-        assert value("thm4_unsplit", c) == pytest.approx(unsplit, rel=1e-9)
-    assert value("thm4_unsplit", c) <= value("thm4", c)
-    assert value("thm4", c) - value("thm3", c) == pytest.approx(math.sqrt(8 * c.schedule["theta"] / N), rel=1e-12)
+@pytest.mark.parametrize(("c", "values"), VALUES)
+def test_check_vectors_and_printed_formulas(c, values):
+    for names, expected in values.items():
+        assert [value(name, c) for name in names.split()] == pytest.approx([expected] * len(names.split()), rel=2e-10)
 
 
-def test_check_vectors_of_the_strongly_convex_theorems():
-    schedule = Temperature("strongly_convex", 1000, 10, 2.0, 2.0, convexity=1.0)
-    assert schedule.at(1.0 / T_PAPER) == pytest.approx((9525.72310375, 1.0), rel=1e-11)
-    c = context(2.0, "strongly_convex", 2.0, 2.0, strong_convexity=1.0)
-    assert value("thm5", c) == pytest.approx(0.00104978907019, rel=1e-11)
-    assert value("thm6", c) == pytest.approx(0.00504978907019, rel=1e-11)
-    assert value("thm6_valid", c) == pytest.approx(0.00904978907019, rel=1e-11)
-    filled = replace(c, constants=replace(c.constants, loss_range=2.0))  # S = G: the records fill the ball
-    assert value("thm6_valid", filled) == pytest.approx(value("thm6", filled), rel=1e-12)
-
-
-def test_printed_formulas():
-    c, cube = context(1.0), context(math.inf)
-    root = math.sqrt(D * LAM) / N
-    assert value("cor3_erm", c) == pytest.approx(12 * math.sqrt(math.log(D)) * root, rel=1e-12)
-    assert value("cor3_sco", c) == pytest.approx(12 * math.sqrt(math.log(D)) * (root + N**-0.5), rel=1e-12)
-    assert value("cor4_erm", cube) == pytest.approx(4 * D * math.sqrt(LAM) / N, rel=1e-12)
-    assert value("thm3", c) < value("cor3_erm", c)  # 2e = 5.44 <= 6 (E5)
-    assert value("thm2", cube) == pytest.approx(gdp_epsilon(2 * T_PAPER, DELTA), rel=1e-12)
-    assert value("prop9", cube) == pytest.approx((N * T_PAPER) ** 2 * D, rel=1e-11)
-    assert value("prop9", context(1.5)) == pytest.approx((N * T_PAPER) ** 2 * D ** (1 / 3), rel=1e-11)
-    squared = math.log(2 * D * N / DELTA) ** 2 / math.log(1 / DELTA)  # G D = 2, eps = 1
-    assert value("value_queries", cube) == pytest.approx(N**2 * D * squared, rel=1e-11)  # (14)
-    assert value("value_queries", c) == pytest.approx(N**2 * D * squared, rel=1e-11)  # (11)
-    assert value("value_queries", context(1.5)) == pytest.approx(N**2 * D ** (1 / 3) * squared, rel=1e-11)  # (8)
-    assert value("prop8", cube) == pytest.approx((N * T_PAPER) ** 2, rel=1e-11)
+def test_orders_of_the_bounds_and_what_minimises_them():
+    for p in (1.5, 4.0):
+        c = context(p, **ACCOUNTED)
+        assert value("thm4_unsplit", c) <= value("thm4", c)
+        split = value("thm4", c) - value("thm3", c)
+        assert split == pytest.approx(math.sqrt(8 * c.schedule["theta"] / N), rel=1e-12)
+    assert value("thm3", context(1.0)) < value("cor3_erm", context(1.0))  # 2e = 5.44 <= 6 (E5)
+    erm, sco, t = temperature("erm", 1.5, 2.0), temperature("sco", 1.5, 2.0), 0.3
+    k, mu = erm.at(2.0 / t)
+    assert k * mu == pytest.approx(10 / erm.theta, rel=1e-12)
+    tried = sco.at(2.0 / t)[0] * np.array([0.99, 1.0, 1.01])  # with mu tied to k by t
+    assert np.argmin((2.0 / (1000 * t)) ** 2 * tried * sco.theta + (10 + 1000 * t**2 / 2) / tried) == 1
 
 
 @pytest.mark.parametrize("p", [1.3, 1.6, 2.0])
@@ -99,37 +93,23 @@ def test_the_gap_is_that_of_the_law_along_the_axis(p):
     assert get_bound("gopi2022_law.axis").value(context) == pytest.approx(expected, rel=1e-6)
 
 
-def temperature(rule, p, difference=1.0):
-    return Temperature(rule, 1000, 10, 1.0, difference, theta=NormRegulariser(p, 10).theta(2.0))
+PAPER, EXACT = (1.0, 1.0 / T_PAPER, 1e-11), (2.0, 2.0 / gdp_mu(1.0, 1e-6), 5e-9)
+TEMPERATURES = {
+    ("erm", 1.5): ((308.637701906, 0.00810011215274), (187.131243759, 0.0133596076731)),
+    ("sco", 1.5): ((676.915676902, 0.0177654669763), (364.85545356, 0.0260476317)),
+    ("erm", 4.0): ((245.450530119, 0.00644178209481), (148.820000599, 0.0106245049303)),
+    ("sco", 4.0): ((538.331223683, 0.0141283558692), (290.15886245, 0.0207149190)),
+}
+"""k and mu with the paper's noise, and with the accounted one."""
 
 
-PAPER, ACCOUNTED = (1.0, 1.0 / T_PAPER, 1e-11), (2.0, 2.0 / gdp_mu(1.0, 1e-6), 5e-9)
-
-
-@pytest.mark.parametrize(
-    ("schedule", "p", "erm", "sco"),
-    [(PAPER, 1.5, (308.637701906, 0.00810011215274), (676.915676902, 0.0177654669763)),
-     (PAPER, 4.0, (245.450530119, 0.00644178209481), (538.331223683, 0.0141283558692)),
-     (ACCOUNTED, 1.5, (187.131243759, 0.0133596076731), (364.85545356, 0.0260476317)),
-     (ACCOUNTED, 4.0, (148.820000599, 0.0106245049303), (290.15886245, 0.0207149190))],
-)  # fmt: skip
-def test_check_vectors_of_the_paper_schedule(schedule, p, erm, sco):
-    difference, scale, rel = schedule
+@pytest.mark.parametrize(("rule", "p"), TEMPERATURES)
+def test_check_vectors_of_temperatures(rule, p):
     assert NormRegulariser(p, 10).theta(2.0) == pytest.approx({1.5: 4.0, 4.0: 6.32455532034}[p], rel=1e-12)
-    for rule, expected in (("erm", erm), ("sco", sco)):
+    for (difference, scale, rel), expected in zip((PAPER, EXACT), TEMPERATURES[rule, p], strict=True):
         assert temperature(rule, p, difference).at(scale) == pytest.approx(expected, rel=rel)
-
-
-def test_erm_and_sco_minimise_their_bounds():
-    erm, sco, t = temperature("erm", 1.5, 2.0), temperature("sco", 1.5, 2.0), 0.3
-    k, mu = erm.at(2.0 / t)
-    assert k * mu == pytest.approx(10 / erm.theta, rel=1e-12)
-    factors = np.array([0.99, 1.0, 1.01])
-
-    def bound(k):  # with mu tied to k by t
-        return (2.0 / (1000 * t)) ** 2 * k * sco.theta + (10 + 1000 * t**2 / 2) / k
-
-    assert np.argmin(bound(sco.at(2.0 / t)[0] * factors)) == 1
+    curved = temperature("strongly_convex", 2.0, 2.0, 2.0, 1.0)
+    assert curved.at(1.0 / T_PAPER) == pytest.approx((9525.72310375, 1.0), rel=1e-11)
 
 
 def test_regularisers_are_strongly_convex_in_their_norm():

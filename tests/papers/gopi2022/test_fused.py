@@ -5,14 +5,15 @@ import pytest
 from scipy.special import log_ndtr, ndtri, ndtri_exp
 
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.run import run_block
 from dpsco_bench.fused import compiled
 from dpsco_bench.papers.gopi2022 import fused as laws
 from dpsco_bench.papers.gopi2022.samplers import truncated
 from dpsco_bench.rng.streams import Stream
 
-if not compiled.available():
-    pytest.skip("Numba is missing or switched off: reference implementations run", allow_module_level=True)
+from ...runs import both, needs_numba, run
+
+needs_numba()
+
 
 RNG = np.random.default_rng(3)
 
@@ -60,28 +61,18 @@ def test_laws_on_an_interval(sd):
     np.testing.assert_allclose(normal[:1000], expected[:1000], rtol=1e-10, atol=1e-11)
 
 
-# whole chains against the reference: the same words, states to 1e-10, the same queries
-
-PROXIMAL = "gopi2022.proximal_sampler"
-CORNER = {"delta_in": 0.05, "start": "corner"}
-RUNS = {
-    "alternating on the cube": (PROXIMAL, "cube_onehot", 8, 2, {}, 500, CORNER),
-    "alternating on the l_1.5 ball": (PROXIMAL, "lp_onehot", 8, 3, {"p": 1.5}, 500, CORNER),
-    "alternating on the l1 ball": (PROXIMAL, "lp_onehot", 8, 4, {"p": 1.0}, 500, CORNER),
-}
+def chain(problem, d, **own):
+    options = {"delta_in": 0.05, "start": "corner", "sweeps": 500}
+    return Cell("gopi2022.proximal_sampler", problem, 8, 1.0, 1e-3, d, options=options, problem_options=own)
 
 
-def block(run, fused, replicates=3):
-    id, problem, n, d, problem_options, sweeps, options = run
-    cell = Cell(id, problem, n, 1.0, 1e-3, d, options=options | {"sweeps": sweeps}, problem_options=problem_options)
-    plan = cell.plan("paper", 1)[1]
-    scales = {query.name: query.paper_scale for query in plan.queries}
-    return run_block(cell, plan, scales, cell.draw_data(1, 0), root_seed=1, replicates=replicates, fused=fused)
+RUNS = {"cube": chain("cube_onehot", 2), "l_1.5": chain("lp_onehot", 3, p=1.5), "l_1": chain("lp_onehot", 4, p=1.0)}
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_compiled_chain_is_its_listing(name):
-    got, expected = (block(RUNS[name], fused) for fused in (True, False))
+    """The same words, states to 1e-10, the same queries."""
+    got, expected = both(RUNS[name], RUNS[name].plan("paper", 1)[1].queries[0].paper_scale, "paper", replicates=3)
     np.testing.assert_allclose(got.output, expected.output, rtol=1e-10, atol=1e-10)
     assert got.extras.keys() == expected.extras.keys()
     for key, values in expected.extras.items():
@@ -90,7 +81,6 @@ def test_a_compiled_chain_is_its_listing(name):
 
 
 def test_streams_that_are_asked_for_late_are_looked_up(monkeypatch):
-    run = RUNS["alternating on the l_1.5 ball"]
-    expected = block(run, True)
+    expected = run(RUNS["l_1.5"], 1.0, "paper", replicates=3).output
     monkeypatch.setattr(laws, "FEW", 1)
-    np.testing.assert_array_equal(block(run, True).output, expected.output)
+    np.testing.assert_array_equal(run(RUNS["l_1.5"], 1.0, "paper", replicates=3).output, expected)

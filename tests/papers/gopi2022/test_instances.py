@@ -48,6 +48,7 @@ def test_biased_axis_is_the_sum_over_all_data_sets():
 
 
 def test_strongly_convex_laws():
+    """The mean risk of records on a sphere by simulation."""
     k, d = 1e5, 16
     assert at("quadratic_ball", 100, d).mean_excess(k, 1.0) * k == pytest.approx(d / 2, rel=1e-10)
     assert at("norm_plus_quadratic", 100, d).mean_excess(k, 1.0) * k == pytest.approx(d, rel=1e-3)
@@ -57,9 +58,6 @@ def test_strongly_convex_laws():
         sphere.mean_excess(10.0, 1.0)
     c = sphere.constants
     assert (c.lipschitz, c.loss_difference, c.diameter) == (2.0, 2.0, 2.0)
-
-
-def test_sphere_records_by_simulation():
     n, d, k = 50, 3, 400.0
     rng = np.random.default_rng(2)
     s = rng.standard_normal((20_000, n, d))

@@ -1,16 +1,27 @@
-"""Draws of the mechanisms against the quadrature of their laws, their costs, and what is refused."""
+"""Draws of the mechanisms against the quadrature of their laws, their costs, the table of queries, refusals."""
 
+import csv
+import io
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from dpsco_bench.claims.catalogue import table_texts
+from dpsco_bench.claims.jobs import claim_plan
+from dpsco_bench.cli.verbs.claim import run_claim
 from dpsco_bench.errors import Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.run import run_block
+from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
 from dpsco_bench.papers.gopi2022.samplers import truncated
+from dpsco_bench.papers.gopi2022.tables import projected_queries, queries_table
+from dpsco_bench.report.inputs import ClaimResults
+from dpsco_bench.report.tables import to_csv
 
 SEED = 2022
 
@@ -117,13 +128,27 @@ def test_without_noise_the_limit_of_the_law_remains(given):
 def test_pairs_in_a_plane_refute_the_printed_draw_of_losses_in_any_direction_and_those_of_two_points_keep_it():
     options = {"schedule": "erm", "accountant": "pairs", "n": 10_000, "epsilon": 4.0, "delta": 1e-6}
     options["problem_options"] = {"p": 1.5}
-    cells = (
-        cell("reg_exp_mech", "lp_onehot", **options),
-        cell("reg_exp_mech", "axis_linear", sampler="axis_exact", **options),
-    )
+    own = {"lp_onehot": {}, "axis_linear": {"sampler": "axis_exact"}}
+    cells = [cell("reg_exp_mech", problem, **options, **more) for problem, more in own.items()]
     plane, axis = (calibrate_cell(given, "paper", SEED) for given in cells)
     assert (plane.privacy_status, plane.epsilon_real_kind) == ("exceeds_claim", "lower") and plane.attained
     assert plane.epsilon_real == pytest.approx(4.199, abs=1e-3)
     assert (axis.privacy_status, axis.epsilon_real_kind) == ("proven", "exact") and "two points" in axis.accountant
     with pytest.raises(Refusal, match="p > 1"):
         calibrate_cell(cell("reg_exp_mech", "vertex_linear_p1", **options | {"problem_options": {}}), "paper", SEED)
+
+
+def test_counts_stand_beside_projections_of_their_own_cell(tmp_path):
+    claim = "gopi2022.prop9"
+    entry, files = claim_plan(claim, "smoke"), Layout("smoke", tmp_path)
+    rows = run_claim(entry, files.measured)
+    write_atomic(files.verdicts(claim), sealed(dumps_canonical({"claim": claim, "digest": "d", "verdicts": rows})))
+    results = ClaimResults(files.measured.present(entry), files)
+    text = next(text for text in table_texts() if text.id == "gopi2022.queries")
+    table = to_csv(queries_table(text, SimpleNamespace(claims=[results])))
+    rows = csv.DictReader(io.StringIO(table))
+    (call,) = [row for row in rows if row["counted_is"] == "queries per call of the oracle"]
+    assert (call["n"], call["d"], call["calibration"], call["verdict"]) == ("16", "4", "paper", "match")
+    assert 2 * math.e < float(call["counted"]) <= float(call["limit"]) + 3 * float(call["error"])
+    assert float(call["limit"]) == pytest.approx(4 * math.e)
+    assert float(call["projected"]) == projected_queries(16, 4, 1.0, 1e-3, "printed")

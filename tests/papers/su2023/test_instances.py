@@ -12,20 +12,16 @@ from dpsco_bench.fused import compiled
 from dpsco_bench.papers.su2023.fused import student_noise
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems import slopes
-from dpsco_bench.problems.base import Draws
 from dpsco_bench.problems.registry import get_problem
-from dpsco_bench.rng.streams import Stream, stream_key
+
+from ...runs import drawn
 
 DELTA = 1e-6
 
 
-def draws(replicates=4, first=0):
-    return Draws(lambda name: Stream(stream_key(7, "su2023 instances", name), np), first, replicates)
-
-
 def test_coins_are_binomial_and_common_to_the_signals():
     problem = get_problem("coin_linear", signal=1.0).at(400, 1.0, DELTA).with_signals(np.array([0.5, 3.0]))
-    sample = problem.sample(400, draws(4000))
+    sample = drawn(problem, 400, 4000)
     heads = sample.heads.reshape(2, 4000)
     for found, rho in zip(heads, np.array([0.5, 3.0]) / 20, strict=True):
         law = binom(400, 0.5 + 0.5 * rho)
@@ -34,17 +30,14 @@ def test_coins_are_binomial_and_common_to_the_signals():
     assert np.all(heads[1] >= heads[0])
 
 
-def test_student_noise():
+def test_heavy_linear_t_and_its_noise():
     """Quantiles of Student's law, and the scale at which the variance of a vector is 1."""
-    sample = get_problem("heavy_linear_t", 4).sample(5000, draws(2))
+    sample = drawn(get_problem("heavy_linear_t", 4), 5000, 2)
     noise = sample.noise(0, 5000)
     assert noise.shape == (2, 5000, 4)
     scale = math.sqrt(0.1 / (2.1 * 4))
     assert t.var(2.1) == pytest.approx(21) and 4 * scale**2 * t.var(2.1) == pytest.approx(1)
     assert kstest(noise.ravel() / scale, t(2.1).cdf).pvalue > 1e-3
-
-
-def test_heavy_linear_t():
     problem = get_problem("heavy_linear_t", 5, p=1.5, signal=2.0)
     c, mu = problem.constants, 2.0 * problem.direction
     assert np.linalg.norm(mu, ord=3) == pytest.approx(2.0) and (c.smoothness, c.gradient_deviation) == (1.0, 1.0)
@@ -81,7 +74,7 @@ def test_signals_of_heavy_tails_end_at_the_least_truncation_level(claim):
 @pytest.mark.parametrize("p", [2.0, 4.0])
 def test_heavy_mean(p):
     problem = get_problem("heavy_mean", 6, p=p)
-    data, q = problem.sample(4000, draws()), p / (p - 1)
+    data, q = drawn(problem, 4000), p / (p - 1)
     noise = data.records - problem.mean
     assert np.mean(np.linalg.norm(noise, ord=q, axis=-1) ** 2) < 1.3  # 2.1 degrees of freedom: a heavy mean
     assert np.linalg.norm(problem.mean, ord=p) == pytest.approx(0.6)
@@ -99,7 +92,7 @@ def test_two_point_tail():
     p = V**-2
     assert low + p * V == pytest.approx(-rho / math.sqrt(8)) and high - low == pytest.approx(V)
     assert V * math.sqrt(p * (1 - p)) <= 1
-    counts = problem.sample(4096, draws(3000)).counts
+    counts = drawn(problem, 4096, 3000).counts
     assert counts.shape == (3000, 8) and counts.mean() == pytest.approx(4096 * p, rel=0.02)
 
 
@@ -118,7 +111,7 @@ def test_coord_pseudo_huber(regime, d):
     privacy = PrivacySpec(0.1, DELTA)
     assert c == min(4 / 64, 0.1 / (2 * math.sqrt(d * privacy.log_inverse_delta)))
     assert problem.constants.smoothness == 1 / c and rho == min(1.0, 100 / (64 if regime == "sampling" else 4096))
-    data = problem.sample(4096, draws(2))
+    data = drawn(problem, 4096, 2)
     grid = np.linspace(-problem.target, problem.target, 4001)[:, None] * np.ones(d)
     assert problem.optimal_risk(data)[0] <= problem.risk(grid, data).min() + 1e-12
     x = np.random.default_rng(2).normal(size=(2, d))

@@ -7,7 +7,6 @@ import pytest
 from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.run import run_block
 from dpsco_bench.papers.su2023.algorithms.perturbation import CertifiedMinimiser
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -15,6 +14,8 @@ from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
+
+from ... import runs
 
 APP, SC, EXACT = (get_algorithm(f"su2023.{name}") for name in ("app_objp", "app_objp_sc", "objp"))
 PRIVACY = PrivacySpec(1.0, 1e-6)
@@ -44,7 +45,7 @@ def test_the_certificate_reaches_alpha_on_every_set(draw, domain, size):
         assert np.all(problem.set.norm(output) <= 1 + 1e-9)
 
 
-def test_app_objp_is_the_optimum_of_what_it_perturbs(draw):
+def test_minimisers_are_those_of_the_exact_solver(draw):
     """Noise off it minimises F + lam ||x||^2: compared with the exact solver of generalised linear problems."""
     problem = get_problem("logistic_glm", 6)
     data = draw(problem, 400)
@@ -52,15 +53,30 @@ def test_app_objp_is_the_optimum_of_what_it_perturbs(draw):
     gradient = problem.mean_gradient(output, data) + 2 * made.ridge * output
     gap = float(np.sum(gradient * output) + problem.set.support(-gradient)[0, 0])
     assert -1e-15 < gap < 1e-9
+    problem = get_problem("boundary_mean", 6, domain="k_support_ball", size=2)
+    terms = np.random.default_rng(6).standard_normal((5, 6))
+    objective = Objective(problem, Data(10), 5)
+    exact = CertifiedMinimiser(objective, 0.2, 1.4, 0.0, 1).solve(terms)
+    assert np.all(objective.evaluations == 10)
+    solver = CertifiedMinimiser(objective, 0.2, 1.4, 1e-26, 50)
+    approximate = solver._approximate(terms / 10)
+    np.testing.assert_allclose(approximate, exact, atol=1e-12)
+    assert solver.info.certificate < 1e-12
 
 
-def test_output_noise_is_projected(draw):
+def test_output_noise_is_projected_and_moves_less(draw):
     problem = get_problem("pointmass_linear", 8, domain="l1_ball")
     data = problem.draw(50, None)
     made, objective, info, output = run(APP, problem, data, "paper", output_noise=True)
     assert [q.name for q in made.queries] == ["linear term", "output"]
     assert made.query("output").sensitivity == pytest.approx(2 * math.sqrt(2 * made.accuracy / made.convexity))
     assert np.all(np.abs(output).sum(axis=1) <= 1 + 1e-12) and np.all(objective.evaluations == 50)
+    # A point of the set is never further from a projection than from the projected point.
+    keys = {"options": {"output_noise": True}, "problem_options": {"domain": "l1_ball", "signal": 0.1}}
+    cell, scales = Cell("su2023.app_objp", "pointmass_linear", 512, 1.0, 1e-6, 64, **keys), {"linear term": 10.0}
+    noted = runs.run(cell, scales | {"output": 0.05}, "paper", replicates=200, rounds="su2023.cover").extras
+    moved, free = noted["moved"], noted["unprojected"]
+    assert (moved <= free).all() and abs(free.mean() / (64 * 0.0025) - 1) < 4 * np.sqrt(2 / 64 / 200)
 
 
 class CommonHessian(Problem):
@@ -80,9 +96,7 @@ class CommonHessian(Problem):
         return x * self.scales - data.features.mean(axis=0)
 
 
-@pytest.mark.parametrize(
-    ("entry", "name"), [(APP, "pointmass_linear"), (EXACT, "pointmass_linear"), (SC, "boundary_mean")]
-)
+@pytest.mark.parametrize("entry, name", [(APP, "pointmass_linear"), (EXACT, "pointmass_linear"), (SC, "boundary_mean")])
 def test_closed_forms_are_exact_cost_n_gradients_and_need_no_output_noise(entry, name):
     problem = get_problem(name, 8)
     made, objective, info, _ = run(entry, problem, problem.draw(50, None), "paper")
@@ -102,25 +116,3 @@ def test_rounding_above_alpha_withdraws_the_proof_of_the_output_noise():
     scales = calibrate(made, PRIVACY, "paper").scales
     _, info = APP.run_function(objective, finest, Mechanism(finest, scales, "unit test", 0, 0, 3))
     assert info.rounded.all() and info.demoted.all()
-
-
-def test_closed_forms_and_the_solver_agree():
-    problem = get_problem("boundary_mean", 6, domain="k_support_ball", size=2)
-    terms = np.random.default_rng(6).standard_normal((5, 6))
-    objective = Objective(problem, Data(10), 5)
-    exact = CertifiedMinimiser(objective, 0.2, 1.4, 0.0, 1).solve(terms)
-    assert np.all(objective.evaluations == 10)
-    solver = CertifiedMinimiser(objective, 0.2, 1.4, 1e-26, 50)
-    approximate = solver._approximate(terms / 10)
-    np.testing.assert_allclose(approximate, exact, atol=1e-12)
-    assert solver.info.certificate < 1e-12
-
-
-def test_the_projection_moves_less_than_the_noise():
-    """A point of the set is never further from a projection than from the projected point."""
-    keys = {"options": {"output_noise": True}, "problem_options": {"domain": "l1_ball", "signal": 0.1}}
-    cell = Cell("su2023.app_objp", "pointmass_linear", 512, 1.0, 1e-6, 64, **keys)
-    made, scales = cell.plan("paper", 0)[1], {"linear term": 10.0, "output": 0.05}
-    trace = run_block(cell, made, scales, cell.draw_data(0, 0), root_seed=2, replicates=200, rounds="su2023.cover")
-    moved, free = trace.extras["moved"], trace.extras["unprojected"]
-    assert (moved <= free).all() and abs(free.mean() / (64 * 0.0025) - 1) < 4 * np.sqrt(2 / 64 / 200)

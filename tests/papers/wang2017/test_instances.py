@@ -10,7 +10,6 @@ from dpsco_bench import run
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.run import run_block
 from dpsco_bench.geometry.ball import mean_largest_square
 from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry
 from dpsco_bench.papers.wang2017.algorithms.mirror_descent import least_noise_constant
@@ -19,6 +18,8 @@ from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
+
+from ...runs import run as short
 
 
 def test_ridge_logistic_draws_the_declared_law(draw):
@@ -56,7 +57,7 @@ def test_rank8_least_squares(draw):
     assert np.all(square >= 2 * c.strong_convexity * gap * (1 - 1e-9))
 
 
-def test_diag_quadratic_closed_form_at_its_ends():
+def test_closed_forms_of_quadratics():
     problem = get_problem("diag_quadratic")
 
     def gap(step, steps, sigma):
@@ -72,10 +73,7 @@ def test_diag_quadratic_closed_form_at_its_ends():
     assert gap(eta, 10_000, sigma) == pytest.approx(limit, rel=1e-12)
     with pytest.raises(InputError, match="a closed form for wang2017.dp_svrg"):
         problem.expected_gap("wang2017.dp_svrg", {}, {})
-
-
-def test_op_spectrum_and_its_closed_form():
-    """Against the law written out: exact steps on every coordinate, then one draw of noise."""
+    # Against the law written out: exact steps on every coordinate, then one draw of noise.
     problem = get_problem("op_spectrum")
     h, e = problem.spectrum, problem.start
     assert problem.dimension == 24 and h[0] == 1.0 and h[-1] == 2.0**-23
@@ -202,9 +200,7 @@ def test_no_compiled_run_forgets_the_term():
     """Iterates keep exact zeros only where the soft threshold is made; the average of an epoch of one step is one."""
     keys = {"options": {"epochs": 1, "inner_steps": 1}, "problem_options": {"l1": 0.2}}
     cell = Cell("wang2017.dp_svrg", "elastic_net_logistic", 64, 1.0, 1e-5, d=10, **keys)
-    made = cell.plan("none", 0)[1]
-    output = run_block(cell, made, {"anchor": 0.0, "inner": 0.0}, cell.draw_data(1, 0), root_seed=1).output
-    assert (output == 0.0).all()
+    assert (short(cell, 0.0).output == 0.0).all()
 
 
 @pytest.mark.parametrize("curvature", [1.0, 0.1, 0.003])

@@ -21,14 +21,16 @@ from dpsco_bench.problems.base import Constants, Data
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
 
+from ...runs import run
+from ..conftest import FourRecords
+
 PRIVACY, L = PrivacySpec(1.0, 1e-5), math.log(1e5)
-SVRG, PP, ACCMD, GD, ZHANG, FW, MD, SGD = (
-    get_algorithm(f"wang2017.{name}")
-    for name in (
-        *("dp_svrg", "dp_svrg_pp", "dp_accmd", "dp_gd_pl", "dp_sgd_zhang17"),
-        *("frank_wolfe_ttz15", "noisy_md_ttz14", "noisy_sgd_bst14"),
-    )
-)
+
+
+NAMES = "dp_svrg dp_svrg_pp dp_accmd dp_gd_pl dp_sgd_zhang17 frank_wolfe_ttz15 noisy_md_ttz14 noisy_sgd_bst14"
+SVRG, PP, ACCMD, GD, ZHANG, FW, MD, SGD = (get_algorithm(f"wang2017.{name}") for name in NAMES.split())
+
+
 ORDER = (0, 2, 3, 1, 1, 0)
 
 
@@ -36,44 +38,51 @@ def planned(entry, constants, n, d, variant="standard", **options):
     return entry.plan(constants, n, d, PRIVACY, variant, **options)
 
 
-def test_v1_trajectory(vectors):
-    """T=2, m=3, eta=.5, lam=.1 in the prox, record order (0,2,3),(1,1,0): both snapshots."""
-    problem = vectors.FourRecords()
-    for epochs, expected in ((1, (0.299448205841, -0.079754515922)), (2, (0.135238150692, 0.072479476135))):
-        made = planned(SVRG, problem.constants, 4, 2, "literal", epochs=epochs, inner_steps=3, step=0.5)
-        np.testing.assert_allclose(vectors.run(SVRG, made, problem, ORDER), expected, rtol=0, atol=1e-12)
+class OnBall(FourRecords):
+    """On the unit ball, from its centre."""
+
+    own_constants, start = Constants(1.0, 0.25, diameter=2.0, domain="l2_ball"), np.zeros(2)
 
 
-@pytest.mark.parametrize(("variant", "options"), [("literal", {}), ("poisson", {"batch": 1})])
-def test_v2_trajectory(vectors, variant, options):
-    """Loss `literal`, no regulariser, T=2, m=1, eta=4/13, order (0,2),(3,1,1,0): snapshots and last iterate."""
-    problem = vectors.FourRecords(regularisation=0.0, offset=1.0, sign=1.0)
-    constants = Constants(1.0, 0.25, initial_distance=1.0)
-    for epochs, expected in ((1, (0.566140299748, -0.359383218225)), (2, (0.688602238356, -0.574787039509))):
-        made = planned(PP, constants, 4, 2, variant, epochs=epochs, inner_steps=1, **options)
-        assert made.step == pytest.approx(4 / 13)
-        np.testing.assert_allclose(vectors.run(PP, made, problem, ORDER), expected, rtol=0, atol=1e-12)
-    seen = []
-    vectors.run(PP, made, problem, ORDER, lambda objective, x: seen.append(x[0]))
-    assert len(seen) == 6 + 1  # every inner iterate, then the output
+class WithRidge(FourRecords):
+    own_constants = Constants(1.0, 0.25, 0.1, 0.1, diameter=2.0, domain="l2_ball")
+
+
+RIDGE, PRINTED = FourRecords(), FourRecords(regularisation=0.0, offset=1.0, sign=1.0)
+NEAR = Constants(1.0, 0.25, initial_distance=1.0)
+THREE, ONE = {"inner_steps": 3, "step": 0.5}, {"inner_steps": 1}
+LEAKY = {"literal": {}, "poisson": {"batch": 1}}
+PROOF, ACSA = (-0.290287882234, 0.388709387083), (-0.195759990282, 0.259442041576)
+VECTORS = [
+    # V1: both snapshots, the ridge in the prox
+    (SVRG, RIDGE, "literal", {"epochs": 1, **THREE}, (0.299448205841, -0.079754515922)),
+    (SVRG, RIDGE, "literal", {"epochs": 2, **THREE}, (0.135238150692, 0.072479476135)),
+    # V2: the printed loss, without a regulariser
+    *((PP, PRINTED, v, {"epochs": 1, **ONE, **o}, (0.566140299748, -0.359383218225)) for v, o in LEAKY.items()),
+    *((PP, PRINTED, v, {"epochs": 2, **ONE, **o}, (0.688602238356, -0.574787039509)) for v, o in LEAKY.items()),
+    # V3
+    *((ACCMD, OnBall(0.0), variant, {"steps": 3}, PROOF) for variant in ("proof", "literal")),
+    *((ACCMD, OnBall(0.0), variant, {"steps": 3}, ACSA) for variant in ("acsa", "noisy_y")),
+    # V6
+    (SGD, WithRidge(), "standard", {"steps": 3}, (-0.816875923378, 0.576813423738)),
+]
+
+
+@pytest.mark.parametrize(("entry", "problem", "variant", "options", "expected"), VECTORS)
+def test_check_vectors(vectors, entry, problem, variant, options, expected):
+    """Records in the order (0, 2, 3), (1, 1, 0)."""
+    made = planned(entry, NEAR if entry is PP else problem.constants, 4, 2, variant, **options)
+    np.testing.assert_allclose(vectors.run(entry, made, problem, ORDER), expected, rtol=0, atol=1e-12)
+    assert entry is not PP or made.step == pytest.approx(4 / 13)
+    assert entry is not ACCMD or made.norm_smoothness == 1.0
+
+
+def test_every_inner_iterate_is_seen(vectors):
+    """Then the output; the last iterate is that of V2."""
+    seen, made = [], planned(PP, NEAR, 4, 2, "literal", epochs=2, **ONE)
+    vectors.run(PP, made, PRINTED, ORDER, lambda objective, x: seen.append(x[0]))
+    assert len(seen) == 6 + 1
     np.testing.assert_allclose(seen[-2], (0.751228208502, -0.678900446128), rtol=0, atol=1e-12)
-
-
-V3 = {"proof": (-0.290287882234, 0.388709387083), "acsa": (-0.195759990282, 0.259442041576)}
-V3 |= {"literal": V3["proof"], "noisy_y": V3["acsa"]}
-
-
-@pytest.mark.parametrize("variant", V3)
-def test_v3_outputs(vectors, variant):
-    """Unit l2 ball, T=3, Lc=1, start 0, the usual logistic loss."""
-
-    class OnBall(vectors.FourRecords):
-        own_constants, start = Constants(1.0, 0.25, diameter=2.0, domain="l2_ball"), np.zeros(2)
-
-    problem = OnBall(0.0)
-    made = planned(ACCMD, problem.constants, 4, 2, variant, steps=3)
-    assert made.norm_smoothness == 1.0
-    np.testing.assert_allclose(vectors.run(ACCMD, made, problem, ()), V3[variant], rtol=0, atol=1e-12)
 
 
 def test_check_vector_v5(execute, sine):
@@ -82,15 +91,6 @@ def test_check_vector_v5(execute, sine):
     made = planned(FW, problem.constants, 5, 8, steps=4)
     output = execute(FW, made, problem, data, replicates=2)
     np.testing.assert_allclose(output, np.tile([0, 0, 0, 0, 0, 0, 0, 0.9], (2, 1)), atol=1e-15)
-
-
-def test_check_vector_v6(vectors):
-    class OnTheUnitBall(vectors.FourRecords):
-        own_constants = Constants(1.0, 0.25, 0.1, 0.1, diameter=2.0, domain="l2_ball")
-
-    made = planned(SGD, OnTheUnitBall.own_constants, 4, 2, steps=3)
-    output = vectors.run(SGD, made, OnTheUnitBall(), (0, 2, 3))
-    np.testing.assert_allclose(output, [-0.816875923378, 0.576813423738], atol=1e-12)
 
 
 def test_the_leak_of_the_literal_variant_is_the_one_its_plan_names(vectors):
@@ -136,34 +136,29 @@ def test_iterates_run_on_and_snapshots_are_means(execute):
     np.testing.assert_allclose(output[0, 0], 1e-3 * slope * np.mean(np.arange(13, 29)))
 
 
-LAM, SMOOTH, M = 0.1, 0.25, 20
-LOW, HIGH = 1 / (M * (SMOOTH + LAM)), 5 / (M * LAM)
-
-
-def step_of(move, change, exact):
-    made = SimpleNamespace(inner_steps=M, exact_anchor=exact, bb_range=(LOW, HIGH))
-    return np.asarray(barzilai_borwein_step(move, change, LAM, made))
-
-
 @pytest.mark.parametrize("xp", [np, strict])
 def test_steps_of_barzilai_and_borwein(xp):
-    move, change = xp.asarray([[1.0, 2.0], [3.0, 0.0]]), xp.asarray([[0.5, 0.25], [-1.0, 7.0]])
-    np.testing.assert_allclose(step_of(move, change, True), [[5 / (M * 1.0)], [9 / (M * 3.0)]])
+    """``<s, s>/(m <s, y>)`` where the anchor is exact; noise cannot take the private step out of its range."""
+    lam, m = 0.1, 20
+    low, high = 1 / (m * (0.25 + lam)), 5 / (m * lam)
 
+    def steps(move, change, exact):
+        made = SimpleNamespace(inner_steps=m, exact_anchor=exact, bb_range=(low, high))
+        return np.asarray(barzilai_borwein_step(xp.asarray(move), xp.asarray(change), lam, made))
 
-def test_noise_cannot_take_the_private_step_out_of_its_range():
+    move, change = np.array([[1.0, 2.0], [3.0, 0.0]]), np.array([[0.5, 0.25], [-1.0, 7.0]])
+    np.testing.assert_allclose(steps(move, change, True), [[5 / (m * 1.0)], [9 / (m * 3.0)]])
     move, change = np.random.default_rng(0).standard_normal((2, 1000, 3))
-    free = step_of(move, change, True)
-    assert np.all(free > 0) and free.max() > HIGH and free.min() < LOW
-    np.testing.assert_array_equal(step_of(move, change, False), np.clip(free, LOW, HIGH))
+    free = steps(move, change, True)
+    assert np.all(free > 0) and free.max() > high and free.min() < low
+    np.testing.assert_array_equal(steps(move, change, False), np.clip(free, low, high))
 
 
 def test_the_optimal_horizon_is_that_of_the_noise_in_force():
     """Under accounted noise c is 4 eps^2/(mu^2 l), 4.835 here: T is shorter by its fourth root and the bound least."""
     n, unit = 10**6, Constants(1.0, 1.0, diameter=2.0, domain="l2_ball")
-    printed, made = (
-        planned(ACCMD, unit, n, 64, "acsa", horizon="optimal", calibration=c) for c in ("paper", "accounted")
-    )
+    given = {"variant": "acsa", "horizon": "optimal"}
+    printed, made = (planned(ACCMD, unit, n, 64, calibration=c, **given) for c in ("paper", "accounted"))
     sigma = calibrate(made, PRIVACY, "accounted").scales["gradient"]
     constant = sigma**2 * n**2 / (made.steps * L)
     assert constant == pytest.approx(4.835, abs=1e-3)
@@ -180,11 +175,11 @@ def test_one_step_of_the_proof_ignores_its_noise(execute):
     """Erratum E6: for T = 1 the output is a deterministic function of the data."""
     problem = get_problem("l1_geometric", 32)
     made = planned(ACCMD, problem.constants, 4096, 32, "proof", steps=1)
-    outputs = execute(ACCMD, made, problem, Data(4), scale=10.0, replicates=3)
-    np.testing.assert_array_equal(outputs, np.broadcast_to(outputs[0], outputs.shape))
+    assert len(np.unique(execute(ACCMD, made, problem, Data(4), scale=10.0, replicates=3), axis=0)) == 1
 
 
-def test_on_an_l2_ball_it_is_averaged_projected_gradient_descent(execute, draw):
+def test_descent_is_that_written_out(execute, draw):
+    """Projected and averaged on an l2 ball; the regulariser enters the gradient once."""
     problem = get_problem("ridge_logistic", 4, radius=1.5)
     data, made = draw(problem, 30), planned(MD, problem.constants, 30, 4, steps=9)
     step = math.sqrt(2 * 0.5 / (9 * (1.0 * 3.0) ** 2)) * 1.5**2
@@ -194,26 +189,28 @@ def test_on_an_l2_ball_it_is_averaged_projected_gradient_descent(execute, draw):
         z = z * min(1.0, 1.5 / np.linalg.norm(z))
         total = total + z
     np.testing.assert_allclose(execute(MD, made, problem, data), total / 9, rtol=1e-12)
-
-
-@pytest.mark.parametrize(("kappa", "step", "steps"), [(4.0, None, 9), (16.0, 0.5, 40), (1.0, 0.3, 3)])
-def test_closed_form_of_the_diagonal_quadratic(execute, kappa, step, steps):
-    """The formula that claims use against simulated runs, mean within five standard errors."""
-    problem, sigma = get_problem("diag_quadratic", kappa=kappa), 0.2
-    made = planned(GD, problem.constants, 8, 16, steps=steps, step=step)
-    risk = problem.risk(execute(GD, made, problem, Data(8), scale=sigma, replicates=4000), None)
-    expected = problem.expected_gap(GD.law, made.schedule, {"gradient": sigma})
-    assert abs(risk.mean() - expected) < 5 * risk.std() / math.sqrt(len(risk))
-
-
-def test_regulariser_enters_the_gradient_once(execute, draw):
-    """One step from the origin moves along the losses alone; the next one feels the ridge."""
+    # One step from the origin moves along the losses alone; the next one feels the ridge.
     problem = get_problem("ridge_logistic", 3)
     data = draw(problem, 16)
     one, two = (execute(GD, planned(GD, problem.constants, 16, 3, steps=T), problem, data) for T in (1, 2))
     eta, zero = 1 / 0.35, np.zeros((1, 3))
     np.testing.assert_allclose(one, -eta * problem.mean_gradient(zero, data), rtol=1e-14)
     np.testing.assert_allclose(two, one - eta * (problem.mean_gradient(one, data) + 0.1 * one), rtol=1e-13)
+
+
+QUADRATIC, FORMS = get_problem("sgd_closed_form", curvature=0.5), [(4.0, None, 9), (16.0, 0.5, 40), (1.0, 0.3, 3)]
+CLOSED = [(GD, get_problem("diag_quadratic", kappa=k), {"steps": steps, "step": step}, 0.2) for k, step, steps in FORMS]
+
+
+@pytest.mark.parametrize(("entry", "problem", "options", "sigma"), [*CLOSED, (SGD, QUADRATIC, {"steps": 12}, 0.3)])
+def test_closed_forms_of_quadratics(execute, entry, problem, options, sigma):
+    """The formulas that claims use against simulated runs, mean within five standard errors."""
+    made = planned(entry, problem.constants, 8, problem.dimension, **options)
+    risk = problem.risk(execute(entry, made, problem, Data(8), scale=sigma, replicates=4000), None)
+    expected = problem.expected_gap(entry.law if entry is GD else entry.id, made.schedule, {"gradient": sigma})
+    assert abs(risk.mean() - expected) < 5 * risk.std() / math.sqrt(len(risk))
+    if entry is SGD:  # d sigma^2/(2 mu T) after T steps of 1/(mu t): the first one forgets the start
+        assert expected == pytest.approx(problem.dimension * 0.09 / (2 * 0.5 * 12))
 
 
 def test_the_output_is_a_uniform_iterate():
@@ -234,10 +231,10 @@ def test_the_output_is_a_uniform_iterate():
 @pytest.mark.parametrize(("problem", "options"), [("isotropic_quadratic", {}), ("diag_quadratic", {"kappa": 8.0})])
 @pytest.mark.parametrize("sigma", [0.0, 0.3])
 def test_mean_squared_gradients_are_those_of_the_closed_form(problem, options, sigma):
-    cell = Cell("wang2017.dp_gd_nonconvex", problem, 64, 1.0, 1e-5, d=5, options={"steps": 12}, problem_options=options)
-    step, made = cell.plan("none", 0)[1].step, cell.plan("none", 1)[1]
-    values = run_block(cell, made, {"gradient": sigma}, Data(64), root_seed=1, replicates=4000).risk[:, -1]
-    exact = cell.problem_entry.expected_mean_squared_gradient(step, 12, sigma)
+    keys = {"options": {"steps": 12}, "problem_options": options}
+    cell = Cell("wang2017.dp_gd_nonconvex", problem, 64, 1.0, 1e-5, d=5, **keys)
+    values = run(cell, sigma, replicates=4000).risk[:, -1]
+    exact = cell.problem_entry.expected_mean_squared_gradient(cell.plan("none", 0)[1].step, 12, sigma)
     assert abs(values.mean() - exact) <= 5 * values.std() / math.sqrt(4000) + 1e-12
 
 
@@ -258,16 +255,6 @@ def test_the_accounted_step_is_made_for_the_accounted_noise():
     assert made.step == pytest.approx(math.sqrt(0.8 / (2 * 256**2 * (0.25 + 8 * sigma**2))), rel=0.15)
 
 
-def test_closed_form_of_the_isotropic_quadratic(execute):
-    """``d sigma^2/(2 mu T)`` after T steps of 1/(mu t): the first one forgets the start."""
-    problem = get_problem("sgd_closed_form", curvature=0.5)
-    made = planned(SGD, problem.constants, 5, 8, steps=12)
-    risk = problem.risk(execute(SGD, made, problem, Data(5), scale=0.3, replicates=4000), None)
-    expected = problem.expected_gap(SGD.id, made.schedule, {"gradient": 0.3})
-    assert expected == pytest.approx(8 * 0.09 / (2 * 0.5 * 12))
-    assert abs(risk.mean() - expected) < 5 * risk.std() / math.sqrt(len(risk))
-
-
 def test_convex_steps_shrink_with_the_noise_in_force(execute):
     """eta_1 = diam/sqrt(G^2 + d sigma^2): the first step of a linear loss in closed form, noise off and on."""
     constants = Constants(1.0, 0.25, diameter=2e3, domain="l2_ball")
@@ -283,9 +270,8 @@ def test_convex_steps_shrink_with_the_noise_in_force(execute):
 LINEAR = get_problem("signed_linear", ridge=0.05)
 
 
-def plan(entry, n=5, problem=LINEAR, **options):
-    constants = entry.visible_constants(problem.constants, problem)
-    return entry.plan(constants, n, 1, PRIVACY, "literal", **options)
+def literal(entry, n=5, problem=LINEAR, **options):
+    return planned(entry, entry.visible_constants(problem.constants, problem), n, 1, "literal", **options)
 
 
 @pytest.mark.parametrize(
@@ -293,28 +279,24 @@ def plan(entry, n=5, problem=LINEAR, **options):
 )
 def test_the_law_of_the_output_is_that_of_the_literal_run(entry, options, execute):
     """Mean and variance of 40,000 literal runs on linear losses, a step of 1/2 and a ridge of 1/20."""
-    literal, law = (plan(entry, step=0.5, charge=charge, **options) for charge in ("query", "output"))
+    made, law = (literal(entry, step=0.5, charge=charge, **options) for charge in ("query", "output"))
     data = LINEAR.draw(5, None)
-    runs = execute(entry, literal, LINEAR, data, scale=0.7, replicates=40_000)
-    spread = 0.7 * law.queries[0].paper_scale / literal.queries[0].paper_scale * law.reach
+    runs = execute(entry, made, LINEAR, data, scale=0.7, replicates=40_000)
+    spread = 0.7 * law.queries[0].paper_scale / made.queries[0].paper_scale * law.reach
     assert abs(runs.mean() + law.reach * 0.2) < 5 * spread / 200  # three signs of five are +
     assert abs(runs.std() / spread - 1) < 5 / math.sqrt(2 * 40_000)
-    drawn = execute(entry, law, LINEAR, data, scale=0.0)
-    assert drawn[0, 0] == pytest.approx(float(execute(entry, literal, LINEAR, data)[0, 0]), rel=1e-12)
+    outputs = [execute(entry, plan, LINEAR, data)[0, 0] for plan in (made, law)]
+    assert outputs[1] == pytest.approx(outputs[0], rel=1e-12)
 
 
-def test_the_output_refutes_a_constant_of_one_inside_the_range():
+def test_what_the_output_and_both_parts_are_charged():
     """A flat average of many steps has the level ``2 eps sqrt(3/4)/sqrt(l)``: 2.039 for 1, and 1 from c = 3.62 on."""
-    flat = get_problem("signed_linear", ridge=1e-9)
+    flat, options = get_problem("signed_linear", ridge=1e-9), {"epochs": 10, "inner_steps": 6000, "charge": "output"}
     for c, expected in ((1.0, 2.039), (3.62, 1.001)):
-        made = plan(SVRG, n=100, problem=flat, epochs=10, inner_steps=6000, charge="output", noise_constant=c)
-        found = calibrate(made, PRIVACY, "paper", attained=True)
-        assert found.charge.kind == "exact" and found.charge.epsilon == pytest.approx(expected, abs=2e-3)
-
-
-def test_both_parts_are_charged_from_above():
+        found = calibrate(literal(SVRG, 100, flat, noise_constant=c, **options), PRIVACY, "paper", attained=True).charge
+        assert found.kind == "exact" and found.epsilon == pytest.approx(expected, abs=2e-3)
     options = {"epochs": 10, "inner_steps": 800, "noise_constant": 48.0}
-    whole, parts = (plan(SVRG, n=64, charge=charge, **options) for charge in ("query", "parts"))
+    whole, parts = (literal(SVRG, n=64, charge=charge, **options) for charge in ("query", "parts"))
     d, v = parts.queries
     assert math.hypot(d.paper_scale, v.paper_scale) == pytest.approx(whole.queries[0].paper_scale)
     found = calibrate(parts, PRIVACY, "paper").charge
@@ -325,8 +307,5 @@ def test_both_parts_are_charged_from_above():
 
 
 def test_parts_move_iterates_as_sums_do(vectors):
-    problem = vectors.FourRecords()
-    options = dict(epochs=2, inner_steps=3, step=0.5)
-    made = [SVRG.plan(problem.constants, 4, 2, PRIVACY, "literal", charge=c, **options) for c in ("query", "parts")]
-    runs = [vectors.run(SVRG, one, problem, (0, 2, 3, 1, 1, 0)) for one in made]
-    np.testing.assert_allclose(*runs, rtol=0, atol=1e-14)
+    made = [planned(SVRG, RIDGE.constants, 4, 2, "literal", charge=c, epochs=2, **THREE) for c in ("query", "parts")]
+    np.testing.assert_allclose(*(vectors.run(SVRG, one, RIDGE, ORDER) for one in made), rtol=0, atol=1e-14)

@@ -48,9 +48,7 @@ def neighbours(n, place):
     return Data(n, rows, np.ones(n)), Data(n, rows, np.where(np.arange(n) == place, -1.0, 1.0))
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "n", "expected"), [(1.0, 1000, (0.9506147748, 0.0)), (0.01, 100, (0.005, 0.9887505208))]
-)
+@pytest.mark.parametrize("epsilon, n, expected", [(1.0, 1000, (0.9506147748, 0.0)), (0.01, 100, (0.005, 0.9887505208))])
 def test_check_vector_v9(epsilon, n, expected):
     np.testing.assert_allclose(perturbation_parameters(epsilon, n, 0.25, 0.01), expected, atol=5e-11)
 

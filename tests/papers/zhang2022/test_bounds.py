@@ -15,13 +15,8 @@ from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, NodeUnits, T
 from dpsco_bench.papers.zhang2022.bounds import path_moment, second_moment
 from dpsco_bench.problems.base import Constants
 
-LEARNERS = {
-    "ogd_adagrad": math.sqrt(2),
-    "ftrl_adagrad": 0.25 + 2 * math.sqrt(2),
-    "lp_ftrl": 0.25 + 2 * math.sqrt(2),
-    "optimistic_ftrl": 0.25 + 2 * math.sqrt(2),
-    "optimistic_omd": 0.5 + 2 * math.sqrt(2),
-}
+LEARNERS = {"ogd_adagrad": math.sqrt(2), "optimistic_omd": 0.5 + 2 * math.sqrt(2)}
+LEARNERS |= dict.fromkeys(("ftrl_adagrad", "lp_ftrl", "optimistic_ftrl"), 0.25 + 2 * math.sqrt(2))
 """Constants of the learners' regret bounds."""
 
 
@@ -44,22 +39,16 @@ def at(name, context, t):
     return evaluate("zhang2022.thm4", text, context)
 
 
-def test_the_check_vector_of_theorem_4():
+def test_check_vector_and_terms_of_theorem_4():
+    """Noise off leaves the statistical terms; a measured regret is known to the rounding of its summands."""
     assert value("thm4", cell(1024, rho=1.0)) == pytest.approx(0.8661840439, abs=1e-10)
-
-
-def test_noise_off_leaves_the_statistical_terms():
     c = cell(256, k=3.0)
     for silent in (c, replace(c, calibration="none", schedule={**c.schedule, "rho": 1.0})):
-        assert not any(
-            evaluate("zhang2022.one", text, silent) for text in ("thm4_private", "thm8_private", "noise_half")
-        )
+        private = ("thm4_private", "thm8_private", "noise_half")
+        assert not any(evaluate("zhang2022.one", text, silent) for text in private)
         assert value("thm4_statistical", silent) == pytest.approx(2 * 16 * 2 * 0.5 / math.sqrt(2 * 256))
         assert value("thm8_statistical", silent) == pytest.approx(16 * 64 / 2 * 0.25 / 256)
         assert value("thm4", silent) == pytest.approx(4 * 1000 / 256**4 + value("thm4_statistical", silent))
-
-
-def test_a_measured_regret_is_known_to_the_rounding_of_its_summands():
     assert value("thm4", cell(256, sigma=0.0, regret=-1e-18)) == 256 * 2.0 * 2.0**-52
 
 
@@ -177,7 +166,4 @@ def test_equation_7_holds_in_every_part_of_the_claims(id):
                 setting = (int(cell.n), found.dimension, cell.epsilon, cell.delta, found.constants)
                 c = BoundContext(*setting, "paper", found.schedule, found.scales)
                 for place in ("quarter", "half", "last"):
-                    expected, limit = (
-                        get_bound(f"zhang2022.{name}_{place}").value(c) for name in ("expected_noise", "noise")
-                    )
-                    assert 0 < expected < 0.95 * limit
+                    assert 0 < value(f"expected_noise_{place}", c) < 0.95 * value(f"noise_{place}", c)

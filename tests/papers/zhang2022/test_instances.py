@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.problems.base import Draws
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
-from dpsco_bench.rng.streams import Stream, stream_key
+
+from ...runs import drawn
 
 CASES = {
     "linear_ball": {"d": 5, "spread": 0.5},
@@ -17,10 +17,6 @@ CASES = {
     "anchored_ball": {"d": 5, "distance": 0.125},
 }
 SIGNALS = np.array([0.1, 0.25, 0.5])
-
-
-def draws(replicates=4, first=0):
-    return Draws(lambda name: Stream(stream_key(7, "zhang2022 instances", name), np), first, replicates)
 
 
 def points(problem, rows, seed=0):
@@ -33,7 +29,7 @@ def points(problem, rows, seed=0):
 @pytest.mark.parametrize("name", CASES)
 def test_the_constants_hold(name):
     problem = get_problem(name, **CASES[name])
-    data, c = problem.sample(300, draws()), problem.constants
+    data, c = drawn(problem, 300), problem.constants
     x = points(problem, 4)
     records = problem.record_gradients(x, data, 0, 300)
     dual = 2.0 if c.norm == 2 else c.norm / (c.norm - 1)
@@ -50,14 +46,13 @@ def test_the_constants_hold(name):
 @pytest.mark.parametrize("name", CASES)
 def test_the_excess_is_that_of_the_population_and_zero_at_its_optimum_alone(name):
     problem = get_problem(name, **CASES[name])
-    data, x = problem.sample(10, draws()), points(problem, 4)
+    data, x = drawn(problem, 10), points(problem, 4)
     best = problem.optimum(data)
     assert (problem.feasible_set.norm(best) <= 1 + 1e-12).all()
     np.testing.assert_allclose(problem.excess_risk(best, data), 0, atol=1e-15)
-    np.testing.assert_allclose(
-        problem.excess_risk(x, data), problem.risk(x, data) - problem.optimal_risk(data), atol=1e-12
-    )
-    assert (problem.excess_risk(x, data) > 0).all()
+    excess = problem.excess_risk(x, data)
+    np.testing.assert_allclose(excess, problem.risk(x, data) - problem.optimal_risk(data), atol=1e-12)
+    assert (excess > 0).all()
     slope = problem.population_gradient(best, data)  # first-order condition over the ball
     assert (np.sum(slope * (x - best), axis=-1) >= -1e-12).all()
     step = 1e-6 * np.random.default_rng(1).standard_normal(x.shape)
@@ -67,28 +62,28 @@ def test_the_excess_is_that_of_the_population_and_zero_at_its_optimum_alone(name
 
 def test_the_closed_forms_of_the_chapter():
     linear = get_problem("linear_ball", 6, spread=0.25, signal=0.5)
-    data, x = linear.sample(10, draws()), points(linear, 4)
+    data, x = drawn(linear, 10), points(linear, 4)
     np.testing.assert_allclose(linear.excess_risk(x, data), np.sum(data.means * x, axis=1) + 0.5, rtol=1e-12)
     lp = get_problem("lp_ball", 6, p=1.5, signal=0.5)
-    data = lp.sample(10, draws())
+    data = drawn(lp, 10)
     size = np.linalg.norm(data.means, ord=3, axis=1)
     np.testing.assert_allclose(size, 0.5, rtol=1e-12)
     np.testing.assert_allclose(lp.excess_risk(x, data), np.sum(data.means * x, axis=1) + 0.5, rtol=1e-10)
     quad = get_problem("quad", 6, spread=0.25, mu=2.0)
-    data = quad.sample(10, draws())
+    data = drawn(quad, 10)
     target = -data.means / 2.0
     np.testing.assert_allclose(np.linalg.norm(target, axis=1), 0.3, rtol=1e-12)
     np.testing.assert_allclose(quad.excess_risk(x, data), np.sum((x - target) ** 2, axis=1), rtol=1e-12)
     assert quad.constants.lipschitz == pytest.approx(2 * 1.55) and quad.constants.gradient_deviation == 0.5
     anchored = get_problem("anchored_ball", 6, signal=0.7)
-    data = anchored.sample(10, draws())
+    data = drawn(anchored, 10)
     expected = np.sum(data.means * x, axis=1) + 0.7 + (np.sum(x * x, axis=1) - 1) / 128
     np.testing.assert_allclose(anchored.excess_risk(x, data), expected, rtol=1e-10)
 
 
 def test_the_anchor_is_feasible_and_at_the_stated_distance():
     problem = get_problem("anchored_ball", 4, distance=0.25).with_signals(SIGNALS)
-    data = problem.sample(8, draws())
+    data = drawn(problem, 8)
     objective = Objective(problem, data, 12, n=8)
     start = objective.start
     np.testing.assert_allclose(np.linalg.norm(start - problem.optimum(data), axis=1), 0.25, rtol=1e-12)

@@ -32,15 +32,13 @@ class Kept(Rounds):
         self.rounds.append({**state, **{name: np.array(state[name]) for name in vectors}})
 
 
-def run(learner, calibration="paper", n=101, rounds=None, **options):
+def run(learner, calibration="paper"):
     """A run of 3 replicates with an observer, by hand."""
     problem, problem_options, own = CASES[learner]
-    chosen = {"learner": learner, "run_last_round": True, "rho": 1.0, **own, **options}
-    cell = Cell("zhang2022.dp_otb", problem, n=n, d=3, epsilon=EPSILON, delta=1e-6,
-                problem_options=problem_options, options=chosen)  # fmt: skip
-    _, plan = cell.plan(calibration, 5)
+    keys = {"options": {"learner": learner, "run_last_round": True, "rho": 1.0, **own}}
+    cell = Cell("zhang2022.dp_otb", problem, 101, EPSILON, 1e-6, 3, problem_options=problem_options, **keys)
+    plan, observer = cell.plan(calibration, 5)[1], Kept()
     scales = calibrate(plan, cell.privacy, calibration, "global").scales
-    observer = rounds or Kept()
     objective = make_objective(cell, cell.draw_data(5, 0), (5, 0, 0, 3), rounds=observer)
     output = cell.algorithm_entry.run_function(objective, plan, Mechanism(plan, scales, "test", 5, 0, 3))
     return objective, observer, output, observer.finish(objective, output)
@@ -59,29 +57,20 @@ def test_the_sums_are_those_of_a_loop_over_all_rounds(learner, calibration):
         left = left + np.sum((true - s["released"]) * away, axis=1)
         linear = linear + np.sum(s["loss"] * away, axis=1)
         squares = squares + s["weight"] * np.sum(away * away, axis=1)
-    np.testing.assert_allclose(notes["regret"], regret, rtol=1e-9)
-    np.testing.assert_allclose(notes["theorem1"], regret + left, rtol=1e-8)
-    total = sum(s["weight"] for s in kept.rounds)
-    np.testing.assert_allclose(notes["excess"], total * objective.excess_risk(output), rtol=1e-9)
-    np.testing.assert_allclose(notes["regret_over_weights"], regret / total, rtol=1e-9)
-    s = kept.rounds[len(kept.rounds) // 4 - 1]
-    np.testing.assert_allclose(notes["moment_quarter"], np.sum(s["released"] ** 2, axis=1), rtol=1e-12)
-    true = s["weight"] * problem.population_gradient(s["x"], data) - s["gradient_sum"]
-    np.testing.assert_allclose(notes["statistical_quarter"], np.sum(true**2, axis=1), rtol=1e-9)
+    total, quarter = sum(s["weight"] for s in kept.rounds), kept.rounds[len(kept.rounds) // 4 - 1]
+    gap = quarter["weight"] * problem.population_gradient(quarter["x"], data) - quarter["gradient_sum"]
+    known = {"regret": regret, "theorem1": regret + left, "excess": total * objective.excess_risk(output)}
+    known |= {"moment_quarter": np.sum(quarter["released"] ** 2, axis=1), "statistical_quarter": np.sum(gap**2, axis=1)}
+    known |= {"regret_over_weights": regret / total, "learner_regret": linear}
+    losses = np.array([np.sum(s["loss"] ** 2, axis=1) for s in kept.rounds])
     if learner == "osd":
-        np.testing.assert_allclose(notes["regularised_regret"], linear - mu / 4 * squares, rtol=1e-9)
-        np.testing.assert_allclose(notes["learner_regret"], notes["regularised_regret"])
-        lemma7 = linear - mu / 4 * squares + left - mu / 8 * squares
-        np.testing.assert_allclose(notes["lemma7"], lemma7, rtol=1e-8)
-        strengths = mu / 2 * np.cumsum([s["weight"] for s in kept.rounds])
-        steps = [np.sum(s["loss"] ** 2, axis=1) / (2 * a) for s, a in zip(kept.rounds, strengths, strict=True)]
-        np.testing.assert_allclose(notes["learner_bound"], np.sum(steps, axis=0), rtol=1e-8)
-    else:
-        np.testing.assert_allclose(notes["learner_regret"], linear, rtol=1e-9)
+        own, strengths = linear - mu / 4 * squares, mu / 2 * np.cumsum([s["weight"] for s in kept.rounds])
+        known |= {"regularised_regret": own, "learner_regret": own, "lemma7": own + left - mu / 8 * squares}
+        known["learner_bound"] = np.sum(losses / (2 * strengths[:, None]), axis=0)
     if learner == "ogd_adagrad":
-        squares = np.sum([np.sum(s["loss"] ** 2, axis=1) for s in kept.rounds], axis=0)
-        bound = np.sqrt(2) * problem.constants.diameter * np.sqrt(squares)
-        np.testing.assert_allclose(notes["learner_bound"], bound, rtol=1e-8)
+        known["learner_bound"] = problem.constants.diameter * np.sqrt(2 * losses.sum(axis=0))
+    for name, expected in known.items():
+        np.testing.assert_allclose(notes[name], expected, rtol=1e-8, err_msg=name)
 
 
 @pytest.mark.parametrize("learner", CASES)

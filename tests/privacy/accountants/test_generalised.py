@@ -1,11 +1,16 @@
-"""Likelihood ratios and counts of few releases: closed forms, draws, and bounds from either side."""
+"""Likelihood ratios and counts of few releases, also of one index with replacement: closed forms, draws, bounds."""
 
 import math
 
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.special import gammaln, log_ndtr, logsumexp
+from scipy.stats import norm
 
+from dpsco_bench.privacy.accountants import gaussian, pld
 from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 from dpsco_bench.privacy.accountants.generalised import (
@@ -18,12 +23,18 @@ from dpsco_bench.privacy.accountants.generalised import (
     spread_epsilon,
     stable_mixture,
 )
-from dpsco_bench.privacy.accountants.single_index import opposed_epsilon
+from dpsco_bench.privacy.accountants.pld import GaussianPair
+from dpsco_bench.privacy.accountants.single_index import (
+    _reversed_epsilon,
+    _vanishing_epsilon,
+    opposed_epsilon,
+    single_index_tests,
+)
 from dpsco_bench.privacy.composition.refutation import _copies
 from dpsco_bench.privacy.records import WithReplacement
 from dpsco_bench.rng.streams import Stream, stream_key
 
-DELTA = 1e-6
+SMALL = 1e-6
 ALWAYS = (0.0, 1.0)
 
 
@@ -33,17 +44,17 @@ def test_a_coin_of_known_probabilities(steps):
     p, q = 0.6, 0.4
     heads = [[math.comb(steps, k) * a**k * (1 - a) ** (steps - k) for k in range(steps + 1)] for a in (p, q)]
     power, level = (np.cumsum(law[::-1]) for law in heads)
-    gain = np.maximum(power - DELTA, 1e-300)
+    gain = np.maximum(power - SMALL, 1e-300)
     exact = max(0.0, float(np.log(gain / level).max()))
-    assert composed_epsilon(np.array([1 - p, p]), np.array([1 - q, q]), steps, DELTA) == pytest.approx(exact, rel=1e-3)
+    assert composed_epsilon(np.array([1 - p, p]), np.array([1 - q, q]), steps, SMALL) == pytest.approx(exact, rel=1e-3)
 
 
 @pytest.mark.parametrize("steps", [1, 10])
 def test_normal_coordinates_are_told_apart_almost_exactly(steps):
-    exact = gdp_epsilon(0.6 * math.sqrt(steps), DELTA)
-    found = coordinate_epsilon(0.6, steps, 2.0, 5, DELTA, ALWAYS)
+    exact = gdp_epsilon(0.6 * math.sqrt(steps), SMALL)
+    found = coordinate_epsilon(0.6, steps, 2.0, 5, SMALL, ALWAYS)
     assert 0.98 * exact < found <= exact * (1 + 1e-9)
-    assert found >= counting_epsilon(0.6, steps, 2.0, 5, DELTA) - 1e-3 * exact
+    assert found >= counting_epsilon(0.6, steps, 2.0, 5, SMALL) - 1e-3 * exact
 
 
 @pytest.mark.parametrize(("r", "d"), [(6.0, 10), (3.0, 128), (2.25, 512), (40.0, 64)])
@@ -76,9 +87,9 @@ def test_the_mixture_gives_the_correlations_of_the_draws():
 def test_bounds_from_below_stay_under_the_one_from_above(r, d, n, m, steps):
     """Generalised Gaussian noise is ``sqrt(r - 1) s``-GDP for a change of l_r norm s."""
     shift, weights = 0.4, _copies(WithReplacement(n, m))
-    above = batch_epsilon(math.sqrt(r - 1) * shift, n, m, steps, DELTA, replacement=True)
-    along = coordinate_epsilon(shift, steps, r, d, DELTA, weights)
-    everywhere = spread_epsilon(shift * d ** (-1 / r), steps, r, d, DELTA, weights)
+    above = batch_epsilon(math.sqrt(r - 1) * shift, n, m, steps, SMALL, replacement=True)
+    along = coordinate_epsilon(shift, steps, r, d, SMALL, weights)
+    everywhere = spread_epsilon(shift * d ** (-1 / r), steps, r, d, SMALL, weights)
     assert 0.0 < along < above
     assert 0.0 < everywhere < above
     assert d < 100 or everywhere > 1.5 * along
@@ -102,29 +113,18 @@ def test_survival_is_that_of_the_draws(r, d):
         assert abs(np.mean(z > t) - p) < 4.5 * math.sqrt(p * (1 - p) / len(z))
 
 
-def test_one_normal_release_is_tested_exactly():
+def test_counts_of_normal_releases():
+    """One is tested exactly, many are below the exact value; nothing without a change, and far tails."""
     for mu in (0.05, 0.6, 3.0):
         assert counting_epsilon(mu, 1, 2.0, 5, 1e-5) == pytest.approx(gdp_epsilon(mu, 1e-5), rel=1e-6)
-
-
-def test_many_releases_are_below_the_exact_value():
     exact = gdp_epsilon(0.3 * math.sqrt(50), 1e-5)
     assert 0.6 * exact < counting_epsilon(0.3, 50, 2.0, 3, 1e-5) < exact
-
-
-def test_several_draws_of_a_record():
-    """The weights of the counts enter; against the likelihood-ratio test, which is stronger."""
+    assert counting_epsilon(8.0, 10**7, 3.0, 8, 1e-6, (1 - 1e-4, 1e-4)) > 1000
+    assert counting_epsilon(0.0, 3, 3.0, 2, 1e-6) == counting_epsilon(1e-3, 1, 3.0, 2, 1e-2) == 0.0
+    # The weights of the counts enter; against the likelihood-ratio test, which is stronger.
     once = counting_epsilon(8.0, 400, 2.0, 3, 1e-6, (0.98, 0.02))
     assert once < counting_epsilon(8.0, 400, 2.0, 3, 1e-6, (0.97, 0.02, 0.01))
     assert 0.5 * opposed_epsilon(8.0, 400, 0.02, 1e-6) < once < opposed_epsilon(8.0, 400, 0.02, 1e-6)
-
-
-def test_tails_far_below_the_smallest_float():
-    assert counting_epsilon(8.0, 10**7, 3.0, 8, 1e-6, (1 - 1e-4, 1e-4)) > 1000
-
-
-def test_no_change():
-    assert counting_epsilon(0.0, 3, 3.0, 2, 1e-6) == counting_epsilon(1e-3, 1, 3.0, 2, 1e-2) == 0.0
 
 
 @pytest.mark.parametrize("most", [12, 20, 60])
@@ -135,13 +135,138 @@ def test_tails_of_a_binomial_are_bounded_from_above_by_few_counts(most):
     assert above[0] == pytest.approx(exact[0], abs=0.2 if most == 12 else 1e-3)
 
 
-@pytest.mark.parametrize(
-    ("moved", "still", "steps"), [(0.6, 0.4, 1), (1.0, 0.3, 4), (0.02, 0.01, 3000), (0.3, 1e-9, 90)]
-)
+@pytest.mark.parametrize("moved, still, steps", [(0.6, 0.4, 1), (1.0, 0.3, 4), (0.02, 0.01, 3000), (0.3, 1e-9, 90)])
 def test_counts_are_told_by_the_best_threshold(moved, still, steps):
     power = stats.binom(steps, moved).sf(np.arange(-1.0, steps))
     level = np.logaddexp.accumulate(stats.binom(steps, still).logpmf(np.arange(steps, -1, -1)))[::-1]
-    told = power > DELTA
-    exact = np.max(np.log(power[told] - DELTA) - level[told])
-    assert _binomial_epsilon(moved, still, steps, DELTA) == pytest.approx(exact, rel=1e-6)
-    assert _binomial_epsilon(still, moved, steps, DELTA) == _binomial_epsilon(moved, 0.0, steps, DELTA) == 0.0
+    told = power > SMALL
+    exact = np.max(np.log(power[told] - SMALL) - level[told])
+    assert _binomial_epsilon(moved, still, steps, SMALL) == pytest.approx(exact, rel=1e-6)
+    assert _binomial_epsilon(still, moved, steps, SMALL) == _binomial_epsilon(moved, 0.0, steps, SMALL) == 0.0
+
+
+DELTA = 1e-5
+
+
+def single_index_epsilon(*arguments):
+    return max(single_index_tests(*arguments).values())
+
+
+def simulated_losses(shift, steps, rate, anchor=None, runs=400_000):
+    """Privacy losses of simulated transcripts, against a record that contributes nothing where there is no anchor."""
+    generator, total, start = np.random.default_rng(7), np.zeros(runs), anchor or 0.0
+
+    def density(x):
+        return (1.0 - rate) * norm.pdf(x, -start) + rate * norm.pdf(x, shift - start)
+
+    for _ in range(steps):
+        x = generator.standard_normal(runs) - start + shift * (generator.random(runs) < rate)
+        total += np.log(density(x)) - (norm.logpdf(x) if anchor is None else np.log(density(-x)))
+    return total
+
+
+def simulated_epsilon(losses, delta):
+    return brentq(lambda e: np.mean(np.maximum(0.0, -np.expm1(e - losses))) - delta, 0.0, losses.max())
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+@pytest.mark.parametrize(("shift", "steps", "population"), [(1.0, 3, 2), (2.5, 5, 4), (0.5, 8, 3)])
+def test_the_bound_is_attained_by_simulated_transcripts(shift, steps, population, share):
+    """Anchored too, at a share of the mean contribution."""
+    anchor = share * shift / population
+    expected = simulated_epsilon(simulated_losses(shift, steps, 1.0 / population, anchor), 0.05)
+    assert single_index_epsilon(shift, steps, population, 0.05, anchor) == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize("shift", [1.0, 3.0, 7.0])
+def test_vanishing_contribution_bound_is_below_simulated_transcripts(shift):
+    expected = simulated_epsilon(simulated_losses(shift, 6, 0.25), 0.05)
+    bound = _vanishing_epsilon(shift, 6, 0.25, 0.05)
+    assert (0.9 * expected if shift > 5.0 else 0.0) <= bound <= expected * 1.01
+
+
+@pytest.mark.parametrize(("shift", "population"), [(0.8, 2), (3.0, 10), (6.0, 50)])
+def test_one_step_equals_quadrature(shift, population):
+    q = 1.0 / population
+
+    def density(x, centre):
+        return (1.0 - q) * norm.pdf(x) + q * norm.pdf(x, centre)
+
+    def divergence(epsilon):
+        start = float(GaussianPair(shift, q, True).output(np.array([epsilon]))[0])
+
+        def excess(x):
+            return density(x, shift) - math.exp(epsilon) * density(x, -shift)
+
+        return quad(excess, start, shift + 12.0, epsrel=1e-10)[0]
+
+    expected = brentq(lambda e: divergence(e) - 1e-3, 0.0, 60.0)
+    assert single_index_epsilon(shift, 1, population, 1e-3) == pytest.approx(expected, rel=2e-3)
+    assert single_index_epsilon(shift, 1, population, 1e-3) <= expected * (1.0 + 1e-9)
+
+
+def chapter_mixture(shift, steps, rate, delta):
+    """The chapter's formula in section 8: loss given k draws ~ Normal(k (s^2/2 + ln q), k s^2)."""
+    k = np.arange(1.0, steps + 1.0)
+    weights = gammaln(steps + 1.0) - gammaln(k + 1.0) - gammaln(steps - k + 1.0)
+    weights += k * math.log(rate) + (steps - k) * math.log1p(-rate)
+    mean, sd = k * (shift**2 / 2 + math.log(rate)), shift * np.sqrt(k)
+
+    def excess(epsilon):
+        upper = log_ndtr((mean - epsilon) / sd)
+        lower = epsilon - mean + sd**2 / 2 + log_ndtr((mean - epsilon) / sd - sd)
+        with np.errstate(divide="ignore"):
+            return logsumexp(weights + upper + np.log(-np.expm1(np.minimum(lower - upper, 0.0)))) - math.log(delta)
+
+    return brentq(excess, 0.0, mean[-1])
+
+
+@pytest.mark.parametrize(
+    ("shift", "steps", "population"),
+    [(10.0, 19_210, 1024), (14.7221, 26_894, 4096), (51.9346, 34_578, 2**14), (360.0, 46_104, 2**17)],
+)
+def test_large_shifts_agree_with_the_mixture_over_draws(shift, steps, population):
+    mixture = chapter_mixture(shift, steps, 1.0 / population, DELTA)
+    assert single_index_epsilon(shift, steps, population, DELTA) == pytest.approx(mixture, rel=2e-4)
+    # The rigorous variant pays ln(1-q) in every step without a draw.
+    rigorous = _vanishing_epsilon(shift, steps, 1.0 / population, DELTA)
+    assert rigorous == pytest.approx(mixture - steps / population, rel=2e-3)
+
+
+@pytest.mark.parametrize("steps", [1, 1000, 500_000])
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_numerical_path_is_tight_from_below_for_full_gaussians(steps, delta):
+    exact = gaussian.gdp_epsilon(1.0, delta)
+    bound = _reversed_epsilon(GaussianPair(0.5 / math.sqrt(steps), 1.0, True), steps, delta)
+    assert bound < exact
+    assert bound > (0.998 if delta > 1e-14 * steps else 0.85) * exact
+
+
+def test_limits():
+    assert single_index_epsilon(0.0, 10, 10, DELTA) == 0.0
+    assert single_index_epsilon(math.inf, 10, 10, DELTA) == math.inf
+    assert single_index_epsilon(5.0, 1, 10**7, DELTA) == 0.0  # drawn with probability below delta
+    assert single_index_epsilon(1e6, 46_104, 2**17, DELTA) == pytest.approx(5 * 0.5e12, rel=1e-3)  # five draws
+    # Against a record that contributes nothing, the same losses are in dp-accounting's add/remove pair.
+    upper = pld.poisson_gaussian_epsilon(1.0 / 9.0, 1e-3, 2000, DELTA, replace=False)
+    assert _vanishing_epsilon(9.0, 2000, 1e-3, DELTA) == pytest.approx(upper, rel=5e-3)
+    assert _vanishing_epsilon(9.0, 2000, 1e-3, DELTA) < upper
+
+
+@pytest.mark.parametrize(("constant", "whole"), [(1.0, 2.42), (4.84, 1.00), (16.0, 0.52), (24.0, 0.42)])
+def test_an_anchor_that_moves_against_the_contribution_hides_it(constant, whole):
+    """In the range of Theorem 4.1, n = 100 and N = 2 n^2: the whole answer d + v has less than d alone."""
+    n, steps = 100, 20_000
+    shift = 2.0 * n / math.sqrt(constant * steps * math.log(1e5))
+    found = single_index_epsilon(shift, steps, n, DELTA, 0.5 * shift / n)
+    assert found == pytest.approx(whole, abs=6e-3) and found < 0.5 * single_index_epsilon(shift, steps, n, DELTA)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.5, 0.99, 2.0])
+def test_one_draw_at_most_in_closed_form(epsilon):
+    """The loss is normal where the record is drawn, and too small to count elsewhere."""
+    shift, rate = 3.0, 0.02
+    mean = shift**2 / 2 + math.log(rate)
+    upper = norm.cdf((mean - epsilon) / shift)
+    delta = rate * (upper - math.exp(epsilon) / rate * norm.cdf((mean - epsilon) / shift - shift))
+    assert _vanishing_epsilon(shift, 1, rate, delta) == pytest.approx(epsilon, rel=1e-6)

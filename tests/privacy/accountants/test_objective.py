@@ -52,17 +52,13 @@ def minimiser_density(noise, weight, others, slope, curvature):
     return density
 
 
-RECORDS = {
-    "steep, opposite": ((lambda x: 1.0, lambda x: 0.0), (lambda x: -1.0, lambda x: 0.0)),
-    "logistic, opposite": (
-        (lambda x: math.tanh(4 * x), lambda x: 4 / math.cosh(4 * x) ** 2),
-        (lambda x: -1.0, lambda x: 0.0),
-    ),
-    "bend here, bend there": (
-        (lambda x: math.tanh(4 * (x - 1)), lambda x: 4 / math.cosh(4 * (x - 1)) ** 2),
-        (lambda x: math.tanh(4 * (x + 1)), lambda x: 4 / math.cosh(4 * (x + 1)) ** 2),
-    ),
-}
+def bend(at):
+    """Slope and curvature of a logistic record."""
+    return lambda x: math.tanh(4 * (x - at)), lambda x: 4 / math.cosh(4 * (x - at)) ** 2
+
+
+UP, DOWN = ((lambda x, slope=slope: slope, lambda x: 0.0) for slope in (1.0, -1.0))
+RECORDS = {"steep, opposite": (UP, DOWN), "logistic, opposite": (bend(0), DOWN), "bends": (bend(1), bend(-1))}
 
 
 @pytest.mark.parametrize("pair", RECORDS)
@@ -71,9 +67,8 @@ def test_normal_noise_gives_the_claim_by_quadrature(pair, others):
     """One dimension, slopes in [-1, 1], curvature at most 4: the exact laws of the minimisers on neighbours."""
     epsilon, delta, curvature = 1.0, 1e-3, 4.0
     weight = 2 * curvature / epsilon
-    sigma = 2.0 / objective.tail_ratio(
-        epsilon, objective.rank_one_log_jacobian(curvature, weight), objective.plane_tail(delta)
-    )
+    jacobian = objective.rank_one_log_jacobian(curvature, weight)
+    sigma = 2.0 / objective.tail_ratio(epsilon, jacobian, objective.plane_tail(delta))
 
     def noise(b):
         return math.exp(-0.5 * (b / sigma) ** 2) / (sigma * math.sqrt(2 * math.pi))
@@ -117,12 +112,9 @@ def test_the_bound_is_the_one_that_is_written_out(delta):
     """``t r + r^2/2 + log_jacobian``, and its inverse."""
     tail = quad(lambda x: math.exp(-0.5 * x * x) / math.sqrt(2 * math.pi), NINES[delta], 40, epsabs=0.0)[0]
     assert tail == pytest.approx(0.25 * delta, rel=1e-6)
-    assert objective.tail_epsilon(0.1, 0.3, objective.plane_tail(delta)) == pytest.approx(
-        0.1 * NINES[delta] + 0.005 + 0.3, rel=1e-8
-    )
-    assert objective.tail_ratio(0.1 * NINES[delta] + 0.005 + 0.3, 0.3, objective.plane_tail(delta)) == pytest.approx(
-        0.1, rel=1e-7
-    )
+    tail, epsilon = objective.plane_tail(delta), 0.1 * NINES[delta] + 0.005 + 0.3
+    assert objective.tail_epsilon(0.1, 0.3, tail) == pytest.approx(epsilon, rel=1e-8)
+    assert objective.tail_ratio(epsilon, 0.3, tail) == pytest.approx(0.1, rel=1e-7)
 
 
 @pytest.mark.parametrize("delta", [0.3, 1e-3, 1e-8])

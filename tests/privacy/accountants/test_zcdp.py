@@ -25,8 +25,20 @@ from dpsco_bench.privacy.accountants.zcdp import (
 DELTA = 1e-6
 
 
-def test_check_vector():
+def test_limits():
+    """Of zCDP, of pure losses and of their Gaussian limit."""
     assert zcdp_rho(1.0, DELTA) == pytest.approx(0.024356, abs=5e-7)
+    assert zcdp_epsilon(0.0, DELTA) == zcdp_epsilon(1e-30, DELTA) == 0.0 and zcdp_epsilon(math.inf, DELTA) == math.inf
+    assert 1e280 <= zcdp_epsilon(1e280, DELTA) < 1.0001e280
+    # Randomised response with a small loss is close to mu-GDP with mu = epsilon_0 per step.
+    assert composed_epsilon(1e-3, 10**6, 1e-5) == pytest.approx(gdp_epsilon(1.0, 1e-5), rel=2e-3)
+    assert composed_epsilon(0.0, 5, 1e-5) == 0.0
+    assert composed_epsilon(math.inf, 5, 1e-5) == math.inf
+    assert composed_epsilon(800.0, 3, 1e-300) == pytest.approx(2400.0)
+    assert composed_epsilon(0.5, 1, 1e-12) == pytest.approx(0.5, rel=1e-11)
+    found = subsampled_epsilon(0.01, 1.0, 10, DELTA)
+    exact = zcdp_epsilon(0.1, DELTA)
+    assert exact <= found <= exact * 1.01
 
 
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-2, 0.3])
@@ -42,11 +54,6 @@ def test_epsilon_is_the_minimum_over_the_orders(rho, delta):
 @pytest.mark.parametrize("epsilon", [1e-6, 0.01, 1.0, 20.0, 1e6])
 def test_both_directions_agree(epsilon, delta):
     assert zcdp_epsilon(zcdp_rho(epsilon, delta), delta) == pytest.approx(epsilon, rel=1e-9)
-
-
-def test_limits():
-    assert zcdp_epsilon(0.0, DELTA) == zcdp_epsilon(1e-30, DELTA) == 0.0 and zcdp_epsilon(math.inf, DELTA) == math.inf
-    assert 1e280 <= zcdp_epsilon(1e280, DELTA) < 1.0001e280
 
 
 NORMS = [SmoothNorm(1.5, 2, "q"), SmoothNorm(1.25, 2, "q"), SmoothNorm(1.0, 2, "two_ln_d"), SmoothNorm(2.0, 2)]
@@ -146,31 +153,11 @@ def test_the_value_is_the_exact_inverse_of_the_enumerated_divergence(epsilon_eac
         assert enumerated_delta(epsilon_each, steps, epsilon * (1 - 1e-6)) > delta
 
 
-def test_many_small_losses_are_gaussian():
-    """Randomised response with a small loss is close to mu-GDP with mu = epsilon_0 per step."""
-    assert composed_epsilon(1e-3, 10**6, 1e-5) == pytest.approx(gdp_epsilon(1.0, 1e-5), rel=2e-3)
-
-
-def test_limits_of_pure_losses():
-    assert composed_epsilon(0.0, 5, 1e-5) == 0.0
-    assert composed_epsilon(math.inf, 5, 1e-5) == math.inf
-    assert composed_epsilon(800.0, 3, 1e-300) == pytest.approx(2400.0)
-    assert composed_epsilon(0.5, 1, 1e-12) == pytest.approx(0.5, rel=1e-11)
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "delta", "steps"), [(1.0, 1e-5, 644), (0.1, 1e-9, 3), (5.0, 1e-3, 20), (2.0, 1e-5, 1)]
-)
+@pytest.mark.parametrize("epsilon, delta, steps", [(1.0, 1e-5, 644), (0.1, 1e-9, 3), (5.0, 1e-3, 20), (2.0, 1e-5, 1)])
 def test_the_inverse_of_pure_losses(epsilon, delta, steps):
     each = epsilon_each_for(epsilon, delta, steps)
     assert each >= epsilon / steps
     assert epsilon * (1 - 1e-6) < composed_epsilon(each, steps, delta) <= epsilon
-
-
-def test_all_records_in_every_batch_cost_no_more_than_zcdp_at_these_orders():
-    found = subsampled_epsilon(0.01, 1.0, 10, DELTA)
-    exact = zcdp_epsilon(0.1, DELTA)
-    assert exact <= found <= exact * 1.01
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.2])
@@ -211,6 +198,5 @@ def test_the_least_factor_meets_its_target_and_is_infinite_below_what_the_orders
         factor = least_factor(epsilon, 0.5, rate, 20, DELTA)
         assert subsampled_epsilon(0.5 / factor**2, rate, 20, DELTA) == pytest.approx(epsilon, rel=1e-4)
     assert least_factor(0.99 * lowest, 0.5, rate, 20, DELTA) == math.inf
-    assert least_factor(1.0, 2.0, rate, 20, DELTA) == pytest.approx(
-        2 * least_factor(1.0, 0.5, rate, 20, DELTA), rel=1e-5
-    )
+    small, large = (least_factor(1.0, rho, rate, 20, DELTA) for rho in (0.5, 2.0))
+    assert large == pytest.approx(2 * small, rel=1e-5)

@@ -1,3 +1,5 @@
+"""Draws along an axis and chains that leave their target alone, against laws that do not come from the sampler."""
+
 import numpy as np
 import pytest
 from scipy.special import gammainc
@@ -5,6 +7,7 @@ from scipy.stats import kstest
 
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.samplers.axis import AxisEnvelope, sample_axis, towards
+from dpsco_bench.papers.gopi2022.samplers.chains import sample_gibbs, sample_hit_and_run
 from tests.marks import rest_at_night
 
 ROWS = 200_000
@@ -39,7 +42,7 @@ cells alone accepts between 1e-19 and a tenth of the proposals."""
 
 
 @pytest.mark.parametrize("law", LAWS + SPLIT)
-def test_the_envelope_dominates_the_density_in_every_cell(law):
+def test_cells_tile_the_ball_and_their_envelope_dominates_the_density(law, draws):
     envelope, rng = AxisEnvelope(*law), np.random.default_rng(1)
     left, right, low, high, bounds = envelope.cells.sides
     for position in (*rng.uniform(size=(6, 2)), (0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)):
@@ -48,16 +51,9 @@ def test_the_envelope_dominates_the_density_in_every_cell(law):
             density = envelope.log_density(at, height)
         inside = np.abs(at) ** law[0] + height ** law[0] < 1 - 1e-12
         assert np.all((bounds - density)[inside] >= -1e-9 * (1 + np.abs(density[inside])))
-
-
-@pytest.mark.parametrize("law", LAWS + SPLIT)
-def test_cells_tile_the_ball(draws, law):
-    p, d, kap, c = law
-    envelope, rng = AxisEnvelope(*law), np.random.default_rng(2)
-    x, tau = envelope.edges
+    (p, d, kap, c), (x, tau), sides = law, envelope.edges, envelope.cells.sides
     assert x[0] == -1 and x[-1] == 1 and tau[0] == 0 and tau[-1] == 1
     assert np.all(np.diff(x) > 0) and np.all(np.diff(tau) > 0)
-    left, right, low, high, _ = sides = envelope.cells.sides
     of_law = sample_axis(draws(20), p, d, np.full(20, kap), c)
     first = np.append(of_law[:, 0], rng.uniform(-1, 1, 20))
     reach = (1.0 - np.abs(first[20:]) ** p) ** (1 / p)
@@ -106,3 +102,55 @@ def test_reflections_turn_the_axis_and_keep_lengths():
     unit = directions[2:] / np.linalg.norm(directions[2:], axis=1, keepdims=True)
     np.testing.assert_allclose(np.sum(turned[2:] * unit, axis=1), points[2:, 0], atol=1e-12)
     np.testing.assert_allclose(towards(np.eye(1, 4), -np.eye(1, 4)), -np.eye(1, 4))
+
+
+CHAINS = 6000
+
+
+def axis(kap, d, rows=CHAINS):
+    return np.tile(kap * np.eye(1, d), (rows, 1))
+
+
+@pytest.mark.parametrize(("p", "d", "kap", "c"), [(1.5, 4, 5.0, 3.0), (2.0, 5, 6.0, 4.0), (1.2, 3, -3.0, 2.0)])
+def test_an_exact_sample_stays_exact(draws, score, p, d, kap, c):
+    start = sample_axis(draws(CHAINS, "start"), p, d, np.full(CHAINS, kap), c)
+    x = sample_gibbs(draws(CHAINS), start, axis(kap, d), c, p, p, 1.0, 3, np.shape)
+    law = AxisLaw(p, d, kap, c)
+    assert score(x[:, 0], law.mean()) < 4
+    assert score((x[:, 0] - law.mean()) ** 2, law.variance()) < 4
+    assert score(x[:, 1], 0.0) < 4
+    assert score(np.abs(x[:, 1]) ** p - np.abs(x[:, d - 1]) ** p, 0.0) < 4
+    assert not np.any(x == start)
+
+
+@pytest.mark.parametrize(("p", "q"), [(1.0, 1.0 + 1.0 / np.log(5)), (4.0, 2.0)])
+def test_balls_of_another_norm_against_rejection(draws, p, q):
+    """On an l_1 and an l_4 ball, where r is in another norm: uniform points of the ball, weighted."""
+    d, c, v = 5, 2.0, np.array([3.0, 1.0, 0.0, 0.0, 0.0])
+    rng = np.random.default_rng(0)
+    magnitude = rng.standard_gamma(1 / p, (400000, d)) ** (1 / p) * rng.choice([-1.0, 1.0], (400000, d))
+    ball = magnitude / (np.sum(np.abs(magnitude) ** p, axis=1) + rng.standard_exponential(400000))[:, None] ** (1 / p)
+    weight = np.exp(ball @ v - c * np.linalg.norm(ball, ord=q, axis=1) ** 2)
+    weight /= weight.sum()
+    x = sample_gibbs(draws(CHAINS), np.zeros((CHAINS, d)), np.tile(v, (CHAINS, 1)), c, q, p, 1.0, 60, np.shape)
+    assert np.all(np.linalg.norm(x, ord=p, axis=1) <= 1 + 1e-12)
+    for j in range(3):
+        mean = weight @ ball[:, j]
+        error = np.hypot(x[:, j].std() / CHAINS**0.5, np.sqrt(weight**2 @ (ball[:, j] - mean) ** 2))
+        assert abs(x[:, j].mean() - mean) < 4 * error
+
+
+def density(kap, c, p):
+    def function(x, rows):
+        length = np.linalg.norm(x, ord=p, axis=1)
+        return np.where(length <= 1, kap * x[:, 0] - c * length**2, -np.inf)
+
+    return function
+
+
+def test_an_exact_sample_stays_exact_under_hit_and_run(draws, score):
+    start = sample_axis(draws(CHAINS, "start"), 1.5, 4, np.full(CHAINS, 5.0), 3.0)
+    x = sample_hit_and_run(draws(CHAINS), density(5.0, 3.0, 1.5), start, 1.0, 3, np.shape)
+    law = AxisLaw(1.5, 4, 5.0, 3.0)
+    assert score(x[:, 0], law.mean()) < 4 and score((x[:, 0] - law.mean()) ** 2, law.variance()) < 4
+    assert score(x[:, 2], 0.0) < 4 and not np.any(x == start)

@@ -22,9 +22,12 @@ ROWS = 200_000
 LEAST_P = 1e-3
 
 
-def test_check_vector_of_the_truncated_normal(draws, score):
+def test_check_vectors_of_truncated_normals(draws, score):
+    """Also of a far quantile by its logarithm."""
     x = truncated_normal(draws(ROWS).uniform("u", 0, 1)[:, 0], 3.0, 0.5, 1.0)
     assert score(x, 0.887196427794) < 3
+    level = -np.geomspace(1.0, 1e6, 400)
+    np.testing.assert_allclose(log_ndtr(quantile_of_log(level)), level, rtol=4e-15)
 
 
 @pytest.mark.parametrize(("mean", "sd", "high"), [(0.0, 1.0, 2.0), (3.0, 0.5, 1.0), (-3.0, 0.5, 1.0), (0.2, 0.01, 1.0)])
@@ -54,11 +57,6 @@ def test_far_quantiles_are_those_of_another_method(away, length):
     expected = [below_by_roots(one, away, length) for one in u]
     rounding = 1e-15 * away / length if away < FAR else 1e-15 / min(1.0, away * length)
     np.testing.assert_allclose(found / length, np.array(expected) / length, rtol=0, atol=1e-13 + rounding)
-
-
-def test_a_far_quantile_of_a_logarithm():
-    level = -np.geomspace(1.0, 1e6, 400)
-    np.testing.assert_allclose(log_ndtr(quantile_of_log(level)), level, rtol=4e-15)
 
 
 @pytest.mark.parametrize("slope", [0.0, 1e-12, 2.0, -7.0, 300.0])
@@ -136,7 +134,7 @@ def cdf(law):
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_the_envelope_dominates_the_density(law):
+def test_the_radius_has_the_law_of_the_quadrature_below_its_envelope(law, draws):
     envelope = TangentEnvelope(*law)
     touch, *_, start, end, _ = envelope._pieces
     assert start[0] == 0 and end[-1] == law[3]
@@ -147,10 +145,6 @@ def test_the_envelope_dominates_the_density(law):
         with np.errstate(divide="ignore"):
             density = envelope.log_density(rho, envelope.B)
         assert np.all(tangent >= density - 1e-9 * (1 + np.abs(tangent)))
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_the_radius_has_the_law_of_the_quadrature(draws, law):
     rho = sample_radius(draws(200_000), *law)
     assert np.all((rho > 0) & (rho <= law[3]))
     assert kstest(rho, cdf(law)).pvalue > 1e-3
@@ -165,9 +159,8 @@ def test_as_much_is_accepted_as_the_integrals_say(law):
     rho = np.maximum(0.5 * (start + end)[:, None] + half * nodes, 1e-300)
     tangent = envelope.log_density(touch, envelope.B)[:, None] + envelope.slope(touch)[:, None] * (rho - touch[:, None])
     top = tangent.max()
-    density, above = (
-        np.sum(half * weights * np.exp(logs - top)) for logs in (envelope.log_density(rho, envelope.B), tangent)
-    )
+    both = envelope.log_density(rho, envelope.B), tangent
+    density, above = (np.sum(half * weights * np.exp(logs - top)) for logs in both)
     accepted = envelope.propose(np.random.default_rng(11).random((runs, 3)))[1].mean()
     share = density / above
     assert abs(accepted - share) <= 5 * np.sqrt(share * max(1 - share, 1 / runs) / runs)

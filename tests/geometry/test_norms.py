@@ -1,4 +1,4 @@
-"""Smooth norms and their mirror maps: exponents, duality, strong convexity, and exact steps over l_p balls."""
+"""l_p norms, smooth norms and mirror steps: optimality, duality and convexity at extreme exponents and scales."""
 
 import math
 
@@ -8,12 +8,79 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsco_bench.geometry.mirror import SmoothMirror
-from dpsco_bench.geometry.norms import RULES, SmoothNorm, dual_exponent, lp_norm, square_gradient
+from dpsco_bench.geometry.norms import (
+    RULES,
+    SmoothNorm,
+    dual_exponent,
+    lp_norm,
+    minimise_linear_lp,
+    project_l1,
+    project_lp,
+    square_gradient,
+)
 
-from .vectors import KINDS, RADII, vectors
+from .vectors import KINDS, RADII, SCALES, vectors
 
-EXPONENTS = (1.0, 1.01, 1.05, 1.3, 1.5, 1.999, 2.0)
-DIMENSIONS = (1, 2, 3, 9, 64)
+EXPONENTS = (1.0, 1.01, 1.5, 1.999, 2.0, 2.001, 3.0, 4.0, 50.0, math.inf)
+DIMENSIONS = (1, 2, 3, 8, 50)
+CASES = {
+    "seed": st.integers(0, 10**6), "p": st.sampled_from(EXPONENTS), "d": st.sampled_from(DIMENSIONS),
+    "kind": st.sampled_from(KINDS), "scale": st.sampled_from(SCALES), "radius": st.sampled_from(RADII),
+}  # fmt: skip
+
+
+@given(**CASES)
+def test_norms_against_numpy_and_the_duality_of_square_gradients(seed, p, d, kind, scale, radius):
+    x = vectors(np.random.default_rng(seed), d, kind)
+    top = np.maximum(np.abs(x).max(axis=-1), 1e-300)  # NumPy's powers underflow
+    expected = top * np.linalg.norm(x / top[:, None], ord=p, axis=-1)
+    np.testing.assert_allclose(lp_norm(scale * x, p)[:, 0], scale * expected, rtol=1e-12)
+    # ``<grad, x> = ||x||^2`` and ``||grad||_q = ||x||_p`` for the gradient of half the squared norm.
+    if p == 1 or math.isinf(p):
+        return
+    gradient = square_gradient(scale * x, p, 1.0) / scale
+    length = lp_norm(x, p)
+    np.testing.assert_allclose((gradient * x).sum(-1, keepdims=True), length**2, rtol=1e-10)
+    np.testing.assert_allclose(lp_norm(gradient, dual_exponent(p)), length, rtol=1e-10)
+
+
+def test_check_vectors_and_ties():
+    """Of projections and of linear minimisers: of the cross-polytope ties go to the lowest coordinate."""
+    g = np.array([[1.0, -2.0, 2.0], [0.0, 0.0, 0.0], [-3.0, 3.0, -3.0]])
+    expected = 2.0 * np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    np.testing.assert_array_equal(minimise_linear_lp(g, 1, 2.0), expected)
+    flat = minimise_linear_lp(np.array([[2.0, 0.0, -1e-300]]), math.inf, 3.0)  # of a cube flat coordinates stay
+    np.testing.assert_array_equal(flat, [[-3.0, 0, 3.0]])
+    expected = (0.534241367570, -0.743676946490, 0.884721165334)
+    np.testing.assert_allclose(project_lp(np.array([[1.0, -2.0, 3.0]]), 4, 1.0)[0], expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(project_l1(np.array([[0.9, -0.6, 0.2]]), 1.0), [[0.65, -0.35, 0.0]], atol=1e-15)
+    np.testing.assert_allclose(project_l1(np.array([[1e300, -1e300, 3.0]]), 1.0), [[0.5, -0.5, 0.0]])
+
+
+def variational_gap(x, y, p, radius):
+    """``max_v <x - y, v - y>`` over the ball, in units of its radius and of the largest entry of x."""
+    residual = (x - y) / np.maximum(np.abs(x).max(axis=-1, keepdims=True), 1e-300)
+    return lp_norm(residual, dual_exponent(p))[:, 0] - (residual * (y / radius)).sum(axis=-1)
+
+
+@given(seed=st.integers(0, 10**6), p=st.sampled_from(EXPONENTS), power=st.integers(1, 15), d=st.sampled_from([2, 30]))
+def test_projections_of_points_just_outside(seed, p, power, d):
+    x = vectors(np.random.default_rng(seed), d, "dense")
+    x = x / lp_norm(x, p) * (1 + 10.0**-power)
+    y = project_lp(x, p, 1.0)
+    np.testing.assert_allclose(lp_norm(y, p), 1.0, rtol=1e-12)
+    assert np.abs(y - x).max() <= 2 * 10.0**-power + 1e-14 and np.all(variational_gap(x, y, p, 1.0) <= 1e-13)
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_ties_stay_ties_and_zeros_stay_zeros(p):
+    for scale in (1.0, 1e-200, 1e300):
+        y = project_lp(scale * np.array([[3.0, -3.0, 0.0, 3.0]]), p, scale)[0] / scale
+        assert y[0] == -y[1] == y[3] == pytest.approx(3.0 ** (-1.0 / p), rel=1e-13) and y[2] == 0
+
+
+BELOW_TWO = (1.0, 1.01, 1.05, 1.3, 1.5, 1.999, 2.0)
+WIDE = (1, 2, 3, 9, 64)
 NAMED = ("best", "sec2", "two_ln_d", "q")
 
 
@@ -32,13 +99,13 @@ def normal_gap(residual, x, p, radius):
     return lp_norm(residual, dual_exponent(p))[:, 0] - (residual * (x / radius)).sum(axis=-1)
 
 
-CASES = {
-    "seed": st.integers(0, 10**6), "p": st.sampled_from(EXPONENTS), "d": st.sampled_from(DIMENSIONS),
+MAPS = {
+    "seed": st.integers(0, 10**6), "p": st.sampled_from(BELOW_TWO), "d": st.sampled_from(WIDE),
     "kind": st.sampled_from(KINDS), "rule": st.sampled_from(NAMED),
 }  # fmt: skip
 
 
-@given(**CASES, scale=st.sampled_from([1e-150, 1e-8, 1.0, 1e8, 1e150]))
+@given(**MAPS, scale=st.sampled_from([1e-150, 1e-8, 1.0, 1e8, 1e150]))
 def test_the_maps_are_inverse_to_each_other(seed, p, d, kind, rule, scale):
     geometry = mirror(p, d, rule)
     x = vectors(np.random.default_rng(seed), d, kind if kind != "wild" else "dense")
@@ -49,7 +116,7 @@ def test_the_maps_are_inverse_to_each_other(seed, p, d, kind, rule, scale):
     np.testing.assert_allclose(potential(geometry, x) + conjugate, (x * y).sum(-1, keepdims=True), rtol=1e-10)
 
 
-@given(**CASES, other=st.sampled_from(KINDS), scale=st.sampled_from([1e-3, 1.0, 1e3]))
+@given(**MAPS, other=st.sampled_from(KINDS), scale=st.sampled_from([1e-3, 1.0, 1e3]))
 def test_the_potential_is_strongly_convex_in_the_lp_norm(seed, p, d, kind, rule, other, scale):
     geometry, rng = mirror(p, d, rule), np.random.default_rng(seed)
     x, z = vectors(rng, d, kind), scale * vectors(rng, d, other)
@@ -60,7 +127,7 @@ def test_the_potential_is_strongly_convex_in_the_lp_norm(seed, p, d, kind, rule,
 
 
 @given(
-    **CASES, scale=st.sampled_from([1e-200, 1e-6, 0.3, 1.0, 30.0, 1e6, 1e200, 1e300]), radius=st.sampled_from(RADII),
+    **MAPS, scale=st.sampled_from([1e-200, 1e-6, 0.3, 1.0, 30.0, 1e6, 1e200, 1e300]), radius=st.sampled_from(RADII),
     larger=st.booleans(),
 )  # fmt: skip
 def test_steps_are_exact_maximisers(seed, p, d, kind, rule, scale, radius, larger):
@@ -100,10 +167,14 @@ WIDTHS = (1, 2, 7, 8, 64, 4096)
 
 
 def test_check_vector_of_the_best_rule():
+    """The Euclidean norm is its own smooth norm."""
     norm = SmoothNorm(1.0, 64)
     assert norm.r == pytest.approx(7.15530467158, abs=1e-11)
     assert norm.kappa == pytest.approx(19.6834022139, abs=1e-10)
     assert norm.kappa_plus == norm.r - 1 and norm.dual == pytest.approx(norm.r / (norm.r - 1))
+    for rule in RULES:
+        norm = SmoothNorm(2, 100, rule)
+        assert (norm.r, norm.kappa, norm.kappa_plus, norm.dual) == (2.0, 1.0, 1.0, 2.0)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -126,12 +197,6 @@ def test_best_is_best(p, d):
     assert norm.kappa <= kappas.min() * (1 + 1e-12)
     if norm.q <= math.log(d):
         assert norm.r == norm.q and norm.kappa == pytest.approx(1 / (p - 1)) and norm.dual == p
-
-
-def test_the_euclidean_norm_is_its_own_smooth_norm():
-    for rule in RULES:
-        norm = SmoothNorm(2, 100, rule)
-        assert (norm.r, norm.kappa, norm.kappa_plus, norm.dual) == (2.0, 1.0, 1.0, 2.0)
 
 
 @given(

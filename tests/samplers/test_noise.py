@@ -1,4 +1,4 @@
-"""The lazy noisy minimum has the law of drawing all noise, and depends on key, step and replicate alone."""
+"""Noise that is generalised Gaussian or that of a noisy minimum: laws, moments, and what they depend on."""
 
 import math
 
@@ -6,14 +6,88 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.integrate import quad
+from scipy.special import gamma
 
-from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.mechanism import Mechanism, generalised_gaussian_mean
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, make_plan
 from dpsco_bench.privacy.queries import DecayingNoisyMinimumQuery
 from dpsco_bench.rng import reference
 from dpsco_bench.rng.streams import Stream, stream_key
 from dpsco_bench.samplers import draws
 from dpsco_bench.samplers.draws import lazy_minima, lazy_rows
+
+VECTORS = Stream(stream_key(3, "tests", "generalised gaussian"))
+LAWS = [(2.0, 5), (2.4, 2), (3.0, 6), (7.155, 3), (60.0, 4), (500.0, 2), (3.0, 33)]
+
+
+def vectors(r, d, count=40_000, stream=VECTORS):
+    return stream.generalised_gaussian(0, 1, 0, count, d, r)[0].astype(np.float64)
+
+
+def norm(z, r):
+    largest = np.abs(z).max(axis=-1, keepdims=True)
+    return (largest * (np.abs(z / largest) ** r).sum(axis=-1, keepdims=True) ** (1 / r))[..., 0]
+
+
+def moment(k, r, d):
+    """E|z_1|^k (chapter bassily2021, G2)."""
+    radius = 2 ** (k / 2) * gamma((d + k) / 2) / gamma(d / 2)
+    return radius * gamma((k + 1) / r) * gamma(d / r) / (gamma(1 / r) * gamma((d + k) / r))
+
+
+@pytest.mark.parametrize(("r", "d"), LAWS)
+def test_radius_and_direction(r, d):
+    """``||z||_r ~ chi_d``; ``|z_1|^r/||z||_r^r ~ Beta(1/r, (d-1)/r)``; independent; signs fair and independent."""
+    z = vectors(r, d)
+    radius = norm(z, r)
+    assert stats.kstest(radius, stats.chi(d).cdf).pvalue > 1e-3
+    share = np.abs(z[:, 0] / radius)
+    # Much of the law of |z_1|^r lies where |z_1| rounds to the norm: look below that, and above where v^r is zero.
+    v = np.linspace(0.3 if r > 100 else 0.0, 1.0 - 1e-5, 4001)
+    distance = np.searchsorted(np.sort(share), v) / len(z) - stats.beta(1 / r, (d - 1) / r).cdf(v**r)
+    assert np.abs(distance).max() < 1.95 / math.sqrt(len(z))
+    assert abs(np.corrcoef(radius, share)[0, 1]) < 5 / math.sqrt(len(z))
+    signs = (z > 0) @ (1 << np.arange(min(d, 6))) if d <= 6 else (z[:, :6] > 0) @ (1 << np.arange(6))
+    assert stats.chisquare(np.bincount(signs, minlength=1 << min(d, 6))).pvalue > 1e-3
+
+
+def test_moments_of_the_chapters():
+    """Check vectors: bassily2021 section 10 (r = 10, d = 3) and su2023 section 10 (r = 3, d = 6, sigma = 1.3)."""
+    assert [moment(k, 10.0, 3) for k in (1, 2, 4)] == pytest.approx([1.0385517304, 1.5922222527, 6.4406743063])
+    assert 1.69 * moment(2, 3.0, 6) == pytest.approx(2.51571, rel=2e-6)
+    z, count = np.abs(vectors(10.0, 3, 200_000)), 200_000
+    for k in (1, 2, 4):
+        assert abs(np.mean(z[:, 0] ** k) - moment(k, 10.0, 3)) < 4 * np.std(z[:, 0] ** k) / math.sqrt(count)
+    squared = (1.3 * norm(vectors(3.0, 6, count), 3.0)) ** 2
+    for k, value in ((1, 10.14), (2, 137.093)):
+        assert abs(np.mean(squared**k) - value) < 4 * np.std(squared**k) / math.sqrt(count)
+    for r, d in ((1000.0, 1), (1000.0, 2), (20.0, 5000)):
+        z = vectors(r, d, 2000)
+        assert np.isfinite(z).all()
+        assert np.mean(norm(z, r) ** 2) == pytest.approx(d, rel=0.15)
+
+
+@pytest.mark.parametrize("draw", ["vector", "mean"])
+def test_steps_and_replicates_may_be_split(draw):
+    def drawn(*where):
+        if draw == "vector":
+            return VECTORS.generalised_gaussian(*where, 5, 3.0)
+        return generalised_gaussian_mean(VECTORS, *where, 5, 3.0, 7)
+
+    whole = drawn(4, 6, 2, 9)
+    np.testing.assert_array_equal(whole[2:5], drawn(6, 3, 2, 9))
+    np.testing.assert_array_equal(whole[:, 3:4], drawn(4, 6, 5, 1))
+
+
+def test_the_mean_is_the_mean_of_successive_steps(monkeypatch):
+    """A mean of normals takes one draw."""
+    expected = VECTORS.generalised_gaussian(35, 14, 1, 3, 4, 6.0).reshape(2, 7, 3, 4).astype(float).mean(axis=1)
+    for most in (1, 1 << 17):
+        monkeypatch.setattr("dpsco_bench.privacy.mechanism.BLOCK_VALUES", most)
+        np.testing.assert_allclose(generalised_gaussian_mean(VECTORS, 5, 2, 1, 3, 4, 6.0, 7), expected, rtol=1e-13)
+    mean = generalised_gaussian_mean(VECTORS, 0, 4, 0, 5000, 3, 2.0, 9)
+    np.testing.assert_allclose(mean, VECTORS.normal(0, 4, 0, 5000, 3) / 3.0, rtol=1e-7)
+
 
 STREAM = Stream(stream_key(5, "tests", "noisy minimum"))
 SCORES = {
@@ -37,12 +111,8 @@ def probabilities(scores, scale):
         return law.pdf(x - scores[k]) * math.prod(law.sf(x - score) for j, score in enumerate(scores) if j != k)
 
     edges = np.unique([-60.0 * scale, *scores, max(scores) + 60.0 * scale])
-    return np.array(
-        [
-            sum(quad(density, a, b, args=(k,))[0] for a, b in zip(edges, edges[1:], strict=False))
-            for k in range(len(scores))
-        ]
-    )
+    pieces = [*zip(edges, edges[1:], strict=False)]
+    return np.array([sum(quad(density, *piece, args=(k,))[0] for piece in pieces) for k in range(len(scores))])
 
 
 @pytest.mark.parametrize("scale", [0.3, 1.0, 20.0])
@@ -59,16 +129,14 @@ def test_the_law_is_that_of_drawing_everything(name, scale):
     assert stats.chisquare(counts[kept], expected[kept] * counts[kept].sum() / expected[kept].sum()).pvalue > 1e-3
 
 
-def test_reference_and_compiled_answers_agree():
+def test_lazy_minima_are_those_of_the_reference():
+    """They depend on key, step and replicate alone."""
     rng = np.random.default_rng(2)
     for rows, count, scale in ((40, 2, 1.0), (60, 17, 0.1), (30, 700, 2.0)):
         scores = rng.normal(size=(rows, count))
         expected, some = np.zeros(rows, dtype=np.int64), np.flatnonzero(rng.random(rows) < 0.5)
         reference.noisy_minima(expected, scores, some, scores.min(axis=1), scale, 9, 4, STREAM.key)
         np.testing.assert_array_equal(minima(9, 4, scores, scale, some), expected)
-
-
-def test_answers_depend_on_key_step_and_replicate_only():
     scores = np.random.default_rng(3).normal(size=(50, 400))
     whole = minima(1, 10, scores, 1.0)
     parts = [minima(1, 10, scores[:20], 1.0), minima(1, 30, scores[20:], 1.0)]
@@ -77,6 +145,7 @@ def test_answers_depend_on_key_step_and_replicate_only():
 
 
 def test_rows_are_chosen_by_range_and_number_of_scores():
+    """The mechanism mixes lazy and eager rows."""
     wide = np.zeros((3, 512))
     wide[1, 5] = -100.0
     wide[2, 0] = math.nan
@@ -85,14 +154,6 @@ def test_rows_are_chosen_by_range_and_number_of_scores():
     assert lazy_rows(wide, 0.0)[0].size == 0
     spread = np.linspace(0.0, 2.0, 32)[None, :]
     assert lazy_rows(spread, 1.0)[0].size == 0 and lazy_rows(np.tile(spread, 8), 1.0)[0].size == 1
-
-
-def mechanism(query, replicates, first=0):
-    plan = make_plan(query, gradient_evaluations=0, n=1)
-    return Mechanism(plan, {query.name: 0.5}, "what", 1, first, replicates)
-
-
-def test_the_mechanism_mixes_lazy_and_eager_rows():
     scores = np.random.default_rng(5).normal(size=(24, 300)) * 0.2
     scores[::3, 7] -= 50.0 * np.random.default_rng(6).random(8)
     scores[::3, 8] = scores[::3, 7] + 0.1
@@ -103,6 +164,11 @@ def test_the_mechanism_mixes_lazy_and_eager_rows():
     np.testing.assert_array_equal(whole[wide], mechanism(eager, 24).release("v", scores, 2)[wide])
     parts = [mechanism(lazy, 10).release("v", scores[:10], 2), mechanism(lazy, 14, 10).release("v", scores[10:], 2)]
     np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def mechanism(query, replicates, first=0):
+    plan = make_plan(query, gradient_evaluations=0, n=1)
+    return Mechanism(plan, {query.name: 0.5}, "what", 1, first, replicates)
 
 
 def test_the_decay_scales_lazy_and_eager_noise_alike(monkeypatch):

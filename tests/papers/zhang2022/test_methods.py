@@ -1,5 +1,6 @@
-"""Check vectors of chapter zhang2022, section 10; what the reduction does to its inputs; the baselines of its table."""
+"""Check vectors of chapter zhang2022, what the reduction does to its inputs, what noise hides, the baselines."""
 
+from functools import partial
 from math import sqrt
 from types import SimpleNamespace
 
@@ -11,15 +12,18 @@ from dpsco_bench.claims.catalogue import claim_ids
 from dpsco_bench.claims.jobs import load_claim, part_jobs
 from dpsco_bench.papers.zhang2022.algorithms import reduction
 from dpsco_bench.papers.zhang2022.algorithms.parameter_free import DistanceRegulariser, confidence
-from dpsco_bench.papers.zhang2022.algorithms.reduction import weights
+from dpsco_bench.papers.zhang2022.algorithms.reduction import NodeUnits, weights
 from dpsco_bench.papers.zhang2022.learners import get_learner
 from dpsco_bench.papers.zhang2022.tables import SETTINGS, conversion, relative_level
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import PrivacySpec
+from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.privacy.tree import prefix_nodes
 from dpsco_bench.problems.base import Constants
 from tests.marks import rest_at_night
+
+from ...privacy.test_queries import block, record_nodes
 
 OTB = "zhang2022.dp_otb"
 Z = np.array([(0.6, -0.2), (-0.3, 0.5), (0.1, 0.4), (0.7, 0.1), (-0.2, -0.6), (0.3, 0.3), (0.5, -0.4), (0.2, 0.1)])
@@ -49,21 +53,18 @@ def test_outputs(points, learner, expected, run_last_round):
     assert found.objective.evaluations[0] == found.plan.gradient_evaluations == (15 if run_last_round else 13)
 
 
-def test_trace(points):
+def test_trace_and_noise_in_adaptive_tight_units(points):
     seen = {}
     points.run(OTB, Z, curvature=1.0, rounds=lambda objective, t, w, x, **_: seen.update({("w", t): w, ("x", t): x}))
     np.testing.assert_allclose(seen["w", 2], [[0.948683298051, -0.316227766017]], **EXACT)
     np.testing.assert_allclose(seen["x", 4], [[-0.026276523444, 0.379682129317]], **EXACT)
     assert ("x", 7) in seen and ("x", 8) not in seen
-
-
-def test_noise_in_adaptive_tight_units(points):
     found = points.run(OTB, Z, "accounted", curvature=1.0, factory=Alternating)
     assert found.plan.lipschitz == 2.0 and found.plan.sensitivity == "tight"
     np.testing.assert_allclose(found.output, [(0.284911845018, -0.119557261521)], **EXACT)
 
 
-def test_parameter_free(points):
+def test_parameter_free_and_the_quantities_of_theorem_11(points):
     objective = points.run(OTB, Z, curvature=1.0).objective
     entry = get_algorithm("zhang2022.parameter_free")
     plan = entry.plan(points.problem(2, 1.0).constants, 8, 2, PrivacySpec(1.0, 1e-6), "noise_off")
@@ -73,6 +74,14 @@ def test_parameter_free(points):
     found = reduction.online_to_batch(objective, plan, source, learner, [DistanceRegulariser(terms, setting.start)])
     np.testing.assert_allclose(found, [(0.071683847520, -0.005193897203)], **EXACT)
     assert learner.clips == 0
+    c = Constants(1.0, 1.0, diameter=2.0, domain="l2_ball")
+    made = confidence(c, 1024, 8, 1.0, 0.05)
+    assert made.Phi == pytest.approx(4.1434728939, abs=1e-10)
+    assert made.xi(10) == pytest.approx(324219.233, abs=1e-3)
+    assert made.nu(10) == pytest.approx(415075.9, abs=1e-1)
+    expected = 1024.0**3 + made.A * 116 * made.Phi * 1024**2.5 + 2 * made.private * 1024**2
+    assert made.loss_bound(1024) == pytest.approx(expected)
+    assert confidence(c, 1024, 8, np.inf, 0.05).private == 0.0
 
 
 def test_slots_of_many_rounds(points):
@@ -85,17 +94,6 @@ def test_slots_of_many_rounds(points):
         expected = values[1 : t + 1].sum(axis=0) + sum(units[i] * noise[i] for i in prefix_nodes(t))
         np.testing.assert_allclose(tree.add(t, values[t], units[t]), expected, rtol=1e-12)
     assert len(tree._slots) == 6
-
-
-def test_quantities_of_theorem_11():
-    c = Constants(1.0, 1.0, diameter=2.0, domain="l2_ball")
-    made = confidence(c, 1024, 8, 1.0, 0.05)
-    assert made.Phi == pytest.approx(4.1434728939, abs=1e-10)
-    assert made.xi(10) == pytest.approx(324219.233, abs=1e-3)
-    assert made.nu(10) == pytest.approx(415075.9, abs=1e-1)
-    expected = 1024.0**3 + made.A * 116 * made.Phi * 1024**2.5 + 2 * made.private * 1024**2
-    assert made.loss_bound(1024) == pytest.approx(expected)
-    assert confidence(c, 1024, 8, np.inf, 0.05).private == 0.0
 
 
 def test_averages_are_those_of_the_weights(points):
@@ -119,14 +117,11 @@ def directions(n, d, seed=0):
     return z / np.linalg.norm(z, axis=1, keepdims=True)
 
 
-def test_the_result_lies_in_the_ball(points):
+def test_phased_descent_stays_in_the_ball_and_is_not_driven_apart(points):
     for calibration in ("paper", "accounted"):
         output = points.run(FKT, directions(32, 3), calibration, epsilon=0.01, replicates=20, step=1.0).output
         assert np.linalg.norm(output, axis=1).max() <= 1 + 1e-12
-
-
-def test_steps_up_to_two_over_the_smoothness_do_not_drive_runs_apart(points):
-    """The last phase's average moves by at most 2 L eta_i where its only record changes."""
+    # The last phase's average moves by at most 2 L eta_i where its only record changes.
     records = directions(16, 2)
     found = points.run(FKT, records, curvature=1.0, step=2.0)
     assert found.plan.sizes == (8, 4, 2, 1)
@@ -198,3 +193,105 @@ LEVELS = {
 def test_effective_levels(calibration):
     for k, expected in zip((1.0, 2.0, 3.0), LEVELS[calibration], strict=True):
         assert [round(relative_level(k, condition, calibration), 3) for condition in (0.0, 1.0, 10.0)] == list(expected)
+
+
+PURE, LP = "zhang2022.dp_otb_pure", "zhang2022.dp_otb_lp"
+
+
+def node_changes(points, algorithm, records, position, other, **keys):
+    """Change of every node's value in units of Delta_t, ``(nodes, R)``, as one record changes and answers do not."""
+    run = partial(points.run, algorithm, calibration="accounted", replicates=4, **keys)
+    recorded = run(records, factory=Recorder)
+    neighbour = records.copy()
+    neighbour[position] = other
+    replayed = run(neighbour, factory=partial(Replay, recorded.mechanism.transcript))
+    np.testing.assert_array_equal(replayed.output, recorded.output)
+    values = [t.mechanism.transcript.values["node"] for t in (recorded, replayed)]
+    order = recorded.plan.queries[0].norm
+    return np.stack([np.linalg.norm(values[0][s] - values[1][s], ord=order, axis=-1) for s in sorted(values[0])])
+
+
+@pytest.mark.parametrize("k", [1.0, 1.7, 3.0])
+@pytest.mark.parametrize("n", [2, 6, 13])
+def test_reversing_a_linear_record_moves_its_nodes_by_exactly_what_is_declared(points, k, n):
+    """``s_q`` in the nodes of IN(q), nothing elsewhere: the tight units are attained, n a power of two or not."""
+    records = directions(n, 3, 1)
+    beta, _ = weights(k, n)
+    s = np.diff(beta) * 2.0
+    units = [max(s[q - 1] for q in block(t)) for t in range(1, n)]
+    for q in range(1, n + 1):
+        changes = node_changes(points, OTB, records, q - 1, -records[q - 1], k=k)
+        expected = np.zeros(n - 1)
+        for t in record_nodes(q, n - 1):
+            expected[t - 1] = s[q - 1] / units[t - 1]
+        np.testing.assert_allclose(changes, np.tile(expected[:, None], 4), atol=1e-12)
+
+
+@pytest.mark.parametrize("algorithm", [OTB, PURE])
+@pytest.mark.parametrize("sensitivity", ["eq6", "tight"])
+@pytest.mark.parametrize("radius", ["adaptive", "D"])
+def test_no_record_found_moves_a_node_of_smooth_losses_by_more_than_declared(points, algorithm, sensitivity, radius):
+    """Quadratic losses with records in the unit ball: G = 2, H = 1; large noise drives the iterates about."""
+    rng, worst = np.random.default_rng(2), 0.0
+    for seed in range(6):
+        records = directions(11, 2, seed)
+        position = int(rng.integers(11))
+        changes = node_changes(
+            points, algorithm, records, position, -records[position], k=2.0, curvature=1.0, epsilon=0.05,
+            sensitivity=sensitivity, radius=radius,
+        )  # fmt: skip
+        elsewhere = [t for t in range(1, 11) if t not in record_nodes(position + 1, 10)]
+        assert np.all(changes[[t - 1 for t in elsewhere]] == 0.0)
+        worst = max(worst, float(changes.max()))
+    assert 0.1 < worst <= 1.0 + 1e-12
+
+
+def test_the_charge_is_that_of_the_nodes_of_the_dearest_record():
+    """Whatever the radii do: shares of eq. (6) and of the tight units are never above their bound, found by search."""
+    rng = np.random.default_rng(3)
+    for sensitivity in ("eq6", "tight"):
+        units = NodeUnits(2.0, 16, 1.0, 0.7, 2.0, sensitivity, "adaptive")
+        a, b = units.parts
+        bound = {}
+        for q in range(1, 16):
+            for t in record_nodes(q, 15):
+                bound[q, t] = float(units.shares(np.array([q]), np.array([t]))[0])
+        closest = dict.fromkeys(bound, 0.0)
+        for trial in range(300):
+            r = rng.uniform(0, 2, 17) * rng.integers(0, 2, 17) if trial % 2 else 2.0 * rng.integers(0, 2, 17)
+            stream = units.stream(2.0)
+            delta = [float(stream(t, np.array([[r[t]]]))[0, 0]) for t in range(1, 16)]
+            for (q, t), limit in bound.items():
+                share = (a[q - 1] + b[q - 1] * r[q]) / delta[t - 1]
+                assert share <= limit * (1 + 1e-12)
+                closest[q, t] = max(closest[q, t], share / limit)
+        assert np.median(list(closest.values())) > 0.9
+
+
+def test_the_last_round_is_idle(points):
+    short = points.run(OTB, directions(16, 2, 0), "accounted")
+    long = points.run(OTB, directions(16, 2, 0), "accounted", run_last_round=True)
+    np.testing.assert_array_equal(short.output, long.output)
+    assert short.calibrated == long.calibrated
+    assert (short.plan.levels, short.mechanism.released["node"], long.mechanism.released["node"]) == (4, 15, 16)
+
+
+CLIPPED = [(OTB, {}), (OTB, {"sensitivity": "eq6"}), (OTB, {"radius": "D", "sensitivity": "path"}), (PURE, {}),
+           (LP, {"norm": 1.5, "learner": "lp_ftrl"})]  # fmt: skip
+
+
+@pytest.mark.parametrize(("algorithm", "keys"), CLIPPED)
+def test_clipped_differences_keep_every_record_within_its_declared_share(points, algorithm, keys):
+    """Search over neighbours with gradients up to fifty times the declared G (trap 9): only clipping holds them."""
+    rng, worst, unclipped = np.random.default_rng(7), 0.0, 0.0
+    for seed in range(8):
+        records = directions(13, 3, seed) * rng.choice([0.2, 1.0, 25.0], size=(13, 1))
+        position = int(rng.integers(13))
+        other = -records[position] * rng.choice([0.5, 1.0, 3.0])
+        settings = {"k": 1.0 + seed % 3, "curvature": 1.0, "lipschitz": 0.5, "epsilon": 0.2, **keys}
+        changes = node_changes(points, algorithm, records, position, other, clip_differences=True, **settings)
+        elsewhere = [t for t in range(1, 13) if t not in record_nodes(position + 1, 12)]
+        assert np.all(changes[[t - 1 for t in elsewhere]] == 0.0)
+        worst = max(worst, float(changes.max()))
+        unclipped = max(unclipped, float(node_changes(points, algorithm, records, position, other, **settings).max()))
+    assert 0.5 < worst <= 1.0 + 1e-12 < 2.0 < unclipped
