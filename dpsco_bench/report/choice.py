@@ -31,17 +31,20 @@ LOWEST = 1e-3  # share of the least risk to which a logarithmic axis reaches for
 
 def choice_figure(found: Choice) -> Figure:
     """Draw all methods at one point, the least risk on top, with lines for what they are held against."""
-    count = len(found.methods)
+    count, point = len(found.methods), found.point
     height = MARGINS + ROW * count
     drawn = Figure(figsize=(WIDTH, height))
     axes = drawn.add_axes((1.75 / WIDTH, 0.72 / height, (WIDTH - 1.95) / WIDTH, (height - MARGINS) / height))
-    for place, method in enumerate(found.methods):
+    axes.set_ylim(count - 0.4, -0.6)
+    axes.set_yticks(range(count), [method.method for method in found.methods])
+    for place, (method, label) in enumerate(zip(found.methods, axes.get_yticklabels(), strict=True)):
         colour = BEST if method.tied else OTHER if method.ranked else GREY
         look: dict[str, Any] = {"color": colour, "markerfacecolor": colour if method.ranked else "white"}
         low, high = method.ci
         if math.isfinite(low) and method.risk > 0:
             axes.plot([max(low, LOWEST * method.risk), high], [place, place], color=colour, linewidth=1.0, zorder=2)
         axes.plot([method.risk], [place], marker="o", linestyle="none", zorder=3, **look)
+        label.set_color(BEST if method.tied else INK if method.ranked else FAINT)
     values: tuple[tuple[str, float, Any, str], ...] = (
         ("trivial solution", found.trivial, "-", FAINT),
         ("without privacy", found.without_privacy.risk, "--", FAINT),
@@ -51,11 +54,7 @@ def choice_figure(found: Choice) -> Figure:
     for _, value, dash, colour in lines:
         axes.axvline(value, linestyle=dash, color=colour, linewidth=0.9, zorder=1)
     log_x(axes)
-    axes.set_ylim(count - 0.4, -0.6)
-    axes.set_yticks(range(count), [method.method for method in found.methods])
     axes.tick_params(axis="y", length=0)
-    for label, method in zip(axes.get_yticklabels(), found.methods, strict=True):
-        label.set_color(BEST if method.tied else INK if method.ranked else FAINT)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel(f"{found.risk_kind} risk, mean and 95 % interval")
     marks = [("cannot be told apart from the best" if len(found.tied) > 1 else "the best", BEST, BEST)]
@@ -64,19 +63,14 @@ def choice_figure(found: Choice) -> Figure:
     key = [Line2D([], [], marker="o", color=c, markerfacecolor=f, linestyle="none", label=text) for text, c, f in marks]
     key += [Line2D([], [], color=colour, linestyle=dash, linewidth=0.9, label=text) for text, _, dash, colour in lines]
     drawn.legend(handles=key, loc="lower center", ncols=3)
-    shown = ((found.answer, 84), (_circumstances(found), 110))
-    title, told = (textwrap.shorten(text, characters, placeholder=" …") for text, characters in shown)
-    drawn.text(0.01, 1 - 0.05 / height, title, va="top", size=8, weight="bold", color=INK)
-    drawn.text(0.01, 1 - 0.22 / height, told, va="top", size=6.5, color=FAINT)
-    return drawn
-
-
-def _circumstances(found: Choice) -> str:
-    point = found.point
     options = ", ".join(f"{key} {value}" for key, value in sorted(point.options.items()) if key != "sha256")
     where = f"n = {point.n:,}, d = {point.d}, ε = {plain(point.epsilon)}, δ = {number(point.delta)}"
     rest = f"{len(found.refused)} methods not run" + f", {len(found.late)} of them for lack of time" * bool(found.late)
-    return f"{where}; {point.replicates} replicates; {rest}; {point.problem}{f' ({options})' if options else ''}"
+    told = f"{where}; {point.replicates} replicates; {rest}; {point.problem}{f' ({options})' if options else ''}"
+    title, told = (textwrap.shorten(text, room, placeholder=" …") for text, room in ((found.answer, 84), (told, 110)))
+    drawn.text(0.01, 1 - 0.05 / height, title, va="top", size=8, weight="bold", color=INK)
+    drawn.text(0.01, 1 - 0.22 / height, told, va="top", size=6.5, color=FAINT)
+    return drawn
 
 
 def sweep_figure(rows: Sequence[SweptRun]) -> Figure:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from operator import methodcaller
 from pathlib import Path
+from typing import Any
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpsco_bench.algorithms.registry import list_algorithms
@@ -41,15 +41,11 @@ Pages = Mapping[str, str]  # name of a page without suffix, from the root -> its
 
 @dataclass(frozen=True)
 class PaperLine:
-    """One paper in the opening: its name, and the claims whose answers it has."""
+    """One paper in the opening: its name, and its claims with their answers."""
 
-    inputs: Inputs
     paper: str
     name: str
-
-    @property
-    def answered(self) -> list[tuple[ClaimResults, Answer]]:
-        return [(claim, self.inputs.answers[claim.id]) for claim in self.inputs.of_paper(self.paper)]
+    answered: Sequence[tuple[ClaimResults, Answer]]
 
     def of(self, *subjects: str) -> list[ClaimResults]:
         return [claim for claim, answer in self.answered if answer.subject in subjects]
@@ -58,57 +54,63 @@ class PaperLine:
         """Word -> how many of its statements about risk have it as the answer to a question."""
         return Counter(answer.cells[key].word for _, answer in self.answered if answer.subject == "risk")
 
+    def alone(self, *subjects: str) -> str:
+        """Count the words of statements that are asked one thing: ``3 yes, 1 open``."""
+        return counted(Counter(answer.word for _, answer in self.answered if answer.subject in subjects))
+
     @property
     def rows(self) -> list[ClaimResults]:
         """Its table: statements about risk, and theorems on privacy that none of these names."""
         named = {id for claim in self.of("risk") for row in claim.rows[:1] for id in row.noise_of or ()}
         return [*self.of("risk"), *(claim for claim in self.of("privacy") if claim.id not in named)]
 
-    def asked(self, key: str) -> Column:
-        """Make the column of a question; a dot where that is not asked."""
+    def _table(
+        self, end: str, title: str, asked: Mapping[str, str], rows: Sequence[Any], note: str = ""
+    ) -> ReportTable:
+        """Tabulate answers, question -> title of its column; a dot where that is not asked."""
         cells = {claim.id: answer.cells for claim, answer in self.answered}
 
-        def show(claim: ClaimResults) -> str:
-            return symbols(cells[claim.id][key].short) if key in cells[claim.id] else "·"
+        def show(key: str, claim: ClaimResults) -> str:
+            return symbols(cells[claim.id][key].short) if key in cells[claim.id] else md.ABSENT
 
-        def tone(claim: ClaimResults) -> str:
+        def tone(key: str, claim: ClaimResults) -> str:
             return TONES[cells[claim.id][key].word] if key in cells[claim.id] else "plain"
 
-        return Column(show, raw=key, kind="verdict", tone=tone)
+        columns = {
+            name: Column(partial(show, key), raw=key, kind="verdict", tone=partial(tone, key))
+            for key, name in asked.items()
+        }
+        return ReportTable(f"{self.paper}.{end}", title, {"Statement": STATEMENT, **columns}, rows, note)
 
     @property
     def answers(self) -> ReportTable:
         """The three answers of each of its statements, as a row."""
-        columns = {"Statement": STATEMENT, **{title: self.asked(key) for key, title in rules.QUESTIONS.items()}}
-        note = f"Marks: {'; '.join(f'{mark}, {meaning}' for mark, meaning in MARKS.items())}."
-        return ReportTable(f"{self.paper}.answers", f"{self.name}: the answers", columns, self.rows, symbols(note))
+        note = symbols(f"Marks: {'; '.join(f'{mark}, {meaning}' for mark, meaning in MARKS.items())}.")
+        return self._table("answers", f"{self.name}: the answers", rules.QUESTIONS, self.rows, note)
 
     @property
     def counts(self) -> ReportTable:
-        asked = {"As stated": self.asked("printed"), "With private noise": self.asked("private")}
-        columns = {"Statement": STATEMENT, **asked}
-        return ReportTable(f"{self.paper}.counts", "Counts and laws", columns, self.of("count", "law"))
+        asked = {"printed": "As stated", "private": "With private noise"}
+        return self._table("counts", "Counts and laws", asked, self.of("count", "law"))
+
+
+def counted(words: Counter[str]) -> str:
+    return ", ".join(f"{words[word]} {word}" for word in WORDS if words[word]) or md.ABSENT
 
 
 def papers_table(lines: Sequence[PaperLine]) -> ReportTable:
-    def count(key: str, word: str, line: PaperLine) -> int:
-        return line.words(key)[word]
-
-    def told(words: Counter[str]) -> str:
-        return ", ".join(f"{words[word]} {word}" for word in WORDS if words[word]) or "·"
-
-    def alone(*subjects: str) -> Callable[[PaperLine], str]:
-        return lambda line: told(Counter(answer.word for _, answer in line.answered if answer.subject in subjects))
-
     columns: dict[str, Column] = {
         "Paper": Column("name", raw={"paper": "paper"}, link=leads_to("paper", kind="paper")),
         "About risk": Number(lambda line: len(line.of("risk")), str, "risk"),
     }
     for key in ASKED:
-        raw = {f"{key}_{word.replace(' ', '_')}": partial(count, key, word) for word in WORDS}
-        columns[rules.QUESTIONS[key]] = Column(methodcaller("words", key), told, raw)
-    columns["On privacy"] = Column(alone("privacy"), raw="privacy")
-    columns["Counts and laws"] = Column(alone("count", "law"), raw="counts")
+        raw = {
+            f"{key}_{word.replace(' ', '_')}": partial(lambda key, word, line: line.words(key)[word], key, word)
+            for word in WORDS
+        }
+        columns[rules.QUESTIONS[key]] = Column(methodcaller("words", key), counted, raw)
+    columns["On privacy"] = Column(methodcaller("alone", "privacy"), raw="privacy")
+    columns["Counts and laws"] = Column(methodcaller("alone", "count", "law"), raw="counts")
     columns["Errata"] = Number(lambda line: len(load_errata(line.paper)), raw="errata")
     return ReportTable("papers", "All papers", columns, lines)
 
@@ -146,7 +148,13 @@ def papers_figure(lines: Sequence[PaperLine]) -> Figure:
     for line in lines:
         axes.text(0, y, line.name, ha="left", va="center", size=8.5, color=INK)
         for place, key in enumerate(ASKED, start=1):
-            _bar(axes, line.words(key), y + place)
+            left, words = 0, line.words(key)
+            for word, colour in COLOURS.items():
+                wide, look = words[word], {"size": 7.5, "ha": "center", "va": "center", "weight": "bold"}
+                axes.barh(y + place, wide, BAR, left=left, color=colour, edgecolor="white", linewidth=0.8)
+                if wide:
+                    axes.text(left + wide / 2, y + place, str(wide), color="white" if word in DARK else INK, **look)
+                left += wide
             axes.text(-0.012 * most, y + place, BARS[key], ha="right", va="center", size=7.5, color=FAINT)
         y += 4.0 + step
     axes.set_xlim(0, most * 1.02)
@@ -160,17 +168,6 @@ def papers_figure(lines: Sequence[PaperLine]) -> Figure:
         figure.text((x + 0.15) / WIDTH, 1 - 0.14 / height, word, va="center", size=8.5, color=INK)
         x += 0.4 + 0.075 * len(word)
     return figure
-
-
-def _bar(axes: Axes, words: Counter[str], y: float) -> None:
-    left = 0
-    for word, colour in COLOURS.items():
-        wide = words[word]
-        axes.barh(y, wide, BAR, left=left, color=colour, edgecolor="white", linewidth=0.8)
-        if wide:
-            ink = "white" if word in DARK else INK
-            axes.text(left + wide / 2, y, str(wide), ha="center", va="center", size=7.5, color=ink, weight="bold")
-        left += wide
 
 
 @dataclass(frozen=True)
@@ -191,7 +188,10 @@ class SiteContent:
 
     @cached_property
     def lines(self) -> list[PaperLine]:
-        return [PaperLine(self.inputs, paper, self.names[paper]) for paper in self.inputs.papers]
+        claims, answers = self.inputs.of_paper, self.inputs.answers
+        return [
+            PaperLine(paper, name, [(c, answers[c.id]) for c in claims(paper)]) for paper, name in self.names.items()
+        ]
 
     @cached_property
     def corrected(self) -> dict[tuple[str, str], str]:
@@ -231,5 +231,5 @@ class SiteContent:
 
     def figure(self, name: str, alt: str, up: str = "") -> str:
         """Show a figure of the results, if it was drawn. ``up`` leads from the page to the root."""
-        address = f"figures/claims/{name}.svg"
-        return md.figure(up + address, alt, self.figures / f"{name}.svg") if self.drawn(name) else ""
+        file = self.figures / f"{name}.svg"
+        return md.figure(f"{up}figures/claims/{file.name}", alt, file) if self.drawn(name) else ""

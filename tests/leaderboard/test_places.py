@@ -8,16 +8,11 @@ import pytest
 
 from dpsco_bench.execution.jobs import part_of
 from dpsco_bench.leaderboard import choose
-from dpsco_bench.leaderboard.phases import _middle
 from dpsco_bench.leaderboard.standings import Unrun, compare
 
 
 def test_one_replicate_bounds_a_margin_from_above_alone():
     assert compare({"a": np.full((1, 1, 1), 0.2), "b": np.ones((1, 1, 1))}, 9.0).margin_ci == (-math.inf, 1.0)
-
-
-def test_a_name_stands_in_the_longest_line_of_its_region():
-    assert _middle([(0, 0), (1, 0), (1, 1), (2, 1), (3, 1), (5, 1)]) == (2.5, 1.5)
 
 
 @pytest.mark.parametrize(

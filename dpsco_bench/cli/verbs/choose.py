@@ -81,7 +81,8 @@ def execute(args: argparse.Namespace) -> int:
         check_writable("--out", rows)
         check_figure("--out", rows.with_suffix(".svg"))
     point, settings = asked_point(args.keys, args.plugin, args.twin)
-    _say_what_is_clipped(point)
+    if told := clipped_text(point):
+        ui.say(told)
     measured = Layout("").measured
     shown = Watched(measured, args.limit)
     with shown.live or nullcontext():
@@ -151,16 +152,16 @@ def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: boo
     return (twin_of(point, settings.data_root) if twin else point), settings
 
 
-def _say_what_is_clipped(point: Contest) -> None:
-    """Warn if the clip shortens most rows of the user's file."""
+def clipped_text(point: Contest) -> str:
+    """Warn if the clip shortens most rows of the user's file; empty if not."""
     clip = point.options.get("clip")
     if not problem_class(point.problem).file_options or not clip or point.options.get("scale"):
-        return
+        return ""
     own: Any = get_problem(point.problem, **point.options)
     share = float((own.row_norms(own.table.features) > clip).mean())
-    if share > MUCH:
-        told = f"clip = {clip:g} shortens {share:.0%} of the rows (a number that is not private): little but their "
-        ui.say(told + "directions is left. Divide columns by public constants first, or take a larger clip.")
+    told = f"clip = {clip:g} shortens {share:.0%} of the rows (a number that is not private): little but their "
+    told += "directions is left. Divide columns by public constants first, or take a larger clip."
+    return told if share > MUCH else ""
 
 
 def printed(found: Choice) -> str:
