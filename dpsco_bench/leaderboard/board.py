@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 from dpsco_bench.algorithms.registry import ALGORITHMS, NO_VARIANT, get_algorithm, list_algorithms
 from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
 from dpsco_bench.claims.catalogue import naming, read_own
-from dpsco_bench.claims.files import build_checked, check_names, listed, read_shipped
+from dpsco_bench.claims.files import Slips, build_checked, check_names, listed, read_shipped
 from dpsco_bench.claims.jobs import expected_seconds, finished
 from dpsco_bench.claims.model import by_profile, check_profile
 from dpsco_bench.claims.plan import SEARCH_MARK, BoardEntry, LeftOut
-from dpsco_bench.errors import DpscoError, InputError, Refusal, checked_count
+from dpsco_bench.errors import DpscoError, InputError, Refusal, integral
 from dpsco_bench.execution.cell import Cell, located, pinned
 from dpsco_bench.execution.jobs import OF, RANKING, SEARCHED, Job, Settings
 from dpsco_bench.execution.predict import rounds_of
@@ -251,7 +251,7 @@ def parse_board(entry: Any, name: str = "") -> Board:
         values["methods"] = [_entrant(Entrant, one, f"{id}, method") for one in methods]
     values["instances"] = [_instance(one, id) for one in listed(values.get("instances"), f"{id}: instances")]
     board: Board = build_checked(Board, _of_profiles(values, BY_PROFILE, id), id)
-    _check(board)
+    Slips(InputError(id + at, value, allowed) for met, at, value, allowed in _needs(board) if not met).tell()
     return board
 
 
@@ -281,51 +281,50 @@ def _instance(entry: Any, board: str) -> Instance:
     if values.get("without_privacy"):
         values["without_privacy"] = _entrant(Entrant, values["without_privacy"], f"{where}, without_privacy")
     instance: Instance = build_checked(Instance, _of_profiles(values, ("grids", "runs_to"), where), where)
-    if not re.fullmatch(r"[\w.-]+", instance.id):
-        raise InputError(f"{where}: id", instance.id, "letters, digits, ., - and _")
-    if sorted(set(instance.signals)) != instance.signals:
-        raise InputError(f"{where}: signals", instance.signals, "increasing numbers")
     return instance
 
 
-def _check(board: Board) -> None:
-    """Refuse what types do not say: names that are there twice or nowhere, and numbers out of range."""
-    where, methods = board.id, [method.name for method in board.methods]
+Need = tuple[bool, str, object, str]
+"""Whether a rule of a file is met, where it applies, the value there, and what is allowed."""
+
+
+def _needs(board: Board) -> Iterator[Need]:
+    """List what types do not say: names that are there once, or are known, and the ranges of numbers."""
+    methods = [method.name for method in board.methods]
     for key, names in (("methods", methods), ("instances", [instance.id for instance in board.instances])):
-        if len(set(names)) != len(names) or not names:
-            raise InputError(f"{where}: {key}", names, "distinct names, at least one")
-    if not 0 < board.delta < 1:
-        raise InputError(f"{where}: delta", board.delta, "in (0, 1)")
-    for key, number in [(name, own) for name in (*INTEGERS, *LIMITS) for own in getattr(board, name).values()]:
-        if key in INTEGERS:
-            checked_count(f"{where}: {key}", number)
-        elif not number > 0:
-            raise InputError(f"{where}: {key}", number, "a number > 0")
+        yield 0 < len(names) == len({*names}), f": {key}", names, "distinct names, at least one"
+    yield 0 < board.delta < 1, ": delta", board.delta, "in (0, 1)"
+    for key in INTEGERS:
+        yield from (_count(number, f": {key}") for number in getattr(board, key).values())
+    for key in LIMITS:
+        yield from ((number > 0, f": {key}", number, "a number > 0") for number in getattr(board, key).values())
     for profile, key in product(board.grids, (*COUNTS, *LIMITS)):
-        if profile not in getattr(board, key):
-            raise InputError(f"{where}: {key}", profile, "given for every grid's profile")
-    for instance in board.instances:
-        here, named = f"{where}, {instance.id}", [("excluded", name) for name in instance.excluded]
-        for profile, name, n in [(at, *own) for at, to in instance.runs_to.items() for own in to.items()]:
-            checked_count(f"{here}: runs_to, {profile}: {name}", n)
+        yield profile in getattr(board, key), f": {key}", profile, "given for every grid's profile"
+    for one in board.instances:
+        at, named = f", {one.id}", [("excluded", name) for name in one.excluded]
+        yield bool(re.fullmatch(r"[\w.-]+", one.id)), f"{at}: id", one.id, "letters, digits, ., - and _"
+        yield sorted({*one.signals}) == one.signals, f"{at}: signals", one.signals, "increasing numbers"
+        for profile, name, n in [(profile, *own) for profile, to in one.runs_to.items() for own in to.items()]:
+            yield _count(n, f"{at}: runs_to, {profile}: {name}")
             named.append(("runs_to", name))
-        for key, name in named:
-            if name not in methods:
-                raise InputError(f"{here}: {key}", name, "a method of the board")
-        for profile, blocks in {**board.grids, **instance.grids}.items():
-            for block in blocks:
-                _check_block(block, f"{here}, grid of {profile}")
+        yield from ((name in methods, f"{at}: {key}", name, "a method of the board") for key, name in named)
+        for profile, block in [(key, block) for key, own in {**board.grids, **one.grids}.items() for block in own]:
+            yield from _needs_of_block(block, f"{at}, grid of {profile}")
 
 
-def _check_block(block: Any, where: str) -> None:
-    if not isinstance(block, Mapping) or not {"n", "epsilon"} <= set(block) <= {"n", "d", "epsilon"}:
-        raise InputError(where, block, "a mapping with lists n, epsilon and, where it is free, d")
-    for key, values in block.items():
+def _needs_of_block(block: Any, at: str) -> Iterator[Need]:
+    keys = {*block} if isinstance(block, Mapping) else set()
+    known = {"n", "epsilon"} <= keys <= {"n", "d", "epsilon"}
+    yield known, at, block, "a mapping with lists n, epsilon and, where it is free, d"
+    for key, values in block.items() if known else ():
         numbers = isinstance(values, list) and all(isinstance(v, int | float) and v is not True for v in values)
-        if not numbers or not values or sorted(set(values)) != values or not 0 < values[0] <= values[-1] < math.inf:
-            raise InputError(f"{where}: {key}", values, "increasing numbers > 0")
-        for value in values if key != "epsilon" else ():
-            checked_count(f"{where}: {key}", value)
+        met = numbers and values and sorted({*values}) == values and 0 < values[0] <= values[-1] < math.inf
+        yield bool(met), f"{at}: {key}", values, "increasing numbers > 0"
+        yield from (_count(value, f"{at}: {key}") for value in (values if met and key != "epsilon" else ()))
+
+
+def _count(number: Any, at: str) -> Need:
+    return isinstance(integral(number), int) and number is not True and number >= 1, at, number, "an integer >= 1"
 
 
 def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = None) -> list[BoardEntry]:
@@ -350,7 +349,7 @@ def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
     for one in tried(board, profile, settings):
         _, cells = jobs.setdefault((one.job.part, one.job.calibration), (one.job, []))
         if one.unfit:
-            left_out.append(one.unfit.left_out(one.cell))
+            left_out.append(LeftOut.of(one.cell, one.unfit.status, str(one.unfit), one.unfit.seconds))
         else:
             cells += [(one.cell.at_signal(signal), one.seconds) for signal in one.instance.signals]
             cells += [] if one.instance.signals else [(one.cell, one.seconds)]
@@ -431,13 +430,7 @@ def tried(board: Board, profile: str, settings: Settings, absent: bool = False) 
                 options=dict(method.options),
                 **point._asdict(),
             )
-            one = Tried(instance, job, cell)
-            try:
-                plan, seconds = _fitted(board, one, absent)
-            except Unfit as unfit:
-                yield one._replace(unfit=unfit)
-            else:
-                yield one._replace(plan=plan, seconds=seconds)
+            yield _fitted(board, Tried(instance, job, cell), absent)
 
 
 def with_cells(job: Job, cells: Sequence[tuple[Cell, float]]) -> Job:
@@ -460,29 +453,30 @@ class Unfit(DpscoError):
         super().__init__(" ".join(reason.split()))
         self.status, self.brief, self.seconds = status, " ".join((brief or reason).split()), seconds
 
-    def left_out(self, cell: Cell, brief: bool = False) -> LeftOut:
-        return LeftOut.of(cell, self.status, self.brief if brief else str(self), self.seconds)
 
-
-def _fitted(board: Board, one: Tried, absent: bool) -> tuple[Plan | None, float]:
-    """Plan a cell and predict its seconds; None and 0 where data are absent. Raises Unfit for one that is not run."""
-    instance, job, name, n, profile = one.instance, one.job, one.name, one.cell.n, one.job.profile
-    if name in instance.excluded:
-        raise Unfit("refused", instance.excluded[name])
+def _fitted(board: Board, one: Tried, absent: bool) -> Tried:
+    """Plan a cell, predict its seconds and hold them against the limits of the board."""
+    instance, job, n, profile = one.instance, one.job, one.cell.n, one.job.profile
+    if one.name in instance.excluded:
+        return one._replace(unfit=Unfit("refused", instance.excluded[one.name]))
     if not absent and problem_class(instance.problem).unavailable(Path(job.data_root)):
-        return None, 0.0
-    cell, plan = planned(one.cell, job)
+        return one
+    try:
+        cell, plan = planned(one.cell, job)
+    except Unfit as unfit:
+        return one._replace(unfit=unfit)
     seconds = expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
-    if n > instance.runs_to.get(profile, {}).get(name, 0):
+    if n > instance.runs_to.get(profile, {}).get(one.name, 0):
         smallest = min(point.n for point in board.points(instance, profile))
         most = (board.most_seconds_at_smallest_n if n == smallest else board.most_seconds)[profile]
         beyond = n > board.quadratic_to.get(profile, math.inf) and seconds > QUICK
         if seconds > most or (beyond and is_quadratic(one.cell, job, plan)):
             total = max(1, len(instance.signals)) * seconds  # the limits are of one signal
-            raise Unfit("too_long", f"about {duration(total)} on one core: {steps_text(plan)}", seconds=total)
-    if unwanted := next((method.why for method in board.methods if method.name == name), ""):
-        raise Unfit("not_run", unwanted)
-    return plan, seconds
+            reason = f"about {duration(total)} on one core: {steps_text(plan)}"
+            return one._replace(unfit=Unfit("too_long", reason, seconds=total))
+    if unwanted := next((method.why for method in board.methods if method.name == one.name), ""):
+        return one._replace(unfit=Unfit("not_run", unwanted))
+    return one._replace(plan=plan, seconds=seconds)
 
 
 def planned(asked: Cell, job: Job) -> tuple[Cell, Plan]:

@@ -151,7 +151,7 @@ def candidates(board: Board, settings: Settings) -> tuple[list[Tried], list[Left
     accepted, kept, left_out = list[Tried](), list[Tried](), list[LeftOut]()
     for one in boards.tried(board, PROFILE, settings, absent=True):
         if one.unfit:
-            left_out.append(one.unfit.left_out(one.cell, brief=True))
+            left_out.append(LeftOut.of(one.cell, one.unfit.status, one.unfit.brief))
         else:
             accepted.append(one._replace(job=replace(one.job, part=one.name), seconds=OVERHEAD + one.seconds))
     for one in sorted(accepted, key=lambda one: one.name):  # the name that is kept hangs on no prediction
@@ -294,20 +294,21 @@ class Choice(Tabled, Standing):
             return f"No method whose privacy is proven ran{': ' * bool(cures)}{'; '.join(cures)}{rest}"
         if not names:
             return f"No method of proven privacy does better than the trivial solution{rest}"
-        gained = 1.0 - min(method.risk for method in self.methods if method.method in names) / self.trivial
-        if TRIVIAL not in self.tied and gained < NEAR:
+        won = [method for method in self.methods if method.method in names]
+        gained = 1.0 - min(method.risk for method in won) / self.trivial
+        if TRIVIAL in self.tied:
+            rest = f", and no better than the trivial solution{rest}"
+        elif gained < NEAR:
             rest = f", within {max(1, math.ceil(100 * gained - 1e-6))} % of the trivial solution{rest}"
-        if len(self.tied) > 1:
-            also = ", and no better than the trivial solution" if TRIVIAL in self.tied else ""
-            if len(names) == 1:
-                return f"{names[0]} has the least risk of proven privacy{also}{rest}"
-            return f"Tied for the least risk: {', '.join(names)}{also}{rest}"
+        if len(names) > 1:
+            return f"Tied for the least risk: {', '.join(names)}{rest}"
+        if TRIVIAL in self.tied:
+            return f"{names[0]} has the least risk of proven privacy{rest}"
         if math.isnan(self.margin):
             return f"{names[0]} alone was run{rest}"
         low, high = (100 * end for end in self.margin_ci)
-        id = next(method.algorithm for method in self.methods if method.method == names[0])
         share = f"{100 * self.margin:.0f} % [{low:.0f}, {high:.0f}]"
-        return f"{id} has the least risk of proven privacy, {share} below the next{rest}"
+        return f"{won[0].algorithm} has the least risk of proven privacy, {share} below the next{rest}"
 
     @property
     def own(self) -> list[str]:

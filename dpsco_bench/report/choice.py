@@ -57,8 +57,8 @@ def choice_figure(found: Choice) -> Figure:
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel(f"{found.risk_kind} risk, mean and 95 % interval")
-    marks = [("cannot be told apart from the best" if len(found.tied) > 1 else "the best", BEST, BEST)]
-    marks += [("proven privacy", OTHER, OTHER)]
+    best = "cannot be told apart from the best" if len(found.tied) > 1 else "the best"
+    marks = [(best, BEST, BEST), ("proven privacy", OTHER, OTHER)]
     marks += [] if all(method.ranked for method in found.methods) else [("privacy not proven", GREY, "white")]
     key = [Line2D([], [], marker="o", color=c, markerfacecolor=f, linestyle="none", label=text) for text, c, f in marks]
     key += [Line2D([], [], color=colour, linestyle=dash, linewidth=0.9, label=text) for text, _, dash, colour in lines]
@@ -74,8 +74,10 @@ def choice_figure(found: Choice) -> Figure:
 
 
 def sweep_figure(rows: Sequence[SweptRun]) -> Figure:
-    """Draw mean risks with their intervals, over the swept key that is a number."""
-    axis = _numeric_key(rows)
+    """Draw mean risks with their intervals, over the swept key that has the most numbers, if any differs."""
+    values = {key: {_number(row.swept[key]) for row in rows} for key in rows[0].swept}
+    several = [key for key, found in values.items() if len(found) > 1 and not any(map(math.isnan, found))]
+    axis = max(several, key=lambda key: len(values[key]), default="")
     kinds = sorted({row.summary.risk_kind for row in rows})
 
     def name(row: SweptRun) -> str:
@@ -88,11 +90,11 @@ def sweep_figure(rows: Sequence[SweptRun]) -> Figure:
     axes = drawn.add_subplot()
     axes.set_title(_heading(rows), loc="left", size=7, weight="normal", color=INK)
     everything, ends = [], []
-    for number_, (label, found) in enumerate(lines.items()):
+    for place, (label, found) in enumerate(lines.items()):
         found = sorted(found, key=lambda row: _number(row.swept[axis])) if axis else found
-        places = [_number(row.swept[axis]) if axis else float(number_) for row in found]
+        places = [_number(row.swept[axis]) if axis else float(place) for row in found]
         risks, halves = ([getattr(row.summary, key) for row in found] for key in ("risk", "half_interval"))
-        look: Any = {"marker": LINE_MARKERS[number_ // CYCLE % len(LINE_MARKERS)], "color": f"C{number_ % CYCLE}"}
+        look: Any = {"marker": LINE_MARKERS[place // CYCLE % len(LINE_MARKERS)], "color": f"C{place % CYCLE}"}
         axes.errorbar(places, risks, yerr=halves, label=label, linestyle="-" if axis else "none", **look)
         everything += places
         ends += [*risks, *(risk + side * half for risk, half in zip(risks, halves, strict=True) for side in (1, -1))]
@@ -116,13 +118,6 @@ def _heading(rows: Sequence[SweptRun]) -> str:
     values = ((name, {getattr(row.summary, key) for row in rows}) for key, name in SETTINGS.items())
     same = [(name, value) for name, (value, *others) in values if not others]
     return ", ".join(f"{name} = {plain(value)}" if name else str(value) for name, value in same)
-
-
-def _numeric_key(rows: Sequence[SweptRun]) -> str:
-    """Find the swept key with the most different numbers; empty where none is a number that differs."""
-    values = {key: {_number(row.swept[key]) for row in rows} for key in rows[0].swept}
-    several = [key for key, found in values.items() if len(found) > 1 and not any(map(math.isnan, found))]
-    return max(several, key=lambda key: len(values[key]), default="")
 
 
 def _number(value: Any) -> float:

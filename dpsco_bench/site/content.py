@@ -6,10 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from operator import methodcaller
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -39,83 +37,80 @@ WIDTH, LEFT = 6.4, 1.35  # inches: narrow enough to be read on a telephone witho
 Pages = Mapping[str, str]  # name of a page without suffix, from the root -> its Markdown
 
 
+Answered = tuple[ClaimResults, Answer]
+
+
 @dataclass(frozen=True)
 class PaperLine:
     """One paper in the opening: its name, and its claims with their answers."""
 
     paper: str
     name: str
-    answered: Sequence[tuple[ClaimResults, Answer]]
+    answered: Sequence[Answered]
 
-    def of(self, *subjects: str) -> list[ClaimResults]:
-        return [claim for claim, answer in self.answered if answer.subject in subjects]
+    def of(self, *subjects: str) -> list[Answered]:
+        return [(claim, answer) for claim, answer in self.answered if answer.subject in subjects]
 
-    def words(self, key: str) -> Counter[str]:
-        """Word -> how many of its statements about risk have it as the answer to a question."""
-        return Counter(answer.cells[key].word for _, answer in self.answered if answer.subject == "risk")
+    @cached_property
+    def words(self) -> dict[str, dict[str, int]]:
+        """Question -> word -> how many of its statements about risk have it as the answer."""
+        found = {key: [answer.cells[key].word for _, answer in self.of("risk")] for key in ASKED}
+        return {key: {word: own.count(word) for word in WORDS} for key, own in found.items()}
 
-    def alone(self, *subjects: str) -> str:
-        """Count the words of statements that are asked one thing: ``3 yes, 1 open``."""
-        return counted(Counter(answer.word for _, answer in self.answered if answer.subject in subjects))
+    def alone(self, *subjects: str) -> dict[str, int]:
+        """Word -> how many of its statements that are asked one thing have it as the answer."""
+        return Counter(answer.word for _, answer in self.of(*subjects))
 
     @property
-    def rows(self) -> list[ClaimResults]:
+    def rows(self) -> list[Answered]:
         """Its table: statements about risk, and theorems on privacy that none of these names."""
-        named = {id for claim in self.of("risk") for row in claim.rows[:1] for id in row.noise_of or ()}
-        return [*self.of("risk"), *(claim for claim in self.of("privacy") if claim.id not in named)]
-
-    def _table(
-        self, end: str, title: str, asked: Mapping[str, str], rows: Sequence[Any], note: str = ""
-    ) -> ReportTable:
-        """Tabulate answers, question -> title of its column; a dot where that is not asked."""
-        cells = {claim.id: answer.cells for claim, answer in self.answered}
-
-        def show(key: str, claim: ClaimResults) -> str:
-            return symbols(cells[claim.id][key].short) if key in cells[claim.id] else md.ABSENT
-
-        def tone(key: str, claim: ClaimResults) -> str:
-            return TONES[cells[claim.id][key].word] if key in cells[claim.id] else "plain"
-
-        columns = {
-            name: Column(partial(show, key), raw=key, kind="verdict", tone=partial(tone, key))
-            for key, name in asked.items()
-        }
-        return ReportTable(f"{self.paper}.{end}", title, {"Statement": STATEMENT, **columns}, rows, note)
+        risk = self.of("risk")
+        named = {id for claim, _ in risk for row in claim.rows[:1] for id in row.noise_of or ()}
+        return [*risk, *(one for one in self.of("privacy") if one[0].id not in named)]
 
     @property
     def answers(self) -> ReportTable:
         """The three answers of each of its statements, as a row."""
-        note = symbols(f"Marks: {'; '.join(f'{mark}, {meaning}' for mark, meaning in MARKS.items())}.")
-        return self._table("answers", f"{self.name}: the answers", rules.QUESTIONS, self.rows, note)
+        columns = {"Statement": STATEMENT, **{title: _asked(key) for key, title in rules.QUESTIONS.items()}}
+        note = f"Marks: {'; '.join(f'{mark}, {meaning}' for mark, meaning in MARKS.items())}."
+        return ReportTable(f"{self.paper}.answers", f"{self.name}: the answers", columns, self.rows, symbols(note))
 
     @property
     def counts(self) -> ReportTable:
-        asked = {"printed": "As stated", "private": "With private noise"}
-        return self._table("counts", "Counts and laws", asked, self.of("count", "law"))
+        columns = {"Statement": STATEMENT, "As stated": _asked("printed"), "With private noise": _asked("private")}
+        return ReportTable(f"{self.paper}.counts", "Counts and laws", columns, self.of("count", "law"))
 
 
-def counted(words: Counter[str]) -> str:
-    return ", ".join(f"{words[word]} {word}" for word in WORDS if words[word]) or md.ABSENT
+def _asked(key: str) -> Column:
+    """Make the column of a question; a dot where that is not asked."""
+
+    def show(row: Answered) -> str:
+        return symbols(row[1].cells[key].short) if key in row[1].cells else md.ABSENT
+
+    def tone(row: Answered) -> str:
+        return TONES[row[1].cells[key].word] if key in row[1].cells else "plain"
+
+    return Column(show, raw=key, kind="verdict", tone=tone)
 
 
 def papers_table(lines: Sequence[PaperLine]) -> ReportTable:
+    def told(words: Mapping[str, int]) -> str:
+        return ", ".join(f"{words[word]} {word}" for word in WORDS if words[word]) or md.ABSENT
+
     columns: dict[str, Column] = {
         "Paper": Column("name", raw={"paper": "paper"}, link=leads_to("paper", kind="paper")),
         "About risk": Number(lambda line: len(line.of("risk")), str, "risk"),
     }
     for key in ASKED:
-        raw = {
-            f"{key}_{word.replace(' ', '_')}": partial(lambda key, word, line: line.words(key)[word], key, word)
-            for word in WORDS
-        }
-        columns[rules.QUESTIONS[key]] = Column(methodcaller("words", key), counted, raw)
-    columns["On privacy"] = Column(methodcaller("alone", "privacy"), raw="privacy")
-    columns["Counts and laws"] = Column(methodcaller("alone", "count", "law"), raw="counts")
+        raw = {f"{key}_{word.replace(' ', '_')}": f"words.{key}.{word}" for word in WORDS}
+        columns[rules.QUESTIONS[key]] = Column(f"words.{key}", told, raw)
+    columns["On privacy"] = Column(lambda line: told(line.alone("privacy")), raw="privacy")
+    columns["Counts and laws"] = Column(lambda line: told(line.alone("count", "law")), raw="counts")
     columns["Errata"] = Number(lambda line: len(load_errata(line.paper)), raw="errata")
     return ReportTable("papers", "All papers", columns, lines)
 
 
-STATEMENT = Column(lambda claim: symbols(statement(claim.claim)), raw={"claim": "id"}, link=leads_to("id"))
+STATEMENT = Column(lambda row: symbols(statement(row[0].claim)), raw={"claim": "0.id"}, link=leads_to("0.id"))
 MARKS = {  # mark of an answer -> what it means
     "s": "by the schedule: this share of the risk is there without noise",
     "c": "for a constant of at least this, which the theorem leaves open",
@@ -148,7 +143,7 @@ def papers_figure(lines: Sequence[PaperLine]) -> Figure:
     for line in lines:
         axes.text(0, y, line.name, ha="left", va="center", size=8.5, color=INK)
         for place, key in enumerate(ASKED, start=1):
-            left, words = 0, line.words(key)
+            left, words = 0, line.words[key]
             for word, colour in COLOURS.items():
                 wide, look = words[word], {"size": 7.5, "ha": "center", "va": "center", "weight": "bold"}
                 axes.barh(y + place, wide, BAR, left=left, color=colour, edgecolor="white", linewidth=0.8)

@@ -199,6 +199,7 @@ WRONG = [
     ({"grids": {"smoke": [{"n": [1]}]}}, "must be a mapping with lists n, epsilon"),
     ({"replicates": {}}, "replicates = 'smoke': must be given"),
     ({"quadratic_to": {"smoke": 0}}, "quadratic_to = 0: must be an integer >= 1"),
+    ({"delta": 2, **ridge(id="a/b")}, "delta = 2: .*; .*id = 'a/b'"),  # all at once
     (ridge(signals=[2, 1]), "signals = \\[2, 1\\]: must be increasing"),
     (ridge(id="a/b"), "id = 'a/b': must be letters"),
     (ridge(problem_options={"d": 3}), "problem_options = 'd': must be an option"),

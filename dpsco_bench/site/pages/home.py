@@ -216,9 +216,8 @@ def findings(content: SiteContent) -> tuple[list[Supported], list[tuple[Finding,
                 try:
                     said = one.say(results)
                 except (ArithmeticError, LookupError, TypeError) as error:
-                    raise InputError(
-                        f"finding {one.id}", repr(error), "one that reads what the results have"
-                    ) from error
+                    allowed = "one that reads what the results have"
+                    raise InputError(f"finding {one.id}", repr(error), allowed) from error
         except NotMeasured as reason:
             unsaid.append((one, str(reason)))
         else:

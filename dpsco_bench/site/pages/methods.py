@@ -25,6 +25,7 @@ from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.pages.ledgers import ledger_table, with_erratum
 
 STANDARD_N = 16384  # shown point of a profile: the nearest to this n, and to epsilon 1
+HALF = "::::::::"  # more than any line of a listing begins with
 SCHEMES = {
     "Full": "all records",
     "Poisson": "a Poisson sample",
@@ -85,7 +86,8 @@ def _details(content: SiteContent, page: Plain) -> list[str]:
     id, found = page["id"], nearest_points(content, page["id"])
     module = inspect.getmodule(get_algorithm(id).plan_function)
     source = md.fenced(inspect.getsource(module) if module else "", "python")
-    told = (md.prose(words.replace("``", "`")) + "\n" for words in (*paragraphs(page["doc"]), *on_others(page)))
+    told = [md.prose(words.replace("``", "`")) + "\n" for words in (*paragraphs(page["doc"]), *on_others(page))]
+    halves = (f"{HALF}{{container}} half\n{piece}{HALF}\n" for piece in ("\n".join(told), source))
     rows = [row for row in content.ledger.rows if row.first.cell.algorithm == id]
 
     def titled(title: str, table: ReportTable) -> str:
@@ -99,7 +101,7 @@ def _details(content: SiteContent, page: Plain) -> list[str]:
         titled("Where it stands at equal accounted privacy", ReportTable("standing", "", PLACES, places(content, id))),
         titled("Options", ReportTable("options", "", OPTIONS, page["options"])),
         md.heading("What it does, and its listing", 2),
-        md.beside("\n".join(told), source),
+        f"{HALF}:{{container}} beside\n{''.join(halves)}{HALF}:\n" if told else source,  # below it on a narrow page
     ]
 
 

@@ -43,7 +43,7 @@ def paper_pages(content: SiteContent) -> Pages:
 def _paper(content: SiteContent, line: PaperLine) -> str:
     paper, inputs, known = line.paper, content.inputs, find_citation(line.paper)
     rates = tables.rates_table(inputs, paper, line.name)
-    asked = {key for claim in line.rows for key in inputs.answers[claim.id].cells}
+    asked = {key for _, answer in line.rows for key in answer.cells}
     pieces = [
         md.heading(line.name, target=address("paper", paper)),
         _cited(known) if known else "",
