@@ -215,7 +215,7 @@ def _evidence(content: SiteContent, results: ClaimResults) -> list[str]:
     """Show what stands behind the verdicts: comparisons, where few enough to be read, parts, formulas and files."""
     compared, parts = tables.orderings_table(results), results.claim.parts
     few = 0 < len(compared.rows) <= LEAST_SHOWN
-    bounds = {name.partition(".")[2]: get_bound(name) for name in (part.bound for part in parts) if name}
+    bounds = {name.partition(".")[2]: get_bound(name) for name in dict.fromkeys(p.bound for p in parts if p.bound)}
     formulas = md.bullets(f"{md.code(name)} = {md.text(bound.text)}" for name, bound in bounds.items())
     names = {key: symbol for bound in bounds.values() for key, symbol in bound.all_symbols.items()}
     told = "; ".join(f"{md.text(key)}: {md.text(names[key].words)}" for key in alphabetical(names))
