@@ -11,7 +11,7 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.plan import Unrun
 from dpsco_bench.execution.cell import EPSILONS
 from dpsco_bench.execution.job_results import HeldOut
-from dpsco_bench.leaderboard.board import REFERENCE, Instance
+from dpsco_bench.leaderboard.board import REFERENCE
 from dpsco_bench.leaderboard.standings import TRIVIAL, Ranked, Standing
 from dpsco_bench.privacy.ledger import OF, STATUS_WORDS
 from dpsco_bench.report.inputs import BoardResults
@@ -27,6 +27,7 @@ LEFT_OUT_WORDS = {
     "not_run": "not run",
 }
 STATED = "its theorem's own steps"
+LEAST, UNSTATED = "minimum of the sample’s risk: 0", "none stated in the papers"
 POINTS_NOTE = (
     "Excess risks, of the sample (empirical) or of the population, as the column Kind says; every method with the "
     "noise that its accountant asks for at the same (ε, δ), and the hyper-parameters of its theorem. Where a schedule "
@@ -218,33 +219,26 @@ def left_out_table(board: BoardResults) -> ReportTable:
     return ReportTable(f"{board.id}.left_out", "Methods that were not run, and why", LEFT_OUT, rows)
 
 
-def _optimum(one: Instance) -> str:
-    found = one.without_privacy
-    return f"{found.algorithm} without noise" if found else "minimum of the sample’s risk: 0"
-
-
-def _searches(one: Instance) -> str:
-    return "; ".join(f"{own.algorithm}, {' × '.join(own.grid)}" for own in one.searches) or NOTHING
-
-
-def _bound(one: Instance) -> str:
-    return symbols(get_bound(one.lower_bound).text) if one.lower_bound else "none stated in the papers"
-
-
-REFERENCES: Columns = {
-    "Instance": Column("id", raw="instance", kind="code"),
-    "Problem": Column("problem"),
-    "Without privacy": Column(_optimum, raw="without_privacy"),
-    "Public grid search": Column(_searches, raw="search"),
-    "Lower bound, order": Column(_bound, raw="lower_bound"),
-    "Note": Column("note", symbols),
-}
-
-
 def references_table(board: BoardResults) -> ReportTable:
     """Tabulate what stands beside the risks of an instance, and where it comes from."""
-    title, instances = "References of each instance, and their sources", board.board.instances
-    return ReportTable(f"{board.id}.references", title, REFERENCES, instances)
+    columns = {
+        "Instance": Column("id", raw="instance", kind="code"),
+        "Problem": Column("problem"),
+        "Without privacy": Column(
+            lambda one: f"{one.without_privacy.algorithm} without noise" if one.without_privacy else LEAST,
+            raw="without_privacy",
+        ),
+        "Public grid search": Column(
+            lambda one: "; ".join(f"{own.algorithm}, {' × '.join(own.grid)}" for own in one.searches) or NOTHING,
+            raw="search",
+        ),
+        "Lower bound, order": Column(
+            lambda one: symbols(get_bound(one.lower_bound).text) if one.lower_bound else UNSTATED, raw="lower_bound"
+        ),
+        "Note": Column("note", symbols),
+    }
+    title = "References of each instance, and their sources"
+    return ReportTable(f"{board.id}.references", title, columns, board.board.instances)
 
 
 def nowhere_run(board: BoardResults) -> list[tuple[str, str]]:
