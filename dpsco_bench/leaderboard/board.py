@@ -414,7 +414,10 @@ def tried(board: Board, profile: str, settings: Settings, absent: bool = False) 
     for instance in board.instances:
         points = board.points(instance, profile)
         for (number, point), (calibration, name, method) in product(enumerate(points), board.entrants(instance)):
-            job = settings.job(**shared, part=_part(instance, name), calibration=calibration)
+            label, mark, _ = name.partition(SEARCH_MARK)
+            plain = re.sub(r"[^\w.-]", lambda found: f"{OF}{ord(found[0]):x}", label)  # as the name of a file may be
+            part = OF.join([instance.id, plain, *([SEARCHED] if mark else [])])
+            job = settings.job(**shared, part=part, calibration=calibration)
             variant = method.variant
             with suppress(Refusal):  # a method without an accounted variant is refused when it is planned
                 variant = variant or get_algorithm(method.algorithm).variant_for(CALIBRATION)
@@ -437,13 +440,6 @@ def with_cells(job: Job, cells: Sequence[tuple[Cell, float]]) -> Job:
     """Give a job its cells, numbered, with the seconds that each is predicted to take, and its keys."""
     own = (pinned(replace(cell, cell=number).to_json(), job.data_root) for number, (cell, _) in enumerate(cells))
     return finished(replace(job, cells=tuple(own), seconds=tuple(seconds for _, seconds in cells)))
-
-
-def _part(instance: Instance, name: str) -> str:
-    """Name the job of a method on an instance, in letters that the name of a file may have."""
-    method, mark, _ = name.partition(SEARCH_MARK)
-    plain = re.sub(r"[^\w.-]", lambda found: f"{OF}{ord(found[0]):x}", method)
-    return OF.join([instance.id, plain, *([SEARCHED] if mark else [])])
 
 
 class Unfit(DpscoError):

@@ -31,7 +31,7 @@ LOWEST = 1e-3  # share of the least risk to which a logarithmic axis reaches for
 
 def choice_figure(found: Choice) -> Figure:
     """Draw all methods at one point, the least risk on top, with lines for what they are held against."""
-    count, point = len(found.methods), found.point
+    count = len(found.methods)
     height = MARGINS + ROW * count
     drawn = Figure(figsize=(WIDTH, height))
     axes = drawn.add_axes((1.75 / WIDTH, 0.72 / height, (WIDTH - 1.95) / WIDTH, (height - MARGINS) / height))
@@ -63,14 +63,19 @@ def choice_figure(found: Choice) -> Figure:
     key = [Line2D([], [], marker="o", color=c, markerfacecolor=f, linestyle="none", label=text) for text, c, f in marks]
     key += [Line2D([], [], color=colour, linestyle=dash, linewidth=0.9, label=text) for text, _, dash, colour in lines]
     drawn.legend(handles=key, loc="lower center", ncols=3)
-    options = ", ".join(f"{key} {value}" for key, value in sorted(point.options.items()) if key != "sha256")
-    where = f"n = {point.n:,}, d = {point.d}, ε = {plain(point.epsilon)}, δ = {number(point.delta)}"
-    rest = f"{len(found.refused)} methods not run" + f", {len(found.late)} of them for lack of time" * bool(found.late)
-    told = f"{where}; {point.replicates} replicates; {rest}; {point.problem}{f' ({options})' if options else ''}"
-    title, told = (textwrap.shorten(text, room, placeholder=" …") for text, room in ((found.answer, 84), (told, 110)))
+    shown = ((found.answer, 84), (_circumstances(found), 110))
+    title, told = (textwrap.shorten(text, characters, placeholder=" …") for text, characters in shown)
     drawn.text(0.01, 1 - 0.05 / height, title, va="top", size=8, weight="bold", color=INK)
     drawn.text(0.01, 1 - 0.22 / height, told, va="top", size=6.5, color=FAINT)
     return drawn
+
+
+def _circumstances(found: Choice) -> str:
+    point = found.point
+    options = ", ".join(f"{key} {value}" for key, value in sorted(point.options.items()) if key != "sha256")
+    where = f"n = {point.n:,}, d = {point.d}, ε = {plain(point.epsilon)}, δ = {number(point.delta)}"
+    rest = f"{len(found.refused)} methods not run" + f", {len(found.late)} of them for lack of time" * bool(found.late)
+    return f"{where}; {point.replicates} replicates; {rest}; {point.problem}{f' ({options})' if options else ''}"
 
 
 def sweep_figure(rows: Sequence[SweptRun]) -> Figure:

@@ -158,7 +158,7 @@ def write_pages(inputs: Inputs, figures: Path, tables: Path, folder: Path, singl
         **guide_pages(content),
         **provenance_page(content),
     }
-    for name, page in rendered(unlinked(pages) if single else pages, single).items():
+    for name, page in rendered(pages, single).items():
         path = folder / f"{name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8")
@@ -254,7 +254,8 @@ class SiteError(DpscoError):
 def rendered(pages: Mapping[str, str], single: bool = False) -> dict[str, str]:
     """Turn the tables of pages into HTML; where all are ``single`` page, an address is an anchor.
 
-    Raises SiteError for a link of a table without a target.
+    There words that lead to a page that is left out lead nowhere. Raises SiteError for a link of a table without a
+    target.
     """
     homes = {target: name for name, page in pages.items() for target in _LABEL.findall(page)}
     tables = ((name, rows) for name, page in pages.items() for _, rows in _TABLE.findall(page))
@@ -274,17 +275,13 @@ def rendered(pages: Mapping[str, str], single: bool = False) -> dict[str, str]:
         body = body.replace("<table>", f'<table class="{found[1]} table">', 1).strip()
         return md.fenced(f'<div class="pst-scrollable-table-container">{body}</div>', "{raw} html")  # it scrolls
 
-    return {name: _TABLE.sub(partial(table, name), page) for name, page in pages.items()}
-
-
-def unlinked(pages: Mapping[str, str]) -> dict[str, str]:
-    """Unlink words that lead to a page that is not there."""
-
     def kept(name: str, found: re.Match[str]) -> str:
         page = normpath(join(name, "..", found[2]))
-        return found[0] if page in pages else found[1] or f"the site's page `{page}`"
+        return found[0] if page in pages or not single else found[1] or f"the site's page `{page}`"
 
-    return {name: _TO_PAGE.sub(partial(kept, name), page) for name, page in pages.items()}
+    return {
+        name: _TABLE.sub(partial(table, name), _TO_PAGE.sub(partial(kept, name), page)) for name, page in pages.items()
+    }
 
 
 def one_file(made: Path) -> str:

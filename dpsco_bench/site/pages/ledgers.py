@@ -223,7 +223,7 @@ def _installed(name: str) -> str | None:
 
 
 def _replicates(job: Job) -> str:
-    several = f" × {job.data_sets} data sets" if job.data_sets > 1 else ""
+    several = f" × {job.data_sets} data sets" * (job.data_sets > 1)
     return count(job.replicates) + several if job.evaluation == "run" else NOTHING
 
 
