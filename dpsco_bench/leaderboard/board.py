@@ -194,8 +194,8 @@ def load_board(id: str) -> Board:
     instances = []
     for one in board.instances:
         unbounded = absent_paper(one.lower_bound, of=BOUNDS, left_out="a lower bound of the board")
-        own = {"searches": here(one.searches), "without_privacy": next(iter(here([one.without_privacy])), None)}
-        instances.append(replace(one, **own, lower_bound="" if unbounded else one.lower_bound))
+        reference, bound = next(iter(here([one.without_privacy])), None), "" if unbounded else one.lower_bound
+        instances.append(replace(one, searches=here(one.searches), without_privacy=reference, lower_bound=bound))
     return replace(board, methods=here(board.methods), instances=instances)
 
 

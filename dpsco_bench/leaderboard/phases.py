@@ -150,8 +150,9 @@ class Diagram:
                 for other, ends in (*upright, *level):
                     if other not in region:
                         axes.plot(*ends, color=INK, linewidth=0.7, **edge)
-            (x, y), name = middle(region), name_text(self.at[region[0]])
-            axes.text(x, y + 0.08, name, size=6 if name.count("\n") < 3 else 5, **look)  # the time below has room too
+            (centre, line), name = middle(region), name_text(self.at[region[0]])
+            size = 6 if name.count("\n") < 3 else 5
+            axes.text(centre, line + 0.08, name, size=size, **look)  # the time below has room too
         alike = len({d for _, d in self.lines}) == 1
         names = [plain(epsilon) if alike else f"{plain(epsilon)}, {d}" for epsilon, d in self.lines]
         axes.set_xlim(0, len(self.columns))

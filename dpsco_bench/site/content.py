@@ -145,10 +145,11 @@ def papers_figure(lines: Sequence[PaperLine]) -> Figure:
         for place, key in enumerate(ASKED, start=1):
             left, words = 0, line.words[key]
             for word, colour in COLOURS.items():
-                wide, look = words[word], {"size": 7.5, "ha": "center", "va": "center", "weight": "bold"}
+                wide, ink = words[word], "white" if word in DARK else INK
                 axes.barh(y + place, wide, BAR, left=left, color=colour, edgecolor="white", linewidth=0.8)
                 if wide:
-                    axes.text(left + wide / 2, y + place, str(wide), color="white" if word in DARK else INK, **look)
+                    middle, shown = (left + wide / 2, y + place), str(wide)
+                    axes.text(*middle, shown, ha="center", va="center", size=7.5, color=ink, weight="bold")
                 left += wide
             axes.text(-0.012 * most, y + place, BARS[key], ha="right", va="center", size=7.5, color=FAINT)
         y += 4.0 + step

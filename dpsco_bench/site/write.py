@@ -237,8 +237,8 @@ def build(source: Path, out: Path, builder: str, cores: int) -> None:
     for path in (shipped / "dt_bundle.css", THEME / "tables.js", THEME / "site.css"):
         shutil.copyfile(path, static / path.name)
     with patch_docutils(None), docutils_namespace():
-        how = {"status": None, "warning": said, "freshenv": False, "parallel": cores}
-        application = Sphinx(source, None, out, trees, builder, settings(static), **how)
+        config = settings(static)
+        application = Sphinx(source, None, out, trees, builder, config, None, said, freshenv=False, parallel=cores)
         application.add_search_language(Words)
         application.build()
     warnings = [line for line in re.sub(r"\x1b\[[\d;]*m", "", said.getvalue()).splitlines() if line.strip()]
