@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,11 +19,11 @@ from typing import Any, NamedTuple
 from dpsco_bench.algorithms.registry import ALGORITHMS, NO_VARIANT, get_algorithm, list_algorithms
 from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
 from dpsco_bench.claims.catalogue import naming, read_own
-from dpsco_bench.claims.files import build_checked, check_names, listed, read_shipped
+from dpsco_bench.claims.files import Slips, build_checked, check_names, listed, read_shipped
 from dpsco_bench.claims.jobs import expected_seconds, finished
 from dpsco_bench.claims.model import by_profile, check_profile
 from dpsco_bench.claims.plan import SEARCH_MARK, BoardEntry, LeftOut
-from dpsco_bench.errors import DpscoError, InputError, Refusal, checked_count
+from dpsco_bench.errors import DpscoError, InputError, Refusal, integral
 from dpsco_bench.execution.cell import Cell, located, pinned
 from dpsco_bench.execution.jobs import OF, RANKING, SEARCHED, Job, Settings
 from dpsco_bench.execution.predict import rounds_of
@@ -69,9 +70,10 @@ class Entrant(Record):
     def name(self) -> str:
         return self.label or self.algorithm.split(".", 1)[-1]
 
-    def runs_as(self, other: Entrant) -> bool:
-        """Tell whether both run the same, whatever they are called."""
-        return all(getattr(self, key) == getattr(other, key) for key in ("algorithm", "variant", "options"))
+    @property
+    def run(self) -> tuple[str, str | None, Options]:
+        """What it runs, whatever it is called."""
+        return self.algorithm, self.variant, self.options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +155,7 @@ class Board(Record):
             (instance.id, search.name, number, alike[0])
             for search in instance.searches
             for number, setting in enumerate(search.settings)
-            if (alike := [one.name for one in methods if one.runs_as(setting)])
+            if (alike := [one.name for one in methods if one.run == setting.run])
         ]
 
     def entrants(self, instance: Instance) -> list[tuple[str, str, Entrant]]:
@@ -185,17 +187,16 @@ def load_board(id: str) -> Board:
     name = id.removeprefix(PREFIX)
     board = parse_board(read_shipped(conf_dir() / "leaderboard" / f"{name}.yaml"), name)
 
-    def absent(method: Entrant) -> bool:
-        return bool(absent_paper(method.algorithm, of=ALGORITHMS, left_out="methods of the board"))
+    def here(methods: Iterable[Any]) -> list[Any]:
+        gone = partial(absent_paper, of=ALGORITHMS, left_out="methods of the board")
+        return [one for one in methods if one and not gone(one.algorithm)]
 
-    methods, instances = [one for one in board.methods if not absent(one)], []
+    instances = []
     for one in board.instances:
-        searches = [search for search in one.searches if not absent(search)]
-        reference = None if one.without_privacy and absent(one.without_privacy) else one.without_privacy
         unbounded = absent_paper(one.lower_bound, of=BOUNDS, left_out="a lower bound of the board")
-        bound = "" if unbounded else one.lower_bound
-        instances.append(replace(one, searches=searches, without_privacy=reference, lower_bound=bound))
-    return replace(board, methods=methods, instances=instances)
+        reference, bound = next(iter(here([one.without_privacy])), None), "" if unbounded else one.lower_bound
+        instances.append(replace(one, searches=here(one.searches), without_privacy=reference, lower_bound=bound))
+    return replace(board, methods=here(board.methods), instances=instances)
 
 
 def shipped_instances(problem: str = "") -> list[Instance]:
@@ -205,23 +206,23 @@ def shipped_instances(problem: str = "") -> list[Instance]:
 
 
 def own_boards(files: Sequence[str | Path]) -> dict[str, Board]:
-    """Read boards in a user's own files, by id. Raises InputError for a wrong file, or an id that is taken."""
+    """Read boards in a user's own files, by id. Raises InputError for a wrong file, or an id that is taken.
+
+    A data file is looked for beside the board, where it does not lie in the working directory.
+    """
     found: dict[str, Board] = {}
     for file, entry in read_own(files, "boards"):
         with naming(file):
             board = parse_board(entry, Path(file).stem)
         if board.id in (*board_ids(), *found):
             raise InputError(f"id in {file}", board.id, "one that no other leaderboard has")
-        found[board.id] = replace(board, instances=[_beside(one, Path(file).parent) for one in board.instances])
+        for place, one in enumerate(board.instances):
+            path = one.problem_options.get("path")
+            beside = Path(file).parent / path if isinstance(path, str) else None
+            if beside and beside.is_file() and not Path(str(path)).is_file():
+                board.instances[place] = replace(one, problem_options={**one.problem_options, "path": str(beside)})
+        found[board.id] = board
     return found
-
-
-def _beside(instance: Instance, folder: Path) -> Instance:
-    """Find the data file of an instance beside its board, where it does not lie in the working directory."""
-    path = instance.problem_options.get("path")
-    if not isinstance(path, str) or Path(path).is_file() or not (folder / path).is_file():
-        return instance
-    return replace(instance, problem_options={**instance.problem_options, "path": str(folder / path)})
 
 
 def contestants() -> list[Entrant]:
@@ -235,11 +236,10 @@ def contestants() -> list[Entrant]:
 
 
 def parse_board(entry: Any, name: str = "") -> Board:
-    """Build a board from its file; ``name`` is the id where the file has none. Raises InputError for a wrong key."""
+    """Build a board from its file; ``name`` is the id where the file has none. Raises InputError for what is wrong."""
     if not isinstance(entry, Mapping):
         raise InputError("leaderboard", entry, "a mapping of keys to values")
-    id = str(entry.get("id", name))
-    id = id if id.startswith(PREFIX) else PREFIX + id
+    id = PREFIX + str(entry.get("id", name)).removeprefix(PREFIX)
     if not re.fullmatch(r"leaderboard\.[\w-]+", id):
         raise InputError("id", id, "letters, digits, - and _")
     values = {**USUAL, "title": id.removeprefix(PREFIX).replace("_", " "), **entry, "id": id}
@@ -250,14 +250,17 @@ def parse_board(entry: Any, name: str = "") -> Board:
         methods = listed(values.get("methods"), f"{id}: methods")
         values["methods"] = [_entrant(Entrant, one, f"{id}, method") for one in methods]
     values["instances"] = [_instance(one, id) for one in listed(values.get("instances"), f"{id}: instances")]
-    values |= {key: _by_profile(values[key], f"{id}: {key}") for key in BY_PROFILE if key in values}
-    board: Board = build_checked(Board, values, id)
-    _check(board)
+    board: Board = build_checked(Board, _of_profiles(values, BY_PROFILE, id), id)
+    Slips(InputError(id + at, value, allowed) for met, at, value, allowed in _needs(board) if not met).tell()
     return board
 
 
-def _by_profile(values: Any, where: str) -> Plain:
-    return {check_profile(profile, where): value for profile, value in by_profile(values, where).items()}
+def _of_profiles(values: Plain, keys: Sequence[str], where: str) -> Plain:
+    """Expand the values of some keys to mappings of single profiles."""
+    found = {key: by_profile(values[key], f"{where}: {key}") for key in keys if key in values}
+    for profile, key in ((profile, key) for key, own in found.items() for profile in own):
+        check_profile(profile, f"{where}: {key}")
+    return {**values, **found}
 
 
 def _entrant(cls: type[Entrant], entry: Any, where: str) -> Any:
@@ -277,53 +280,51 @@ def _instance(entry: Any, board: str) -> Instance:
     values["searches"] = [_entrant(Search, one, f"{where}, search") for one in searches]
     if values.get("without_privacy"):
         values["without_privacy"] = _entrant(Entrant, values["without_privacy"], f"{where}, without_privacy")
-    values |= {key: _by_profile(values[key], f"{where}: {key}") for key in ("grids", "runs_to") if key in values}
-    instance: Instance = build_checked(Instance, values, where)
-    if not re.fullmatch(r"[\w.-]+", instance.id):
-        raise InputError(f"{where}: id", instance.id, "letters, digits, ., - and _")
-    if sorted(set(instance.signals)) != instance.signals:
-        raise InputError(f"{where}: signals", instance.signals, "increasing numbers")
+    instance: Instance = build_checked(Instance, _of_profiles(values, ("grids", "runs_to"), where), where)
     return instance
 
 
-def _check(board: Board) -> None:
-    """Refuse what types do not say: names that are there twice or nowhere, and numbers out of range."""
-    where, methods = board.id, [method.name for method in board.methods]
+Need = tuple[bool, str, object, str]
+"""Whether a rule of a file is met, where it applies, the value there, and what is allowed."""
+
+
+def _needs(board: Board) -> Iterator[Need]:
+    """List what types do not say: names that are there once, or are known, and the ranges of numbers."""
+    methods = [method.name for method in board.methods]
     for key, names in (("methods", methods), ("instances", [instance.id for instance in board.instances])):
-        if len(set(names)) != len(names) or not names:
-            raise InputError(f"{where}: {key}", names, "distinct names, at least one")
-    if not 0 < board.delta < 1:
-        raise InputError(f"{where}: delta", board.delta, "in (0, 1)")
-    for key, number in [(name, own) for name in (*INTEGERS, *LIMITS) for own in getattr(board, name).values()]:
-        if key in INTEGERS:
-            checked_count(f"{where}: {key}", number)
-        elif not number > 0:
-            raise InputError(f"{where}: {key}", number, "a number > 0")
+        yield 0 < len(names) == len({*names}), f": {key}", names, "distinct names, at least one"
+    yield 0 < board.delta < 1, ": delta", board.delta, "in (0, 1)"
+    for key in INTEGERS:
+        yield from (_count(number, f": {key}") for number in getattr(board, key).values())
+    for key in LIMITS:
+        yield from ((number > 0, f": {key}", number, "a number > 0") for number in getattr(board, key).values())
     for profile, key in product(board.grids, (*COUNTS, *LIMITS)):
-        if profile not in getattr(board, key):
-            raise InputError(f"{where}: {key}", profile, "given for every grid's profile")
-    for instance in board.instances:
-        here, named = f"{where}, {instance.id}", [("excluded", name) for name in instance.excluded]
-        for profile, name, n in [(at, *own) for at, to in instance.runs_to.items() for own in to.items()]:
-            checked_count(f"{here}: runs_to, {profile}: {name}", n)
+        yield profile in getattr(board, key), f": {key}", profile, "given for every grid's profile"
+    for one in board.instances:
+        at, named = f", {one.id}", [("excluded", name) for name in one.excluded]
+        yield bool(re.fullmatch(r"[\w.-]+", one.id)), f"{at}: id", one.id, "letters, digits, ., - and _"
+        yield sorted({*one.signals}) == one.signals, f"{at}: signals", one.signals, "increasing numbers"
+        for profile, name, n in [(profile, *own) for profile, to in one.runs_to.items() for own in to.items()]:
+            yield _count(n, f"{at}: runs_to, {profile}: {name}")
             named.append(("runs_to", name))
-        for key, name in named:
-            if name not in methods:
-                raise InputError(f"{here}: {key}", name, "a method of the board")
-        for profile, blocks in {**board.grids, **instance.grids}.items():
-            for block in blocks:
-                _check_block(block, f"{here}, grid of {profile}")
+        yield from ((name in methods, f"{at}: {key}", name, "a method of the board") for key, name in named)
+        for profile, block in [(key, block) for key, own in {**board.grids, **one.grids}.items() for block in own]:
+            yield from _needs_of_block(block, f"{at}, grid of {profile}")
 
 
-def _check_block(block: Any, where: str) -> None:
-    if not isinstance(block, Mapping) or not {"n", "epsilon"} <= set(block) <= {"n", "d", "epsilon"}:
-        raise InputError(where, block, "a mapping with lists n, epsilon and, where it is free, d")
-    for key, values in block.items():
+def _needs_of_block(block: Any, at: str) -> Iterator[Need]:
+    keys = {*block} if isinstance(block, Mapping) else set()
+    known = {"n", "epsilon"} <= keys <= {"n", "d", "epsilon"}
+    yield known, at, block, "a mapping with lists n, epsilon and, where it is free, d"
+    for key, values in block.items() if known else ():
         numbers = isinstance(values, list) and all(isinstance(v, int | float) and v is not True for v in values)
-        if not numbers or not values or sorted(set(values)) != values or not 0 < values[0] <= values[-1] < math.inf:
-            raise InputError(f"{where}: {key}", values, "increasing numbers > 0")
-        for value in values if key != "epsilon" else ():
-            checked_count(f"{where}: {key}", value)
+        met = numbers and values and sorted({*values}) == values and 0 < values[0] <= values[-1] < math.inf
+        yield bool(met), f"{at}: {key}", values, "increasing numbers > 0"
+        yield from (_count(value, f"{at}: {key}") for value in (values if met and key != "epsilon" else ()))
+
+
+def _count(number: Any, at: str) -> Need:
+    return isinstance(integral(number), int) and number is not True and number >= 1, at, number, "an integer >= 1"
 
 
 def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = None) -> list[BoardEntry]:
@@ -342,70 +343,43 @@ def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = No
 
 def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
     """Plan the jobs of a board in a profile; ``left_out`` has each (instance, method, point) that is not run."""
-    found: dict[tuple[str, str], tuple[Job, list[tuple[Cell, float]]]] = {}
+    _check_names(board, profile, settings)
+    jobs: dict[tuple[str, str], tuple[Job, list[tuple[Cell, float]]]] = {}
     left_out: list[LeftOut] = []
-    for method in board.methods:
-        _check_method(method, f"{board.id}, method {method.name}")
-    for instance in board.instances:
-        points = board.points(instance, profile)
-        _check_instance(board, instance, points, settings)
-        for place, (calibration, name, one) in product(enumerate(points), board.entrants(instance)):
-            draft, part = draft_at(board, instance, name, one, *place), _part(instance, name)
-            job = ranking_job(board, profile, settings, part, calibration)
-            job, drafts = found.setdefault((part, calibration), (job, []))
-            try:
-                seconds = _seconds(board, instance, draft, job)
-            except Unfit as unfit:
-                left_out.append(LeftOut.of(draft, unfit.status, unfit.reason, unfit.seconds))
-            else:
-                drafts += [(at, seconds) for at in [draft.at_signal(one) for one in instance.signals] or [draft]]
-    jobs = tuple(with_cells(job, drafts) for job, drafts in found.values() if drafts)
+    for one in tried(board, profile, settings):
+        _, cells = jobs.setdefault((one.job.part, one.job.calibration), (one.job, []))
+        if one.unfit:
+            left_out.append(LeftOut.of(one.cell, one.unfit.status, str(one.unfit), one.unfit.seconds))
+        else:
+            cells += [(one.cell.at_signal(signal), one.seconds) for signal in one.instance.signals]
+            cells += [] if one.instance.signals else [(one.cell, one.seconds)]
+    made = tuple(with_cells(job, cells) for job, cells in jobs.values() if cells)
     shared = tuple(one for instance in board.instances for one in board.shared(instance))
-    return BoardEntry(board.id, jobs, digest([board, profile, left_out]), to_jsonable(board), tuple(left_out), shared)
+    return BoardEntry(board.id, made, digest([board, profile, left_out]), to_jsonable(board), tuple(left_out), shared)
 
 
-def draft_at(board: Board, instance: Instance, name: str, one: Entrant, number: int, at: GridPoint) -> Cell:
-    """Make the cell of a method, or of a setting of a search, at a point of an instance and its number."""
-    return Cell(
-        problem=instance.problem,
-        problem_options=dict(instance.problem_options),
-        delta=board.delta,
-        parameter="point",
-        value=float(number),
-        method=f"{instance.id}/{name}",
-        algorithm=one.algorithm,
-        variant=_variant(one),
-        options=dict(one.options),
-        **at._asdict(),
-    )
-
-
-def ranking_job(board: Board, profile: str, settings: Settings, part: str, calibration: str) -> Job:
-    """Make a job of a board, still without its cells."""
-    counts = {"replicates": board.replicates.get(profile, 1), "data_sets": board.data_sets.get(profile, 1)}
-    where = {"claim": board.id, "part": part, "profile": profile}
-    return settings.job(**where, **counts, kind=RANKING, calibration=calibration, rounds=NO_ROUNDS)
-
-
-def with_cells(job: Job, drafts: Sequence[tuple[Cell, float]]) -> Job:
-    """Give a job its cells, numbered, with the seconds that each is predicted to take, and its keys."""
-    cells = (pinned(replace(draft, cell=number).to_json(), job.data_root) for number, (draft, _) in enumerate(drafts))
-    return finished(replace(job, cells=tuple(cells), seconds=tuple(seconds for _, seconds in drafts)))
-
-
-def _check_instance(board: Board, instance: Instance, points: Sequence[GridPoint], settings: Settings) -> None:
-    """Stop the board at what a problem or a method of its instance does not have."""
-    where, cls = f"{board.id}, instance {instance.id}", problem_class(instance.problem)
-    if instance.lower_bound:
-        get_bound(instance.lower_bound)
-    if instance.signals and not cls.signal_option:
-        raise InputError(f"signals of {instance.id}", instance.signals, f"none: {instance.problem} has no free signal")
-    if not (cls.needs_data_root and cls.unavailable(Path(settings.data_root))):
-        for d in {point.d for point in points}:
+def _check_names(board: Board, profile: str, settings: Settings) -> None:
+    """Stop a board at what its problems and methods do not have; what a method refuses is shown at its points."""
+    methods = [(method, f"{board.id}, method {method.name}") for method in board.methods]
+    for one in board.instances:
+        where, cls = f"{board.id}, instance {one.id}", problem_class(one.problem)
+        if one.lower_bound:
+            get_bound(one.lower_bound)
+        if one.signals and not cls.signal_option:
+            raise InputError(f"signals of {one.id}", one.signals, f"none: {one.problem} has no free signal")
+        if not (cls.needs_data_root and cls.unavailable(Path(settings.data_root))):
+            for d in {point.d for point in board.points(one, profile)}:
+                with naming(where):
+                    problem_at(one.problem, d, one.problem_options, settings.data_root)
+        more = filter(None, (*one.searches, one.without_privacy))
+        methods += [(method, f"{where}, {method.name}") for method in more]
+    for method, where in methods:
+        entry = get_algorithm(method.algorithm)
+        if method.variant is not None and method.variant not in entry.variants:
+            raise InputError(f"{where}: variant", method.variant, "one of " + ", ".join(entry.variants))
+        for setting in method.settings if isinstance(method, Search) else [method]:
             with naming(where):
-                problem_at(instance.problem, d, instance.problem_options, settings.data_root)
-    for entrant in filter(None, (*instance.searches, instance.without_privacy)):
-        _check_method(entrant, f"{where}, {entrant.name}")
+                entry.checked_options(setting.options)
 
 
 def problem_at(name: str, d: int | None, options: Options, data_root: str) -> Problem:
@@ -414,28 +388,58 @@ def problem_at(name: str, d: int | None, options: Options, data_root: str) -> Pr
     return get_problem(name, d, **{**options, **root})
 
 
-def _check_method(method: Entrant, where: str) -> None:
-    """Stop the board at what an algorithm does not have; what it refuses on an instance is shown there."""
-    entry = get_algorithm(method.algorithm)
-    if method.variant is not None and method.variant not in entry.variants:
-        raise InputError(f"{where}: variant", method.variant, "one of " + ", ".join(entry.variants))
-    for one in method.settings if isinstance(method, Search) else [method]:
-        with naming(where):
-            entry.checked_options(one.options)
+class Tried(NamedTuple):
+    """A method, or a setting of a search, at a point of an instance: its cell and its job, which has no cells yet.
+
+    It has a plan and the seconds that it is predicted to take on one core, or the reason why it does not run there. Of
+    data that are absent nothing is known: no plan, no reason and 0 seconds.
+    """
+
+    instance: Instance
+    job: Job
+    cell: Cell
+    plan: Plan | None = None
+    seconds: float = 0.0
+    unfit: Unfit | None = None
+
+    @property
+    def name(self) -> str:
+        return self.cell.method.partition("/")[2]
 
 
-def _variant(entrant: Entrant) -> str | None:
-    """Find the variant that is named, or that of the accounted calibration; None for a method that has none."""
-    with suppress(Refusal):  # a method without an accounted variant is refused when it is planned
-        return entrant.variant or get_algorithm(entrant.algorithm).variant_for(CALIBRATION)
-    return None
+def tried(board: Board, profile: str, settings: Settings, absent: bool = False) -> Iterator[Tried]:
+    """Try all that an instance runs at each of its points, instance by instance; with ``absent`` without data too."""
+    counts = {"replicates": board.replicates.get(profile, 1), "data_sets": board.data_sets.get(profile, 1)}
+    shared = {"claim": board.id, "profile": profile, **counts, "kind": RANKING, "rounds": NO_ROUNDS}
+    for instance in board.instances:
+        points = board.points(instance, profile)
+        for (number, point), (calibration, name, method) in product(enumerate(points), board.entrants(instance)):
+            label, mark, _ = name.partition(SEARCH_MARK)
+            plain = re.sub(r"[^\w.-]", lambda found: f"{OF}{ord(found[0]):x}", label)  # as the name of a file may be
+            part = OF.join([instance.id, plain, *([SEARCHED] if mark else [])])
+            job = settings.job(**shared, part=part, calibration=calibration)
+            variant = method.variant
+            with suppress(Refusal):  # a method without an accounted variant is refused when it is planned
+                variant = variant or get_algorithm(method.algorithm).variant_for(CALIBRATION)
+            cell = Cell(
+                problem=instance.problem,
+                problem_options=dict(instance.problem_options),
+                delta=board.delta,
+                parameter="point",
+                value=float(number),
+                method=f"{instance.id}/{name}",
+                algorithm=method.algorithm,
+                variant=variant,
+                options=dict(method.options),
+                **point._asdict(),
+            )
+            yield _fitted(board, Tried(instance, job, cell), absent)
 
 
-def _part(instance: Instance, name: str) -> str:
-    """Name the job of a method on an instance, in letters that the name of a file may have."""
-    method, mark, _ = name.partition(SEARCH_MARK)
-    plain = re.sub(r"[^\w.-]", lambda found: f"{OF}{ord(found[0]):x}", method)
-    return OF.join([instance.id, plain, *([SEARCHED] if mark else [])])
+def with_cells(job: Job, cells: Sequence[tuple[Cell, float]]) -> Job:
+    """Give a job its cells, numbered, with the seconds that each is predicted to take, and its keys."""
+    own = (pinned(replace(cell, cell=number).to_json(), job.data_root) for number, (cell, _) in enumerate(cells))
+    return finished(replace(job, cells=tuple(own), seconds=tuple(seconds for _, seconds in cells)))
 
 
 class Unfit(DpscoError):
@@ -443,35 +447,32 @@ class Unfit(DpscoError):
 
     def __init__(self, status: str, reason: str, brief: str = "", seconds: float = 0.0) -> None:
         super().__init__(" ".join(reason.split()))
-        self.status, self.reason, self.brief = status, str(self), " ".join((brief or reason).split())
-        self.seconds = seconds
+        self.status, self.brief, self.seconds = status, " ".join((brief or reason).split()), seconds
 
 
-def _seconds(board: Board, instance: Instance, draft: Cell, job: Job) -> float:
-    """Predict the seconds of a cell, 0 where its data are absent. Raises Unfit for one that is not run."""
-    name, profile = draft.method.partition("/")[2], job.profile
-    if name not in instance.excluded and problem_class(instance.problem).unavailable(Path(job.data_root)):
-        return 0.0
-    plan, seconds = fitted(instance, draft, job)
-    if (here := draft.n) > instance.runs_to.get(profile, {}).get(name, 0):
+def _fitted(board: Board, one: Tried, absent: bool) -> Tried:
+    """Plan a cell, predict its seconds and hold them against the limits of the board."""
+    instance, job, n, profile = one.instance, one.job, one.cell.n, one.job.profile
+    if one.name in instance.excluded:
+        return one._replace(unfit=Unfit("refused", instance.excluded[one.name]))
+    if not absent and problem_class(instance.problem).unavailable(Path(job.data_root)):
+        return one
+    try:
+        cell, plan = planned(one.cell, job)
+    except Unfit as unfit:
+        return one._replace(unfit=unfit)
+    seconds = expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
+    if n > instance.runs_to.get(profile, {}).get(one.name, 0):
         smallest = min(point.n for point in board.points(instance, profile))
-        most = (board.most_seconds_at_smallest_n if here == smallest else board.most_seconds)[profile]
-        beyond = here > board.quadratic_to.get(profile, math.inf) and seconds > QUICK
-        if seconds > most or (beyond and is_quadratic(draft, job, plan)):
+        most = (board.most_seconds_at_smallest_n if n == smallest else board.most_seconds)[profile]
+        beyond = n > board.quadratic_to.get(profile, math.inf) and seconds > QUICK
+        if seconds > most or (beyond and is_quadratic(one.cell, job, plan)):
             total = max(1, len(instance.signals)) * seconds  # the limits are of one signal
-            raise Unfit("too_long", f"about {duration(total)} on one core: {steps_text(plan)}", seconds=total)
-    if unwanted := next((method.why for method in board.methods if method.name == name), ""):
-        raise Unfit("not_run", unwanted)
-    return seconds
-
-
-def fitted(instance: Instance, draft: Cell, job: Job) -> tuple[Plan, float]:
-    """Plan a cell of an instance, and predict its seconds on one core. Raises Unfit where it cannot be run there."""
-    name = draft.method.partition("/")[2]
-    if name in instance.excluded:
-        raise Unfit("refused", instance.excluded[name])
-    cell, plan = planned(draft, job)
-    return plan, expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
+            reason = f"about {duration(total)} on one core: {steps_text(plan)}"
+            return one._replace(unfit=Unfit("too_long", reason, seconds=total))
+    if unwanted := next((method.why for method in board.methods if method.name == one.name), ""):
+        return one._replace(unfit=Unfit("not_run", unwanted))
+    return one._replace(plan=plan, seconds=seconds)
 
 
 def planned(asked: Cell, job: Job) -> tuple[Cell, Plan]:
@@ -513,13 +514,13 @@ def steps_text(plan: Plan) -> str:
 
 def is_quadratic(cell: Cell, job: Job, plan: Plan) -> bool:
     """Tell whether a plan's rounds or gradients are of order n^2: by growth to half or twice n, else by number."""
+
+    def count(plan: Plan) -> float:
+        return max(rounds_of(plan), plan.gradient_evaluations)
+
     n = cell.n
     for other in (n // 2, 2 * n):
         with suppress(Unfit):
-            count = _count(planned(replace(cell, n=other), job)[1])
-            return math.log(count / _count(plan)) / math.log(other / n) > QUADRATIC
-    return _count(plan) > n**QUADRATIC
-
-
-def _count(plan: Plan) -> float:
-    return max(rounds_of(plan), plan.gradient_evaluations)
+            grown = count(planned(replace(cell, n=other), job)[1]) / count(plan)
+            return math.log(grown) / math.log(other / n) > QUADRATIC
+    return count(plan) > n**QUADRATIC

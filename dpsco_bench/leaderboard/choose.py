@@ -7,16 +7,16 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
-from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
+from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.races import race
 from dpsco_bench.claims.bounds.orders import NO_BOUND, NONE_STATED, ORDER_ONLY, lower_bound_name
 from dpsco_bench.claims.bounds.registry import get_bound
@@ -34,10 +34,9 @@ from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.worker import Makers, Tell, Unfinished
 from dpsco_bench.jsonio import digest, to_jsonable
 from dpsco_bench.leaderboard import board as boards
-from dpsco_bench.leaderboard.board import CALIBRATION, COUNTS, SILENT, Board, Entrant, Instance, Unfit, contestants
+from dpsco_bench.leaderboard.board import CALIBRATION, COUNTS, SILENT, Board, Entrant, Instance, Tried, contestants
 from dpsco_bench.leaderboard.standings import TRIVIAL, Ranked, Standing, standings
 from dpsco_bench.plain import Options, Plain, Record, Tabled, unboxed
-from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.registry import PLUGIN
@@ -144,81 +143,62 @@ def twin_of(point: Contest, data_root: str = "data") -> Contest:
     return replace(point, problem=cls.twin, options={**options, **point.entry(data_root).twin_options})
 
 
-class Candidate(NamedTuple):
-    """A method that accepts the point, its job and cell, and the seconds that it is predicted to take on one core."""
+def candidates(board: Board, settings: Settings) -> tuple[list[Tried], list[LeftOut]]:
+    """Find the methods that accept a `Contest.board`, the ones to run first first, and the others with a reason.
 
-    entry: Algorithm
-    job: Job
-    draft: Cell
-    plan: Plan
-    seconds: float
-
-
-def candidates(board: Board, settings: Settings) -> tuple[list[Candidate], list[LeftOut]]:
-    """Find the methods that accept a `Contest.board`, and those that do not, with the reason in a line."""
-    found, kept, left_out = list[Candidate](), list[Candidate](), list[LeftOut]()
-    for method in board.methods:
-        draft, job = _cell(board, settings, method.name, method, CALIBRATION)
-        try:
-            plan, seconds = boards.fitted(board.instances[0], draft, job)
-            if method.why:
-                raise Unfit("not_run", method.why)
-        except Unfit as unfit:
-            left_out.append(LeftOut.of(draft, unfit.status, unfit.brief))
+    Their seconds count what a method takes beside its steps. A job has the name of its method.
+    """
+    accepted, kept, left_out = list[Tried](), list[Tried](), list[LeftOut]()
+    for one in boards.tried(board, PROFILE, settings, absent=True):
+        if one.unfit:
+            left_out.append(LeftOut.of(one.cell, one.unfit.status, one.unfit.brief))
         else:
-            found.append(Candidate(get_algorithm(method.algorithm), job, draft, plan, OVERHEAD + seconds))
-    for one in sorted(found, key=lambda one: one.job.part):  # the name that is kept hangs on no prediction
-        alike = (o for o in kept if o.plan == one.plan and o.entry.run_function is one.entry.run_function)
+            accepted.append(one._replace(job=replace(one.job, part=one.name), seconds=OVERHEAD + one.seconds))
+    for one in sorted(accepted, key=lambda one: one.name):  # the name that is kept hangs on no prediction
+        run = get_algorithm(one.cell.algorithm).run_function
+        alike = (o for o in kept if o.plan == one.plan and get_algorithm(o.cell.algorithm).run_function is run)
         if twin := next(alike, None):  # two streams of one law would be two chances to be the best
-            left_out.append(LeftOut.of(one.draft, "not_run", f"it is the same mechanism as {twin.job.part}"))
+            left_out.append(LeftOut.of(one.cell, "not_run", f"it is the same mechanism as {twin.name}"))
         else:
             kept.append(one)
-    # Plug-ins come first, since their user asks for them.
-    kept.sort(key=lambda one: (not one.entry.module.startswith(PLUGIN), one.seconds, one.job.part))
-    return kept, left_out
+    return sorted(kept, key=lambda one: (not is_own(one.cell.algorithm), one.seconds, one.name)), left_out
 
 
-def _cell(board: Board, settings: Settings, name: str, method: Entrant, calibration: str) -> tuple[Cell, Job]:
-    """Make the cell of a method at the point of a board of one, and its job, still without it."""
-    (instance,) = board.instances
-    (point,) = board.points(instance, PROFILE)
-    draft = boards.draft_at(board, instance, name, method, 0, point)
-    return draft, boards.ranking_job(board, PROFILE, settings, name, calibration)
+def is_own(algorithm: str) -> bool:
+    """Tell a method of a plug-in, which its user asks for."""
+    return get_algorithm(algorithm).module.startswith(PLUGIN)
 
 
 def choice_entry(point: Contest, settings: Settings, limit: float = LIMIT) -> BoardEntry:
     """Plan a board of one point: a job for each method that fits, and one without noise where the risk asks for it.
 
-    The limit is of seconds on one core for all methods, as predicted; plug-ins, then the quickest ones, come first.
+    The limit is of seconds on one core for all methods, as predicted; plug-ins, then the quickest ones, come first. The
+    method whose run without noise stands for the optimum is the first of the boards that ship which can run here.
     """
     problem, board = point.entry(settings.data_root), point.board
     if reason := type(problem).unavailable(Path(settings.data_root)):
         raise DpscoError(f"problem = {point.problem}: {reason}")
     found, left_out = candidates(board, settings)
-    reference, jobs = _without_privacy(board, settings) if problem.population else (None, [])
-    spent = 0.0
+    chosen, spent, (instance,) = list[Tried](), 0.0, board.instances
+    known = [*boards.shipped_instances(point.problem), *boards.shipped_instances()] if problem.population else []
+    for id in dict.fromkeys(one.without_privacy.algorithm for one in known if one.without_privacy):
+        alone = replace(instance, without_privacy=Entrant(algorithm=id))
+        (silent,) = boards.tried(replace(board, methods=[], instances=[alone]), PROFILE, settings)
+        if not silent.unfit:
+            instance = alone
+            chosen.append(silent._replace(job=replace(silent.job, part=silent.name), seconds=OVERHEAD))
+            break
     for one in found:
-        if spent + one.seconds > limit:
-            reason = f"about {duration(one.seconds)}: {boards.steps_text(one.plan)}"
-            left_out.append(LeftOut.of(one.draft, "too_long", reason))
-        else:
+        if spent + one.seconds <= limit:
             spent += one.seconds
-            jobs.append(boards.with_cells(one.job, [(one.draft, one.seconds)]))
-    instance = replace(board.instances[0], without_privacy=reference, lower_bound=lower_bound_name(problem))
+            chosen.append(one)
+        elif one.plan:
+            reason = f"about {duration(one.seconds)}: {boards.steps_text(one.plan)}"
+            left_out.append(LeftOut.of(one.cell, "too_long", reason))
+    jobs = tuple(boards.with_cells(one.job, [(one.cell, one.seconds)]) for one in chosen)
+    instance = replace(instance, lower_bound=lower_bound_name(problem))
     made_from = digest([point, [job.key for job in jobs]])
-    return BoardEntry(ID, tuple(jobs), made_from, to_jsonable(replace(board, instances=[instance])), tuple(left_out))
-
-
-def _without_privacy(board: Board, settings: Settings) -> tuple[Entrant | None, list[Job]]:
-    """Find the method whose run without noise stands for the optimum, as on a board that ships, and its job."""
-    instances = [*boards.shipped_instances(board.instances[0].problem), *boards.shipped_instances()]
-    for id in dict.fromkeys(one.without_privacy.algorithm for one in instances if one.without_privacy):
-        method = Entrant(algorithm=id)
-        draft, job = _cell(board, settings, boards.REFERENCE, method, SILENT)
-        with suppress(Unfit):
-            boards.fitted(board.instances[0], draft, job)
-            return method, [boards.with_cells(job, [(draft, OVERHEAD)])]
-    return None, []
+    return BoardEntry(ID, jobs, made_from, to_jsonable(replace(board, instances=[instance])), tuple(left_out))
 
 
 @dataclass(frozen=True)
@@ -314,20 +294,21 @@ class Choice(Tabled, Standing):
             return f"No method whose privacy is proven ran{': ' * bool(cures)}{'; '.join(cures)}{rest}"
         if not names:
             return f"No method of proven privacy does better than the trivial solution{rest}"
-        gained = 1.0 - min(method.risk for method in self.methods if method.method in names) / self.trivial
-        if TRIVIAL not in self.tied and gained < NEAR:
+        won = [method for method in self.methods if method.method in names]
+        gained = 1.0 - min(method.risk for method in won) / self.trivial
+        if TRIVIAL in self.tied:
+            rest = f", and no better than the trivial solution{rest}"
+        elif gained < NEAR:
             rest = f", within {max(1, math.ceil(100 * gained - 1e-6))} % of the trivial solution{rest}"
-        if len(self.tied) > 1:
-            also = ", and no better than the trivial solution" if TRIVIAL in self.tied else ""
-            if len(names) == 1:
-                return f"{names[0]} has the least risk of proven privacy{also}{rest}"
-            return f"Tied for the least risk: {', '.join(names)}{also}{rest}"
+        if len(names) > 1:
+            return f"Tied for the least risk: {', '.join(names)}{rest}"
+        if TRIVIAL in self.tied:
+            return f"{names[0]} has the least risk of proven privacy{rest}"
         if math.isnan(self.margin):
             return f"{names[0]} alone was run{rest}"
         low, high = (100 * end for end in self.margin_ci)
-        id = next(method.algorithm for method in self.methods if method.method == names[0])
         share = f"{100 * self.margin:.0f} % [{low:.0f}, {high:.0f}]"
-        return f"{id} has the least risk of proven privacy, {share} below the next{rest}"
+        return f"{won[0].algorithm} has the least risk of proven privacy, {share} below the next{rest}"
 
     @property
     def own(self) -> list[str]:
@@ -335,7 +316,7 @@ class Choice(Tabled, Standing):
         ranked, found = self.order, []
         places = {method.method: place for place, method in enumerate(ranked, start=1)}
         items: list[Chosen | Unrun] = [*self.methods, *self.refused]
-        for item in (item for item in items if get_algorithm(item.algorithm).module.startswith(PLUGIN)):
+        for item in (item for item in items if is_own(item.algorithm)):
             stands = f"place {places.get(item.method)} of {len(ranked)} of proven privacy"
             if isinstance(item, Unrun):
                 stands = f"did not run: {item.reason}"

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -23,7 +24,7 @@ from dpsco_bench.leaderboard.standings import TRIVIAL, Standing, cost_text
 from dpsco_bench.leaderboard.tables import kind_text
 from dpsco_bench.registry import papers
 from dpsco_bench.report.axes import log_x, log_y
-from dpsco_bench.report.drawing import AXES_HEIGHT, GREY, INK, Panel, compose
+from dpsco_bench.report.drawing import AXES_HEIGHT, GREY, INK, Panel, bare, compose
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import is_number, number, plain
 from dpsco_bench.report.wording import method_name, parameter_label
@@ -51,8 +52,7 @@ CURVE_WORDS = (
     "Least excess risk of a method proven private over that of the start (grey line); hollow: undecided; ▼: risk 0"
 )
 FOOT = 0.3  # where points of risk 0 stand on a logarithmic axis, in units of the least risk above 0
-Level = tuple[float, int]  # (epsilon, d) of a line of tiles
-Tile = tuple[int, int]  # its column and line
+Tile = tuple[int, int]  # its column and its line in a `Diagram`
 
 
 def board_figures(board: BoardResults) -> dict[str, Figure]:
@@ -69,15 +69,26 @@ def board_figure(board: BoardResults) -> Figure:
     for hatch, edge, face, text in HATCHED:
         key.append(Patch(facecolor=face, edgecolor=edge, hatch=hatch, label=text, linewidth=0))
     panels = [phase_panel(instance.title, rows) for instance, rows in board.by_instance]
-    return compose(panels, board_message(board), WORDS, key)
+    decided = [row for row in board.points if row.decided]
+    names = {name for row in decided for name in (row.winner, *row.tied)} - {TRIVIAL}
+    first = f"{len(names)} methods share the first places" if len(names) > 1 else "One method has the first places"
+    title = board.board.title
+    message = f"{title}{'' if title.endswith('?') else ':'} {first} of {len(decided)} decided points"
+    return compose(panels, message, WORDS, key)
 
 
 def phase_panel(title: str, rows: Sequence[Standing]) -> Panel:
-    dimensions = {row.d for row in rows}
+    """Make the panel of an instance; a line of small text says what its points have in common, and who competes."""
+    dimensions, counts = {row.d for row in rows}, sorted(len(row.order) for row in rows)
     fixed = f"d\u00a0=\u00a0{dimensions.pop()}" if len(dimensions) == 1 else ""
-    words = (title, f"{kind_text(rows[0].risk_kind)} risk", fixed, competing_text(rows))
-    height = max(AXES_HEIGHT, TILE_HEIGHT * len(lines_of(rows)))
-    return Panel(winners_text(rows), _tiles(rows), "; ".join(filter(None, words)), height=height, right=MARGIN)
+    least, most = counts[0], counts[-1]
+    competing = f"{least} to {most} methods compete" if least < most else f"{most} methods compete"
+    if most <= 1:
+        competing = "one method runs here, against the start" if least else "one method at most runs here"
+    words = (title, f"{kind_text(rows[0].risk_kind)} risk", fixed, competing)
+    diagram = Diagram(rows)
+    height = max(AXES_HEIGHT, TILE_HEIGHT * len(diagram.lines))
+    return Panel(winners_text(rows), diagram.draw, "; ".join(filter(None, words)), height=height, right=MARGIN)
 
 
 def winners_text(rows: Sequence[Standing]) -> str:
@@ -97,81 +108,64 @@ def winners_text(rows: Sequence[Standing]) -> str:
     return f"{method_name(winner)} has the least mean risk at {firsts[winner]} {points}{tied}{rest}"
 
 
-def board_message(board: BoardResults) -> str:
-    decided = [row for row in board.points if row.decided]
-    winners = {name for row in decided for name in (row.winner, *row.tied)} - {TRIVIAL}
-    first = f"{len(winners)} methods share the first places" if len(winners) > 1 else "One method has the first places"
-    title = board.board.title
-    return f"{title}{'' if title.endswith('?') else ':'} {first} of {len(decided)} decided points"
+class Diagram:
+    """The tiles of an instance's points.
 
+    Columns are sizes n. Lines are (epsilon, d), from below by ``epsilon/sqrt(d)``: noise counts for as much on each.
+    """
 
-def competing_text(rows: Sequence[Standing]) -> str:
-    counts = [len(row.order) for row in rows]
-    least, most = min(counts), max(counts)
-    if most <= 1:
-        return "one method runs here, against the start" if least else "one method at most runs here"
-    return f"{least} to {most} methods compete" if least < most else f"{most} methods compete"
+    def __init__(self, rows: Sequence[Standing]) -> None:
+        self.columns = sorted({row.n for row in rows})
+        levels = {(row.epsilon, row.d) for row in rows}
+        self.lines = sorted(levels, key=lambda line: (line[0] / math.sqrt(line[1]), -line[1]))
+        self.at = {(self.columns.index(row.n), self.lines.index((row.epsilon, row.d))): row for row in rows}
 
+    @property
+    def regions(self) -> list[list[Tile]]:
+        """Join tiles that are said the same of and that touch each other, in the order of their first tile."""
+        left, found = {place: name_text(row) for place, row in self.at.items()}, list[list[Tile]]()
+        while left:
+            waiting = [first := min(left)]
+            name, region = left[first], list[Tile]()
+            while waiting:
+                x, y = place = waiting.pop()
+                if left.get(place) == name:
+                    del left[place]
+                    region.append(place)
+                    waiting += [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)]
+            found.append(region)
+        return found
 
-def lines_of(rows: Sequence[Standing]) -> list[Level]:
-    """Order the lines of a diagram from below, by ``epsilon/sqrt(d)``: noise counts for as much on each."""
-    return sorted({(row.epsilon, row.d) for row in rows}, key=lambda line: (line[0] / math.sqrt(line[1]), -line[1]))
-
-
-def places_of(rows: Sequence[Standing]) -> dict[Tile, Standing]:
-    """Place the points of a diagram: columns are sizes n, lines as `lines_of` has them."""
-    columns, lines = sorted({row.n for row in rows}), lines_of(rows)
-    return {(columns.index(row.n), lines.index((row.epsilon, row.d))): row for row in rows}
-
-
-def regions(at: Mapping[Tile, Standing]) -> list[list[Tile]]:
-    """Join places that are said the same of and that touch each other, in the order of their first place."""
-    left, found = {place: name_text(row) for place, row in at.items()}, list[list[Tile]]()
-    while left:
-        waiting = [first := min(left)]
-        name, region = left[first], list[Tile]()
-        while waiting:
-            x, y = place = waiting.pop()
-            if left.get(place) == name:
-                del left[place]
-                region.append(place)
-                waiting += [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)]
-        found.append(region)
-    return found
-
-
-def _tiles(rows: Sequence[Standing]) -> Callable[[Axes], None]:
-    columns, lines = sorted({row.n for row in rows}), lines_of(rows)
-    alike = len({d for _, d in lines}) == 1
-
-    look: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4, "color": INK, "linespacing": 1.05}
-    look["bbox"] = {"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.8}
-
-    def draw(axes: Axes) -> None:
-        at = places_of(rows)
-        for region in regions(at):
+    def draw(self, axes: Axes) -> None:
+        """Draw the tiles, an edge where one tile of a region has it and none where two touch, and names of regions."""
+        look: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4, "color": INK, "linespacing": 1.05}
+        look["bbox"] = {"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.8}
+        edge: dict[str, Any] = {"solid_capstyle": "projecting", "clip_on": False, "zorder": 3}
+        for region in self.regions:
             for place in region:
-                _tile(axes, at[place], *place)
-            _edge(axes, set(region))
-            (x, y), name = _middle(region), name_text(at[region[0]])
-            axes.text(x, y + 0.08, name, size=6 if name.count("\n") < 3 else 5, **look)  # the time below has room too
-        axes.set_xlim(0, len(columns))
-        axes.set_ylim(0, len(lines))
-        axes.set_xticks([i + 0.5 for i in range(len(columns))], [plain(n) for n in columns])
-        names = [plain(epsilon) if alike else f"{plain(epsilon)}, {d}" for epsilon, d in lines]
-        axes.set_yticks([i + 0.5 for i in range(len(lines))], names)
-        axes.tick_params(length=0)
+                _tile(axes, self.at[place], *place)
+            for x, y in {*region}:
+                upright = (((x + side, y), ((x + (side > 0),) * 2, (y, y + 1))) for side in (-1, 1))
+                level = (((x, y + side), ((x, x + 1), (y + (side > 0),) * 2)) for side in (-1, 1))
+                for other, ends in (*upright, *level):
+                    if other not in region:
+                        axes.plot(*ends, color=INK, linewidth=0.7, **edge)
+            (centre, line), name = middle(region), name_text(self.at[region[0]])
+            size = 6 if name.count("\n") < 3 else 5
+            axes.text(centre, line + 0.08, name, size=size, **look)  # the time below has room too
+        alike = len({d for _, d in self.lines}) == 1
+        names = [plain(epsilon) if alike else f"{plain(epsilon)}, {d}" for epsilon, d in self.lines]
+        axes.set_xlim(0, len(self.columns))
+        axes.set_ylim(0, len(self.lines))
+        axes.set_xticks([i + 0.5 for i in range(len(self.columns))], [plain(n) for n in self.columns])
+        axes.set_yticks([i + 0.5 for i in range(len(self.lines))], names)
         axes.tick_params(axis="y", labelsize=5.8, pad=1.5)
-        axes.grid(False)
-        for spine in axes.spines.values():
-            spine.set_visible(False)
+        bare(axes)
         axes.set_xlabel(parameter_label("n"))
         axes.set_ylabel(parameter_label("epsilon") if alike else "privacy ε, dimension d", labelpad=1.5)
 
-    return draw
 
-
-def _middle(places: Sequence[Tile]) -> tuple[float, float]:
+def middle(places: Sequence[Tile]) -> tuple[float, float]:
     """Find where a region's name stands: in the middle of its longest line, the one nearest to the region's middle."""
     mean = sum(y for _, y in places) / len(places)
     runs: list[list[Tile]] = [[]]
@@ -180,15 +174,6 @@ def _middle(places: Sequence[Tile]) -> tuple[float, float]:
         runs[-1].append((x, y))
     run = max(runs[1:], key=lambda run: (len(run), -abs(run[0][1] - mean), -run[0][1]))
     return (run[0][0] + run[-1][0]) / 2 + 0.5, run[0][1] + 0.5
-
-
-def _edge(axes: Axes, places: set[Tile]) -> None:
-    for x, y in places:
-        upright = (((x + side, y), ((x + (side > 0),) * 2, (y, y + 1))) for side in (-1, 1))
-        level = (((x, y + side), ((x, x + 1), (y + (side > 0),) * 2)) for side in (-1, 1))
-        for other, ends in (*upright, *level):
-            if other not in places:
-                axes.plot(*ends, color=INK, linewidth=0.7, solid_capstyle="projecting", clip_on=False, zorder=3)
 
 
 def _tile(axes: Axes, row: Standing, x: int, y: int) -> None:
@@ -301,39 +286,34 @@ def collapse_figure(board: BoardResults) -> Figure | None:
     """Draw a panel for every instance with at least three points; None where there is none."""
     sized = ((one, [row for row in points if not math.isnan(share(row))]) for one, points in board.by_instance)
     drawn = [(instance, rows) for instance, rows in sized if len(rows) >= 3]
-    panels = [Panel(spread_text(rows), _curves(rows), instance.title) for instance, rows in drawn]
+    panels = [Panel(spread_text(rows), partial(_curves, rows), instance.title) for instance, rows in drawn]
     told = [factor for _, rows in drawn if (factor := spread(rows)) is not None]
     one = sum(factor <= COLLAPSED for factor in told)
     message = f"n ε/√d alone decides the least private risk on {one or 'none'} of {len(told)} instances"
     return compose(panels, message, CURVE_WORDS) if panels else None
 
 
-def _curves(rows: Sequence[Standing]) -> Callable[[Axes], None]:
+def _curves(rows: Sequence[Standing], axes: Axes) -> None:
     """Draw points: hollow where undecided, at the foot of the axis where the risk is 0."""
     sizes, dimensions = sorted({row.n for row in rows}), sorted({row.d for row in rows})
-
-    def draw(axes: Axes) -> None:
-        axes.axhline(1.0, color=GREY, linewidth=0.8, zorder=1)
-        above = [value for row in rows if (value := share(row)) > 0]
-        foot = FOOT * min(above, default=1.0)
-        for n, d in sorted({(row.n, row.d) for row in rows}):
-            colour = SHADES[min(len(SHADES) - 1, sizes.index(n))]
-            marker = MARKERS[dimensions.index(d) % len(MARKERS)]
-            label = f"n {plain(n)}" + (f", d {d}" if len(dimensions) > 1 else "")
-            ours = sorted((row for row in rows if (row.n, row.d) == (n, d)), key=ratio)
-            x, y = [ratio(row) for row in ours], [share(row) or foot for row in ours]
-            look: dict[str, Any] = {"markeredgecolor": INK, "markeredgewidth": 0.3}
-            axes.plot(x, y, color=colour, marker=marker, label=label, **look)
-            for row, place, value in zip(ours, x, y, strict=True):
-                if row.contenders or share(row) == 0:
-                    at, size = ("v", 5.5) if share(row) == 0 else (marker, None)
-                    face = "white" if row.contenders else colour
-                    axes.plot(place, value, at, color=colour, markerfacecolor=face, zorder=4, markersize=size)
-        axes.set_xscale("log")
-        log_x(axes)
-        values = [*above, 1.0, *([foot] if len(above) < len(rows) else [])]
-        log_y(axes, values, f"{kind_text(rows[0].risk_kind)} risk / start's")
-        axes.set_xlabel("n ε/√d")
-        axes.legend(loc="best", fontsize=5, handlelength=1.2, framealpha=0.7)
-
-    return draw
+    axes.axhline(1.0, color=GREY, linewidth=0.8, zorder=1)
+    above = [value for row in rows if (value := share(row)) > 0]
+    foot = FOOT * min(above, default=1.0)
+    for n, d in sorted({(row.n, row.d) for row in rows}):
+        colour = SHADES[min(len(SHADES) - 1, sizes.index(n))]
+        marker = MARKERS[dimensions.index(d) % len(MARKERS)]
+        label = f"n {plain(n)}" + (f", d {d}" if len(dimensions) > 1 else "")
+        ours = sorted((row for row in rows if (row.n, row.d) == (n, d)), key=ratio)
+        x, y = [ratio(row) for row in ours], [share(row) or foot for row in ours]
+        axes.plot(x, y, color=colour, marker=marker, label=label, markeredgecolor=INK, markeredgewidth=0.3)
+        for row, place, value in zip(ours, x, y, strict=True):
+            if row.contenders or share(row) == 0:
+                at, size = ("v", 5.5) if share(row) == 0 else (marker, None)
+                face = "white" if row.contenders else colour
+                axes.plot(place, value, at, color=colour, markerfacecolor=face, zorder=4, markersize=size)
+    axes.set_xscale("log")
+    log_x(axes)
+    values = [*above, 1.0, *([foot] if len(above) < len(rows) else [])]
+    log_y(axes, values, f"{kind_text(rows[0].risk_kind)} risk / start's")
+    axes.set_xlabel("n ε/√d")
+    axes.legend(loc="best", fontsize=5, handlelength=1.2, framealpha=0.7)

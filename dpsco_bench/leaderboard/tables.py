@@ -12,7 +12,7 @@ from dpsco_bench.claims.plan import Unrun
 from dpsco_bench.execution.cell import EPSILONS
 from dpsco_bench.execution.job_results import HeldOut
 from dpsco_bench.leaderboard.board import REFERENCE
-from dpsco_bench.leaderboard.standings import TRIVIAL, Ranked, Searched, Standing
+from dpsco_bench.leaderboard.standings import TRIVIAL, Ranked, Standing
 from dpsco_bench.privacy.ledger import OF, STATUS_WORDS
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import NOTHING, count, interval, number, plain
@@ -27,6 +27,7 @@ LEFT_OUT_WORDS = {
     "not_run": "not run",
 }
 STATED = "its theorem's own steps"
+LEAST, UNSTATED = "minimum of the sample’s risk: 0", "none stated in the papers"
 POINTS_NOTE = (
     "Excess risks, of the sample (empirical) or of the population, as the column Kind says; every method with the "
     "noise that its accountant asks for at the same (ε, δ), and the hyper-parameters of its theorem. Where a schedule "
@@ -83,10 +84,6 @@ def held_out_text(found: HeldOut | None) -> str:
     return number(found.loss) + ("" if found.accuracy is None else f" ({number(100 * found.accuracy)} %)")
 
 
-def _search_text(found: Searched | None) -> str:
-    return f"{number(found.risk)} ({found.method}, {options_text(found.options) or STATED})" if found else NOTHING
-
-
 def algorithms(board: BoardResults) -> dict[str, str]:
     """Collect the label of each method that was run -> id of its algorithm."""
     return {method.method: method.algorithm for row in board.points for method in row.methods}
@@ -99,7 +96,8 @@ def _page(algorithm: str) -> str:
 
 def _place(path: str = "") -> Columns:
     """Make the columns of a point, which stands at a path of the row."""
-    return {title: Number(f"{path}{key}", plain) for title, key in {"n": "n", "d": "d", "ε": "epsilon"}.items()}
+    places = {title: Number(f"{path}{key}", plain) for title, key in {"n": "n", "d": "d", "ε": "epsilon"}.items()}
+    return {"Instance": Column(f"{path}instance", kind="code"), **places}
 
 
 def _held_out(path: str, name: str) -> Column:
@@ -107,7 +105,6 @@ def _held_out(path: str, name: str) -> Column:
 
 
 POINTS: Columns = {
-    "Instance": Column("instance", kind="code"),
     **_place(),
     "Winner": Column(
         winner_text,
@@ -131,7 +128,11 @@ POINTS: Columns = {
     "Held out": _held_out("best.held_out", "held_out_loss"),
     "Held out, trivial": _held_out("held_out.trivial", "held_out_loss_trivial"),
     "Held out, no privacy": _held_out("held_out.without_privacy", "held_out_loss_without_privacy"),
-    "Public grid search (not private)": Column("search", _search_text, {"search_risk": "search.risk"}),
+    "Public grid search (not private)": Column(
+        "search",
+        lambda own: f"{number(own.risk)} ({own.method}, {options_text(own.options) or STATED})" if own else NOTHING,
+        {"search_risk": "search.risk"},
+    ),
     "Without privacy [95 %]": Number(
         "without_privacy",
         lambda found: f"{number(found.risk)} {interval(found.ci, show=number) if found.risk else ''}".strip(),
@@ -163,7 +164,6 @@ def _said(pair: Mapping[str, Any]) -> str:
 
 
 METHODS: Columns = {
-    "Instance": Column("point.instance", kind="code"),
     **_place("point."),
     "Method": Column(
         lambda pair: named(pair["method"]),
@@ -219,64 +219,58 @@ def left_out_table(board: BoardResults) -> ReportTable:
     return ReportTable(f"{board.id}.left_out", "Methods that were not run, and why", LEFT_OUT, rows)
 
 
-REFERENCES: Columns = {
-    "Instance": Column("instance", kind="code"),
-    "Problem": Column("problem"),
-    "Without privacy": Column("without_privacy"),
-    "Public grid search": Column("search"),
-    "Lower bound, order": Column("lower_bound"),
-    "Note": Column("note", symbols),
-}
-
-
 def references_table(board: BoardResults) -> ReportTable:
     """Tabulate what stands beside the risks of an instance, and where it comes from."""
-    rows = []
-    for one in board.board.instances:
-        found = one.without_privacy
-        told = {"without_privacy": f"{found.algorithm} without noise" if found else "minimum of the sample’s risk: 0"}
-        told["search"] = "; ".join(f"{own.algorithm}, {' × '.join(own.grid)}" for own in one.searches) or NOTHING
-        bound = symbols(get_bound(one.lower_bound).text) if one.lower_bound else "none stated in the papers"
-        rows.append({"instance": one.id, "problem": one.problem, **told, "lower_bound": bound, "note": one.note})
-    return ReportTable(f"{board.id}.references", "References of each instance, and their sources", REFERENCES, rows)
+    columns = {
+        "Instance": Column("id", raw="instance", kind="code"),
+        "Problem": Column("problem"),
+        "Without privacy": Column(
+            lambda one: f"{one.without_privacy.algorithm} without noise" if one.without_privacy else LEAST,
+            raw="without_privacy",
+        ),
+        "Public grid search": Column(
+            lambda one: "; ".join(f"{own.algorithm}, {' × '.join(own.grid)}" for own in one.searches) or NOTHING,
+            raw="search",
+        ),
+        "Lower bound, order": Column(
+            lambda one: symbols(get_bound(one.lower_bound).text) if one.lower_bound else UNSTATED, raw="lower_bound"
+        ),
+        "Note": Column("note", symbols),
+    }
+    title = "References of each instance, and their sources"
+    return ReportTable(f"{board.id}.references", title, columns, board.board.instances)
 
 
 def nowhere_run(board: BoardResults) -> list[tuple[str, str]]:
     """List (method, reason) of those that ran at no point: too long before incomparable before refused."""
-    ran = {*algorithms(board), REFERENCE}
+    ran, order = {*algorithms(board), REFERENCE}, list(LEFT_OUT_WORDS)
     found: dict[str, Counter[tuple[int, str]]] = {}
     for item in (item for row in board.points for item in row.left_out if item.method not in ran):
-        rank = list(LEFT_OUT_WORDS).index(item.status)
-        found.setdefault(item.method, Counter())[rank, symbols(item.reason)] += 1
+        found.setdefault(item.method, Counter())[order.index(item.status), symbols(item.reason)] += 1
     last = {name: max(counts, key=lambda key: (key[0], counts[key])) for name, counts in found.items()}
-    words = ["", *(f"{word}: " for word in [*LEFT_OUT_WORDS.values()][1:])]
+    words = ["", *(f"{LEFT_OUT_WORDS[status]}: " for status in order[1:])]
     return [(name, words[rank] + reason) for name, (rank, reason) in sorted(last.items())]
 
 
-def wins(board: BoardResults) -> list[tuple[str, int, int]]:
-    """Count (method, points won alone, points shared), the most first; the trivial solution among them."""
-    alone: Counter[str] = Counter()
-    shared: Counter[str] = Counter()
-    for row in filter(lambda row: row.decided, board.points):
-        (alone if len(row.tied) == 1 else shared).update(row.tied)
-    names = sorted({*alone, *shared}, key=lambda name: (-alone[name], -shared[name], name))
-    return [(name, alone[name], shared[name]) for name in names]
-
-
 def wins_table(board: BoardResults) -> ReportTable:
-    known = algorithms(board)
+    """Count (method, points won alone, points shared), the most first; the trivial solution among them."""
+    known, decided = algorithms(board), [row for row in board.points if row.decided]
+    alone = Counter(name for row in decided for name in row.tied if len(row.tied) == 1)
+    shared = Counter(name for row in decided for name in row.tied if len(row.tied) > 1)
+    wins = [(name, alone[name], shared[name]) for name in {*alone, *shared}]
     columns = {
         "Method": Column("0", raw="method", kind="code", link=lambda won: _page(known.get(won[0], ""))),
         "Wins alone": Number("1", raw="wins"),
         "Tied for first": Number("2", raw="ties"),
     }
     note = (
-        f"Of the {sum(row.decided for row in board.points)} decided points of all instances; "
+        f"Of the {len(decided)} decided points of all instances; "
         f"{sum(bool(row.contenders) for row in board.points)} more are undecided, since a contender is left "
         "out there as too long, and count for nobody. "
         f"“{TRIVIAL}” is the starting point: no private method helps there."
     )
-    return ReportTable(f"{board.id}.wins", "Points won", columns, wins(board), note)
+    rows = sorted(wins, key=lambda won: (-won[1], -won[2], won[0]))
+    return ReportTable(f"{board.id}.wins", "Points won", columns, rows, note)
 
 
 def board_tables(board: BoardResults) -> list[ReportTable]:

@@ -35,13 +35,16 @@ def choice_figure(found: Choice) -> Figure:
     height = MARGINS + ROW * count
     drawn = Figure(figsize=(WIDTH, height))
     axes = drawn.add_axes((1.75 / WIDTH, 0.72 / height, (WIDTH - 1.95) / WIDTH, (height - MARGINS) / height))
-    for place, method in enumerate(found.methods):
+    axes.set_ylim(count - 0.4, -0.6)
+    axes.set_yticks(range(count), [method.method for method in found.methods])
+    for place, (method, label) in enumerate(zip(found.methods, axes.get_yticklabels(), strict=True)):
         colour = BEST if method.tied else OTHER if method.ranked else GREY
         look: dict[str, Any] = {"color": colour, "markerfacecolor": colour if method.ranked else "white"}
         low, high = method.ci
         if math.isfinite(low) and method.risk > 0:
             axes.plot([max(low, LOWEST * method.risk), high], [place, place], color=colour, linewidth=1.0, zorder=2)
         axes.plot([method.risk], [place], marker="o", linestyle="none", zorder=3, **look)
+        label.set_color(BEST if method.tied else INK if method.ranked else FAINT)
     values: tuple[tuple[str, float, Any, str], ...] = (
         ("trivial solution", found.trivial, "-", FAINT),
         ("without privacy", found.without_privacy.risk, "--", FAINT),
@@ -51,15 +54,11 @@ def choice_figure(found: Choice) -> Figure:
     for _, value, dash, colour in lines:
         axes.axvline(value, linestyle=dash, color=colour, linewidth=0.9, zorder=1)
     log_x(axes)
-    axes.set_ylim(count - 0.4, -0.6)
-    axes.set_yticks(range(count), [method.method for method in found.methods])
     axes.tick_params(axis="y", length=0)
-    for label, method in zip(axes.get_yticklabels(), found.methods, strict=True):
-        label.set_color(BEST if method.tied else INK if method.ranked else FAINT)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel(f"{found.risk_kind} risk, mean and 95 % interval")
-    marks = [("cannot be told apart from the best" if len(found.tied) > 1 else "the best", BEST, BEST)]
-    marks += [("proven privacy", OTHER, OTHER)]
+    best = "cannot be told apart from the best" if len(found.tied) > 1 else "the best"
+    marks = [(best, BEST, BEST), ("proven privacy", OTHER, OTHER)]
     marks += [] if all(method.ranked for method in found.methods) else [("privacy not proven", GREY, "white")]
     key = [Line2D([], [], marker="o", color=c, markerfacecolor=f, linestyle="none", label=text) for text, c, f in marks]
     key += [Line2D([], [], color=colour, linestyle=dash, linewidth=0.9, label=text) for text, _, dash, colour in lines]
@@ -80,8 +79,10 @@ def _circumstances(found: Choice) -> str:
 
 
 def sweep_figure(rows: Sequence[SweptRun]) -> Figure:
-    """Draw mean risks with their intervals, over the swept key that is a number."""
-    axis = _numeric_key(rows)
+    """Draw mean risks with their intervals, over the swept key that has the most numbers, if any differs."""
+    values = {key: {_number(row.swept[key]) for row in rows} for key in rows[0].swept}
+    several = [key for key, found in values.items() if len(found) > 1 and not any(map(math.isnan, found))]
+    axis = max(several, key=lambda key: len(values[key]), default="")
     kinds = sorted({row.summary.risk_kind for row in rows})
 
     def name(row: SweptRun) -> str:
@@ -94,11 +95,11 @@ def sweep_figure(rows: Sequence[SweptRun]) -> Figure:
     axes = drawn.add_subplot()
     axes.set_title(_heading(rows), loc="left", size=7, weight="normal", color=INK)
     everything, ends = [], []
-    for number_, (label, found) in enumerate(lines.items()):
+    for place, (label, found) in enumerate(lines.items()):
         found = sorted(found, key=lambda row: _number(row.swept[axis])) if axis else found
-        places = [_number(row.swept[axis]) if axis else float(number_) for row in found]
+        places = [_number(row.swept[axis]) if axis else float(place) for row in found]
         risks, halves = ([getattr(row.summary, key) for row in found] for key in ("risk", "half_interval"))
-        look: Any = {"marker": LINE_MARKERS[number_ // CYCLE % len(LINE_MARKERS)], "color": f"C{number_ % CYCLE}"}
+        look: Any = {"marker": LINE_MARKERS[place // CYCLE % len(LINE_MARKERS)], "color": f"C{place % CYCLE}"}
         axes.errorbar(places, risks, yerr=halves, label=label, linestyle="-" if axis else "none", **look)
         everything += places
         ends += [*risks, *(risk + side * half for risk, half in zip(risks, halves, strict=True) for side in (1, -1))]
@@ -122,13 +123,6 @@ def _heading(rows: Sequence[SweptRun]) -> str:
     values = ((name, {getattr(row.summary, key) for row in rows}) for key, name in SETTINGS.items())
     same = [(name, value) for name, (value, *others) in values if not others]
     return ", ".join(f"{name} = {plain(value)}" if name else str(value) for name, value in same)
-
-
-def _numeric_key(rows: Sequence[SweptRun]) -> str:
-    """Find the swept key with the most different numbers; empty where none is a number that differs."""
-    values = {key: {_number(row.swept[key]) for row in rows} for key in rows[0].swept}
-    several = [key for key, found in values.items() if len(found) > 1 and not any(map(math.isnan, found))]
-    return max(several, key=lambda key: len(values[key]), default="")
 
 
 def _number(value: Any) -> float:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from operator import methodcaller
+from functools import cached_property
 from pathlib import Path
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpsco_bench.algorithms.registry import list_algorithms
@@ -39,81 +37,80 @@ WIDTH, LEFT = 6.4, 1.35  # inches: narrow enough to be read on a telephone witho
 Pages = Mapping[str, str]  # name of a page without suffix, from the root -> its Markdown
 
 
+Answered = tuple[ClaimResults, Answer]
+
+
 @dataclass(frozen=True)
 class PaperLine:
-    """One paper in the opening: its name, and the claims whose answers it has."""
+    """One paper in the opening: its name, and its claims with their answers."""
 
-    inputs: Inputs
     paper: str
     name: str
+    answered: Sequence[Answered]
+
+    def of(self, *subjects: str) -> list[Answered]:
+        return [(claim, answer) for claim, answer in self.answered if answer.subject in subjects]
+
+    @cached_property
+    def words(self) -> dict[str, dict[str, int]]:
+        """Question -> word -> how many of its statements about risk have it as the answer."""
+        found = {key: [answer.cells[key].word for _, answer in self.of("risk")] for key in ASKED}
+        return {key: {word: own.count(word) for word in WORDS} for key, own in found.items()}
+
+    def alone(self, *subjects: str) -> dict[str, int]:
+        """Word -> how many of its statements that are asked one thing have it as the answer."""
+        return Counter(answer.word for _, answer in self.of(*subjects))
 
     @property
-    def answered(self) -> list[tuple[ClaimResults, Answer]]:
-        return [(claim, self.inputs.answers[claim.id]) for claim in self.inputs.of_paper(self.paper)]
-
-    def of(self, *subjects: str) -> list[ClaimResults]:
-        return [claim for claim, answer in self.answered if answer.subject in subjects]
-
-    def words(self, key: str) -> Counter[str]:
-        """Word -> how many of its statements about risk have it as the answer to a question."""
-        return Counter(answer.cells[key].word for _, answer in self.answered if answer.subject == "risk")
-
-    @property
-    def rows(self) -> list[ClaimResults]:
+    def rows(self) -> list[Answered]:
         """Its table: statements about risk, and theorems on privacy that none of these names."""
-        named = {id for claim in self.of("risk") for row in claim.rows[:1] for id in row.noise_of or ()}
-        return [*self.of("risk"), *(claim for claim in self.of("privacy") if claim.id not in named)]
-
-    def asked(self, key: str) -> Column:
-        """Make the column of a question; a dot where that is not asked."""
-        cells = {claim.id: answer.cells for claim, answer in self.answered}
-
-        def show(claim: ClaimResults) -> str:
-            return symbols(cells[claim.id][key].short) if key in cells[claim.id] else "·"
-
-        def tone(claim: ClaimResults) -> str:
-            return TONES[cells[claim.id][key].word] if key in cells[claim.id] else "plain"
-
-        return Column(show, raw=key, kind="verdict", tone=tone)
+        risk = self.of("risk")
+        named = {id for claim, _ in risk for row in claim.rows[:1] for id in row.noise_of or ()}
+        return [*risk, *(one for one in self.of("privacy") if one[0].id not in named)]
 
     @property
     def answers(self) -> ReportTable:
         """The three answers of each of its statements, as a row."""
-        columns = {"Statement": STATEMENT, **{title: self.asked(key) for key, title in rules.QUESTIONS.items()}}
+        columns = {"Statement": STATEMENT, **{title: _asked(key) for key, title in rules.QUESTIONS.items()}}
         note = f"Marks: {'; '.join(f'{mark}, {meaning}' for mark, meaning in MARKS.items())}."
         return ReportTable(f"{self.paper}.answers", f"{self.name}: the answers", columns, self.rows, symbols(note))
 
     @property
     def counts(self) -> ReportTable:
-        asked = {"As stated": self.asked("printed"), "With private noise": self.asked("private")}
-        columns = {"Statement": STATEMENT, **asked}
+        columns = {"Statement": STATEMENT, "As stated": _asked("printed"), "With private noise": _asked("private")}
         return ReportTable(f"{self.paper}.counts", "Counts and laws", columns, self.of("count", "law"))
 
 
+def _asked(key: str) -> Column:
+    """Make the column of a question; a dot where that is not asked."""
+
+    def show(row: Answered) -> str:
+        return symbols(row[1].cells[key].short) if key in row[1].cells else md.ABSENT
+
+    def tone(row: Answered) -> str:
+        return TONES[row[1].cells[key].word] if key in row[1].cells else "plain"
+
+    return Column(show, raw=key, kind="verdict", tone=tone)
+
+
 def papers_table(lines: Sequence[PaperLine]) -> ReportTable:
-    def count(key: str, word: str, line: PaperLine) -> int:
-        return line.words(key)[word]
-
-    def told(words: Counter[str]) -> str:
-        return ", ".join(f"{words[word]} {word}" for word in WORDS if words[word]) or "·"
-
-    def alone(*subjects: str) -> Callable[[PaperLine], str]:
-        return lambda line: told(Counter(answer.word for _, answer in line.answered if answer.subject in subjects))
+    def told(words: Mapping[str, int]) -> str:
+        return ", ".join(f"{words[word]} {word}" for word in WORDS if words[word]) or md.ABSENT
 
     columns: dict[str, Column] = {
         "Paper": Column("name", raw={"paper": "paper"}, link=leads_to("paper", kind="paper")),
         "About risk": Number(lambda line: len(line.of("risk")), str, "risk"),
     }
     for key in ASKED:
-        raw = {f"{key}_{word.replace(' ', '_')}": partial(count, key, word) for word in WORDS}
-        columns[rules.QUESTIONS[key]] = Column(methodcaller("words", key), told, raw)
-    columns["On privacy"] = Column(alone("privacy"), raw="privacy")
-    columns["Counts and laws"] = Column(alone("count", "law"), raw="counts")
+        raw = {f"{key}_{word.replace(' ', '_')}": f"words.{key}.{word}" for word in WORDS}
+        columns[rules.QUESTIONS[key]] = Column(f"words.{key}", told, raw)
+    columns["On privacy"] = Column(lambda line: told(line.alone("privacy")), raw="privacy")
+    columns["Counts and laws"] = Column(lambda line: told(line.alone("count", "law")), raw="counts")
     columns["Errata"] = Number(lambda line: len(load_errata(line.paper)), raw="errata")
     return ReportTable("papers", "All papers", columns, lines)
 
 
-STATEMENT = Column(lambda claim: symbols(statement(claim.claim)), raw={"claim": "id"}, link=leads_to("id"))
+STATEMENT = Column(lambda row: symbols(statement(row[0].claim)), raw={"claim": "0.id"}, link=leads_to("0.id"))
 MARKS = {  # mark of an answer -> what it means
     "s": "by the schedule: this share of the risk is there without noise",
     "c": "for a constant of at least this, which the theorem leaves open",
@@ -146,7 +143,14 @@ def papers_figure(lines: Sequence[PaperLine]) -> Figure:
     for line in lines:
         axes.text(0, y, line.name, ha="left", va="center", size=8.5, color=INK)
         for place, key in enumerate(ASKED, start=1):
-            _bar(axes, line.words(key), y + place)
+            left, words = 0, line.words[key]
+            for word, colour in COLOURS.items():
+                wide, ink = words[word], "white" if word in DARK else INK
+                axes.barh(y + place, wide, BAR, left=left, color=colour, edgecolor="white", linewidth=0.8)
+                if wide:
+                    middle, shown = (left + wide / 2, y + place), str(wide)
+                    axes.text(*middle, shown, ha="center", va="center", size=7.5, color=ink, weight="bold")
+                left += wide
             axes.text(-0.012 * most, y + place, BARS[key], ha="right", va="center", size=7.5, color=FAINT)
         y += 4.0 + step
     axes.set_xlim(0, most * 1.02)
@@ -160,17 +164,6 @@ def papers_figure(lines: Sequence[PaperLine]) -> Figure:
         figure.text((x + 0.15) / WIDTH, 1 - 0.14 / height, word, va="center", size=8.5, color=INK)
         x += 0.4 + 0.075 * len(word)
     return figure
-
-
-def _bar(axes: Axes, words: Counter[str], y: float) -> None:
-    left = 0
-    for word, colour in COLOURS.items():
-        wide = words[word]
-        axes.barh(y, wide, BAR, left=left, color=colour, edgecolor="white", linewidth=0.8)
-        if wide:
-            ink = "white" if word in DARK else INK
-            axes.text(left + wide / 2, y, str(wide), ha="center", va="center", size=7.5, color=ink, weight="bold")
-        left += wide
 
 
 @dataclass(frozen=True)
@@ -191,7 +184,10 @@ class SiteContent:
 
     @cached_property
     def lines(self) -> list[PaperLine]:
-        return [PaperLine(self.inputs, paper, self.names[paper]) for paper in self.inputs.papers]
+        claims, answers = self.inputs.of_paper, self.inputs.answers
+        return [
+            PaperLine(paper, name, [(c, answers[c.id]) for c in claims(paper)]) for paper, name in self.names.items()
+        ]
 
     @cached_property
     def corrected(self) -> dict[tuple[str, str], str]:
@@ -231,5 +227,5 @@ class SiteContent:
 
     def figure(self, name: str, alt: str, up: str = "") -> str:
         """Show a figure of the results, if it was drawn. ``up`` leads from the page to the root."""
-        address = f"figures/claims/{name}.svg"
-        return md.figure(up + address, alt, self.figures / f"{name}.svg") if self.drawn(name) else ""
+        file = self.figures / f"{name}.svg"
+        return md.figure(f"{up}figures/claims/{file.name}", alt, file) if self.drawn(name) else ""

@@ -70,15 +70,6 @@ def fenced(listing: str, language: str = "text") -> str:
     return f"{fence}{language}\n{listing.rstrip()}\n{fence}\n"
 
 
-def beside(first: str, second: str) -> str:
-    """Set two pieces of Markdown next to each other, below each other on a narrow page; the second alone if need be."""
-    if not first.strip():
-        return second
-    half = "::::::::"  # more than any line of a listing begins with
-    pieces = "".join(f"{half}{{container}} half\n{piece}{half}\n" for piece in (first, second))
-    return f"{half}:{{container}} beside\n{pieces}{half}:\n"
-
-
 def page(*pieces: str) -> str:
     """Join the pieces of a page that are not empty."""
     return "\n".join(filter(None, pieces))
@@ -114,15 +105,12 @@ def table(found: ReportTable, hidden: Sequence[str] = (), anchored: bool = False
 def grid(titles: Iterable[str], rows: Iterable[Iterable[str]], rule: Iterable[str] = ()) -> str:
     """Write a table whose titles and cells are Markdown; ``rule`` is the line between them."""
     heads = [*titles]
-    return "".join(map(_line, (heads, [*rule] or ["---"] * len(heads), *rows)))
+    lines = (heads, [*rule] or ["---"] * len(heads), *rows)
+    return "".join("| " + " | ".join(cell.replace("\n", " ") for cell in line) + " |\n" for line in lines)
 
 
 ONE_LINE = 16  # characters of an id that every column has room for
 LONG = 40  # characters from which on a text is given a width of its own
-
-
-def _line(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cell.replace("\n", " ") for cell in cells) + " |\n"
 
 
 def _cell(title: str, column: Column, row: Row, met: set[str] | None) -> str:

@@ -104,13 +104,13 @@ def _built(inputs: Inputs, figures: Path, out: Path, builder: str, cores: int) -
         for table in all_tables(SiteContent(inputs, figures)):
             write_table(table, tables)
         with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as name, naming(out, Path(name)):
-            work = Path(name)
-            pages = write_pages(inputs, figures, tables, work / "pages", builder != "html")
-            build(work / "pages", work / "made", builder, cores)
+            pages, made = Path(name) / "pages", Path(name) / "made"
+            written = write_pages(inputs, figures, tables, pages, builder != "html")
+            build(pages, made, builder, cores)
             for left in (".buildinfo", "objects.inv"):
-                (work / "made" / left).unlink(missing_ok=True)
-            shutil.rmtree(work / "made" / "_sources", ignore_errors=True)
-            yield work / "made", len(pages)
+                (made / left).unlink(missing_ok=True)
+            shutil.rmtree(made / "_sources", ignore_errors=True)
+            yield made, len(written)
     finally:
         gc.enable()
 
@@ -158,7 +158,7 @@ def write_pages(inputs: Inputs, figures: Path, tables: Path, folder: Path, singl
         **guide_pages(content),
         **provenance_page(content),
     }
-    for name, page in rendered(unlinked(pages) if single else pages, single).items():
+    for name, page in rendered(pages, single).items():
         path = folder / f"{name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8")
@@ -213,8 +213,10 @@ def settings(static: Path) -> dict[str, Any]:
 def build(source: Path, out: Path, builder: str, cores: int) -> None:
     """Build pages anew from a folder of Markdown, by the ``builder`` ``html`` or ``singlehtml``.
 
-    Raises SiteError for the first of Sphinx's warnings.
+    DataTables goes in as text in a script: a browser refuses to load a module from a file. Raises SiteError for the
+    first of Sphinx's warnings.
     """
+    import itables
     import myst_parser  # noqa: F401  the configuration names it
     from sphinx.application import Sphinx
     from sphinx.search.en import SearchEnglish
@@ -227,10 +229,15 @@ def build(source: Path, out: Path, builder: str, cores: int) -> None:
             super().__init__(options)
             self.stem = cache(super().stem)  # type: ignore[method-assign]
 
-    source, said = source.resolve(), io.StringIO()
-    trees = source.with_name(f"{source.name}.trees")
-    config = settings(_assets(source.with_name(f"{source.name}.static")))
+    source, said, shipped = source.resolve(), io.StringIO(), Path(itables.__file__).parent / "html"
+    static, trees = (source.with_name(f"{source.name}.{end}") for end in ("static", "trees"))
+    static.mkdir(parents=True)
+    bundle = base64.b64encode((shipped / "dt_bundle.js").read_bytes()).decode("ascii")
+    (static / "datatables.js").write_text(f'window.dataTablesBundle = "{bundle}";\n', encoding="ascii")
+    for path in (shipped / "dt_bundle.css", THEME / "tables.js", THEME / "site.css"):
+        shutil.copyfile(path, static / path.name)
     with patch_docutils(None), docutils_namespace():
+        config = settings(static)
         application = Sphinx(source, None, out, trees, builder, config, None, said, freshenv=False, parallel=cores)
         application.add_search_language(Words)
         application.build()
@@ -240,19 +247,6 @@ def build(source: Path, out: Path, builder: str, cores: int) -> None:
         raise SiteError(f"site: {warnings[0].replace(str(source) + '/', '')}{more}")
 
 
-def _assets(folder: Path) -> Path:
-    """Write the style, and DataTables as text in a script: a browser refuses to load a module from a file."""
-    import itables
-
-    folder.mkdir(parents=True, exist_ok=True)
-    shipped = Path(itables.__file__).parent / "html"
-    bundle = base64.b64encode((shipped / "dt_bundle.js").read_bytes()).decode("ascii")
-    (folder / "datatables.js").write_text(f'window.dataTablesBundle = "{bundle}";\n', encoding="ascii")
-    for path in (shipped / "dt_bundle.css", THEME / "tables.js", THEME / "site.css"):
-        shutil.copyfile(path, folder / path.name)
-    return folder
-
-
 class SiteError(DpscoError):
     """A link without a target, or markup that cannot be read."""
 
@@ -260,70 +254,60 @@ class SiteError(DpscoError):
 def rendered(pages: Mapping[str, str], single: bool = False) -> dict[str, str]:
     """Turn the tables of pages into HTML; where all are ``single`` page, an address is an anchor.
 
-    Raises SiteError for a link of a table without a target.
+    There words that lead to a page that is left out lead nowhere. Raises SiteError for a link of a table without a
+    target.
     """
     homes = {target: name for name, page in pages.items() for target in _LABEL.findall(page)}
     tables = ((name, rows) for name, page in pages.items() for _, rows in _TABLE.findall(page))
     anchors = {target: name for name, rows in tables for target in _ANCHOR.findall(rows)}
 
-    def page_of(name: str, page: str) -> str:
-        def led(found: re.Match[str]) -> str:
-            target = found[1]
-            home = anchors.get(target) or homes.get(target)
-            if home is None:
-                raise SiteError(f"site: {name}: a table links to {target}, which is nowhere")
-            anchor = target if target in anchors else make_id(target)
-            away = not single and home != name
-            return f"]({relpath(f'{home}.html', f'{name}/..') if away else ''}#{anchor})"
+    def led(name: str, found: re.Match[str]) -> str:
+        target = found[1]
+        home = anchors.get(target) or homes.get(target)
+        if home is None:
+            raise SiteError(f"site: {name}: a table links to {target}, which is nowhere")
+        page = "" if single or home == name else relpath(f"{home}.html", f"{name}/..")
+        return f"]({page}#{target if target in anchors else make_id(target)})"
 
-        def table(found: re.Match[str]) -> str:
-            made = _READER.render(_LINK.sub(led, found[2])).replace('style="text-align:right"', 'class="text-right"')
-            body = made.replace("<table>", f'<table class="{found[1]} table">', 1).strip()
-            return md.fenced(f'<div class="pst-scrollable-table-container">{body}</div>', "{raw} html")  # it scrolls
-
-        return _TABLE.sub(table, page)
-
-    return {name: page_of(name, page) for name, page in pages.items()}
-
-
-def unlinked(pages: Mapping[str, str]) -> dict[str, str]:
-    """Unlink words that lead to a page that is not there."""
+    def table(name: str, found: re.Match[str]) -> str:
+        made = _READER.render(_LINK.sub(partial(led, name), found[2]))
+        body = made.replace('style="text-align:right"', 'class="text-right"')
+        body = body.replace("<table>", f'<table class="{found[1]} table">', 1).strip()
+        return md.fenced(f'<div class="pst-scrollable-table-container">{body}</div>', "{raw} html")  # it scrolls
 
     def kept(name: str, found: re.Match[str]) -> str:
         page = normpath(join(name, "..", found[2]))
-        return found[0] if page in pages else found[1] or f"the site's page `{page}`"
+        return found[0] if page in pages or not single else found[1] or f"the site's page `{page}`"
 
-    return {name: _TO_PAGE.sub(partial(kept, name), page) for name, page in pages.items()}
+    return {
+        name: _TABLE.sub(partial(table, name), _TO_PAGE.sub(partial(kept, name), page)) for name, page in pages.items()
+    }
 
 
 def one_file(made: Path) -> str:
-    """Make the page of a folder that Sphinx's builder ``singlehtml`` wrote a page that needs no other file."""
-    page = (made / "index.html").read_text(encoding="utf-8")
-    for pattern in (_SCRIPT, _OTHER_LINK, _SEARCH):
-        page = pattern.sub("", page)
+    """Make the page of a folder that Sphinx's builder ``singlehtml`` wrote a page that needs no other file.
+
+    Coordinates of paths in pictures are rounded to a hundredth of a point; transforms, which magnify, stay.
+    """
 
     def sheet(found: re.Match[str]) -> str:
         path = made / found[1]
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
         return f"<style>{_FONT.sub('', text)}</style>"  # fonts are further files
 
-    page = _STYLE.sub(sheet, page)
-    page = _DOUBLE.sub('href="#', page)
+    def picture(found: re.Match[str]) -> str:
+        drawn = (made / unquote(found[2])).read_text(encoding="utf-8")
+        drawn = _PATH.sub(lambda path: f'd="{hundredth(path[1])}"', drawn)
+        return f'{found[1]}src="data:image/svg+xml;base64,{base64.b64encode(drawn.encode()).decode()}"'
+
+    hundredth = partial(_LONG.sub, lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."))
+    page = (made / "index.html").read_text(encoding="utf-8")
+    for pattern in (_SCRIPT, _OTHER_LINK, _SEARCH):
+        page = pattern.sub("", page)
+    page = _DOUBLE.sub('href="#', _STYLE.sub(sheet, page))
     page = _DOWNLOAD.sub(r"\1", page)
     first: dict[str, str] = {}  # the bar of sections leads to the first page of each
     for target, title in _PAGE.findall(page):
         first.setdefault(title, target)
     page = _SECTION.sub(lambda found: f"{found[1]}#{first.get(found[3], '')}{found[2]}", page)
-    page = _IMAGE.sub(lambda found: f'{found[1]}src="{_data(made / unquote(found[2]))}"', page)
-    return page.replace('data-bs-theme="auto"', "")
-
-
-def _data(path: Path) -> str:
-    picture = rounded(path.read_text(encoding="utf-8"))
-    return f"data:image/svg+xml;base64,{base64.b64encode(picture.encode()).decode()}"
-
-
-def rounded(picture: str) -> str:
-    """Round the coordinates of an SVG's paths to a hundredth of a point; transforms, which magnify, stay."""
-    hundredth = partial(_LONG.sub, lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."))
-    return _PATH.sub(lambda path: f'd="{hundredth(path[1])}"', picture)
+    return _IMAGE.sub(picture, page).replace('data-bs-theme="auto"', "")

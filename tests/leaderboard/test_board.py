@@ -4,6 +4,7 @@ import copy
 import json
 import math
 from dataclasses import replace
+from operator import attrgetter
 
 import pytest
 
@@ -15,7 +16,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.leaderboard import board as boards
-from dpsco_bench.leaderboard.board import LIMITS, GridPoint, board_plan, load_board, parse_board
+from dpsco_bench.leaderboard.board import LIMITS, GridPoint, board_plan, parse_board
 from dpsco_bench.privacy.plan import make_plan
 
 from .made_up import FILE, REAL, RIDGE, SETTINGS
@@ -65,6 +66,14 @@ def test_points_are_all_combinations_and_every_method_is_run_or_left_out():
     assert points == [(64, 3, 1), (128, 3, 1), (64, 4, 1)]
     assert board.points(board.instances[2], "smoke") == [GridPoint(64, 1)]
     entry = plan()
+    found = {(x.instance, x.method): (x.status, x.reason) for x in entry.left_out}
+    for name, status, reason in (
+        ("noisy_smd", "refused", "lacks an l_p ball"),
+        ("dp_gd_nonconvex", "incomparable", "gradient"),
+        ("noisy_sgd_bst14", "too_long", ": 4.1e+03 rounds and 4.1e+03 gradients"),
+        ("later", "not_run", "slow"),
+    ):
+        assert found["ridge", name][0] == status and reason in found["ridge", name][1]
     made = {(c.method, c.value) for job in entry.jobs for c in job.cells if not c.method.startswith("real")}
     left = {(f"{x.instance}/{x.method}", x.point) for x in entry.left_out}
     assert not made & left
@@ -72,15 +81,6 @@ def test_points_are_all_combinations_and_every_method_is_run_or_left_out():
     expected = {(f"{i}/{n.split('.')[-1]}", float(p)) for i in ("ridge", "linear") for n in names for p in range(3)}
     searched = {(f"ridge/dp_gd#{k}", float(p)) for k in range(4) for p in range(3)}
     assert made | left == expected | searched | {("linear/without_privacy", float(p)) for p in range(3)}
-
-
-def test_reasons_of_what_is_left_out():
-    found = {(x.instance, x.method): (x.status, x.reason) for x in plan().left_out}
-    assert found["ridge", "noisy_smd"][0] == "refused" and "lacks an l_p ball" in found["ridge", "noisy_smd"][1]
-    assert found["ridge", "dp_gd_nonconvex"][0] == "incomparable" and "gradient" in found["ridge", "dp_gd_nonconvex"][1]
-    status, reason = found["ridge", "noisy_sgd_bst14"]
-    assert status == "too_long" and reason.endswith("4.1e+03 rounds and 4.1e+03 gradients")
-    assert found["ridge", "later"] == ("not_run", "slow")
 
 
 def test_the_smallest_n_of_an_instance_has_a_limit_of_its_own():
@@ -113,16 +113,6 @@ def test_what_alone_leaves_a_point_undecided_runs_on_to_the_n_that_is_given(monk
     assert ran(**given(smoke=127)) == before | {(name, 64)} and ran(**given(full=128)) == before
     left = [{f"{x.instance}/{x.method}" for x in plan(**own).left_out} for own in (given(), given(smoke=128))]
     assert name in left[0] and name not in left[1]
-
-
-def test_what_runs_further_on_the_board_reaches_a_size_of_its_grid():
-    """Beyond the limit that it would end at: else it says nothing."""
-    board = load_board("leaderboard.common")
-    sizes = [(x, profile, n) for x in board.instances for profile, to in x.runs_to.items() for n in to.values()]
-    for instance, profile, n in sizes:
-        assert n in {point.n for point in board.points(instance, profile)} and n > board.quadratic_to[profile]
-    assert sizes and board.quadratic_to == {"ci": 2048, "full": 4096}
-    assert all(board.most_seconds_at_smallest_n[profile] >= seconds for profile, seconds in board.most_seconds.items())
 
 
 @pytest.mark.parametrize(
@@ -163,12 +153,16 @@ def test_a_job_is_a_method_on_an_instance_and_noise_off_runs_and_searches_lie_ap
     assert {cell.signal for cell in jobs["linear+noisy_smd", "accounted"].cells} == {1.0, 4.0}
 
 
-def test_keys_follow_the_numbers_and_not_the_words():
-    key = {job.part: job.key for job in plan().jobs}
-    assert {job.part: job.key for job in plan(title="another").jobs} == key
-    more = {job.part: job.key for job in plan(delta=1e-6).jobs}
-    assert all(more[part] != key[part] for part in key)
-    assert plan(title="another").digest != plan().digest
+def test_keys_follow_the_numbers_and_not_the_words_or_predictions(monkeypatch):
+    long = {key: {"smoke": 100} for key in LIMITS}
+    entry, key = plan(**long), attrgetter("part", "key", "calibration_key")
+    named, other = plan(**long, title="another"), plan(**long, delta=1e-6)
+    assert [*map(key, named.jobs)] == [*map(key, entry.jobs)] and named.digest != entry.digest
+    assert all(more.key != job.key for more, job in zip(other.jobs, entry.jobs, strict=True))
+    monkeypatch.setattr(jobs, "costs", lambda: Costs(dict.fromkeys(list_algorithms(), {"cell": 0.002})))
+    cheap = plan(**long)
+    assert [*map(key, cheap.jobs)] == [*map(key, entry.jobs)]
+    assert [job.seconds for job in cheap.jobs] != [job.seconds for job in entry.jobs]
 
 
 def test_what_a_method_was_found_to_take_counts(monkeypatch):
@@ -188,16 +182,6 @@ def test_what_a_method_was_found_to_take_counts(monkeypatch):
     assert expected_seconds(cell, plan, 4) == jobs.CELL_SECONDS
 
 
-def test_what_cells_are_expected_to_take_changes_no_key(monkeypatch):
-    before = plan(most_seconds_at_smallest_n={"smoke": 100}, most_seconds={"smoke": 100})
-    cheap = dict.fromkeys(list_algorithms(), {"cell": 0.002})
-    monkeypatch.setattr(jobs, "costs", lambda: Costs(cheap))
-    after = plan(most_seconds_at_smallest_n={"smoke": 100}, most_seconds={"smoke": 100})
-    assert [job.key for job in after.jobs] == [job.key for job in before.jobs]
-    assert [job.calibration_key for job in after.jobs] == [job.calibration_key for job in before.jobs]
-    assert [job.seconds for job in after.jobs] != [job.seconds for job in before.jobs]
-
-
 SEARCHED = BOARD["instances"][0]
 GD = {"algorithm": "wang2017.dp_gd"}
 SEARCH = {**GD, "grid": {"steps": [2]}}
@@ -215,6 +199,7 @@ WRONG = [
     ({"grids": {"smoke": [{"n": [1]}]}}, "must be a mapping with lists n, epsilon"),
     ({"replicates": {}}, "replicates = 'smoke': must be given"),
     ({"quadratic_to": {"smoke": 0}}, "quadratic_to = 0: must be an integer >= 1"),
+    ({"delta": 2, **ridge(id="a/b")}, "delta = 2: .*; .*id = 'a/b'"),  # all at once
     (ridge(signals=[2, 1]), "signals = \\[2, 1\\]: must be increasing"),
     (ridge(id="a/b"), "id = 'a/b': must be letters"),
     (ridge(problem_options={"d": 3}), "problem_options = 'd': must be an option"),

@@ -79,10 +79,7 @@ LATE = left(LARGE, 200.0, 40.0)
 )
 def test_the_largest_decided_n_and_what_is_above_it(rows, said):
     assert re.fullmatch(said, decided_text(rows))
-
-
-def test_all_contenders_and_nothing_else_count_for_what_deciding_takes():
-    assert cost_text(LATE) == "4 min 00 s"
+    assert cost_text(LATE) == "4 min 00 s", "all contenders and nothing else count"
 
 
 BOARD = "leaderboard.b"
@@ -122,20 +119,23 @@ def run(status="proven", setting=None, halves=(1.0, 1.0)):
 
 @pytest.mark.parametrize("status", SEVERITY)
 def test_only_what_is_proven_and_not_searched_can_win(status):
-    assert run(status).ranked == (status == "proven")
-    assert not run(status, setting=0).ranked
+    """Nor does a setting without a proof count as a search."""
+    proven = status == "proven"
+    assert run(status).ranked == proven and not run(status, setting=0).ranked
+    found = best_search([run(status, 0, (0.1, 0.1)), run("proven", 1, (2.0, 3.0))])
+    assert (found.method, found.settings) == (("m0", 2) if proven else ("m1", 1))
+    assert (best_search([run(status, 0)]) is None) != proven
 
 
 def test_a_search_chooses_on_one_half_and_is_measured_on_the_other():
+    """Of the data sets where there are several, by the worst signal."""
     found = best_search([run(setting=0, halves=(1.0, 9.0)), run(setting=1, halves=(2.0, 3.0)), run(halves=(0.1, 0.1))])
     assert (found.method, found.risk, found.settings) == ("m0", 9.0, 2)
-
-
-@pytest.mark.parametrize("status", [status for status in SEVERITY if status != "proven"])
-def test_a_setting_without_a_proof_is_not_searched(status):
-    found = best_search([run(status, 0, (0.1, 0.1)), run("proven", 1, (2.0, 3.0))])
-    assert (found.method, found.settings) == ("m1", 1)
-    assert best_search([run(status, 0)]) is None
+    rows = [[1.0, 9.0]], [[0.5, 3.0], [2.0, 3.0]]  # signals, data sets
+    tried = [run(setting=number) for number in range(2)]
+    for one, risks in zip(tried, rows, strict=True):
+        one.cell.risks = np.repeat(np.array(risks)[:, :, None], 4, axis=2)
+    assert (best_search(tried).method, best_search(tried).risk) == ("m0", 9.0)
 
 
 @pytest.mark.parametrize(
@@ -162,11 +162,3 @@ def test_what_is_behind_by_no_more_than_n_has_grown_contends():
     point = row(384, {"a": 0.1}, [("d", "too_long")])
     for n, times, contends in ((96, 4.0, True), (96, 4.01, False), (1536, 1.0, True), (1536, 1.01, False)):
         assert bool(contenders(point, [row(n, {"a": 0.125, "d": 0.125 * times})])) == contends
-
-
-def test_a_search_is_chosen_on_the_first_half_of_the_data_sets_by_its_worst_signal():
-    rows = [[1.0, 9.0]], [[0.5, 3.0], [2.0, 3.0]]  # signals, data sets
-    tried = [run(setting=number) for number in range(2)]
-    for one, risks in zip(tried, rows, strict=True):
-        one.cell.risks = np.repeat(np.array(risks)[:, :, None], 4, axis=2)
-    assert (best_search(tried).method, best_search(tried).risk) == ("m0", 9.0)

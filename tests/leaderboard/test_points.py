@@ -1,6 +1,7 @@
-"""One point for all methods: what its keys may be, who runs, and which lower bound stands beside it."""
+"""One point for all methods: what its keys may be, who runs, which lower bound stands beside it, what is answered."""
 
 import math
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -11,8 +12,10 @@ from dpsco_bench.claims.jobs import costs
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.jobs import Settings
 from dpsco_bench.execution.request import CONSTANT, PROBLEM
+from dpsco_bench.leaderboard import choose
 from dpsco_bench.leaderboard.board import Board, load_board
 from dpsco_bench.leaderboard.choose import candidates, choice_entry, contestants, make_point
+from dpsco_bench.leaderboard.standings import Unrun
 from dpsco_bench.problems.base import Trait
 from dpsco_bench.problems.registry import get_problem, problem_class
 
@@ -30,10 +33,16 @@ def test_every_method_is_run_or_left_out_with_a_line():
 
 
 def test_the_limit_and_the_board_leave_methods_out():
-    entry = choice_entry(make_point({**BALL, "n": 10_000}), SETTINGS, 20.0)
-    assert sum(sum(job.seconds) for job in entry.jobs) <= 20.0
-    (long,) = [item for item in entry.left_out if item.method == "noisy_sgd"]
-    assert long.status == "too_long" and long.reason.startswith("about ") and "1e+08 rounds" in long.reason
+    """The limit is of all methods together."""
+    point = make_point(BALL)
+    every = [job.seconds[0] for job in choice_entry(point, SETTINGS, math.inf).jobs]
+    limit = every[0] + every[1] + every[2]
+    for seconds, left in ((limit, 3), (limit * (1 - 1e-9), 2)):
+        entry = choice_entry(point, SETTINGS, seconds)
+        assert len(entry.jobs) == left and sum(sum(job.seconds) for job in entry.jobs) <= seconds
+        assert sum(item.status == "too_long" for item in entry.left_out) == len(every) - left
+    long = {item.method: item for item in choice_entry(make_point({**BALL, "n": 10_000}), SETTINGS, 20.0).left_out}
+    assert long["noisy_sgd"].status == "too_long" and re.match("about .*1e[+]08 rounds", long["noisy_sgd"].reason)
     _, left_out = candidates(make_point({"problem": "cube_iid", "p": 2, "n": 200, "d": 5}).board, SETTINGS)
     (item,) = [item for item in left_out if item.method == "dp_svrg_pp"]
     assert item.status == "refused" and "draws apart" in item.reason
@@ -94,16 +103,6 @@ def test_one_mechanism_under_two_names_is_run_once():
     assert len(names) == len({*names}), "other plans, or other runs, are other mechanisms"
 
 
-def test_the_limit_is_of_all_methods_together_and_reached_by_none():
-    point = make_point(BALL)
-    every = [job.seconds[0] for job in choice_entry(point, SETTINGS, math.inf).jobs]
-    limit = every[0] + every[1] + every[2]
-    for seconds, left in ((limit, 3), (limit * (1 - 1e-9), 2)):
-        entry = choice_entry(point, SETTINGS, seconds)
-        assert len(entry.jobs) == left and sum(sum(job.seconds) for job in entry.jobs) <= seconds
-        assert sum(item.status == "too_long" for item in entry.left_out) == len(every) - left
-
-
 @pytest.mark.parametrize(
     ("traits", "population", "numbers", "name"),
     [
@@ -133,3 +132,56 @@ def test_constants_and_options_of_a_problem_have_a_prefix_or_none():
     for constant in ("smoothness", f"{CONSTANT}.smoothness"):
         options = make_point({**keys, f"{PROBLEM}.domain": "l2_ball", constant: 0.5}).options
         assert options == {"domain": "l2_ball", "constants": {"smoothness": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("rows", "tied", "said"),
+    [
+        ([0.2, 0.6], "a", ["place 1 of 2 of proven privacy, the best", "place 2 of 2 of proven privacy, 3 times the"]),
+        ([0.0, 0.6], "a", ["place 1 of 2 of proven privacy, the best", "place 2 of 2 of proven privacy."]),
+        ([0.5, 0.6], "ab", [", tied for the least risk.", ", tied for the least risk."]),
+        ([1.0, (0.5, False, 0), (4.0, True, 3)], "a", ["place 1 of 2 ", "not proven", "after 3 replicates, 4 times"]),
+    ],
+)
+def test_ones_own_method_is_held_against_the_best_or_says_why_not(monkeypatch, rows, tied, said):
+    monkeypatch.setattr(choose, "get_algorithm", lambda id: SimpleNamespace(module=choose.PLUGIN + "own"))
+    methods = []
+    for name, given in zip("abc", rows, strict=False):
+        risk, ranked, dropped = given if isinstance(given, tuple) else (given, True, 0)
+        own = {"method": name, "algorithm": name, "risk": risk, "ranked": ranked, "dropped": dropped}
+        methods.append(SimpleNamespace(**own, tied=name in tied))
+    order, refused = [method for method in methods if method.ranked], [Unrun("d", "d", "failed", "slipped")]
+    choice = SimpleNamespace(methods=methods, order=order, refused=refused, tied=tuple(tied))
+    for text, own in zip(choose.Choice.own.fget(choice), [*said, "d: did not run: slipped."], strict=True):
+        assert own in text
+
+
+def test_the_answer_says_how_near_the_start_is_and_who_had_no_time():
+    def answer(risk=0.5, tied=("a",), late=0, ranked=True, margin=0.5):
+        methods = [SimpleNamespace(method=name, algorithm=f"p.{name}", risk=2 * risk, ranked=ranked) for name in "ab"]
+        told = {"trivial": 2.0, "margin": margin, "margin_ci": (0.4, 0.6), "late": [None] * late, "warnings": ()}
+        point = SimpleNamespace(problem="logistic_glm", options={"domain": "l2_ball"})
+        return choose.Choice.answer.fget(SimpleNamespace(methods=methods, tied=tied, point=point, **told))
+
+    assert answer().startswith("p.a ") and "50 % [40, 60]" in answer() and answer().endswith("next.")
+    assert answer(margin=math.nan) == "a alone was run."
+    assert answer(tied=("a", "b")).startswith("Tied for the least risk: a, b")
+    assert "; 1 other method had" in answer(late=1) and "; 2 other methods had" in answer(late=2)
+    for risk, near in ((0.94, None), (0.951, "5"), (0.97, "3"), (0.9999, "1")):
+        for text in (answer(risk), answer(risk, ("a", "b"))):
+            assert (f"within {near} %" in text) if near else ("within" not in text)
+    assert "trivial" in answer(0.97, (choose.TRIVIAL,)) and "p.a" not in answer(0.97, (choose.TRIVIAL,))
+    assert "within" not in answer(0.97, ("a", choose.TRIVIAL)) and answer(ranked=False).endswith("proven ran.")
+
+
+def test_a_cure_is_named_for_what_was_computed_from_the_data():
+    def cures(*warnings, **options):
+        return choose.cures_of(SimpleNamespace(problem="data_file", options={"domain": "l2_ball", **options}), warnings)
+
+    rows, labels = "rows, computed from the data", "labels, computed from the data"
+    assert cures() == cures("rows that are bounded by clip") == [] != cures(domain="none")
+    assert cures(rows)[0].endswith(" clip=") and cures(labels)[0].endswith(" label_clip=")
+    assert cures(rows, labels)[0].endswith(" clip= and label_clip=")
+    assert "positive=" in cures("labels coded as they came")[0]
+    assert cures(domain="none") == choose.cures_of(SimpleNamespace(problem="data_file", options={}), ())
+    assert not choose.cures_of(SimpleNamespace(problem="ridge_logistic", options={}), ())

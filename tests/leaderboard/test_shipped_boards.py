@@ -28,6 +28,15 @@ def test_every_instance_of_the_common_board_has_a_search_and_its_bounds_are_orde
     """The column with a public grid search has a method for every instance; bounds are those cited."""
     board = load_board("leaderboard.common")
     assert all(instance.searches for instance in board.instances)
+    ends = [(x, profile, n) for x in board.instances for profile, to in x.runs_to.items() for n in to.values()]
+    for (
+        instance,
+        profile,
+        n,
+    ) in ends:  # what runs further reaches a size of its grid beyond the limit: else it says nothing
+        assert n in {point.n for point in board.points(instance, profile)} and n > board.quadratic_to[profile]
+    assert ends and board.quadratic_to == {"ci": 2048, "full": 4096}
+    assert all(board.most_seconds_at_smallest_n[profile] >= seconds for profile, seconds in board.most_seconds.items())
     ids = {instance.id for instance in board.instances}
     assert {f"linear-l{p}" for p in ("1", "1.5", "2", "inf")} < ids
     c = Constants(2.0, 1.0, strong_convexity=0.5, diameter=2.0, norm=1.5, domain="lp_ball:1.5")

@@ -17,7 +17,7 @@ from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import EPSILONS, RefusedCell
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.job_results import Measured
-from dpsco_bench.execution.jobs import race_ends, stage_ends
+from dpsco_bench.execution.jobs import part_of, race_ends, stage_ends
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.worker import make_all
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
@@ -60,6 +60,7 @@ def test_the_starting_point_takes_part_and_a_single_replicate_decides_nothing():
     assert compare({}, 1.0).runner_up is None
     one = np.ones((1, 1, 1))
     assert sorted(compare({"a": one, "b": 2 * one}, 3.0).tied) == sorted(["a", "b", TRIVIAL])
+    assert compare({"a": 0.2 * one, "b": one}, 9.0).margin_ci == (-math.inf, 1.0), "bounded from above alone"
 
 
 def test_a_lower_bound_is_cut_at_the_starting_risk():
@@ -168,6 +169,12 @@ def test_one_row_per_point_with_its_references(rows):
     assert [item.method for item in small.left_out] == ["noisy_smd"]
     assert large.winner != TRIVIAL and large.margin > 0
     assert small.contenders == large.contenders == (), "a refusal is no matter of time"
+
+
+def test_a_job_is_of_an_instance_a_group_or_its_own_part():
+    given = [("ranking", "ridge+dp_gd", ""), ("ranking", "ridge", ""), ("rate", "n+d", "both"), ("rate", "n+d", "")]
+    jobs = [SimpleNamespace(kind=kind, part=part, group=group) for kind, part, group in given]
+    assert [*map(part_of, jobs)] == ["ridge", "ridge", "both", "n+d"]
 
 
 def test_an_instance_of_which_some_results_lack_is_skipped_whole():

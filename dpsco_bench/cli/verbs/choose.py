@@ -14,7 +14,7 @@ from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.analysis.races import so_far
 from dpsco_bench.claims.bounds.orders import ORDER_ONLY
 from dpsco_bench.claims.jobs import plan_settings
-from dpsco_bench.claims.plan import BoardEntry, Unrun
+from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.cli import console as ui
 from dpsco_bench.cli.overrides import PLAN_SETTINGS, check_settings, extended
 from dpsco_bench.errors import InputError, checked_count
@@ -81,7 +81,8 @@ def execute(args: argparse.Namespace) -> int:
         check_writable("--out", rows)
         check_figure("--out", rows.with_suffix(".svg"))
     point, settings = asked_point(args.keys, args.plugin, args.twin)
-    _say_what_is_clipped(point)
+    if told := clipped_text(point):
+        ui.say(told)
     measured = Layout("").measured
     shown = Watched(measured, args.limit)
     with shown.live or nullcontext():
@@ -151,31 +152,48 @@ def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: boo
     return (twin_of(point, settings.data_root) if twin else point), settings
 
 
-def _say_what_is_clipped(point: Contest) -> None:
-    """Warn if the clip shortens most rows of the user's file."""
+def clipped_text(point: Contest) -> str:
+    """Warn if the clip shortens most rows of the user's file; empty if not."""
     clip = point.options.get("clip")
     if not problem_class(point.problem).file_options or not clip or point.options.get("scale"):
-        return
+        return ""
     own: Any = get_problem(point.problem, **point.options)
     share = float((own.row_norms(own.table.features) > clip).mean())
-    if share > MUCH:
-        told = f"clip = {clip:g} shortens {share:.0%} of the rows (a number that is not private): little but their "
-        ui.say(told + "directions is left. Divide columns by public constants first, or take a larger clip.")
+    told = f"clip = {clip:g} shortens {share:.0%} of the rows (a number that is not private): little but their "
+    told += "directions is left. Divide columns by public constants first, or take a larger clip."
+    return told if share > MUCH else ""
 
 
 def printed(found: Choice) -> str:
-    """Lay out the answer, the ranking, what stands beside it, and what was not run."""
-    point = found.point
+    """Lay out the answer, the ranking, what stands beside it, and what was not run, with its reason."""
+    point, bound, statuses = found.point, found.lower_bound, list(STATUSES)
     options = ", ".join(f"{key} = {value}" for key, value in sorted(point.options.items()) if key != "sha256")
     where = f"n = {point.n}, d = {point.d}, epsilon = {ui.number(point.epsilon)}, delta = {point.delta:g}"
+    low, high = found.without_privacy.ci
+    risk, own = ui.number(found.without_privacy.risk, 3), found.risk_kind == "excess empirical"
+    spread = "the minimum of the sample's risk" if own else f"[{ui.number(low, 3)}, {ui.number(high, 3)}]"
+    known = "not known: no method without noise has run here" if risk == "-" else f"{risk}, {spread}"
+    cut = "cut at the trivial solution, " * (bound is not None and bound >= found.trivial)
+    order = "none: " if bound is None else f"{ui.number(bound, 3)}, {cut}{ORDER_ONLY}: "
+    held = {key: f"; held out: {ui.held_text(numbers)}" for key, numbers in found.held_out.items()}
+    start = f"{ui.number(found.trivial, 3)}, the starting point"
+    beside = [
+        ui.labelled("trivial solution", start + held.get("trivial", ""), 18),
+        ui.labelled("without privacy", known + held.get("without_privacy", ""), 18),
+        ui.labelled("lower bound", order + found.bound, 18),
+    ]
     parts = [
         f"{point.problem}{f': {options}' if options else ''}\n{where}; {found.risk_kind} risks",
         "\n".join([found.answer, *found.own]),
         ui.table(COLUMNS, [_line(found, method) for method in found.methods]),
-        "\n".join(_references(found)),
+        "\n".join(beside),
     ]
-    refused = "\n".join(not_run(found.refused))
-    parts += [f"not run, and why:\n{refused}"] if refused else []
+    if found.refused:
+        room, lines = 2 + max(len(item.method) for item in found.refused), ["not run, and why:"]
+        for item in sorted(found.refused, key=lambda item: statuses.index(item.status)):
+            reason = _LONG.sub(lambda digits: f"{float(digits[0]):.4g}", item.reason)
+            lines.append(ui.labelled(item.method, STATUSES[item.status] + reason, room))
+        parts.append("\n".join(lines))
     return "\n\n".join([*parts, "\n".join(ui.labelled("*", note, 2) for note in _notes(found))])
 
 
@@ -198,29 +216,6 @@ def _line(found: Choice, method: Chosen) -> ui.Row:
         "gradients": ui.number(method.gradient_evaluations, 3),
         "seconds": ui.number(method.seconds, 2),
     }
-
-
-def _references(found: Choice) -> Iterator[str]:
-    """Tell the trivial solution, the run without privacy and the lower bound."""
-    low, high = found.without_privacy.ci
-    risk, own = ui.number(found.without_privacy.risk, 3), found.risk_kind == "excess empirical"
-    spread = "the minimum of the sample's risk" if own else f"[{ui.number(low, 3)}, {ui.number(high, 3)}]"
-    known = "not known: no method without noise has run here" if risk == "-" else f"{risk}, {spread}"
-    for key, text in (("trivial", f"{ui.number(found.trivial, 3)}, the starting point"), ("without_privacy", known)):
-        held = f"; held out: {ui.held_text(found.held_out[key])}" if key in found.held_out else ""
-        yield ui.labelled("trivial solution" if key == "trivial" else "without privacy", text + held, 18)
-    bound = found.lower_bound
-    cut = "cut at the trivial solution, " * (bound is not None and bound >= found.trivial)
-    value = f"{ui.number(bound, 3)}, {cut}{ORDER_ONLY}: " if bound is not None else "none: "
-    yield ui.labelled("lower bound", value + found.bound, 18)
-
-
-def not_run(refused: Sequence[Unrun]) -> Iterator[str]:
-    """Print a line for each method that has no risk here."""
-    room, order = 2 + max((len(item.method) for item in refused), default=0), list(STATUSES)
-    for item in sorted(refused, key=lambda item: order.index(item.status)):
-        reason = _LONG.sub(lambda found: f"{float(found[0]):.4g}", item.reason)
-        yield ui.labelled(item.method, STATUSES[item.status] + reason, room)
 
 
 def _notes(found: Choice) -> Iterator[str]:

@@ -8,12 +8,11 @@ from dataclasses import replace
 
 from dpsco_bench.analysis.races import race, raced
 from dpsco_bench.claims.jobs import plan_settings
-from dpsco_bench.claims.plan import BoardEntry, LeftOut
+from dpsco_bench.claims.plan import LeftOut
 from dpsco_bench.cli import console as ui
 from dpsco_bench.cli.overrides import asked_files, listed_by
 from dpsco_bench.cli.verbs.claim import weigh
 from dpsco_bench.errors import DpscoError, InputError, nearest
-from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.worker import make_all
@@ -52,7 +51,7 @@ def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     known = [*board_ids(), *own_boards(listed_by(settings, "boards"))]
     ids: list[str] = []
     for name in names:
-        id = name if name.startswith(PREFIX) else PREFIX + name
+        id = PREFIX + name.removeprefix(PREFIX)
         if name not in files and id not in known:
             raise InputError("leaderboard", name, nearest(name, known))
         ids += own_boards([name]) if name in files else [id]
@@ -60,13 +59,8 @@ def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
 
 
 def run_boards(profile: str, ids: Sequence[str], settings: Sequence[str]) -> list[Standing | Skipped]:
-    measured, entries = Layout(profile).measured, plan_boards(profile, plan_settings(profile, settings), ids)
-    return [row for entry in entries for row in _run_board(entry, measured)]
-
-
-def _run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]:
-    """Calibrate, run and rank a board; a method that fails is told and left out. Raises its error where all fail."""
-    failed: dict[str, DpscoError] = {}
+    """Calibrate, run and rank boards; a method that fails is told and left out. Raises its error where all fail."""
+    measured, rows, failed = Layout(profile).measured, list[Standing | Skipped](), dict[str, DpscoError]()
 
     def lost(job: Job, error: DpscoError) -> None:
         ui.say(f"{job.title}: failed: {error}")
@@ -76,15 +70,18 @@ def _run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped
         here = [job for job in jobs if not job.skipped]  # what is skipped is told below the standings
         make_all(here, measured, ui.say, weigh, lost)
 
-    entry = race(raced(entry, measured), measured, make)
-    jobs = tuple(job for job in entry.jobs if job.key not in failed)
-    if failed and not jobs:
-        raise next(iter(failed.values()))
-    gone: dict[tuple[str, float], LeftOut] = {}  # each method at a point once: of a grid of signals each is a cell
-    for job in (job for job in entry.jobs if job.key in failed):
-        reason = " ".join(str(failed[job.key]).split())
-        gone |= {(cell.method, cell.value): LeftOut.of(cell, "failed", reason) for cell in job.cells}
-    return standings(replace(entry, jobs=jobs, left_out=(*entry.left_out, *gone.values())), measured.load)
+    for entry in plan_boards(profile, plan_settings(profile, settings), ids):
+        failed.clear()
+        entry = race(raced(entry, measured), measured, make)
+        jobs = tuple(job for job in entry.jobs if job.key not in failed)
+        if failed and not jobs:
+            raise next(iter(failed.values()))
+        gone: dict[tuple[str, float], LeftOut] = {}  # each method at a point once: of a grid of signals each is a cell
+        for job in (job for job in entry.jobs if job.key in failed):
+            reason = " ".join(str(failed[job.key]).split())
+            gone |= {(cell.method, cell.value): LeftOut.of(cell, "failed", reason) for cell in job.cells}
+        rows += standings(replace(entry, jobs=jobs, left_out=(*entry.left_out, *gone.values())), measured.load)
+    return rows
 
 
 def screen(rows: Sequence[Standing | Skipped], everything: bool) -> Iterator[str]:
@@ -99,8 +96,11 @@ def screen(rows: Sequence[Standing | Skipped], everything: bool) -> Iterator[str
         yield ui.table(COLUMNS, map(_winner, points))
     for row in points:
         yield from _told(row)
-    if everything:
-        yield from _held_out(points)
+    held = {f"{row.instance}, n = {row.n}, d = {row.d}:": row.held_out for row in points if row.held_out}
+    for place, found in held.items() if everything else ():  # points on the same records have the same
+        yield place
+        for key, name in (("trivial", "trivial solution"), ("without_privacy", "without privacy")):
+            yield ui.labelled(f"  {name}", f"held out: {ui.held_text(found[key])}", 20)
     failed = ((item.method, item.reason) for row in points for item in row.left_out if item.status == "failed")
     for method, reason in dict.fromkeys(failed):
         yield ui.labelled(f"{method} failed:", reason, len(method) + 9)
@@ -140,14 +140,6 @@ def _told(row: Standing) -> list[str]:
         ran = f"{len(row.methods)} ran without a proof, which --all shows" if row.methods else "--all says why"
         return [place, ui.labelled("  not compared", f"no method whose privacy is proven ran; {ran}", 16)]
     return [place, ui.labelled("  tied", " = ".join(row.tied))] if len(row.tied) > 1 else []
-
-
-def _held_out(rows: Sequence[Standing]) -> Iterator[str]:
-    """Tell what held-out numbers are to be held against; points on the same records have the same."""
-    for place, row in {f"{row.instance}, n = {row.n}, d = {row.d}:": row for row in rows if row.held_out}.items():
-        yield place
-        for key, name in (("trivial", "trivial solution"), ("without_privacy", "without privacy")):
-            yield ui.labelled(f"  {name}", f"held out: {ui.held_text(row.held_out[key])}", 20)
 
 
 def _lines(row: Standing, notes: dict[str, int]) -> Iterator[ui.Row]:

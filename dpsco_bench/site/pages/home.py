@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -24,7 +23,7 @@ from dpsco_bench.cli.describe import describe
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.leaderboard import tables as boards
-from dpsco_bench.leaderboard.standings import TRIVIAL, Standing, decided_text
+from dpsco_bench.leaderboard.standings import TRIVIAL, decided_text
 from dpsco_bench.paths import documents
 from dpsco_bench.registry import papers
 from dpsco_bench.report.drawing import COLOURS as NOISE
@@ -99,6 +98,10 @@ WORDS_MEAN = {  # word of an answer -> what it means for each question
         "outside of the theorem's range, or not run",
     ),
 }
+API = (
+    "The verbs as functions, then what a plug-in needs. `Result` and `Choice` pickle, and have `table` (pyarrow), "
+    "`to_pandas()` and `plot()`. Everything else may change without notice.\n"
+)
 VERBS = ("Choice", "Result", "account", "audit", "choose", "claim", "leaderboard", "run")
 """Beginning of a page on the package."""
 _COMMENT = re.compile(r"<!--.*?-->\n*")
@@ -106,7 +109,6 @@ _LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 
 
 def home_page(content: SiteContent, found: Sequence[Supported], unsaid: Sequence[tuple[Finding, str]]) -> Pages:
-    title = "Findings" if found else "What this profile measures"
     answers = content.inputs.answers.values()
     left_out = [f"“{md.text(one.title)}”: {md.text(reason)}." for one, reason in unsaid]
     pieces = [
@@ -117,26 +119,22 @@ def home_page(content: SiteContent, found: Sequence[Supported], unsaid: Sequence
         f"Profile {md.code(content.inputs.profile)}. {md.text(brief(answers))}\n",
         md.table(papers_table(content.lines)),
         f"{md.text(MAILED)}\n" if content.short else "",
-        md.heading(title, 2, target="findings"),
-        *(_finding(number, finding) for number, finding in enumerate(found, start=1)),
-        f"{md.heading('What this run does not measure', 2)}\n{UNSAID}\n\n{md.bullets(left_out)}" if unsaid else "",
-        f":::{{warning}}\n{md.text(WARNING)}\n:::\n",
-        md.toctree([*SECTIONS, "guide/index"]),
+        md.heading("Findings" if found else "What this profile measures", 2, target="findings"),
     ]
-    return {"index": md.page(*pieces)}
-
-
-def _finding(number: int, finding: Supported) -> str:
-    target = address("finding", finding.finding.id)
-    claims = [md.link(md.code(id), address(id)) for id in finding.claims]
-    pages = [f"[]({page})" if page.startswith("#") else f"[]({page}.md)" for page in finding.finding.pages]
-    return md.page(
-        md.heading(f"{number}. {finding.said.title}", 3, target),
-        md.prose(finding.said.sentence) + "\n",
-        md.figure(f"figures/site/{target}.svg", finding.said.title) if finding.said.points else "",
-        f"**What it means.** {md.prose(finding.said.means)}\n",
-        f"Behind it: {', '.join([*claims, *pages])}\n",
-    )
+    for place, (finding, said, ids) in enumerate(found, start=1):
+        target = address("finding", finding.id)
+        pages = [f"[]({page})" if page.startswith("#") else f"[]({page}.md)" for page in finding.pages]
+        pieces += [
+            md.heading(f"{place}. {said.title}", 3, target),
+            md.prose(said.sentence) + "\n",
+            md.figure(f"figures/site/{target}.svg", said.title) if said.points else "",
+            f"**What it means.** {md.prose(said.means)}\n",
+            f"Behind it: {', '.join([*(md.link(md.code(id), address(id)) for id in ids), *pages])}\n",
+        ]
+    if unsaid:
+        pieces += [f"{md.heading('What this run does not measure', 2)}\n{UNSAID}\n\n{md.bullets(left_out)}"]
+    end = [f":::{{warning}}\n{md.text(WARNING)}\n:::\n", md.toctree([*SECTIONS, "guide/index"])]
+    return {"index": md.page(*pieces, *end)}
 
 
 INTRO = (
@@ -157,15 +155,20 @@ def which_pages(content: SiteContent) -> Pages:
 def _board(content: SiteContent, board: BoardResults) -> str:
     collapse, points = content.figure(f"{board.id}.collapse", COLLAPSE), boards.points_table(board)
     winner = replace(points.columns["Winner"], value=partial(boards.winner_text, name=method_name))
-    delta = symbols(f"{board.board.delta:g}")
-    slow = ((md.text(one.title), _uncompared(rows)) for one, rows in board.by_instance)
+    uncompared = []  # by instance: methods that are too long wherever it was run, and how many are at some points
+    for instance, rows in board.by_instance:
+        names = sorted({name for row in rows for name in row.uncompared})
+        slow = {item.method for row in rows for item in row.left_out if item.status == "too_long"} - {*names}
+        said = [f"not compared, too long everywhere: {', '.join(names)}"] * bool(names)
+        said += [f"too long at some points: {len(slow)} method{'s' * (len(slow) > 1)}"] * bool(slow)
+        uncompared += [f"{md.text(instance.title)}: {md.text('; '.join(said))}"] * bool(said)
     return md.page(
         md.heading(board.board.title, 2) if len(content.inputs.boards) > 1 else "",
-        f"All points have δ = {delta}.\n",
+        f"All points have δ = {symbols(f'{board.board.delta:g}')}.\n",
         md.text(decided_text(board.points)) + "\n",
         content.figure(board.id, board.board.title),
-        md.table(explained(board)),
-        md.bullets(f"{instance}: {md.text(words)}" for instance, words in slow if words),
+        md.table(_explained(board)),
+        md.bullets(uncompared),
         *([md.heading(COLLAPSE, 2), collapse] if collapse else ()),
         md.heading("Winners, point by point", 2, address("board", board.id, "points")),
         md.table(replace(points, columns={**points.columns, "Winner": winner})),
@@ -179,20 +182,11 @@ def _board(content: SiteContent, board: BoardResults) -> str:
     )
 
 
-def _uncompared(rows: Sequence[Standing]) -> str:
-    """Name methods that are too long wherever the instance was run, and count those that are at some points."""
-    names = sorted({name for row in rows for name in row.uncompared})
-    slow = {item.method for row in rows for item in row.left_out if item.status == "too_long"} - {*names}
-    said = [f"not compared, too long everywhere: {', '.join(names)}"] if names else []
-    said += [f"too long at some points: {len(slow)} method{'s' * (len(slow) > 1)}"] if slow else []
-    return "; ".join(said)
-
-
-def explained(board: BoardResults) -> ReportTable:
+def _explained(board: BoardResults) -> ReportTable:
+    """Say beside the points that a method won what it is; nothing of one whose file or paper is not here."""
     found, known = boards.wins_table(board), boards.algorithms(board)
-    told = {TRIVIAL: START}  # nothing of one whose file or paper is not here
-    told |= {label: str(describe(id, "algorithm")["summary"]) for label, id in known.items() if id in list_algorithms()}
-    what = Column("0", lambda label: told.get(label, ""), kind="prose")
+    told = {label: str(describe(id, "algorithm")["summary"]) for label, id in known.items() if id in list_algorithms()}
+    what = Column("0", lambda label: START if label == TRIVIAL else told.get(label, ""), kind="prose")
     name = replace(found.columns["Method"], show=method_name, kind="text")
     return replace(found, columns={**found.columns, "Method": name, "What it is": what})
 
@@ -210,28 +204,25 @@ def findings(content: SiteContent) -> tuple[list[Supported], list[tuple[Finding,
 
     Raises InputError for one that the numbers contradict.
     """
-    results, said, unsaid = Results(content.inputs, content.errata), [], []
-    profile = content.inputs.profile
-    for finding in (one for one in all_findings() if not one.profiles or profile in one.profiles):
-        with naming(finding.path):
-            try:
-                said.append(_supported(finding, results))
-            except NotMeasured as reason:
-                unsaid.append((finding, str(reason)))
-    return said, unsaid
-
-
-def _supported(finding: Finding, results: Results) -> Supported:
-    in_profile = {claim.id for claim in results.inputs.claims}
-    if absent := [claim for claim in finding.claims if claim not in in_profile]:
-        raise results.unmeasured(f"{absent[0]} is not in")
-    if gone := [paper for paper in finding.papers if paper not in papers()]:
-        raise NotMeasured(f"paper {gone[0]} is not installed")
-    try:
-        said = finding.say(results)
-    except (ArithmeticError, LookupError, TypeError) as error:
-        raise InputError(f"finding {finding.id}", repr(error), "one that reads what the results have") from error
-    return Supported(finding, said, list(dict.fromkeys([*finding.claims, *(row.id for row in said.rows)])))
+    results, supported, unsaid = Results(content.inputs, content.errata), list[Supported](), []
+    in_profile, profile = {claim.id for claim in content.inputs.claims}, content.inputs.profile
+    for one in (one for one in all_findings() if not one.profiles or profile in one.profiles):
+        try:
+            with naming(one.path):
+                if absent := [claim for claim in one.claims if claim not in in_profile]:
+                    raise results.unmeasured(f"{absent[0]} is not in")
+                if gone := [paper for paper in one.papers if paper not in papers()]:
+                    raise NotMeasured(f"paper {gone[0]} is not installed")
+                try:
+                    said = one.say(results)
+                except (ArithmeticError, LookupError, TypeError) as error:
+                    allowed = "one that reads what the results have"
+                    raise InputError(f"finding {one.id}", repr(error), allowed) from error
+        except NotMeasured as reason:
+            unsaid.append((one, str(reason)))
+        else:
+            supported.append(Supported(one, said, list(dict.fromkeys([*one.claims, *(row.id for row in said.rows)]))))
+    return supported, unsaid
 
 
 def draw_findings(found: Iterable[Supported], folder: Path) -> None:
@@ -242,7 +233,10 @@ def draw_findings(found: Iterable[Supported], folder: Path) -> None:
 
 
 def finding_figure(said: Said) -> Figure:
-    """Draw the numbers of a finding as points on one axis, a row each, with name and value beside it."""
+    """Draw the numbers of a finding as points on one axis, a row each, with name and value beside it.
+
+    The axis is logarithmic where they are far apart.
+    """
     rows = [(symbols(point.text), outward(float(point.value), point.bound), point.look) for point in said.points]
     height = ABOVE + BELOW + ROW * len(rows)
     drawn = Figure(figsize=(WIDTH, height))
@@ -250,7 +244,16 @@ def finding_figure(said: Said) -> Figure:
     axes = drawn.add_axes((left / WIDTH, BELOW / height, (WIDTH - left - 0.62) / WIDTH, ROW * len(rows) / height))
     line = said.reference
     ends = [value for _, value, _ in rows] + ([line] if line is not None else [])
-    start = _set_axis(axes, ends, said.linear)
+    low, high = min(ends), max(ends)
+    if not said.linear and low > 0 and high / low > FAR:
+        start = low
+        axes.set_xscale("log")
+        axes.set_xlim(low / (high / low) ** 0.06, high * (high / low) ** 0.1)
+    else:
+        start = min(0.0, low)
+        if all(float(end).is_integer() for end in ends):
+            axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+        axes.set_xlim(start - 0.04 * (high - start), high + 0.1 * (high - start))
     for place, (_, value, look) in enumerate(rows):
         marker, colour = LOOKS[look]
         shown = number(0.0 if abs(value) < ROUNDING * max(map(abs, ends)) else value)
@@ -267,31 +270,24 @@ def finding_figure(said: Said) -> Figure:
     return drawn
 
 
-def _set_axis(axes: Axes, ends: Sequence[float], linear: bool) -> float:
-    """Set the axis of numbers, logarithmic where they are far apart; returns where lines begin."""
-    low, high = min(ends), max(ends)
-    if not linear and low > 0 and high / low > FAR:
-        axes.set_xscale("log")
-        axes.set_xlim(low / (high / low) ** 0.06, high * (high / low) ** 0.1)
-        return low
-    start = min(0.0, low)
-    if all(float(end).is_integer() for end in ends):
-        axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
-    axes.set_xlim(start - 0.04 * (high - start), high + 0.1 * (high - start))
-    return start
-
-
 def guide_pages(content: SiteContent) -> Pages:
+    """Write the pages of the documentation, how to read a verdict, and what `import dpsco_bench` offers."""
     shown = {name: path for name, path in documents().items() if name not in ELSEWHERE}
     docs = {name: path for name, path in shown.items() if not content.short or name in MAILED_GUIDE}
     known = ["reading", *docs, *([] if content.short else ["api"])]
     parts = {title: [name for name in names if name in known] for title, names in PARTS.items()}
     parts["More"] = [name for name in known if name not in sum(PARTS.values(), ())]
     index = [md.toctree(names, hidden=False, caption=title) for title, names in parts.items() if names]
+    reading = filled(documents()["verdicts"].read_text(encoding="utf-8"), md.badge, md.text, "{.plain}\n")
+    api = []
+    for name in sorted(dpsco_bench.__all__, key=lambda name: (name not in VERBS, name)):
+        cls = inspect.isclass(getattr(dpsco_bench, name))
+        api.append(f".. auto{'class' if cls else 'function'}:: dpsco_bench.{name}" + "\n   :members:" * cls)
+    page = "\n".join([md.heading("From Python", target="api"), API, md.fenced("\n\n".join(api), "{eval-rst}")])
     return {
         "guide/index": "\n".join([md.heading("Guide", target="guide"), *index]),
-        "guide/reading": reading_page(docs),
-        **({} if content.short else {"guide/api": api_page()}),
+        "guide/reading": "(how-to-read)=\n" + _linked(_COMMENT.sub("", reading), docs),
+        **({} if content.short else {"guide/api": page}),
         **{f"guide/{name}": _linked(path.read_text(encoding="utf-8"), docs) for name, path in docs.items()},
     }
 
@@ -311,55 +307,32 @@ def _linked(page: str, docs: Mapping[str, Path]) -> str:
     return _LINK.sub(led, page)
 
 
-def api_page() -> str:
-    """Say what `import dpsco_bench` offers, from its docstrings."""
-    names = []
-    for name in sorted(dpsco_bench.__all__, key=lambda name: (name not in VERBS, name)):
-        found = getattr(dpsco_bench, name)
-        kind, members = ("class", "\n   :members:") if inspect.isclass(found) else ("function", "")
-        names.append(f".. auto{kind}:: dpsco_bench.{name}{members}")
-    intro = (
-        "The verbs as functions, then what a plug-in needs. `Result` and `Choice` pickle, and have `table` (pyarrow), "
-        "`to_pandas()` and `plot()`. Everything else may change without notice.\n"
-    )
-    return "\n".join([md.heading("From Python", target="api"), intro, md.fenced("\n\n".join(names), "{eval-rst}")])
-
-
-def reading_page(docs: Mapping[str, Path]) -> str:
-    """Explain every word for claims, noise and verdicts, in the colours that it has everywhere."""
-    page = documents()["verdicts"].read_text(encoding="utf-8")
-    return "(how-to-read)=\n" + _linked(_COMMENT.sub("", filled(page, md.badge, md.text, "{.plain}\n")), docs)
-
-
 def filled(page: str, show: Show, tell: Callable[[str], str] = str, above: str = "") -> str:
-    """Fill the regions ``<!-- name -->`` to ``<!-- end of name -->`` of a page with their tables."""
-    for name, (titles, rows) in tables(show).items():
+    """Fill the regions ``<!-- name -->`` to ``<!-- end of name -->`` of a page with tables of words and their meanings.
+
+    A kind stands in the first row of its words.
+    """
+    kinds, verdicts = {kind.name: kind for kind in all_kinds()}, []
+    for name in [*(name for name in ORDER if name in kinds), *(name for name in kinds if name not in ORDER)]:
+        for place, (word, meant) in enumerate(kinds[name].words.items()):
+            title = "" if place else f"{kinds[name].title} (`{name}`)"
+            verdicts.append([title, show(word.replace("_", " "), TONES[meant.outcome]), symbols(meant.meaning)])
+    verdicts.append(["any kind", show("with a reservation", QUALIFIED), RESERVED])
+    for word, said in COMMON_WORDS.items():
+        verdicts.append(["", show(word.replace("_", " "), TONES[said.outcome]), said.meaning])
+    words = [[show(word, ANSWER_TONES[word]), *meanings] for word, meanings in WORDS_MEAN.items()]
+    changes = {word: symbols(change.meaning) for word, change in CHANGES.items()}
+    regions = {"answers": (["word", "does it show", "is it private"], words)}
+    regions["verdicts"] = (["kind", "word", "meaning"], verdicts)
+    for name, title, meant_by in (
+        ("marks", "mark", {mark: symbols(meaning) for mark, meaning in MARKS.items()}),
+        ("noise", "noise", dict(CALIBRATION_MEANINGS)),
+        ("changes", "word", changes),
+    ):
+        regions[name] = ([title, "meaning"], [[show(word, ""), meaning] for word, meaning in meant_by.items()])
+    for name, (titles, rows) in regions.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
         made = md.grid(titles, ([*first, tell(meaning)] for *first, meaning in rows))
         before, found, rest = page.partition(begin)
         page = f"{before}{begin}\n{above}{made}\n{end}{rest.partition(end)[2]}" if found else page
     return page
-
-
-def tables(show: Show) -> dict[str, tuple[list[str], list[list[str]]]]:
-    """Make titles and rows of the table of each region; a kind stands in the first row of its words."""
-    words = [[show(word, ANSWER_TONES[word]), *meanings] for word, meanings in WORDS_MEAN.items()]
-    marks = [[show(mark, ""), symbols(meaning)] for mark, meaning in MARKS.items()]
-    verdicts = []
-    known = {kind.name: kind for kind in all_kinds()}
-    for name in [*(name for name in ORDER if name in known), *(name for name in known if name not in ORDER)]:
-        for place, (word, meant) in enumerate(known[name].words.items()):
-            title = "" if place else f"{known[name].title} (`{name}`)"
-            verdicts.append([title, show(word.replace("_", " "), TONES[meant.outcome]), symbols(meant.meaning)])
-    verdicts.append(["any kind", show("with a reservation", QUALIFIED), RESERVED])
-    for word, said in COMMON_WORDS.items():
-        verdicts.append(["", show(word.replace("_", " "), TONES[said.outcome]), said.meaning])
-    noise = [[show(word, ""), meaning] for word, meaning in CALIBRATION_MEANINGS]
-    changes = [[show(word, ""), symbols(change.meaning)] for word, change in CHANGES.items()]
-    return {
-        "answers": (["word", "does it show", "is it private"], words),
-        "marks": (["mark", "meaning"], marks),
-        "noise": (["noise", "meaning"], noise),
-        "verdicts": (["kind", "word", "meaning"], verdicts),
-        "changes": (["word", "meaning"], changes),
-    }

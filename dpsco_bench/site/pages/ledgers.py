@@ -38,36 +38,33 @@ SELDOM = (LAW_TITLE, "ε of all answers", "Why not shown", "δ ≥ 1/n")
 
 
 def privacy_page(content: SiteContent) -> Pages:
-    counts = Counter(row.first.noise.status for row in content.ledger.rows)
+    rows = content.ledger.rows
+    counts = Counter(row.first.noise.status for row in rows)
     said = ", ".join(f"{STATUS_WORDS[status]} {count}" for status, count in counts.most_common())
     intro = (
         "What an accountant of the actual sampling scheme says about the noise that was used, beside what is claimed "
-        f"for it. Of {len(content.ledger.rows)} rows: {said}."
+        f"for it. Of {len(rows)} rows: {said}."
     )
-    page = md.page(
+    pieces = [
         md.NO_SEARCH,
         md.heading("Privacy ledger", target="privacy"),
         md.text(intro) + "\n",
         f"How a mechanism is charged: {md.code('dpsco account METHOD')}, and [accounting](guide/accounting.md).\n",
-        *_audits(content),
+    ]
+    if content.audits:
+        audits = (
+            f"Runs on neighbouring data sets bound ε from below. {audits_text(content.audits)} All bounds hold "
+            "together at 99.9 %. An audit can refute a claim; it never proves privacy."
+        )
+        pieces += [md.heading("Audits", 2), f"{md.text(audits)} [How they are made](guide/audits.md).\n"]
+        pieces += [md.figure("figures/site/audits.svg", "Audits", content.own / "audits.svg")]
+    pieces += [
         md.heading("Every mechanism", 2),
         "What exceeds its claim stands first, by how far it does.\n",
-        ledger_table(content, sorted(content.ledger.rows, key=lambda row: row.rank), note=content.ledger.note),
+        ledger_table(content, sorted(rows, key=lambda row: row.rank), note=content.ledger.note),
         f"{md.downloads('privacy')}.\n",
-    )
-    return {"privacy": page}
-
-
-def _audits(content: SiteContent) -> list[str]:
-    if not content.audits:
-        return []
-    found = audits_text(content.audits)
-    intro = (
-        f"Runs on neighbouring data sets bound ε from below. {found} All bounds hold together at 99.9 %. An audit can "
-        "refute a claim; it never proves privacy."
-    )
-    drawn = md.figure("figures/site/audits.svg", "Audits", content.own / "audits.svg")
-    return [md.heading("Audits", 2), f"{md.text(intro)} [How they are made](guide/audits.md).\n", drawn]
+    ]
+    return {"privacy": md.page(*pieces)}
 
 
 def ledger_table(content: SiteContent, rows: Sequence[LedgerRow], hidden: Sequence[str] = (), note: str = "") -> str:
@@ -91,8 +88,8 @@ ENTRY = "An entry is a place where a text used here, as printed, needs a correct
 
 
 def errata_pages(content: SiteContent) -> Pages:
-    papers = [paper for paper, entries in content.errata.items() if entries]
-    entries = [entry for paper in papers for entry in content.errata[paper]]
+    known = {paper: entries for paper, entries in content.errata.items() if entries}
+    every = [entry for entries in known.values() for entry in entries]
     columns = {
         "Entry": Column(lambda entry: f"{entry.paper} {entry.id}", link=leads_to("paper", "id")),
         "What": Column("title"),
@@ -101,20 +98,18 @@ def errata_pages(content: SiteContent) -> Pages:
     }
     index = [
         md.heading("Errata", target="errata"),
-        md.text(f"{counted_changes(entries)} {ENTRY} {errata_note([])}") + "\n",
+        md.text(f"{counted_changes(every)} {ENTRY} {errata_note([])}") + "\n",
         md.bullets(f"{md.code(word)}: {md.text(change.meaning)}" for word, change in CHANGES.items()),
         f"{WEIGHTIEST}\n",
-        md.table(ReportTable("errata.list", "Errata", columns, entries)),
-        md.toctree(papers),
+        md.table(ReportTable("errata.list", "Errata", columns, every)),
+        md.toctree([*known]),
     ]
-    return {"errata/index": "\n".join(index), **{f"errata/{paper}": _paper(content, paper) for paper in papers}}
-
-
-def _paper(content: SiteContent, paper: str) -> str:
-    entries = content.errata[paper]
-    title = md.heading(f"Errata: {content.names[paper]}", target=address("errata", paper))
-    told = f"{md.text(counted_changes(entries))} [What the words mean](#errata). {md.text(errata_note(entries))}\n"
-    return "\n".join([title, told, *(_entry(content, entry) for entry in entries)])
+    pages = {"errata/index": "\n".join(index)}
+    for paper, entries in known.items():
+        title = md.heading(f"Errata: {content.names[paper]}", target=address("errata", paper))
+        told = f"{md.text(counted_changes(entries))} [What the words mean](#errata). {md.text(errata_note(entries))}\n"
+        pages[f"errata/{paper}"] = "\n".join([title, told, *(_entry(content, entry) for entry in entries)])
+    return pages
 
 
 def _entry(content: SiteContent, entry: Erratum) -> str:
@@ -137,37 +132,39 @@ _PIN = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 
 
 def provenance_page(content: SiteContent) -> Pages:
-    told, jobs = (map(md.text, fact) for fact in facts(content.inputs)), len(jobs_table(content.inputs).rows)
-    page = md.page(
-        md.heading("Provenance", target="provenance"),
-        "On one machine, the same commit, lock and seed give the same bytes of every result table, on any number "
-        "of cores.\n",
-        "{.plain}\n" + md.grid(["What", "Value"], told),
-        md.heading("Jobs", 2),
-        f"Keys, sizes, run times and memory of all {jobs} jobs: {md.downloads('jobs')}.\n",
-    )
-    return {"provenance": page}
-
-
-def facts(inputs: Inputs) -> list[tuple[str, str]]:
+    inputs, table = content.inputs, jobs_table(content.inputs)
     jobs = [job for _, job in inputs.all_jobs()]
-    versions = {name: _installed(name) for name in PACKAGES}
+    versions = [f"{name} {found}" for name in PACKAGES if (found := _installed(name))]
     ours = [f"Python {platform.python_version()}", f"dpsco_bench {__version__}"]  # metadata may be of an older install
     timings = (claim.timing(job) for claim, job in inputs.all_jobs())
-    timed = dict.fromkeys(_machine(one.machine) for one in timings if one)
-    return [
+    spent = {row["job"].calibration_key: row["calibrate"][0] for row in table.rows if row["calibrate"]}
+    spent |= {row["job"].key: row["run"][0] for row in table.rows if row["run"]}  # what jobs share was made once
+    cpu_time = f"{seconds(sum(spent.values()))} in {len(spent)} calibrations and runs" if spent else "not measured"
+    facts = [
         ("Profile", inputs.profile),
-        ("Commit that wrote this page", commit_text()),
+        ("Commit that wrote this page", _commit()),
         ("Verdicts on record", _on_record(inputs)),
-        ("Versions", ", ".join([*ours, *(f"{name} {found}" for name, found in versions.items() if found)])),
-        ("Lock of all packages", lock_text()),
+        ("Versions", ", ".join([*ours, *versions])),
+        ("Lock of all packages", _lock()),
         ("Root seed", "; ".join(dict.fromkeys(str(job.seed) for job in jobs)) or NOTHING),
         ("Arithmetic", "; ".join(dict.fromkeys(f"{job.backend}, {job.dtype}" for job in jobs)) or NOTHING),
         ("Digest of the plan", inputs.stamp or NOTHING),
         ("Page and figures made on", _machine(machine("numpy"))),
-        *(("Running times of figures taken on", told) for told in timed),
-        ("CPU time of all jobs", cpu_time(inputs)),
+        *(
+            ("Running times of figures taken on", one)
+            for one in dict.fromkeys(_machine(t.machine) for t in timings if t)
+        ),
+        ("CPU time of all jobs", cpu_time),
     ]
+    page = md.page(
+        md.heading("Provenance", target="provenance"),
+        "On one machine, the same commit, lock and seed give the same bytes of every result table, on any number "
+        "of cores.\n",
+        "{.plain}\n" + md.grid(["What", "Value"], (map(md.text, fact) for fact in facts)),
+        md.heading("Jobs", 2),
+        f"Keys, sizes, run times and memory of all {len(table.rows)} jobs: {md.downloads('jobs')}.\n",
+    )
+    return {"provenance": page}
 
 
 def _machine(entry: Machine) -> str:
@@ -184,14 +181,14 @@ def _on_record(inputs: Inputs) -> str:
     return f"{told} from those here" + (f"; recorded at {commit}" if commit else "")
 
 
-def commit_text() -> str:
+def _commit() -> str:
     """Name the commit of the checkout and its date, and say whether tracked files differ from it."""
     root = Path(__file__).resolve().parents[3]
     if not (root / ".git").exists():
         return "not known: the package was installed without its repository"
-    found = _git(root, "log", "-1", "--format=%H of %cI")
     changed = len(_git(root, "status", "--porcelain", "--untracked-files=no").splitlines())
     more = f", with changes in {changed} file{'s' * (changed > 1)}" if changed else ""
+    found = _git(root, "log", "-1", "--format=%H of %cI")
     return found + more if found else "not known: git does not read the repository"
 
 
@@ -205,7 +202,7 @@ def _git(root: Path, *words: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def lock_text() -> str:
+def _lock() -> str:
     """Digest the lock of all packages, and count how many are installed at its versions; others are named."""
     lock = (shared_dir("requirements") / "lock.txt").read_bytes()
     pins = dict(_PIN.findall(lock.decode("utf-8")))
@@ -225,16 +222,8 @@ def _installed(name: str) -> str | None:
         return None
 
 
-def cpu_time(inputs: Inputs) -> str:
-    """Sum the CPU seconds of all jobs; what jobs of several claims share was computed once."""
-    rows = jobs_table(inputs).rows
-    found = {row["job"].calibration_key: row["calibrate"][0] for row in rows if row["calibrate"]}
-    found |= {row["job"].key: row["run"][0] for row in rows if row["run"]}
-    return f"{seconds(sum(found.values()))} in {len(found)} calibrations and runs" if found else "not measured"
-
-
 def _replicates(job: Job) -> str:
-    several = f" × {job.data_sets} data sets" if job.data_sets > 1 else ""
+    several = f" × {job.data_sets} data sets" * (job.data_sets > 1)
     return count(job.replicates) + several if job.evaluation == "run" else NOTHING
 
 

@@ -25,6 +25,7 @@ from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.pages.ledgers import ledger_table, with_erratum
 
 STANDARD_N = 16384  # shown point of a profile: the nearest to this n, and to epsilon 1
+HALF = "::::::::"  # more than any line of a listing begins with
 SCHEMES = {
     "Full": "all records",
     "Poisson": "a Poisson sample",
@@ -38,13 +39,17 @@ SCHEMES = {
 
 
 def method_pages(content: SiteContent) -> Pages:
-    pages = [describe(id, "algorithm") for id in content.algorithms]
+    known = content.inputs.answers
+    pages = [
+        {**page, "claims": [id for id in page["claims"] if id in known]}
+        for page in (describe(id, "algorithm") for id in content.algorithms)
+    ]
     columns = {
         "Method": Column(lambda page: method_name(page["id"]), link=leads_to("id", kind="method")),
         "Id": Column("id", kind="code"),
         "What it is": Column("summary", kind="prose"),
         "Source": Column("source"),
-        "Claims": Number(lambda page: len(_claims(content, page))),
+        "Claims": Number("claims", lambda ids: str(len(ids))),
     }
     index = [
         md.heading("Methods", target="methods"),
@@ -55,12 +60,8 @@ def method_pages(content: SiteContent) -> Pages:
     return {"methods/index": "\n".join(index), **{f"methods/{page['id']}": _method(content, page) for page in pages}}
 
 
-def _claims(content: SiteContent, page: Plain) -> list[str]:
-    return [id for id in page["claims"] if id in content.inputs.answers]
-
-
 def _method(content: SiteContent, page: Plain) -> str:
-    claims = ", ".join(md.link(md.code(id), address(id)) for id in _claims(content, page))
+    claims = ", ".join(md.link(md.code(id), address(id)) for id in page["claims"])
     noises = page["variants"].items()
     variants = [f"variant {md.code(name)}: noise of calibration {', '.join(allowed)}" for name, allowed in noises]
     needs = ", ".join(page["needs"]) or "nothing of the problem"
@@ -81,55 +82,61 @@ def _method(content: SiteContent, page: Plain) -> str:
 
 
 def _details(content: SiteContent, page: Plain) -> list[str]:
-    rows = [row for row in content.ledger.rows if row.first.cell.algorithm == page["id"]]
-    module = inspect.getmodule(get_algorithm(page["id"]).plan_function)
-    standing = ReportTable(f"{page['id']}.standing", "Standing", PLACES, places(content, page["id"]))
+    """Show its noise and what that costs, its places on the boards, its options, and what it does beside its code."""
+    id, found = page["id"], nearest_points(content, page["id"])
+    module = inspect.getmodule(get_algorithm(id).plan_function)
+    source = md.fenced(inspect.getsource(module) if module else "", "python")
+    told = [md.prose(words.replace("``", "`")) + "\n" for words in (*paragraphs(page["doc"]), *on_others(page))]
+    halves = (f"{HALF}{{container}} half\n{piece}{HALF}\n" for piece in ("\n".join(told), source))
+    rows = [row for row in content.ledger.rows if row.first.cell.algorithm == id]
+
+    def titled(title: str, table: ReportTable) -> str:
+        return f"{md.heading(title, 2)}\n{md.table(table)}" if table.rows else ""
+
     return [
-        *_account(content, page),
-        _titled("Its queries, and what each is charged for", md.table(queries_table(content, page["id"]))),
+        *_account(content, page, found),
+        titled("Its queries, and what each is charged for", queries_table(content, id, found)),
         md.heading("What its noise gives", 2),
         ledger_table(content, rows, hidden=("Algorithm",)) or "No claim of this profile charges it.\n",
-        _titled("Where it stands at equal accounted privacy", md.table(standing)),
-        _titled("Options", md.table(ReportTable(f"{page['id']}.options", "Options", OPTIONS, page["options"]))),
+        titled("Where it stands at equal accounted privacy", ReportTable("standing", "", PLACES, places(content, id))),
+        titled("Options", ReportTable("options", "", OPTIONS, page["options"])),
         md.heading("What it does, and its listing", 2),
-        md.beside(_told(page), md.fenced(inspect.getsource(module) if module else "", "python")),
+        f"{HALF}:{{container}} beside\n{''.join(halves)}{HALF}:\n" if told else source,  # below it on a narrow page
     ]
 
 
-def _titled(title: str, shown: str) -> str:
-    return f"{md.heading(title, 2)}\n{shown}" if shown else ""
+def _account(content: SiteContent, page: Plain, found: Sequence[Charged]) -> list[str]:
+    """Show an accountant's answer under each noise at one point, and the command that asks for it there or elsewhere.
 
-
-def _account(content: SiteContent, page: Plain) -> list[str]:
-    """Show an accountant's answer at one point, and the command that asks for it there or elsewhere."""
-    found = nearest_points(content, page["id"])
-    private = any({"paper", "accounted"} & {*allowed} for allowed in page["variants"].values())
+    A method that no claim charges has the command alone, on a problem of its claims, one without data where there is.
+    """
     if found:
         point, command = f"At {place(found[0])}:\n", command_of(found[0].cell, _named(found[0]))
-    elif private and (problem := _problem(content, page)):
-        point, command = "", f"dpsco account {page['id']} problem={problem} n={STANDARD_N} epsilon=1"
     else:
-        return []
+        parts = (part for id in page["claims"] for part in content.inputs.claim(id).claim.parts)
+        problems = [p.problem for p in parts if p.problem and any(m.algorithm == page["id"] for m in p.methods)]
+        private = any({"paper", "accounted"} & {*allowed} for allowed in page["variants"].values())
+        if not (problems and private):
+            return []
+        problem = min(problems, key=lambda name: problem_class(name).needs_data_root)
+        point, command = "", f"dpsco account {page['id']} problem={problem} n={STANDARD_N} epsilon=1"
+    columns = {
+        "Noise": Column("calibration"),
+        "Variant": Column(lambda charged: _variant(content, charged)),
+        "Real ε": Number("noise", lambda noise: epsilon_text(noise.epsilon_real, noise.epsilon_real_kind)),
+        "It is": Column("noise.whose"),
+        "Privacy": Column("noise.status", STATUS_WORDS.__getitem__),
+        "Accountant": Column("calibrated.accountant"),
+        "Gradients of a run": Number("calibrated.gradient_evaluations", count),
+    }
+    columns |= {"At": Column(place)} if len({command_of(charged.cell) for charged in found}) > 1 else {}
     return [
         md.heading("What it costs at a point", 2),
         md.text(point) + "\n" * bool(point),
-        md.table(account_table(content, page["id"], found)),
+        md.table(ReportTable("account", "Account", columns, found)),
         "Schedule, noise and queries of this or another point, without running it:\n",
         md.fenced(command, "console"),
     ]
-
-
-def _problem(content: SiteContent, page: Plain) -> str:
-    """Name a problem that its claims run it on, one without a data set of its own where there is one."""
-    parts = (part for id in _claims(content, page) for part in content.inputs.claim(id).claim.parts)
-    found = [part.problem for part in parts if part.problem and any(m.algorithm == page["id"] for m in part.methods)]
-    return min(found, key=lambda name: problem_class(name).needs_data_root, default="")
-
-
-def _told(page: Plain) -> str:
-    """Say what its docstring says but of options, which have a table."""
-    said = (*paragraphs(page["doc"]), *on_others(page))
-    return "\n".join(f"{md.prose(words.replace('``', '`'))}\n" for words in said)
 
 
 OPTIONS: Columns = {
@@ -169,13 +176,18 @@ PLACES: Columns = {
 }
 
 
-def queries_table(content: SiteContent, id: str) -> ReportTable:
+def queries_table(content: SiteContent, id: str, found: Sequence[Charged]) -> ReportTable:
     """Tabulate the private queries of a method under each noise, at the point nearest to the standard one."""
+
+    def seen(records: Mapping[str, Any]) -> str:
+        scheme, rate = str(records.get("kind")), records.get("rate")
+        return SCHEMES.get(scheme, scheme) + (f", rate {number(rate)}" if isinstance(rate, float) else "")
+
     columns = {
         "Noise": Column("charged.calibration"),
         "Variant": Column(lambda asked: _variant(content, asked["charged"])),
         "Query": Column("query.name", kind="code"),
-        "Sees": Column("query.records", _seen),
+        "Sees": Column("query.records", seen),
         "Releases": Number("query.releases", count),
         "Sensitivity": Number("query.sensitivity", number),
         "In the norm": Column("query.norm", lambda norm: f"l_{plain(norm)}"),
@@ -183,31 +195,8 @@ def queries_table(content: SiteContent, id: str) -> ReportTable:
         "Gradients of the run": Number("charged.calibrated.gradient_evaluations", count),
         "At": Column("charged", place),
     }
-    points = nearest_points(content, id)
-    rows = [{"charged": one, "query": query} for one in points for query in one.calibrated.charged.queries]
+    rows = [{"charged": one, "query": query} for one in found for query in one.calibrated.charged.queries]
     return ReportTable(f"{id}.queries", "Queries", columns, rows)
-
-
-def _seen(records: Mapping[str, Any]) -> str:
-    """Say which records a release sees."""
-    scheme, rate = str(records.get("kind")), records.get("rate")
-    return SCHEMES.get(scheme, scheme) + (f", rate {number(rate)}" if isinstance(rate, float) else "")
-
-
-def account_table(content: SiteContent, id: str, found: Sequence[Charged]) -> ReportTable:
-    """Tabulate what an accountant says of a method at its points, under each noise, as `dpsco account` does."""
-    columns = {
-        "Noise": Column("calibration"),
-        "Variant": Column(lambda charged: _variant(content, charged)),
-        "Real ε": Number("noise", lambda noise: epsilon_text(noise.epsilon_real, noise.epsilon_real_kind)),
-        "It is": Column("noise.whose"),
-        "Privacy": Column("noise.status", STATUS_WORDS.__getitem__),
-        "Accountant": Column("calibrated.accountant"),
-        "Gradients of a run": Number("calibrated.gradient_evaluations", count),
-    }
-    if len({command_of(charged.cell) for charged in found}) > 1:
-        columns["At"] = Column(place)
-    return ReportTable(f"{id}.account", "Account", columns, found)
 
 
 def _variant(content: SiteContent, charged: Charged) -> str:

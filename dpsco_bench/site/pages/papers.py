@@ -41,35 +41,33 @@ def paper_pages(content: SiteContent) -> Pages:
 
 
 def _paper(content: SiteContent, line: PaperLine) -> str:
-    paper, known = line.paper, find_citation(line.paper)
-    rates = tables.rates_table(content.inputs, paper, line.name)
-    files = md.downloads(rates.id, "../")
-    errata = (
-        f"{md.link(entry.id, address(paper, entry.id))} {md.text(entry.title)}" for entry in content.errata[paper]
-    )
-    asked = {key for claim in line.rows for key in content.inputs.answers[claim.id].cells}
-    unasked = [title for key, title in QUESTIONS.items() if key not in asked]
-    return md.page(
+    paper, inputs, known = line.paper, content.inputs, find_citation(line.paper)
+    rates = tables.rates_table(inputs, paper, line.name)
+    asked = {key for _, answer in line.rows for key in answer.cells}
+    pieces = [
         md.heading(line.name, target=address("paper", paper)),
-        *((cited(known), abstract_of(known)) if known else ()),
-        md.table(line.answers, unasked),
+        _cited(known) if known else "",
+        md.table(line.answers, [title for key, title in QUESTIONS.items() if key not in asked]),
         f"{md.text(headline([answer for _, answer in line.answered]))}\n",
         md.table(line.counts),
-        *_rebuilt(content, paper),
-        *_figures(content, paper),
-        f"Exponents of all {len(rates.rows)} sweeps, claimed beside measured: {files}.\n" if rates.rows else "",
-        *_ledgers(content, paper),
-        *([md.heading("Errata", 2), md.bullets(errata)] if content.errata[paper] else ()),
-    )
-
-
-def _figures(content: SiteContent, paper: str) -> list[str]:
-    pieces = []
-    for own in (own for own in FIGURES.of(paper).values() if content.drawn(own.name)):
-        says = own.says(content.inputs)
+    ]
+    for found in (one for one in tables.rebuilt_tables(inputs, paper) if one.rows):
+        pieces += [md.heading(found.title, 2, address("table", found.id)), rebuilt(content, found)]
+        if isinstance(found.rows[0], tables.RebuiltRow):
+            told = [title for title in found.columns if title.startswith(("Slope, ", "Verdict, ", "Claimed"))]
+            pieces.append(f"What each entry was measured by, with its numbers:\n\n{md.table(found, told)}")
+    figures = [own for own in FIGURES.of(paper).values() if content.drawn(own.name)]
+    pieces += [md.heading("Figures across claims", 2)] if figures else []
+    for own in figures:
+        says = own.says(inputs)
         pieces += [md.heading(says, 3, address("figure", own.name)), md.text(own.caption) + "\n"]
         pieces.append(content.figure(own.name, says, "../"))
-    return [md.heading("Figures across claims", 2), *pieces] if pieces else []
+    if rates.rows:
+        files = md.downloads(rates.id, "../")
+        pieces.append(f"Exponents of all {len(rates.rows)} sweeps, claimed beside measured: {files}.\n")
+    pieces += _ledgers(content, paper)
+    errata = [f"{md.link(one.id, address(paper, one.id))} {md.text(one.title)}" for one in content.errata[paper]]
+    return md.page(*pieces, *([md.heading("Errata", 2), md.bullets(errata)] if errata else ()))
 
 
 def _ledgers(content: SiteContent, paper: str) -> list[str]:
@@ -84,27 +82,13 @@ def _ledgers(content: SiteContent, paper: str) -> list[str]:
     known = {*list_algorithms()} & {row.first.cell.algorithm for row in rows}
     recalled = {id for id in known if FROM_MEMORY in get_algorithm(id).source}
     own, cited = ([row for row in rows if (row.first.cell.algorithm in recalled) is of] for of in (False, True))
-    pieces = [
-        md.heading("Its noise", 2),
+    said = (
         "What an accountant says of the paper's noise, at worst. A variant that an erratum corrects names it. The "
-        "[privacy ledger](../privacy.md) has every row.\n",
-        ledger_table(content, own),
-    ]
-    if cited:
-        pieces.append("The same of the methods that it compares with, whose noise is recalled of their sources:\n")
-        pieces.append(ledger_table(content, cited))
-    return pieces
-
-
-def _rebuilt(content: SiteContent, paper: str) -> list[str]:
-    """Show the paper's own tables, entry by entry; then what each entry was measured by, with its numbers."""
-    pieces = []
-    for found in (one for one in tables.rebuilt_tables(content.inputs, paper) if one.rows):
-        pieces += [md.heading(found.title, 2, address("table", found.id)), rebuilt(content, found)]
-        if isinstance(found.rows[0], tables.RebuiltRow):
-            told = [title for title in found.columns if title.startswith(("Slope, ", "Verdict, ", "Claimed"))]
-            pieces.append(f"What each entry was measured by, with its numbers:\n\n{md.table(found, told)}")
-    return pieces
+        "[privacy ledger](../privacy.md) has every row.\n"
+    )
+    beside = "The same of the methods that it compares with, whose noise is recalled of their sources:\n"
+    pieces = [md.heading("Its noise", 2), said, ledger_table(content, own)]
+    return pieces + ([beside, ledger_table(content, cited)] if cited else [])
 
 
 def rebuilt(content: SiteContent, found: ReportTable) -> str:
@@ -122,14 +106,18 @@ def rebuilt(content: SiteContent, found: ReportTable) -> str:
 
 
 def _entry(content: SiteContent, rows: Sequence[tables.RebuiltRow], column: str) -> str:
-    """Give an entry as printed, its exponents measured beside stated, and the answers of its claims as badges."""
+    """Give an entry as printed, its exponents measured and, in brackets, stated, and its claims' answers as badges."""
     claimed = md.text(getattr(rows[0].entry, column) or NOTHING)
     sweeps = list({row.part: row.sweep for row in rows if row.claims == column}.values())
     noise = next((noise for noise in tables.CALIBRATIONS if any(noise in sweep.rows for sweep in sweeps)), "")
+    lines = [f"**{claimed}**"]
     if not noise:
-        return "<br>".join([f"**{claimed}**", *["not measured in this profile"] * (claimed not in (NOTHING, "N/A"))])
-    shown = [sweep.rows[noise] for sweep in sweeps if noise in sweep.rows]
-    lines = [f"**{claimed}**", *_exponents([row for row in shown if row.counted])]
+        return "<br>".join(lines + ["not measured in this profile"] * (claimed not in (NOTHING, "N/A")))
+    shown = (sweep.rows[noise] for sweep in sweeps if noise in sweep.rows)
+    sloped = grouped((row for row in shown if row.counted and is_number(row.slope)), lambda row: row.parameter)
+    for name, own in sloped.items():
+        measured, stated = (span([getattr(row, key) for row in own], slope) for key in ("slope", "bound_slope"))
+        lines.append(f"in {md.text(symbols(name))}: {measured} ({stated})")
     for id in dict.fromkeys(sweep.claim.id for sweep in sweeps):
         cells = content.inputs.answers[id].cells
         known = [(said, cells[key]) for key, said in SAID.items() if key in cells]
@@ -142,38 +130,26 @@ SAID = {"printed": "shows", "noise": "private", "private": "shows with private n
 """Question -> what a badge in a paper's table is called."""
 
 
-def _exponents(rows: Sequence[Verdict]) -> list[str]:
-    """List for each parameter the measured slopes and, in brackets, the stated ones."""
-    found = grouped((row for row in rows if is_number(row.slope)), lambda row: row.parameter)
-    return [
-        f"in {md.text(symbols(name))}: {span([one.slope for one in own], slope)} "
-        f"({span([one.bound_slope for one in own], slope)})"
-        for name, own in found.items()
-    ]
+def _cited(found: Citation) -> str:
+    """Cite a paper, with links where there are identifiers, else say that the texts have none; then what was tested."""
 
+    def arxiv(number: str) -> str:
+        return f"[{md.text(f'arXiv:{number}')}](https://arxiv.org/abs/{number})"
 
-def arxiv_link(number: str) -> str:
-    return f"[{md.text(f'arXiv:{number}')}](https://arxiv.org/abs/{number})"
-
-
-def abstract_of(found: Citation) -> str:
-    """Say what of it was tested, with links to what it cites; empty where its file has neither."""
-    links = "; ".join(f"{md.text(name)}: {arxiv_link(number)}" for name, number in found.sources.items())
-    cites = f"Cited, with the numbers of its list of references: {links}.\n" if links else ""
-    return md.page(f"{md.text(found.abstract)}\n" if found.abstract else "", cites)
-
-
-def cited(found: Citation) -> str:
-    """Cite a paper, with links where there are identifiers; else say that the texts have none."""
-    links = [arxiv_link(found.arxiv)] if found.arxiv else []
+    links = [arxiv(found.arxiv)] if found.arxiv else []
     links += [f"[doi:{md.text(found.doi)}](https://doi.org/{found.doi})"] if found.doi else []
     links += [f"[publisher]({found.address})"] if found.address else []
     where = f" {md.text(found.published)}" + (f" (from {md.text(found.known_from)})" if found.known_from else "") + "."
     missing = "The text used here gives neither arXiv number nor DOI of its own"
     missing += "" if found.published else ", nor a venue"
     told = f"{md.text(', '.join(found.authors))}. *{md.text(found.title)}*.{where if found.published else ''} "
-    added = " (identifiers added by hand)" * found.by_hand
-    return told + (", ".join(links) + added if links else missing) + ".\n"
+    told += ", ".join(links) + " (identifiers added by hand)" * found.by_hand if links else missing
+    cites = "; ".join(f"{md.text(name)}: {arxiv(number)}" for name, number in found.sources.items())
+    return md.page(
+        f"{told}.\n",
+        f"{md.text(found.abstract)}\n" if found.abstract else "",
+        f"Cited, with the numbers of its list of references: {cites}.\n" if cites else "",
+    )
 
 
 def claim_pages(content: SiteContent) -> Pages:
@@ -185,22 +161,16 @@ def claim_pages(content: SiteContent) -> Pages:
         rows = f"{len(board.rows)} verdicts. Reasons and remarks stand on the page of each claim.\n"
         first = (md.NO_SEARCH, md.heading("All verdicts", target="verdicts"), rows)
         pages["verdicts"] = "\n".join([*first, md.table(board, hidden)])
-    return {"claims/index": _index(content), **pages}
-
-
-def _index(content: SiteContent) -> str:
-    papers = {content.names[paper]: content.inputs.of_paper(paper) for paper in content.inputs.papers}
-    trees = (
-        md.toctree([f"{symbols(statement(claim.claim))} <{claim.id}>" for claim in claims], caption=name)
-        for name, claims in papers.items()
-    )
-    return "\n".join([
+    index = [
         md.heading("Claims", target="claims"),
         "Every claim with its answers. [All verdicts](../verdicts.md) has a row per experiment.\n",
         md.table(claims_table(content.inputs)),
         "" if content.short else md.toctree(["/verdicts"]),
-        *trees,
-    ])  # fmt: skip
+    ]
+    for paper in content.inputs.papers:
+        entries = (f"{symbols(statement(one.claim))} <{one.id}>" for one in content.inputs.of_paper(paper))
+        index.append(md.toctree([*entries], caption=content.names[paper]))
+    return {"claims/index": "\n".join(index), **pages}
 
 
 def _claim(content: SiteContent, results: ClaimResults) -> str:
@@ -228,21 +198,6 @@ def _claim(content: SiteContent, results: ClaimResults) -> str:
     )
 
 
-def _evidence(content: SiteContent, results: ClaimResults) -> list[str]:
-    """Show what stands behind the verdicts: comparisons, where they are few enough to be read, parts and formulas."""
-    compared = tables.orderings_table(results)
-    few = 0 < len(compared.rows) <= LEAST_SHOWN
-    return [
-        md.heading("Comparisons", 3) + "\n" + md.table(compared) if few else "",
-        md.heading("How it is measured", 2),
-        md.table(tables.parts_table(results)),
-        _formulas(results),
-        md.heading("Numbers, sources, and how to make it again", 2),
-        _sources(content, results),
-        md.fenced(f"dpsco claim {results.id} --profile {content.inputs.profile}", "console"),
-    ]
-
-
 def _verdict_table(results: ClaimResults) -> ReportTable:
     """Tabulate its verdicts, each with its reason and remarks beside the word, where they are seen."""
     whole = claim_table(results)
@@ -256,27 +211,30 @@ def _verdict_table(results: ClaimResults) -> ReportTable:
     return replace(whole, columns=columns | others)
 
 
-def _formulas(results: ClaimResults) -> str:
-    names = dict.fromkeys(part.bound for part in results.claim.parts if part.bound)
-    bounds = {name.partition(".")[2]: get_bound(name) for name in names}
-    said = md.bullets(f"{md.code(name)} = {md.text(bound.text)}" for name, bound in bounds.items())
-    symbols = {key: symbol for bound in bounds.values() for key, symbol in bound.all_symbols.items()}
-    told = "; ".join(f"{md.text(key)}: {md.text(symbols[key].words)}" for key in alphabetical(symbols))
-    return "\n".join(filter(None, [said and f"Bounds:\n\n{said}", told and f"{told}.\n"]))
-
-
-def _sources(content: SiteContent, results: ClaimResults) -> str:
-    methods = dict.fromkeys(method.algorithm for part in results.claim.parts for method in part.methods)
-    linked = [
-        md.link(md.code(id), address("method", id)) if id in content.algorithms else md.code(id) for id in methods
-    ]
-    items = [f"Methods, with their code: {', '.join(linked)}"] if linked else []
+def _evidence(content: SiteContent, results: ClaimResults) -> list[str]:
+    """Show what stands behind the verdicts: comparisons, where few enough to be read, parts, formulas and files."""
+    compared, parts = tables.orderings_table(results), results.claim.parts
+    few = 0 < len(compared.rows) <= LEAST_SHOWN
+    bounds = {name.partition(".")[2]: get_bound(name) for name in dict.fromkeys(p.bound for p in parts if p.bound)}
+    formulas = md.bullets(f"{md.code(name)} = {md.text(bound.text)}" for name, bound in bounds.items())
+    names = {key: symbol for bound in bounds.values() for key, symbol in bound.all_symbols.items()}
+    told = "; ".join(f"{md.text(key)}: {md.text(names[key].words)}" for key in alphabetical(names))
+    methods = dict.fromkeys(method.algorithm for part in parts for method in part.methods)
+    linked = (md.link(md.code(id), address("method", id) if id in content.algorithms else "") for id in methods)
+    sources = [f"Methods, with their code: {', '.join(linked)}"] if methods else []
     for found in tables.number_tables(results):
-        items.append(f"{md.text(found.title)}: {md.downloads(found.id, '../')}")
-    file = claim_file(results.id)
-    if file is not None:
-        items.append(f"The experiment as it is run: [{file.name}](../files/{results.id}.yaml)")
-    return md.bullets(items)
+        sources.append(f"{md.text(found.title)}: {md.downloads(found.id, '../')}")
+    if file := claim_file(results.id):
+        sources.append(f"The experiment as it is run: [{file.name}](../files/{results.id}.yaml)")
+    return [
+        md.heading("Comparisons", 3) + "\n" + md.table(compared) if few else "",
+        md.heading("How it is measured", 2),
+        md.table(tables.parts_table(results)),
+        md.page(formulas and f"Bounds:\n\n{formulas}", told and f"{told}.\n"),
+        md.heading("Numbers, sources, and how to make it again", 2),
+        md.bullets(sources),
+        md.fenced(f"dpsco claim {results.id} --profile {content.inputs.profile}", "console"),
+    ]
 
 
 def yaml_files(content: SiteContent) -> dict[str, Path]:
