@@ -74,10 +74,10 @@ OTB = ("ogd_fixed", "ogd_adagrad", "osd", "ftrl_adagrad", "optimistic_ftrl", "op
 
 SHORTER = {"su2023.shuffled_truncated_md", "gopi2022.proximal_sampler"}
 """Methods whose schedules ask for far more records, or whose reference implementations take long."""
-STEPS = 3000
+STEPS = 10_000
 LONG = [
-    ("bassily2021.noisy_sgd", "onehot", 55, {}),
-    ("bassily2021.noisy_sgd", "logistic_glm", 55, {}),
+    ("bassily2021.noisy_sgd", "onehot", 100, {}),
+    ("bassily2021.noisy_sgd", "logistic_glm", 100, {}),
     ("bassily2021.noisy_smd", "cube_iid", 400, {"steps": STEPS + 1, "norm_rule": "sec2"}),
     ("bassily2021.poly_sfw", "gaps_l1", 2 * STEPS, {}),
     ("bassily2021.poly_sfw", "logistic_glm", 2 * STEPS, {}, {"domain": "l1_ball"}),
@@ -94,7 +94,7 @@ LONG = [
     ("wang2017.dp_svrg", "ridge_logistic", 500, {"epochs": 1, "inner_steps": STEPS}),
     ("wang2017.dp_svrg_pp", "soft_quadratic_pp", 500, {"epochs": 1, "inner_steps": STEPS // 2}),
     ("wang2017.noisy_md_ttz14", "pointmass_linear", 400, {"steps": STEPS}),
-    ("wang2017.noisy_sgd_bst14", "ridge_logistic", 55, {}),
+    ("wang2017.noisy_sgd_bst14", "ridge_logistic", 100, {}),
     ("zhang2022.bftt19_noisy_sgd", "logistic_glm", 2_000, {"steps": STEPS}),
     *(("zhang2022.dp_otb", "quad", STEPS + 1, {"learner": learner}) for learner in OTB),
     ("zhang2022.dp_otb", "linear_ball", STEPS + 1, {"learner": "optimistic_omd"}),
