@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.evidence import job_evidence
+from dpsco_bench.analysis.evidence import job_cells
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry
@@ -199,7 +199,7 @@ def test_orderings_at_the_end_and_at_equal_evaluations(compared, early, cost, wo
 def test_demoted_rows_demote_their_cell():
     made = job("n", "rate")
     rows = table(made, lambda c: 1.0, privacy_status="target_law_only")
-    for cell in job_evidence(made, rows, calibrations(made)):
+    for cell in job_cells(made, rows, calibrations(made)):
         assert cell.calibrated.privacy_status == "target_law_only" and np.isnan(cell.calibrated.epsilon_real)
 
 

@@ -7,8 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpsco_bench.analysis import evidence
-from dpsco_bench.analysis.evidence import MeasuredCell, evidence_of, thresholds
+from dpsco_bench.analysis.evidence import MeasuredCell, evidence_of, job_cells, thresholds
 from dpsco_bench.analysis.judge import gated, settled, signal_notes, uncertified, unchecked
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.execution.results import FINAL, RESULT_SCHEMA
@@ -228,22 +227,27 @@ def test_a_largest_mean_at_an_end_of_the_grid_is_told(means, at_edge):
     assert found.at_edge == at_edge
 
 
-def test_a_checkpoint_that_some_replicates_lack_is_left_out_of_the_curve():
-    """Replicates 0 and 1 with Poisson batches, run together, evaluate less than replicate 2 does on its own."""
-    runs = [(0, (0, 1, FINAL)), (1, (0, 1, FINAL)), (2, (0, 1, 2, FINAL))]
-    rows = [(replicate, point) for replicate, points in runs for point in points]
-    alike = {"cell": 7, "data_set": 0, "start_risk": 1.0, "privacy_status": "proven", "warnings": ""}
-    own = [
-        {"replicate": r, "checkpoint": at, "risk": float(10 * r + at), "gradient_evaluations": float(at)}
-        for r, at in rows
-    ]
-    table = pa.Table.from_pylist([{**alike, **row} for row in own])
-    job = SimpleNamespace(evaluation="", calibration="accounted")
-    (rows,) = evidence._rows_of(table).values()
-    cell = evidence._cell_evidence(job, SimpleNamespace(), Fixed("proven"), rows)
-    last = FINAL + 10.0 * np.arange(3)
-    np.testing.assert_array_equal(cell.curve_risks[:, 0], [[0, 10, 20], [1, 11, 21], last])
-    np.testing.assert_array_equal(cell.risks, [last])
+def test_a_cell_is_read_by_checkpoint_data_set_and_replicate():
+    """Rows stand in any order. Replicates 0 and 1 with Poisson batches, run together, evaluate less than 2 does alone.
+
+    A checkpoint that some replicates lack is no part of the curve, and a name that some final outputs lack none of the
+    extras.
+    """
+    places = [(s, r, at) for r in (2, 0, 1) for s in (1, 0) for at in (FINAL, 0, 1, 2)[: 4 if r == 2 else 3]]
+    notes = [[("rhat", 10.0 * s + r), *[("odd", 1.0)] * s] if at == FINAL else [] for s, r, at in places]
+    columns = dict(zip(("data_set", "replicate", "checkpoint"), zip(*places, strict=True), strict=True))
+    columns |= {"risk": [100.0 * s + 10.0 * r + at for s, r, at in places], "start_risk": [1.0] * len(places)}
+    columns |= {"cell": [7] * len(places), "gradient_evaluations": [float(at) for *_, at in places]}
+    columns |= dict.fromkeys(("privacy_status", "warnings"), [""] * len(places))
+    columns |= {"extras": pa.array(notes, RESULT_SCHEMA.field("extras").type)}
+    job = SimpleNamespace(evaluation="", calibration="accounted", cells=[SimpleNamespace(cell=7)])
+    (cell,) = job_cells(job, pa.table(columns), [Fixed("proven")])
+    runs = np.array([[0.0, 10.0, 20.0], [100.0, 110.0, 120.0]])
+    np.testing.assert_array_equal(cell.curve_risks, [runs, runs + 1, runs + FINAL])
+    np.testing.assert_array_equal(cell.risks, runs + FINAL)
+    np.testing.assert_array_equal(cell.curve_evaluations[:, 1, 2], [0, 1, FINAL])
+    np.testing.assert_array_equal(cell.extras["rhat"], [[0, 1, 2], [10, 11, 12]])
+    assert [*cell.extras] == ["rhat"] and cell.start_risk == 1.0
 
 
 def test_signals_are_told_from_the_least_to_the_largest():
@@ -254,14 +258,3 @@ def test_signals_are_told_from_the_least_to_the_largest():
              for at, cell in enumerate(cells)]  # fmt: skip
     first, second = signal_notes(edges, [True] * 4 + [False])
     assert first == signal_notes(cells)[0] and "at n = 9, 8, 6: " in second
-
-
-def test_what_runs_note_is_told_by_data_set_and_replicate():
-    """Rows stand in any order; a name that a row lacks is left out."""
-    rows = [(s, r) for r in (2, 0, 1) for s in (1, 0)]
-    notes = [[("rhat", 10.0 * s + r), *[("odd", 1.0)] * s] for s, r in rows]
-    columns = {"cell": [7] * 6, "data_set": [s for s, _ in rows], "replicate": [r for _, r in rows]}
-    columns |= {"checkpoint": [FINAL] * 6, "extras": pa.array(notes, RESULT_SCHEMA.field("extras").type)}
-    ((cell, noted),) = evidence._noted(pa.table(columns)).items()
-    np.testing.assert_array_equal(noted.pop("rhat"), [[0, 1, 2], [10, 11, 12]])
-    assert cell == 7 and not noted
