@@ -134,18 +134,9 @@ def _point_fit(values: FloatArray, replicates: Replicates) -> RateFit:
     log_errors = np.divide(stderr, mean, out=np.full(len(x), np.nan), where=mean > 0)
     weights = log_weights(log_errors, dof)
     coefficients = _slope_coefficients(x, weights)  # refuses values that are all equal
-    return RateFit(
-        float(coefficients @ np.log(mean)) if (mean > 0).all() else np.nan,
-        np.nan,
-        np.nan,
-        values=tuple(values.tolist()),
-        mean=tuple(mean.tolist()),
-        stderr=tuple(stderr.tolist()),
-        dof=tuple(dof.tolist()),
-        weights=tuple(weights.tolist()),
-        nonpositive=tuple(np.flatnonzero(mean <= 0).tolist()),
-        no_error=tuple(np.flatnonzero(np.isnan(stderr)).tolist()),
-    )
+    slope = float(coefficients @ np.log(mean)) if (mean > 0).all() else np.nan
+    columns = (values, mean, stderr, weights, dof, np.flatnonzero(mean <= 0), np.flatnonzero(np.isnan(stderr)))
+    return RateFit(slope, np.nan, np.nan, *(tuple(column.tolist()) for column in columns))
 
 
 def _resampled(replicates: Replicates, rng: np.random.Generator, resamples: int) -> tuple[FloatArray, FloatArray]:
