@@ -134,7 +134,7 @@ def job_cells(job: Job, table: pa.Table | None, calibrations: Calibrations) -> l
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _CellRows:
     """Columns of one cell's rows; ``extras`` are NaN in rows that noted none, ``words`` the distinct texts."""
 
     numbers: Mapping[str, np.ndarray]
@@ -142,7 +142,7 @@ class _Rows:
     words: Mapping[str, set[str]]
 
 
-def _rows_of(table: pa.Table) -> dict[int, _Rows]:
+def _rows_of(table: pa.Table) -> dict[int, _CellRows]:
     """Group a table's rows by cell."""
     numbers = {name: table[name].to_numpy() for name in _NUMBERS}
     numbers["checkpoint"] = np.where(numbers["checkpoint"] == FINAL, np.iinfo(np.int32).max, numbers["checkpoint"])
@@ -154,7 +154,7 @@ def _rows_of(table: pa.Table) -> dict[int, _Rows]:
     for cell, rows in zip(cells, np.split(order, starts)[1:], strict=True):
         own, noted = ({name: column[rows] for name, column in columns.items()} for columns in (numbers, extras))
         said = {name: {*column.take(pa.array(rows)).unique().to_pylist()} for name, column in words.items()}
-        found[int(cell)] = _Rows(own, noted, said)
+        found[int(cell)] = _CellRows(own, noted, said)
     return found
 
 
@@ -235,7 +235,7 @@ def _in_place(cell: MeasuredCell, quantity: str) -> MeasuredCell:
     return replace(cell, risks=noted, curve_risks=noted[None], curve_evaluations=cell.curve_evaluations[-1:])
 
 
-def _measured(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _Rows | None) -> MeasuredCell:
+def _measured(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _CellRows | None) -> MeasuredCell:
     """Read one cell; its curve has the checkpoints that all runs have: where batches are drawn, runs differ in them."""
     exact = job.evaluation == "closed_form"
     if rows is None:

@@ -20,24 +20,18 @@ def noisy(mean, spread=0.02, replicates=16, seed=0):
     return list(np.asarray(mean)[:, None] * (1 + spread * noise))
 
 
-def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, sharing=((), ()), off=(), more=None, **regime):
+def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, off=(), more=None, **regime):
     fields = {name: regime.pop(name) for name in ("next_signals", "frozen") if name in regime}
     values = np.asarray(values, dtype=float)
     named = regime.pop("named", 1 / values)
-    given = {"sharing": sharing, "off": [[m] for m in off], "parameter": "n", **(more or {})}
+    given = {"off": [[m] for m in off], "parameter": "n", **(more or {})}
     swept = values if axis is None else axis, noisy(mean, spread), Regime.of(values, mean, named, **regime)
     return sweep(*swept, tolerance, **given, **fields)
 
 
-def everything(cells):
-    """Labels of cells that have all random numbers in common."""
-    return (0,) * cells, (0,) * cells
-
-
-def sweep(axis, risks, regime, tolerance, sharing=((), ()), off=(), **more):
+def sweep(axis, risks, regime, tolerance, off=(), **more):
     silent = Replicates.of(off) if len(off) else None
-    replicates = Replicates.of(risks, sharing=sharing)
-    return SweepRisks(axis, replicates, regime, tolerance, NAMES, noise_off=silent, **more).verdict()
+    return SweepRisks(axis, Replicates.of(risks), regime, tolerance, NAMES, noise_off=silent, **more).verdict()
 
 
 @pytest.mark.parametrize(
