@@ -137,8 +137,8 @@ def _point_fit(values: FloatArray, replicates: Replicates) -> RateFit:
     coefficients = _slope_coefficients(x, weights)  # refuses values that are all equal
     slope = float(coefficients @ np.log(mean)) if (mean > 0).all() else np.nan
     columns: Plain = {"values": values, "mean": mean, "stderr": stderr, "weights": weights, "dof": dof}
-    columns |= {"nonpositive": np.flatnonzero(mean <= 0), "no_error": np.flatnonzero(np.isnan(stderr))}
-    told: Plain = {name: tuple(column.tolist()) for name, column in columns.items()}
+    cells: Plain = {"nonpositive": np.flatnonzero(mean <= 0), "no_error": np.flatnonzero(np.isnan(stderr))}
+    told: Plain = {name: tuple(column.tolist()) for name, column in {**columns, **cells}.items()}
     return RateFit(slope, np.nan, np.nan, **told)
 
 
