@@ -282,17 +282,21 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
     if subject == "privacy":
         return Answer(subject, {"noise": noise}, _remarks(rows, known))
     risks = [one for one in said if one.about != COUNT]
-    under = {
-        column: [one for one in risks if column in noises_of(one.row)] for column in ("printed", "private", "silent")
-    }
     if rows[0].noise_outside:
         noise = AnswerCell(why=f"these runs are outside of {rows[0].noise_outside} (within it: {noise.short})")
-    cells = {"printed": together(under["printed"]), "noise": noise, "private": together(under["private"])}
-    cells |= {"silent": together(under["silent"])} if under["silent"] else {}
+    cells = {column: together([one for one in risks if column in noises_of(one.row)]) for column in QUESTIONS}
+    cells |= {"noise": noise}
+    if cells["silent"].word == UNTESTED:
+        del cells["silent"]
     counts = [one for id in rows[0].count_of or () for row in known.get(id, ()) if (one := says(row))]
     counted = together([one for one in (*said, *counts) if one.about == COUNT and one.row.calibration != "accounted"])
-    beside = [*_two_noises(rows, noise), *_untested(rows, said)]
-    beside += [f"Gradient count as stated: {counted.word}."] * (counted.word != UNTESTED)
+    beside = _untested(rows, said)
+    if counted.word != UNTESTED:
+        beside.append(f"Gradient count as stated: {counted.word}.")
+    ran = [row.open_value for row in rows if row.counted and not get_kind(row.kind).judges_noise]
+    constants = [c for c in ran if c is not None]
+    if constants and larger_constant(noise):
+        beside.insert(0, f"The risk is run with the constant {number(min(constants))}: two noises.")
     return Answer(subject, cells, (*beside, *_remarks(rows, known)))
 
 
@@ -325,12 +329,9 @@ def subject_of(rows: Sequence[Verdict]) -> str:
         return rows[0].states
     stated = [row for row in rows if row.counted] or list(rows)
     kinds = [get_kind(row.kind) for row in stated]
-    if all(kind.aside for kind in kinds):
-        return "audit"
-    if all(kind.judges_noise for kind in kinds):
-        return "privacy"
-    if all(kind.counts for kind in kinds):
-        return "count"
+    for subject, has in (("audit", "aside"), ("privacy", "judges_noise"), ("count", "counts")):
+        if all(getattr(kind, has) for kind in kinds):
+            return subject
     laws = [bool(row.noiseless) or get_kind(row.kind).knows_the_law for row in stated]
     only = all(law or row.word == "shown" for law, row in zip(laws, stated, strict=True))
     return "law" if any(laws) and only else "risk"
@@ -379,13 +380,6 @@ def _untested(rows: Sequence[Verdict], said: Sequence[Reading]) -> list[str]:
     told = [f"in {place} ({why})" for place, why in found.items()]
     ranges = dict.fromkeys(str(row.outside) for row in rows if row.outside)
     return [*([f"Not tested: {listed(told)}."] if told else []), *(f"Outside of the range: {text}." for text in ranges)]
-
-
-def _two_noises(rows: Sequence[Verdict], noise: AnswerCell) -> list[str]:
-    """Say so where the risk is run with another constant than the noise is private for."""
-    own = [row for row in rows if row.counted and not get_kind(row.kind).judges_noise]
-    ran = sorted({row.open_value for row in own if row.open_value is not None})
-    return [f"The risk is run with the constant {number(c)}: two noises." for c in ran[:1] if larger_constant(noise)]
 
 
 def _remarks(rows: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) -> list[str]:

@@ -23,7 +23,7 @@ from dpsco_bench.problems.registry import problem_class
 
 QUADRATURE_SLACK = 1e-6
 """Largest excess over 1 of a ratio by quadrature."""
-_NUMBERS = ("data_set", "replicate", "checkpoint", "gradient_evaluations", "risk", "start_risk")
+_NUMBERS = ("cell", "data_set", "replicate", "checkpoint", "gradient_evaluations", "risk", "start_risk")
 _WORDS = ("privacy_status", "warnings")
 
 
@@ -126,44 +126,35 @@ def replicates_of(cells: Sequence[MeasuredCell]) -> Replicates:
     return Replicates.of(risks, errors, sharing_of([cell.entry for cell in cells]))
 
 
-def job_evidence(
-    job: Job,
-    table: pa.Table | None,
-    calibrations: Calibrations,
-    quantity: str = RISK,
-    requires: Mapping[str, float] | None = None,
-) -> list[MeasuredCell]:
-    """Evidence of every cell of a job, in the order of the plan: `evidence_of` its `job_cells`."""
-    return evidence_of(job_cells(job, table, calibrations), quantity, requires)
-
-
 def job_cells(job: Job, table: pa.Table | None, calibrations: Calibrations) -> list[MeasuredCell]:
-    """Each cell of a job by itself, with its risks and what its runs noted; without refused cells."""
-    noted = {} if table is None else _noted(table)
+    """Each cell of a job by itself, in the order of the plan, with what its runs noted; without refused cells."""
     rows = {} if table is None else _rows_of(table)
-    cells = []
-    for entry, calibrated in zip(job.cells, calibrations, strict=True):
-        if not isinstance(calibrated, RefusedCell):
-            cell = _cell_evidence(job, entry, calibrated, None if table is None else rows[entry.cell])
-            cells.append(replace(cell, extras=noted.get(entry.cell, {})))
-    return cells
+    known = [(cell, own) for cell, own in zip(job.cells, calibrations, strict=True) if not isinstance(own, RefusedCell)]
+    return [_measured(job, cell, own, None if table is None else rows[cell.cell]) for cell, own in known]
 
 
-_CellRows = tuple[dict[str, np.ndarray], dict[str, set[str]]]
-"""Columns of numbers of a cell's rows, and the distinct texts of the others."""
+@dataclass(frozen=True)
+class _CellRows:
+    """Columns of one cell's rows; ``extras`` are NaN in rows that noted none, ``words`` the distinct texts."""
+
+    numbers: Mapping[str, np.ndarray]
+    extras: Mapping[str, np.ndarray]
+    words: Mapping[str, set[str]]
 
 
 def _rows_of(table: pa.Table) -> dict[int, _CellRows]:
     """Group a table's rows by cell."""
-    cell = table["cell"].to_numpy()
-    order = np.argsort(cell, kind="stable")
-    numbers, starts = np.unique(cell[order], return_index=True)
-    values = {name: table[name].to_numpy() for name in _NUMBERS}
+    numbers = {name: table[name].to_numpy() for name in _NUMBERS}
+    numbers["checkpoint"] = np.where(numbers["checkpoint"] == FINAL, np.iinfo(np.int32).max, numbers["checkpoint"])
+    extras = read_extras(table) if EXTRAS in table.column_names else {}
     words = {name: table[name].combine_chunks() for name in _WORDS}
+    order = np.argsort(numbers["cell"], kind="stable")
+    cells, starts = np.unique(numbers["cell"][order], return_index=True)
     found = {}
-    for number, rows in zip(numbers, np.split(order, starts)[1:], strict=True):
+    for cell, rows in zip(cells, np.split(order, starts)[1:], strict=True):
+        own, noted = ({name: column[rows] for name, column in columns.items()} for columns in (numbers, extras))
         said = {name: {*column.take(pa.array(rows)).unique().to_pylist()} for name, column in words.items()}
-        found[int(number)] = {name: column[rows] for name, column in values.items()}, said
+        found[int(cell)] = _CellRows(own, noted, said)
     return found
 
 
@@ -230,25 +221,6 @@ def thresholds(signals: np.ndarray, values: np.ndarray, least: float) -> tuple[n
     return np.exp(logs[before] + share * (logs[after] - logs[before])), inside
 
 
-def _noted(table: pa.Table) -> dict[int, dict[str, np.ndarray]]:
-    """Extras of the final outputs by cell, ``(data_sets, replicates)``; without names that a row lacks."""
-    if EXTRAS not in table.column_names:
-        return {}
-    final = table.filter(pa.array(table["checkpoint"].to_numpy() == FINAL))
-    extras = read_extras(final)
-    if not extras:
-        return {}
-    cell, data_set, replicate = (final[name].to_numpy() for name in ("cell", "data_set", "replicate"))
-    order = np.lexsort((replicate, data_set, cell))
-    found: dict[int, dict[str, np.ndarray]] = {}
-    for number in np.unique(cell):
-        rows = order[cell[order] == number]
-        shape = (int(data_set[rows].max()) + 1, -1)
-        values = {name: column[rows].reshape(shape) for name, column in extras.items()}
-        found[int(number)] = {name: array for name, array in values.items() if not np.isnan(array).any()}
-    return found
-
-
 def _in_place(cell: MeasuredCell, quantity: str) -> MeasuredCell:
     """Replace the risk of a cell by another quantity."""
     if "." in quantity:
@@ -263,30 +235,27 @@ def _in_place(cell: MeasuredCell, quantity: str) -> MeasuredCell:
     return replace(cell, risks=noted, curve_risks=noted[None], curve_evaluations=cell.curve_evaluations[-1:])
 
 
-def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _CellRows | None) -> MeasuredCell:
+def _measured(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _CellRows | None) -> MeasuredCell:
+    """Read one cell; its curve has the checkpoints that all runs have: where batches are drawn, runs differ in them."""
     exact = job.evaluation == "closed_form"
     if rows is None:
         nothing = np.empty((0, 0))
         return MeasuredCell(entry, calibrated, job.calibration, nothing, nothing, nothing, math.nan, exact)
-    column, words = rows
-    checkpoint = np.where(column["checkpoint"] == FINAL, np.iinfo(np.int32).max, column["checkpoint"])
-    order = np.lexsort((column["replicate"], column["data_set"], checkpoint))
-    data_sets, replicates = int(column["data_set"].max()) + 1, int(column["replicate"].max()) + 1
-    order, shape = _shared(checkpoint, order, data_sets * replicates), (-1, data_sets, replicates)
-    curve = column["risk"][order].reshape(shape)
-    evaluations = column["gradient_evaluations"][order].reshape(shape)
-    start = float(column["start_risk"].mean())
-    if DEMOTED in words["privacy_status"]:
+    numbers = rows.numbers
+    shape = data_sets, replicates = [int(numbers[name].max()) + 1 for name in ("data_set", "replicate")]
+    runs = data_sets * replicates
+    order = np.lexsort([numbers[name] for name in ("replicate", "data_set", "checkpoint")])
+    _, at, counts = np.unique(numbers["checkpoint"][order], return_inverse=True, return_counts=True)
+    common = order[counts[at] == runs]
+    curve, spent = (numbers[name][common].reshape(-1, *shape) for name in ("risk", "gradient_evaluations"))
+    finals = {name: column[order[-runs:]].reshape(shape) for name, column in rows.extras.items()}
+    if DEMOTED in rows.words["privacy_status"]:
         lost: dict[str, Any] = dict.fromkeys(EPSILON_VALUES, math.nan)
         worst = max(DEMOTED, calibrated.privacy_status, key=SEVERITY.index)
         calibrated = replace(calibrated, privacy_status=worst, **lost)
-    remarks = {remark for text in words["warnings"] for remark in text.split("; ")}
-    certified = sorted(remark for remark in remarks if remark.startswith(CERTIFIED))
-    measured = (curve[-1], evaluations, curve, start, exact)
-    return MeasuredCell(entry, calibrated, job.calibration, *measured, certificates=tuple(certified))
-
-
-def _shared(checkpoint: np.ndarray, order: np.ndarray, runs: int) -> np.ndarray:
-    """Rows, in an order, of the checkpoints that all runs have: where batches are drawn, runs differ in them."""
-    found, at, counts = np.unique(checkpoint[order], return_inverse=True, return_counts=True)
-    return order[counts[at] == runs] if len(found) > 1 else order
+    remarks = {remark for text in rows.words["warnings"] for remark in text.split("; ")}
+    return MeasuredCell(
+        *(entry, calibrated, job.calibration, curve[-1], spent, curve, float(numbers["start_risk"].mean()), exact),
+        certificates=tuple(sorted(remark for remark in remarks if remark.startswith(CERTIFIED))),
+        extras={name: array for name, array in finals.items() if not np.isnan(array).any()},
+    )

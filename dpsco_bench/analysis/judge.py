@@ -274,13 +274,11 @@ class PartCells:
         """Return the looks that decided a word at its sources; the last one where none did."""
         if not self.part.rules.asks(self.part):
             return {}
-        groups: dict[str, dict[tuple[str, str], Job]] = {}
-        for key, job in zip(self.sources, self.jobs, strict=True):
-            groups.setdefault(job.decisions, {})[key] = job
         looks = dict[tuple[str, str], Look]()
-        for decisions, jobs in groups.items():
-            if found := self.whole.decided.get(decisions):
-                looks |= dict.fromkeys(jobs, Look.at([*jobs.values()], found.looks[self.name]))
+        for key, job in zip(self.sources, self.jobs, strict=True):
+            if found := self.whole.decided.get(job.decisions):
+                group = [own for own in self.jobs if own.decisions == job.decisions]
+                looks[key] = Look.at(group, found.looks[self.name])
         return looks
 
     def _staged(self) -> Plain:
@@ -301,11 +299,13 @@ class PartCells:
         part, calibration = self.part, self.calibration
         needed = self.jobs + [self.whole.jobs[key] for key in self.silent_sources]
         skipped = next((job.skipped for job in needed if job.skipped), "")
-        verdict, circumstances = Verdict(f"{SKIPPED}: {skipped}", part.kind, skipped), tuple[str, ...]()
+        verdict, circumstances = Verdict(f"{SKIPPED}: {skipped}", part.kind, skipped), list[str]()
         if not skipped:
             judged = replace(part.rules.judge(self), kind=part.kind)
             verdict = gated(judged, part.rules.of_the_law, self._distrust())
-            circumstances = self._circumstances(needed, verdict.fitted or ())
+            if part.signals and part.runs and part.quantity != THRESHOLD:
+                circumstances += signal_notes(self.cells, verdict.fitted or ())
+            circumstances += sorted({f"judged from results present; {job.present}" for job in needed if job.present})
         notes = (part.aside, part.asks_no_privacy, *verdict.notes, part.note_on(calibration), *circumstances)
         silent = bool(skipped or part.noiseless) or calibration == "none"
         own = (self.whole.of_part(one.id, calibration, part.quantity) for one in self._own_parts)
@@ -324,57 +324,40 @@ class PartCells:
             key=self.jobs[0].key,
             expected=part.expected,
             notes=tuple(filter(None, notes)),
-            **self._stated(),
-            open_value=self._open_value() if calibration == "paper" else None,
-            scope=self._scope(),
+            **self._stated(noise),
             risk_kind=None if skipped else self.risk_kind,
             noise=noise,
-            **(self._of_paper() if noise and calibration == "paper" else {}),
             **self._swept(verdict),
         )
 
-    def _stated(self) -> Plain:
-        """Fields of a row that the claim's file states."""
+    def _stated(self, noise: Noise | None) -> Plain:
+        """Fields of a row that the claim's file states; what it says of the paper's noise, where there is any."""
         part, claim = self.part, self.whole.claim
+        papers = self._own_parts if self.calibration == "paper" else []
+        left_open = {1.0 if own.open_value is None else own.open_value for own in papers if own.open_constant}
+        charged = papers if noise else []  # without noise nothing is said of it
+        sources = [get_algorithm(method.algorithm).source for own in charged for method in own.methods]
+        ran = [claim.part(source) for source, _ in self.sources] if part.rules.by_value else []
+        texts = {
+            "scope": [own.scope(self.profile) for own in ran],
+            "corrected": [own.amended for own in charged],
+            "open_constant": [own.open_constant for own in charged],
+        }
         return {
             **{name: getattr(part, name) or None for name in OF_PART},
             **{name: getattr(claim, name) or None for name in ("states", "noise_outside")},
             **{name: tuple(getattr(claim, name)) or None for name in CLAIMS_NAMED},
+            **{name: ", ".join(dict.fromkeys(filter(None, said))) or None for name, said in texts.items()},
             "law_limit": part.law_limit,
             "band_of": "ours" if part.band_of == "ours" else None,
+            "recalled": (bool(sources) and all(FROM_MEMORY in source for source in sources)) or None,
+            "open_value": left_open.pop() if len(left_open) == 1 else None,
         }
-
-    def _scope(self) -> str | None:
-        """Tell which of the statement's values were run, if not all."""
-        parts = [self.whole.claim.part(source) for source, _ in self.sources] if self.part.rules.by_value else []
-        return ", ".join(dict.fromkeys(filter(None, (part.scope(self.profile) for part in parts)))) or None
 
     @property
     def _own_parts(self) -> list[Part]:
         """Parts whose rows are judged; a reference under another calibration is none."""
         return [self.whole.claim.part(part) for part, calibration in self.sources if calibration == self.calibration]
-
-    def _of_paper(self) -> Plain:
-        """Say of the paper's noise whether all its constants are from memory, what corrects it, and what it leaves."""
-        parts = self._own_parts
-        sources = [get_algorithm(method.algorithm).source for part in parts for method in part.methods]
-        said = {"corrected": [part.amended for part in parts], "open_constant": [part.open_constant for part in parts]}
-        return {
-            "recalled": (bool(sources) and all(FROM_MEMORY in source for source in sources)) or None,
-            **{key: ", ".join(dict.fromkeys(filter(None, texts))) or None for key, texts in said.items()},
-        }
-
-    def _open_value(self) -> float | None:
-        """Value of what the theorem leaves open of its noise; None where it leaves nothing, or parts differ."""
-        parts = [part for part in self._own_parts if part.open_constant]
-        found = {1.0 if part.open_value is None else part.open_value for part in parts}
-        return found.pop() if len(found) == 1 else None
-
-    def _circumstances(self, jobs: Sequence[Job], fitted: Sequence[bool]) -> tuple[str, ...]:
-        """Collect what a reader must know of the runs, whatever is judged of them."""
-        grid = self.part.signals and self.part.runs and self.part.quantity != THRESHOLD
-        signals = signal_notes(self.cells, fitted) if grid else ()
-        return (*signals, *sorted({f"judged from results present; {j.present}" for j in jobs if j.present}))
 
     def _swept(self, verdict: Verdict) -> Plain:
         """Return the swept parameter, or one per cell if the cells come from several sweeps."""

@@ -102,19 +102,21 @@ class Noise(Record):
         bound, claimed = (float(number(value).replace(",", "")) for value in (self.bound[0], self.epsilon_claimed))
         return SEVERITY.index(self.status), -1.0 if math.isnan(bound) else bound / claimed
 
-    def _written(self, value: float) -> str:
-        """Write a value with as many digits as the bound needs beside its claim."""
-        return number(value, digits_beside(*self.bound, self.epsilon_claimed))
+    @property
+    def _digits(self) -> int:
+        """Digits with which the bound compares with the claim as it does without rounding."""
+        return digits_beside(*self.bound, self.epsilon_claimed)
 
     @property
     def shown(self) -> str:
-        """Write the bound in ASCII, rounded outward, so that it compares with the claim as it does without rounding."""
-        return self._written(outward(*self.bound, digits_beside(*self.bound, self.epsilon_claimed)))
+        """Write the bound in ASCII, rounded outward."""
+        return number(outward(*self.bound, self._digits), self._digits)
 
     @property
     def _beside_claim(self) -> tuple[str, str]:
         """Write the bound and the claim: ``eps >= 2.4`` and ``claimed 1``."""
-        return f"eps {SIGNS.get(self.bound[1], '=')} {self.shown}", f"claimed {self._written(self.epsilon_claimed)}"
+        claimed = number(self.epsilon_claimed, self._digits)
+        return f"eps {SIGNS.get(self.bound[1], '=')} {self.shown}", f"claimed {claimed}"
 
     @property
     def whose(self) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from dpsco_bench.analysis.bootstrap import FloatArray, summarise
-from dpsco_bench.analysis.evidence import MeasuredCell, job_evidence
+from dpsco_bench.analysis.evidence import MeasuredCell, evidence_of, job_cells
 from dpsco_bench.claims.plan import SEARCH_MARK, BoardEntry, WorkPlan
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job, race_ends
@@ -132,7 +132,7 @@ def _ran(job: Job, measured: Measured) -> list[Ran]:
     table, calibrations = measured.table(job), measured.calibrations(job)
     if table is None or calibrations is None:
         return []
-    runs, last = map(Ran.of, job_evidence(job, table, calibrations)), job.blocks[-1].cells
+    runs, last = map(Ran.of, evidence_of(job_cells(job, table, calibrations))), job.blocks[-1].cells
     return [run for run in runs if not last or run.cell.entry.cell in last]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpsco_bench.analysis.rounding import MOST_DIGITS, digits_beside, outward
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import KINDS, ROW_FIELDS, SHARED_FIELDS, SKIPPED
+from dpsco_bench.claims.kinds import SKIPPED
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 from dpsco_bench.plain import Plain
@@ -25,8 +25,7 @@ _LEFT_OUT = (
     *("values", "mean", "stderr", "bound", "parameters", "fitted", "local_slopes", "worst_cell", "worst_value"),
     *("reason", "sentence", "notes", "risk_kind", "epsilon_claimed", "runtime_s", "key"),
 )
-_KEPT = [name for name in (*ROW_FIELDS, *SHARED_FIELDS) if name not in _LEFT_OUT]
-"""Fields of a row that a record has."""
+"""Fields of a row that a record does not have."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +50,8 @@ class RowDifference:
     moved: str = ""
 
     def __str__(self) -> str:
-        place = f"{self.id} {self.part} [{self.calibration}, {self.profile}]"
-        change = f"{self.recorded or '(not recorded)'} -> {self.fresh or '(not measured)'}"
-        return f"{'FAIL' if self.fails else 'note'} {self.what}: {place}: {change}"
+        change = f"{self.recorded} -> {self.fresh or '(not measured)'}"
+        return f"FAIL {self.what}: {self.id} {self.part} [{self.calibration}, {self.profile}]: {change}"
 
     @property
     def remark(self) -> str:
@@ -128,20 +126,17 @@ def record(path: str | os.PathLike[str], verdicts: Sequence[Verdict]) -> None:
 
     Means, times and digests are left out, and sentences but those of what is inconclusive: they say what it would take.
     """
-    _by_name(verdicts)  # refuses duplicates
-    _write(path, map(_recorded_row, sorted(verdicts, key=_name)))
+    rows = list[Plain]()
+    for _, verdict in sorted(_by_name(verdicts).items()):  # which refuses duplicates
+        row, open_ = verdict.to_json(), verdict.word == "inconclusive"
+        kept = [key for key in row if key not in _LEFT_OUT or (open_ and key == "sentence")]
+        rows.append({key: _bound_rounded(key, row[key], row) for key in kept})
+    _write(path, rows)
 
 
 def _write(path: str | os.PathLike[str], rows: Iterable[Plain]) -> None:
     lines = [*map(dumps_canonical, rows)]
     write_atomic(path, "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n")
-
-
-def _recorded_row(verdict: Verdict) -> Plain:
-    row = verdict.to_json()
-    kept = (*_KEPT, *(known.own_fields if (known := KINDS.find(verdict.kind)) else verdict.own))
-    kept = (*kept, "sentence") if verdict.word == "inconclusive" else kept
-    return {key: _bound_rounded(key, row[key], row) for key in kept if key in row}
 
 
 def _rounded(value: Any) -> Any:

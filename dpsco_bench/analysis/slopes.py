@@ -23,6 +23,7 @@ from dpsco_bench.analysis.bootstrap import (
 from dpsco_bench.analysis.looks import EARLY, LEVEL
 from dpsco_bench.analysis.sharing import Replicates
 from dpsco_bench.errors import InputError
+from dpsco_bench.plain import Plain
 
 LOG_ERROR_FLOOR = 1e-3
 """Standard errors of log mean below this weigh alike: then the law's curvature matters, not the noise."""
@@ -134,18 +135,11 @@ def _point_fit(values: FloatArray, replicates: Replicates) -> RateFit:
     log_errors = np.divide(stderr, mean, out=np.full(len(x), np.nan), where=mean > 0)
     weights = log_weights(log_errors, dof)
     coefficients = _slope_coefficients(x, weights)  # refuses values that are all equal
-    return RateFit(
-        float(coefficients @ np.log(mean)) if (mean > 0).all() else np.nan,
-        np.nan,
-        np.nan,
-        values=tuple(values.tolist()),
-        mean=tuple(mean.tolist()),
-        stderr=tuple(stderr.tolist()),
-        dof=tuple(dof.tolist()),
-        weights=tuple(weights.tolist()),
-        nonpositive=tuple(np.flatnonzero(mean <= 0).tolist()),
-        no_error=tuple(np.flatnonzero(np.isnan(stderr)).tolist()),
-    )
+    slope = float(coefficients @ np.log(mean)) if (mean > 0).all() else np.nan
+    columns: Plain = {"values": values, "mean": mean, "stderr": stderr, "weights": weights, "dof": dof}
+    cells: Plain = {"nonpositive": np.flatnonzero(mean <= 0), "no_error": np.flatnonzero(np.isnan(stderr))}
+    told: Plain = {name: tuple(column.tolist()) for name, column in {**columns, **cells}.items()}
+    return RateFit(slope, np.nan, np.nan, **told)
 
 
 def _resampled(replicates: Replicates, rng: np.random.Generator, resamples: int) -> tuple[FloatArray, FloatArray]:

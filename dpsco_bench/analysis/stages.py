@@ -19,7 +19,7 @@ from dpsco_bench.analysis.looks import Look
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.job_results import Measured
-from dpsco_bench.execution.jobs import PILOT, RUN, STAGED_FROM, Block, Decide, Decided, Entry, Job, stage_end
+from dpsco_bench.execution.jobs import PILOT, RUN, STAGED_FROM, Decide, Decided, Entry, Job, stage_end
 from dpsco_bench.jsonio import digest
 
 NEAR, ROUNDING = 3.0, 1e-9
@@ -92,14 +92,14 @@ def decide(entry: ClaimEntry, jobs: Sequence[Job], found: Decided | None, measur
         found = replace(found, kept={**found.kept, **kept})
     if all(found.blocks[job.name][-1].end >= stage_end(job, found.taken + 1) for job in jobs):
         found = _looked(ClaimCells(entry, partial(measured.load, found=found)), jobs, found)
-    return found if found.done else replace(found, blocks={job.name: _longer(job, found) for job in jobs})
-
-
-def _longer(job: Job, found: Decided) -> tuple[Block, ...]:
-    """List the blocks of a job up to its next stage."""
-    blocks, end = found.blocks[job.name], stage_end(job, found.taken + 1)
-    first = blocks[-1].end
-    return (*blocks, job.block(first, end, found.kept.get(job.name, ()))) if first < end else blocks
+    if found.done:
+        return found
+    blocks = {}
+    for job in jobs:
+        made, end = found.blocks[job.name], stage_end(job, found.taken + 1)
+        last = made[-1].end
+        blocks[job.name] = (*made, job.block(last, end, found.kept.get(job.name, ()))) if last < end else made
+    return replace(found, blocks=blocks)
 
 
 def _looked(whole: ClaimCells, jobs: Sequence[Job], found: Decided) -> Decided:

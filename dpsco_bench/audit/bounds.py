@@ -10,7 +10,7 @@ How surely an audit would refute a claim is predicted from the privacy losses of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -54,12 +54,8 @@ class _Event(NamedTuple):
     threshold: float
     upper: bool
 
-    def limits(self, likely: Array, unlikely: Array, error: float) -> tuple[float, float]:
-        """Bound its two probabilities: the first from below, the second from above."""
-        inside = [own >= self.threshold if self.upper else own <= self.threshold for own in (likely, unlikely)]
-        met, alarms = map(np.count_nonzero, inside)
-        low = clopper_pearson_lower(met, len(likely), error)
-        return float(low), float(clopper_pearson_upper(alarms, len(unlikely), error))
+    def count(self, scores: Array) -> int:
+        return int(np.count_nonzero(scores >= self.threshold if self.upper else scores <= self.threshold))
 
     def __str__(self) -> str:
         return f"score {'>=' if self.upper else '<='} {self.threshold:.6g}"
@@ -97,16 +93,7 @@ def lower_bound(
         ``score <= second`` as the likelier on the second. They are tested too, and all bounds hold jointly.
     """
     error = (1.0 - confidence) / (BOUNDS if thresholds is None else 2 * BOUNDS)
-    there, back = _chosen(scores_p, scores_q, partial(_epsilon, delta=delta), error)
-    tried = [(*there, "P over Q"), (*back, "Q over P")]
-    if thresholds is not None:
-        tried.append((_Event(thresholds[0], True), *there[1:], "P over Q"))
-        tried.append((_Event(thresholds[1], False), *back[1:], "Q over P"))
-    found = []
-    for event, likely, unlikely, direction in tried:
-        power, alarm = event.limits(likely, unlikely, error)
-        found.append(LowerBound(float(_epsilon(power, alarm, delta)), direction, str(event), power, alarm))
-    return max(found, key=lambda bound: bound.epsilon)
+    return _largest(scores_p, scores_q, partial(_epsilon, delta=delta), error, thresholds)
 
 
 def gdp_lower_bound(scores_p: Any, scores_q: Any, confidence: float) -> float:
@@ -115,9 +102,7 @@ def gdp_lower_bound(scores_p: Any, scores_q: Any, confidence: float) -> float:
     A mu-GDP run has ``Phi^-1(P(E)) <= Phi^-1(Q(E)) + mu`` for every event E. Events in the middle of the scores tell
     most, where counts are large: far fewer runs come close to the parameter than to an epsilon at a small delta.
     """
-    error = (1.0 - confidence) / BOUNDS
-    chosen = _chosen(scores_p, scores_q, _mu, error)
-    return max(float(_mu(*event.limits(likely, unlikely, error))) for event, likely, unlikely in chosen)
+    return _largest(scores_p, scores_q, _mu, (1.0 - confidence) / BOUNDS).epsilon
 
 
 def _mu(power: Any, false_alarm: Any) -> Any:
@@ -130,22 +115,38 @@ def _epsilon(power: Any, false_alarm: Any, delta: float) -> Any:
     return np.log(np.maximum(gain, 1.0))
 
 
-def _chosen(scores_p: Any, scores_q: Any, value: Value, error: float) -> list[tuple[_Event, Array, Array]]:
-    """Choose an event for either direction on the front of the scores; it comes with the rest, the likelier first."""
+def _largest(
+    scores_p: Any, scores_q: Any, value: Value, error: float, thresholds: tuple[float, float] | None = None
+) -> LowerBound:
+    """Choose an event for either direction on the front of the scores, test it and further ones on the rest.
+
+    Returns the largest bound on the parameter that ``value`` gives from a lower limit of the larger probability and an
+    upper limit of the smaller one, each missed with probability ``error`` at most.
+    """
     sides = []
     for key, given in (("scores_p", scores_p), ("scores_q", scores_q)):
         scores = np.asarray(given, dtype=float)
         if np.isnan(scores).any():
             raise InputError(key, math.nan, "numbers (infinities are allowed)")
         sides.append(np.split(scores, [max(1, round(TRAINING * len(scores)))]))
-    (train_p, test_p), (train_q, test_q) = sides
-    there = _choose(train_p, train_q, len(test_p), len(test_q), value, error)
-    back = _choose(train_q, train_p, len(test_q), len(test_p), value, error)
-    return [(there, test_p, test_q), (back, test_q, test_p)]
+    p, q = sides
+    tried = [("P over Q", p, q, _choose(p, q, value, error)), ("Q over P", q, p, _choose(q, p, value, error))]
+    if thresholds is not None:
+        tried += [("P over Q", p, q, _Event(thresholds[0], True)), ("Q over P", q, p, _Event(thresholds[1], False))]
+    found = []
+    for direction, (_, likely), (_, unlikely), event in tried:
+        low = float(clopper_pearson_lower(event.count(likely), len(likely), error))
+        high = float(clopper_pearson_upper(event.count(unlikely), len(unlikely), error))
+        found.append(LowerBound(float(value(low, high)), direction, str(event), low, high))
+    return max(found, key=lambda bound: bound.epsilon)
 
 
-def _choose(likely: Array, unlikely: Array, trials: int, other_trials: int, value: Value, error: float) -> _Event:
-    """Choose the event of the largest value on a test part of given sizes, with one false alarm more than was seen."""
+def _choose(one: Sequence[Array], other: Sequence[Array], value: Value, error: float) -> _Event:
+    """Choose the event of the largest value on the test parts, with one false alarm more than the training parts show.
+
+    Both sides are given by their training and test parts, the likelier one first; of test parts the size alone counts.
+    """
+    (likely, unlikely), (trials, other_trials) = (one[0], other[0]), (len(one[1]), len(other[1]))
     best, chosen = -1.0, _Event(math.inf, True)
     values = np.sort(np.concatenate([likely, unlikely]))
     ranks = np.unique(np.geomspace(1, len(values), CANDIDATES).astype(int)) - 1

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from dpsco_bench.analysis import bootstrap
 from dpsco_bench.analysis.bootstrap import FloatArray, as_cell, summarise
-from dpsco_bench.analysis.evidence import MeasuredCell, job_evidence
+from dpsco_bench.analysis.evidence import MeasuredCell, evidence_of, job_cells
 from dpsco_bench.analysis.judge import Load
 from dpsco_bench.analysis.races import Place, Ran
 from dpsco_bench.analysis.verdict import Sealed
@@ -221,7 +221,7 @@ def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
         for cell, calibrated in zip(job.cells, calibrations, strict=True):
             if isinstance(calibrated, RefusedCell):
                 left_out.append(LeftOut.of(cell, "refused", calibrated.refused))
-        for run in map(Ran.of, job_evidence(job, table, calibrations)):
+        for run in map(Ran.of, evidence_of(job_cells(job, table, calibrations))):
             if HELD_OUT[0] in run.cell.extras and run.records not in beside:
                 beside[run.records] = _held_out_beside(run.cell, job)
             tried = [

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from dpsco_bench.analysis.answer import Answer, answers
-from dpsco_bench.analysis.evidence import MeasuredCell, job_evidence
+from dpsco_bench.analysis.evidence import MeasuredCell, evidence_of, job_cells
 from dpsco_bench.analysis.noise import NOT_CHARGED, Noise
 from dpsco_bench.analysis.races import raced_plan
 from dpsco_bench.analysis.verdict import JudgedClaim, Verdict
@@ -165,7 +165,8 @@ class ClaimResults:
         if len(calibrations) != len(job.cells) or (table is None and job.has_run):
             return []
         judged = job.calibration in part.calibrations and table is not None
-        return job_evidence(job, table, calibrations, part.quantity if judged else RISK, part.requires)
+        cells = job_cells(job, table, calibrations)
+        return evidence_of(cells, part.quantity if judged else RISK, part.requires)
 
 
 @dataclass(frozen=True)

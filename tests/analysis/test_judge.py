@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.evidence import job_evidence
+from dpsco_bench.analysis.evidence import job_cells
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry
@@ -48,19 +48,13 @@ def test_a_row_says_of_which_kind_its_risks_are(problem, options, told):
     assert row["risk_kind"] == told
 
 
-def test_a_match_that_the_schedule_alone_gives_is_noted():
-    (row,) = judge([RATE], rate_jobs(-2, off=-2, privacy_status="exceeds_claim", epsilon_real=40.0))
-    assert row["verdict"] == "match" and row["noise_off_share"] == pytest.approx(1, abs=0.05)
-    assert [text.partition(":")[0] for text in row["reservations"]] == ["schedule", "not private"]
-    assert row["sentence"].startswith("match, schedule, not private: slope -2")
-    (row,) = judge([RATE], rate_jobs(-1, off=-9, privacy_status="unproven"))
-    assert row["verdict"] == "fails" and row["sentence"].startswith("fails, not shown private: ")
+EXPLICIT = part("judged", "explicit", uses=["n"], bound="wang2017.thm6_2_explicit")
 
 
 @pytest.mark.parametrize(
     ("entry", "kind"),
     [
-        (part("other", "explicit", uses=["n"], bound="wang2017.thm6_2_explicit"), "explicit"),
+        (EXPLICIT, "explicit"),
         (part("other", "band", uses=["n", "twin"], band=[0.1, 9]), "band"),
         (part("other", "control", uses=["n"], exponent=-2), "control"),
     ],
@@ -98,28 +92,23 @@ def test_a_part_s_own_test_of_movement_is_made_besides_that_of_the_start(moved, 
     assert judge([RATE | {"requires": {"moved": 0.5}}], [(made, rows, fixed), off])[0]["verdict"] == word
 
 
-@pytest.mark.parametrize(("scale", "word"), [(0.5, "holds"), (2.0, "violated")])
-def test_explicit_bounds_judge_the_rows_of_other_parts(scale, word):
-    bound = lambda c: 0.9**5 * 1.0 + 4 * 0.01 / 0.2  # noqa: E731  (1 - mu/L)^T start + d sigma^2 / (2 mu)
-    jobs = rate_jobs(-2)
-    made = jobs[0][0]
-    jobs[0] = (made, table(made, lambda c: scale * bound(c), start=1.0), jobs[0][2])
-    explicit = part("explicit", "explicit", uses=["n"], bound="wang2017.thm6_2_explicit")
-    row = judge([RATE, explicit], jobs)[1]
-    assert row["verdict"] == word
-    assert row["worst_ratio"] == pytest.approx(scale, rel=0.1)
-
-
-@pytest.mark.parametrize(("band", "word"), [([2, 4], "holds"), ([4, 5], "violated")])
-def test_bands_compare_two_parts_at_common_values(band, word):
-    jobs = rate_jobs(-2)
-    for made, rows, fixed in rate_jobs(-2):
-        other = replace(made, part="other")
-        jobs.append((other, table(other, lambda c: c.n**-2.0 / 3) if rows else None, fixed))
-    parts = [RATE, RATE | {"id": "other"}, part("price", "band", uses=["n", "other"], band=band)]
-    row = judge(parts, jobs)[2]
-    assert row["verdict"] == word
-    assert row["worst_ratio"] == pytest.approx(3, rel=0.05)
+@pytest.mark.parametrize(
+    ("entry", "scale", "ratio", "word"),
+    [
+        (EXPLICIT, 0.5, 0.5, "holds"),
+        (EXPLICIT, 2.0, 2.0, "violated"),
+        (part("judged", "band", uses=["n", "twin"], band=[2, 4]), 3.0, 3.0, "holds"),
+        (part("judged", "band", uses=["n", "twin"], band=[4, 5]), 3.0, 3.0, "violated"),
+    ],
+)
+def test_explicit_bounds_and_bands_judge_the_rows_of_other_parts(entry, scale, ratio, word):
+    """The bound is (1 - mu/L)^T start + d sigma^2 / (2 mu), which the twin's risks are."""
+    bound, (made, _, fixed) = 0.9**5 * 1.0 + 4 * 0.01 / 0.2, rate_jobs(-2)[0]
+    off, twin = rate_jobs(-2)[1], replace(made, part="twin")
+    jobs = [(own, table(own, lambda c, of=of: of * bound, start=1.0), fixed) for own, of in ((made, scale), (twin, 1))]
+    parts = [RATE, RATE | {"id": "twin"}, entry]
+    row = judge(parts, [*jobs, off, (replace(off[0], part="twin"), *off[1:])])[2]
+    assert row["verdict"] == word and row["worst_ratio"] == pytest.approx(ratio, rel=0.1)
 
 
 NOMINAL = replace(CONSTANTS, status="nominal")
@@ -199,7 +188,7 @@ def test_orderings_at_the_end_and_at_equal_evaluations(compared, early, cost, wo
 def test_demoted_rows_demote_their_cell():
     made = job("n", "rate")
     rows = table(made, lambda c: 1.0, privacy_status="target_law_only")
-    for cell in job_evidence(made, rows, calibrations(made)):
+    for cell in job_cells(made, rows, calibrations(made)):
         assert cell.calibrated.privacy_status == "target_law_only" and np.isnan(cell.calibrated.epsilon_real)
 
 
@@ -271,7 +260,7 @@ def test_kinds_that_run_judge_the_rows_of_other_parts_too():
     assert [row["replicates"] for row in rows] == [8, 0, 0]
 
 
-EXPLICIT = part("most", "explicit", uses=["a", "b"], bound="wang2017.thm6_2_explicit")
+MOST = EXPLICIT | {"id": "most", "uses": ["a", "b"]}
 
 
 def pairs(**changes):
@@ -284,7 +273,7 @@ def pairs(**changes):
 def test_a_row_has_the_open_value_that_all_its_parts_have(values, told):
     opened = [{"open_constant": "c", **({"open_value": value} if value else {})} for value in values]
     shown = [part(name, "shown", **more) for name, more in zip("ab", opened, strict=True)]
-    assert judge([*shown, EXPLICIT], pairs()[1])[2].get("open_value") == told
+    assert judge([*shown, MOST], pairs()[1])[2].get("open_value") == told
 
 
 @pytest.mark.parametrize(("moved", "reached"), [(0.6, 0.5), (0.4, 2.0)])
@@ -307,7 +296,7 @@ def test_a_row_tells_the_longest_of_its_looks(looks):
     }
     by_name = {own.name: rest for own, *rest in loaded}
     claim = {"id": "wang2017.made_up", "title": "t", "source": "s", "statement": "x"}
-    entry = ClaimEntry.of(parse_claim({**claim, "parts": [part("a", "shown"), part("b", "shown"), EXPLICIT]}), made)
+    entry = ClaimEntry.of(parse_claim({**claim, "parts": [part("a", "shown"), part("b", "shown"), MOST]}), made)
     row = judge_claim(entry, lambda own, look=0: by_name[own.name], lambda own: found[own.decisions])[2]
     assert (row.look, row.stages, row.replicates) == (max(looks), tuple(stage_ends(64)), 0)
 

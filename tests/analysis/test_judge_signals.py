@@ -7,8 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpsco_bench.analysis import evidence
-from dpsco_bench.analysis.evidence import MeasuredCell, evidence_of, thresholds
+from dpsco_bench.analysis.evidence import MeasuredCell, evidence_of, job_cells, thresholds
 from dpsco_bench.analysis.judge import gated, settled, signal_notes, uncertified, unchecked
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.execution.results import FINAL, RESULT_SCHEMA
@@ -32,27 +31,22 @@ def signal_jobs(risk, capped=lambda c: False):
 SUPREMUM = RATE | {"signals": {"ci": SIGNALS}}
 
 
-def test_the_risk_of_a_value_is_the_largest_mean_over_the_signals():
-    jobs = signal_jobs(lambda c: c.n**-2.0 / (1 + (c.signal - 1) ** 2))
-    (row,) = judge([SUPREMUM], jobs)
-    assert row["verdict"] == "match" and row["replicates"] == 8 and row["values"] == GRID
-    np.testing.assert_allclose(row["mean"], np.array(GRID) ** -2, rtol=0.05)
-    assert row["notes"][-1] == "largest mean over 3 signals, attained at signal 1"
-
-
 @pytest.mark.parametrize(
     ("risk", "capped", "edge"),
     [
         (lambda c: c.n**-2.0 * c.signal, lambda c: False, True),
         (lambda c: c.n**-2.0 * c.signal, lambda c: c.signal == 2.0, False),
         (lambda c: c.n**-2.0 / c.signal, lambda c: True, True),
+        (lambda c: c.n**-2.0 / (1 + (c.signal - 1) ** 2), lambda c: False, False),
     ],
 )
 def test_a_maximum_at_the_edge_of_the_grid_is_said_unless_the_signal_is_capped(risk, capped, edge):
     (row,) = judge([SUPREMUM], signal_jobs(risk, capped))
     message = "at the edge of the signal grid at n = 256, 512, 1024, 2048: a wider one may show more"
     assert (message in row["notes"]) == edge
-    assert row["verdict"] == ("inconclusive (edge)" if edge else "match")
+    assert row["verdict"] == ("inconclusive (edge)" if edge else "match") and row["values"] == GRID
+    signal = row["notes"][-1 - edge].removeprefix("largest mean over 3 signals, attained at signal ")
+    np.testing.assert_allclose(row["mean"], [risk(SimpleNamespace(n=n, signal=float(signal))) for n in GRID], rtol=0.05)
 
 
 def test_a_free_signal_may_leave_nine_tenths_of_the_start_and_a_capped_one_half():
@@ -177,13 +171,6 @@ def test_thresholds_by_hand():
     assert found == pytest.approx([0.1 * np.sqrt(2.0)])
 
 
-def test_a_smooth_curve_is_inverted_to_the_order_of_the_step_squared():
-    truth = np.array([[0.15, 0.3], [0.5, 0.65]])
-    values = 1.0 / (1.0 + (truth / GRID_OF_SIGNALS[:, None, None]) ** 2)
-    found, inside = thresholds(GRID_OF_SIGNALS, values, 0.5)
-    assert found.shape == truth.shape and inside.all() and np.abs(np.log(found / truth)).max() < 0.03
-
-
 @pytest.mark.parametrize(
     ("grid", "signal", "at_edge", "following"),
     [(GRID_OF_SIGNALS, 0.1, True, 0.05), (GRID_OF_SIGNALS, 0.8, True, 1.6), (GRID_OF_SIGNALS, 0.4, False, None)]
@@ -218,32 +205,34 @@ def test_a_grid_has_the_largest_mean_and_the_worst_privacy_of_its_cells(worst, r
     cells = zip((0.1, 0.2, 0.4), (0.5, 0.7, 0.3), statuses, strict=True)
     (found,) = evidence_of(grid_of(*cells, replicates=replicates))
     assert (found.signal, found.final.mean(), found.at_edge) == (0.2, 0.7, False)
+    for means in ((0.5, 0.4, 0.3), (0.3, 0.4, 0.5)):
+        (end,) = evidence_of(grid_of(*zip((0.1, 0.2, 0.4), means, statuses, strict=True)))
+        assert end.at_edge
     assert found.calibrated.privacy_status == "exceeds_claim"
     assert [len(found.grid), found.risks.shape] == [3, (3, 1, replicates)]
 
 
-@pytest.mark.parametrize(("means", "at_edge"), [((0.5, 0.4, 0.3), True), ((0.3, 0.4, 0.5), True), ((1, 2, 1), False)])
-def test_a_largest_mean_at_an_end_of_the_grid_is_told(means, at_edge):
-    (found,) = evidence_of(grid_of(*zip((0.1, 0.2, 0.4), means, ["proven"] * 3, strict=True)))
-    assert found.at_edge == at_edge
+def test_a_cell_is_read_by_checkpoint_data_set_and_replicate():
+    """Rows stand in any order. Replicates 0 and 1 with Poisson batches, run together, evaluate less than 2 does alone.
 
-
-def test_a_checkpoint_that_some_replicates_lack_is_left_out_of_the_curve():
-    """Replicates 0 and 1 with Poisson batches, run together, evaluate less than replicate 2 does on its own."""
-    runs = [(0, (0, 1, FINAL)), (1, (0, 1, FINAL)), (2, (0, 1, 2, FINAL))]
-    rows = [(replicate, point) for replicate, points in runs for point in points]
-    alike = {"cell": 7, "data_set": 0, "start_risk": 1.0, "privacy_status": "proven", "warnings": ""}
-    own = [
-        {"replicate": r, "checkpoint": at, "risk": float(10 * r + at), "gradient_evaluations": float(at)}
-        for r, at in rows
-    ]
-    table = pa.Table.from_pylist([{**alike, **row} for row in own])
-    job = SimpleNamespace(evaluation="", calibration="accounted")
-    (rows,) = evidence._rows_of(table).values()
-    cell = evidence._cell_evidence(job, SimpleNamespace(), Fixed("proven"), rows)
-    last = FINAL + 10.0 * np.arange(3)
-    np.testing.assert_array_equal(cell.curve_risks[:, 0], [[0, 10, 20], [1, 11, 21], last])
-    np.testing.assert_array_equal(cell.risks, [last])
+    A checkpoint that some replicates lack is no part of the curve, and a name that some final outputs lack none of the
+    extras.
+    """
+    places = [(s, r, at) for r in (2, 0, 1) for s in (1, 0) for at in (FINAL, 0, 1, 2)[: 4 if r == 2 else 3]]
+    notes = [[("rhat", 10.0 * s + r), *[("odd", 1.0)] * s] if at == FINAL else [] for s, r, at in places]
+    columns = dict(zip(("data_set", "replicate", "checkpoint"), zip(*places, strict=True), strict=True))
+    columns |= {"risk": [100.0 * s + 10.0 * r + at for s, r, at in places], "start_risk": [1.0] * len(places)}
+    columns |= {"cell": [7] * len(places), "gradient_evaluations": [float(at) for *_, at in places]}
+    columns |= dict.fromkeys(("privacy_status", "warnings"), [""] * len(places))
+    columns |= {"extras": pa.array(notes, RESULT_SCHEMA.field("extras").type)}
+    job = SimpleNamespace(evaluation="", calibration="accounted", cells=[SimpleNamespace(cell=7)])
+    (cell,) = job_cells(job, pa.table(columns), [Fixed("proven")])
+    runs = np.array([[0.0, 10.0, 20.0], [100.0, 110.0, 120.0]])
+    np.testing.assert_array_equal(cell.curve_risks, [runs, runs + 1, runs + FINAL])
+    np.testing.assert_array_equal(cell.risks, runs + FINAL)
+    np.testing.assert_array_equal(cell.curve_evaluations[:, 1, 2], [0, 1, FINAL])
+    np.testing.assert_array_equal(cell.extras["rhat"], [[0, 1, 2], [10, 11, 12]])
+    assert [*cell.extras] == ["rhat"] and cell.start_risk == 1.0
 
 
 def test_signals_are_told_from_the_least_to_the_largest():
@@ -254,14 +243,3 @@ def test_signals_are_told_from_the_least_to_the_largest():
              for at, cell in enumerate(cells)]  # fmt: skip
     first, second = signal_notes(edges, [True] * 4 + [False])
     assert first == signal_notes(cells)[0] and "at n = 9, 8, 6: " in second
-
-
-def test_what_runs_note_is_told_by_data_set_and_replicate():
-    """Rows stand in any order; a name that a row lacks is left out."""
-    rows = [(s, r) for r in (2, 0, 1) for s in (1, 0)]
-    notes = [[("rhat", 10.0 * s + r), *[("odd", 1.0)] * s] for s, r in rows]
-    columns = {"cell": [7] * 6, "data_set": [s for s, _ in rows], "replicate": [r for _, r in rows]}
-    columns |= {"checkpoint": [FINAL] * 6, "extras": pa.array(notes, RESULT_SCHEMA.field("extras").type)}
-    ((cell, noted),) = evidence._noted(pa.table(columns)).items()
-    np.testing.assert_array_equal(noted.pop("rhat"), [[0, 1, 2], [10, 11, 12]])
-    assert cell == 7 and not noted

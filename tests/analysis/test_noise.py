@@ -89,16 +89,11 @@ def test_what_is_said_of_the_worst_cell(cells, reservation, shortfall):
 def test_the_worst_cell_has_the_worst_status_and_then_the_largest_ratio():
     cells = [cell("unproven", 9.0), cell("exceeds_claim", 4.0, claimed=2.0), cell("exceeds_claim", 3.0)]
     assert noise_behind(cells) == Noise("exceeds_claim", 3.0, "exact", 1.0, place="n = 4, d = 10")
+    for status in ("unproven", "proven"):
+        assert noise_behind([cell(status, 1.63, "upper", constants="nominal")]).declared is (status == "unproven")
     free, place = cell("proven")
     free.accountant = NOT_CHARGED
     assert noise_behind([(free, place)]) is None
-
-
-@pytest.mark.parametrize(
-    ("status", "constants", "marked"), [("unproven", "nominal", True), ("proven", "nominal", False)]
-)
-def test_an_upper_bound_above_the_claim_tells_of_nominal_constants(status, constants, marked):
-    assert noise_behind([cell(status, 1.63, "upper", constants=constants)]).declared is marked
 
 
 def test_an_epsilon_is_said_with_its_records_and_its_point_and_exceeds_no_claim_by_rounding_alone():

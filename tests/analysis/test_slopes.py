@@ -108,23 +108,19 @@ def test_weights_by_hand():
     np.testing.assert_allclose(log_weights([np.nan, np.nan]), 0.5)
 
 
-def coverage(make, repetitions, slope=-1.0, **options):
-    fits = [fit_rate(N, make(), (*NAMES, str(i)), resamples=400, **options) for i in range(repetitions)]
-    return np.mean([fit.ci_low <= slope <= fit.ci_high for fit in fits])
+COVERED = [(16, 0.0, 1, 1.0), (2, 0.0, 1, 1.0), (64, 0.0, 1, 0.985), (8, 0.3, 3, 0.985), (8, 0.3, 8, 0.985)]
 
 
-@pytest.mark.parametrize(("replicates", "low"), rest_at_night([(2, 0.93), (16, 0.91), (64, 0.91)], 1, several=True))
-def test_interval_covers_the_true_slope(replicates, low):
-    """95 % nominal, and more where few replicates may hide a tail; 600 have a standard error of 0.9 points."""
+@pytest.mark.parametrize(("replicates", "effect", "data_sets", "high"), rest_at_night(COVERED, 0, several=True))
+def test_interval_covers_the_true_slope(replicates, effect, data_sets, high):
+    """95 % nominal, and more where few replicates may hide a tail; 500 have a standard error of a point.
+
+    Also at two levels, where data sets differ.
+    """
     source = np.random.default_rng(10 + replicates)
-    assert low <= coverage(lambda: noisy(source, -1.0, replicates), 600) <= (0.985 if replicates > 16 else 1.0)
-
-
-@pytest.mark.parametrize("data_sets", rest_at_night([3, 8], 0))
-def test_two_level_interval_covers_where_data_sets_differ(data_sets):
-    source = np.random.default_rng(20)
-    make = lambda: noisy(source, -1.0, 8, data_effect=0.3, data_sets=data_sets)  # noqa: E731
-    assert 0.91 <= coverage(make, 400) <= 0.985
+    fits = [fit_rate(N, noisy(source, -1.0, replicates, N, effect, data_sets), (*NAMES, str(i)), resamples=400)
+            for i in range(500)]  # fmt: skip
+    assert 0.91 <= np.mean([fit.ci_low <= -1.0 <= fit.ci_high for fit in fits]) <= high
 
 
 @pytest.mark.parametrize(("shared", "directions"), [((0, 0), 1.0), ((0, 1), 1.0 / (0.2**2 + 0.8**2))])
@@ -165,18 +161,6 @@ def test_the_interval_makes_good_for_the_bias_of_a_logarithm(replicates):
     ]
     bias = digamma(replicates) - np.log(replicates)
     assert np.mean([moved(fit) for fit in fits]) == pytest.approx(-bias, rel=0.2)
-
-
-def test_the_interval_makes_good_for_the_choice_of_the_largest_signal():
-    """Eight signals are equally good, and the largest mean is that of one that was lucky."""
-    source = np.random.default_rng(12)
-    fits = [
-        fit_rate([1.0, np.e], [[1.0], source.gamma(4, 1 / 4, (8, 1, 16))], (str(i),), numerical_errors=[0.0, None])
-        for i in range(200)
-    ]
-    bias = np.mean([fit.slope for fit in fits])
-    assert bias > 0.1
-    assert -bias < np.mean([moved(fit) for fit in fits]) < -0.3 * bias
 
 
 def test_a_bend_of_the_sweep_is_no_noise():
@@ -236,17 +220,6 @@ def fitted(risks, errors=()):
     return fit_rate(SIX[: len(risks)], risks, ("t",), numerical_errors=errors, resamples=10)
 
 
-@pytest.mark.parametrize("replicates", rest_at_night([4, 64], 0))
-def test_level_under_a_power_law(replicates):
-    source = np.random.default_rng(2)
-    found = [
-        lack_of_fit(fitted([source.gamma(16, 1 / 16, replicates) / n for n in SIX]), 1 / SIX).p_value
-        for _ in range(1000)
-    ]
-    assert np.mean(np.array(found) < 0.05) == pytest.approx(0.05, abs=0.03)
-    assert np.mean(np.array(found) < 1e-3) < 0.005
-
-
 def test_a_bend_is_found_and_measured():
     bent = np.where(SIX < 1500, 1.0, 1500 / SIX)
     lack = lack_of_fit(fitted([[m] for m in bent], [1e-9] * 6), np.ones(6))
@@ -287,11 +260,6 @@ def test_level_under_common_random_numbers(shape, own):
     found = [with_sharing(common(source, shape, 1 / cells, own), everything(5), 1 / cells) for _ in range(1000)]
     assert np.mean([lack.p_value < 0.05 for lack in found]) < 0.06
     assert np.mean([lack.p_value < 1e-3 for lack in found]) < 0.003
-
-
-def test_cells_that_share_nothing_are_judged_by_their_own_errors():
-    risks = common(np.random.default_rng(5), 8, 1 / SIX, 0.3)
-    assert with_sharing(risks, ((), ()), 1 / SIX) == lack_of_fit(fitted(risks), 1 / SIX)
 
 
 def test_an_exact_scale_invariance_is_a_power_law_and_an_exact_bend_is_bent():
@@ -336,29 +304,14 @@ def samples(seed, ratio=1.0, shape=(32,), common=1.0, own=0.1):
     return ratio * shared * pair[0], shared * pair[1]
 
 
-def test_clear_differences_are_decided_either_way():
-    better, worse = samples(0, ratio=0.5)
-    holds, reverse = compare_medians(better, worse, PAIR), compare_medians(worse, better, PAIR)
-    assert holds.word == "holds"
-    assert reverse.word == "reversed"
+@pytest.mark.parametrize("shape", [(32,), (4, 4)])
+def test_clear_differences_are_decided_either_way_and_ties_are_not(shape):
+    better, worse = samples(0, ratio=0.5, shape=shape)
+    holds, reverse, tie = (compare_medians(*own, PAIR) for own in ((better, worse), (worse, better), (worse, worse)))
+    assert (holds.word, reverse.word, tie.word) == ("holds", "reversed", "inconclusive")
     assert holds.log_ratio == pytest.approx(-reverse.log_ratio)
-    assert holds.log_ratio == pytest.approx(np.log(0.5), abs=0.1)
-
-
-def test_pairing_removes_what_the_methods_share():
-    first, second = samples(1, ratio=0.8)
-    apart = np.random.default_rng(2).permutation(second)
-    paired, unpaired = compare_medians(first, second, PAIR), compare_medians(first, apart, PAIR)
-    assert paired.ci_high - paired.ci_low < 0.6 * (unpaired.ci_high - unpaired.ci_low)
-
-
-@pytest.mark.parametrize("shape", [(16,), (4, 4)])
-def test_ties_are_inconclusive(shape):
-    first, _ = samples(3, shape=shape)
-    tie = compare_medians(first, first, PAIR)
+    assert holds.log_ratio == pytest.approx(np.log(0.5), abs=0.2)
     assert (tie.log_ratio, tie.ci_low, tie.ci_high) == (0, 0, 0)
-    assert tie.word == "inconclusive"
-    assert compare_medians(np.ones(5), np.ones(5), PAIR).word == "inconclusive"
 
 
 def test_two_replicates_decide_only_what_is_overwhelming():

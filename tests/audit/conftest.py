@@ -7,20 +7,22 @@ from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 from dpsco_bench.privacy.records import Full
 from dpsco_bench.problems.base import Trait
 
-FULL = Full()
-
 
 @pytest.fixture
 def register():
-    """``register(id, run, records, releases)``: an algorithm with one query ``gradient``, for one test."""
+    """Register an algorithm with one query for one test: its mean gradient at once, unless it is told otherwise.
 
-    def add(id, run, records=FULL, releases=1):
+    ``chosen`` gives from n how records are chosen, how many a release looks at, and what divides their sum.
+    """
+
+    def add(id, run, name="gradient", releases=1, chosen=lambda n: (Full(), n, n)):
         @algorithm(id, source="a test", needs=(Trait.LIPSCHITZ,))
         def plan(given):
-            """Releases of a gradient."""
-            n, sensitivity = given.n, 2 * given.constants.lipschitz / given.n
-            query = GaussianQuery("gradient", sensitivity, releases, records, paper_scale=sensitivity)
-            return make_plan(query, gradient_evaluations=n * releases, n=n)
+            """Releases of a sum of gradients, or of a mean."""
+            records, size, divisor = chosen(given.n)
+            sensitivity = 2 * given.constants.lipschitz / divisor
+            query = GaussianQuery(name, sensitivity, releases, records, paper_scale=sensitivity)
+            return make_plan(query, gradient_evaluations=releases * size, n=given.n)
 
         plan.run(run)
         return id

@@ -3,8 +3,16 @@
 from dpsco_bench.audit.auditor import make_audit_cell
 from dpsco_bench.audit.canaries import candidate_pairs
 from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.privacy.mechanism import Mechanism
 
 SEED = 3
+
+
+class Weak(Mechanism):
+    """A tenth of the noise that is charged."""
+
+    def __init__(self, plan, scales, *args, **keywords):
+        super().__init__(plan, {name: scale / 10 for name, scale in scales.items()}, *args, **keywords)
 
 
 def pairs_of(algorithm, problem=None, calibration="accounted", factor=1.0, **keys):

@@ -24,8 +24,9 @@ from dpsco_bench.audit.transcript import BINS
 from dpsco_bench.cli.verbs.audit import AuditPace
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
-from dpsco_bench.jsonio import dumps_pretty
 from dpsco_bench.privacy.mechanism import Mechanism
+
+from .pairs import Weak
 
 JSON_KEYS = ["algorithm", "calibration", "epsilon_claimed", "epsilon_lower", "confidence", "runs"]
 JSON_KEYS += ["neighbours", "statistic", "verdict", "power", "against", "of", "mu_lower", "mu_charged"]
@@ -38,11 +39,6 @@ OWN_KEYS = ("runs", "confidence", "statistic", "seed", "mechanism")
 def audit(algorithm, calibration="accounted", problem="canary_huber", **keys):
     own = {key: keys.pop(key) for key in OWN_KEYS if key in keys}
     return audit_cell(make_audit_cell(algorithm, problem, keys), calibration, **own)
-
-
-class Quiet(Mechanism):
-    def __init__(self, plan, scales, *args, **keywords):
-        super().__init__(plan, {name: scale / 10 for name, scale in scales.items()}, *args, **keywords)
 
 
 class Repeating(Mechanism):
@@ -66,11 +62,6 @@ def test_the_papers_noise_for_gradient_descent_is_refuted():
     assert result.verdict == "refuted"
     assert 1.2 < result.epsilon_lower <= result.epsilon_real == pytest.approx(2.40, abs=0.01)
     assert result.of == "sequence" and 0.9 * result.mu_charged < result.mu_lower <= result.mu_charged
-
-
-def test_the_repaired_constant_for_gradient_descent_is_not_refuted():
-    result = audit("wang2017.dp_gd_pl", "paper", runs=20_000, noise_constant="renyi")
-    assert result.verdict == "not refuted" and 0 < result.epsilon_lower < result.epsilon_real < 1
 
 
 AT_NIGHT = {
@@ -116,7 +107,7 @@ def test_accounted_noise_is_found_to_be_about_what_it_claims(algorithm, statisti
     ],
 )
 def test_too_little_noise_is_refuted(algorithm, keys):
-    assert audit(algorithm, mechanism=Quiet, **keys).verdict == "refuted"
+    assert audit(algorithm, mechanism=Weak, **keys).verdict == "refuted"
 
 
 def test_noise_that_is_drawn_once_and_used_again_is_refuted():
@@ -136,13 +127,9 @@ def test_an_algorithm_that_ignores_its_data_shows_nothing_and_one_that_leaks_the
         assert audit(id, runs=1000, statistic=statistic).epsilon_lower > 4
 
 
-def test_the_same_call_gives_the_same_result_with_the_documented_fields():
+def test_the_same_call_gives_the_same_result():
     first, again, other = (audit("wang2017.dp_gd_pl", runs=1000, seed=seed) for seed in (1, 1, 2))
     assert first == again and first.bound != other.bound
-    found = json.loads(dumps_pretty(audit("wang2017/dp_gd_pl", runs=200).to_json()))
-    assert list(found) == JSON_KEYS
-    assert (found["algorithm"], found["calibration"], found["runs"]) == ("wang2017.dp_gd_pl", "accounted", 200)
-    assert found["epsilon_claimed"] == 1 and found["confidence"] == 0.95
 
 
 @pytest.mark.parametrize(
@@ -185,7 +172,9 @@ def test_screen_and_json(dpsco):
     out = dpsco(*call).out
     assert out.startswith("wang2017.dp_gd_pl, calibration accounted: not refuted (epsilon >= ") and "claimed 2)" in out
     found = json.loads(dpsco(*call, "--json").out)
+    assert (found["algorithm"], found["calibration"]) == ("wang2017.dp_gd_pl", "accounted")
     assert (found["verdict"], found["runs"], found["epsilon_claimed"]) == ("not refuted", 500, 2)
+    assert [*found] == JSON_KEYS and found["confidence"] == 0.95
 
 
 def test_being_seen_changes_no_number():

@@ -13,7 +13,6 @@ from dpsco_bench.audit.bounds import (
     expected_bounds,
     gdp_lower_bound,
     lower_bound,
-    predicted_power,
 )
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
@@ -61,15 +60,9 @@ def test_the_confidence_is_kept(name):
     """At confidence 0.8, at most a fifth of the bounds exceed the truth, up to four standard errors."""
     scores, truth, delta = MECHANISMS[name]
     rng = np.random.default_rng(2)
-    above = [epsilon_lower_bound(*scores(rng, 500), delta, 0.8) > truth for _ in range(400)]
+    further = (0.5, 0.5) if name == "randomised response" else None  # limits are joint for more events too
+    above = [lower_bound(*scores(rng, 500), delta, 0.8, further).epsilon > truth for _ in range(400)]
     assert np.mean(above) <= 0.2 + 4 * math.sqrt(0.2 * 0.8 / 400)
-
-
-@pytest.mark.parametrize("epsilon", [0.25, 0.5, 1.0, 2.0])
-@pytest.mark.parametrize("scores", [laplace_scores, response_scores])
-def test_close_to_the_truth_for_pure_mechanisms(scores, epsilon):
-    bound = epsilon_lower_bound(*scores(np.random.default_rng(3), epsilon, 100_000), 0.0)
-    assert 0.7 * epsilon <= bound <= epsilon
 
 
 @pytest.mark.parametrize("mu", [0.3, 0.5, 1.0, 2.0])
@@ -86,14 +79,8 @@ def test_perfect_separation_reaches_what_the_runs_allow():
     assert epsilon_lower_bound(p, q, 0.0) == pytest.approx(best, rel=1e-9)
     assert epsilon_lower_bound(np.where(p > 0, np.inf, p), np.full(1000, -np.inf), 0.0) == pytest.approx(best, rel=1e-9)
     assert lower_bound(p, q, 0.0, thresholds=(0.5, 0.5)).epsilon == pytest.approx(shared, rel=1e-9)  # two more events
-
-
-def test_neither_orientation_nor_scale_of_the_scores_matters():
-    p, q = laplace_scores(np.random.default_rng(6), 1.0, 5000)
-    bound = epsilon_lower_bound(p, q, 1e-6)
-    for changed in ((-p, -q), (q, p), (np.arctan(p), np.arctan(q)), (p * 1e200, q * 1e200)):
-        assert epsilon_lower_bound(*changed, 1e-6) == pytest.approx(bound, rel=0.1)
-    assert epsilon_lower_bound(np.arctan(p), np.arctan(q), 1e-6) == bound
+    for value in (0.0, -3.5, np.inf):  # and none at all
+        assert epsilon_lower_bound(np.full(100, value), np.full(100, value), 0.0) == 0
 
 
 def test_rare_events_on_one_side_are_found_and_need_the_delta():
@@ -109,11 +96,6 @@ def test_rare_events_on_one_side_are_found_and_need_the_delta():
     exposed, silent = (rng.random(100_000) < 0.01).astype(float), np.zeros(100_000)
     assert epsilon_lower_bound(exposed, silent, 0.01) == 0
     assert epsilon_lower_bound(exposed, silent, 1e-5) > 3
-
-
-@pytest.mark.parametrize("value", [0.0, -3.5, np.inf])
-def test_constant_scores_show_nothing(value):
-    assert epsilon_lower_bound(np.full(100, value), np.full(100, value), 0.0) == 0
 
 
 @pytest.mark.parametrize("key", ["scores_p", "scores_q"])
@@ -184,15 +166,6 @@ def test_further_events_alone_can_decide_and_are_named():
     assert (back.direction, back.event) == ("Q over P", "score <= 0.5")
 
 
-def test_the_confidence_is_kept_with_further_events():
-    """Joint limits exceed the truth in at most a fifth of the audits, for events at its own level."""
-    rng, above = np.random.default_rng(8), []
-    for _ in range(400):
-        p, q = response_scores(rng, 0.5, 500)
-        above.append(lower_bound(p, q, 0.0, 0.8, (0.5, 0.5)).epsilon > 0.5)
-    assert np.mean(above) <= 0.2
-
-
 def test_a_gaussian_dp_bound_in_closed_form():
     """Scores that separate the data sets: each limit is a power of the error, the bound their difference."""
     a, p, q = 0.05 / 4, np.ones(1000), np.zeros(1000)
@@ -213,15 +186,6 @@ def test_expected_bounds_grow_with_the_runs_and_fall_with_delta_and_confidence()
         assert (better > bound()).all()
     assert (bound(runs=10**12) < np.log((likely - 1e-3) / unlikely)).all()
     np.testing.assert_allclose(bound(runs=10**12), np.log((likely - 1e-3) / unlikely), rtol=1e-3)
-
-
-@pytest.mark.parametrize("exact", [True, False])
-def test_power_at_its_extremes_and_between_them(exact):
-    scores = gaussian_scores(np.random.default_rng(9), 1.0, 2000)
-    found = events(*scores, exact=exact)
-    power = [predicted_power(found, 20_000, claim, 1e-4, 0.95) for claim in (0.0, 1.0, 1.6, 2.5, 50.0)]
-    assert power[0] > 0.99 and power[-1] == 0.0 and power == sorted(power, reverse=True)
-    assert predicted_power(found, 2000, 1.6, 1e-4, 0.95) < power[2]
 
 
 def test_counted_events_are_limits_of_the_shares():

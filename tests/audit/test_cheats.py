@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.contract import check_algorithm
-from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 from dpsco_bench.privacy.records import Disjoint, Full, Poisson, RandomAllocation, SingleIndex, WithReplacement
-from dpsco_bench.problems.base import Batch, Trait
+from dpsco_bench.problems.base import Batch
 
 STEPS = 8
 RNG = np.random.default_rng(11)
@@ -133,22 +131,15 @@ def named(value):
 
 
 @pytest.fixture
-def cheat():
+def cheat(register):
+    """Register a run by how records are said to be chosen: it releases sums over records, or means of drawn batches."""
 
     def add(run, records):
-        id = f"audit_test.{run.__name__}_{records}"
+        def chosen(n):
+            found, size = RECORDS[records](n)
+            return found, size, size if found.sampled and run is not all_records else 1.0
 
-        @algorithm(id, source="a test", needs=(Trait.LIPSCHITZ,))
-        def plan(given):
-            """Some releases of a sum over records, or of a mean over a drawn batch."""
-            chosen, size = RECORDS[records](given.n)
-            divisor = size if chosen.sampled and run is not all_records else 1.0
-            sensitivity = 2 * given.constants.lipschitz / divisor
-            query = GaussianQuery("sum", sensitivity, STEPS, chosen, paper_scale=sensitivity)
-            return make_plan(query, gradient_evaluations=STEPS * size, n=given.n)
-
-        plan.run(run)
-        return id
+        return register(f"audit_test.{run.__name__}_{records}", run, "sum", STEPS, chosen)
 
     return add
 

@@ -62,13 +62,44 @@ def test_the_largest_change_between_any_two_data_sets(norm_order):
     assert _largest_change(query, np.stack([values[0]] * 3))[0] == 0.0
 
 
-@pytest.mark.parametrize("records", [Disjoint(6), RandomAllocation(24, 6)])
-def test_a_record_of_one_block_changes_one_release(records):
-    query = GaussianQuery("sum", SENSITIVITY, STEPS, records)
-    assert named(query, [0.0, SENSITIVITY, 0.0, 0.0]) == named(query, [0.0] * STEPS) == ""
-    assert named(query, [0.0, SENSITIVITY, 1e-11, 0.0]) == ""  # rounding
-    assert "one record changes several" in named(query, [1e-6, SENSITIVITY, 0.0, 0.0])
-    assert named(GaussianQuery("sum", SENSITIVITY, STEPS, Full()), [SENSITIVITY] * STEPS) == ""
+def summed(records):
+    return GaussianQuery("sum", SENSITIVITY, STEPS, records)
+
+
+ONE, SEVERAL = [0.0, SENSITIVITY, 0.0, 0.0], [1e-6, SENSITIVITY, 0.0, 0.0]
+OFTEN, UNCHARGED = "one record changes several", "a record changes a release whose batch does not have it"
+WITHOUT, HOLDING, MASKED, TWICE = batch([3, 5]), batch([7, 5]), batch([7, 5], [0.0, 1.0]), batch([7, 7])
+HELD, DOUBLE = [WITHOUT, HOLDING, WITHOUT, WITHOUT], [TWICE, HOLDING, WITHOUT, WITHOUT]
+TREE = TreeQuery("node", 1.0, STEPS, Nodes(STEPS), path_cost=2.0, paid_cost=2.0, attained=False)
+LOOKS = [  # a query, what one record changes, in a value that is so large, the batches drawn, and what is said
+    *((summed(own), changes, 0.0, (), said) for own in (Disjoint(6), RandomAllocation(24, 6)) for changes, said in (
+        (ONE, ""), ([0.0] * STEPS, ""), ([0.0, SENSITIVITY, 1e-11, 0.0], ""), (SEVERAL, OFTEN)
+    )),
+    (summed(Full()), [SENSITIVITY] * STEPS, 0.0, (), ""),
+    (summed(Disjoint(6)), [1e-2, 1.0, 0.0, 0.0], 1e9, (), OFTEN),  # a constant added hides no change
+    # a drawn batch is changed by its own records alone; too few batches are counted elsewhere
+    *((summed(Poisson(0.1)), changes, 0.0, drawn, said) for changes, drawn, said in (
+        ([0.0, 1.0, 0.0, 0.0], HELD, ""),
+        ([0.0, 1.0, 1e-3, 0.0], HELD, UNCHARGED),
+        ([0.0, 1.0, 0.0, 0.0], [WITHOUT, MASKED, WITHOUT, WITHOUT], UNCHARGED),
+        ([0.0, 1.0, 1e-3, 0.0], HELD[:2], ""),
+    )),
+    # a record that is drawn twice changes twice as much
+    *((summed(WithReplacement(24, 2)), [SENSITIVITY * c for c in changes], 0.0, DOUBLE, said) for changes, said in (
+        ([2.0, 1.0, 0.0, 0.0], ""),
+        ([2.02, 0.0, 0.0, 0.0], "a record drawn once changes a release by 1.01 times"),
+        ([0.0, 1.01, 0.0, 0.0], "a record drawn once changes a release by 1.01 times"),
+    )),
+    # squares of the changes in units of the sensitivity are added up along a record's nodes
+    (TREE, [1.0, 0.0, 1.0, 0.0], 0.0, (), ""),
+    (TREE, [1.0, 0.5, 1.0, 0.0], 0.0, (), "one record changes nodes that cost 2.25, and 2 is paid"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "changes", "offset", "drawn", "said"), LOOKS)
+def test_a_record_changes_what_looks_at_it(query, changes, offset, drawn, said):
+    found = named(query, changes, drawn, place=7, offset=offset)
+    assert found.startswith(said) and bool(found) == bool(said)
 
 
 def test_blocks_of_two_queries_are_disjoint_too():
@@ -78,40 +109,6 @@ def test_blocks_of_two_queries_are_disjoint_too():
     for second, said in ((last, {"one, two"}), (own, set())):
         found = misplaced(plan_of(one, two), None, 0, {"one": own, "two": own}, {"one": first, "two": second})
         assert found.keys() == said
-
-
-def test_a_constant_added_hides_no_change():
-    query = GaussianQuery("sum", SENSITIVITY, STEPS, Disjoint(6))
-    assert named(query, [1e-2, 1.0, 0.0, 0.0], offset=1e9) != ""
-
-
-def test_a_drawn_batch_is_changed_by_its_own_records_alone():
-    query = GaussianQuery("sum", SENSITIVITY, STEPS, Poisson(0.1))
-    without, holding, masked = batch([3, 5]), batch([7, 5]), batch([7, 5], [0.0, 1.0])
-    drawn = [without, holding, without, without]
-    assert named(query, [0.0, 1.0, 0.0, 0.0], drawn, place=7) == ""
-    for changes, batches in (
-        ([0.0, 1.0, 1e-3, 0.0], drawn),
-        ([0.0, 1.0, 0.0, 0.0], [without, masked, without, without]),
-    ):
-        assert named(query, changes, batches, place=7) == "a record changes a release whose batch does not have it"
-    assert named(query, [0.0, 1.0, 1e-3, 0.0], drawn[:2], place=7) == ""  # too few batches: `check_counts` says so
-
-
-def test_a_record_that_is_drawn_twice_changes_twice_as_much():
-    query = GaussianQuery("sum", SENSITIVITY, STEPS, WithReplacement(24, 2))
-    drawn = [batch([7, 7]), batch([7, 5]), batch([3, 5]), batch([3, 5])]
-    assert named(query, [2 * SENSITIVITY, SENSITIVITY, 0.0, 0.0], drawn, place=7) == ""
-    for changes in ([2.02 * SENSITIVITY, 0.0, 0.0, 0.0], [0.0, 1.01 * SENSITIVITY, 0.0, 0.0]):
-        assert "drawn once changes a release by 1.01 times" in named(query, changes, drawn, place=7)
-
-
-def test_nodes_of_a_tree_cost_what_is_paid():
-    """Squares of the changes in units of the sensitivity are added up along a record's nodes."""
-    costs = {"path_cost": 2.0, "paid_cost": 2.0, "attained": False}
-    query = TreeQuery("node", 1.0, STEPS, Nodes(STEPS), **costs)
-    assert named(query, [1.0, 0.0, 1.0, 0.0]) == ""
-    assert named(query, [1.0, 0.5, 1.0, 0.0]) == "one record changes nodes that cost 2.25, and 2 is paid"
 
 
 def test_every_law_of_noise_has_a_shape():
