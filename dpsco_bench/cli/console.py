@@ -8,14 +8,16 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.errors import InputError, integral
 from dpsco_bench.jsonio import dumps_pretty
 from dpsco_bench.privacy.ledger import SIGNS
+from dpsco_bench.report.tables import Path, at
 
 if TYPE_CHECKING:
     from dpsco_bench.execution.job_results import HeldOut, HeldOutBeside
@@ -32,8 +34,6 @@ SHARED: dict[str, dict[str, Any]] = {
     },
 }
 """Options that several verbs have -> what `argparse` makes of them."""
-Row = Mapping[str, object]
-"""A row of a terminal table: column -> value."""
 LEAST_WIDTH, MOST_WIDTH = 100, 220
 
 
@@ -152,31 +152,38 @@ def parse_keys(arguments: Iterable[str]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Heading:
-    """A column of a terminal table: the key of its values and the title above them, by default the key.
+class Column:
+    """A column of a terminal table: its title, and where its value stands in a row.
 
     Attributes
     ----------
+    value : str or callable, path into a row (`report.tables.at`), by default the title; or a function of the row
+    digits : int, significant ones of a number
     shrink : int, width to which it may be cut; 0 for never
     middle : bool, whether it is cut in the middle
     rare : bool, whether the table leaves it out where no row has a value
     """
 
-    key: str
-    title: str | None = None
+    title: str
+    value: Path = ""
+    digits: int = 4
     numeric: bool = False
     shrink: int = 0
     middle: bool = False
     rare: bool = False
 
+    def text(self, row: Any) -> str:
+        found = at(row, self.value or self.title)
+        return "" if found is None else number(found, self.digits)
 
-def numbers(*keys: str, **titled: str) -> tuple[Heading, ...]:
-    """Columns of numbers, titled by their keys, then others by key and title."""
-    return tuple(Heading(key, title, numeric=True) for key, title in {**dict.fromkeys(keys), **titled}.items())
+
+Number = partial(Column, numeric=True)  # a column of numbers, which stand at its right
 
 
-HELD_OUT = tuple(replace(one, rare=True) for one in numbers(loss="held out: loss", accuracy="accuracy"))
-"""Numbers on records that are held out, which few problems have."""
+def held_out(place: str) -> tuple[Column, ...]:
+    """Columns of numbers on records that are held out, which few problems have; their paths begin so."""
+    loss = Number("held out: loss", f"{place}loss", 3, rare=True)
+    return loss, Number("accuracy", f"{place}accuracy", 3, rare=True)
 
 
 def line_width() -> int:
@@ -212,6 +219,10 @@ def number(value: Any, digits: int = 4) -> str:
     return str(value) if isinstance(value, int | str) else f"{value:.{digits}g}"
 
 
+def interval(ends: tuple[float, float]) -> str:
+    return f"[{number(ends[0], 2)}, {number(ends[1], 2)}]"
+
+
 def bounded(value: float | None, kind: str, digits: int = 4) -> str:
     """Format a number with the sign of its kind: ``>= 3.3e4`` for a lower bound, ``<= 1`` for an upper one."""
     shown = number(value if value is None else outward(value, kind, digits), digits)
@@ -237,21 +248,21 @@ def held_text(values: HeldOut) -> str:
     return f"loss {number(values.loss, 3)}{accuracy}"
 
 
-def table(columns: Sequence[Heading], rows: Iterable[Row]) -> str:
-    """Lay rows out under their headings; columns that may shrink are cut with ``...`` until they fit `line_width`."""
-    told = list(rows)
-    columns = [one for one in columns if not one.rare or any(row.get(one.key, "-") != "-" for row in told)]
-    values = ([row.get(column.key) for column in columns] for row in told)
-    cells = [["" if v is None else number(v) if isinstance(v, float) else str(v) for v in row] for row in values]
-    titles = [column.key if column.title is None else column.title for column in columns]
-    widths = [max(map(len, values)) for values in zip(titles, *cells, strict=True)]
+def table(columns: Iterable[Column], rows: Iterable[Any]) -> str:
+    """Lay rows out under their titles; columns that may shrink are cut with ``...`` until they fit `line_width`."""
+    rows = list(rows)
+    laid = [(column, [column.text(row) for row in rows]) for column in columns]
+    laid = [(column, cells) for column, cells in laid if not column.rare or {*cells} - {"", "-"}]
+    widths = [max(map(len, [column.title, *cells])) for column, cells in laid]
     excess = sum(widths) + 2 * (len(widths) - 1) - line_width()
-    for i in reversed(range(len(columns))):  # the last one first, until the line fits or nothing is left to take
-        if excess > 0 and columns[i].shrink:
-            taken = max(0, min(excess, widths[i] - columns[i].shrink))
-            widths[i], excess = widths[i] - taken, excess - taken
-    lines = [titles, ["-" * w for w in widths], *cells]
-    return "\n".join("  ".join(map(_cell, line, widths, columns)).rstrip() for line in lines)
+    for i, (column, _) in reversed([*enumerate(laid)]):  # the last first, until the line fits or none is left to cut
+        taken = min(excess, widths[i] - column.shrink) if column.shrink else 0
+        widths[i], excess = widths[i] - max(0, taken), excess - max(0, taken)
+    made = [
+        [_fitted(text, width, column) for text in (column.title, "-" * width, *cells)]
+        for (column, cells), width in zip(laid, widths, strict=True)
+    ]
+    return "\n".join("  ".join(line).rstrip() for line in zip(*made, strict=True))
 
 
 def labelled(label: str, text: str, room: int = 14) -> str:
@@ -266,7 +277,7 @@ def labelled(label: str, text: str, room: int = 14) -> str:
     )
 
 
-def _cell(cell: str, width: int, column: Heading) -> str:
+def _fitted(text: str, width: int, column: Column) -> str:
     tail = (width - 3) - (width - 3) // 2 if column.middle else 0
-    shown = cell if len(cell) <= width else cell[: width - 3 - tail] + "..." + cell[len(cell) - tail :]
+    shown = text if len(text) <= width else text[: width - 3 - tail] + "..." + text[len(text) - tail :]
     return shown.rjust(width) if column.numeric else shown.ljust(width)

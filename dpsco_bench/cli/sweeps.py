@@ -32,7 +32,7 @@ from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution import results
 from dpsco_bench.execution.cell import ImpurePlan, located, placeless
 from dpsco_bench.execution.job import job_metadata
-from dpsco_bench.execution.job_results import Summary, SweptRun, summarise
+from dpsco_bench.execution.job_results import HeldOut, Summary, SweptRun, summarise
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
@@ -51,14 +51,6 @@ RUNS = Path("results/runs")
 LAUNCHERS = ("joblib", "submitit_local", "submitit_slurm")
 PLACES = ("out", "plugins", "data")
 """Keys of a configuration that say where things are; results do not store them."""
-COLUMNS = (
-    *ui.numbers("risk", ci="+- (95 %)"),
-    *ui.HELD_OUT,
-    ui.Heading("kind", "risk is"),
-    *ui.numbers(epsilon="real epsilon"),
-    ui.Heading("privacy"),
-    *ui.numbers("gradients"),
-)
 REFUSED = "refused"
 NOTES = ".dpsco-failures"
 """Folder of the failures of a sweep: its own folder may be one of the user's, with files of any name in it."""
@@ -84,6 +76,11 @@ class Request:
         """Summary of the run from its rows on disk, wherever the launcher ran it."""
         assert self.job is not None
         return summarise(self.job, results.read_table(self.out)[0])
+
+    @property
+    def held_out(self) -> HeldOut | None:
+        """Numbers of its outputs on records that are held out; None without such records."""
+        return None if self.refused or self.summary.held_out is None else self.summary.held_out.own
 
     @property
     def label(self) -> str:
@@ -124,23 +121,20 @@ class Request:
             row |= {f"{place}.{name}": value for name, value in getattr(held, of).to_json().items()}
         return row
 
-    def line(self) -> ui.Row:
-        cells = {f"swept.{key}": value for key, value in self.swept.items()}
-        cells["algorithm"] = self.asked["algorithm"]["id"]
-        if self.refused:
-            return {**cells, "risk": REFUSED}
-        found = self.summary
-        return {
-            **cells,
-            "risk": ui.number(found.risk),
-            "loss": ui.number(found.held_out and found.held_out.own.loss, 3),
-            "accuracy": ui.number(found.held_out and found.held_out.own.accuracy, 3),
-            "ci": ui.number(found.half_interval, 2),
-            "kind": found.risk_kind,
-            "epsilon": ui.bounded(found.epsilon_real, found.epsilon_real_kind, 3),
-            "privacy": STATUS_WORDS[found.privacy_status],
-            "gradients": ui.number(found.gradient_evaluations, 3),
-        }
+
+def _shown(show: Callable[[Summary], Any]) -> Callable[[Request], Any]:
+    return lambda row: None if row.refused else show(row.summary)
+
+
+COLUMNS = (
+    ui.Number("risk", lambda row: REFUSED if row.refused else row.summary.risk),
+    ui.Number("+- (95 %)", _shown(lambda found: found.half_interval), 2),
+    *ui.held_out("held_out."),
+    ui.Column("risk is", _shown(lambda found: found.risk_kind)),
+    ui.Number("real epsilon", _shown(lambda found: ui.bounded(found.epsilon_real, found.epsilon_real_kind, 3))),
+    ui.Column("privacy", _shown(lambda found: STATUS_WORDS[found.privacy_status])),
+    ui.Number("gradients", _shown(lambda found: found.gradient_evaluations), 3),
+)
 
 
 class Requests(NamedTuple):
@@ -369,9 +363,8 @@ def _write(rows: Sequence[Request], files: Mapping[str, Path]) -> None:
 
 def _printed(rows: Sequence[Request]) -> Iterator[str]:
     """Print the table; below it what held-out numbers are compared with, and each reason for a refusal, once."""
-    keys = list(rows[0].swept)
-    columns = [ui.Heading(f"swept.{key}", key) for key in keys] or [ui.Heading("algorithm", "algorithm")]
-    yield ui.table([*columns, *COLUMNS], [row.line() for row in rows])
+    swept = [ui.Column(key, lambda row, key=key: row.swept[key]) for key in rows[0].swept]
+    yield ui.table([*(swept or [ui.Column("algorithm", "asked.algorithm.id")]), *COLUMNS], rows)
     told: dict[str, list[str]] = {}
     reasons: dict[str, list[str]] = {}
     for row in rows:

@@ -48,10 +48,6 @@ STATUSES = {
     "not_run": "never run here: ",
 }
 """Statuses of methods without a risk, in the order in which they are told, and what stands before the reason."""
-COLUMNS = (
-    *(ui.Heading("method"), *ui.numbers("risk", ci="+- (95 %)"), *ui.HELD_OUT),
-    *(ui.Heading("says", ""), ui.Heading("privacy"), *ui.numbers("gradients", "seconds")),
-)
 _LONG = re.compile(r"\b\d+\.\d{5,}(?:e[-+]?\d+)?")
 """A number with more digits than a reader wants."""
 
@@ -171,7 +167,7 @@ def printed(found: Choice) -> str:
     parts = [
         f"{point.problem}{f': {options}' if options else ''}\n{where}; {found.risk_kind} risks",
         "\n".join([found.answer, *found.own]),
-        ui.table(COLUMNS, [_line(found, method) for method in found.methods]),
+        _ranking(found),
         "\n".join(_references(found)),
     ]
     refused = "\n".join(not_run(found.refused))
@@ -179,25 +175,28 @@ def printed(found: Choice) -> str:
     return "\n\n".join([*parts, "\n".join(ui.labelled("*", note, 2) for note in _notes(found))])
 
 
-def _line(found: Choice, method: Chosen) -> ui.Row:
-    (low, high), held = method.ci, method.held_out
-    says = "best" if len(found.tied) == 1 else "tied"
-    if not (method.ranked and method.tied):
-        says = "cannot win" if not method.ranked else "as the start" if method.at_start else ""
-        says = f"dropped after {method.dropped}" if method.dropped else says
-    whole = method.epsilon_sequence or 0.0  # the output alone may be as private as claimed
-    by_output = method.privacy_status == "proven" and whole > found.point.epsilon * (1.0 + ROUNDING)
-    return {
-        "method": method.method,
-        "risk": ui.number(method.risk, 3),
-        "ci": ui.number((high - low) / 2, 2),
-        "loss": ui.number(held and held.loss, 3),
-        "accuracy": ui.number(held and held.accuracy, 3),
-        "says": says,
-        "privacy": STATUS_WORDS[method.privacy_status] + f" {OF[OUTPUT]}" * by_output,
-        "gradients": ui.number(method.gradient_evaluations, 3),
-        "seconds": ui.number(method.seconds, 2),
-    }
+def _ranking(found: Choice) -> str:
+    def says(method: Chosen) -> str:
+        if method.dropped:
+            return f"dropped after {method.dropped}"
+        if not method.ranked:
+            return "cannot win"
+        if method.tied:
+            return "best" if len(found.tied) == 1 else "tied"
+        return "as the start" * method.at_start
+
+    def privacy(method: Chosen) -> str:
+        whole = method.epsilon_sequence or 0.0  # the output alone may be as private as claimed
+        by_output = method.privacy_status == "proven" and whole > found.point.epsilon * (1.0 + ROUNDING)
+        return STATUS_WORDS[method.privacy_status] + f" {OF[OUTPUT]}" * by_output
+
+    columns = [
+        *(ui.Column("method"), ui.Number("risk", digits=3)),
+        ui.Number("+- (95 %)", lambda method: (method.ci[1] - method.ci[0]) / 2, 2),
+        *(*ui.held_out("held_out_"), ui.Column("", says), ui.Column("privacy", privacy)),
+        *(ui.Number("gradients", "gradient_evaluations", 3), ui.Number("seconds", digits=2)),
+    ]
+    return ui.table(columns, found.methods)
 
 
 def _references(found: Choice) -> Iterator[str]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 
 from dpsco_bench.analysis import record as records
 from dpsco_bench.analysis.races import raced_plan
 from dpsco_bench.claims.plan import WorkPlan, read_plan
-from dpsco_bench.cli.console import Heading, add_shared, answer, table
+from dpsco_bench.cli.console import Column, add_shared, answer, table
 from dpsco_bench.cli.verbs import gate
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
@@ -21,12 +20,12 @@ EPILOG = (
     "beyond the joint interval of both runs, and another winner at a point of a leaderboard, are told and do not fail."
 )
 _COLUMNS = (
-    Heading("id", "claim", shrink=12),
-    Heading("part", shrink=12),
-    Heading("calibration", "noise"),
-    Heading("recorded", shrink=12),
-    Heading("fresh", "now", shrink=12),
-    Heading("what", ""),
+    Column("claim", "id", shrink=12),
+    Column("part", shrink=12),
+    Column("noise", "calibration"),
+    Column("recorded", shrink=12),
+    Column("now", "fresh", shrink=12),
+    Column("", "remark"),
 )
 
 
@@ -50,9 +49,8 @@ def execute(args: argparse.Namespace) -> int:
         if jobs:
             record_seconds(gate.recorded_seconds_path(args.profile), jobs, files.measured)
     boards, lost = compare_boards(files, args.record), gate.unjudged(args.profile, planned, fresh)
-    shown = table(_COLUMNS, [{**asdict(row), "what": row.remark} for row in rows])
     told = f"recorded in {path}" if args.record else _conclusion(rows)
-    answer(args.json, rows, filter(None, [shown + "\n", told, boards, lost]))
+    answer(args.json, rows, filter(None, [table(_COLUMNS, rows) + "\n", told, boards, lost]))
     return int(not args.record and any(row.fails for row in rows))
 
 

@@ -19,6 +19,7 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.worker import make_all
 from dpsco_bench.leaderboard.board import PREFIX, board_ids, own_boards, plan_boards
 from dpsco_bench.leaderboard.standings import Skipped, Standing, decided_text, standings
+from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 
 SUMMARY = "which method to pick: all methods on common instances at equal accounted (epsilon, delta)"
@@ -26,11 +27,6 @@ EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fuse
 A board of one's own is given by its file: dpsco leaderboard my_board.yaml --plugin my_method.py
 One line per instance and point (n, d, epsilon): the winner and the margin. Those that cannot be told apart stand below.
 --all shows every method. Finished jobs are kept in results/store, so an interrupted run resumes."""
-POINT = (ui.Heading("instance"), *ui.numbers("n", "d", "epsilon"))
-NUMBERS = ui.numbers("risk", margin="margin [95 %]", search="search", trivial="trivial")
-COLUMNS = (*POINT, ui.Heading("first", "winner"), *NUMBERS)
-ALL_NUMBERS = (*ui.numbers(risk="risk [95 %]"), *ui.HELD_OUT, *ui.numbers("gradients"))
-ALL_COLUMNS = (*POINT, ui.Heading("method"), *ALL_NUMBERS, ui.Heading("says", ""))
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -93,10 +89,10 @@ def screen(rows: Sequence[Standing | Skipped], everything: bool) -> Iterator[str
         yield "no method ran at any point"
     elif everything:
         notes: dict[str, int] = {}
-        yield ui.table(ALL_COLUMNS, [line for row in points for line in _lines(row, notes)])
+        yield ui.table(METHODS, [line for row in points for line in _methods(row, notes)])
         yield from (ui.labelled(f"({place})", reason, 5) for reason, place in notes.items())
     else:
-        yield ui.table(COLUMNS, map(_winner, points))
+        yield ui.table(WINNERS, points)
     for row in points:
         yield from _told(row)
     if everything:
@@ -112,22 +108,48 @@ def screen(rows: Sequence[Standing | Skipped], everything: bool) -> Iterator[str
     yield from (f"{row.instance}: skipped: {row.skipped}" for row in rows if row.skipped)
 
 
-def _place(row: Standing) -> ui.Row:
-    return {"instance": row.instance, "n": row.n, "d": row.d, "epsilon": ui.number(row.epsilon)}
+def _winner(row: Standing) -> str:
+    others = f" = {len(row.tied) - 1} more" * (len(row.tied) > 1)
+    first = "none proven private" if row.runner_up is None else row.tied[0] + others
+    return "undecided" if row.contenders else first
 
 
-def _winner(row: Standing) -> ui.Row:
-    low, high = row.margin_ci
-    first = row.tied[0] if len(row.tied) == 1 else f"{row.tied[0]} = {len(row.tied) - 1} more"
-    first = "none proven private" if row.runner_up is None else first
-    return {
-        **_place(row),
-        "first": "undecided" if row.contenders else first,
-        "risk": ui.number(row.least, 3),
-        "margin": f"{ui.number(row.margin, 2)} [{ui.number(low, 2)}, {ui.number(high, 2)}]" if row.decided else "-",
-        "search": ui.number(row.search.risk, 3) if row.search else "-",
-        "trivial": ui.number(row.trivial, 3),
-    }
+def _margin(row: Standing) -> str:
+    return f"{ui.number(row.margin, 2)} {ui.interval(row.margin_ci)}" if row.decided else "-"
+
+
+POINT = (ui.Column("instance"), *map(ui.Number, ("n", "d", "epsilon")))
+WINNERS = (
+    *(*POINT, ui.Column("winner", _winner), ui.Number("risk", "least", 3), ui.Number("margin [95 %]", _margin)),
+    *(ui.Number("search", lambda row: ui.number(row.search and row.search.risk, 3)), ui.Number("trivial", digits=3)),
+)
+METHODS = (
+    *(*POINT, ui.Column("method"), ui.Number("risk [95 %]", "risk"), *ui.held_out("held_out_")),
+    *(ui.Number("gradients", "gradient_evaluations", 3), ui.Column("", "says")),
+)
+
+
+def _methods(row: Standing, notes: dict[str, int]) -> Iterator[Plain]:
+    """Give a row of the table for each method, and each that did not run; reasons are numbered in ``notes``."""
+
+    def note(reason: str) -> str:
+        return f"({notes.setdefault(reason, len(notes) + 1)})"
+
+    for method in row.methods:
+        says = "" if method.ranked else f"not ranked {note(STATUS_WORDS[method.privacy_status])}"
+        if method.dropped:
+            says = f"dropped after {method.dropped}"
+        if method.tied:
+            says = "first" if len(row.tied) == 1 else "tied"
+            says += f" {note('first of those that were run')}" if row.contenders else ""
+        yield {
+            **vars(row),
+            **vars(method),
+            "risk": f"{ui.number(method.risk, 3)} {ui.interval(method.ci)}",
+            "says": says,
+        }
+    for item in row.left_out:
+        yield {**vars(row), **vars(item), "says": f"{item.status.replace('_', ' ')} {note(item.reason)}"}
 
 
 def _told(row: Standing) -> list[str]:
@@ -148,30 +170,3 @@ def _held_out(rows: Sequence[Standing]) -> Iterator[str]:
         yield place
         for key, name in (("trivial", "trivial solution"), ("without_privacy", "without privacy")):
             yield ui.labelled(f"  {name}", f"held out: {ui.held_text(row.held_out[key])}", 20)
-
-
-def _lines(row: Standing, notes: dict[str, int]) -> Iterator[ui.Row]:
-    """Make a line per method; reasons are numbered in ``notes``, each once."""
-
-    def note(reason: str) -> int:
-        return notes.setdefault(reason, len(notes) + 1)
-
-    for method in row.methods:
-        low, high = method.ci
-        says = "" if method.ranked else f"not ranked ({note(STATUS_WORDS[method.privacy_status])})"
-        if method.dropped:
-            says = f"dropped after {method.dropped}"
-        if method.tied:
-            says = "first" if len(row.tied) == 1 else "tied"
-            says += f" ({note('first of those that were run')})" if row.contenders else ""
-        yield {
-            **_place(row),
-            "method": method.method,
-            "risk": f"{ui.number(method.risk, 3)} [{ui.number(low, 2)}, {ui.number(high, 2)}]",
-            "loss": ui.number(method.held_out_loss, 3),
-            "accuracy": ui.number(method.held_out_accuracy, 3),
-            "gradients": ui.number(method.gradient_evaluations, 3),
-            "says": says,
-        }
-    for item in row.left_out:
-        yield {**_place(row), "method": item.method, "says": f"{item.status.replace('_', ' ')} ({note(item.reason)})"}
