@@ -16,6 +16,7 @@ from dpsco_bench.cli.console import Column, Number, bounded, constants_text, lab
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibration import calibrate_cell, within_range
 from dpsco_bench.execution.cell import Cell, ImpurePlan
+from dpsco_bench.execution.request import check_run
 from dpsco_bench.plain import Plain, Schedule, Tabled
 from dpsco_bench.privacy import ledger
 from dpsco_bench.privacy.add_remove import add_remove
@@ -173,8 +174,9 @@ class Account(Tabled):
 def account(cell: Cell, root_seed: int) -> Account:
     """Account one cell under both calibrations; the seed counts where a problem's constants depend on its data.
 
-    Raises DpscoError if both are refused, or the plan function is not pure.
+    Raises DpscoError if both are refused, or the plan function is not pure, and InputError for a seed that is none.
     """
+    check_run("none", 1, root_seed)
     entries: dict[str, CalibrationAccount | Declined] = {}
     errors = []
     with within_range(cell):

@@ -32,7 +32,7 @@ from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution import results
 from dpsco_bench.execution.cell import ImpurePlan, located, placeless
 from dpsco_bench.execution.job import job_metadata
-from dpsco_bench.execution.job_results import HeldOut, Summary, SweptRun, summarise
+from dpsco_bench.execution.job_results import Summary, SweptRun, summarise
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
@@ -72,15 +72,9 @@ class Request:
     refused: str = ""
 
     @cached_property
-    def summary(self) -> Summary:
-        """Summary of the run from its rows on disk, wherever the launcher ran it."""
-        assert self.job is not None
-        return summarise(self.job, results.read_table(self.out)[0])
-
-    @property
-    def held_out(self) -> HeldOut | None:
-        """Numbers of its outputs on records that are held out; None without such records."""
-        return None if self.refused or self.summary.held_out is None else self.summary.held_out.own
+    def summary(self) -> Summary | None:
+        """Summary of the run from its rows on disk, wherever the launcher ran it; None where there are none."""
+        return None if self.refused or self.job is None else summarise(self.job, results.read_table(self.out)[0])
 
     @property
     def label(self) -> str:
@@ -95,7 +89,7 @@ class Request:
 
     def to_json(self) -> Plain:
         """Return the run's summary and file, or what was asked for and why nothing ran."""
-        if not self.refused:
+        if self.summary:
             return {**self.summary.to_json(), "out": self.out}
         asked = self.asked
         return {
@@ -109,31 +103,27 @@ class Request:
 
     def columns(self) -> Plain:
         """Make its row of the file: swept keys as ``swept.<key>``, held-out numbers as ``held_out.[<of>.]<name>``."""
-        swept = {f"swept.{key}": value for key, value in self.swept.items()}
-        if self.refused:
-            return {**swept, **self.to_json(), "out": ""}
-        found = self.summary
-        plain = {key: value for key, value in found.to_json().items() if key != "held_out"}
-        row = {**swept, **plain, "ci_half": found.half_interval, REFUSED: None, "out": str(self.out)}
-        held = found.held_out
+        row = {**{f"swept.{key}": value for key, value in self.swept.items()}, **self.to_json()}
+        if not self.summary:
+            return {**row, "out": ""}
+        held = row.pop("held_out", None)
+        row |= {"ci_half": self.summary.half_interval, REFUSED: None, "out": str(row.pop("out"))}
         for of in ("own", "trivial", "without_privacy") if held else ():
             place = "held_out" if of == "own" else f"held_out.{of}"
             row |= {f"{place}.{name}": value for name, value in getattr(held, of).to_json().items()}
         return row
 
 
-def _shown(show: Callable[[Summary], Any]) -> Callable[[Request], Any]:
-    return lambda row: None if row.refused else show(row.summary)
+def _real(row: Request) -> str | None:
+    return row.summary and ui.bounded(row.summary.epsilon_real, row.summary.epsilon_real_kind, 3)
 
 
 COLUMNS = (
-    ui.Number("risk", lambda row: REFUSED if row.refused else row.summary.risk),
-    ui.Number("+- (95 %)", _shown(lambda found: found.half_interval), 2),
-    *ui.held_out("held_out."),
-    ui.Column("risk is", _shown(lambda found: found.risk_kind)),
-    ui.Number("real epsilon", _shown(lambda found: ui.bounded(found.epsilon_real, found.epsilon_real_kind, 3))),
-    ui.Column("privacy", _shown(lambda found: STATUS_WORDS[found.privacy_status])),
-    ui.Number("gradients", _shown(lambda found: found.gradient_evaluations), 3),
+    ui.Number("risk", lambda row: row.summary.risk if row.summary else REFUSED),
+    *(ui.Number("+- (95 %)", "summary.half_interval", 2), *ui.held_out("summary.held_out.own.")),
+    *(ui.Column("risk is", "summary.risk_kind"), ui.Number("real epsilon", _real)),
+    ui.Column("privacy", lambda row: row.summary and STATUS_WORDS[row.summary.privacy_status]),
+    ui.Number("gradients", "summary.gradient_evaluations", 3),
 )
 
 
@@ -357,7 +347,7 @@ def _write(rows: Sequence[Request], files: Mapping[str, Path]) -> None:
     names = dict.fromkeys(key for row in flat for key in row)
     whole = pa.table({name: [row.get(name) for row in flat] for name in names})
     results.write_table(results.join_blocks([whole], {"job": {"claim": "sweep"}}), files["sweep"])
-    if runs := [SweptRun(row.swept, row.summary) for row in rows if not row.refused]:
+    if runs := [SweptRun(row.swept, row.summary) for row in rows if row.summary]:
         write_svg(lambda: sweep_figure(runs), files["figure"])
 
 
@@ -368,10 +358,11 @@ def _printed(rows: Sequence[Request]) -> Iterator[str]:
     told: dict[str, list[str]] = {}
     reasons: dict[str, list[str]] = {}
     for row in rows:
-        if row.refused:
+        found = row.summary
+        if not found:
             reasons.setdefault(row.refused, []).append(row.label)
-        elif found := row.summary.held_out:
-            told.setdefault(ui.beside_text(found), []).append(f"n = {row.summary.n}, d = {row.summary.d}")
+        elif found.held_out:
+            told.setdefault(ui.beside_text(found.held_out), []).append(f"n = {found.n}, d = {found.d}")
     for text, places in told.items():
         where = f" (at {'; '.join(dict.fromkeys(places))})" if len(told) > 1 else ""
         yield ui.labelled("held out:", text + where, 10)

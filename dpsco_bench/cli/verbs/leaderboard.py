@@ -10,14 +10,14 @@ from dpsco_bench.analysis.races import race, raced
 from dpsco_bench.claims.jobs import plan_settings
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.cli import console as ui
-from dpsco_bench.cli.overrides import asked_files, listed_by
+from dpsco_bench.cli.overrides import asked_ids
 from dpsco_bench.cli.verbs.claim import weigh
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.worker import make_all
-from dpsco_bench.leaderboard.board import PREFIX, board_ids, own_boards, plan_boards
+from dpsco_bench.leaderboard.board import PREFIX, board_ids, plan_boards
 from dpsco_bench.leaderboard.standings import Skipped, Standing, decided_text, standings
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import STATUS_WORDS
@@ -44,15 +44,15 @@ def execute(args: argparse.Namespace) -> int:
 
 def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """Sort arguments into ids of boards, by default all, and settings. Raises InputError for an unknown one."""
-    names, files, settings = asked_files(arguments, plugins, "boards")
-    known = [*board_ids(), *own_boards(listed_by(settings, "boards"))]
-    ids: list[str] = []
-    for name in names:
+
+    def find(name: str, known: list[str]) -> list[str]:
         id = name if name.startswith(PREFIX) else PREFIX + name
-        if name not in files and id not in known:
+        if id not in known:
             raise InputError("leaderboard", name, nearest(name, known))
-        ids += own_boards([name]) if name in files else [id]
-    return list(dict.fromkeys(ids)) or known, settings
+        return [id]
+
+    ids, known, settings = asked_ids(arguments, plugins, "boards", board_ids(), find)
+    return ids or known, settings
 
 
 def run_boards(profile: str, ids: Sequence[str], settings: Sequence[str]) -> list[Standing | Skipped]:
