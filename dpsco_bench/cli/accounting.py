@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -222,26 +222,24 @@ def screen(report: Account) -> Iterator[str]:
 def _rows(report: Account) -> Iterator[dict[str, str]]:
     charged, paper = report.charged, report.algorithm.partition(".")[0]
 
-    def row(what: str, show: Mapping[str, str], refused: str = "-") -> dict[str, str]:
-        return {"what": what, **dict.fromkeys(CALIBRATIONS, refused), **show}
+    def row(what: str, show: Callable[[CalibrationAccount], str], refused: str = "-") -> dict[str, str]:
+        return {"what": what, **{c: show(charged[c]) if c in charged else refused for c in CALIBRATIONS}}
 
-    def epsilon(what: str, name: str) -> dict[str, str]:
-        return row(what, {c: bounded(getattr(e, name), getattr(e, f"{name}_kind")) for c, e in charged.items()})
-
-    yield row("variant", {c: e.variant for c, e in charged.items()}, "refused")
-    yield epsilon("real epsilon (replace-one)", "epsilon_real")
-    yield row("it is that", {c: ledger.OF[e.epsilon_of] for c, e in charged.items()})
+    yield row("variant", lambda e: e.variant, "refused")
+    yield row("real epsilon (replace-one)", lambda e: bounded(e.epsilon_real, e.epsilon_real_kind))
+    yield row("it is that", lambda e: ledger.OF[e.epsilon_of])
     if any(e.epsilon_of == ledger.OUTPUT and e.epsilon_sequence != e.epsilon_real for e in charged.values()):
-        yield epsilon(f"the same {ledger.OF[ledger.SEQUENCE]}", "epsilon_sequence")
-    yield epsilon("real epsilon (add/remove)", "epsilon_add_remove")
-    yield row("privacy", {c: ledger.STATUS_WORDS[e.privacy_status] for c, e in charged.items()})
+        sequence = f"the same {ledger.OF[ledger.SEQUENCE]}"
+        yield row(sequence, lambda e: bounded(e.epsilon_sequence, e.epsilon_sequence_kind))
+    yield row("real epsilon (add/remove)", lambda e: bounded(e.epsilon_add_remove, e.epsilon_add_remove_kind))
+    yield row("privacy", lambda e: ledger.STATUS_WORDS[e.privacy_status])
     scale = "scale S/(G t)" if any(entry.sampler_status for entry in charged.values()) else "noise scale"
     for name in _names(entry.noise for entry in charged.values()):
-        yield row(f"{scale} of `{name}`", {c: number(e.noise.get(name)) for c, e in charged.items()})
-    yield row("gradient evaluations", {c: number(e.gradient_evaluations) for c, e in charged.items()})
+        yield row(f"{scale} of `{name}`", lambda e, name=name: number(e.noise.get(name)))  # type: ignore[misc]
+    yield row("gradient evaluations", lambda e: number(e.gradient_evaluations))
     for name in _names(entry.schedule for entry in charged.values()):
-        shown = {c: _schedule_value(e.schedule.get(name)) for c, e in charged.items()}
-        yield row(schedule_letter(paper, name), shown)
+        letter = schedule_letter(paper, name)
+        yield row(letter, lambda e, name=name: _schedule_value(e.schedule.get(name)))  # type: ignore[misc]
 
 
 def _names(mappings: Iterable[Mapping[str, Any]]) -> list[str]:

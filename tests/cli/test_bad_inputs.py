@@ -31,6 +31,7 @@ BAD = [
     (f"{SVRG} n=9 theta=1", "theta = 1.0", "1/24"),
     (f"{SVRG} n=9 smoothness=1 strong_convexity=2", "strong_convexity = 2.0", "at most smoothness"),
     ("account wang2017.dp_svrg problem=rank8_least_squares n=9", "rank8_least_squares", "strongly convex"),
+    ("account bassily2021.noisy_sgd problem=ridge_logistic n=64", "lacks an l_p ball", "give domain=l2_ball radius=1"),
     # run: every native Hydra error has a line of ours
     ("run nn=5", "nn = 5", "such as n, "),
     ("run -m n=64,0", "n = 0", "integer >= 1"),
