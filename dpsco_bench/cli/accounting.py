@@ -12,7 +12,7 @@ import pyarrow as pa
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.claims.bounds.registry import schedule_letter
-from dpsco_bench.cli.console import Column, Number, bounded, constants_text, labelled, number, table
+from dpsco_bench.cli.console import bounded, constants_text, labelled, number, table
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibration import calibrate_cell, within_range
 from dpsco_bench.execution.cell import Cell, ImpurePlan
@@ -23,9 +23,10 @@ from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.composition.sampled import generic_bound
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants
+from dpsco_bench.report.tables import Column, Number
 
 CALIBRATIONS = ("paper", "accounted")
-COLUMNS = (Column("", "what"), *map(Number, CALIBRATIONS))
+COLUMNS = {"": Column("what"), **{name: Number(name) for name in CALIBRATIONS}}
 WEAK = 10.0
 """Claims above this epsilon are warned of: odds of more than 22,000 to 1 that a record is told."""
 

@@ -8,16 +8,16 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.errors import InputError, integral
 from dpsco_bench.jsonio import dumps_pretty
 from dpsco_bench.privacy.ledger import SIGNS
-from dpsco_bench.report.tables import Path, at
+from dpsco_bench.report.tables import Column, Columns, Number
 
 if TYPE_CHECKING:
     from dpsco_bench.execution.job_results import HeldOut, HeldOutBeside
@@ -151,39 +151,18 @@ def parse_keys(arguments: Iterable[str]) -> dict[str, Any]:
     return {key: parsed.value for key, parsed in single_values(arguments).items()}
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column of a terminal table: its title, and where its value stands in a row.
-
-    Attributes
-    ----------
-    value : str or callable, path into a row (`report.tables.at`), by default the title; or a function of the row
-    digits : int, significant ones of a number
-    shrink : int, width to which it may be cut; 0 for never
-    middle : bool, whether it is cut in the middle
-    rare : bool, whether the table leaves it out where no row has a value
-    """
-
-    title: str
-    value: Path = ""
-    digits: int = 4
-    numeric: bool = False
-    shrink: int = 0
-    middle: bool = False
-    rare: bool = False
-
-    def text(self, row: Any) -> str:
-        found = at(row, self.value or self.title)
-        return "" if found is None else number(found, self.digits)
+def digits(count: int = 4) -> Callable[[Any], str]:
+    """Show a column's numbers with so many significant digits; nothing for None."""
+    return lambda value: "" if value is None else number(value, count)
 
 
-Number = partial(Column, numeric=True)  # a column of numbers, which stand at its right
-
-
-def held_out(place: str) -> tuple[Column, ...]:
+def held_out(place: str) -> dict[str, Column]:
     """Columns of numbers on records that are held out, which few problems have; their paths begin so."""
-    loss = Number("held out: loss", f"{place}loss", 3, rare=True)
-    return loss, Number("accuracy", f"{place}accuracy", 3, rare=True)
+    return {"held out: loss": Number(f"{place}loss", digits(3)), "accuracy": Number(f"{place}accuracy", digits(3))}
+
+
+RARE = ("held out: loss", "accuracy", "real eps")
+"""Titles of columns that a table leaves out where no row has a value."""
 
 
 def line_width() -> int:
@@ -248,21 +227,28 @@ def held_text(values: HeldOut) -> str:
     return f"loss {number(values.loss, 3)}{accuracy}"
 
 
-def table(columns: Iterable[Column], rows: Iterable[Any]) -> str:
-    """Lay rows out under their titles; columns that may shrink are cut with ``...`` until they fit `line_width`."""
+def table(columns: Columns, rows: Iterable[Any], shrink: Mapping[str, int] = MappingProxyType({})) -> str:
+    """Lay rows out under the titles of their columns.
+
+    Those that may ``shrink``, to a least width by title, are cut with ``...`` until lines fit `line_width`.
+    """
     rows = list(rows)
-    laid = [(column, [column.text(row) for row in rows]) for column in columns]
-    laid = [(column, cells) for column, cells in laid if not column.rare or {*cells} - {"", "-"}]
-    widths = [max(map(len, [column.title, *cells])) for column, cells in laid]
-    excess = sum(widths) + 2 * (len(widths) - 1) - line_width()
-    for i, (column, _) in reversed([*enumerate(laid)]):  # the last first, until the line fits or none is left to cut
-        taken = min(excess, widths[i] - column.shrink) if column.shrink else 0
-        widths[i], excess = widths[i] - max(0, taken), excess - max(0, taken)
-    made = [
-        [_fitted(text, width, column) for text in (column.title, "-" * width, *cells)]
-        for (column, cells), width in zip(laid, widths, strict=True)
-    ]
-    return "\n".join("  ".join(line).rstrip() for line in zip(*made, strict=True))
+    laid = {title: [column.text(row) for row in rows] for title, column in columns.items()}
+    laid = {title: cells for title, cells in laid.items() if title not in RARE or {*cells} - {"", "-"}}
+    widths = {title: max(map(len, [title, *cells])) for title, cells in laid.items()}
+    excess = sum(widths.values()) + 2 * (len(widths) - 1) - line_width()
+    for title in reversed([title for title in laid if title in shrink]):  # until the line fits or none is left to cut
+        taken = max(0, min(excess, widths[title] - shrink[title]))
+        widths[title], excess = widths[title] - taken, excess - taken
+
+    def fitted(title: str, text: str) -> str:
+        width, kept = widths[title], widths[title] - 3
+        tail = kept - kept // 2 if title == "part" else 0  # parts of a claim often differ at the end alone
+        shown = text if len(text) <= width else text[: kept - tail] + "..." + text[len(text) - tail :]
+        return shown.rjust(width) if columns[title].numeric else shown.ljust(width)
+
+    lines = zip(*([title, "-" * widths[title], *cells] for title, cells in laid.items()), strict=True)
+    return "\n".join("  ".join(map(fitted, laid, line)).rstrip() for line in lines)
 
 
 def labelled(label: str, text: str, room: int = 14) -> str:
@@ -275,9 +261,3 @@ def labelled(label: str, text: str, room: int = 14) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _fitted(text: str, width: int, column: Column) -> str:
-    tail = (width - 3) - (width - 3) // 2 if column.middle else 0
-    shown = text if len(text) <= width else text[: width - 3 - tail] + "..." + text[len(text) - tail :]
-    return shown.rjust(width) if column.numeric else shown.ljust(width)

@@ -15,13 +15,14 @@ from dpsco_bench.claims import catalogue
 from dpsco_bench.claims.bounds.registry import alphabetical, errata_letters, get_bound
 from dpsco_bench.claims.model import Part
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.cli.console import Column, Number, constants_text, full_id, labelled, number, table
+from dpsco_bench.cli.console import constants_text, digits, full_id, labelled, number, table
 from dpsco_bench.cli.verbs.gate import lines_of, recorded_path
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.request import problem_options
 from dpsco_bench.plain import Plain
 from dpsco_bench.problems.constants import need_text
 from dpsco_bench.problems.registry import PROBLEMS, list_problems
+from dpsco_bench.report.tables import Column, Number
 
 _PARAMETERS = "Parameters\n----------\n"
 _ENTRY = re.compile(r"^(\w[\w, ]*?)(?: : .*)?\n((?:    .*(?:\n|$))+)", re.MULTILINE)
@@ -252,13 +253,13 @@ def shown_claim(page: Plain) -> Iterator[str]:
     yield labelled("statement", page["statement"])
     for assumption in page["assumptions"]:
         yield labelled("assumes", assumption)
-    columns = (
-        *(Column("part", "id"), Column("kind"), Column("calibrations", lambda part: ", ".join(part.calibrations))),
-        Column("over", _over, shrink=12),
-        *(Number("exponent"), Number("tolerance", lambda part: part.rules.tolerance_of(part))),
-        Column("bound", lambda part: part.bound.partition(".")[2], shrink=12),
-    )
-    yield "\n" + table(columns, parts) + "\n"
+    columns = {
+        **{"part": Column("id"), "kind": Column("kind"), "calibrations": Column("calibrations", ", ".join)},
+        **{"over": Column(_over), "exponent": Number("exponent", digits())},
+        "tolerance": Number(lambda part: part.rules.tolerance_of(part), digits()),
+        "bound": Column(lambda part: part.bound.partition(".")[2]),
+    }
+    yield "\n" + table(columns, parts, {"over": 12, "bound": 12}) + "\n"
     for name, text in {told.part.bound: told.formula for told in page["parts"] if told.formula}.items():
         yield labelled("bound", f"{name.partition('.')[2]} = {text}")
     for name, symbol in page["symbols"].items():
@@ -281,7 +282,9 @@ def shown_table(page: Plain) -> Iterator[str]:
     if note := " ".join(page.get("note", "").split()):
         yield labelled("note", note)
     if rows := page.get("computed_rows"):
-        yield "\n" + table([Column(key.replace("_", " "), key, numeric=key != "verdict") for key in rows[0]], rows)
+        yield "\n" + table(
+            {key.replace("_", " "): Column(key, digits(), numeric=key != "verdict") for key in rows[0]}, rows
+        )
     for row in page.get("rows", ()):
         yield ""
         for key, value in row.to_json().items():

@@ -44,6 +44,7 @@ from dpsco_bench.leaderboard.choose import NOMINAL, OVERHEAD
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import OF, STATUS_WORDS, draw_statement
+from dpsco_bench.report.tables import Column, Number
 
 Failure = tuple[str, bool]
 """Why a run of a sweep ended without rows, and whether its pair is refused."""
@@ -115,16 +116,18 @@ class Request:
 
 
 def _real(row: Request) -> str | None:
-    return row.summary and ui.bounded(row.summary.epsilon_real, row.summary.epsilon_real_kind, 3)
+    found = row.summary
+    return ui.bounded(found.epsilon_real, found.epsilon_real_kind, 3) if found else None
 
 
-COLUMNS = (
-    ui.Number("risk", lambda row: row.summary.risk if row.summary else REFUSED),
-    *(ui.Number("+- (95 %)", "summary.half_interval", 2), *ui.held_out("summary.held_out.own.")),
-    *(ui.Column("risk is", "summary.risk_kind"), ui.Number("real epsilon", _real)),
-    ui.Column("privacy", lambda row: row.summary and STATUS_WORDS[row.summary.privacy_status]),
-    ui.Number("gradients", "summary.gradient_evaluations", 3),
-)
+COLUMNS = {
+    "risk": Number(lambda row: row.summary.risk if row.summary else REFUSED, ui.digits()),
+    "+- (95 %)": Number("summary.half_interval", ui.digits(2)),
+    **ui.held_out("summary.held_out.own."),
+    **{"risk is": Column("summary.risk_kind"), "real epsilon": Number(_real)},
+    "privacy": Column("summary.privacy_status", lambda status: STATUS_WORDS.get(status, "")),
+    "gradients": Number("summary.gradient_evaluations", ui.digits(3)),
+}
 
 
 class Requests(NamedTuple):
@@ -353,8 +356,8 @@ def _write(rows: Sequence[Request], files: Mapping[str, Path]) -> None:
 
 def _printed(rows: Sequence[Request]) -> Iterator[str]:
     """Print the table; below it what held-out numbers are compared with, and each reason for a refusal, once."""
-    swept = [ui.Column(key, lambda row, key=key: row.swept[key]) for key in rows[0].swept]
-    yield ui.table([*(swept or [ui.Column("algorithm", "asked.algorithm.id")]), *COLUMNS], rows)
+    swept = {key: Column(f"swept.{key}") for key in rows[0].swept} or {"algorithm": Column("asked.algorithm.id")}
+    yield ui.table({**swept, **COLUMNS}, rows)
     told: dict[str, list[str]] = {}
     reasons: dict[str, list[str]] = {}
     for row in rows:

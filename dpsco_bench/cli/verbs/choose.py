@@ -27,6 +27,7 @@ from dpsco_bench.jsonio import check_figure
 from dpsco_bench.leaderboard.choose import Choice, Chosen, Contest, choose_at, make_point, twin_of
 from dpsco_bench.privacy.ledger import OF, OUTPUT, ROUNDING, STATUS_WORDS
 from dpsco_bench.problems.registry import get_problem, problem_class
+from dpsco_bench.report.tables import Column, Number
 
 SUMMARY = "which method for one problem, or for one's own data: all that accept it, ranked"
 EPILOG = """keys: problem n d epsilon=1 delta=1e-5 replicates=16 data_sets=1, options and constants of the problem, and
@@ -190,12 +191,13 @@ def _ranking(found: Choice) -> str:
         by_output = method.privacy_status == "proven" and whole > found.point.epsilon * (1.0 + ROUNDING)
         return STATUS_WORDS[method.privacy_status] + f" {OF[OUTPUT]}" * by_output
 
-    columns = [
-        *(ui.Column("method"), ui.Number("risk", digits=3)),
-        ui.Number("+- (95 %)", lambda method: (method.ci[1] - method.ci[0]) / 2, 2),
-        *(*ui.held_out("held_out_"), ui.Column("", says), ui.Column("privacy", privacy)),
-        *(ui.Number("gradients", "gradient_evaluations", 3), ui.Number("seconds", digits=2)),
-    ]
+    columns = {
+        **{"method": Column("method"), "risk": Number("risk", ui.digits(3))},
+        "+- (95 %)": Number(lambda method: (method.ci[1] - method.ci[0]) / 2, ui.digits(2)),
+        **{**ui.held_out("held_out_"), "": Column(says), "privacy": Column(privacy)},
+        "gradients": Number("gradient_evaluations", ui.digits(3)),
+        "seconds": Number("seconds", ui.digits(2)),
+    }
     return ui.table(columns, found.methods)
 
 

@@ -17,10 +17,11 @@ from dpsco_bench.analysis.verdict import JudgedClaim, Verdict
 from dpsco_bench.claims.catalogue import find_claim_id
 from dpsco_bench.claims.kinds import SKIPPED, get_kind
 from dpsco_bench.claims.plan import read_plan
-from dpsco_bench.cli.console import Column, Number, add_shared, bounded, labelled, number, print_json, table
+from dpsco_bench.cli.console import add_shared, bounded, labelled, number, print_json, table
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.paths import shared_dir
+from dpsco_bench.report.tables import Column, Number
 
 if TYPE_CHECKING:
     from dpsco_bench.execution.predict import Predictor
@@ -116,11 +117,11 @@ def closing(files: Layout, rows: Sequence[Verdict], found: Sequence[RowDifferenc
     come_to = answers(rows)
     papers = dict.fromkeys(id.partition(".")[0] for id in come_to)
     groups = [(paper, [one for id, one in come_to.items() if id.startswith(f"{paper}.")]) for paper in papers]
-    columns = (
-        Column("paper", lambda group: group[0]),
-        *(Number(QUESTIONS[key].lower(), partial(_counts, key)) for key in ASKED),
-        Number("other claims", partial(_counts, "")),
-    )
+    columns = {
+        "paper": Column("0"),
+        **{QUESTIONS[key].lower(): Number("1", partial(_counts, key)) for key in ASKED},
+        "other claims": Number("1", partial(_counts, "")),
+    }
     told = f"{len(rows)} verdict{'s' * (len(rows) != 1)}; in each column {' / '.join(WORDS)}:"
     lines = [f"profile {files.profile}, {told}", table(columns, [*groups, ("all", [*come_to.values()])])]
     if bad := [id for id, one in come_to.items() if any(cell.word == NO for cell in one.cells.values())]:
@@ -131,10 +132,10 @@ def closing(files: Layout, rows: Sequence[Verdict], found: Sequence[RowDifferenc
     return "\n".join(filter(None, [*lines, *_ending(files, rows, found, more)]))
 
 
-def _counts(key: str, group: tuple[str, Sequence[Answer]]) -> str:
+def _counts(key: str, found: Sequence[Answer]) -> str:
     """Count the words of a question about risk; with no key, of claims that state none."""
-    risks = [one.cells[key].word for one in group[1] if key and one.subject == "risk"]
-    words = risks if key else [one.word for one in group[1] if one.subject not in ("risk", "audit")]
+    risks = [one.cells[key].word for one in found if key and one.subject == "risk"]
+    words = risks if key else [one.word for one in found if one.subject not in ("risk", "audit")]
     return " / ".join(str(words.count(word)) for word in WORDS)
 
 
@@ -155,16 +156,14 @@ def verdict_table(rows: Sequence[Verdict], privacy: bool = False) -> str:
     words = Counter(row.counted_as for row in rows)
     counts = "; ".join(f"{count} {word}" for word, count in words.most_common())
     first = {row.id: row for row in reversed(rows)}
-    columns = [
-        Column("claim", lambda row: row.id * (first[row.id] is row), shrink=32),
-        Column("part", shrink=12, middle=True),  # parts of a claim often differ at the end alone
-        Column("noise", "calibration"),
-        Column("verdict", "short"),  # reservations stand beside the word: never cut
-        Number("measured", lambda row: _numbers(row)[0]),
-        Number("against", lambda row: _numbers(row)[1]),
-        *([Number("real eps", _real_epsilon, rare=True)] if privacy else []),
-    ]
-    shown = table(columns, rows)
+    columns = {
+        "claim": Column(lambda row: row.id * (first[row.id] is row)),
+        **{"part": Column("part"), "noise": Column("calibration"), "verdict": Column("short")},
+        "measured": Number(lambda row: _numbers(row)[0]),
+        "against": Number(lambda row: _numbers(row)[1]),
+        **({"real eps": Number(_real_epsilon)} if privacy else {}),
+    }
+    shown = table(columns, rows, {"claim": 32, "part": 12})  # reservations stand beside the word: never cut
     said = ["+- is half of a slope's interval"] if PLUS_MINUS in shown else []
     remedies = dict.fromkeys(row.reason for row in rows if row.skipped and ":" in row.reason)
     counted = f"{len(rows)} verdict{'s' * (len(rows) != 1)}: {counts or 'none'}"

@@ -21,6 +21,7 @@ from dpsco_bench.leaderboard.board import PREFIX, board_ids, plan_boards
 from dpsco_bench.leaderboard.standings import Skipped, Standing, decided_text, standings
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import STATUS_WORDS
+from dpsco_bench.report.tables import Column, Number
 
 SUMMARY = "which method to pick: all methods on common instances at equal accounted (epsilon, delta)"
 EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fused=true data.root=data plugins=[FILE,...]
@@ -118,15 +119,19 @@ def _margin(row: Standing) -> str:
     return f"{ui.number(row.margin, 2)} {ui.interval(row.margin_ci)}" if row.decided else "-"
 
 
-POINT = (ui.Column("instance"), *map(ui.Number, ("n", "d", "epsilon")))
-WINNERS = (
-    *(*POINT, ui.Column("winner", _winner), ui.Number("risk", "least", 3), ui.Number("margin [95 %]", _margin)),
-    *(ui.Number("search", lambda row: ui.number(row.search and row.search.risk, 3)), ui.Number("trivial", digits=3)),
-)
-METHODS = (
-    *(*POINT, ui.Column("method"), ui.Number("risk [95 %]", "risk"), *ui.held_out("held_out_")),
-    *(ui.Number("gradients", "gradient_evaluations", 3), ui.Column("", "says")),
-)
+POINT = {"instance": Column("instance"), **{name: Number(name, ui.digits()) for name in ("n", "d", "epsilon")}}
+WINNERS = {
+    **POINT,
+    "winner": Column(_winner),
+    "risk": Number("least", ui.digits(3)),
+    "margin [95 %]": Number(_margin),
+    "search": Number(lambda row: ui.number(row.search and row.search.risk, 3)),
+    "trivial": Number("trivial", ui.digits(3)),
+}
+METHODS = {
+    **{**POINT, "method": Column("method"), "risk [95 %]": Number("risk"), **ui.held_out("held_out_")},
+    **{"gradients": Number("gradient_evaluations", ui.digits(3)), "": Column("says")},
+}
 
 
 def _methods(row: Standing, notes: dict[str, int]) -> Iterator[Plain]:

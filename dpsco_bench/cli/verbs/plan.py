@@ -128,7 +128,7 @@ def _outlined(files: Layout, plan: WorkPlan, made_from: str, watched: tuple[str,
     predict, measured = predictor(files.profile), files.measured
     seconds: dict[str, dict[str, float]] = {}  # predicted, of a claim's parts or a leaderboard's instances
     for entry in plan.entries:
-        seconds[entry.id] = own = defaultdict(float)
+        own = seconds.setdefault(entry.id, defaultdict(float))
         for job in entry.jobs:
             own[part_of(job)] += sum(predict(step, job) for step in ("calibrate", "run") if is_wanted(step, job))
     longest = sorted((entry.id for entry in plan.claims), key=lambda id: -sum(seconds[id].values()))[:LONGEST_CLAIMS]
