@@ -6,10 +6,9 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import cached_property, partial
+from functools import partial
 from itertools import product
 from types import MappingProxyType
-from typing import Any
 
 from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, GOALS, BenchCase, NotMeasurable, Pair
 from dpsco_bench.execution.cell import Cell
@@ -18,7 +17,7 @@ from dpsco_bench.execution.store import listen
 from dpsco_bench.fused.compiled import available
 from dpsco_bench.fused.registry import fused_module, run_of
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan
 from dpsco_bench.problems.objective import Objective
 
 Size = tuple[int, int]
@@ -104,8 +103,8 @@ class TimedRun:
         self.data = cell.draw_data(0, 0)
         self.steps = max(query.releases for query in self.plan.queries)
 
-    def mechanism(self, kind: type[Mechanism] = Mechanism) -> Any:
-        return kind(self.plan, self.scales, "bench", 0, 0, self.replicates)
+    def mechanism(self) -> Mechanism:
+        return Mechanism(self.plan, self.scales, "bench", 0, 0, self.replicates)
 
     def objective(self) -> Objective:
         return make_objective(self.cell, self.data, (0, 0, 0, self.replicates))
@@ -113,32 +112,14 @@ class TimedRun:
     def __call__(self, fused: bool) -> None:
         call_run(self.cell.algorithm_entry, self.objective(), self.plan, self.mechanism(), fused=fused)
 
-    @cached_property
-    def widths(self) -> dict[str, int]:
-        """Numbers of a release of each query, of its reference implementation; Frank-Wolfe's has one a vertex."""
-        watching = self.mechanism(_Widths)
-        call_run(self.cell.algorithm_entry, self.objective(), self.plan, watching, fused=False)
-        return dict(watching.widths)
-
     def draw(self) -> None:
         """Draw the noise of the longest query, all of it, in the blocks of the reference implementation."""
         mechanism, query = self.mechanism(), max(self.plan.queries, key=lambda q: q.releases)
-        width = self.widths[query.name]
+        signs = 2 if isinstance(query, NoisyMinimumQuery) else 1  # Frank-Wolfe asks for each vertex of the l1 ball
+        width = signs * self.cell.problem_entry.dimension
         block = max(1, (1 << 17) // (self.replicates * width))
         for first in range(0, self.steps, block):
             mechanism.variates(query, first, min(block, self.steps - first), (0, self.replicates), width)
-
-
-class _Widths(Mechanism):
-    """Notes how many numbers a release of each query has."""
-
-    @cached_property
-    def widths(self) -> dict[str, int]:
-        return {}
-
-    def release(self, name: str, value: Any, step: int = 0) -> Any:
-        self.widths[name] = value.shape[-1]
-        return super().release(name, value, step)
 
 
 def _pair(cell: Callable[[], Cell], replicates: int, scale: float, unit: str, peer: str) -> Pair:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -12,19 +12,21 @@ import pyarrow as pa
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.claims.bounds.registry import schedule_letter
-from dpsco_bench.cli.console import Heading, bounded, constants_text, labelled, number, numbers, table
+from dpsco_bench.cli.console import bounded, constants_text, labelled, number, table
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibration import calibrate_cell, within_range
 from dpsco_bench.execution.cell import Cell, ImpurePlan
+from dpsco_bench.execution.request import check_run
 from dpsco_bench.plain import Plain, Schedule, Tabled
 from dpsco_bench.privacy import ledger
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.composition.sampled import generic_bound
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants
+from dpsco_bench.report.tables import Column, Number
 
 CALIBRATIONS = ("paper", "accounted")
-COLUMNS = (Heading("what", ""), *numbers(*CALIBRATIONS))
+COLUMNS = {"": Column("what"), **{name: Number(name) for name in CALIBRATIONS}}
 WEAK = 10.0
 """Claims above this epsilon are warned of: odds of more than 22,000 to 1 that a record is told."""
 
@@ -173,8 +175,9 @@ class Account(Tabled):
 def account(cell: Cell, root_seed: int) -> Account:
     """Account one cell under both calibrations; the seed counts where a problem's constants depend on its data.
 
-    Raises DpscoError if both are refused, or the plan function is not pure.
+    Raises DpscoError if both are refused, or the plan function is not pure, and InputError for a seed that is none.
     """
+    check_run("none", 1, root_seed)
     entries: dict[str, CalibrationAccount | Declined] = {}
     errors = []
     with within_range(cell):
@@ -220,26 +223,24 @@ def screen(report: Account) -> Iterator[str]:
 def _rows(report: Account) -> Iterator[dict[str, str]]:
     charged, paper = report.charged, report.algorithm.partition(".")[0]
 
-    def row(what: str, show: Mapping[str, str], refused: str = "-") -> dict[str, str]:
-        return {"what": what, **dict.fromkeys(CALIBRATIONS, refused), **show}
+    def row(what: str, show: Callable[[CalibrationAccount], str], refused: str = "-") -> dict[str, str]:
+        return {"what": what, **{c: show(charged[c]) if c in charged else refused for c in CALIBRATIONS}}
 
-    def epsilon(what: str, name: str) -> dict[str, str]:
-        return row(what, {c: bounded(getattr(e, name), getattr(e, f"{name}_kind")) for c, e in charged.items()})
-
-    yield row("variant", {c: e.variant for c, e in charged.items()}, "refused")
-    yield epsilon("real epsilon (replace-one)", "epsilon_real")
-    yield row("it is that", {c: ledger.OF[e.epsilon_of] for c, e in charged.items()})
+    yield row("variant", lambda e: e.variant, "refused")
+    yield row("real epsilon (replace-one)", lambda e: bounded(e.epsilon_real, e.epsilon_real_kind))
+    yield row("it is that", lambda e: ledger.OF[e.epsilon_of])
     if any(e.epsilon_of == ledger.OUTPUT and e.epsilon_sequence != e.epsilon_real for e in charged.values()):
-        yield epsilon(f"the same {ledger.OF[ledger.SEQUENCE]}", "epsilon_sequence")
-    yield epsilon("real epsilon (add/remove)", "epsilon_add_remove")
-    yield row("privacy", {c: ledger.STATUS_WORDS[e.privacy_status] for c, e in charged.items()})
+        sequence = f"the same {ledger.OF[ledger.SEQUENCE]}"
+        yield row(sequence, lambda e: bounded(e.epsilon_sequence, e.epsilon_sequence_kind))
+    yield row("real epsilon (add/remove)", lambda e: bounded(e.epsilon_add_remove, e.epsilon_add_remove_kind))
+    yield row("privacy", lambda e: ledger.STATUS_WORDS[e.privacy_status])
     scale = "scale S/(G t)" if any(entry.sampler_status for entry in charged.values()) else "noise scale"
     for name in _names(entry.noise for entry in charged.values()):
-        yield row(f"{scale} of `{name}`", {c: number(e.noise.get(name)) for c, e in charged.items()})
-    yield row("gradient evaluations", {c: number(e.gradient_evaluations) for c, e in charged.items()})
+        yield row(f"{scale} of `{name}`", lambda e, name=name: number(e.noise.get(name)))  # type: ignore[misc]
+    yield row("gradient evaluations", lambda e: number(e.gradient_evaluations))
     for name in _names(entry.schedule for entry in charged.values()):
-        shown = {c: _schedule_value(e.schedule.get(name)) for c, e in charged.items()}
-        yield row(schedule_letter(paper, name), shown)
+        letter = schedule_letter(paper, name)
+        yield row(letter, lambda e, name=name: _schedule_value(e.schedule.get(name)))  # type: ignore[misc]
 
 
 def _names(mappings: Iterable[Mapping[str, Any]]) -> list[str]:

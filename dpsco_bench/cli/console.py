@@ -8,14 +8,16 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.errors import InputError, integral
 from dpsco_bench.jsonio import dumps_pretty
 from dpsco_bench.privacy.ledger import SIGNS
+from dpsco_bench.report.tables import Column, Columns, Number
 
 if TYPE_CHECKING:
     from dpsco_bench.execution.job_results import HeldOut, HeldOutBeside
@@ -32,8 +34,6 @@ SHARED: dict[str, dict[str, Any]] = {
     },
 }
 """Options that several verbs have -> what `argparse` makes of them."""
-Row = Mapping[str, object]
-"""A row of a terminal table: column -> value."""
 LEAST_WIDTH, MOST_WIDTH = 100, 220
 
 
@@ -151,32 +151,18 @@ def parse_keys(arguments: Iterable[str]) -> dict[str, Any]:
     return {key: parsed.value for key, parsed in single_values(arguments).items()}
 
 
-@dataclass(frozen=True)
-class Heading:
-    """A column of a terminal table: the key of its values and the title above them, by default the key.
-
-    Attributes
-    ----------
-    shrink : int, width to which it may be cut; 0 for never
-    middle : bool, whether it is cut in the middle
-    rare : bool, whether the table leaves it out where no row has a value
-    """
-
-    key: str
-    title: str | None = None
-    numeric: bool = False
-    shrink: int = 0
-    middle: bool = False
-    rare: bool = False
+def digits(count: int = 4) -> Callable[[Any], str]:
+    """Show a column's numbers with so many significant digits; nothing for None."""
+    return lambda value: "" if value is None else number(value, count)
 
 
-def numbers(*keys: str, **titled: str) -> tuple[Heading, ...]:
-    """Columns of numbers, titled by their keys, then others by key and title."""
-    return tuple(Heading(key, title, numeric=True) for key, title in {**dict.fromkeys(keys), **titled}.items())
+def held_out(place: str) -> dict[str, Column]:
+    """Columns of numbers on records that are held out, which few problems have; their paths begin so."""
+    return {"held out: loss": Number(f"{place}loss", digits(3)), "accuracy": Number(f"{place}accuracy", digits(3))}
 
 
-HELD_OUT = tuple(replace(one, rare=True) for one in numbers(loss="held out: loss", accuracy="accuracy"))
-"""Numbers on records that are held out, which few problems have."""
+RARE = ("held out: loss", "accuracy", "real eps")
+"""Titles of columns that a table leaves out where no row has a value."""
 
 
 def line_width() -> int:
@@ -212,6 +198,10 @@ def number(value: Any, digits: int = 4) -> str:
     return str(value) if isinstance(value, int | str) else f"{value:.{digits}g}"
 
 
+def interval(ends: tuple[float, float]) -> str:
+    return f"[{number(ends[0], 2)}, {number(ends[1], 2)}]"
+
+
 def bounded(value: float | None, kind: str, digits: int = 4) -> str:
     """Format a number with the sign of its kind: ``>= 3.3e4`` for a lower bound, ``<= 1`` for an upper one."""
     shown = number(value if value is None else outward(value, kind, digits), digits)
@@ -237,21 +227,28 @@ def held_text(values: HeldOut) -> str:
     return f"loss {number(values.loss, 3)}{accuracy}"
 
 
-def table(columns: Sequence[Heading], rows: Iterable[Row]) -> str:
-    """Lay rows out under their headings; columns that may shrink are cut with ``...`` until they fit `line_width`."""
-    told = list(rows)
-    columns = [one for one in columns if not one.rare or any(row.get(one.key, "-") != "-" for row in told)]
-    values = ([row.get(column.key) for column in columns] for row in told)
-    cells = [["" if v is None else number(v) if isinstance(v, float) else str(v) for v in row] for row in values]
-    titles = [column.key if column.title is None else column.title for column in columns]
-    widths = [max(map(len, values)) for values in zip(titles, *cells, strict=True)]
-    excess = sum(widths) + 2 * (len(widths) - 1) - line_width()
-    for i in reversed(range(len(columns))):  # the last one first, until the line fits or nothing is left to take
-        if excess > 0 and columns[i].shrink:
-            taken = max(0, min(excess, widths[i] - columns[i].shrink))
-            widths[i], excess = widths[i] - taken, excess - taken
-    lines = [titles, ["-" * w for w in widths], *cells]
-    return "\n".join("  ".join(map(_cell, line, widths, columns)).rstrip() for line in lines)
+def table(columns: Columns, rows: Iterable[Any], shrink: Mapping[str, int] = MappingProxyType({})) -> str:
+    """Lay rows out under the titles of their columns.
+
+    Those that may ``shrink``, to a least width by title, are cut with ``...`` until lines fit `line_width`.
+    """
+    rows = list(rows)
+    laid = {title: [column.text(row) for row in rows] for title, column in columns.items()}
+    laid = {title: cells for title, cells in laid.items() if title not in RARE or {*cells} - {"", "-"}}
+    widths = {title: max(map(len, [title, *cells])) for title, cells in laid.items()}
+    excess = sum(widths.values()) + 2 * (len(widths) - 1) - line_width()
+    for title in reversed([title for title in laid if title in shrink]):  # until the line fits or none is left to cut
+        taken = max(0, min(excess, widths[title] - shrink[title]))
+        widths[title], excess = widths[title] - taken, excess - taken
+
+    def fitted(title: str, text: str) -> str:
+        width, kept = widths[title], widths[title] - 3
+        tail = kept - kept // 2 if title == "part" else 0  # parts of a claim often differ at the end alone
+        shown = text if len(text) <= width else text[: kept - tail] + "..." + text[len(text) - tail :]
+        return shown.rjust(width) if columns[title].numeric else shown.ljust(width)
+
+    lines = zip(*([title, "-" * widths[title], *cells] for title, cells in laid.items()), strict=True)
+    return "\n".join("  ".join(map(fitted, laid, line)).rstrip() for line in lines)
 
 
 def labelled(label: str, text: str, room: int = 14) -> str:
@@ -264,9 +261,3 @@ def labelled(label: str, text: str, room: int = 14) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _cell(cell: str, width: int, column: Heading) -> str:
-    tail = (width - 3) - (width - 3) // 2 if column.middle else 0
-    shown = cell if len(cell) <= width else cell[: width - 3 - tail] + "..." + cell[len(cell) - tail :]
-    return shown.rjust(width) if column.numeric else shown.ljust(width)

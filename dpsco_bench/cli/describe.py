@@ -15,13 +15,14 @@ from dpsco_bench.claims import catalogue
 from dpsco_bench.claims.bounds.registry import alphabetical, errata_letters, get_bound
 from dpsco_bench.claims.model import Part
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.cli.console import Heading, constants_text, full_id, labelled, number, numbers, table
+from dpsco_bench.cli.console import constants_text, digits, full_id, labelled, number, table
 from dpsco_bench.cli.verbs.gate import lines_of, recorded_path
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.request import problem_options
 from dpsco_bench.plain import Plain
 from dpsco_bench.problems.constants import need_text
 from dpsco_bench.problems.registry import PROBLEMS, list_problems
+from dpsco_bench.report.tables import Column, Number
 
 _PARAMETERS = "Parameters\n----------\n"
 _ENTRY = re.compile(r"^(\w[\w, ]*?)(?: : .*)?\n((?:    .*(?:\n|$))+)", re.MULTILINE)
@@ -242,25 +243,23 @@ def shown_entry(page: Plain) -> Iterator[str]:
     yield from _errata_titles(page.get("errata", ()))
 
 
+def _over(part: Part) -> str:
+    return part.sweep.parameter if part.sweep else ("rows of " + ", ".join(part.uses))[:24]
+
+
 def shown_claim(page: Plain) -> Iterator[str]:
     parts = [told.part for told in page["parts"]]
     yield from _head({**page, "summary": page["title"]})
     yield labelled("statement", page["statement"])
     for assumption in page["assumptions"]:
         yield labelled("assumes", assumption)
-    columns = [Heading("id", "part"), Heading("kind"), Heading("calibrations"), Heading("over", shrink=12)]
-    columns += [*numbers("exponent", "tolerance"), Heading("bound", shrink=12)]
-    rows = [
-        {
-            **{key: getattr(part, key) for key in ("id", "kind", "exponent")},
-            "calibrations": ", ".join(part.calibrations),
-            "over": part.sweep.parameter if part.sweep else ("rows of " + ", ".join(part.uses))[:24],
-            "tolerance": part.rules.tolerance_of(part),
-            "bound": part.bound.partition(".")[2],
-        }
-        for part in parts
-    ]
-    yield "\n" + table(columns, rows) + "\n"
+    columns = {
+        **{"part": Column("id"), "kind": Column("kind"), "calibrations": Column("calibrations", ", ".join)},
+        **{"over": Column(_over), "exponent": Number("exponent", digits())},
+        "tolerance": Number(lambda part: part.rules.tolerance_of(part), digits()),
+        "bound": Column(lambda part: part.bound.partition(".")[2]),
+    }
+    yield "\n" + table(columns, parts, {"over": 12, "bound": 12}) + "\n"
     for name, text in {told.part.bound: told.formula for told in page["parts"] if told.formula}.items():
         yield labelled("bound", f"{name.partition('.')[2]} = {text}")
     for name, symbol in page["symbols"].items():
@@ -283,8 +282,9 @@ def shown_table(page: Plain) -> Iterator[str]:
     if note := " ".join(page.get("note", "").split()):
         yield labelled("note", note)
     if rows := page.get("computed_rows"):
-        shown = [{key: v if isinstance(v, str) else number(v) for key, v in row.items()} for row in rows]
-        yield "\n" + table([Heading(key, key.replace("_", " "), numeric=key != "verdict") for key in rows[0]], shown)
+        yield "\n" + table(
+            {key.replace("_", " "): Column(key, digits(), numeric=key != "verdict") for key in rows[0]}, rows
+        )
     for row in page.get("rows", ()):
         yield ""
         for key, value in row.to_json().items():

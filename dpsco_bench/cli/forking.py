@@ -63,7 +63,8 @@ class _Job(socketserver.BaseRequestHandler):
         self.request.sendall(bytes([code]))
 
     def _end_with_asker(self) -> None:
-        self.request.recv(1)  # nothing comes, until it is gone
+        with suppress(OSError):  # it may be gone before it has read
+            self.request.recv(1)  # nothing comes, until it is gone
         os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -218,9 +218,7 @@ def account(
     from dpsco_bench.cli.accounting import account as charged
 
     cell = _cell(algorithm, problem, plugins, n=n, d=d, epsilon=epsilon, delta=delta, **options)
-    (seed,) = unboxed({"seed": seed}).values()
-    check_run("none", 1, seed)
-    return charged(cell, seed)
+    return charged(cell, *unboxed({"seed": seed}).values())
 
 
 def audit(

@@ -78,9 +78,18 @@ def _stop_output() -> None:
 
 
 def _told(error: Exception) -> str:
-    """Tell an error of the user, of the machine or of a plug-in in one line; empty for one of ours."""
+    """Tell an error of the user, of the machine or of a plug-in in one line; empty for one of ours.
+
+    The line of a plug-in or paper in which it arose is named in brackets, unless the error does.
+    """
     parts = str(error).split("\n  ") if isinstance(error, InputErrors) else [str(error)]
-    what, where = "\n  ".join(" ".join(part.split()) for part in parts), _own_place(error)
+    what, where = "\n  ".join(" ".join(part.split()) for part in parts), ""
+    if "dpsco_bench.execution.plugins" in sys.modules:
+        from dpsco_bench.execution.plugins import own_place
+
+        file, line = own_place(error) or ("", 0)
+        place = f"{Path(file).name}, line {line}"
+        where = f" ({place})" if file and place not in what else ""
     if isinstance(error, DpscoError):
         return what + where
     if isinstance(error, OSError) and error.errno is not None:  # no right, no place, a folder that cannot be made
@@ -96,17 +105,6 @@ def _told(error: Exception) -> str:
     who = f"plugins = {', '.join(own)}" if own else "a paper"
     said = f"{type(error).__name__}: {what}{where or f' ({DEBUG}=1 shows where)'}"
     return f"{who}: failed, or what it returned did: {said}"
-
-
-def _own_place(error: BaseException) -> str:
-    """Name the line of a plug-in or paper in which an error arose, in brackets, unless the error does."""
-    if "dpsco_bench.execution.plugins" not in sys.modules:
-        return ""
-    from dpsco_bench.execution.plugins import own_place
-
-    file, line = own_place(error) or ("", 0)
-    place = f"{Path(file).name}, line {line}"
-    return f" ({place})" if file and place not in str(error) else ""
 
 
 def _dispatch(arguments: list[str]) -> int:

@@ -105,19 +105,38 @@ def listed_by(settings: Iterable[str], key: str) -> list[str]:
     return [file for given in map(parse_override, settings) if given.key == key for file in listed_files(given)]
 
 
-def extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:
-    if not files:
-        return settings
-    kept = [text for text in settings if parse_override(text).key != key]
-    return [*kept, file_list(key, dict.fromkeys([*listed_by(settings, key), *files]))]
+def extended(settings: Sequence[str], key: str, files: Sequence[str]) -> list[str]:
+    """Add files to those that settings list under a key."""
+    kept = [text for text in settings if not files or parse_override(text).key != key]
+    return [*kept, *([file_list(key, dict.fromkeys([*listed_by(settings, key), *files]))] if files else [])]
 
 
-def asked_files(arguments: Sequence[str], plugins: Sequence[str], key: str) -> tuple[list[str], list[str], list[str]]:
-    """Sort arguments into names, those of them that are files of ``key`` (claims or boards), and checked settings."""
+def asked_ids(
+    arguments: Sequence[str],
+    plugins: Sequence[str],
+    key: str,
+    known: Iterable[str],
+    find: Callable[[str, list[str]], list[str]],
+) -> tuple[list[str], list[str], list[str]]:
+    """Sort arguments into ids, each once, and checked settings.
+
+    A file (of ``key``, claims or boards) stands for its own id, and ``find`` gives the ids that any other name stands
+    for, among the ``known`` ids and those of files. Returns these ids too, before the settings.
+    """
     names = [text for text in arguments if "=" not in text or Path(text).is_file()]
     files = [name for name in names if name.endswith(CLAIM_SUFFIXES)]
     settings = extended([text for text in arguments if text not in names], "plugins", plugins)
-    return names, files, check_settings(extended(settings, key, files))
+    settings, read = check_settings(extended(settings, key, files)), _readers()[key]
+    choice = [*known, *read(listed_by(settings, key))]
+    found = [id for name in names for id in (read([name]) if name in files else find(name, choice))]
+    return list(dict.fromkeys(found)), choice, settings
+
+
+def _readers() -> dict[str, Callable[[list[str]], Any]]:
+    """Key of a list of files -> what reads them; claims and boards may name what plugins have."""
+    from dpsco_bench.leaderboard.board import own_boards  # loads Arrow
+
+    return {"plugins": load_plugins, "claims": own_claims, "boards": own_boards}
 
 
 def check_settings(overrides: Iterable[str]) -> list[str]:
@@ -125,8 +144,6 @@ def check_settings(overrides: Iterable[str]) -> list[str]:
 
     Raises InputError for another key than those of `PLAN_SETTINGS`, one given twice, or a value that they do not take.
     """
-    from dpsco_bench.leaderboard.board import own_boards  # loads Arrow
-
     given = single_values(overrides)
     for key, override in given.items():
         if key not in PLAN_SETTINGS:
@@ -138,9 +155,7 @@ def check_settings(overrides: Iterable[str]) -> list[str]:
             fits = type(seed) is int and seed >= 0
         if not fits:
             raise InputError(key, override.text, PLAN_SETTINGS[key])
-    readers: dict[str, Callable[[list[str]], object]]
-    readers = {"plugins": load_plugins, "claims": own_claims, "boards": own_boards}  # these may name what plugins have
-    for key, read in readers.items():
+    for key, read in _readers().items():
         if key in given:
             read(listed_files(given[key]))
     return [*map(str, given.values())]

@@ -44,6 +44,7 @@ from dpsco_bench.leaderboard.choose import NOMINAL, OVERHEAD
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import OF, STATUS_WORDS, draw_statement
+from dpsco_bench.report.tables import Column, Number
 
 Failure = tuple[str, bool]
 """Why a run of a sweep ended without rows, and whether its pair is refused."""
@@ -51,14 +52,6 @@ RUNS = Path("results/runs")
 LAUNCHERS = ("joblib", "submitit_local", "submitit_slurm")
 PLACES = ("out", "plugins", "data")
 """Keys of a configuration that say where things are; results do not store them."""
-COLUMNS = (
-    *ui.numbers("risk", ci="+- (95 %)"),
-    *ui.HELD_OUT,
-    ui.Heading("kind", "risk is"),
-    *ui.numbers(epsilon="real epsilon"),
-    ui.Heading("privacy"),
-    *ui.numbers("gradients"),
-)
 REFUSED = "refused"
 NOTES = ".dpsco-failures"
 """Folder of the failures of a sweep: its own folder may be one of the user's, with files of any name in it."""
@@ -80,10 +73,9 @@ class Request:
     refused: str = ""
 
     @cached_property
-    def summary(self) -> Summary:
-        """Summary of the run from its rows on disk, wherever the launcher ran it."""
-        assert self.job is not None
-        return summarise(self.job, results.read_table(self.out)[0])
+    def summary(self) -> Summary | None:
+        """Summary of the run from its rows on disk, wherever the launcher ran it; None where there are none."""
+        return None if self.refused or self.job is None else summarise(self.job, results.read_table(self.out)[0])
 
     @property
     def label(self) -> str:
@@ -98,7 +90,7 @@ class Request:
 
     def to_json(self) -> Plain:
         """Return the run's summary and file, or what was asked for and why nothing ran."""
-        if not self.refused:
+        if self.summary:
             return {**self.summary.to_json(), "out": self.out}
         asked = self.asked
         return {
@@ -112,35 +104,30 @@ class Request:
 
     def columns(self) -> Plain:
         """Make its row of the file: swept keys as ``swept.<key>``, held-out numbers as ``held_out.[<of>.]<name>``."""
-        swept = {f"swept.{key}": value for key, value in self.swept.items()}
-        if self.refused:
-            return {**swept, **self.to_json(), "out": ""}
-        found = self.summary
-        plain = {key: value for key, value in found.to_json().items() if key != "held_out"}
-        row = {**swept, **plain, "ci_half": found.half_interval, REFUSED: None, "out": str(self.out)}
-        held = found.held_out
+        row = {**{f"swept.{key}": value for key, value in self.swept.items()}, **self.to_json()}
+        if not self.summary:
+            return {**row, "out": ""}
+        held = row.pop("held_out", None)
+        row |= {"ci_half": self.summary.half_interval, REFUSED: None, "out": str(row.pop("out"))}
         for of in ("own", "trivial", "without_privacy") if held else ():
             place = "held_out" if of == "own" else f"held_out.{of}"
             row |= {f"{place}.{name}": value for name, value in getattr(held, of).to_json().items()}
         return row
 
-    def line(self) -> ui.Row:
-        cells = {f"swept.{key}": value for key, value in self.swept.items()}
-        cells["algorithm"] = self.asked["algorithm"]["id"]
-        if self.refused:
-            return {**cells, "risk": REFUSED}
-        found = self.summary
-        return {
-            **cells,
-            "risk": ui.number(found.risk),
-            "loss": ui.number(found.held_out and found.held_out.own.loss, 3),
-            "accuracy": ui.number(found.held_out and found.held_out.own.accuracy, 3),
-            "ci": ui.number(found.half_interval, 2),
-            "kind": found.risk_kind,
-            "epsilon": ui.bounded(found.epsilon_real, found.epsilon_real_kind, 3),
-            "privacy": STATUS_WORDS[found.privacy_status],
-            "gradients": ui.number(found.gradient_evaluations, 3),
-        }
+
+def _real(row: Request) -> str | None:
+    found = row.summary
+    return ui.bounded(found.epsilon_real, found.epsilon_real_kind, 3) if found else None
+
+
+COLUMNS = {
+    "risk": Number(lambda row: row.summary.risk if row.summary else REFUSED, ui.digits()),
+    "+- (95 %)": Number("summary.half_interval", ui.digits(2)),
+    **ui.held_out("summary.held_out.own."),
+    **{"risk is": Column("summary.risk_kind"), "real epsilon": Number(_real)},
+    "privacy": Column("summary.privacy_status", lambda status: STATUS_WORDS.get(status, "")),
+    "gradients": Number("summary.gradient_evaluations", ui.digits(3)),
+}
 
 
 class Requests(NamedTuple):
@@ -363,22 +350,22 @@ def _write(rows: Sequence[Request], files: Mapping[str, Path]) -> None:
     names = dict.fromkeys(key for row in flat for key in row)
     whole = pa.table({name: [row.get(name) for row in flat] for name in names})
     results.write_table(results.join_blocks([whole], {"job": {"claim": "sweep"}}), files["sweep"])
-    if runs := [SweptRun(row.swept, row.summary) for row in rows if not row.refused]:
+    if runs := [SweptRun(row.swept, row.summary) for row in rows if row.summary]:
         write_svg(lambda: sweep_figure(runs), files["figure"])
 
 
 def _printed(rows: Sequence[Request]) -> Iterator[str]:
     """Print the table; below it what held-out numbers are compared with, and each reason for a refusal, once."""
-    keys = list(rows[0].swept)
-    columns = [ui.Heading(f"swept.{key}", key) for key in keys] or [ui.Heading("algorithm", "algorithm")]
-    yield ui.table([*columns, *COLUMNS], [row.line() for row in rows])
+    swept = {key: Column(f"swept.{key}") for key in rows[0].swept} or {"algorithm": Column("asked.algorithm.id")}
+    yield ui.table({**swept, **COLUMNS}, rows)
     told: dict[str, list[str]] = {}
     reasons: dict[str, list[str]] = {}
     for row in rows:
-        if row.refused:
+        found = row.summary
+        if not found:
             reasons.setdefault(row.refused, []).append(row.label)
-        elif found := row.summary.held_out:
-            told.setdefault(ui.beside_text(found), []).append(f"n = {row.summary.n}, d = {row.summary.d}")
+        elif found.held_out:
+            told.setdefault(ui.beside_text(found.held_out), []).append(f"n = {found.n}, d = {found.d}")
     for text, places in told.items():
         where = f" (at {'; '.join(dict.fromkeys(places))})" if len(told) > 1 else ""
         yield ui.labelled("held out:", text + where, 10)

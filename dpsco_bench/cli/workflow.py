@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -23,24 +22,23 @@ from dpsco_bench.claims.catalogue import find_claim_id
 from dpsco_bench.claims.model import check_profile
 from dpsco_bench.cli.console import quoted
 from dpsco_bench.cli.forking import Forks
-from dpsco_bench.cli.outlined import Outlined, read_outline, state
+from dpsco_bench.cli.outline import Outlined, read_outline, state
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.progress import duration
+from dpsco_bench.execution.progress import Pace
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.plain import Plain
 
 PREFIX = "leaderboard."
-PREDICTED: dict[str, dict[str, float]] = {}
-"""Rule -> job -> predicted seconds, of the profile that this process runs."""
+PREDICTED: dict[str, list[float]] = {}
+"""Rule -> predicted seconds of its jobs, of the profile that this process runs."""
 FILES = ("plugins", "claims", "boards")  # keys that take a file or a list of files
 KEYS = ("profile", "data_root", "backend", "overrides", *FILES)
 """Keys of ``snakemake --config KEY=VALUE``."""
 HIDDEN = ("job_info", "job_started", "job_finished", "job_error", "progress", "shellcmd", "resources_info")
 """Snakemake's own messages of a run that lines here stand for."""
 CHATTER = ("Select jobs to execute", "At least one job did not complete", "Assuming unrestricted", "Complete log")
-OTHER_SECONDS = {"write_site": 30.0}  # seconds of jobs without a prediction; others take a second
-PRIOR_SECONDS = 5.0  # predicted seconds that count as done at the predicted pace
+OTHER_SECONDS = {"write_site": [30.0]}  # of jobs without a prediction; others take a second
 
 
 @contextmanager
@@ -113,7 +111,7 @@ class Flow:
         self.files = Layout(self.profile)
         known = read_outline(self.files.outline)
         if known is None or (main and known.made_from != state(checked, known.watched)):
-            from dpsco_bench.cli.outline import make_outline
+            from dpsco_bench.cli.verbs.plan import make_outline
 
             known = make_outline(self.files, checked, config_overrides(checked))
         self.outline = known
@@ -124,7 +122,10 @@ class Flow:
         self.recorded = [*shared_dir("workflows").glob(f"recorded/{self.profile}.json")]
         self.targets = dict(self._targets(arguments))
         self._forks: Forks | None = None
-        PREDICTED.update(self._predicted())
+        claims, boards = known.claims.values(), known.boards.values()
+        for rule, made in (("claim", claims), ("rank", boards)):
+            PREDICTED[rule] = [one.seconds[""] + 2.0 for one in made]  # to start, to judge and to draw
+        PREDICTED["part"] = [s + 0.1 for one in (*claims, *boards) for part, s in one.seconds.items() if part]
 
     def __getitem__(self, id: str) -> Outlined:
         return {**self.outline.claims, **self.outline.boards}[id]
@@ -164,14 +165,6 @@ class Flow:
     def labels(self, wildcards: Any) -> dict[str, str]:
         return {"claim": wildcards.claim, "title": self[wildcards.claim].title}
 
-    def _predicted(self) -> dict[str, dict[str, float]]:
-        """Rule -> job -> predicted seconds, for the time left."""
-        claims, boards = self.outline.claims, self.outline.boards
-        entries = {**claims, **boards}.items()
-        parts = {f"{id}.{part}": s + 0.1 for id, one in entries for part, s in one.seconds.items() if part}
-        whole = {id: one.seconds[""] + 2.0 for id, one in entries}  # to start, to judge and to draw
-        return {"claim": {id: whole[id] for id in claims}, "rank": {id: whole[id] for id in boards}, "part": parts}
-
     def start(self) -> None:
         """Check that everything can be written, take the results for this run, and start what forks its jobs."""
         from dpsco_bench.execution.store import take
@@ -186,40 +179,12 @@ class Flow:
             self._forks.stop()
 
 
-class TimeLeft:
-    """Estimate the time left of a run from predicted seconds of its jobs and from what was done so far."""
-
-    def __init__(self, counts: Mapping[str, int]) -> None:
-        self._waiting = {rule: count for rule, count in counts.items() if rule != "total"}
-        self._known = {rule: dict(PREDICTED.get(rule, {})) for rule in self._waiting}
-        self._done, self._start = 0.0, time.monotonic()
-
-    def end(self, rule: str, name: str) -> None:
-        if self._waiting.get(rule):
-            self._done += self._known[rule].pop(name, 0.0) or self._usual(rule)
-            self._waiting[rule] -= 1
-
-    def _usual(self, rule: str) -> float:
-        known = self._known[rule]
-        return sum(known.values()) / len(known) if known else OTHER_SECONDS.get(rule, 1.0)
-
-    def __str__(self) -> str:
-        """``24 %, about 5 min 10 s left``."""
-        rest = sum(count * self._usual(rule) for rule, count in self._waiting.items())
-        elapsed = time.monotonic() - self._start
-        if not rest:
-            return f"100 %, {duration(elapsed)}"
-        left = rest * (PRIOR_SECONDS / (os.cpu_count() or 1) + elapsed) / (PRIOR_SECONDS + self._done)
-        return f"{100 * self._done / (self._done + rest):.0f} %, about {duration(left)} left"
-
-
 class LogHandler(LogHandlerBase):
     """Write one line a job to stderr."""
 
     def __post_init__(self) -> None:
-        self._left = TimeLeft({})
-        self._jobs: dict[Any, tuple[str, str, str]] = {}  # that run: rule, name, and how they are told
-        self._done, self._all = 0, 0
+        self._pace, self._waiting = Pace([]), dict[str, list[int]]()  # numbers of the jobs of each rule
+        self._jobs: dict[Any, tuple[str, str]] = {}  # that run: rule, and how they are told
         self._failed: dict[Any, str] = {}
 
     def emit(self, record: LogRecord) -> None:
@@ -233,27 +198,35 @@ class LogHandler(LogHandlerBase):
             self._print(text)
 
     def _run_info(self, told: Mapping[str, Any]) -> None:
-        self._left, self._done, self._all = TimeLeft(told["stats"]), 0, told["stats"].get("total", 0)
+        seconds = list[float]()
+        for rule, count in told["stats"].items():
+            if rule != "total":
+                known = PREDICTED.get(rule) or OTHER_SECONDS.get(rule, [1.0])
+                self._waiting[rule] = [*range(len(seconds), len(seconds) + count)]
+                seconds += known if len(known) == count else [sum(known) / len(known)] * count
+        self._pace = Pace(seconds, at_once=os.cpu_count() or 1)
 
     def _job_info(self, told: Mapping[str, Any]) -> None:
         rule, name = told["rule_name"], ".".join(map(str, told["wildcards"].values()))
-        self._jobs[told["jobid"]] = rule, name, told["rule_msg"] or f"{rule} {name}".strip()
+        self._jobs[told["jobid"]] = rule, told["rule_msg"] or f"{rule} {name}".strip()
+
+    def _end(self, rule: str) -> None:
+        if numbers := self._waiting.get(rule):
+            self._pace.end(numbers.pop())
 
     def _job_finished(self, told: Mapping[str, Any]) -> None:
         if job := self._jobs.pop(told["job_id"], None):
-            rule, name, said = job
-            self._left.end(rule, name)
-            self._done += 1
-            self._print(f"[{self._done} of {self._all}, {self._left}] {said}")
+            self._end(job[0])
+            self._print(f"[{self._pace}] {job[1]}")
 
     def _job_error(self, told: Mapping[str, Any]) -> None:
         if told["jobid"] not in self._failed:
-            rule, name, said = self._jobs.get(told["jobid"], (told["rule_name"], "", told["rule_name"]))
+            rule, said = self._jobs.get(told["jobid"], (told["rule_name"], told["rule_name"]))
             logs = [path.split(" ")[0] for path in told["log"]]
             why = f": {_last_line(logs[0])} (see {logs[0]})" if logs else ""
             self._failed[told["jobid"]] = f"failed: {said}{why}"
             self._print(f"failed: {said}; the others go on")
-            self._left.end(rule, name)
+            self._end(rule)
 
     def _print(self, text: str) -> None:
         print(text, file=sys.stdout if self.common_settings.stdout else sys.stderr, flush=True)

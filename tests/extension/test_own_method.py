@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpsco_bench
-from dpsco_bench.cli.outlined import state
+from dpsco_bench.cli.outline import state
 from dpsco_bench.cli.verbs import plan as planning
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins, plugin_files

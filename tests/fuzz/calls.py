@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
@@ -20,8 +19,6 @@ from dpsco_bench.cli.main import main
 
 MOST = int(os.environ.get("DPSCO_FUZZ", 0))
 """Examples of each test; without it a few, the same on every machine."""
-SECONDS = 300.0
-"""Real time of a call, on a busy machine that may have to compile."""
 settings.register_profile(
     "fuzz", derandomize=not MOST, database=None, deadline=None, print_blob=True, suppress_health_check=[*HealthCheck]
 )
@@ -43,26 +40,6 @@ def number_of_examples(few: int) -> settings:
     return settings(settings.get_profile("fuzz"), max_examples=MOST or few)
 
 
-class TooLong(BaseException):
-    """Not an Exception, so that nothing in between takes it for an error of its own."""
-
-
-@contextmanager
-def limited() -> Iterator[None]:
-    """End what takes too long."""
-
-    def stop(number: int, frame: Any) -> None:
-        raise TooLong
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def _refuse(token: str) -> None:
     raise AssertionError(f"{token} in JSON")
 
@@ -80,7 +57,7 @@ def own_folder() -> Iterator[None]:
 def judged(*arguments: str) -> Any:
     """Call a verb in the working folder and hold what it does against the promise; its JSON, None if it refused."""
     before, out, err = written(Path()), io.StringIO(), io.StringIO()
-    with limited(), redirect_stdout(out), redirect_stderr(err):
+    with redirect_stdout(out), redirect_stderr(err):
         code = main([*arguments, "--json"])
     said = err.getvalue().splitlines()
     if code == 2:

@@ -23,7 +23,7 @@ def test_first_run_ends_with_a_summary_and_the_site_and_a_second_does_nothing(pr
     logs = {path.parent.name for path in (project.results / "logs").rglob("*.log")}
     assert logs == {"claim", "time", "site", "gate"}
     said = [line for line in first.stderr.splitlines() if line.startswith("[")]
-    assert len(said) == 3 + 1 + 3 and said[-1].startswith("[7 of 7, 100 %, ") and said[-1].endswith("] all")
+    assert len(said) == 3 + 1 + 3 and said[-1].startswith("[7 of 7 done, ") and said[-1].endswith("] all")
     again = project.snakemake()
     assert again.returncode == 0 and "Nothing to be done" in again.stderr and again.stdout == ""
 

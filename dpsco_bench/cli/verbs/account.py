@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.cli.accounting import account, screen
-    from dpsco_bench.execution.request import check_run, make_cell
+    from dpsco_bench.execution.request import make_cell
     from dpsco_bench.problems.registry import problem_class
 
     algorithm, keys = algorithm_keys(args.algorithm, args.keys)
@@ -27,9 +27,7 @@ def execute(args: argparse.Namespace) -> int:
         raise InputError("problem", "missing", "given: `dpsco list problems` lists them")
     seed, problem = integral(keys.pop("seed", 2017)), str(keys.pop("problem"))
     try:
-        cell = make_cell(algorithm, problem, keys)
-        check_run("none", 1, seed)
-        report = account(cell, seed)
+        report = account(make_cell(algorithm, problem, keys), seed)
     except Refusal as refused:
         cures = [f"which accept it: dpsco list algorithms --for problem={problem}"] * (f" on {problem}" in refused.what)
         needs_ball = "domain = space" in refused.reason and "l2_ball" in refused.reason

@@ -27,6 +27,7 @@ from dpsco_bench.jsonio import check_figure
 from dpsco_bench.leaderboard.choose import Choice, Chosen, Contest, choose_at, make_point, twin_of
 from dpsco_bench.privacy.ledger import OF, OUTPUT, ROUNDING, STATUS_WORDS
 from dpsco_bench.problems.registry import get_problem, problem_class
+from dpsco_bench.report.tables import Column, Number
 
 SUMMARY = "which method for one problem, or for one's own data: all that accept it, ranked"
 EPILOG = """keys: problem n d epsilon=1 delta=1e-5 replicates=16 data_sets=1, options and constants of the problem, and
@@ -48,10 +49,6 @@ STATUSES = {
     "not_run": "never run here: ",
 }
 """Statuses of methods without a risk, in the order in which they are told, and what stands before the reason."""
-COLUMNS = (
-    *(ui.Heading("method"), *ui.numbers("risk", ci="+- (95 %)"), *ui.HELD_OUT),
-    *(ui.Heading("says", ""), ui.Heading("privacy"), *ui.numbers("gradients", "seconds")),
-)
 _LONG = re.compile(r"\b\d+\.\d{5,}(?:e[-+]?\d+)?")
 """A number with more digits than a reader wants."""
 
@@ -185,7 +182,7 @@ def printed(found: Choice) -> str:
     parts = [
         f"{point.problem}{f': {options}' if options else ''}\n{where}; {found.risk_kind} risks",
         "\n".join([found.answer, *found.own]),
-        ui.table(COLUMNS, [_line(found, method) for method in found.methods]),
+        _ranking(found),
         "\n".join(beside),
     ]
     if found.refused:
@@ -197,25 +194,29 @@ def printed(found: Choice) -> str:
     return "\n\n".join([*parts, "\n".join(ui.labelled("*", note, 2) for note in _notes(found))])
 
 
-def _line(found: Choice, method: Chosen) -> ui.Row:
-    (low, high), held = method.ci, method.held_out
-    says = "best" if len(found.tied) == 1 else "tied"
-    if not (method.ranked and method.tied):
-        says = "cannot win" if not method.ranked else "as the start" if method.at_start else ""
-        says = f"dropped after {method.dropped}" if method.dropped else says
-    whole = method.epsilon_sequence or 0.0  # the output alone may be as private as claimed
-    by_output = method.privacy_status == "proven" and whole > found.point.epsilon * (1.0 + ROUNDING)
-    return {
-        "method": method.method,
-        "risk": ui.number(method.risk, 3),
-        "ci": ui.number((high - low) / 2, 2),
-        "loss": ui.number(held and held.loss, 3),
-        "accuracy": ui.number(held and held.accuracy, 3),
-        "says": says,
-        "privacy": STATUS_WORDS[method.privacy_status] + f" {OF[OUTPUT]}" * by_output,
-        "gradients": ui.number(method.gradient_evaluations, 3),
-        "seconds": ui.number(method.seconds, 2),
+def _ranking(found: Choice) -> str:
+    def says(method: Chosen) -> str:
+        if method.dropped:
+            return f"dropped after {method.dropped}"
+        if not method.ranked:
+            return "cannot win"
+        if method.tied:
+            return "best" if len(found.tied) == 1 else "tied"
+        return "as the start" * method.at_start
+
+    def privacy(method: Chosen) -> str:
+        whole = method.epsilon_sequence or 0.0  # the output alone may be as private as claimed
+        by_output = method.privacy_status == "proven" and whole > found.point.epsilon * (1.0 + ROUNDING)
+        return STATUS_WORDS[method.privacy_status] + f" {OF[OUTPUT]}" * by_output
+
+    columns = {
+        **{"method": Column("method"), "risk": Number("risk", ui.digits(3))},
+        "+- (95 %)": Number(lambda method: (method.ci[1] - method.ci[0]) / 2, ui.digits(2)),
+        **{**ui.held_out("held_out_"), "": Column(says), "privacy": Column(privacy)},
+        "gradients": Number("gradient_evaluations", ui.digits(3)),
+        "seconds": Number("seconds", ui.digits(2)),
     }
+    return ui.table(columns, found.methods)
 
 
 def _notes(found: Choice) -> Iterator[str]:

@@ -16,11 +16,11 @@ from dpsco_bench.analysis.answer import told
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.stages import decider, staged
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.catalogue import claim_ids, find_claim_id, own_claims
+from dpsco_bench.claims.catalogue import claim_ids, find_claim_id
 from dpsco_bench.claims.jobs import claim_plan, left_out, unmeasured
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.console import add_shared, answer, labelled, say
-from dpsco_bench.cli.overrides import asked_files, listed_by
+from dpsco_bench.cli.overrides import asked_ids
 from dpsco_bench.cli.verbs.gate import answers_text, predictor, recorded_rows, verdict_table
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.job_results import Measured
@@ -73,15 +73,14 @@ def execute(args: argparse.Namespace) -> int:
 
 def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """Sort arguments into ids of claims and settings, each once. Raises InputError for an unknown one, or no claim."""
-    names, files, settings = asked_files(arguments, plugins, "claims")
-    known = [*claim_ids(), *own_claims(listed_by(settings, "claims"))]
-    ids: list[str] = []
-    for name in names:
-        found = fnmatch.filter(known, f"{name}.*" if name.isidentifier() else name)
-        ids += own_claims([name]) if name in files else found or [find_claim_id(name, known)]
+
+    def find(name: str, known: list[str]) -> list[str]:
+        return fnmatch.filter(known, f"{name}.*" if name.isidentifier() else name) or [find_claim_id(name, known)]
+
+    ids, known, settings = asked_ids(arguments, plugins, "claims", claim_ids(), find)
     if not ids:
         raise InputError("claim", "missing", "given" + "".join(f", e.g. {id}" for id in known[:1]))
-    return list(dict.fromkeys(ids)), settings
+    return ids, settings
 
 
 def run_claim(entry: ClaimEntry, measured: Measured) -> list[Verdict]:

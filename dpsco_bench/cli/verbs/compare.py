@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 
 from dpsco_bench.analysis import record as records
 from dpsco_bench.analysis.races import raced_plan
 from dpsco_bench.claims.plan import WorkPlan, read_plan
-from dpsco_bench.cli.console import Heading, add_shared, answer, table
+from dpsco_bench.cli.console import add_shared, answer, table
 from dpsco_bench.cli.verbs import gate
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.predict import record_seconds
 from dpsco_bench.leaderboard.standings import RankedBoard, Standing
+from dpsco_bench.report.tables import Column
 
 SUMMARY = "the recorded verdicts against the last run (the regression check)"
 EPILOG = (
     "Only a changed word of a verdict is a failure (exit code 1); reservations, new and skipped rows are not. A slope\n"
     "beyond the joint interval of both runs, and another winner at a point of a leaderboard, are told and do not fail."
 )
-_COLUMNS = (
-    Heading("id", "claim", shrink=12),
-    Heading("part", shrink=12),
-    Heading("calibration", "noise"),
-    Heading("recorded", shrink=12),
-    Heading("fresh", "now", shrink=12),
-    Heading("what", ""),
-)
+_COLUMNS = {
+    **{"claim": Column("id"), "part": Column("part"), "noise": Column("calibration"), "recorded": Column("recorded")},
+    **{"now": Column("fresh"), "": Column("remark")},
+}
+_SHRINK = dict.fromkeys(("claim", "part", "recorded", "now"), 12)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,9 +47,8 @@ def execute(args: argparse.Namespace) -> int:
         if jobs:
             record_seconds(gate.recorded_seconds_path(args.profile), jobs, files.measured)
     boards, lost = compare_boards(files, args.record), gate.unjudged(args.profile, planned, fresh)
-    shown = table(_COLUMNS, [{**asdict(row), "what": row.remark} for row in rows])
     told = f"recorded in {path}" if args.record else _conclusion(rows)
-    answer(args.json, rows, filter(None, [shown + "\n", told, boards, lost]))
+    answer(args.json, rows, filter(None, [table(_COLUMNS, rows, _SHRINK) + "\n", told, boards, lost]))
     return int(not args.record and any(row.fails for row in rows))
 
 

@@ -7,7 +7,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,10 +17,11 @@ from dpsco_bench.analysis.verdict import JudgedClaim, Verdict
 from dpsco_bench.claims.catalogue import find_claim_id
 from dpsco_bench.claims.kinds import SKIPPED, get_kind
 from dpsco_bench.claims.plan import read_plan
-from dpsco_bench.cli.console import Heading, Row, add_shared, bounded, labelled, number, numbers, print_json, table
+from dpsco_bench.cli.console import add_shared, bounded, labelled, number, print_json, table
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.paths import shared_dir
+from dpsco_bench.report.tables import Column, Number
 
 if TYPE_CHECKING:
     from dpsco_bench.execution.predict import Predictor
@@ -29,7 +30,6 @@ SUMMARY = "print the verdict table and compare it with the recorded verdicts"
 EPILOG = "A claim that does not hold is a result. Exit code 1 only where a verdict is not the recorded one."
 MOST_NAMES = 8  # claims that a line names
 ASKED = ("printed", "noise", "private")
-PAPERS = (Heading("paper"), *numbers(**{key: QUESTIONS[key].lower() for key in ASKED}, others="other claims"))
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -116,10 +116,14 @@ def closing(files: Layout, rows: Sequence[Verdict], found: Sequence[RowDifferenc
     """Summarise a run on one screen: per paper what holds and fails, what changed, and where the site is."""
     come_to = answers(rows)
     papers = dict.fromkeys(id.partition(".")[0] for id in come_to)
-    counts = [_counts(paper, [one for id, one in come_to.items() if id.startswith(f"{paper}.")]) for paper in papers]
-    counts.append(_counts("all", come_to.values()))
+    groups = [(paper, [one for id, one in come_to.items() if id.startswith(f"{paper}.")]) for paper in papers]
+    columns = {
+        "paper": Column("0"),
+        **{QUESTIONS[key].lower(): Number("1", partial(_counts, key)) for key in ASKED},
+        "other claims": Number("1", partial(_counts, "")),
+    }
     told = f"{len(rows)} verdict{'s' * (len(rows) != 1)}; in each column {' / '.join(WORDS)}:"
-    lines = [f"profile {files.profile}, {told}", table(PAPERS, counts)]
+    lines = [f"profile {files.profile}, {told}", table(columns, [*groups, ("all", [*come_to.values()])])]
     if bad := [id for id, one in come_to.items() if any(cell.word == NO for cell in one.cells.values())]:
         lines.append(labelled("no:", ", ".join(_first(bad, "")), 4))
     lines += sorted({f"{SKIPPED}: {row.reason}" for row in rows if row.skipped})
@@ -128,13 +132,11 @@ def closing(files: Layout, rows: Sequence[Verdict], found: Sequence[RowDifferenc
     return "\n".join(filter(None, [*lines, *_ending(files, rows, found, more)]))
 
 
-def _counts(name: str, found: Iterable[Answer]) -> dict[str, str]:
-    """Count the words of each question about risk, and of what states no risk."""
-    rows = list(found)
-    risks = [one.cells for one in rows if one.subject == "risk"]
-    said = {key: [cells[key].word for cells in risks] for key in ASKED}
-    said["others"] = [one.word for one in rows if one.subject not in ("risk", "audit")]
-    return {"paper": name, **{key: " / ".join(str(words.count(word)) for word in WORDS) for key, words in said.items()}}
+def _counts(key: str, found: Sequence[Answer]) -> str:
+    """Count the words of a question about risk; with no key, of claims that state none."""
+    risks = [one.cells[key].word for one in found if key and one.subject == "risk"]
+    words = risks if key else [one.word for one in found if one.subject not in ("risk", "audit")]
+    return " / ".join(str(words.count(word)) for word in WORDS)
 
 
 def _first(names: Sequence[str], what: str) -> list[str]:
@@ -143,15 +145,7 @@ def _first(names: Sequence[str], what: str) -> list[str]:
     return [*names[:MOST_NAMES], *([f"and {more} more {what}".rstrip()] if more > 0 else [])]
 
 
-COLUMNS = (
-    Heading("claim", "claim", shrink=32),
-    Heading("part", "part", shrink=12, middle=True),  # parts of a claim often differ at the end alone
-    Heading("calibration", "noise"),
-    Heading("verdict"),  # reservations stand beside the word: never cut
-    *numbers("measured", "against"),
-)
 PLUS_MINUS = " +- "
-PRIVACY = Heading("privacy", "real eps", numeric=True)
 
 
 def verdict_table(rows: Sequence[Verdict], privacy: bool = False) -> str:
@@ -161,8 +155,15 @@ def verdict_table(rows: Sequence[Verdict], privacy: bool = False) -> str:
     """
     words = Counter(row.counted_as for row in rows)
     counts = "; ".join(f"{count} {word}" for word, count in words.most_common())
-    columns = (*COLUMNS, PRIVACY) if privacy and any(map(_real_epsilon, rows)) else COLUMNS
-    shown = table(columns, _cells(rows))
+    first = {row.id: row for row in reversed(rows)}
+    columns = {
+        "claim": Column(lambda row: row.id * (first[row.id] is row)),
+        **{"part": Column("part"), "noise": Column("calibration"), "verdict": Column("short")},
+        "measured": Number(lambda row: _numbers(row)[0]),
+        "against": Number(lambda row: _numbers(row)[1]),
+        **({"real eps": Number(_real_epsilon)} if privacy else {}),
+    }
+    shown = table(columns, rows, {"claim": 32, "part": 12})  # reservations stand beside the word: never cut
     said = ["+- is half of a slope's interval"] if PLUS_MINUS in shown else []
     remedies = dict.fromkeys(row.reason for row in rows if row.skipped and ":" in row.reason)
     counted = f"{len(rows)} verdict{'s' * (len(rows) != 1)}: {counts or 'none'}"
@@ -178,17 +179,6 @@ def answers_text(rows: Sequence[Verdict], beside: Sequence[Verdict] = ()) -> str
 def lines_of(found: Answer) -> list[str]:
     """List the answers of a claim, and what stands beside them."""
     return [*(f"{question_of(found.subject, key)}: {cell.text}" for key, cell in found.cells.items()), *found.remarks]
-
-
-def _cells(rows: Sequence[Verdict]) -> Sequence[Row]:
-    """Cells of the table; a claim's id stands on its first row only."""
-    cells = []
-    for before, row in zip([None, *rows], rows, strict=False):
-        measured, against = _numbers(row)
-        told = {"part": row.part, "calibration": row.calibration, "verdict": row.short}
-        numbers = {"measured": measured, "against": against, "privacy": _real_epsilon(row)}
-        cells.append({"claim": "" if before and before.id == row.id else row.id, **told, **numbers})
-    return cells
 
 
 def _real_epsilon(row: Verdict) -> str:

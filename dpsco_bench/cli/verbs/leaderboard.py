@@ -10,26 +10,23 @@ from dpsco_bench.analysis.races import race, raced
 from dpsco_bench.claims.jobs import plan_settings
 from dpsco_bench.claims.plan import LeftOut
 from dpsco_bench.cli import console as ui
-from dpsco_bench.cli.overrides import asked_files, listed_by
+from dpsco_bench.cli.overrides import asked_ids
 from dpsco_bench.cli.verbs.claim import weigh
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.worker import make_all
-from dpsco_bench.leaderboard.board import PREFIX, board_ids, own_boards, plan_boards
+from dpsco_bench.leaderboard.board import PREFIX, board_ids, plan_boards
 from dpsco_bench.leaderboard.standings import Skipped, Standing, decided_text, standings
+from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import STATUS_WORDS
+from dpsco_bench.report.tables import Column, Number
 
 SUMMARY = "which method to pick: all methods on common instances at equal accounted (epsilon, delta)"
 EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fused=true data.root=data plugins=[FILE,...]
 A board of one's own is given by its file: dpsco leaderboard my_board.yaml --plugin my_method.py
 One line per instance and point (n, d, epsilon): the winner and the margin. Those that cannot be told apart stand below.
 --all shows every method. Finished jobs are kept in results/store, so an interrupted run resumes."""
-POINT = (ui.Heading("instance"), *ui.numbers("n", "d", "epsilon"))
-NUMBERS = ui.numbers("risk", margin="margin [95 %]", search="search", trivial="trivial")
-COLUMNS = (*POINT, ui.Heading("first", "winner"), *NUMBERS)
-ALL_NUMBERS = (*ui.numbers(risk="risk [95 %]"), *ui.HELD_OUT, *ui.numbers("gradients"))
-ALL_COLUMNS = (*POINT, ui.Heading("method"), *ALL_NUMBERS, ui.Heading("says", ""))
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -47,15 +44,15 @@ def execute(args: argparse.Namespace) -> int:
 
 def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """Sort arguments into ids of boards, by default all, and settings. Raises InputError for an unknown one."""
-    names, files, settings = asked_files(arguments, plugins, "boards")
-    known = [*board_ids(), *own_boards(listed_by(settings, "boards"))]
-    ids: list[str] = []
-    for name in names:
+
+    def find(name: str, known: list[str]) -> list[str]:
         id = PREFIX + name.removeprefix(PREFIX)
-        if name not in files and id not in known:
+        if id not in known:
             raise InputError("leaderboard", name, nearest(name, known))
-        ids += own_boards([name]) if name in files else [id]
-    return list(dict.fromkeys(ids)) or known, settings
+        return [id]
+
+    ids, known, settings = asked_ids(arguments, plugins, "boards", board_ids(), find)
+    return ids or known, settings
 
 
 def run_boards(profile: str, ids: Sequence[str], settings: Sequence[str]) -> list[Standing | Skipped]:
@@ -90,10 +87,10 @@ def screen(rows: Sequence[Standing | Skipped], everything: bool) -> Iterator[str
         yield "no method ran at any point"
     elif everything:
         notes: dict[str, int] = {}
-        yield ui.table(ALL_COLUMNS, [line for row in points for line in _lines(row, notes)])
+        yield ui.table(METHODS, [line for row in points for line in _methods(row, notes)])
         yield from (ui.labelled(f"({place})", reason, 5) for reason, place in notes.items())
     else:
-        yield ui.table(COLUMNS, map(_winner, points))
+        yield ui.table(WINNERS, points)
     for row in points:
         yield from _told(row)
     held = {f"{row.instance}, n = {row.n}, d = {row.d}:": row.held_out for row in points if row.held_out}
@@ -112,22 +109,52 @@ def screen(rows: Sequence[Standing | Skipped], everything: bool) -> Iterator[str
     yield from (f"{row.instance}: skipped: {row.skipped}" for row in rows if row.skipped)
 
 
-def _place(row: Standing) -> ui.Row:
-    return {"instance": row.instance, "n": row.n, "d": row.d, "epsilon": ui.number(row.epsilon)}
+def _winner(row: Standing) -> str:
+    others = f" = {len(row.tied) - 1} more" * (len(row.tied) > 1)
+    first = "none proven private" if row.runner_up is None else row.tied[0] + others
+    return "undecided" if row.contenders else first
 
 
-def _winner(row: Standing) -> ui.Row:
-    low, high = row.margin_ci
-    first = row.tied[0] if len(row.tied) == 1 else f"{row.tied[0]} = {len(row.tied) - 1} more"
-    first = "none proven private" if row.runner_up is None else first
-    return {
-        **_place(row),
-        "first": "undecided" if row.contenders else first,
-        "risk": ui.number(row.least, 3),
-        "margin": f"{ui.number(row.margin, 2)} [{ui.number(low, 2)}, {ui.number(high, 2)}]" if row.decided else "-",
-        "search": ui.number(row.search.risk, 3) if row.search else "-",
-        "trivial": ui.number(row.trivial, 3),
-    }
+def _margin(row: Standing) -> str:
+    return f"{ui.number(row.margin, 2)} {ui.interval(row.margin_ci)}" if row.decided else "-"
+
+
+POINT = {"instance": Column("instance"), **{name: Number(name, ui.digits()) for name in ("n", "d", "epsilon")}}
+WINNERS = {
+    **POINT,
+    "winner": Column(_winner),
+    "risk": Number("least", ui.digits(3)),
+    "margin [95 %]": Number(_margin),
+    "search": Number(lambda row: ui.number(row.search and row.search.risk, 3)),
+    "trivial": Number("trivial", ui.digits(3)),
+}
+METHODS = {
+    **{**POINT, "method": Column("method"), "risk [95 %]": Number("risk"), **ui.held_out("held_out_")},
+    **{"gradients": Number("gradient_evaluations", ui.digits(3)), "": Column("says")},
+}
+
+
+def _methods(row: Standing, notes: dict[str, int]) -> Iterator[Plain]:
+    """Give a row of the table for each method, and each that did not run; reasons are numbered in ``notes``."""
+
+    def note(reason: str) -> str:
+        return f"({notes.setdefault(reason, len(notes) + 1)})"
+
+    for method in row.methods:
+        says = "" if method.ranked else f"not ranked {note(STATUS_WORDS[method.privacy_status])}"
+        if method.dropped:
+            says = f"dropped after {method.dropped}"
+        if method.tied:
+            says = "first" if len(row.tied) == 1 else "tied"
+            says += f" {note('first of those that were run')}" if row.contenders else ""
+        yield {
+            **vars(row),
+            **vars(method),
+            "risk": f"{ui.number(method.risk, 3)} {ui.interval(method.ci)}",
+            "says": says,
+        }
+    for item in row.left_out:
+        yield {**vars(row), **vars(item), "says": f"{item.status.replace('_', ' ')} {note(item.reason)}"}
 
 
 def _told(row: Standing) -> list[str]:
@@ -140,30 +167,3 @@ def _told(row: Standing) -> list[str]:
         ran = f"{len(row.methods)} ran without a proof, which --all shows" if row.methods else "--all says why"
         return [place, ui.labelled("  not compared", f"no method whose privacy is proven ran; {ran}", 16)]
     return [place, ui.labelled("  tied", " = ".join(row.tied))] if len(row.tied) > 1 else []
-
-
-def _lines(row: Standing, notes: dict[str, int]) -> Iterator[ui.Row]:
-    """Make a line per method; reasons are numbered in ``notes``, each once."""
-
-    def note(reason: str) -> int:
-        return notes.setdefault(reason, len(notes) + 1)
-
-    for method in row.methods:
-        low, high = method.ci
-        says = "" if method.ranked else f"not ranked ({note(STATUS_WORDS[method.privacy_status])})"
-        if method.dropped:
-            says = f"dropped after {method.dropped}"
-        if method.tied:
-            says = "first" if len(row.tied) == 1 else "tied"
-            says += f" ({note('first of those that were run')})" if row.contenders else ""
-        yield {
-            **_place(row),
-            "method": method.method,
-            "risk": f"{ui.number(method.risk, 3)} [{ui.number(low, 2)}, {ui.number(high, 2)}]",
-            "loss": ui.number(method.held_out_loss, 3),
-            "accuracy": ui.number(method.held_out_accuracy, 3),
-            "gradients": ui.number(method.gradient_evaluations, 3),
-            "says": says,
-        }
-    for item in row.left_out:
-        yield {**_place(row), "method": item.method, "says": f"{item.status.replace('_', ' ')} ({note(item.reason)})"}

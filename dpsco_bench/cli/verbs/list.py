@@ -12,16 +12,16 @@ from dataclasses import asdict
 from typing import Any
 
 from dpsco_bench.claims.kinds import KINDS, all_kinds
-from dpsco_bench.cli.console import Heading, add_shared, answer, labelled, number, numbers, table
+from dpsco_bench.cli.console import add_shared, answer, labelled, number, table
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import PLUGIN
+from dpsco_bench.report.tables import Column, Number
 
 SUMMARY = "what exists: algorithms, audits, claims, errata, kinds of parts, papers, problems or tables, one line each"
 
-_ID, _SUMMARY = Heading("id"), Heading("summary", shrink=30)
+_ENTRY = {"id": Column("id"), "summary": Column("summary")}
 SCREEN = 24  # entries that a screen has room for; below more of them stands how to get fewer
-_AUDITS = (Heading("audit"), Heading("canary", shrink=18), Heading("claim"), *numbers("n", "d"), Heading("statistic"))
 _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 """Authors and year, which the id already tells; kept in JSON."""
 
@@ -49,8 +49,9 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _lines(what: str, entries: Sequence[Plain]) -> Iterator[str]:
-    columns = (_ID, Heading("changes"), _SUMMARY) if what == "errata" else (_ID, _SUMMARY, Heading("source", shrink=22))
-    yield table(columns, [{**entry, "source": _CITATION.sub("", entry["source"])} for entry in entries])
+    source = {"source": Column("source", lambda text: _CITATION.sub("", text))}
+    errata = {"id": Column("id"), "changes": Column("changes"), "summary": Column("summary")}
+    yield table(errata if what == "errata" else {**_ENTRY, **source}, entries, {"summary": 30, "source": 22})
     if len(entries) > SCREEN:
         yield f"\n{len(entries)} {what}; dpsco list {what} WORD ... has those with all words alone"
 
@@ -82,8 +83,8 @@ def _accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Pl
 def _accepting_lines(entries: Sequence[Plain]) -> Iterator[str]:
     named = [{**one, "id": one["id"] + f" ({one['label']})" * bool(one["label"])} for one in entries]
     room = max(len(one["id"]) for one in named)
-    columns = (Heading("id", f"{'accept it':<{room}}"), Heading("summary", "", shrink=30))
-    yield table(columns, [one for one in named if one["accepts"]]) + "\n\nrefuse it, and why"
+    columns = {f"{'accept it':<{room}}": Column("id"), "": Column("summary")}
+    yield table(columns, [one for one in named if one["accepts"]], {"": 30}) + "\n\nrefuse it, and why"
     yield from (labelled(one["id"], one["reason"], room + 2) for one in named if not one["accepts"])
 
 
@@ -172,18 +173,14 @@ def audits() -> list[Plain]:
 
 def _audit_lines(entries: Sequence[Plain]) -> Iterator[str]:
     """Give a row for each audit; then those that are not tried, each with its reason."""
-    rows = [
-        {
-            **entry,
-            "audit": _audit(entry).replace(" standard ", " "),  # a variant that is the only one
-            "canary": _canary(entry).removeprefix("canary_"),
-            "claim": f"eps={entry['epsilon']:g}",
-            "statistic": entry["statistic"] + ", fused" * entry["fused"],
-        }
-        for entry in entries
-        if not entry["reason"]
-    ]
-    yield table(_AUDITS, rows)
+    columns = {
+        "audit": Column(lambda entry: _audit(entry).replace(" standard ", " ")),  # a variant that is the only one
+        "canary": Column(lambda entry: _canary(entry).removeprefix("canary_")),
+        "claim": Column("epsilon", "eps={:g}".format),
+        **{"n": Number("n"), "d": Number("d")},
+        "statistic": Column(lambda entry: entry["statistic"] + ", fused" * entry["fused"]),
+    }
+    yield table(columns, [entry for entry in entries if not entry["reason"]], {"canary": 18})
     yield "\nnot tried, and why"
     reasons = dict.fromkeys(entry["reason"] for entry in entries)
     yield from (labelled("-", reason, 2) for reason in reasons if reason)
