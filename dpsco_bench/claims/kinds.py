@@ -85,7 +85,7 @@ class Field:
         return isinstance(self.type, tuple)
 
     @property
-    def one(self) -> type:
+    def one(self) -> Any:
         """Type of one value."""
         return self.type[0] if isinstance(self.type, tuple) else self.type
 

@@ -95,8 +95,8 @@ class Ordering(Kind):
         sure, found = case.look.confidence(EARLY), dict[str, MedianRatio]()
         for value, first in better.items():
             for at in RISKS if case.part.compared == "both" else (case.part.compared,):
-                names = (*case.names, f"{value:g}", at)
-                ratio = compare_medians(*RISKS[at](first, other[value]), names, confidence=sure)
+                ours, theirs = RISKS[at](first, other[value])
+                ratio = compare_medians(ours, theirs, (*case.names, f"{value:g}", at), confidence=sure)
                 found[f"{at}, {first.entry.parameter} {value:g}"] = ratio
         words, runs = {ratio.word for ratio in found.values()}, cells[0].final.size
         few = f"only {runs} replicates: the intervals are too wide for most orderings"

@@ -74,11 +74,11 @@ class PrivacyKind(Kind):
             withheld, why = "the Lipschitz constant is nominal", "nominal constants"
         noises, real = [Noise.of(*cell.charged) for cell in cells], [cell.calibrated.epsilon_real for cell in cells]
         if of_the_law:
-            real, law = (
-                [cell.calibrated.epsilon_law for cell in cells],
-                {"epsilon_real_kind": "upper", "epsilon_of": ""},
-            )
-            noises = [replace(noise, epsilon_real=own, **law) for noise, own in zip(noises, real, strict=True)]
+            real = [cell.calibrated.epsilon_law for cell in cells]
+            noises = [
+                replace(noise, epsilon_real=own, epsilon_real_kind="upper", epsilon_of="")
+                for noise, own in zip(noises, real, strict=True)
+            ]
         verdict = privacy_verdict(
             noises, real, unproven=withheld, why=why, attained=lambda number: _attained(cells[number])
         )
