@@ -7,8 +7,6 @@ from typing import Any
 
 from dpsco_bench.claims.kinds import Kind
 
-WORST = ("worst_ratio", "worst_cell", "worst_value")
-
 
 class SlopeKind(Kind):
     """Base of kinds that measure slopes: their sweeps stand in the tables of slopes, and are drawn as curves."""
@@ -24,7 +22,7 @@ class SlopeKind(Kind):
 class RatioKind(Kind):
     """Base of kinds with a ratio in every cell; ``drawn`` are the words of `report.panels.ratio_panel` for it."""
 
-    fields = WORST
+    fields = ("worst_ratio", "worst_cell", "worst_value")
     drawn: tuple[str, ...] = ()
 
     def panel(self, claim: Any, rows: Sequence[Any]) -> Any:

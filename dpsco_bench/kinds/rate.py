@@ -216,7 +216,7 @@ class SweepRisks:
     better: str = "smaller"  # or ``larger``: which slopes mean a faster decay than claimed
     others: str = ""  # what the bound has beside the claimed term, as a noun
     look: Look = FIXED
-    next_signals: tuple[float, ...] = ()  # beyond an edge of the signal grid with the largest risk; NaN where it ends
+    next_signals: tuple[float, ...] = ()  # would extend a signal grid at whose edge the risk is largest; NaN elsewhere
     frozen: tuple[bool, ...] = ()  # whether the part's own test finds that the runs of a cell hardly move
     noise_off: Replicates | None = None  # the risks of the same sweep without noise, if there are any
 
