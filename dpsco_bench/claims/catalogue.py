@@ -51,15 +51,12 @@ def read_claim(id: str) -> Claim:
     path = claim_file(id)
     if path is None:
         raise InputError("claim", id, nearest(id, claim_ids(), "dpsco list claims"))
-    return _parsed(path)
-
-
-def _parsed(path: Path) -> Claim:
-    return _parsed_once(path, path.stat().st_mtime_ns, path.stat().st_size)
+    return _parsed(path, path.read_bytes())
 
 
 @cache
-def _parsed_once(path: Path, changed: int, size: int) -> Claim:
+def _parsed(path: Path, content: bytes) -> Claim:
+    """Read a claim's file, once for each content."""
     from dpsco_bench.claims.parsing import parse_claim  # which loads every kind, and SciPy: lists do without
 
     return _named_as(path, parse_claim)
@@ -87,7 +84,8 @@ def naming(path: object) -> Iterator[None]:
 
 def read_claims(text: str = "") -> list[Claim]:
     """All claims whose files have a text in them, sorted by id. Raises DpscoError naming a file that is wrong."""
-    return [_parsed(path) for path in claim_files().values() if not text or text in path.read_text(encoding="utf-8")]
+    contents = {path: path.read_bytes() for path in claim_files().values()}
+    return [_parsed(path, content) for path, content in contents.items() if text.encode() in content]
 
 
 def read_own(files: Iterable[str | Path], key: str) -> Iterator[tuple[str | Path, Any]]:

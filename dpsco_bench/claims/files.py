@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
@@ -49,10 +50,19 @@ TAKEN = {
     },
 }
 """Names that options of a problem and of a method cannot have -> the key that says the same."""
+EMPTY = {"str": "", "float": math.nan}
+"""Stand-ins for what is due and not there or wrong, which is told of it, by their types."""
 
 
 class Slips(list[InputError]):
-    """Slips of a file, collected so that all are told at once."""
+    """Slips of one place of a file, collected so that all are told at once.
+
+    ``unsure`` are further keys of which nothing can be said.
+    """
+
+    def __init__(self, where: str, slips: Iterable[InputError] = ()) -> None:
+        super().__init__(slips)
+        self.where, self.unsure = where, set[str]()
 
     def tried(self, make: Callable[..., Any], *given: Any) -> Any:
         """Call a function; None, with its error kept, where it raises an InputError."""
@@ -61,6 +71,25 @@ class Slips(list[InputError]):
         except InputError as error:
             self.append(error)
             return None
+
+    def words(self, slip: InputError) -> set[str]:
+        """Words of a slip's key behind the place: the keys that it is about are among them."""
+        return set(re.findall(r"\w+", slip.key.removeprefix(self.where)))
+
+    @property
+    def wrong(self) -> set[str]:
+        """Keys of which a slip is told already, or nothing can be said."""
+        return self.unsure.union(*map(self.words, self))
+
+    def build(self, cls: Any, values: Mapping[str, Any], due: str = "") -> Any:
+        """Build a dataclass, without the keys that `slips_of` or a slip before names; None where that cannot be."""
+        self.extend(slips_of(cls, values, self.where, due))
+        if not self:
+            return cls(**values)
+        wrong, known = self.wrong, fields(cls)
+        sound = {f.name: EMPTY[f.type] for f in known if f.default is MISSING and f.type in EMPTY}
+        sound |= {f.name: values[f.name] for f in known if f.name in values and f.name not in wrong}
+        return None if list(slips_of(cls, sound, self.where)) else cls(**sound)
 
     def tell(self) -> None:
         """Raise what was collected, if anything was, as one InputError."""
@@ -82,7 +111,7 @@ def build_checked(cls: Any, values: Any, where: str) -> Any:
     """
     if not isinstance(values, Mapping):
         raise InputError(where, values, "a mapping of keys to values")
-    Slips(slips_of(cls, values, where)).tell()
+    Slips(where, slips_of(cls, values, where)).tell()
     return cls(**values)
 
 
@@ -116,7 +145,7 @@ def taken_names(kind: str, names: Iterable[str], where: str) -> Iterator[InputEr
 
 def check_names(kind: str, names: Iterable[str], where: str) -> None:
     """Refuse options that another key says, as InputError. ``kind`` is one of `TAKEN`."""
-    Slips(taken_names(kind, names, where)).tell()
+    Slips(where, taken_names(kind, names, where)).tell()
 
 
 def fits(value: Any, hint: Any) -> bool:

@@ -13,17 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
+from dpsco_bench.claims import catalogue
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.catalogue import (
-    claim_file,
-    claim_ids,
-    errors_of,
-    find_claim_id,
-    find_errata,
-    naming,
-    own_claims,
-    read_claim,
-)
 from dpsco_bench.claims.files import check_names, read_shipped
 from dpsco_bench.claims.model import NO_STAGES, Claim, MeasuredPart, Method, Part, check_profile, to_the_cap
 from dpsco_bench.claims.parsing import parse_claim
@@ -168,24 +159,20 @@ def _cell(part: Part, method: Method, profile: str, calibration: str, number: in
         if key not in CELL_KEYS:
             raise InputError(f"fixed of {part.id}", key, "one of " + ", ".join(CELL_KEYS))
         given[key] = fixed[profile] if isinstance(fixed, Mapping) else fixed
+    swept = {key: values[profile][number] for key, values in part.along.items()}
     if not part.along or part.sweep.parameter.split(".")[0] in (*CELL_KEYS, *OPTIONS):
-        _set(part, given, part.sweep.parameter, value)
-    for key, values in part.along.items():
-        _set(part, given, key, values[profile][number])
+        swept = {part.sweep.parameter: value, **swept}
+    for key, one in swept.items():
+        target, _, option = key.partition(".")
+        if option and target in OPTIONS:
+            check_names(OPTIONS[target], [option], f"sweep of {part.id}: {target}")
+            given[OPTIONS[target]][option] = one
+        elif option or target not in CELL_KEYS:
+            allowed = "n, d, epsilon, delta, problem.<option> or algorithm.<option>"
+            raise InputError(f"sweep parameter of {part.id}", key, allowed)
+        else:
+            given[target] = integral(float(one)) if target in ("n", "d") else float(one)
     return pinned(given, data_root)
-
-
-def _set(part: Part, given: dict[str, Any], key: str, value: float) -> None:
-    """Put a swept value among what is given of a cell."""
-    target, _, option = key.partition(".")
-    if option and target in OPTIONS:
-        check_names(OPTIONS[target], [option], f"sweep of {part.id}: {target}")
-        given[OPTIONS[target]][option] = value
-    elif option or target not in CELL_KEYS:
-        allowed = "n, d, epsilon, delta, problem.<option> or algorithm.<option>"
-        raise InputError(f"sweep parameter of {part.id}", key, allowed)
-    else:
-        given[target] = integral(float(value)) if target in ("n", "d") else float(value)
 
 
 def _judged_variant(part: Part, method: Method, calibration: str) -> str:
@@ -290,21 +277,21 @@ def load_claim(
     ``settings`` are what the same overrides compose for all claims: with them a claim that ships and that no override
     changes is only read.
     """
-    file = claim_file(id)
+    file = catalogue.claim_file(id)
     changed = any(re.match(r"[+~]*claim\b", override) for override in overrides)  # claim=, +claim.title=, not claims=
     if settings is not None and file is not None and not changed:
-        claim = read_claim(id)
-        find_errata(claim.paper, claim.errata)
+        claim = catalogue.read_claim(id)
+        catalogue.find_errata(claim.paper, claim.errata)
         return claim, settings
     shipped = file is not None and file.is_relative_to(conf_dir())
     config = _compose([*([f"claim={id.replace('.', '/', 1)}"] if shipped else []), f"profile={profile}", *overrides])
     load_plugins(config["plugins"])
-    own = {} if shipped else own_claims(config["claims"])
-    id = id if shipped else find_claim_id(id, [*claim_ids(), *own])
-    with errors_of(id, config["claims"]):
+    own = {} if shipped else catalogue.own_claims(config["claims"])
+    id = id if shipped else catalogue.find_claim_id(id, [*catalogue.claim_ids(), *own])
+    with catalogue.errors_of(id, config["claims"]):
         entry = config["claim"] if shipped else own.get(id)
-        claim = read_claim(id) if entry is None else parse_claim(entry)
-        find_errata(claim.paper, claim.errata)
+        claim = catalogue.read_claim(id) if entry is None else parse_claim(entry)
+        catalogue.find_errata(claim.paper, claim.errata)
     return claim, Settings.of(config)
 
 
@@ -324,7 +311,7 @@ def claim_plan(id: str, profile: str, overrides: Sequence[str] = (), settings: S
     claim, settings = load_claim(id, profile, overrides, settings)
     parts, jobs = claim.parts_of(profile), list[Job]()
     for part in parts:
-        with errors_of(id, settings.claims), naming(f"claim {claim.id}, part {part.id}"):
+        with catalogue.errors_of(id, settings.claims), catalogue.naming(f"claim {claim.id}, part {part.id}"):
             for formula in filter(None, (part.bound, part.closed_form)):
                 get_bound(formula)
             if part.checked_by and not claim.part(part.checked_by).rules.knows_the_law:

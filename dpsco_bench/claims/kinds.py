@@ -25,10 +25,9 @@ OUTCOMES = ("confirms", "better", "contradicts", "unproven", "open", "vacuous", 
 was not measured.
 """
 SKIPPED, NOT_MEASURED = "skipped", "not measured"
-WORST = ("worst_ratio", "worst_cell", "worst_value")
-"""Fields of a verdict row that kinds with a ratio in every cell have."""
 SHARED_FIELDS = (
-    *(*WORST, "epsilon_real", "epsilon_real_kind", "epsilon_of", "epsilon_claimed", "ratio", "ratio_ci", "parameters"),
+    *("worst_ratio", "worst_cell", "worst_value", "epsilon_real", "epsilon_real_kind", "epsilon_of"),
+    *("epsilon_claimed", "ratio", "ratio_ci", "parameters"),
     *("fitted", "local_slopes", "noise_off_share", "noise", "beside", "scope"),
     *("risk_kind", "recalled", "corrected", "open_constant", "open_value"),
     *("control", "outside", "for_class", "law", "law_limit", "loose", "sampling", "noiseless", "band_of"),
@@ -46,13 +45,13 @@ ROW_FIELDS = (
 """Fields that every verdict row has, in the order of its JSON."""
 SAID_OF_CLAIMS = ("answers", "answer")
 """Fields that verbs add to the rows of a claim."""
-FIELD_TYPES: Mapping[type, Mapping[str, Any]] = {
-    float: {"oneOf": [{"type": "number"}, {"type": "null"}, {"enum": ["inf", "-inf"]}]},
-    int: {"type": ["integer", "null"]},
-    bool: {"type": ["boolean", "null"]},
-    str: {"type": ["string", "null"]},
+FIELD_TYPES: Mapping[type, tuple[type, Plain]] = {
+    float: (Real, {"oneOf": [{"type": "number"}, {"type": "null"}, {"enum": ["inf", "-inf"]}]}),
+    int: (Integral, {"type": ["integer", "null"]}),
+    bool: (bool, {"type": ["boolean", "null"]}),
+    str: (str, {"type": ["string", "null"]}),
 }
-"""Types of a kind's own fields, each with its JSON schema; of several values, ``(float,)``."""
+"""Types of a kind's own fields, each with what it takes and its JSON schema; of several values, ``(float,)``."""
 KindClass = TypeVar("KindClass", bound="type[Kind]")
 
 
@@ -68,9 +67,6 @@ class Word:
     outcome: str
     meaning: str
     phrase: str = ""
-
-
-_TAKES: Mapping[type, type] = {float: Real, int: Integral, bool: bool, str: str}
 
 
 @dataclass(frozen=True)
@@ -89,26 +85,30 @@ class Field:
         return isinstance(self.type, tuple)
 
     @property
+    def one(self) -> Any:
+        """Type of one value."""
+        return self.type[0] if isinstance(self.type, tuple) else self.type
+
+    @property
     def is_number(self) -> bool:
         """True if its values are numbers."""
-        return self.type in (float, int, (float,), (int,))
+        return self.one in (float, int)
 
     @property
     def schema(self) -> Plain:
         """JSON schema of its values."""
-        one = FIELD_TYPES[self.type[0] if isinstance(self.type, tuple) else self.type]
+        one = FIELD_TYPES[self.one][1]
         return {"description": self.title, **({"type": ["array", "null"], "items": one} if self.several else one)}
 
     def check_value(self, name: str, value: Any) -> None:
         """Refuse a value of another type; None is of every type."""
-        one = self.type[0] if isinstance(self.type, tuple) else self.type
-        plain = value.tolist() if hasattr(value, "tolist") else value
+        plain, takes = value.tolist() if hasattr(value, "tolist") else value, FIELD_TYPES[self.one][0]
         items = plain if self.several else [plain]
-        known = isinstance(items, list | tuple) and all(
-            isinstance(item, _TAKES[one]) and (one is bool or not isinstance(item, bool)) for item in items
+        fits = isinstance(items, list | tuple) and all(
+            isinstance(item, takes) and isinstance(item, bool) == (takes is bool) for item in items
         )
-        if value is not None and not known:
-            raise InputError(name, value, f"of type {one.__name__}{', several of them' * self.several}")
+        if value is not None and not fits:
+            raise InputError(name, value, f"of type {self.one.__name__}{', several of them' * self.several}")
 
 
 COMMON_WORDS = {
@@ -150,7 +150,7 @@ class Kind(ABC):
     knows_the_law : bool, whether it compares with a computed law, and so can certify the chains of other parts
     against : str, what a ratio is compared with, such as ``≤ 1``
     whose_exponent : str
-        Who gives the exponent that is shown beside a slope: the ``paper``, or the part has ``stated`` it.
+        Who gives the exponent beside a slope: the ``paper``, or the part has ``stated`` it, to be compared with.
     has_interval : bool, whether a slope of it is the verdict's own, with a 95 % interval that can miss by chance
     measures_slope : bool, whether its sweeps stand in the tables of slopes
     waits : bool, whether runs go on while its word is open; else it takes what is there
@@ -236,7 +236,7 @@ class Kind(ABC):
 
     def compared_slope(self, row: Any) -> float | None:
         """Return the slope that a row's slope is compared with; NaN or None without one."""
-        return row.bound_slope
+        return row.bound_slope if self.whose_exponent == "paper" else row.claimed_exponent
 
     def tolerance_of(self, part: Any) -> Any:
         """Tolerance of a part to be shown: a number, a word, or None."""
@@ -286,29 +286,27 @@ def kind(name: str) -> Callable[[KindClass], KindClass]:
         if not outcomes or outcomes - set(OUTCOMES) or not is_dataclass(getattr(cls, "part", None)):
             allowed = (
                 "a subclass of Kind with a title, a part (MeasuredPart, or one's own of it), a method judge(self, "
+                "case), and words: each a Word with an outcome of OUTCOMES"
             )
-            raise InputError(f"kind {name}", cls, allowed + "case), and words: each a Word with an outcome of OUTCOMES")
-        _check_fields(cls, f"kind {name}")
+            raise InputError(f"kind {name}", cls, allowed)
+        for key in cls.fields:
+            if key not in SHARED_FIELDS:
+                allowed = f"{nearest(key, SHARED_FIELDS)}; its own stand in own_fields"
+                raise InputError(f"kind {name}: fields", key, allowed)
+        for key, field in cls.own_fields.items():
+            if not key.isidentifier() or key in (*ROW_FIELDS, *SHARED_FIELDS, *SAID_OF_CLAIMS, "own"):
+                allowed = "a name of letters, digits and _ that no other field has"
+                raise InputError(f"kind {name}: own_fields", key, allowed)
+            if not isinstance(field, Field) or field.type not in [*FIELD_TYPES, *((one,) for one in FIELD_TYPES)]:
+                known = ", ".join(type.__name__ for type in FIELD_TYPES)
+                allowed = f"a Field(type, title), of one of the types {known}, or of several values (float,)"
+                raise InputError(f"kind {name}: own_fields: {key}", field, allowed)
         found = cls()
         found.name = name
         KINDS.add(name, found, cls.__module__)
         return cls
 
     return register
-
-
-def _check_fields(cls: type[Kind], where: str) -> None:
-    """Refuse a shared field that no row has, and one of its own that every row has or that is of no known type."""
-    for name in cls.fields:
-        if name not in SHARED_FIELDS:
-            raise InputError(f"{where}: fields", name, f"{nearest(name, SHARED_FIELDS)}; its own stand in own_fields")
-    for name, field in cls.own_fields.items():
-        if not name.isidentifier() or name in (*ROW_FIELDS, *SHARED_FIELDS, *SAID_OF_CLAIMS, "own"):
-            raise InputError(f"{where}: own_fields", name, "a name of letters, digits and _ that no other field has")
-        if not isinstance(field, Field) or field.type not in [*FIELD_TYPES, *((one,) for one in FIELD_TYPES)]:
-            known = ", ".join(type.__name__ for type in FIELD_TYPES)
-            allowed = f"a Field(type, title), of one of the types {known}, or of several values (float,)"
-            raise InputError(f"{where}: own_fields: {name}", field, allowed)
 
 
 def get_kind(name: str) -> Kind:

@@ -171,7 +171,9 @@ class Part(Record):
         own, whole = set(grid.get(profile, ())), set(grid.get(WHOLE, ()))
         if not (self.sweep and own and own < whole):
             return ""
-        said = [f"{_symbol(self.sweep.parameter)} = {_listed(own)} alone"]
+        *others, last = (f"{value:,.10g}" for value in sorted(own))
+        values = " and ".join(filter(None, (", ".join(others), last)))
+        said = [f"{_symbol(self.sweep.parameter)} = {values} alone"]
         for key, value in self.fixed.items():
             if isinstance(value, Mapping) and {profile, WHOLE} <= value.keys() and value[profile] != value[WHOLE]:
                 said.append(f"{_symbol(key)} = {value[profile]:,} in place of {value[WHOLE]:,}")
@@ -317,11 +319,6 @@ def _symbol(parameter: str) -> str:
     return {"epsilon": "eps"}.get(parameter, parameter.rpartition(".")[2])
 
 
-def _listed(values: Iterable[float]) -> str:
-    *others, last = (f"{value:,.10g}" for value in sorted(values))
-    return " and ".join(filter(None, (", ".join(others), last)))
-
-
 def numbers(value: Any, where: str) -> Any:
     """Expand a text into its list; return anything else as it is.
 
@@ -329,14 +326,17 @@ def numbers(value: Any, where: str) -> Any:
     """
     if not isinstance(value, str):
         return value
-    found = _GEOMETRIC.fullmatch(value.strip())
-    if found:
-        first, last, ratio = (_number(text) for text in found.groups()[:3])
-        steps = int(found[4]) - 1 if found[4] else _steps(first, last, ratio)
-        if 0 < steps < _MOST and not found[4]:
-            return [first * ratio**number for number in range(steps + 1)]
-        if 0 < steps < _MOST and first * last > 0:
-            return [round(first * (last / first) ** (number / steps), _DECIMALS) for number in range(steps + 1)]
+    if found := _GEOMETRIC.fullmatch(value.strip()):
+        texts = [text or "1" for text in found.groups()]
+        first, last, ratio, count = (int(text) if text.lstrip("+-").isdigit() else float(text) for text in texts)
+        steps = float(count - 1)
+        if found[3]:  # how often the ratio leads from the first value to the last
+            steps = math.log(last / first) / math.log(ratio) if first * last > 0 < ratio != 1 else 0.0
+        whole = round(steps)
+        if first * last > 0 and 0 < whole < _MOST and math.isclose(steps, whole, abs_tol=1e-9):
+            if found[3]:
+                return [first * ratio**number for number in range(whole + 1)]
+            return [round(first * (last / first) ** (number / whole), _DECIMALS) for number in range(whole + 1)]
     allowed = "a list of numbers, FIRST .. LAST xRATIO whose steps meet LAST, or FIRST .. LAST in COUNT"
     raise InputError(where, value, allowed)
 
@@ -346,16 +346,6 @@ def to_the_cap(value: Any) -> tuple[float, float] | None:
     found = _TO_THE_CAP.fullmatch(value.strip()) if isinstance(value, str) else None
     first, ratio = (float(text) for text in found.groups()) if found else (0.0, 0.0)
     return (first, ratio) if first > 0 and ratio > 1 else None
-
-
-def _number(text: str | None) -> Any:
-    return float("nan") if text is None else int(text) if text.lstrip("+-").isdigit() else float(text)
-
-
-def _steps(first: float, last: float, ratio: float) -> int:
-    """How often the ratio leads from the first value to the last; 0 if it does not."""
-    steps = math.log(last / first) / math.log(ratio) if first * last > 0 < ratio != 1 else 0.0
-    return round(steps) if math.isclose(steps, round(steps), abs_tol=1e-9) else 0
 
 
 def by_profile(values: Any, where: str, profiles: Iterable[str] = PROFILES) -> Plain:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS
 from dpsco_bench.claims.bounds.registry import alphabetical, glossary_of, read
-from dpsco_bench.claims.files import Slips, build_checked, check_names, listed, slips_of
+from dpsco_bench.claims.files import Slips, build_checked, check_names, listed
 from dpsco_bench.claims.kinds import Kind, all_kinds, get_kind
 from dpsco_bench.claims.model import (
     NO_STAGES,
@@ -30,14 +30,27 @@ from dpsco_bench.claims.model import (
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
 
-PART_ID = r"\w+(?:[.+-]\w+)*"
 MOST_RUNS = 100_000_000
 """Replicates, and data sets, of a cell: results of more would not fit in a memory."""
 OR = " or "
-EMPTY = {"str": "", "float": math.nan}
-"""Stand-ins for what is due and not there or wrong, which is told of it, by their types."""
 CELLS = {f.name for f in fields(MeasuredPart)} - {f.name for f in fields(Part)}
 """Keys of kinds that may have cells of their own."""
+RESTS = {"grid": "sweep", "bound": "axis", "exponent": "tolerance"}
+"""Key of a part -> another one, of which nothing can be said where the first is wrong."""
+LIMITS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "id": (
+        lambda id: bool(re.fullmatch(r"\w+(?:[.+-]\w+)*", id)),
+        "letters, digits and _, with - + . between: it names files",
+    ),
+    **dict.fromkeys(("calibrations", "uses"), (lambda names: len(set(names)) == len(names), "each once")),
+    **dict.fromkeys(("exponent", "record", "requires"), (math.isfinite, "a finite number")),
+    **dict.fromkeys(("tolerance", "tolerances"), (lambda number: 0 < number < math.inf, "a finite number > 0")),
+    **dict.fromkeys(
+        ("replicates", "data_sets"), (lambda runs: 1 <= runs <= MOST_RUNS, f"an integer from 1 to {MOST_RUNS}")
+    ),
+    "quantity": (bool, f"{RISK}, or the name of an extra"),
+}
+"""Key of a part -> a test of its value, or of each of its values by name, and what passes."""
 
 
 def parse_claim(entry: Plain) -> Claim:
@@ -47,38 +60,21 @@ def parse_claim(entry: Plain) -> Claim:
     """
     if not isinstance(entry, Mapping):
         raise InputError("claim", entry, "a mapping")
-    where, slips, parts = f"claim {entry.get('id', '?')}", Slips(), list[Part]()
+    where, parts = f"claim {entry.get('id', '?')}", list[Part]()
+    slips, own = Slips(where), Slips(where)
     given = slips.tried(listed, entry.get("parts"), f"{where}: parts")
     wrong = {"parts"} if given is None else set()
     for number, one in enumerate(given or ()):
-        before = len(slips)
-        if part := _parse_part(where, one, slips):
-            parts.append(part)
-        if len(slips) > before:
+        part, found = _parse_part(where, one)
+        parts += [part] if part else []
+        slips += found
+        if found:
             wrong.add(str(one.get("id", number)) if isinstance(one, Mapping) else str(number))
-    values = {**entry, "parts": parts}
-    told = list(slips_of(Claim, values, where))
-    claim = build_sound(Claim, values, told, where)
-    slips.extend(told)
-    slips.extend(_slips_of_claim(claim, where, wrong | named(told, where)) if claim else ())
+    claim = own.build(Claim, {**entry, "parts": parts})
+    slips += own
+    slips += _slips_of_claim(claim, where, wrong | own.wrong) if claim else ()
     slips.tell()
-    assert claim
     return claim
-
-
-def build_sound(cls: Any, values: Plain, told: Sequence[InputError], where: str) -> Any:
-    """Build a dataclass without the keys of which slips are told already; None where that cannot be."""
-    if not told:
-        return cls(**values)
-    wrong = named(told, where)
-    known = {f.name: EMPTY[f.type] for f in fields(cls) if f.default is MISSING and f.type in EMPTY}
-    sound = known | {f.name: values[f.name] for f in fields(cls) if f.name in values and f.name not in wrong}
-    return None if list(slips_of(cls, sound, where)) else cls(**sound)
-
-
-def named(slips: Iterable[InputError], where: str) -> set[str]:
-    """Words of the keys of some slips behind their place."""
-    return {word for slip in slips for word in re.findall(r"\w+", slip.key.removeprefix(where))}
 
 
 def _slips_of_claim(claim: Claim, where: str, wrong: Collection[str]) -> Iterator[InputError]:
@@ -101,7 +97,7 @@ def _slips_of_claim(claim: Claim, where: str, wrong: Collection[str]) -> Iterato
 
 def _slips_of_uses(claim: Claim, part: Part, where: str, wrong: Collection[str]) -> Iterator[InputError]:
     """Under each calibration there are rows to judge."""
-    slips = Slips()
+    slips = Slips(where)
     used = list(filter(None, (slips.tried(claim.part, id) for id in part.uses if id not in wrong)))
     yield from slips
     if set(part.uses) & set(wrong):
@@ -120,46 +116,52 @@ def _slips_of_uses(claim: Claim, part: Part, where: str, wrong: Collection[str])
             yield InputError(f"{where}: calibrations", calibration, f"one of the parts {', '.join(part.uses)}")
 
 
-def _parse_part(claim: str, entry: Any, slips: Slips) -> Part | None:
-    """Make a part of the keys that are right, and add what is wrong with the others; None where that makes none."""
+def _parse_part(claim: str, entry: Any) -> tuple[Part | None, list[InputError]]:
+    """Make a part of the keys that are right, None where they make none, and find what is wrong with the others."""
     if not isinstance(entry, Mapping):
-        slips.append(InputError(f"{claim}: part", entry, "a mapping of keys to values"))
-        return None
-    where, own = f"{claim}, part {entry.get('id', '?')}", Slips()
+        return None, [InputError(f"{claim}: part", entry, "a mapping of keys to values")]
+    where = f"{claim}, part {entry.get('id', '?')}"
+    slips = Slips(where)
     kind = slips.tried(_kind_of, entry.get("kind", "missing"), where)
     if kind is None:
-        return None
-    values = {key: value for key, value in entry.items() if value is not None}
+        return None, slips
+    values = _spread_out({key: value for key, value in entry.items() if value is not None}, slips)
+    slips += _foreign(kind, values, where)
+    wrong = _resting(kind, slips)
+    told = {key: value for key, value in values.items() if key not in wrong}
+    part = slips.build(kind.part, told, f" for kind {kind.name}")
+    if part is None:
+        return None, slips
+    wrong, misnamed = _resting(kind, slips), slips.wrong & {"uses", "key"}  # then nothing is told that is missing
+    later = Slips(where, _slips_of_part(part, where))
+    later += () if "sweep" in wrong else _profile_slips(part, where)
+    later.tried(kind.check, part, where)
+    sound = (slip for slip in later if not later.words(slip) & wrong)
+    slips += [slip for slip in sound if not (misnamed and slip.value in ("missing", []))]
+    return part, slips
+
+
+def _resting(kind: Kind, slips: Slips) -> set[str]:
+    """Keys of a part that are wrong, or rest on wrong ones."""
+    wrong = slips.wrong & {*kind.keys, "grid", "algorithm"}
+    return wrong | {RESTS[key] for key in wrong & RESTS.keys()}
+
+
+def _spread_out(values: dict[str, Any], slips: Slips) -> dict[str, Any]:
+    """Read what a file writes shorter than a part has it; a key that cannot be read is told and left out."""
+    where = slips.where
     if "algorithm" in values:
         method = {k: values.pop(k) for k in ("algorithm", "variant", "options", "profile_options") if k in values}
         values["methods"] = [method]
     if "methods" in values:
-        given = own.tried(listed, values["methods"], f"{where}: methods") or ()
-        values["methods"] = list(filter(None, [own.tried(_method, method, where) for method in given]))
-    wrong = {"methods", "algorithm"} if own else set()
-    while (spread_out := own.tried(spread, values, where)) is None:  # a key that cannot be read is told and left out
-        values = {key: value for key, value in values.items() if key not in named(own[-1:], where)}
-    values = dict(spread_out)
-    if values.get("sweep"):
-        values["sweep"] = own.tried(build_checked, SweptParameter, values["sweep"], f"{where}, sweep")
-    own.extend(_foreign(kind, values, where))
-    wrong |= named(own, where) & {*kind.keys, "grid"}
-    wrong |= {"sweep"} if "grid" in wrong else set()
-    told = slips_of(kind.part, {k: v for k, v in values.items() if k not in wrong}, where, f" for kind {kind.name}")
-    own.extend(told)
-    wrong |= named(own, where) & set(kind.keys)
-    wrong |= {"axis"} if "bound" in wrong else set()
-    wrong |= {"tolerance"} if "exponent" in wrong else set()
-    misnamed = "uses" in wrong or "key" in named(own, where)  # then nothing is told that is missing
-    part = build_sound(kind.part, values, own, where)
-    if part is not None:
-        later = Slips(_slips_of_part(part, where))
-        later.extend(() if "sweep" in wrong else _profile_slips(part, where))
-        later.tried(kind.check, part, where)
-        later = Slips(slip for slip in later if not named([slip], where) & wrong)
-        own.extend(slip for slip in later if not (misnamed and slip.value in ("missing", [])))
-    slips.extend(own)
-    return part
+        given = slips.tried(listed, values["methods"], f"{where}: methods") or ()
+        values["methods"] = list(filter(None, [slips.tried(_method, method, where) for method in given]))
+        slips.unsure |= {"methods", "algorithm"} if slips else set()
+    while (found := slips.tried(spread, values, where)) is None:
+        values = {key: value for key, value in values.items() if key not in slips.words(slips[-1])}
+    if found.get("sweep"):
+        found["sweep"] = slips.tried(build_checked, SweptParameter, found["sweep"], f"{where}, sweep")
+    return found
 
 
 def _method(entry: Any, where: str) -> Method:
@@ -183,29 +185,22 @@ def _foreign(kind: Kind, values: dict[str, Any], where: str) -> Iterator[InputEr
     """Take keys out that only other kinds have."""
     for key in [key for key in values if key not in kind.keys]:
         names = [other.name for other in all_kinds() if key in other.keys]
+        allowed = f"left out, or null: it belongs to kind {OR.join(names)}"
         if kind.judged_only and key in CELLS:
             allowed = f"left out, or null: kind {kind.name} judges the cells of the parts in `uses`"
-        else:
-            allowed = f"left out, or null: it belongs to kind {OR.join(names)}"
         if names:
             yield InputError(f"{where}: {key}", values.pop(key), allowed)
 
 
 def _slips_of_part(part: Part, where: str) -> Iterator[InputError]:
     rules = part.rules
-    if not re.fullmatch(PART_ID, part.id):
-        yield InputError(f"{where}: id", part.id, "letters, digits and _, with - + . between: it names files")
+    for key, (passes, allowed) in LIMITS.items():
+        value = getattr(part, key)
+        for name, one in value.items() if isinstance(value, Mapping) else [("", value)]:
+            if one is not None and not passes(one):
+                yield InputError(f"{where}: {key}" + f" of {name}" * bool(name), one, allowed)
     if not part.calibrations or not set(part.calibrations) <= set(CALIBRATIONS):
         yield InputError(f"{where}: calibrations", part.calibrations, "some of " + ", ".join(CALIBRATIONS))
-    for key, names in (("calibrations", part.calibrations), ("uses", part.uses)):
-        if len(set(names)) < len(names):
-            yield InputError(f"{where}: {key}", names, "each once")
-    for key, number in (("exponent", part.exponent), ("record", part.record), *part.requires.items()):
-        if number is not None and not math.isfinite(number):
-            yield InputError(f"{where}: {key}", number, "a finite number")
-    for tolerance in (part.tolerance, *part.tolerances.values()):
-        if tolerance is not None and not 0 < tolerance < math.inf:
-            yield InputError(f"{where}: tolerance", tolerance, "a finite number > 0")
     yield from _expected_slips(part.expected, rules, part.calibrations, where)
     if rules.bounded and not part.bound:
         yield InputError(f"{where}: bound", "missing", f"given for kind {part.kind}")
@@ -214,16 +209,13 @@ def _slips_of_part(part: Part, where: str) -> Iterator[InputError]:
     needed = {"sweep": part.sweep, "algorithm": part.methods, "problem": part.problem} if part.plans else {}
     if missing := [key for key, value in needed.items() if not value]:
         yield InputError(f"{where}: {', '.join(missing)}", "missing", "given")
-    if not part.quantity:
-        yield InputError(f"{where}: quantity", part.quantity, f"{RISK}, or the name of an extra")
     if part.quantity == THRESHOLD and (len(part.requires) != 1 or not part.signals):
         yield InputError(f"{where}: requires", dict(part.requires), "one extra and its value, on a grid of signals")
     if part.axis:
         yield from _axis_slips(part, where)
-    if not set(part.noted) <= set(part.calibrations):
-        yield InputError(f"{where}: noted", part.noted, f"calibrations of the part ({', '.join(part.calibrations)})")
-    if not set(part.reservations) <= set(part.calibrations):
-        yield InputError(f"{where}: reservations", sorted(part.reservations), "by calibrations of the part")
+    for key, named in (("noted", part.noted), ("reservations", sorted(part.reservations))):
+        if not set(named) <= set(part.calibrations):
+            yield InputError(f"{where}: {key}", named, f"calibrations of the part ({', '.join(part.calibrations)})")
     if set(part.stages) - {NO_STAGES} or not all(part.stages.values()):
         yield InputError(f"{where}: stages", dict(part.stages), f"left out, or {NO_STAGES}: and why")
     if part.evaluation not in rules.evaluations:
@@ -272,22 +264,22 @@ def _expectations(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _profile_slips(part: Part, where: str) -> Iterator[InputError]:
-    """Every mapping by profile names known profiles, and what is fixed is fixed in all that the sweep has."""
+    """Every mapping by profile names known profiles, and those of the sweep: in others the part would not be judged.
+
+    Signals and options of methods are often those of other parts, and may have more.
+    """
     swept = part.sweep.values if part.sweep else {}
-    by_profile: dict[str, Mapping[str, Any]] = {"sweep": swept, "replicates": part.replicates}
-    by_profile |= {"data_sets": part.data_sets, "signals": part.signals, "tolerances": part.tolerances}
-    by_profile |= {key: value for key, value in part.fixed.items() if isinstance(value, Mapping)}
-    by_profile |= {f"profile_options of {m.label}": m.profile_options for m in part.methods}
-    for key, values in by_profile.items():
+    fixed = {key: value for key, value in part.fixed.items() if isinstance(value, Mapping)}
+    numbers = {key: getattr(part, key) for key in ("replicates", "data_sets", "tolerances")}
+    shared = {f"profile_options of {m.label}": m.profile_options for m in part.methods} | {"signals": part.signals}
+    for key, values in {"sweep": swept, **fixed, **numbers, **shared}.items():
         for profile in values:
             if profile not in PROFILES:
                 yield InputError(f"{where}: profile of {key}", profile, "one of " + ", ".join(PROFILES))
-        if key in part.fixed and not set(swept) <= set(values):
-            yield InputError(f"{where}: {key}", sorted(values), "given for " + ", ".join(swept))
-    for key, counts in (("replicates", part.replicates), ("data_sets", part.data_sets)):
-        for profile, number in counts.items():
-            if not 1 <= number <= MOST_RUNS:
-                yield InputError(f"{where}: {key} of {profile}", number, f"an integer from 1 to {MOST_RUNS}")
+        dropped = part.plans and swept and key not in shared and values.keys() - swept.keys()
+        if dropped or (key in fixed and swept.keys() - values.keys()):
+            allowed = f"given for {', '.join(swept)} alone, where its sweep has values"
+            yield InputError(f"{where}: {key}", sorted(values), allowed)
     if part.sweep and not swept:
         yield InputError(f"{where}: sweep", swept, "values for at least one of the profiles " + ", ".join(PROFILES))
     for profile, grid in swept.items():
@@ -297,27 +289,12 @@ def _profile_slips(part: Part, where: str) -> Iterator[InputError]:
             yield InputError(f"{where}: sweep of {profile}", list(grid), f"different values; {twice:g} is there twice")
         if not grid or (part.rules.needs_slope(part) and len(set(grid)) < 2):
             yield InputError(f"{where}: sweep of {profile}", grid, "values, at least two different ones for a slope")
+        signals = part.signals.get(profile, [])
+        increasing = signals and not isinstance(signals, str) and sorted(set(signals)) == signals
+        if part.signals and not increasing and not to_the_cap(signals):
+            yield InputError(f"{where}: signals of {profile}", signals, "increasing numbers, or FIRST .. cap xRATIO")
     if part.sweep and part.sweep.parameter in part.fixed:
         yield InputError(f"{where}: fixed", part.sweep.parameter, "other quantities than the swept one")
     for key, lists in part.along.items():
         if {profile: len(values) for profile, values in lists.items()} != {p: len(v) for p, v in swept.items()}:
             yield InputError(f"{where}: along {key}", dict(lists), "lists as long as the sweep's, for its profiles")
-    for profile in swept if part.signals else ():
-        signals = part.signals.get(profile, [])
-        if not to_the_cap(signals) and (not signals or isinstance(signals, str) or sorted(set(signals)) != signals):
-            yield InputError(f"{where}: signals of {profile}", signals, "increasing numbers, or FIRST .. cap xRATIO")
-    for key, values in by_profile.items() if part.plans else ():
-        yield from _dropped(part, key, values, where)
-
-
-def _dropped(part: Part, key: str, values: Mapping[str, Any], where: str) -> Iterator[InputError]:
-    """Find numbers for a profile that the sweep leaves out: the part would not be judged there, and nobody told.
-
-    Signals and options of methods are often those of other parts, and may have more.
-    """
-    swept = part.sweep.values if part.sweep else {}
-    shared = key == "signals" or key.startswith("profile_options")
-    dropped = [] if shared else [profile for profile in values if profile not in swept]
-    if dropped and swept:
-        allowed = f"given for {', '.join(swept)} alone: its sweep has no values for {', '.join(dropped)}"
-        yield InputError(f"{where}: {key}", sorted(values), allowed)

@@ -28,18 +28,14 @@ class AuditKind(Kind):
     title = "audit"
     words: ClassVar = {
         "refuted": Word(
-            "contradicts",
-            "the lower bound on epsilon is above the claim in a cell",
-            phrase="an audit refutes the claim",
+            "contradicts", "the lower bound on epsilon is above the claim in a cell", "an audit refutes the claim"
         ),
         "not refuted": Word(
             "shown",
             "it is not, and would probably be where the noise were the one that is told",
-            phrase="the audit does not refute the claim",
+            "the audit does not refute the claim",
         ),
-        "says nothing": Word(
-            "shown", "it is not, and the predicted power is below one half", phrase="the audit says nothing"
-        ),
+        "says nothing": Word("shown", "it is not, and the predicted power is below one half", "the audit says nothing"),
     }
     part = MeasuredPart
     answers = False

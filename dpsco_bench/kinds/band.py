@@ -12,20 +12,17 @@ from dpsco_bench.analysis.cells import band_verdict
 from dpsco_bench.analysis.evidence import replicates_of
 from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
+from dpsco_bench.claims.kinds import Word, kind
 from dpsco_bench.claims.model import RISK, Part
 from dpsco_bench.errors import InputError
+from dpsco_bench.kinds import RatioKind
 
 
 @dataclass(frozen=True, kw_only=True)
 class BandPart(Part):
-    """Fields of a band's part.
+    """Fields of a band's part: the allowed range of the ratio, and who states it; one of ours answers nothing.
 
-    Attributes
-    ----------
-    band : list of float, allowed range of the ratio
-    bound : str, formula that the first used part is compared with, in place of the second used part
-    band_of : {"paper", "ours"}, who states the band; one of ours answers nothing of the claim
+    With a ``bound`` the first used part is compared with this formula, in place of the second used part.
     """
 
     band: list[float]
@@ -35,7 +32,7 @@ class BandPart(Part):
 
 
 @kind("band")
-class Band(Kind):
+class Band(RatioKind):
     """Means of the first used part over the bound, or else over those of the second."""
 
     title = "stated band"
@@ -43,23 +40,20 @@ class Band(Kind):
         "holds": Word(
             "confirms",
             "the ratio of means is in the band in every cell; its interval may cross an end, which the reason says",
-            phrase="the ratios stay in the band",
+            "the ratios stay in the band",
         ),
         "violated": Word(
             "contradicts",
             "it is outside in at least one cell, by more than sampling error",
-            phrase="the ratios leave the band",
+            "the ratios leave the band",
         ),
         "inconclusive": Word(
-            "open",
-            "it is outside in some cell, but by no more than sampling error",
-            phrase="in the band or not: undecided",
+            "open", "it is outside in some cell, but by no more than sampling error", "in the band or not: undecided"
         ),
     }
     part = BandPart
     needs_all_uses = of_the_law = True
     early = ("holds",)
-    fields = WORST
 
     def check(self, part: BandPart, where: str) -> None:
         if not (len(part.band) == 2 and 0 <= part.band[0] < part.band[1]):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from dpsco_bench.analysis.bootstrap import FloatArray
 from dpsco_bench.analysis.cells import columns_of, measured
 from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.slopes import bound_slope
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import Kind, Word, kind
+from dpsco_bench.claims.kinds import Word, kind
 from dpsco_bench.claims.model import RISK, MeasuredPart
+from dpsco_bench.kinds import SlopeKind
 
 COUNT_ERRORS = 3.0
 """Standard errors by which a measured count may exceed its formula."""
@@ -25,12 +25,9 @@ TOLERANCE = 0.05
 class ComplexityPart(MeasuredPart):
     """Fields of an evaluation count's part.
 
-    Attributes
-    ----------
-    exact : bool
-        Whether the counts themselves are compared and not their slopes: planned ones for equality, measured ones for
-        being at most the formula's within 3 standard errors.
-    quantity : str, name of an extra that the runs noted: the part then runs, and judges what was counted, not the plan
+    With ``exact`` the counts themselves are compared and not their slopes: planned ones for equality, measured ones for
+    being at most the formula's within 3 standard errors. With a ``quantity``, the name of an extra that the runs noted,
+    the part runs, and judges what was counted, not the plan.
     """
 
     bound: str
@@ -42,7 +39,7 @@ class ComplexityPart(MeasuredPart):
 
 
 @kind("complexity")
-class Complexity(Kind):
+class Complexity(SlopeKind):
     """Counts that the plan knows, or that runs noted; a slope of them has no interval."""
 
     title = "evaluation count"
@@ -50,21 +47,17 @@ class Complexity(Kind):
         "match": Word(
             "confirms",
             "the count grows like the formula, equals it or is at most it, as the part asks",
-            phrase="{counted} are as stated",
+            "{counted} are as stated",
         ),
         "fewer": Word(
             "better",
             "the count grows more slowly than the formula, which an O() does not exclude",
-            phrase="fewer {counted} than stated",
+            "fewer {counted} than stated",
         ),
-        "fails": Word(
-            "contradicts",
-            "it grows faster, or it is not the stated number",
-            phrase="more {counted} than stated",
-        ),
+        "fails": Word("contradicts", "it grows faster, or it is not the stated number", "more {counted} than stated"),
     }
     part = ComplexityPart
-    counts = measures_slope = True
+    counts = True
     charged = waits = False
 
     def needs_slope(self, part: ComplexityPart) -> bool:
@@ -84,7 +77,7 @@ class Complexity(Kind):
         part, planned = case.part, case.part.quantity == RISK
         formula = [case.bound.value(cell.context) for cell in case.cells]
         if part.exact and not planned:
-            return _at_most(columns_of(*case.columns, formula))
+            return _at_most(*case.columns, formula)
         counts = [cell.calibrated.gradient_evaluations for cell in case.cells] if planned else case.columns[1]
         columns = columns_of(case.values, counts, np.zeros(len(formula)), formula)
         x, counted, _, claimed = columns
@@ -107,18 +100,14 @@ class Complexity(Kind):
             tolerance=part.tolerance,
         )
 
-    def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
-        from dpsco_bench.report.panels import slope_panel
 
-        return slope_panel(claim, rows)
-
-
-def _at_most(columns: tuple[FloatArray, ...]) -> Verdict:
+def _at_most(*columns: Any) -> Verdict:
     """Judge whether mean measured counts are at most the formula's, within `COUNT_ERRORS` standard errors."""
-    _, m, s, b = columns
+    vectors = columns_of(*columns)
+    _, m, s, b = vectors
     worst = int(np.argmax((m - COUNT_ERRORS * s) / b))
     good = bool(m[worst] - COUNT_ERRORS * s[worst] <= b[worst])
     above = f"{'less' if good else 'more'} than {COUNT_ERRORS:g} standard errors above"
     against = "at most" if m[worst] <= b[worst] else above
     reason = f"mean count {m[worst]:.4g} +- {s[worst]:.2g}, {against} {b[worst]:.4g}"
-    return Verdict("match" if good else "fails", reason=reason, **measured(*columns))
+    return Verdict("match" if good else "fails", reason=reason, **measured(*vectors))

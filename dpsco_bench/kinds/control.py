@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.looks import within
 from dpsco_bench.analysis.slopes import RateFit
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import Kind, Word, kind
+from dpsco_bench.claims.kinds import Word, kind
 from dpsco_bench.claims.model import RISK, MeasuredPart
+from dpsco_bench.kinds import SlopeKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +28,7 @@ class ControlPart(MeasuredPart):
 
 
 @kind("control")
-class Control(Kind):
+class Control(SlopeKind):
     """The slope of what is stated not to have the claimed one."""
 
     title = "negative control"
@@ -35,25 +36,20 @@ class Control(Kind):
         "holds": Word(
             "confirms",
             "the whole interval is within the tolerance of the slope that it is stated to have",
-            phrase="the control has the slope that it must have",
+            "the control has the slope that it must have",
         ),
         "fails": Word(
             "contradicts",
             "the whole interval lies beyond the tolerance, on either side",
-            phrase="the control has another slope than it must have",
+            "the control has another slope than it must have",
         ),
-        "inconclusive": Word(
-            "open", "the interval reaches across the tolerance", phrase="the control's slope is undecided"
-        ),
+        "inconclusive": Word("open", "the interval reaches across the tolerance", "the control's slope is undecided"),
     }
     part = ControlPart
-    of_the_law = has_interval = measures_slope = True
+    of_the_law = has_interval = True
     early = ("holds", "fails")
     whose_exponent = "stated"
     answers = False
-
-    def compared_slope(self, row: Verdict) -> float | None:
-        return row.claimed_exponent
 
     def judge(self, case: PartCells) -> Verdict:
         part, fit = case.part, case.fit()
@@ -70,11 +66,6 @@ class Control(Kind):
             tolerance=part.tolerance,
             notes=fit.notes,
         )
-
-    def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
-        from dpsco_bench.report.panels import slope_panel
-
-        return slope_panel(claim, rows)
 
 
 def _word(fit: RateFit, exponent: float, tolerance: float) -> tuple[str, str]:

@@ -19,9 +19,10 @@ from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.looks import EARLY_EXPLICIT, TOO_NEAR, would_decide
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import Bound, get_bound
-from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
+from dpsco_bench.claims.kinds import Word, kind
 from dpsco_bench.claims.model import RISK, Part
 from dpsco_bench.errors import InputError
+from dpsco_bench.kinds import RatioKind
 
 MOST_RUNS = 10**6
 """Nobody runs more of a cell."""
@@ -53,30 +54,30 @@ class ExplicitPart(Part):
 
 
 @kind("explicit")
-class Explicit(Kind):
+class Explicit(RatioKind):
     """Explicit bound: are other parts' measurements within a bound with its constants? Every cell is judged."""
 
     title = "explicit bound"
     words: ClassVar = {
-        "holds": Word("confirms", "every interval lies within the bound", phrase="the bound holds in every cell"),
-        "violated": Word("contradicts", "an interval lies wholly above the bound", phrase="the bound is violated"),
+        "holds": Word("confirms", "every interval lies within the bound", "the bound holds in every cell"),
+        "violated": Word("contradicts", "an interval lies wholly above the bound", "the bound is violated"),
         "inconclusive": Word(
             "open",
             "an interval reaches across the bound, is unknown, or its chains are not certified",
-            phrase="the bound is undecided",
+            "the bound is undecided",
         ),
         "vacuous": Word(
             "vacuous",
             "in every cell and at every signal the bound is above the starting risk, and no interval above it: it "
             "confirms nothing",
-            phrase="the bound is above the start, and says nothing",
+            "the bound is above the start, and says nothing",
         ),
     }
     part = ExplicitPart
     mixes_sweeps = of_the_law = by_cell = True
     early = ("holds", "vacuous")
-    fields = WORST
     against = "≤ 1"
+    drawn = ("excess risk / bound", "bound", "at most")
 
     def check(self, part: ExplicitPart, where: str) -> None:
         """Check that a share of the replicates is given for the statistic that needs one."""
@@ -106,11 +107,6 @@ class Explicit(Kind):
             chosen_from=sum(len(_signals(cell)) for cell in case.cells),
             **how,
         )
-
-    def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
-        from dpsco_bench.report.panels import ratio_panel
-
-        return ratio_panel(claim, rows, "excess risk / bound", "bound", "at most")
 
 
 def explicit_verdict(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,8 +13,9 @@ from dpsco_bench.analysis.cells import cell_verdict, columns_of, ratios_to, thre
 from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.looks import EARLY
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
+from dpsco_bench.claims.kinds import Word, kind
 from dpsco_bench.claims.model import RISK, MeasuredPart
+from dpsco_bench.kinds import RatioKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,26 +29,24 @@ class LawPart(MeasuredPart):
 
 
 @kind("law")
-class Law(Kind):
+class Law(RatioKind):
     """Means against a formula that is computed and not bounded; it can certify the chains of other parts."""
 
     title = "computed law"
     words: ClassVar = {
         "holds": Word(
-            "confirms", "every cell is within the stated error of the computed value", phrase="measured as computed"
+            "confirms", "every cell is within the stated error of the computed value", "measured as computed"
         ),
         "violated": Word(
-            "contradicts", "a cell is beyond it, by more than sampling error", phrase="measured is not what is computed"
+            "contradicts", "a cell is beyond it, by more than sampling error", "measured is not what is computed"
         ),
-        "inconclusive": Word(
-            "open", "the intervals are too wide for a decision", phrase="as computed or not: undecided"
-        ),
+        "inconclusive": Word("open", "the intervals are too wide for a decision", "as computed or not: undecided"),
     }
     part = LawPart
     mixes_sweeps = of_the_law = knows_the_law = True
     early = ("holds",)
-    fields = WORST
     against = "= 1"
+    drawn = ("excess risk / computed value", "law")
 
     def judge(self, case: PartCells) -> Verdict:
         """Judge by intervals that hold for all cells together, and name the ratio farthest from 1."""
@@ -59,8 +58,3 @@ class Law(Kind):
         word = three_way(beyond, half, case.look)
         reason = f"measured / computed is {ratios[worst]:.4g} at the most distant cell{undecided(word, beyond, half)}"
         return replace(cell_verdict(word, reason, columns, ratios, worst), tolerance=case.part.tolerance)
-
-    def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
-        from dpsco_bench.report.panels import ratio_panel
-
-        return ratio_panel(claim, rows, "excess risk / computed value", "law")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -13,8 +12,9 @@ from dpsco_bench.analysis.cells import NO_ERROR, cell_verdict, columns_of, ratio
 from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.looks import EARLY
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
+from dpsco_bench.claims.kinds import Word, kind
 from dpsco_bench.claims.model import RISK, MeasuredPart
+from dpsco_bench.kinds import RatioKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class LowerBoundPart(MeasuredPart):
 
 
 @kind("lower_bound")
-class LowerBoundKind(Kind):
+class LowerBoundKind(RatioKind):
     """Means of all methods against a bound from below; one without constants is shown and not judged."""
 
     title = "lower bound"
@@ -36,21 +36,17 @@ class LowerBoundKind(Kind):
         "holds": Word(
             "confirms",
             "every method is above the bound in every cell, with its interval",
-            phrase="no method is below the lower bound",
+            "no method is below the lower bound",
         ),
-        "violated": Word(
-            "contradicts", "the interval of one lies below it", phrase="a method is below the lower bound"
-        ),
-        "inconclusive": Word(
-            "open", "an interval reaches across the bound", phrase="above the lower bound or not: undecided"
-        ),
-        "shown": Word("shown", "the bound has no constants", phrase="risks beside a lower bound without constants"),
+        "violated": Word("contradicts", "the interval of one lies below it", "a method is below the lower bound"),
+        "inconclusive": Word("open", "an interval reaches across the bound", "above the lower bound or not: undecided"),
+        "shown": Word("shown", "the bound has no constants", "risks beside a lower bound without constants"),
     }
     part = LowerBoundPart
     mixes_sweeps = True
     early = ("holds",)
-    fields = WORST
     against = "> 1"
+    drawn = ("excess risk / lower bound", "bound", "at least")
 
     def asks(self, part: LowerBoundPart) -> bool:
         return part.constant != "none"
@@ -69,13 +65,8 @@ class LowerBoundKind(Kind):
         if case.part.constant == "none":
             shown = cell_verdict("shown", "a bound without constants is shown, not judged", columns, ratios, worst)
             return case.with_slope(shown, case.printed)
-        if np.isnan(s).any():
-            return cell_verdict("inconclusive", NO_ERROR, columns, ratios, worst)
         word = "holds" if ratios[worst] > 1 else "violated" if case.look.last and uppers.min() < 1 else "inconclusive"
         reason = f"mean / bound is at least {ratios[worst]:.3g} with its interval"
+        if np.isnan(s).any():
+            word, reason = "inconclusive", NO_ERROR
         return cell_verdict(word, reason, columns, ratios, worst)
-
-    def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
-        from dpsco_bench.report.panels import ratio_panel
-
-        return ratio_panel(claim, rows, "excess risk / lower bound", "bound", "at least")

@@ -10,16 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from dpsco_bench.analysis.bootstrap import (
-    CONFIDENCE,
-    RESAMPLES,
-    FloatArray,
-    as_cell,
-    bootstrap_rng,
-    percentile_interval,
-    resampled_indices,
-    student_factor,
-)
+from dpsco_bench.analysis import bootstrap
+from dpsco_bench.analysis.bootstrap import CONFIDENCE, RESAMPLES, FloatArray
 from dpsco_bench.analysis.cells import HOLDS, OPEN, REVERSED, compared
 from dpsco_bench.analysis.evidence import MeasuredCell
 from dpsco_bench.analysis.judge import PartCells
@@ -36,12 +28,9 @@ FEW_REPLICATES = 3
 class OrderingPart(MeasuredPart):
     """Fields of an ordering's part.
 
-    Attributes
-    ----------
-    pair : list of str, labels: the method claimed to be better, then the other
-    compared : str, at each method's ``end``, at ``equal evaluations``, or at ``both``
-    only : mapping
-        By profile, the values of the swept parameter at which the rows that it uses are judged, where not all are.
+    The ``pair`` has labels: the method claimed to be better, then the other. They are ``compared`` at each method's
+    ``end``, at ``equal evaluations``, or at ``both``. ``only`` has the values of the swept parameter, by profile, at
+    which the rows that it uses are judged, where not all are.
     """
 
     pair: list[str]
@@ -58,17 +47,17 @@ class Ordering(Kind):
         HOLDS: Word(
             "confirms",
             "of two methods, the one claimed to be better is so in every comparison",
-            phrase="the method claimed to be better is better",
+            "the method claimed to be better is better",
         ),
         REVERSED: Word(
             "contradicts",
             "the one claimed to be worse is better beyond doubt",
-            phrase="the method claimed to be worse is better",
+            "the method claimed to be worse is better",
         ),
         OPEN: Word(
             "open",
             "the comparisons disagree, or their intervals are too wide for a decision",
-            phrase="which method is better is undecided",
+            "which method is better is undecided",
         ),
     }
     part = OrderingPart
@@ -103,12 +92,11 @@ class Ordering(Kind):
         kept = case.part.only.get(case.profile)
         cells = [cell for cell in case.cells if kept is None or cell.value in kept]
         better, other = ({c.value: c for c in cells if c.entry.method == label} for label in case.part.pair)
-        found: dict[str, MedianRatio] = {}
+        sure, found = case.look.confidence(EARLY), dict[str, MedianRatio]()
         for value, first in better.items():
             for at in RISKS if case.part.compared == "both" else (case.part.compared,):
                 ours, theirs = RISKS[at](first, other[value])
-                names, sure = (*case.names, f"{value:g}", at), case.look.confidence(EARLY)
-                ratio = compare_medians(ours, theirs, names, confidence=sure)
+                ratio = compare_medians(ours, theirs, (*case.names, f"{value:g}", at), confidence=sure)
                 found[f"{at}, {first.entry.parameter} {value:g}"] = ratio
         words, runs = {ratio.word for ratio in found.values()}, cells[0].final.size
         few = f"only {runs} replicates: the intervals are too wide for most orderings"
@@ -116,9 +104,7 @@ class Ordering(Kind):
             words.pop() if len(words) == 1 else OPEN,
             reason=", ".join(f"{name}: {ratio.word}" for name, ratio in found.items()),
             ratio={name: float(np.exp(ratio.log_ratio)) for name, ratio in found.items()},
-            ratio_ci={
-                name: (float(np.exp(ratio.ci_low)), float(np.exp(ratio.ci_high))) for name, ratio in found.items()
-            },
+            ratio_ci={name: (float(np.exp(one.ci_low)), float(np.exp(one.ci_high))) for name, one in found.items()},
             notes=(few,) * (runs <= FEW_REPLICATES),
         )
 
@@ -166,19 +152,19 @@ def compare_medians(
     The interval is the wider of the percentile and the normal one, expanded for small samples as in `slopes.fit_rate`,
     with as many degrees of freedom as there are resampled units (data sets if several, else replicates) less one.
     """
-    a, b = as_cell(first)[0], as_cell(second)[0]
+    a, b = bootstrap.as_cell(first)[0], bootstrap.as_cell(second)[0]
     if a.shape != b.shape:
         raise InputError("shape of the second method's risks", b.shape, f"{a.shape}, as the first's")
     log_ratio = float(_log_median_ratio(a.reshape(1, -1), b.reshape(1, -1))[0])
     units = a.shape[0] if a.shape[0] > 1 else a.shape[1]
     if units == 1 or np.isnan(log_ratio):
         return MedianRatio(log_ratio, np.nan, np.nan)
-    blocks = resampled_indices(bootstrap_rng(*names), resamples, *a.shape)
+    blocks = bootstrap.resampled_indices(bootstrap.bootstrap_rng(*names), resamples, *a.shape)
     drawn = np.concatenate([_log_median_ratio(a.ravel()[i], b.ravel()[i]) for i in blocks])
     if np.isnan(drawn).any():  # some resampled medians have no logarithm: nothing can be excluded
         return MedianRatio(log_ratio, -np.inf, np.inf)
-    factor = float(np.sqrt(units / (units - 1)) * student_factor(units - 1, confidence))
-    low, high = percentile_interval(log_ratio, drawn, factor, confidence)
+    factor = float(np.sqrt(units / (units - 1)) * bootstrap.student_factor(units - 1, confidence))
+    low, high = bootstrap.percentile_interval(log_ratio, drawn, factor, confidence)
     # Two or three replicates give a coarse lattice of medians, whose percentiles stop short of the normal ones.
     normal = factor * float(ndtri((1 + confidence) / 2)) * float(drawn.std())
     return MedianRatio(log_ratio, min(low, log_ratio - normal), max(high, log_ratio + normal))

@@ -26,10 +26,8 @@ EPSILON_SLACK = 1e-3
 class PrivacyPart(MeasuredPart):
     """Fields of a privacy part.
 
-    Attributes
-    ----------
-    quantity : str, ``epsilon_law`` for that of the target law, where nothing is known of the sampler
-    for_class : str, class of problems that its epsilon is for, where that is not the claim's own; empty else
+    Its ``quantity`` is ``epsilon_law`` for that of the target law, where nothing is known of the sampler; ``for_class``
+    names the class of problems that its epsilon is for, where that is not the claim's own.
     """
 
     quantity: Literal["risk", "epsilon_law"] = "risk"
@@ -45,13 +43,13 @@ class PrivacyKind(Kind):
         "holds": Word(
             "confirms",
             "the real ε is proven to be at most the claim in every cell",
-            phrase="the noise is as private as claimed",
+            "the noise is as private as claimed",
         ),
-        "fails": Word("contradicts", "the real ε is above the claim", phrase="the noise is not as private as claimed"),
+        "fails": Word("contradicts", "the real ε is above the claim", "the noise is not as private as claimed"),
         "unproven": Word(
             "unproven",
             "no accountant proves the claim, and none refutes it of what is released",
-            phrase="the noise is not shown to be private",
+            "the noise is not shown to be private",
         ),
     }
     judges_noise = True
@@ -74,13 +72,15 @@ class PrivacyKind(Kind):
         unproven = [cell for cell in cells if cell.calibrated.privacy_status != "proven"]
         if any(cell.context.constants.status == "nominal" for cell in unproven):
             withheld, why = "the Lipschitz constant is nominal", "nominal constants"
+        noises, real = [Noise.of(*cell.charged) for cell in cells], [cell.calibrated.epsilon_real for cell in cells]
+        if of_the_law:
+            real = [cell.calibrated.epsilon_law for cell in cells]
+            noises = [
+                replace(noise, epsilon_real=own, epsilon_real_kind="upper", epsilon_of="")
+                for noise, own in zip(noises, real, strict=True)
+            ]
         verdict = privacy_verdict(
-            [_noise(cell, of_the_law) for cell in cells],
-            [c.calibrated.epsilon_law if of_the_law else c.calibrated.epsilon_real for c in cells],
-            unproven=withheld,
-            why=why,
-            pair=lambda number: _pair(cells[number]),
-            place=lambda number: _place(cells[number]),
+            noises, real, unproven=withheld, why=why, attained=lambda number: _attained(cells[number])
         )
         if verdict.verdict == "holds":
             verdict = replace(verdict, reason=verdict.reason + other_instance(case))
@@ -101,8 +101,7 @@ def privacy_verdict(
     *,
     unproven: str = "",
     why: str = "",
-    pair: Callable[[int], Compared] = lambda number: Compared(),
-    place: Callable[[int], tuple[str, str]] = lambda number: ("", ""),
+    attained: Callable[[int], tuple[Compared, str, str]] = lambda number: (Compared(), "", ""),
 ) -> Verdict:
     """Judge the real epsilon of every cell against its claim; the cell of largest real / claimed decides.
 
@@ -116,8 +115,9 @@ def privacy_verdict(
     unproven, why : str
         A reason that withholds any proof whatever the accountant says (nominal constants, a proof of the target law
         only), and the same in two words, which stand in the verdict: its bound may well be below the claim.
-    pair : callable, number of a cell -> what its data sets differ in; asked of the cell that fails, and of no other
-    place : callable, number of that cell -> the instance that attains its value, empty where none does; n, d, ...
+    attained : callable
+        Number of the cell that fails -> what its data sets differ in; the instance that attains its value, empty where
+        none does; n, d, ...
     """
     words = [_privacy_word(noise, unproven, why) for noise in noises]
     values = real or [noise.epsilon_real for noise in noises]
@@ -129,23 +129,17 @@ def privacy_verdict(
 
     cell = max(range(len(noises)), key=severity)
     failed = words[cell].startswith("fails") or noises[cell].sequence_exceeds
-    found = pair(cell) if failed else Compared()
-    noise = replace(noises[cell], pair=found.records, delta_large=any(one.delta_large for one in noises))
+    pair, *place = attained(cell) if failed else (Compared(), "", "")
+    noise = replace(noises[cell], pair=pair.records, delta_large=any(one.delta_large for one in noises))
     return Verdict(
         words[cell],
-        reason=unproven or _reason(noise) + (_where(found, *place(cell)) if failed else ""),
+        reason=unproven or _reason(noise) + _where(pair, *place),
         epsilon_real=noise.epsilon_real,
         epsilon_real_kind=noise.epsilon_real_kind,
         epsilon_claimed=noise.epsilon_claimed,
         epsilon_of=noise.epsilon_of,
         noise=noise,
     )
-
-
-def _noise(cell: MeasuredCell, of_the_law: bool) -> Noise:
-    """Privacy of a cell, or of its target law alone."""
-    noise, law = Noise.of(*cell.charged), cell.calibrated.epsilon_law
-    return replace(noise, epsilon_real=law, epsilon_real_kind="upper", epsilon_of="") if of_the_law else noise
 
 
 def other_instance(case: PartCells) -> str:
@@ -156,19 +150,14 @@ def other_instance(case: PartCells) -> str:
     return f", on {own}, where the risks are of {' and '.join(others)}" if others and own and own not in others else ""
 
 
-def _place(cell: MeasuredCell) -> tuple[str, str]:
-    """Describe a cell's problem, empty if its records do not attain what it is charged, and its setting."""
-    entry, own = cell.entry, cell.calibrated
-    attained = own.attained or own.epsilon_real_kind != "lower"
-    setting = f"n = {entry.n}, d = {own.dimension}, eps = {entry.epsilon:g}, delta = {entry.delta:g}"
-    return entry.problem.replace("_", " ") * attained, setting
-
-
-def _pair(cell: MeasuredCell) -> Compared:
-    """Describe the difference between the data sets that a cell's epsilon compares."""
+def _attained(cell: MeasuredCell) -> tuple[Compared, str, str]:
+    """Describe what a cell's data sets differ in, its problem (empty if no records attain its charge), its setting."""
     entry, own = cell.entry, cell.calibrated
     charge = Charge(own.epsilon_real, own.epsilon_real_kind, own.accountant)
-    return compared(entry.problem_entry, own.plan_for(entry), entry.n, charge, own.scales, entry.delta)
+    pair = compared(entry.problem_entry, own.plan_for(entry), entry.n, charge, own.scales, entry.delta)
+    attained = own.attained or own.epsilon_real_kind != "lower"
+    setting = f"n = {entry.n}, d = {own.dimension}, eps = {entry.epsilon:g}, delta = {entry.delta:g}"
+    return pair, entry.problem.replace("_", " ") * attained, setting
 
 
 def _reason(noise: Noise) -> str:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpsco_bench.analysis.bootstrap import FloatArray
+from dpsco_bench.analysis.cells import measured
 from dpsco_bench.analysis.evidence import MeasuredCell, replicates_of
 from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.looks import FIXED, LEVEL, TOO_NEAR, Look, within
@@ -21,9 +23,11 @@ from dpsco_bench.analysis.rates import HARDLY_MOVED, MOVED, TINY, Regime, lack_o
 from dpsco_bench.analysis.sharing import Replicates
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import Kind, Word, kind
+from dpsco_bench.claims.kinds import Word, kind
 from dpsco_bench.claims.model import RISK, MeasuredPart, Part
 from dpsco_bench.errors import InputError
+from dpsco_bench.kinds import SlopeKind
+from dpsco_bench.plain import Plain
 from dpsco_bench.problems.registry import problem_class
 
 LARGEST_TOLERANCE, OF_THE_EXPONENT, ALWAYS_ALLOWED = 0.25, 0.25, 0.08
@@ -68,7 +72,7 @@ class RatePart(MeasuredPart):
 
 
 @kind("rate")
-class Rate(Kind):
+class Rate(SlopeKind):
     """How fast the risk falls, as a slope on log-log axes."""
 
     title = "rate"
@@ -76,42 +80,42 @@ class Rate(Kind):
         "match": Word(
             "confirms",
             "the interval of measured less formula slope lies within the tolerance",
-            phrase="{what} {moves} as the bound says",
+            "{what} {moves} as the bound says",
         ),
         "faster": Word(
             "better",
             "the whole interval lies beyond the tolerance on the better side",
-            phrase="{what} {moves} {better} than the bound",
+            "{what} {moves} {better} than the bound",
         ),
         "fails": Word(
             "contradicts",
             "the whole interval lies beyond the tolerance on the worse side",
-            phrase="{what} {moves} {worse} than the bound",
+            "{what} {moves} {worse} than the bound",
         ),
         "inconclusive": Word(
-            "open", "the interval reaches across the tolerance", phrase="{what} against the bound: undecided"
+            "open", "the interval reaches across the tolerance", "{what} against the bound: undecided"
         ),
         "inconclusive (bent)": Word(
             "open",
             "the means follow no power law: they bend in another way than the formula",
-            phrase="{what} {follows} no power law",
+            "{what} {follows} no power law",
         ),
         "inconclusive (edge)": Word(
             "open",
             "a largest risk stands at the edge of a signal grid that could be extended",
-            phrase="the largest risk is at the edge of the signals",
+            "the largest risk is at the edge of the signals",
         ),
         "not_observable": Word(
             "open",
             "too few sizes where the runs leave the starting point and the claimed term is half of the bound",
-            phrase="no rate shows at these sizes",
+            "no rate shows at these sizes",
         ),
         "not_observable (frozen)": Word(
-            "open", "the part's own test says that the runs hardly move", phrase="the runs hardly move"
+            "open", "the part's own test says that the runs hardly move", "the runs hardly move"
         ),
     }
     part = RatePart
-    of_the_law = has_interval = measures_slope = True
+    of_the_law = has_interval = True
     early = ("match", "faster", "fails")
     fields = ("fitted", "local_slopes", "noise_off_share")
 
@@ -130,11 +134,6 @@ class Rate(Kind):
         verdict = sweep_of(case).verdict()
         return replace(verdict, claimed_exponent=case.part.exponent, notes=(*verdict.notes, *_notes(case)))
 
-    def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
-        from dpsco_bench.report.panels import slope_panel
-
-        return slope_panel(claim, rows)
-
 
 def largest_tolerance(exponent: float | None) -> float:
     """Compute the largest tolerance of a rate with some exponent; without one the largest of all."""
@@ -151,12 +150,11 @@ def limited(tolerance: float, axis: ArrayLike, named: ArrayLike) -> float:
 def sweep_of(case: PartCells) -> SweepRisks:
     part, cells = case.part, case.cells
     named = case.bound.named_term or case.bound.value
-    starts = [cell.start_risk if part.quantity == RISK else np.nan for cell in cells]
     regime = Regime.of(
         [cell.value for cell in cells],
         case.replicates.mean,
         [named(cell.context) for cell in cells],
-        starts=starts,
+        starts=[cell.start_risk if part.quantity == RISK else np.nan for cell in cells],
         limits=[HARDLY_MOVED if cell.can_be_stronger else MOVED for cell in cells],
         full=[case.bound.value(cell.context) for cell in cells],
     )
@@ -206,36 +204,21 @@ def _frozen(part: Part, cell: MeasuredCell) -> bool:
 
 @dataclass(frozen=True)
 class SweepRisks:
-    """A sweep as a rate is judged by it; sequences and arrays have one entry per cell.
+    """A sweep as a rate is judged by it; sequences and arrays have one entry per cell."""
 
-    Attributes
-    ----------
-    axis : the variable of the regression, that which the claimed exponent is about
-    replicates : the risks
-    regime : which cells are asymptotic
-    names : (claim, part, calibration), seeds the bootstrap
-    profile : ``smoke``, ``ci`` or ``full``, decides how many asymptotic cells there must be
-    better : ``smaller`` or ``larger``, which slopes mean a faster decay than claimed
-    others : what the bound has beside the claimed term, as a noun
-    next_signals : where the largest risk stands at an edge of the signal grid that could be extended, the next signal
-        of the grid's own ratio; NaN elsewhere
-    frozen : whether the part's own test finds that the runs of a cell hardly move
-    noise_off : the risks of the same sweep without noise, None where there are none
-    """
-
-    axis: ArrayLike
-    replicates: Replicates
-    regime: Regime
+    axis: ArrayLike  # the variable of the regression, that which the claimed exponent is about
+    replicates: Replicates  # the risks
+    regime: Regime  # which cells are asymptotic
     tolerance: float
-    names: Sequence[str]
-    profile: str = "ci"
+    names: Sequence[str]  # (claim, part, calibration), seeds the bootstrap
+    profile: str = "ci"  # ``smoke``, ``ci`` or ``full``, decides how many asymptotic cells there must be
     parameter: str = "the parameter"
-    better: str = "smaller"
-    others: str = ""
+    better: str = "smaller"  # or ``larger``: which slopes mean a faster decay than claimed
+    others: str = ""  # what the bound has beside the claimed term, as a noun
     look: Look = FIXED
-    next_signals: tuple[float, ...] = ()
-    frozen: tuple[bool, ...] = ()
-    noise_off: Replicates | None = None
+    next_signals: tuple[float, ...] = ()  # would extend a signal grid at whose edge the risk is largest; NaN elsewhere
+    frozen: tuple[bool, ...] = ()  # whether the part's own test finds that the runs of a cell hardly move
+    noise_off: Replicates | None = None  # the risks of the same sweep without noise, if there are any
 
     def verdict(self) -> Verdict:
         """Compare the measured slope with the slope of the formula: the only function that judges a rate.
@@ -253,22 +236,22 @@ class SweepRisks:
         silent = self._fit(self.noise_off, (*self.names[:2], "none")) if self.noise_off else None
         share = self.noise_off_share
         times = f"{share:.2g} of it" if share < 1.05 else f"{share:.2g} times as large"
-        found = Verdict(
+        return Verdict(
             word,
             reason=reason,
-            values=tuple(np.asarray(self.axis, dtype=np.float64).tolist()),
-            mean=tuple(self.replicates.mean.tolist()),
-            stderr=tuple(self.replicates.stderr.tolist()),
-            bound=tuple(named.tolist()),
+            **measured(self._values, self.replicates.mean, self.replicates.stderr, named),
             bound_slope=b,
             noise_off_slope=silent.slope if silent else np.nan,
             tolerance=self.tolerance,
             reservations=(f"schedule: without noise the risk is {times}",) * (share >= SCHEDULE_SHARE),
             fitted=tuple(fitted.tolist()),
-            local_slopes=(),
             noise_off_share=share,
+            **(self._slopes(fit) if fit else {"local_slopes": ()}),
         )
-        return self._with_slope(found, fit) if fit else found
+
+    @property
+    def _values(self) -> FloatArray:
+        return np.asarray(self.axis, dtype=np.float64)
 
     @property
     def _chosen(self) -> list[int]:
@@ -276,7 +259,7 @@ class SweepRisks:
 
     def _fit(self, replicates: Replicates, names: Sequence[str], alpha: float = LEVEL) -> RateFit | None:
         """Fit a slope over the asymptotic cells; None where they have fewer than two different values."""
-        values = np.asarray(self.axis, dtype=np.float64)[self.regime.fitted]
+        values = self._values[self.regime.fitted]
         if len(np.unique(values)) < 2:
             return None
         return fit_rate(values, replicates.take(self._chosen), names, alpha=alpha)
@@ -289,30 +272,27 @@ class SweepRisks:
         shares = self.noise_off.mean[self._chosen] / self.regime.means[self._chosen]
         return float(np.exp(np.log(np.maximum(shares, TINY)).mean()))
 
-    def _with_slope(self, found: Verdict, fit: RateFit) -> Verdict:
-        """Add the slope, risk over formula at both ends, the last local slope, and whether the ratio grows throughout.
+    def _slopes(self, fit: RateFit) -> Plain:
+        """Find the slope, risk over formula at both ends, the last local slope, and whether the ratio grows throughout.
 
         It grows where it is least at the end that the formula is not about, largest at the other, and the last local
         slope is still beyond the tolerance.
         """
-        values, cells = np.unique(fit.values, return_inverse=True)
         means, named = np.log(np.maximum(fit.mean, TINY)), np.log(self.regime.named[self.regime.fitted])
-        columns = (means, means - named)
-        risk, ratio = (np.array([column[cells == i].mean() for i in range(len(values))]) for column in columns)
+        values, risk, ratio = by_value(fit.values, means, means - named)
         sign = 1 if self.better == "smaller" else -1
         axis, risk, ratio = np.log(values)[::sign], risk[::sign], ratio[::sign]
         last, own = ((column[-1] - column[-2]) / (axis[-1] - axis[-2]) for column in (ratio, risk))
         whole = ratio[0] == ratio.min() and ratio[-1] == ratio.max()
-        return replace(
-            found,
-            slope=fit.slope,
-            ci=(fit.ci_low, fit.ci_high),
-            local_slopes=tuple(local_slopes(fit.values, fit.mean).tolist()),
-            ratio_ends=(float(np.exp(ratio[0])), float(np.exp(ratio[-1]))),
-            last_local_slope=float(own),
-            grows=bool(whole and sign * last > self.tolerance),
-            notes=fit.notes,
-        )
+        return {
+            "slope": fit.slope,
+            "ci": (fit.ci_low, fit.ci_high),
+            "local_slopes": tuple(local_slopes(fit.values, fit.mean).tolist()),
+            "ratio_ends": (float(np.exp(ratio[0])), float(np.exp(ratio[-1]))),
+            "last_local_slope": float(own),
+            "grows": bool(whole and sign * last > self.tolerance),
+            "notes": fit.notes,
+        }
 
     def _word(self, fit: RateFit | None, b: float) -> tuple[str, str]:
         regime, parameter = self.regime, self.parameter
@@ -347,11 +327,8 @@ class SweepRisks:
     def _straight(self) -> str:
         """From which end local slopes of fitted cells agree with the formula's, and which sizes that leaves to add."""
         regime, fitted, parameter = self.regime, self.regime.fitted, self.parameter
-        values, cells = np.unique(regime.swept[fitted], return_inverse=True)
-        columns = (np.asarray(self.axis, dtype=np.float64), np.maximum(regime.means, TINY), regime.named)
-        axis, means, named = (
-            np.array([np.log(column[fitted][cells == i]).mean() for i in range(len(values))]) for column in columns
-        )
+        columns = (self._values, np.maximum(regime.means, TINY), regime.named)
+        values, axis, means, named = by_value(regime.swept[fitted], *(np.log(column[fitted]) for column in columns))
         agree = np.abs(np.diff(means - named) / np.diff(axis)) <= self.tolerance
         above, below = (int(np.argmin([*own, False])) for own in (agree[::-1], agree))
         if above and values[-1] >= LEAST_SPAN * values[-1 - above]:
@@ -370,6 +347,12 @@ class SweepRisks:
             return ""
         share = span(1.0 - (regime.named / regime.full)[fitted])
         return f"; {self.others} is {share} of the bound, which has slope {whole:.3g}"
+
+
+def by_value(values: ArrayLike, *columns: FloatArray) -> list[FloatArray]:
+    """Find the different values, sorted, and the means of columns over the cells of each."""
+    found, cells = np.unique(values, return_inverse=True)
+    return [found, *(np.array([column[cells == i].mean() for i in range(len(found))]) for column in columns)]
 
 
 def equivalence(fit: RateFit, b: float, tolerance: float, better: str = "smaller") -> tuple[str, str]:

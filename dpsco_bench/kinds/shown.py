@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpsco_bench.analysis.cells import columns_of, measured
 from dpsco_bench.analysis.judge import PartCells
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import Kind, Word, kind
+from dpsco_bench.claims.kinds import Word, kind
 from dpsco_bench.claims.model import RISK, MeasuredPart
+from dpsco_bench.kinds import SlopeKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,17 +25,15 @@ class ShownPart(MeasuredPart):
 
 
 @kind("shown")
-class Shown(Kind):
+class Shown(SlopeKind):
     """Means, beside a formula if there is one, with the slopes of both over a sweep of one method."""
 
     title = "shown"
     words: ClassVar = {
-        "shown": Word(
-            "shown", "measured for information: no criterion was set", phrase="{what}, measured for information"
-        )
+        "shown": Word("shown", "measured for information: no criterion was set", "{what}, measured for information")
     }
     part = ShownPart
-    mixes_sweeps = measures_slope = True
+    mixes_sweeps = True
     answers = waits = False
 
     def judge(self, case: PartCells) -> Verdict:
@@ -46,8 +44,3 @@ class Shown(Kind):
             return case.with_slope(replace(found, bound=()))
         logarithms = all(0.0 < value < math.inf for value in case.printed)
         return case.with_slope(found, case.printed if logarithms else None)
-
-    def panel(self, claim: Any, rows: Sequence[Any]) -> Any:
-        from dpsco_bench.report.panels import slope_panel
-
-        return slope_panel(claim, rows)

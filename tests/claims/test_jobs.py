@@ -12,19 +12,18 @@ from dpsco_bench.execution.jobs import Settings, stage_ends
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS
+from tests.execution.parts import PART as GD
 
 SETTINGS = Settings(seed=1)
 PART = {
+    **GD,
     "id": "p",
-    "kind": "rate",
     "calibrations": ["paper", "accounted"],
     "algorithm": "wang2017.dp_svrg",
-    "problem": "ridge_logistic",
+    "options": {},
     "fixed": {"d": {"smoke": 3, "ci": 4}, "epsilon": 1.0, "delta": 1e-5},
     "sweep": {"parameter": "n", "values": {"smoke": [64, 128], "ci": [64, 128]}},
     "replicates": {"smoke": 16, "ci": 16},
-    "bound": "wang2017.thm4_2",
-    "tolerance": 0.15,
 }
 ALONE = {"replicates": {"smoke": 16}, "fixed": {**PART["fixed"], "d": {"smoke": 3}}}
 """Where the sweep has values for smoke alone."""

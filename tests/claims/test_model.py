@@ -12,20 +12,10 @@ from dpsco_bench.errors import InputError, InputErrors
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.kinds.explicit import ExplicitPart
 from dpsco_bench.kinds.rate import RatePart
+from tests.execution.parts import PART as GD
 
-PART = {
-    "id": "p",
-    "kind": "rate",
-    "calibrations": ["paper"],
-    "algorithm": "wang2017.dp_gd_pl",
-    "options": {"steps": 3},
-    "problem": "ridge_logistic",
-    "fixed": {"d": 3, "epsilon": 1.0, "delta": 1e-5},
-    "sweep": {"parameter": "n", "values": {"smoke": [64, 128], "ci": [64, 128]}},
-    "replicates": {"smoke": 2},
-    "bound": "wang2017.thm6_2",
-    "tolerance": 0.15,
-}
+SWEEP = {"parameter": "n", "values": {"smoke": [64, 128], "ci": [64, 128]}}
+PART = {**GD, "id": "p", "sweep": SWEEP, "replicates": {"smoke": 2}}
 USER = {"id": "u", "kind": "explicit", "calibrations": ["paper"], "uses": ["p"], "bound": "wang2017.thm6_2_explicit"}
 FULL = {**PART, "id": "q", "sweep": {"parameter": "n", "values": {"full": [64, 128]}}, "replicates": 2}
 CLAIM = {"id": "wang2017.test", "title": "t", "source": "s", "statement": "x", "parts": [PART, USER, FULL]}
@@ -88,12 +78,9 @@ WRONG_PARTS = [
         {"sweep": {"parameter": "n", "values": {"ci+full": [1, 2], "full": [1, 2]}}},
         "sweep = 'full': must be given once",
     ),
-    ({"kind": "ordering"}, "pair is missing: must be given for kind ordering"),
     ({"kind": "ordering", "pair": ["a", "b"]}, "pair = .*: must be two labels of methods"),
-    ({"kind": "band", "uses": ["q"]}, "band is missing: must be given for kind band"),
     ({"kind": "band", "uses": ["q"], "band": [-1, 2]}, "band = .*: must be two numbers 0 <= low < high"),
     ({"kind": "lower_bound", "constant": "some"}, "constant = 'some'"),
-    ({"kind": "control"}, "exponent is missing: must be given for kind control"),
     ({"statistic": "max"}, "statistic = 'max': must be left out, or null: it belongs to kind explicit"),
     ({"kind": "explicit", "uses": ["q"], "statistic": "fraction"}, "probability is missing: must be a number in"),
     (

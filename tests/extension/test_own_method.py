@@ -68,10 +68,10 @@ def test_reported(dpsco, monkeypatch):
     assert "2 match" in dpsco("gate", "mine.noisy_gd", "--profile", "smoke").said
 
 
-def test_a_need_that_is_no_trait(dpsco):
+def test_a_need_that_is_no_trait(dpsco, edit):
     own = 'from enum import Enum\n\nOwn = Enum("Own", {"FLIPPED": "labels that are flipped"})\n\n\n@algorithm('
-    text = Path(METHOD).read_text().replace("Trait.STRONGLY_CONVEX", "Own.FLIPPED").replace("@algorithm(", own)
-    Path(METHOD).write_text(text.replace("c.strong_convexity", "0.1"))
+    changes = (("Trait.STRONGLY_CONVEX", "Own.FLIPPED"), ("@algorithm(", own), ("c.strong_convexity", "0.1"))
+    edit(METHOD, *changes)
     assert '"epsilon_real":' in dpsco("run", *PAIR, "n=64", "d=3", "steps=3", "out=rows.parquet", "--json").said
     refused = dpsco("account", "mine.noisy_gd", "problem=ridge_logistic", "n=64", "--plugin", METHOD).err
     assert "the problem lacks labels that are flipped" in refused
@@ -107,18 +107,10 @@ POINT = ("problem=data_file", "path=examples/customers.csv", "label=renewed", "p
 POINT += ("regularisation=0.1", "domain=l2_ball")
 
 
-@pytest.fixture
-def unprojected(tmp_path):
-    text = Path(METHOD).read_text()
-    assert text.count(PROJECTED) == 1
-    path = tmp_path / "free.py"
-    path.write_text(text.replace(PROJECTED, PROJECTED.removeprefix("objective.project")))
-    return str(path)
-
-
 @pytest.mark.parametrize("call", [("run", FREE), ("check", "mine.noisy_gd")])
-def test_an_output_outside_is_one_line(dpsco, unprojected, call):
-    outcome = dpsco(*call, *POINT, "radius=0.1", "--plugin", unprojected)
+def test_an_output_outside_is_one_line(dpsco, edit, call):
+    edit(METHOD, (PROJECTED, PROJECTED.removeprefix("objective.project")))
+    outcome = dpsco(*call, *POINT, "radius=0.1", "--plugin", METHOD)
     told = " ".join((outcome.out + outcome.err).split())
     assert outcome.code != 0 and "in the domain l2_ball" in told and "Traceback" not in told
 

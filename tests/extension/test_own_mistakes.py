@@ -45,24 +45,14 @@ PROBLEMS = [
 ]
 
 
-@pytest.fixture
-def changed(dpsco):
-    def change(old, new):
-        text = Path(METHOD).read_text()
-        assert old in text
-        Path(METHOD).write_text(text.replace(old, new))
-
-    return change
-
-
 def refused(outcome, *named):
     one_line = outcome.err.startswith("dpsco: ") and outcome.err.count("\n") == 1
     return outcome.code == 2 and outcome.out == "" and one_line and all(text in outcome.err for text in named)
 
 
 @pytest.mark.parametrize(("old", "new", "named", "allowed"), PLANS + FUNCTIONS + PROBLEMS)
-def test_one_line_names_what_is_wrong(dpsco, changed, old, new, named, allowed):
-    changed(old, new)
+def test_one_line_names_what_is_wrong(dpsco, edit, old, new, named, allowed):
+    edit(METHOD, (old, new))
     outcome = dpsco(*RUN, f"plugins=[{METHOD}]", "out=x.parquet")
     assert refused(outcome, named, allowed), outcome.err
     assert not Path("x.parquet").exists()
@@ -76,8 +66,8 @@ CLAIMS = [
 
 
 @pytest.mark.parametrize(("old", "new", "named", "allowed"), CLAIMS)
-def test_mistakes_in_ones_own_claim_name_the_file_and_the_key(dpsco, old, new, named, allowed):
-    Path(CLAIM).write_text(Path(CLAIM).read_text().replace(old, new))
+def test_mistakes_in_ones_own_claim_name_the_file_and_the_key(dpsco, edit, old, new, named, allowed):
+    edit(CLAIM, (old, new))
     outcome = dpsco("claim", CLAIM, "--plugin", METHOD, "--profile", "smoke")
     assert refused(outcome, f"dpsco: {CLAIM}: claim mine.", named, allowed), outcome.err
     outcome = dpsco("plan", "--profile", "smoke", f"plugins=[{METHOD}]", f"claims=[{CLAIM}]")

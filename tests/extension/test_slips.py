@@ -14,19 +14,6 @@ POST = "given the released values the output does not depend on the data"
 COUNTS = "each query is released and sampled as often as declared"
 
 
-@pytest.fixture
-def slipped(dpsco, examples):
-
-    def change(file, *changes):
-        text = Path(file).read_text()
-        for old, new in changes:
-            assert text.count(old) == 1, old
-            text = text.replace(old, new)
-        Path(file).write_text(text)
-
-    return change
-
-
 def failed(dpsco, id, file, *keys):
     outcome = dpsco("check", id, "--plugin", file, *keys)
     lines = " ".join(outcome.out.split()).replace("FAIL ", "\nFAIL ").replace(" ok ", "\nok ").splitlines()
@@ -57,9 +44,9 @@ IN_CHECK = {
 
 
 @pytest.mark.parametrize("slip", IN_CHECK)
-def test_check_names_it(dpsco, slipped, slip):
+def test_check_names_it(dpsco, edit, slip):
     named, *changes = IN_CHECK[slip]
-    slipped(METHOD, *changes)
+    edit(METHOD, *changes)
     assert named in failed(dpsco, "mine.noisy_gd", METHOD, *PAIR)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from dpsco_bench.analysis.evidence import MeasuredCell, evidence_of
 from dpsco_bench.analysis.looks import Look
-from dpsco_bench.claims.bounds.registry import Bound, Symbol
+from dpsco_bench.claims.bounds.registry import bound
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import CalibratedCell, Cell
 from dpsco_bench.kinds.explicit import Explicit, ExplicitPart, pathwise_verdict, replicate_bounds
@@ -18,8 +18,7 @@ from dpsco_bench.problems.base import Constants
 CHARGED = PlanRecord({}, (), 0.0, (), "", (), None)
 FIXED = CalibratedCell("paper", "standard", CHARGED, {}, 1.0, "exact", "made up", "proven",
                        Constants(1.0, 1.0), 4, signal_capped=False, warnings=())  # fmt: skip
-MEASURED = Bound("own.regret", "2 regret", {"regret": Symbol("regret", "extras.regret")})
-ONE = Bound("own.one", "1")
+MEASURED, ONE = bound("own.regret", "2 regret", {"regret": "extras.regret"}), bound("own.one", "1")
 
 
 def evidence(risks, extras, quantity="risk", starts=(1.0, 1.0, 1.0)):

@@ -55,17 +55,17 @@ def test_what_fails_shows_the_instance_that_attains_it(kind, named):
     """Or the theorem alone, where no records of the instance do."""
     places = [("a", "n = 1"), ("b", "n = 2")]
     cells = (0.5, "exact", 1.0), (3.0, kind, 1.0)
-    reason = judged(*cells, place=places.__getitem__).reason
+    reason = judged(*cells, attained=lambda number: (Compared(), *places[number])).reason
     assert reason.endswith(": b, n = 2") == named and "3 where 1 is claimed" in reason
     if kind == "lower":
-        other = judged(*cells, place=lambda number: ("", "n = 2")).reason
+        other = judged(*cells, attained=lambda number: (Compared(), "", "n = 2")).reason
         assert other.endswith("for some records that the theorem admits: n = 2")
 
 
 @pytest.mark.parametrize(("kind", "sign"), [("exact", "="), ("lower", ">=")])
 def test_a_sequence_above_the_claim_leaves_the_output_open(kind, sign):
     noise = Noise("unproven", 3.0, kind, 1.0, epsilon_of="sequence", epsilon_sequence=3.0, epsilon_sequence_kind=kind)
-    found = privacy_verdict([noise], pair=lambda number: Compared("two records"))
+    found = privacy_verdict([noise], attained=lambda number: (Compared("two records"), "", ""))
     assert found.verdict == f"unproven (query sequence {sign} 3)" and found.epsilon_of == "sequence"
     assert "that of the output is open" in found.reason and found.noise.pair == "two records"
     released = privacy_verdict([replace(noise, epsilon_of="output")])

@@ -22,7 +22,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, reduce
 from numbers import Real
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -165,7 +164,7 @@ class Bound:
     @cached_property
     def named_term(self) -> Formula | None:
         """The term whose rate a part claims, where the bound has several."""
-        return compiled(self.name, self.text, own=self.symbols) if self._has_terms else None
+        return compiled(self.name, self.text) if self._has_terms else None
 
     @cached_property
     def extras(self) -> tuple[str, ...]:
@@ -176,7 +175,7 @@ class Bound:
     @property
     def all_symbols(self) -> Glossary:
         """Symbols of the text and of their definitions."""
-        return {} if self.source else used_symbols(self.name, self.text, self.symbols)
+        return {} if self.source else used_symbols(self.name, self.text)
 
     @property
     def _has_terms(self) -> bool:
@@ -187,10 +186,10 @@ class Bound:
         """The whole bound, unchecked."""
         if self.source:
             return getter(self.source)
-        whole = compiled(self.name, self.text, "whole bound" if self._has_terms else "", self.symbols)
+        whole = compiled(self.name, self.text, "whole bound" if self._has_terms else "")
         if not self.rounding:
             return whole
-        least = compiled(self.name, self.rounding, own=self.symbols)
+        least = compiled(self.name, self.rounding)
         return lambda context: FUNCTIONS["max"](whole(context), least(context))
 
 
@@ -283,14 +282,14 @@ def glossary_of(bound: str) -> Glossary:
         attempt(module)
     formulas = {name: BOUNDS.get(name) for name in BOUNDS.registered() if name.startswith(f"{prefix}.")}
     others = {name.partition(".")[2]: Symbol(e.text, e.source) for name, e in formulas.items() if name != bound}
-    own = {name: symbol for formula in formulas.values() for name, symbol in formula.symbols.items()}
+    in_order = sorted(formulas.values(), key=lambda formula: formula.name == bound)  # its own hide those of others
+    own = {name: symbol for formula in in_order for name, symbol in formula.symbols.items()}
     return {**others, **COMMON, **(paper_symbols(prefix) or paper_symbols(prefix.rpartition("_")[0])), **own}
 
 
-def used_symbols(bound: str, text: str, own: Glossary = MappingProxyType({})) -> Glossary:
+def used_symbols(bound: str, text: str) -> Glossary:
     """Symbols of a bound's text and of their definitions, in alphabetical order; none for a text in words."""
-    known, waiting = {**glossary_of(bound), **own}, [text]
-    found: dict[str, Symbol] = {}
+    known, waiting, found = glossary_of(bound), [text], dict[str, Symbol]()
     while waiting:
         try:
             names = read(waiting.pop()).names & known.keys()
@@ -307,8 +306,8 @@ def evaluate(bound: str, text: str, context: BoundContext, label: str = "") -> f
     return compiled(bound, text, label)(context)
 
 
-def compiled(bound: str, text: str, label: str = "", own: Glossary = MappingProxyType({})) -> Formula:
-    """Make a function of a cell of a text, in the symbols of a bound and further ones.
+def compiled(bound: str, text: str, label: str = "") -> Formula:
+    """Make a function of a cell of a text, in the symbols of a bound.
 
     A label names an alternative of the text. Under the calibration ``accounted`` the formula of that label is taken if
     there is one, in definitions too.
@@ -316,8 +315,7 @@ def compiled(bound: str, text: str, label: str = "", own: Glossary = MappingProx
     Raises InputError for a text that is not in the notation, or an unknown symbol. The function raises InputError where
     no case applies, and for a source that is not there.
     """
-    known = {**glossary_of(bound), **own}
-    values: dict[str, Formula] = {}
+    known, values = glossary_of(bound), dict[str, Formula]()
 
     def formula(text: str, label: str) -> Formula:
         found = read(text)
@@ -474,9 +472,9 @@ class _Reader:
         value, condition = self._sum(), None
         if self._take("for"):
             condition = self._condition()
-        elif not self._take("otherwise") and self._peek()[0]:
-            raise self._error()
-        if self._peek()[0] or self._text[self._place :].strip():
+        else:
+            self._take("otherwise")
+        if self._text[self._place :].strip():
             raise self._error()
         return condition, value
 
@@ -487,53 +485,46 @@ class _Reader:
             while self._take("=") or self._take("or"):
                 words.append(self._next()[1])
             return lambda look: left(look) in words
-        parts: list[tuple[Callable[[Any, Any], bool], Node]] = []
+        compared, operands = [], [left]
         while self._peek()[1] in _COMPARISONS:
-            parts.append((_COMPARISONS[self._next()[1]], self._sum()))
-        operands = [left, *(node for _, node in parts)]
+            compared.append(_COMPARISONS[self._next()[1]])
+            operands.append(self._sum())
 
-        def holds(look: Lookup) -> bool:
-            values = [node(look) for node in operands]
-            return all(compare(a, b) for (compare, _), a, b in zip(parts, values, values[1:], strict=False))
+        def holds(*values: Any) -> bool:
+            return all(compare(a, b) for compare, a, b in zip(compared, values, values[1:], strict=False))
 
-        return holds
+        return _applied(holds, *operands)
 
     def _sum(self) -> Node:
         value = self._product()
-        while self._peek()[1] in ("+", "-"):
-            compute = operator.add if self._next()[1] == "+" else operator.sub
-            value = _joined(compute, value, self._product())
+        while (token := self._peek()[1]) in ("+", "-"):
+            self._next()
+            value = _applied(operator.add if token == "+" else operator.sub, value, self._product())
         return value
 
     def _product(self) -> Node:
         value, bare = self._signed(), False
         while True:
             kind, token = self._peek()
+            compute = operator.truediv if token == "/" else operator.mul
             if token in ("*", "/"):
                 self._next()
                 bare = token == "/" and self._peek()[1] not in _CLOSING
-                value = _joined(operator.truediv if token == "/" else operator.mul, value, self._signed())
             elif kind in ("number", "sum") or (kind == "name" and token not in _WORDS):
                 if bare:
                     raise self._error()
-                value = _joined(operator.mul, value, self._signed())
-            elif token in _CLOSING or (token == "|" and not self._bars):
-                value = _joined(operator.mul, value, self._signed())
-            else:
+            elif token not in _CLOSING and (token != "|" or self._bars):
                 return value
+            value = _applied(compute, value, self._signed())
 
     def _signed(self) -> Node:
         if self._take("-"):
-            value = self._signed()
-            return lambda look: -value(look)
+            return _applied(operator.neg, self._signed())
         value = self._atom()
-        return _joined(operator.pow, value, self._exponent()) if self._take("^") else value
+        return _applied(operator.pow, value, self._exponent()) if self._take("^") else value
 
     def _exponent(self) -> Node:
-        if self._take("-"):
-            value = self._atom()
-            return lambda look: -value(look)
-        return self._atom()
+        return _applied(operator.neg, self._atom()) if self._take("-") else self._atom()
 
     def _atom(self) -> Node:
         kind, token = self._next()
@@ -552,7 +543,7 @@ class _Reader:
             inner = self._sum()
             self._expect("|")
             self._bars -= 1
-            return lambda look: abs(inner(look))
+            return _applied(abs, inner)
         if token in _CLOSING:
             return self._enclosed(token)[0]
         raise self._error()
@@ -570,11 +561,8 @@ class _Reader:
     def _function(self, compute: Callable[..., float]) -> Node:
         power = self._exponent() if self._take("^") else None
         arguments = self._enclosed(self._next()[1]) if self._peek()[1] in ("(", "{") else [self._atom()]
-
-        def value(look: Lookup) -> float:
-            return compute(*(argument(look) for argument in arguments))
-
-        return value if power is None else _joined(operator.pow, value, power)
+        value = _applied(compute, *arguments)
+        return value if power is None else _applied(operator.pow, value, power)
 
     def _series(self) -> Node:
         self._expect("{")
@@ -613,11 +601,11 @@ class _Reader:
         return (str(match.lastgroup), match[str(match.lastgroup)]) if match else ("", "")
 
     def _next(self) -> tuple[str, str]:
-        match = _TOKEN.match(self._text, self._place)
-        if match is None:
+        kind, token = self._peek()
+        if not kind:
             raise self._error()
-        self._place = match.end()
-        return str(match.lastgroup), match[str(match.lastgroup)]
+        self._place = self._text.index(token, self._place) + len(token)
+        return kind, token
 
     def _take(self, token: str) -> bool:
         return self._peek()[1] == token and bool(self._next())
@@ -631,5 +619,5 @@ class _Reader:
         return InputError("formula", self._text.strip(), f"in the notation of bounds, which it is not at {rest!r}")
 
 
-def _joined(compute: Callable[[Any, Any], Any], left: Node, right: Node) -> Node:
-    return lambda look: compute(left(look), right(look))
+def _applied(compute: Callable[..., Any], *nodes: Node) -> Node:
+    return lambda look: compute(*[node(look) for node in nodes])
