@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import FeasibleSet
 from dpsco_bench.plain import Options, Schedule
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait, option
@@ -23,22 +22,18 @@ MEAN_TRAITS = CURVED | STRONG | {Trait.COMMON_HESSIAN, Trait.PLANE_GRADIENTS}
 
 
 class DiagonalOracle(Problem):
-    """``F(x) = (1/2) sum_j h_j (x_j - x*_j)^2`` for every record.
+    """``F(x) = (1/2) sum_j h_j (x_j - x*_j)^2`` for every record, with curvatures h, the `spectrum (d,)`.
 
     The Lipschitz constant 1 is declared: true on a small enough ball, else nominal.
     """
 
+    spectrum: Any
     traits = STRONG | {Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ}
     shares_records = True
 
     @cached_property
     def _arrays(self) -> dict[Any, tuple[Array, Array | None]]:
         return {}
-
-    @property
-    def spectrum(self) -> np.ndarray:
-        """Curvatures ``h``, shape ``(d,)``."""
-        raise InputError("problem", self.name, "a quadratic that defines its spectrum")
 
     @cached_property
     def optimum(self) -> np.ndarray:
@@ -150,22 +145,16 @@ def mean_constants(found: FeasibleSet, d: int) -> Constants:
 
 
 class MeanOracle(OnUnitSet):
-    """``F(x) = ||x - z||^2/2`` over a unit set, for every record the same z in it."""
+    """``F(x) = ||x - z||^2/2`` over a unit set, for every record the same z in it, the `record (d,)`."""
 
+    record: Any
     traits = MEAN_TRAITS
     shares_records: ClassVar[bool] = True
     isotropic_curvature = 1.0
 
-    @cached_property
-    def record(self) -> np.ndarray:
-        raise InputError("problem", self.name, "a mean oracle that defines its record")
-
     @property
     def own_constants(self) -> Constants:
         return mean_constants(self.set, self.dimension)
-
-    def row_size(self, n: int) -> int:
-        return self.dimension
 
     @property
     def record_form(self) -> RecordForm:

@@ -163,7 +163,7 @@ class DiagLinearP4(SharedLinear, CellFamily):
         k = self.count * t * math.sqrt(self.dimension / self.regulariser.theta(1.0))
         return min(1.0, 4.0 * self.dimension / k)
 
-    def mean_record(self, data: Any) -> np.ndarray:
+    def mean_record(self, data: Any = None) -> np.ndarray:
         return np.full(self.dimension, self.strength * self.dimension**-0.75)
 
 
@@ -193,6 +193,9 @@ class CubeOnehot(SharedLinear, CellFamily):
     has_loss_values: ClassVar[bool] = True
     p = math.inf
 
+    def row_size(self, n: int) -> int:
+        return self.dimension
+
     def draw(self, n: int, streams: Any) -> Data:
         """Draw the rotation, written out where it is small enough for others to look at."""
         if n * self.dimension > WRITTEN_OUT:
@@ -203,7 +206,7 @@ class CubeOnehot(SharedLinear, CellFamily):
         """Mean record of n in rotation, shape ``(d,)``."""
         return ((n - 1 - np.arange(self.dimension)) // self.dimension + 1) / n
 
-    def mean_record(self, data: Any) -> np.ndarray:
+    def mean_record(self, data: Any = None) -> np.ndarray:
         return self.shares(data.n) if data.features is None else to_numpy(data.features).mean(axis=-2)
 
     def gather(self, data: Any, indices: Array) -> Data:

@@ -52,9 +52,6 @@ class RadialNorm(Centred):
         """G = 1 in l_p, S = 2, D = 2; there is no smoothness constant."""
         return Constants(1.0, 0.0, initial_distance=1.0, diameter=2.0, norm=self.p, domain=self.domain, losses="norm")
 
-    def row_size(self, n: int) -> int:
-        return self.dimension
-
     def mean_gradient(self, x: Array, data: Any) -> Array:
         """Compute a subgradient of the norm; 0 at 0."""
         xp, size = array_namespace(x), lp_norm(x, self.p)
@@ -118,9 +115,6 @@ class NormPlusQuadratic(Centred):
         return Constants(
             1.0 + mu, 0.0, strong_convexity=mu, **start, **ranges, domain="l2_ball", losses="norm_quadratic"
         )
-
-    def row_size(self, n: int) -> int:
-        return self.dimension
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
         xp, size = array_namespace(x), l2_norm(x)

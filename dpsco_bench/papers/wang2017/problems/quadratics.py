@@ -14,17 +14,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import Ball, FeasibleSet, feasible_set
 from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry
 from dpsco_bench.geometry.norms import lp_norm
 from dpsco_bench.plain import Schedule
-from dpsco_bench.problems.base import Constants, Data, Problem, StreamFactory, Trait, option
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.constants import CURVED, STRONG
 from dpsco_bench.problems.data import opposite
 from dpsco_bench.problems.families import CellFamily, InBall
 from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.linear import LinearOracle
 from dpsco_bench.problems.quadratic import DiagonalOracle
 from dpsco_bench.problems.registry import problem
 
@@ -342,39 +341,27 @@ class RoundQuadratic(Oracle):
 Array = Any
 
 
-class LinearOracle(Problem):
-    """``F(x) = -<c, x>`` over a ball, for every record, c along the first axis; the minimum is ``-R ||c||_*``."""
+class BallLinear(LinearOracle):
+    """``F(x) = -<c, x>`` over a unit ball, for every record, c along the first axis."""
 
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
-    shares_records = True
     default_dimension = 64
     ball: Any
 
     @property
-    def slope(self) -> np.ndarray:
-        raise InputError("problem", self.name, "a linear oracle that defines its slope")
+    def p(self) -> float:  # type: ignore[override]
+        return float(self.ball.p)
 
     @property
     def own_constants(self) -> Constants:
         """G = L = 1 declared, G nominal where c is longer; the exact initial gap."""
-        size, ball = float(self.slope[0]), self.ball
+        size, ball = float(self.mean_record()[0]), self.ball
         found = Constants(1.0, 1.0, initial_gap=size, initial_distance=1.0, diameter=ball.diameter, domain=ball.name)
         return found if size <= 1.0 else found.but(status="nominal")
 
-    def mean_gradient(self, x: Array, data: Data) -> Array:
-        return 0.0 * x - array_namespace(x).asarray(self.slope, dtype=x.dtype)
-
-    def risk(self, x: Array, data: Data) -> Array:
-        xp = array_namespace(x)
-        return -xp.sum(xp.asarray(self.slope, dtype=x.dtype) * x, axis=-1)
-
-    def optimal_risk(self, data: Data) -> float:
-        dual = np.abs(self.slope).max() if self.ball.name == "l1_ball" else np.linalg.norm(self.slope)
-        return -self.ball.radius * float(dual)
-
 
 @problem
-class L1Linear(MirrorDescentFamily, LinearOracle):
+class L1Linear(MirrorDescentFamily, BallLinear):
     """``F(x) = -<c, x>`` on the unit ball, ``c = (4 Lc B/T^2) e_1`` with the T of Theorem 5.4 (K = 1) at the cell.
 
     The bound's scale is built in and the bias dominates, so that a matching slope says little.
@@ -389,8 +376,7 @@ class L1Linear(MirrorDescentFamily, LinearOracle):
     def ball(self) -> FeasibleSet:
         return feasible_set(self.ball_name, 1.0)
 
-    @property
-    def slope(self) -> np.ndarray:
+    def mean_record(self, data: Any = None) -> np.ndarray:
         T, B = self.mirror_descent_steps(1.0), ball_geometry(self.ball).bregman_radius(self.dimension)
         return 4 * self.ball.diameter**2 * B / T**2 * np.eye(1, self.dimension)[0]
 
@@ -441,7 +427,7 @@ class SignedLinear(GeneralisedLinear):
 
 
 @problem
-class MdLinear(CellFamily, LinearOracle):
+class MdLinear(CellFamily, BallLinear):
     """``F(x) = -<c, x>`` over the unit l1 ball, ``c = 2 sqrt(B W) ln(n/delta)/(n eps) e_1``: the scale is built in."""
 
     name = "md_linear"
@@ -449,8 +435,7 @@ class MdLinear(CellFamily, LinearOracle):
     source = "instance `md_linear` for row [28] of Wang, Ye, Xu 2017, Table 3"
     ball = L1_BALL
 
-    @property
-    def slope(self) -> np.ndarray:
+    def mean_record(self, data: Any = None) -> np.ndarray:
         geometry, d = ball_geometry(self.ball), self.dimension
         size = 2 * sqrt(geometry.bregman_radius(d) * geometry.squared_width(d)) * log(self.count / self.delta)
         return size / (self.count * self.epsilon) * np.eye(1, d)[0]
