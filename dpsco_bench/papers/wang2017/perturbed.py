@@ -24,6 +24,12 @@ from dpsco_bench.problems.minimisers import (
 from dpsco_bench.problems.objective import Objective
 
 Array = Any
+NUMBERS = 1 << 16
+"""Margins of rows that are worked on at once: they stay in the second-level cache."""
+MOST_PRODUCTS = 1 << 18
+"""Most products of two features of a record, of all records: they are kept for Hessians."""
+STEPS, TOLERANCE, STALLED, LEAST_STEP = 50, 1e-15, 1e-10, 1e-8
+"""As of one row: Newton steps, half the squared decrement at which they end, what rounding may leave, step sizes."""
 
 
 class PerturbedMinimiser:
@@ -71,14 +77,6 @@ class PerturbedMinimiser:
         self.info.certify(float(np.max(norms / sizes)))
         objective.count(objective.n)
         return xp.asarray(points, dtype=objective.dtype)
-
-
-NUMBERS = 1 << 16
-"""Margins of rows that are worked on at once: they stay in the second-level cache."""
-MOST_PRODUCTS = 1 << 18
-"""Most products of two features of a record, of all records: they are kept for Hessians."""
-STEPS, TOLERANCE, STALLED, LEAST_STEP = 50, 1e-15, 1e-10, 1e-8
-"""As of one row: Newton steps, half the squared decrement at which they end, what rounding may leave, step sizes."""
 
 
 def suits(mean: MeanTerms, weight: float) -> bool:

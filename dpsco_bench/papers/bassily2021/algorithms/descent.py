@@ -17,6 +17,9 @@ from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.records import Full, SingleIndex, WithReplacement
 from dpsco_bench.problems.base import Trait
 
+LEAK = "T releases are paid as one: the printed noise lacks the factor T (erratum E1)"
+DEGENERATE = "degenerate: T = floor((eps n)^2/(16 d kappa_q l)) = 0, one iterate, the start, is returned"
+
 
 def ball_order(given: Setting, low: float, high: float) -> float:
     """Read p in [low, high] of an l_p ball whose norm is that of the losses. Raises InputError for anything else."""
@@ -26,10 +29,6 @@ def ball_order(given: Setting, low: float, high: float) -> float:
     given.require("norm", c.norm, isclose(p, c.norm), f"{p:g}, the norm of the ball {c.domain}")
     given.require("p", p, low <= p <= high, f"in [{low:g}, {high:g}]")
     return p
-
-
-LEAK = "T releases are paid as one: the printed noise lacks the factor T (erratum E1)"
-DEGENERATE = "degenerate: T = floor((eps n)^2/(16 d kappa_q l)) = 0, one iterate, the start, is returned"
 
 
 def batch_size(n: int, T: int, epsilon: float) -> int:

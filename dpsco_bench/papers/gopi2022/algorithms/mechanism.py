@@ -35,6 +35,34 @@ from dpsco_bench.privacy.queries import DrawQuery, Temperature
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.objective import Objective
 
+PAPER = "Gopi, Lee, Liu, Shen, Tian 2022"
+NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.UNREGULARISED)
+VARIANTS = {"replace_one": ("accounted", "none"), "printed": ("paper", "none")}
+EVALUATED = {"replace_one": ("accounted",), "printed": ("paper",)}
+"""``printed``: S = G and t = eps/sqrt(2 ln(1/(2 delta))) in the schedule. ``replace_one``: the true S, the exact t.
+Samplers of losses that are only evaluated have no limit without noise."""
+EXACT = ("cube_exact", "axis_exact", "lp_exact")
+"""Samplers that are exact on every data set of some problems, in the order in which ``auto`` tries them."""
+SAMPLERS = {name: "exact" for name in (*EXACT, "radial_exact")}
+CHAINS, SWEEPS = ("gibbs", "hit_and_run"), 1000
+"""Samplers that have the option ``sweeps``, and its default."""
+SAMPLER_OPTIONS = ("sweeps", "delta_in", "corner")
+"""Entries of a plan's schedule that its sampler takes."""
+LINEAR = ("linear", "axis_linear")
+Array = Any
+Sampler = Callable[..., np.ndarray]
+_PARAMETERS = """
+Parameters
+----------
+given, variant, schedule, theta_convention
+    As for ``gopi2022.reg_exp_mech``.
+"""
+_SWEEPS = """sweeps : int
+    Length of each chain, of which the second half counts as evidence: rhat, ess and chain_risk are kept beside the
+    result, and where quadrature knows the law expected_gap and z_score. Nothing is proven about the distance from the
+    target law.
+"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PairDrawQuery(DrawQuery):
@@ -71,23 +99,8 @@ class PairDrawQuery(DrawQuery):
         return Charge(laws.centre_epsilon(delta), "lower", "pair of data sets on an axis, quadrature")
 
 
-PAPER = "Gopi, Lee, Liu, Shen, Tian 2022"
-NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.UNREGULARISED)
-VARIANTS = {"replace_one": ("accounted", "none"), "printed": ("paper", "none")}
-EVALUATED = {"replace_one": ("accounted",), "printed": ("paper",)}
-"""``printed``: S = G and t = eps/sqrt(2 ln(1/(2 delta))) in the schedule. ``replace_one``: the true S, the exact t.
-Samplers of losses that are only evaluated have no limit without noise."""
-EXACT = ("cube_exact", "axis_exact", "lp_exact")
-"""Samplers that are exact on every data set of some problems, in the order in which ``auto`` tries them."""
-SAMPLERS = {name: "exact" for name in (*EXACT, "radial_exact")}
 SAMPLERS |= {name: "chains" for name in ("gibbs", "hit_and_run", "proximal_sampler")}
 """Modules of this folder that hold a sampler, by its name: functions as `Target` calls them."""
-CHAINS, SWEEPS = ("gibbs", "hit_and_run"), 1000
-"""Samplers that have the option ``sweeps``, and its default."""
-SAMPLER_OPTIONS = ("sweeps", "delta_in", "corner")
-"""Entries of a plan's schedule that its sampler takes."""
-LINEAR = ("linear", "axis_linear")
-Array = Any
 
 
 @dataclass(frozen=True)
@@ -400,20 +413,6 @@ class Target:
 
     def _given(self, points: np.ndarray) -> Array:
         return self.objective.xp.asarray(points, dtype=self.objective.dtype)
-
-
-Sampler = Callable[..., np.ndarray]
-_PARAMETERS = """
-Parameters
-----------
-given, variant, schedule, theta_convention
-    As for ``gopi2022.reg_exp_mech``.
-"""
-_SWEEPS = """sweeps : int
-    Length of each chain, of which the second half counts as evidence: rhat, ess and chain_risk are kept beside the
-    result, and where quadrature knows the law expected_gap and z_score. Nothing is proven about the distance from the
-    target law.
-"""
 
 
 def mechanism(id: str, source: str, variants: Mapping[str, tuple[str, ...]] = VARIANTS) -> Callable[[Sampler], Sampler]:

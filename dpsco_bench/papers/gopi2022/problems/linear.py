@@ -20,6 +20,12 @@ from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.slopes import CoinLinear
 
 Array = Any
+WIDEST = 26.0
+"""Tables of the law reach so many times ``1/sqrt n``: the strongest bias of the usual grid, 16, and its spread. Those
+of stronger ones reach a power of 4 as far, so that neighbours on a grid share them."""
+UNITS = ("statistical", "fixed")
+WRITTEN_OUT = 1 << 20
+"""Most entries of records that are written out; a longer rotation is known by its length."""
 
 
 @problem
@@ -64,12 +70,6 @@ class AxisPair(AxisLinear, CellFamily):
             "epsilon_pair": pair_epsilon(first, second, self.delta),
             "mean_shift": second.mean_gap() - first.mean_gap(),
         }
-
-
-WIDEST = 26.0
-"""Tables of the law reach so many times ``1/sqrt n``: the strongest bias of the usual grid, 16, and its spread. Those
-of stronger ones reach a power of 4 as far, so that neighbours on a grid share them."""
-UNITS = ("statistical", "fixed")
 
 
 @problem
@@ -176,10 +176,6 @@ class VertexLinearP1(SharedLinear):
     source = "instance `vertex_linear_p1` for Gopi, Lee, Liu, Shen, Tian 2022, Corollary 3"
     algorithms: ClassVar[tuple[str, ...]] = ()
     p = 1.0
-
-
-WRITTEN_OUT = 1 << 20
-"""Most entries of records that are written out; a longer rotation is known by its length."""
 
 
 @problem

@@ -20,6 +20,10 @@ from dpsco_bench.problems.quadratic import MEAN_TRAITS
 from dpsco_bench.problems.registry import problem
 
 Array = Any
+SHIFTS = 64
+"""Deviations at which the tail is compared, geometric from a thousandth of the largest possible one."""
+INTERIOR = 0.25
+"""Largest d/k for which the law is taken for a Gaussian: the boundary is then sqrt(1/INTERIOR) radii away."""
 
 
 class Centred(RegularisedLaw):
@@ -72,10 +76,6 @@ class RadialNorm(Centred):
         if r.q == self.p:
             return RadialLaw(self.dimension, k, weight).mean()
         return RadialLaw(self.dimension, k, weight * cone_norms(self.p, self.dimension, r.q) ** 2).mean()
-
-
-SHIFTS = 64
-"""Deviations at which the tail is compared, geometric from a thousandth of the largest possible one."""
 
 
 @problem
@@ -214,10 +214,6 @@ class SchattenRadial(OnMatrices, RadialNorm):
         weight, other = k * mu * r.coefficient, float(self.columns) ** (2.0 / r.q - 2.0 * power)  # 1 where p = q
         ends = [RadialLaw(self.dimension, k, weight * curvature).mean() for curvature in (1.0, other)]
         return certified(k, 0.5 * sum(ends), 0.5 * abs(ends[0] - ends[1]), self.closed_form_error)
-
-
-INTERIOR = 0.25
-"""Largest d/k for which the law is taken for a Gaussian: the boundary is then sqrt(1/INTERIOR) radii away."""
 
 
 @problem

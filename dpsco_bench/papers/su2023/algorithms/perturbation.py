@@ -28,6 +28,10 @@ ANY_LOSS = (
     "not proved for this loss by the published argument (erratum E1): charged by the bound for all losses, a quantile "
     "of chi_d"
 )
+EXACT = 1e-18
+"""Certificate at which a numerical minimiser stands for the exact one."""
+RIDGES = {"corrected": 1.0, "printed": 0.5}
+LEMMA5 = "charged as Lemma 5 argues, with the tail of a fixed plane: not proved for this loss (erratum E1)"
 
 
 def euclidean_set(given: Setting) -> Any:
@@ -163,12 +167,6 @@ def perturbed_minimum(objective, plan, mechanism):
         x = projected
     objective.observe(x)
     return x, value.info
-
-
-EXACT = 1e-18
-"""Certificate at which a numerical minimiser stands for the exact one."""
-RIDGES = {"corrected": 1.0, "printed": 0.5}
-LEMMA5 = "charged as Lemma 5 argues, with the tail of a fixed plane: not proved for this loss (erratum E1)"
 
 
 @algorithm("su2023.objp", source="Su, Zhao, Wang 2023, Algorithm 5, Lemma 5", needs=NEEDS)

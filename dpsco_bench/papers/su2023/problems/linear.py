@@ -23,6 +23,10 @@ from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.slopes import CoinLosses, CoinSample, StudentSample
 
 Array = Any
+ABOVE = 1.01
+"""Height of the rare value over the clipping level."""
+DISTANCE = 0.6
+"""Distance of the optimum from the origin, in l_p; the radius is 1."""
 
 
 @problem
@@ -79,10 +83,6 @@ class SubspaceLinear(PointmassLinear):
     default_dimension = 1024
     domain = "subspace_ball"
     size: int = option(2, "k")
-
-
-ABOVE = 1.01
-"""Height of the rare value over the clipping level."""
 
 
 @dataclass(frozen=True)
@@ -204,10 +204,6 @@ class CoinMean(CoinLosses):
 
     def excess_risk(self, x: Array, data: Any) -> Array:
         return 0.5 * array_namespace(x).sum(x * x, axis=-1)
-
-
-DISTANCE = 0.6
-"""Distance of the optimum from the origin, in l_p; the radius is 1."""
 
 
 class SortedRecords:

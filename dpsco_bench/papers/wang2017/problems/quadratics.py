@@ -29,6 +29,14 @@ from dpsco_bench.problems.registry import problem
 
 L1_BALL, L2_BALL = Ball(1.0, 1.0), Ball(2.0, 1.0)
 BALLS = (L1_BALL.name, L2_BALL.name)
+FACE = 8
+SUPPORT = 16
+INNER_STEPS = 4
+CURVATURE = 120.0
+"""h T: stiff enough for the steps to forget the start, soft enough for the noise to stay."""
+CURVATURES = (15.0, 30.0)
+"""Ends of h T: much softer directions keep a bias, in much stiffer ones the steps damp their noise."""
+Array = Any
 
 
 def geometric_spectrum(d: int) -> np.ndarray:
@@ -74,9 +82,6 @@ class MirrorDescentFamily(CellFamily):
         return max(1, round(math.sqrt(K * self.ball.diameter**2 * math.sqrt(B) * self.signal_to_noise(W))))
 
 
-FACE = 8
-
-
 @problem
 class FaceQuadratic(Oracle):
     """``F(x) = (1/2) ||x - x*||^2`` over the unit l1 ball, ``x* = 1/8`` on the first 8 coordinates.
@@ -110,9 +115,6 @@ class GeometricQuadratic(InBall, FlatOptimum):
     @property
     def spectrum(self) -> np.ndarray:
         return geometric_spectrum(self.dimension)
-
-
-SUPPORT = 16
 
 
 @problem
@@ -229,9 +231,6 @@ class SoftQuadraticL2(MirrorDescentFamily, FlatOptimum):
         return np.full(self.dimension, min(1.0, 4 * self.ball.diameter**2 / T**2))
 
 
-INNER_STEPS = 4
-
-
 @problem
 class SoftQuadraticPP(CellFamily, FlatOptimum):
     """``h = 1/(eta 2^T m)`` in every direction, with eta = 1/13, m = 4 and the T of Theorem 4.4 at the cell.
@@ -253,10 +252,6 @@ class SoftQuadraticPP(CellFamily, FlatOptimum):
     @property
     def spectrum(self) -> np.ndarray:
         return np.full(self.dimension, min(1.0, 13.0 / (2**self.epochs * INNER_STEPS)))
-
-
-CURVATURE = 120.0
-"""h T: stiff enough for the steps to forget the start, soft enough for the noise to stay."""
 
 
 @problem
@@ -289,10 +284,6 @@ class ResolvedQuadraticL1(MirrorDescentFamily, Oracle):
         p = geometry.dual_exponent(d)
         length = float(lp_norm(self.optimum[None], p / (p - 1.0))[0, 0])
         return {"minimiser_divergence": np.full(len(x), 0.5 * geometry.curvature(d) * length**2)}
-
-
-CURVATURES = (15.0, 30.0)
-"""Ends of h T: much softer directions keep a bias, in much stiffer ones the steps damp their noise."""
 
 
 @problem
@@ -336,9 +327,6 @@ class RoundQuadratic(Oracle):
     @property
     def optimum(self) -> np.ndarray:
         return self.signal * self.radius * np.eye(1, self.dimension)[0]
-
-
-Array = Any
 
 
 class BallLinear(LinearOracle):

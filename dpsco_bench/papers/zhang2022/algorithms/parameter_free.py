@@ -27,6 +27,9 @@ from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Constants, Trait
 
+QUANTITIES = ("kappa_pf", "Phi", "A", "A_noise", "private")
+"""Fields of `Confidence` that a plan notes beside the problem's constants."""
+
 
 @dataclass(frozen=True)
 class Confidence:
@@ -58,10 +61,6 @@ class Confidence:
         """Lip at t: with probability ``1 - delta_f`` no regularised loss has a larger norm."""
         G, H, D = self.lipschitz, self.smoothness, self.diameter
         return G * t**3 + self.A * (2.0 * G + 57.0 * D * H) * self.Phi * t**2.5 + 2.0 * self.private * t**2
-
-
-QUANTITIES = ("kappa_pf", "Phi", "A", "A_noise", "private")
-"""Fields of `Confidence` that a plan notes beside the problem's constants."""
 
 
 def confidence(
