@@ -87,6 +87,8 @@ class Signalled(Problem):
 class SignalFamily(Signalled, CellFamily):
     """A family with a free signal."""
 
+    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
+
     @property
     def member(self) -> tuple[float, ...]:
         return (*super().member, *self.signals.tolist())

@@ -239,7 +239,6 @@ class LinearLosses(SlopeLosses, SignalFamily):
     means: np.ndarray
 
     sign: ClassVar[float] = -1.0
-    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
     p: float = option(2.0, "norm of the ball", within="[1, inf]")
     declared_smoothness: float = option(1.0, "the declared L1; the true one is 0", within="[0, inf)")
 

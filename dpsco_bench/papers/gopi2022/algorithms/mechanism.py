@@ -249,6 +249,9 @@ def sampler_parts(options: Options) -> tuple[str, ...]:
     return (_module(name),) if name in SAMPLERS else ()
 
 
+DRAWN: dict[str, Any] = dict(variants=VARIANTS, least_norm=1.0, parts=sampler_parts)
+
+
 def _module(sampler: str) -> str:
     return f"{__package__}.{SAMPLERS[sampler]}"
 
@@ -441,14 +444,7 @@ def mechanism(id: str, source: str, variants: Mapping[str, tuple[str, ...]] = VA
     return register
 
 
-@algorithm(
-    "gopi2022.reg_exp_mech",
-    source=f"{PAPER}, Theorems 3 and 4, Corollaries 2 to 5",
-    needs=NEEDS,
-    variants=VARIANTS,
-    least_norm=1.0,
-    parts=sampler_parts,
-)
+@algorithm("gopi2022.reg_exp_mech", source=f"{PAPER}, Theorems 3 and 4, Corollaries 2 to 5", needs=NEEDS, **DRAWN)
 def reg_exp_mech(
     given: Setting,
     *,
@@ -492,14 +488,7 @@ def reg_exp_mech(
 reg_exp_mech.run(draw)
 
 
-@algorithm(
-    "gopi2022.exp_mech_sc",
-    source=f"{PAPER}, Theorems 5 and 6",
-    needs=(*NEEDS, Trait.STRONGLY_CONVEX),
-    variants=VARIANTS,
-    least_norm=1.0,
-    parts=sampler_parts,
-)
+@algorithm("gopi2022.exp_mech_sc", source=f"{PAPER}, Theorems 5 and 6", needs=(*NEEDS, Trait.STRONGLY_CONVEX), **DRAWN)
 def exp_mech_sc(
     given: Setting, *, sampler: str = "auto", sweeps: int | None = None, accountant: str = "theorem"
 ) -> Plan:

@@ -27,7 +27,7 @@ INTERIOR = 0.25
 
 
 class Centred(RegularisedLaw):
-    """The centre is the optimum, so that runs start at ``e_1``."""
+    """A problem whose optimum is the centre."""
 
     default_dimension = 4
 

@@ -132,8 +132,8 @@ class Product(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LpProducts:
-    """The law of N rows of tilts ``v (N, d)``, and both products that bound it; c > 0, q and p as for `sample_lp`.
+class LpEnvelope:
+    """The law of N rows of tilts ``v (N, d)``, and the products that bound it; c > 0, q and p as for `sample_lp`.
 
     Their parameters come from means to a few digits.
     """
@@ -153,6 +153,35 @@ class LpProducts:
         one, other = self.whole(), self.with_last()
         better = other.log_mass < one.log_mass
         return Product(*(np.where(better, theirs, own) for own, theirs in zip(one, other, strict=True)))
+
+    @cached_property
+    def factors(self) -> Factors:
+        return Factors(self.v, self.product.lam, self.product.eta, self.q, self.p)
+
+    def finish(self, rows: Array, x: Array, u: Array) -> tuple[Array, Array]:
+        """Points of the products ``(m, d)`` of rows ``(m,)`` and uniform numbers ``(m, 2)`` -> points, accepted."""
+        product, everyone = self.product, np.arange(len(rows))
+        last = product.rate[rows] > 0.0
+        pivot = product.pivot[rows]
+        size = np.abs(x)
+        size[everyone[last], pivot[last]] = 0.0
+        powers, filled = np.sum(size**self.q, axis=1), np.sum(size**self.p, axis=1)
+        log_ratio = product.lam[rows] * powers + product.eta[rows] * filled - product.log_bound[rows]
+        inside = filled <= 1.0
+        if last.any():
+            rate = np.where(last, product.rate[rows], 1.0)
+            room = np.maximum(1.0 - filled, 0.0) ** (1.0 / self.p)
+            at = truncated_exponential(u[:, 0], rate, room)
+            tilt = self.v[rows, pivot]
+            x[everyone[last], pivot[last]] = (np.where(tilt < 0.0, -at, at))[last]
+            powers = np.where(last, powers + np.abs(at) ** self.q, powers)
+            with np.errstate(divide="ignore"):
+                log_share = (
+                    np.log(-np.expm1(-2.0 * rate * room)) + rate * (room - at) - np.log(rate) + np.abs(tilt) * at
+                )
+            log_ratio = np.where(last, log_ratio + log_share, log_ratio)
+        log_ratio = log_ratio - self.c * powers ** (2.0 / self.q)
+        return x, inside & (np.log(u[:, 1]) <= log_ratio)
 
     def whole(self) -> Product:
         """Propose all coordinates from the product; the tangent touches at its mean of ``||x||_q^q``."""
@@ -371,39 +400,6 @@ class Factors:
             if not todo.any():
                 return x
         raise NumericalFailure(f"lp_exact: a coordinate without an accepted point after {MOST_ROUNDS} rounds")
-
-
-class LpEnvelope(LpProducts):
-    """The law, and the factors of the product that bounds each of its rows."""
-
-    @cached_property
-    def factors(self) -> Factors:
-        return Factors(self.v, self.product.lam, self.product.eta, self.q, self.p)
-
-    def finish(self, rows: Array, x: Array, u: Array) -> tuple[Array, Array]:
-        """Points of the products ``(m, d)`` of rows ``(m,)`` and uniform numbers ``(m, 2)`` -> points, accepted."""
-        product, everyone = self.product, np.arange(len(rows))
-        last = product.rate[rows] > 0.0
-        pivot = product.pivot[rows]
-        size = np.abs(x)
-        size[everyone[last], pivot[last]] = 0.0
-        powers, filled = np.sum(size**self.q, axis=1), np.sum(size**self.p, axis=1)
-        log_ratio = product.lam[rows] * powers + product.eta[rows] * filled - product.log_bound[rows]
-        inside = filled <= 1.0
-        if last.any():
-            rate = np.where(last, product.rate[rows], 1.0)
-            room = np.maximum(1.0 - filled, 0.0) ** (1.0 / self.p)
-            at = truncated_exponential(u[:, 0], rate, room)
-            tilt = self.v[rows, pivot]
-            x[everyone[last], pivot[last]] = (np.where(tilt < 0.0, -at, at))[last]
-            powers = np.where(last, powers + np.abs(at) ** self.q, powers)
-            with np.errstate(divide="ignore"):
-                log_share = (
-                    np.log(-np.expm1(-2.0 * rate * room)) + rate * (room - at) - np.log(rate) + np.abs(tilt) * at
-                )
-            log_ratio = np.where(last, log_ratio + log_share, log_ratio)
-        log_ratio = log_ratio - self.c * powers ** (2.0 / self.q)
-        return x, inside & (np.log(u[:, 1]) <= log_ratio)
 
 
 def sample_lp(draws: KeyedDraws, v: Array, c: float, q: float, p: float) -> Array:

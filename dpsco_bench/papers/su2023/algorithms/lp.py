@@ -35,6 +35,7 @@ NORM_RULE = "two_ln_d"
 T_RULES = {"proof": 0.5, "theorem": 1.0}
 """Exponent of k beside n eps in T^(5/2)."""
 NEEDS = (Trait.CONVEX, Trait.SMOOTH, Trait.LP_BALL, Trait.UNREGULARISED)
+ONE_PASS: dict[str, Any] = dict(needs=NEEDS, order_invariant=False, least_norm=1.0)
 POWERS = {"corrected": (1.0, -0.5), "printed": (-1.0, 1.0)}
 """Powers of M in T and, before the power 2/3, in lambda."""
 LARGEST_EPSILON = 100.0
@@ -154,13 +155,7 @@ def truncated_mirror_descent(objective, plan, mechanism):
     return average(objective, start, plan.steps, step)
 
 
-@algorithm(
-    "su2023.truncated_batched_md",
-    source="Su, Zhao, Wang 2023, Algorithm 7, Theorems 11 and 16",
-    needs=NEEDS,
-    order_invariant=False,
-    least_norm=1.0,
-)
+@algorithm("su2023.truncated_batched_md", source="Su, Zhao, Wang 2023, Algorithm 7, Theorems 11 and 16", **ONE_PASS)
 def truncated_batched_md_plan(
     given: Setting, *, constant: float = 1.0, schedule: str = "corrected", steps: int | None = None
 ) -> Plan:
@@ -198,13 +193,7 @@ def truncated_batched_md_plan(
 truncated_batched_md_plan.run(truncated_mirror_descent)
 
 
-@algorithm(
-    "su2023.shuffled_truncated_md",
-    source="Su, Zhao, Wang 2023, Algorithm 4, Theorems 9 and 10",
-    needs=NEEDS,
-    order_invariant=False,
-    least_norm=1.0,
-)
+@algorithm("su2023.shuffled_truncated_md", source="Su, Zhao, Wang 2023, Algorithm 4, Theorems 9 and 10", **ONE_PASS)
 def shuffled_truncated_md_plan(
     given: Setting, *, constant: float = 1.0, range_constant: float = 1.0, steps: int | None = None
 ) -> Plan:

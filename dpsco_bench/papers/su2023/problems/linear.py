@@ -42,7 +42,6 @@ class PointmassLinear(OnUnitSet, SignalFamily):
     traits = CURVED | {Trait.LINEAR_LOSS, Trait.PLANE_GRADIENTS}
     shares_records: ClassVar[bool] = True
     default_dimension: ClassVar[int] = 64
-    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
     signal = option(1.0, "rho, at most 1 in effect")
 
     @cached_property
@@ -113,7 +112,6 @@ class TwoPointTail(Sampled, SignalFamily):
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LINEAR_LOSS})
     cap: ClassVar[float] = math.inf
     default_dimension: ClassVar[int] = 8
-    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
     warnings = ("the gradient does not vanish at the optimum, as the cited method assumes",)
     signal = option(1.0, "rho = signal sqrt(d)/(3 tau), uncapped")
 

@@ -99,7 +99,6 @@ class CoordPseudoHuber(Sampled, SignalFamily):
     source = "instance `coord_pseudo_huber` for Su, Zhao, Wang 2023, Theorem 8"
     traits = CURVED
     default_dimension: ClassVar[int] = 4
-    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
     p: float = option(2.0, "norm of the constants", within="[2, inf]", source="Su, Zhao, Wang 2023, Theorem 15")
     regime: str = option(
         "sampling",

@@ -33,6 +33,7 @@ NEEDS = (Trait.LIPSCHITZ, (Trait.SMOOTH, Trait.LINEAR_LOSS))
 VARIANTS = {"printed": ("paper",), "accounted": ("accounted",), "noise_off": ("none",)}
 REDUCED: dict[str, Any] = dict(variants=VARIANTS, order_invariant=False, rounds="zhang2022")
 REDUCED["parts"] = lambda options: (get_learner(options.get("learner", "ogd_adagrad")).__module__,)
+ON_LP_BALLS: dict[str, Any] = dict(needs=(*NEEDS, Trait.LP_BALL), least_norm=1.0, **REDUCED)
 MOST_ROUNDS = 1 << 22
 """Most rounds of a plan: what each record costs is added up."""
 CONVERSION = "eps > 2 ln(1/delta): the printed conversion does not hold there, the exact formula decides (erratum E1)"
@@ -417,9 +418,7 @@ dp_otb.run(dp_online_to_batch)
 @algorithm(
     "zhang2022.dp_otb_lp",
     source="Zhang, Tran, Cutkosky 2022, Algorithm 1, Theorem 4; the noise for l_p is this project's choice",
-    needs=(*NEEDS, Trait.LP_BALL),
-    least_norm=1.0,
-    **REDUCED,
+    **ON_LP_BALLS,
 )
 def dp_otb_lp(
     given: Setting,
@@ -449,13 +448,7 @@ def dp_otb_lp(
 dp_otb_lp.run(dp_online_to_batch)
 
 
-@algorithm(
-    "zhang2022.dp_otb_pure",
-    source="Zhang, Tran, Cutkosky 2022, Algorithm 1, Appendix C.2",
-    needs=(*NEEDS, Trait.LP_BALL),
-    least_norm=1.0,
-    **REDUCED,
-)
+@algorithm("zhang2022.dp_otb_pure", source="Zhang, Tran, Cutkosky 2022, Algorithm 1, Appendix C.2", **ON_LP_BALLS)
 def dp_otb_pure(
     given: Setting,
     *,
