@@ -232,11 +232,8 @@ class LinearLosses(SlopeLosses, SignalFamily):
     """``f(x, z) = -<x, z>`` over the unit ball of l_p, with records z whose mean is set by a signal.
 
     The signal enters as ``min(1, signal * unit)``; subclasses choose the unit by the cell, so that the signal stays at
-    the scale of the noise along a sweep (a fixed one decays faster than a bound and proves nothing). They define
-    `means (S, d)`, the mean record of the population (of the sample, where it is fixed) at each signal.
+    the scale of the noise along a sweep (a fixed one decays faster than a bound and proves nothing).
     """
-
-    means: np.ndarray
 
     sign: ClassVar[float] = -1.0
     p: float = option(2.0, "norm of the ball", within="[1, inf]")
@@ -251,6 +248,11 @@ class LinearLosses(SlopeLosses, SignalFamily):
     def lacking(self, need: Need) -> str:
         declared = f"; declared_smoothness = {self.declared_smoothness:g}: must be > 0"
         return super().lacking(need) + declared * (need is Trait.SMOOTH)
+
+    @property
+    def means(self) -> np.ndarray:
+        """Mean record of the population (of the sample, where it is fixed) at each signal, shape ``(S, d)``."""
+        raise InputError("problem", self.name, "a problem with means")
 
     @property
     def own_constants(self) -> Constants:

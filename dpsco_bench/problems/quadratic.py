@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
+from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import FeasibleSet
 from dpsco_bench.plain import Options, Schedule
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait, option
@@ -22,18 +23,22 @@ MEAN_TRAITS = CURVED | STRONG | {Trait.COMMON_HESSIAN, Trait.PLANE_GRADIENTS}
 
 
 class DiagonalOracle(Problem):
-    """``F(x) = (1/2) sum_j h_j (x_j - x*_j)^2`` for every record, with curvatures h, the `spectrum (d,)`.
+    """``F(x) = (1/2) sum_j h_j (x_j - x*_j)^2`` for every record.
 
     The Lipschitz constant 1 is declared: true on a small enough ball, else nominal.
     """
 
-    spectrum: Any
     traits = STRONG | {Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ}
     shares_records = True
 
     @cached_property
     def _arrays(self) -> dict[Any, tuple[Array, Array | None]]:
         return {}
+
+    @property
+    def spectrum(self) -> np.ndarray:
+        """Curvatures ``h``, shape ``(d,)``."""
+        raise InputError("problem", self.name, "a quadratic that defines its spectrum")
 
     @cached_property
     def optimum(self) -> np.ndarray:
