@@ -269,7 +269,7 @@ class Problem:
 
     def row_size(self, n: int) -> int:
         """Count the numbers that a row (a replicate at one signal) holds at once; this bounds the rows of a block."""
-        return n * self.dimension if self.draws_per_replicate else n
+        return self.dimension if self.shares_records else n * self.dimension if self.draws_per_replicate else n
 
     def gather(self, data: Any, indices: Array) -> Any:
         """Gather records ``indices (R, W)`` of each replicate for `batch_gradient`."""

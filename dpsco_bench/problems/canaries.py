@@ -38,6 +38,12 @@ def _alone(n: int, row: np.ndarray, label: float = 0.0) -> Data:
     return Data(n, rows, labels)
 
 
+def _directions(count: int, d: int, seed: int, exponent: float) -> np.ndarray:
+    """Draw directions ``(count, d)`` of length 1 in a norm, axes first, each beside its opposite."""
+    rows = axes_first(np.random.default_rng(seed).standard_normal((count, d)), in_pairs=True)
+    return rows / np.asarray(lp_norm(rows, exponent))
+
+
 @problem
 class CanaryCurved(GeneralisedLinear):
     """``f(x, (a, y)) = sqrt(1 + beta^2 (<a, x> - y)^2)/beta``, ``||a||_q <= 1``, on the unit l_p or l1 ball or R^d.
@@ -90,8 +96,7 @@ class CanaryCurved(GeneralisedLinear):
         return self.curvature_bound / self._bent(margins, labels)[1] ** 3
 
     def domain_records(self, count: int, seed: int) -> Data:
-        rows = axes_first(np.random.default_rng(seed).standard_normal((count, self.dimension)), in_pairs=True)
-        rows /= np.asarray(lp_norm(rows, dual_exponent(self.p)))
+        rows = _directions(count, self.dimension, seed, dual_exponent(self.p))
         return Data(count, rows, np.resize([self.reach, self.reach, 0.0], count))
 
 
@@ -241,8 +246,7 @@ class CanaryLinear(LinearInBall):
         return opposite(np.eye(self.dimension)[0], distance, order)
 
     def domain_records(self, count: int, seed: int) -> Data:
-        rows = axes_first(np.random.default_rng(seed).standard_normal((count, self.dimension)), in_pairs=True)
-        rows /= np.asarray(lp_norm(rows, dual_exponent(self.p)))
+        rows = _directions(count, self.dimension, seed, dual_exponent(self.p))
         return Data(count, rows, np.zeros(count))
 
 

@@ -87,19 +87,43 @@ class Signalled(Problem):
 class SignalFamily(Signalled, CellFamily):
     """A family with a free signal."""
 
+    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
+
     @property
     def member(self) -> tuple[float, ...]:
         return (*super().member, *self.signals.tolist())
 
 
-class SlopeLosses(Signalled):
-    """``f(x, z) = sign <z, x> + (h/2) ||x||_2^2``, h the `curvature`; every replicate has a sample of records z.
+class Sampled(Problem):
+    """A problem whose risk is the population's, with a sample for every replicate, drawn as it is looked at.
 
-    A sample has ``latest_mean(first, count)``, ``records(first, count)`` and ``chosen(indices)``, of every row.
+    A sample has ``chosen(indices)``, records ``indices (R, W)`` of every row, as `batch_gradient` takes them.
     """
 
     draws_per_replicate: ClassVar[bool] = True
     population: ClassVar[bool] = True
+
+    def row_size(self, n: int) -> int:
+        return self.dimension
+
+    def gather(self, data: Any, indices: Array) -> Data:
+        return Data(data.n, data.chosen(to_numpy(indices)))
+
+    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
+        return array_namespace(x).mean(self.record_gradients(x, data, first, count), axis=1)
+
+
+def consecutive(rows: int, first: int, count: int) -> np.ndarray:
+    """List records ``first .. first + count - 1`` for each of so many rows, ``(rows, count)``."""
+    return np.broadcast_to(np.arange(first, first + count), (rows, count))
+
+
+class SlopeLosses(Sampled, Signalled):
+    """``f(x, z) = sign <z, x> + (h/2) ||x||_2^2``, h the `curvature`, of samples of records z.
+
+    A sample has ``latest_mean(first, count)``, ``records(first, count)`` and ``chosen(indices)``, of every row.
+    """
+
     sign: ClassVar[float] = 1.0
     curvature: float = 0.0
 
@@ -122,9 +146,6 @@ class SlopeLosses(Signalled):
         if not self.curvature:
             return form
         return replace(form, hessian=np.full(self.dimension, self.curvature), centre=np.zeros(self.dimension))
-
-    def gather(self, data: Any, indices: Array) -> Data:
-        return Data(data.n, data.chosen(to_numpy(indices)))
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
         xp = array_namespace(x)

@@ -15,10 +15,10 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
-from dpsco_bench.problems.base import Constants, Draws, Trait, option
+from dpsco_bench.problems.base import Constants, Draws, Problem, Trait, option
 from dpsco_bench.problems.constants import Need
 from dpsco_bench.problems.data import Kinds, Levels, Listed, axis_kinds, like
-from dpsco_bench.problems.families import SignalFamily, SlopeLosses
+from dpsco_bench.problems.families import SignalFamily, SlopeLosses, consecutive
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -57,7 +57,7 @@ class LinearSample:
 
     def records(self, first: int, count: int) -> np.ndarray:
         """Draw records ``first .. first + count - 1`` of every row, shape ``(S R, count, d)``."""
-        return self.chosen(np.broadcast_to(np.arange(first, first + count), (self.rows, count)))
+        return self.chosen(consecutive(self.rows, first, count))
 
     def single(self, index: int) -> np.ndarray:
         """Record ``index`` of every row, shape ``(S R, d)``; consecutive ones come from one draw."""
@@ -208,6 +208,26 @@ def _binomial_table(count: int, chance: float) -> tuple[int, np.ndarray]:
     return first, np.cumsum(masses / masses.sum())[:-1]
 
 
+class LinearOracle(Problem):
+    """``F(x) = -<c, x>`` for every record, c the `mean_record`, over the unit ball of l_p."""
+
+    shares_records: ClassVar[bool] = True
+    p: float
+
+    def mean_record(self, data: Any = None) -> np.ndarray:
+        """Return ``c``, shape ``(d,)``; by default ``e_1``."""
+        return np.eye(1, self.dimension)[0]
+
+    def mean_gradient(self, x: Array, data: Any) -> Array:
+        return 0.0 * x - like(self.mean_record(data), x)
+
+    def risk(self, x: Array, data: Any) -> Array:
+        return -array_namespace(x).sum(like(self.mean_record(data), x) * x, axis=-1)
+
+    def optimal_risk(self, data: Any) -> float:
+        return -float(np.linalg.norm(self.mean_record(data), ord=dual_exponent(self.p)))
+
+
 class LinearLosses(SlopeLosses, SignalFamily):
     """``f(x, z) = -<x, z>`` over the unit ball of l_p, with records z whose mean is set by a signal.
 
@@ -216,7 +236,6 @@ class LinearLosses(SlopeLosses, SignalFamily):
     """
 
     sign: ClassVar[float] = -1.0
-    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
     p: float = option(2.0, "norm of the ball", within="[1, inf]")
     declared_smoothness: float = option(1.0, "the declared L1; the true one is 0", within="[0, inf)")
 
@@ -231,18 +250,14 @@ class LinearLosses(SlopeLosses, SignalFamily):
         return super().lacking(need) + declared * (need is Trait.SMOOTH)
 
     @property
-    def own_constants(self) -> Constants:
-        """L0 = 1 in l_p, the declared L1, M = 2."""
-        return linear_constants(ball_name(self.p), self.p, self.declared_smoothness)
-
-    @property
     def means(self) -> np.ndarray:
         """Mean record of the population (of the sample, where it is fixed) at each signal, shape ``(S, d)``."""
         raise InputError("problem", self.name, "a problem with means")
 
-    def row_size(self, n: int) -> int:
-        """Count a point: records are drawn as they are looked at, or kept in a byte an entry."""
-        return self.dimension
+    @property
+    def own_constants(self) -> Constants:
+        """L0 = 1 in l_p, the declared L1, M = 2."""
+        return linear_constants(ball_name(self.p), self.p, self.declared_smoothness)
 
     def form_kinds(self, data: Any, drawn: bool) -> Listed | None:
         return data.kinds(drawn) if isinstance(data, LinearSample) else None

@@ -134,38 +134,23 @@ def mean_constants(found: FeasibleSet, d: int) -> Constants:
     The modulus in the set's gauge is the square of its inradius.
     """
     diameter = found.euclidean_diameter(d)
-    return on_unit_set(
-        found,
-        diameter,
-        1.0,
-        strong_convexity=1.0,
-        gauge_convexity=found.inradius(d) ** 2,
-        gradient_range=diameter,
-        loss_range=diameter,
-        hessian_rank=0.0,
-        initial_gap=0.5,
-        initial_distance=1.0,
-        losses="quadratic",
-    )
+    start: Options = dict(initial_gap=0.5, initial_distance=1.0)
+    ranges: Options = dict(gradient_range=diameter, loss_range=diameter, hessian_rank=0.0, losses="quadratic")
+    curved: Options = dict(strong_convexity=1.0, gauge_convexity=found.inradius(d) ** 2)
+    return on_unit_set(found, diameter, 1.0, **curved, **ranges, **start)
 
 
 class MeanOracle(OnUnitSet):
-    """``F(x) = ||x - z||^2/2`` over a unit set, for every record the same z in it."""
+    """``F(x) = ||x - z||^2/2`` over a unit set, for every record the same z in it, the `record (d,)`."""
 
+    record: Any
     traits = MEAN_TRAITS
     shares_records: ClassVar[bool] = True
     isotropic_curvature = 1.0
 
-    @cached_property
-    def record(self) -> np.ndarray:
-        raise InputError("problem", self.name, "a mean oracle that defines its record")
-
     @property
     def own_constants(self) -> Constants:
         return mean_constants(self.set, self.dimension)
-
-    def row_size(self, n: int) -> int:
-        return self.dimension
 
     @property
     def record_form(self) -> RecordForm:

@@ -31,11 +31,15 @@ LOSSES = {"standard": (0.0, -1.0), "literal": (1.0, 1.0)}
 
 
 class RealLogistic(Logistic):
-    """Logistic losses on rows of norm at most 1 with a fixed number of `columns`, of `files` in the data root."""
+    """Logistic losses on rows of norm at most 1 with a fixed number of `columns`, of `files` in the data root.
+
+    ``rows(n)`` loads the first n rows of a fixed order.
+    """
 
     columns: ClassVar[int] = COLUMNS
     files: Any = None
     regularisation: float
+    rows: Callable[[int], Table]
 
     @classmethod
     def unavailable(cls, root: Path) -> str:
@@ -57,10 +61,6 @@ class RealLogistic(Logistic):
         """G = 1, L = 1/4 for rows of norm at most 1; the a-priori gap is the loss at the origin."""
         lam, gap = self.regularisation, math.log1p(math.exp(self.offset))
         return Constants(1.0, 0.25, strong_convexity=lam, regularisation=lam, initial_gap=gap)
-
-    def rows(self, n: int) -> Table:
-        """Load the first ``n`` rows of a fixed order."""
-        raise InputError("problem", self.name, "a problem that loads rows")
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         """Return the same sample for every data set number: real data are not redrawn."""
@@ -124,17 +124,21 @@ class CovertypeSynthetic(CovertypeLogistic):
 
 
 class HeldOutLogistic(RealLogistic):
-    """Logistic loss with a ridge on the first ``n`` records of a fixed random order; the last ones are held out."""
+    """Logistic loss with a ridge on the first ``n`` records of a fixed random order; the last ones are held out.
+
+    The data set has `shuffled` records in a random order, and those that follow in its own.
+    """
 
     needs_data_root = True
     traits = Logistic.traits | STRONG
     regularisation: float = option(0.01, "lambda of the ridge term", within="(0, inf)")
     root: str = option("data", "folder of data sets")
+    shuffled: ClassVar[int]
 
     @classmethod
     def read(cls, root: Path) -> Table:
-        """Read all records, in a fixed random order, the held-out ones last."""
-        raise InputError("problem", cls.name, "a problem with a data set")
+        """Read all records, the held-out ones last."""
+        return _ordered(cls.files.load(root), cls.name, cls.shuffled)
 
     @property
     def table(self) -> Table:
@@ -180,11 +184,7 @@ class AdultLogistic(HeldOutLogistic):
     summary = "logistic loss with a ridge on the real Adult data (123 binary columns), its test file held out"
     source = "B. Becker, R. Kohavi 1996, Adult, UCI Machine Learning Repository"
     columns, records = distribution.ADULT_COLUMNS, distribution.TRAINING
-    files = distribution.ADULT
-
-    @classmethod
-    def read(cls, root: Path) -> Table:
-        return _ordered(cls.files.load(root), cls.name, distribution.TRAINING)
+    files, shuffled = distribution.ADULT, distribution.TRAINING
 
 
 @problem
@@ -197,11 +197,7 @@ class KddCup(HeldOutLogistic):
     )
     source = "KDD Cup 1999 Data, UCI Machine Learning Repository"
     columns, records = distribution.KDD_COLUMNS, 120_000
-    files = distribution.KDDCUP99
-
-    @classmethod
-    def read(cls, root: Path) -> Table:
-        return _ordered(cls.files.load(root), cls.name, distribution.KDD_ROWS)
+    files, shuffled = distribution.KDDCUP99, distribution.KDD_ROWS
 
 
 @lru_cache(maxsize=3)

@@ -9,10 +9,11 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.geometry.ball import feasible_set
+from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.constants import CURVED
-from dpsco_bench.problems.data import CONSTANT, RecordForm
-from dpsco_bench.problems.families import SignalFamily, on_unit_set
+from dpsco_bench.problems.data import CONSTANT, RecordForm, like
+from dpsco_bench.problems.families import Sampled, SignalFamily, consecutive, on_unit_set
 from dpsco_bench.problems.linear import ball_name
 from dpsco_bench.problems.registry import problem
 
@@ -51,18 +52,36 @@ class CoinSample:
         return np.floor(index * self.heads / self.n)
 
 
+class CoinLosses(Sampled):
+    """``f(x, z) = -z <x, v> + (h/2) ||x||_2^2`` with ``z = +-1``, v = e_1 and h the `curvature`."""
+
+    default_dimension: ClassVar[int] = 1
+    curvature: float = 0.0
+
+    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
+        return self.curvature * x - data.mean(x, first, count) * self._axis(x)
+
+    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
+        coins = like(data.chosen(consecutive(x.shape[0], first, count)), x)
+        return self.curvature * x[:, None, :] - coins[:, :, None] * self._axis(x)
+
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        xp = array_namespace(x)
+        total = xp.sum(like(batch.features, x) * weights, axis=-1, keepdims=True)
+        return self.curvature * xp.sum(weights, axis=-1, keepdims=True) * x - total * self._axis(x)
+
+    def _axis(self, x: Array) -> Array:
+        return like(np.eye(1, self.dimension)[0], x)
+
+
 @problem
-class CoinLinear(SignalFamily):
+class CoinLinear(CoinLosses, SignalFamily):
     """``f(x, z) = -z <x, v>``, ``z = +-1``, ``P(+) = (1 + rho)/2``, v = e_1; ``rho = min(1, signal/sqrt n)``."""
 
     name = "coin_linear"
     summary = "linear losses of biased coins on the unit l2 ball; population risk"
     source = "instance `coin_linear` for Su, Zhao, Wang 2023, Theorem 2"
     traits = CURVED | {Trait.LINEAR_LOSS, Trait.PLANE_GRADIENTS}
-    draws_per_replicate: ClassVar[bool] = True
-    population: ClassVar[bool] = True
-    default_dimension: ClassVar[int] = 1
-    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
     signal = option(1.0, "in units of 1/sqrt n")
     record_form = RecordForm(CONSTANT, (-1.0, 0.0))
 
@@ -78,42 +97,20 @@ class CoinLinear(SignalFamily):
     def sample(self, n: int, draws: Draws) -> CoinSample:
         return CoinSample(n, draws, 0.5 + 0.5 * self.strengths)
 
-    def row_size(self, n: int) -> int:
-        return self.dimension
-
-    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
-        return 0.0 * x - data.mean(x, first, count) * self._axis(x)
-
-    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        indices = np.broadcast_to(np.arange(first, first + count), (x.shape[0], count))
-        return -array_namespace(x).asarray(data.chosen(indices), dtype=x.dtype)[:, :, None] * self._axis(x)
-
     def form_records(self, data: Any, indices: Array) -> Data:
         return Data(data.n, data.chosen(indices)[:, :, None] * np.eye(1, self.dimension))
 
     def form_range(self, data: Any, first: int, count: int) -> Data:
-        indices = np.broadcast_to(np.arange(first, first + count), (len(data.heads), count))
-        return self.form_records(data, indices)
-
-    def gather(self, data: Any, indices: Array) -> Data:
-        return Data(data.n, data.chosen(indices))
+        return self.form_records(data, consecutive(len(data.heads), first, count))
 
     def opposed_records(self, distance: float, order: float) -> Data | None:
         return Data(2, np.array([1.0, -1.0])) if abs(distance - 2.0) <= 1e-9 else None
-
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        xp = array_namespace(x)
-        total = xp.sum(xp.asarray(batch.features, dtype=x.dtype) * weights, axis=-1, keepdims=True)
-        return 0.0 * x - total * self._axis(x)
 
     def optimal_risk(self, data: Any) -> np.ndarray:
         return -np.repeat(self.strengths, len(data.heads) // len(self.strengths))
 
     def excess_risk(self, x: Array, data: Any) -> Array:
         return self.by_row(self.strengths, x)[:, 0] * (1.0 - x[:, 0])
-
-    def _axis(self, x: Array) -> Array:
-        return array_namespace(x).asarray(np.eye(1, self.dimension)[0], dtype=x.dtype)
 
 
 class StudentSample:
@@ -146,7 +143,7 @@ def student_scale(d: int) -> float:
 
 
 @problem
-class HeavyLinearT(SignalFamily):
+class HeavyLinearT(Sampled, SignalFamily):
     """``f(x, z) = <x, z>`` over an l_p ball, ``z = mu +`` Student noise with ``E ||noise||_2^2 = 1``.
 
     ``mu_j = +-rho d^(-1/q)``, alternating, with rho the signal. beta = rho/M is declared, so that gradients are cut at
@@ -157,8 +154,6 @@ class HeavyLinearT(SignalFamily):
     summary = "linear losses with Student slopes (2.1 degrees of freedom) on an l_p ball; population risk"
     source = "instance `heavy_linear_t` for Su, Zhao, Wang 2023, Theorems 10 and 11"
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LINEAR_LOSS})
-    draws_per_replicate: ClassVar[bool] = True
-    population: ClassVar[bool] = True
     unkeyed_options: ClassVar[tuple[str, ...]] = ("largest",)
     default_dimension: ClassVar[int] = 4
     reference: ClassVar[tuple[int, float, float]] = (1 << 16, 1.0, 1e-6)
@@ -186,17 +181,9 @@ class HeavyLinearT(SignalFamily):
     def own_constants(self) -> Constants:
         """Sigma = 1 in l_q (q >= 2), beta = rho/M declared; L is nominal: no record's slope is bounded."""
         rho = float(self.strengths.max())
-        return Constants(
-            rho,
-            0.5 * rho / self.radius,
-            initial_gap=rho * self.radius,
-            initial_distance=self.radius,
-            diameter=2.0 * self.radius,
-            norm=self.p,
-            gradient_deviation=1.0,
-            hessian_rank=0.0,
-            domain=ball_name(self.p),
-        )
+        start: Options = dict(initial_gap=rho * self.radius, initial_distance=self.radius, diameter=2.0 * self.radius)
+        known: Options = dict(norm=self.p, gradient_deviation=1.0, hessian_rank=0.0, domain=ball_name(self.p))
+        return Constants(rho, 0.5 * rho / self.radius, **start, **known)
 
     @property
     def direction(self) -> np.ndarray:
@@ -209,9 +196,6 @@ class HeavyLinearT(SignalFamily):
 
     def row_size(self, n: int) -> int:
         return self.dimension * min(n, 1 << 14)
-
-    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
-        return array_namespace(x).mean(self.record_gradients(x, data, first, count), axis=1)
 
     def opposed_records(self, distance: float, order: float) -> Data | None:
         slope = 0.5 * distance * np.eye(self.dimension)[0]
@@ -233,9 +217,8 @@ class HeavyLinearT(SignalFamily):
         return Data(data.n, noise[np.arange(i.shape[0])[:, None] % noise.shape[0], i])
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        xp = array_namespace(x)
-        slopes = xp.asarray(batch.features, dtype=x.dtype) + self._mean(x)[:, None, :]
-        return xp.sum(slopes * weights[:, :, None], axis=1)
+        slopes = like(batch.features, x) + self._mean(x)[:, None, :]
+        return array_namespace(x).sum(slopes * weights[:, :, None], axis=1)
 
     def risk(self, x: Array, data: Any) -> Array:
         return array_namespace(x).sum(self._mean(x) * x, axis=-1)
@@ -247,10 +230,9 @@ class HeavyLinearT(SignalFamily):
         return self.risk(x, data) + self.radius * self.by_row(self.strengths, x)[:, 0]
 
     def _mean(self, x: Array) -> Array:
-        return self.by_row(self.strengths, x) * array_namespace(x).asarray(self.direction, dtype=x.dtype)
+        return self.by_row(self.strengths, x) * like(self.direction, x)
 
     def _slopes(self, x: Array, noise: np.ndarray) -> Array:
         """``mu`` plus the noise ``(R, W, d)`` of the replicates at every signal."""
-        xp = array_namespace(x)
-        repeated = xp.tile(xp.asarray(noise, dtype=x.dtype), (len(self.strengths), 1, 1))
+        repeated = array_namespace(x).tile(like(noise, x), (len(self.strengths), 1, 1))
         return repeated + self._mean(x)[:, None, :]

@@ -23,6 +23,7 @@ from dpsco_bench.rng.counters import LAPLACE, ORDER
 from dpsco_bench.samplers.draws import LEAST_SCORES
 
 fused("bassily2021.noisy_sgd", supports=descending, device=projecting, module=__name__)(projected_sgd_run)
+KERNELS = Path(__file__).with_suffix(".cu")
 
 
 def takes_steps(objective, plan, mechanism):
@@ -128,9 +129,6 @@ def drawn_vertex(scores, largest, step, replicate, scale, threshold, key, work):
         )
     _laplace_row(noise, words, step, replicate, (LAPLACE, key[0], key[1]))
     return first_of(scores, add_noise(scores, scale, noise.reshape(1, 1, -1), 0, 0))
-
-
-KERNELS = Path(__file__).with_suffix(".cu")
 
 
 @exact_piece

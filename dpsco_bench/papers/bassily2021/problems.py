@@ -13,7 +13,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import RULES, SmoothNorm, lp_norm, square_gradient
 from dpsco_bench.geometry.polytope import Polytope
 from dpsco_bench.problems.base import Constants, Data, Draws, Problem, Trait, option
-from dpsco_bench.problems.linear import LinearLosses, LinearSample, OneHotSample, linear_constants, signed
+from dpsco_bench.problems.linear import LinearSample, Onehot, linear_constants, signed
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signs import Cube, SignsL1, last_laplace_scale
 
@@ -72,18 +72,18 @@ class ShiftedRows(LinearSample):
 
 
 @problem
-class CubeVertices(LinearLosses):
-    """``f(x, z) = -<x, z>`` over conv{+-1}^d by its K = 2^d corners, ``z = +-e_J`` with ``P(+) = (1 + b)/2``.
+class CubeVertices(Onehot):
+    """`Onehot` over conv{+-1}^d by its K = 2^d corners.
 
-    The norm is that of the cube, l_inf, in which the losses have L0 = 1 and the cube M = 2. The mean is ``b/d``
-    everywhere, ``b = min(1, signal * unit)`` with ``unit = b_N ln K``, b_N the last Laplace scale of Algorithm 1.
+    The norm is that of the cube, l_inf, in which the losses have L0 = 1 and the cube M = 2. The signal is
+    ``b = min(1, signal * unit)`` with ``unit = b_N ln K``, b_N the last Laplace scale of Algorithm 1.
     """
 
     name = "cube_vertices"
     summary = "linear losses over the cube as a polytope with listed vertices; population risk"
     source = "instance of ours for Bassily, Guzman, Nandi 2021, Theorem 4, on polytopes other than the l1 ball"
     default_dimension = 6
-    p = math.inf
+    p, unit_name = math.inf, "both"
     signal = option(0.7, "b = min(1, signal * unit)")
     declared_smoothness = option(0.0)
 
@@ -105,13 +105,6 @@ class CubeVertices(LinearLosses):
     @property
     def unit(self) -> float:
         return last_laplace_scale(self, 2**self.dimension) * self.dimension * math.log(2.0)
-
-    @property
-    def means(self) -> np.ndarray:
-        return np.repeat(self.strengths[:, None] / self.dimension, self.dimension, axis=1)
-
-    def sample(self, n: int, draws: Draws) -> Any:
-        return OneHotSample(n, self.dimension, draws, 0.5 + 0.5 * self.strengths)
 
 
 @problem

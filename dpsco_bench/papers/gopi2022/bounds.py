@@ -50,8 +50,7 @@ SYMBOLS = {
     "d2": Symbol("number of columns of matrices, d of vectors", _columns),
     "T": Symbol("steps of the alternating sampler", "schedule.sweeps"),
     "gap": Symbol(
-        "E[1 - x_1], x of the target law for F = -x_1",
-        lambda c: AxisLaw(c.constants.norm, c.d, *_curved(c)).mean_gap(),
+        "E[1 - x_1], x of the target law for F = -x_1", lambda c: AxisLaw(c.constants.norm, c.d, *_curved(c)).mean_gap()
     ),
     "radius": Symbol("E ||x||, x of the target law for F = ||x||", lambda c: RadialLaw(c.d, *_curved(c)).mean()),
 }

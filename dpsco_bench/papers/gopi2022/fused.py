@@ -37,6 +37,12 @@ TAIL = -20.0
 LEAST_LOG = -690.0
 """A probability with a smaller logarithm is too near the least number."""
 NEWTON, SERIES = 8, 8
+MOST_SLOPES = 1 << 20
+"""Most numbers of the losses' slopes: they are asked for at once, and lie in a cache."""
+FEW = 16
+"""Rounds and attempts whose streams are known at first."""
+WIDTH = MOST_TERMS * (MOST_TERMS + 1) // 2
+DONE, MORE_ROUNDS, MORE_ATTEMPTS, FAILED = range(4)
 
 
 @exact_piece
@@ -148,14 +154,6 @@ def truncated_normal(u, mean, sd, high):
     z = quantile(below(low) * (1.0 - u) + below(top) * u, below(-low) * (1.0 - u) + below(-top) * u)
     x = min(max(centre + sd * z, -high), high)
     return -x if mean < 0.0 else x
-
-
-MOST_SLOPES = 1 << 20
-"""Most numbers of the losses' slopes: they are asked for at once, and lie in a cache."""
-FEW = 16
-"""Rounds and attempts whose streams are known at first."""
-WIDTH = MOST_TERMS * (MOST_TERMS + 1) // 2
-DONE, MORE_ROUNDS, MORE_ATTEMPTS, FAILED = range(4)
 
 
 @exact_piece

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
-import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
@@ -17,7 +15,7 @@ from dpsco_bench.geometry.sets import singular_values
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.base import Constants, Problem, Trait
-from dpsco_bench.problems.linear import ball_name, linear_constants
+from dpsco_bench.problems.linear import LinearOracle, ball_name, linear_constants
 
 Array = Any
 
@@ -86,7 +84,10 @@ class NormRegulariser:
 
 
 class RegularisedLaw(Problem):
-    """A problem that knows the mean excess risk of one draw from ``exp(-k (F + mu r))``."""
+    """A problem that knows the mean excess risk of one draw from ``exp(-k (F + mu r))``.
+
+    That is ``mean_excess(k, mu)``, where k infinite stands for the minimiser of ``F + mu r``.
+    """
 
     algorithms: ClassVar[tuple[str, ...]] = (
         "gopi2022.reg_exp_mech",
@@ -99,6 +100,7 @@ class RegularisedLaw(Problem):
     closed_form_error: ClassVar[float] = 1e-10
     closed_form_remark: ClassVar[str] = "quadrature: the risk of the target law; nothing is released"
     p: float
+    mean_excess: Callable[[float, float], float]
 
     @property
     def domain(self) -> str:
@@ -107,10 +109,6 @@ class RegularisedLaw(Problem):
     @property
     def regulariser(self) -> NormRegulariser:
         return NormRegulariser(self.p, self.dimension)
-
-    def mean_excess(self, k: float, mu: float) -> float:
-        """Mean excess risk of a draw; k infinite stands for the minimiser of ``F + mu r``."""
-        raise InputError("problem", self.name, "a problem with a law")
 
     def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
         """`mean_excess` at the temperature of the calibrated draw."""
@@ -131,33 +129,15 @@ class RegularisedLaw(Problem):
         return {}
 
 
-class SharedLinear(RegularisedLaw):
+class SharedLinear(RegularisedLaw, LinearOracle):
     """``F(x) = -<c, x>`` over a unit ball for every record, c = e_1; G = 1 in its norm, others could be any of that."""
 
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
-    shares_records: ClassVar[bool] = True
     losses: ClassVar[str] = "linear"
     default_dimension: ClassVar[int] = 4
-
-    def mean_record(self, data: Any) -> np.ndarray:
-        """Return ``c``, shape ``(d,)``."""
-        return np.eye(1, self.dimension)[0]
 
     @property
     def own_constants(self) -> Constants:
         """G = 1 in the norm of the ball, S = 2, D = 2."""
         distance = 0.5 * feasible_set(self.domain, 1.0).euclidean_diameter(self.dimension)
         return linear_constants(self.domain, self.p, initial_distance=distance, losses=self.losses)
-
-    def row_size(self, n: int) -> int:
-        return self.dimension
-
-    def mean_gradient(self, x: Array, data: Any) -> Array:
-        return 0.0 * x - array_namespace(x).asarray(self.mean_record(data), dtype=x.dtype)
-
-    def risk(self, x: Array, data: Any) -> Array:
-        xp = array_namespace(x)
-        return -xp.sum(xp.asarray(self.mean_record(data), dtype=x.dtype) * x, axis=-1)
-
-    def optimal_risk(self, data: Any) -> float:
-        return -float(np.linalg.norm(self.mean_record(data), ord=dual_exponent(self.p)))

@@ -28,6 +28,8 @@ from dpsco_bench.problems.slopes import FREEDOM, StudentSample, student_scale
 
 ROWS = 64
 """Rows whose numbers are worked on at once: a row of a few numbers is too short for vectors."""
+WIDEST = 64
+"""Beyond it one product of all rows by BLAS is faster: of 64 rows at once, of 12 from about twice as many on."""
 
 
 def quick(data: Any) -> Any:
@@ -163,10 +165,6 @@ def accelerated_steps(x, matrix, target, momenta, domain):
             for j in range(d):
                 y[j] = moved[j] + momenta[s] * (moved[j] - point[j])
                 point[j] = moved[j]
-
-
-WIDEST = 64
-"""Beyond it one product of all rows by BLAS is faster: of 64 rows at once, of 12 from about twice as many on."""
 
 
 def few_coordinates(objective, plan, mechanism):

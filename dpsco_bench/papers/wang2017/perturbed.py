@@ -11,19 +11,18 @@ import numpy as np
 
 from dpsco_bench.algorithms.info import Info
 from dpsco_bench.backend.namespace import cast, to_numpy
+from dpsco_bench.problems import minimisers
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.glm import GeneralisedLinear
-from dpsco_bench.problems.minimisers import (
-    POLISHING_STEPS,
-    RADIUS_TOLERANCE,
-    SECULAR_STEPS,
-    MeanTerms,
-    isotropic_minimiser,
-    minimise_glm_in_ball,
-)
 from dpsco_bench.problems.objective import Objective
 
 Array = Any
+NUMBERS = 1 << 16
+"""Margins of rows that are worked on at once: they stay in the second-level cache."""
+MOST_PRODUCTS = 1 << 18
+"""Most products of two features of a record, of all records: they are kept for Hessians."""
+STEPS, TOLERANCE, STALLED, LEAST_STEP = 50, 1e-15, 1e-10, 1e-8
+"""As of one row: Newton steps, half the squared decrement at which they end, what rounding may leave, step sizes."""
 
 
 class PerturbedMinimiser:
@@ -57,11 +56,13 @@ class PerturbedMinimiser:
         if linear is not None:
             terms = cast(xp.asarray(linear), xp.float64) / objective.n
         if problem.isotropic_curvature is not None:
-            found = isotropic_minimiser(objective, problem.isotropic_curvature, terms, self.weight)
+            found = minimisers.isotropic_minimiser(objective, problem.isotropic_curvature, terms, self.weight)
             return cast(found, objective.dtype)
         assert isinstance(problem, GeneralisedLinear)
-        terms, mean = to_numpy(terms), MeanTerms(problem, objective.host_data)
-        minimise = partial(minimise_glm_in_ball, problem, mean.data, self._radius, weight=self.weight, mean=mean)
+        terms, mean = to_numpy(terms), minimisers.MeanTerms(problem, objective.host_data)
+        minimise = partial(
+            minimisers.minimise_glm_in_ball, problem, mean.data, self._radius, weight=self.weight, mean=mean
+        )
         start = minimise(start=problem.start).point
         points, norms, settled = minimise_rows(mean, self._radius, terms, self.weight, start)
         for row in np.flatnonzero(~settled):
@@ -73,22 +74,14 @@ class PerturbedMinimiser:
         return xp.asarray(points, dtype=objective.dtype)
 
 
-NUMBERS = 1 << 16
-"""Margins of rows that are worked on at once: they stay in the second-level cache."""
-MOST_PRODUCTS = 1 << 18
-"""Most products of two features of a record, of all records: they are kept for Hessians."""
-STEPS, TOLERANCE, STALLED, LEAST_STEP = 50, 1e-15, 1e-10, 1e-8
-"""As of one row: Newton steps, half the squared decrement at which they end, what rounding may leave, step sizes."""
-
-
-def suits(mean: MeanTerms, weight: float) -> bool:
+def suits(mean: minimisers.MeanTerms, weight: float) -> bool:
     """Check that a problem is small, and that a ridge makes every Hessian regular."""
     n, d = mean.data.features.shape
     return mean.regularisation + weight > 0.0 and n * d * d <= MOST_PRODUCTS
 
 
 def minimise_rows(
-    mean: MeanTerms, radius: float, linear: Array, weight: float, start: Array
+    mean: minimisers.MeanTerms, radius: float, linear: Array, weight: float, start: Array
 ) -> tuple[Array, Array, Array]:
     """Minimisers of ``F + (weight/2) ||.||^2 + <b, .>`` over ``||x||_2 <= radius`` for rows b of ``linear (R, d)``.
 
@@ -146,12 +139,12 @@ def _in_ball(rows: _Rows, radius: float, x: Array) -> tuple[Array, Array, Array]
     """Points, norms of gradients, and which rows have settled."""
     multiplier, norms = np.zeros(len(x)), np.full(len(x), np.inf)
     settled, todo = np.zeros(len(x), dtype=bool), np.arange(len(x))
-    for _ in range(SECULAR_STEPS):
+    for _ in range(minimisers.SECULAR_STEPS):
         part = replace(rows.of(todo), ridge=rows.ridge[todo] + multiplier[todo])
         found, norm, good = _newton(part, x[todo])
         x[todo], norms[todo] = found, norm
         length = np.linalg.norm(found, axis=1)
-        there = np.abs(length - radius) <= RADIUS_TOLERANCE * radius
+        there = np.abs(length - radius) <= minimisers.RADIUS_TOLERANCE * radius
         there = there | ((multiplier[todo] == 0.0) & (length <= radius))
         settled[todo] = there & good
         again = good & ~there
@@ -205,7 +198,7 @@ def _polished(rows: _Rows, x: Array, good: Array) -> tuple[Array, Array, Array]:
     """Make a few full Newton steps of each row, as long as they shorten its gradient."""
     gradient, hessian = rows.slopes(x)
     norms, todo = np.linalg.norm(gradient, axis=1), np.arange(len(x))
-    for _ in range(POLISHING_STEPS):
+    for _ in range(minimisers.POLISHING_STEPS):
         part = rows.of(todo)
         candidates = x[todo] - _solved(hessian[todo], gradient[todo])
         others, hessians = part.slopes(candidates)

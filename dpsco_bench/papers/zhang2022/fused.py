@@ -39,6 +39,7 @@ KINDS = {cls: kind for kind, cls in enumerate(CLASSES)}
 FIXED, PRINTED, TIGHT = range(3)
 """Sources of the nodes' units: before the run, by equation (6), or as the least that are enough."""
 KERNELS = Path(__file__).with_suffix(".cu")
+_UNSEEN = np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0), np.zeros((0, 0))
 
 
 @piece
@@ -484,9 +485,6 @@ def converted(objective, plan, mechanism, learner, distance):
     if ends < n:
         run.x[:] += (learner.predict() - run.x) * (beta[n] / total[n])
     return run.x.copy()
-
-
-_UNSEEN = np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0), np.zeros((0, 0))
 
 
 class _Run:

@@ -15,6 +15,8 @@ from dpsco_bench.registry import Registry
 
 Array = Any
 TINY = 1e-200
+LEARNERS: Registry[type[Learner]] = Registry("learner", "learners")
+RATE = 2.0 / (2.0 - log(3.0))
 
 
 @dataclass(frozen=True)
@@ -88,9 +90,6 @@ class Learner:
     def regret_bound(self) -> Array | None:
         """Bound on the regret so far against every point of the set, ``(R, 1)``; None if none is declared."""
         return None
-
-
-LEARNERS: Registry[type[Learner]] = Registry("learner", "learners")
 
 
 def learner(name: str) -> Callable[[type[Learner]], type[Learner]]:
@@ -309,9 +308,6 @@ class OptimisticOmd(Optimistic):
 
     def _moved(self, g: Array) -> Array:
         return self.setting.project(self.y - self.setting.diameter * inverse_root(self.squares) * g)
-
-
-RATE = 2.0 / (2.0 - log(3.0))
 
 
 @learner("parameter_free")

@@ -124,9 +124,9 @@ def test_families_are_matched_to_their_schedules(cell):
     for ball in ("l1_ball", "l2_ball"):
         problem = get_problem("l1_linear", ball=ball).at(*cell)
         T, B = schedule("dp_accmd", problem, cell, "acsa").steps, ball_geometry(problem.ball).bregman_radius(64)
-        np.testing.assert_allclose(problem.slope, 4 * 4 * B / T**2 * np.eye(64)[0], rtol=1e-12)
+        np.testing.assert_allclose(problem.mean_record(), 4 * 4 * B / T**2 * np.eye(64)[0], rtol=1e-12)
         gap = problem.risk(0.25 * np.eye(1, 64), None)[0] - problem.optimal_risk(None)
-        assert gap == pytest.approx(0.75 * problem.slope[0])
+        assert gap == pytest.approx(0.75 * problem.mean_record()[0])
 
 
 @pytest.mark.parametrize(("n", "epsilon"), [(1000, 1.0), (64, 0.5)])
@@ -134,7 +134,7 @@ def test_md_linear_has_the_bounds_scale_built_in(n, epsilon):
     problem = get_problem("md_linear").at(n, epsilon, 1e-6)
     B, W = 0.5 * math.e * (2 * math.log(64) - 1), mean_largest_square(64)
     c = 2 * math.sqrt(B * W) * math.log(n / 1e-6) / (n * epsilon)
-    np.testing.assert_allclose(problem.slope, c * np.eye(64)[0], rtol=1e-12)
+    np.testing.assert_allclose(problem.mean_record(), c * np.eye(64)[0], rtol=1e-12)
     assert problem.optimal_risk(None) == pytest.approx(-c)
     assert problem.constants.status == ("global" if c <= 1 else "nominal")
 

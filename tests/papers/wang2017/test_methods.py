@@ -131,7 +131,7 @@ def test_iterates_run_on_and_snapshots_are_means(execute):
     near = Constants(1.0, 1.0, initial_gap=1.0, initial_distance=1.0)
     made = planned(PP, near, 4, 10, "literal", epochs=3, inner_steps=2, step=1e-3)
     output = execute(PP, made, problem, Data(4), observer=lambda _, x: seen.append(x[0, 0]))
-    slope = problem.slope[0]
+    slope = problem.mean_record()[0]
     np.testing.assert_allclose(seen[:-1], 1e-3 * slope * np.arange(1, 29))
     np.testing.assert_allclose(output[0, 0], 1e-3 * slope * np.mean(np.arange(13, 29)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor, inf, isclose, sqrt
 from typing import Any
 
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import CALIBRATIONS, Setting, algorithm
 from dpsco_bench.algorithms.shared import average, projected_sgd
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
 from dpsco_bench.errors import Refusal, checked_count
@@ -16,6 +16,10 @@ from dpsco_bench.privacy.plan import GaussianQuery, Plan, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.records import Full, SingleIndex, WithReplacement
 from dpsco_bench.problems.base import Trait
+
+NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.LP_BALL, Trait.UNREGULARISED)
+LEAK = "T releases are paid as one: the printed noise lacks the factor T (erratum E1)"
+DEGENERATE = "degenerate: T = floor((eps n)^2/(16 d kappa_q l)) = 0, one iterate, the start, is returned"
 
 
 def ball_order(given: Setting, low: float, high: float) -> float:
@@ -28,10 +32,6 @@ def ball_order(given: Setting, low: float, high: float) -> float:
     return p
 
 
-LEAK = "T releases are paid as one: the printed noise lacks the factor T (erratum E1)"
-DEGENERATE = "degenerate: T = floor((eps n)^2/(16 d kappa_q l)) = 0, one iterate, the start, is returned"
-
-
 def batch_size(n: int, T: int, epsilon: float) -> int:
     """``m = n sqrt(eps/(4T))``, from 1 to n."""
     return min(n, max(1, round(n * sqrt(epsilon / (4 * T)))))
@@ -40,12 +40,8 @@ def batch_size(n: int, T: int, epsilon: float) -> int:
 @algorithm(
     "bassily2021.noisy_smd",
     source="Bassily, Guzman, Nandi 2021, Algorithm 2, Theorem 10",
-    needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.LP_BALL, Trait.UNREGULARISED),
-    variants={
-        "fullbatch": ("paper", "accounted", "none"),
-        "corrected": ("paper", "none"),
-        "literal": ("paper", "none"),
-    },
+    needs=NEEDS,
+    variants={"fullbatch": CALIBRATIONS, "corrected": ("paper", "none"), "literal": ("paper", "none")},
     order_invariant=False,
     least_norm=1.0,
     defaults={"paper": "corrected"},
@@ -127,7 +123,7 @@ def noisy_smd(objective, plan, mechanism):
     "bassily2021.noisy_sgd",
     source="Bassily, Guzman, Nandi 2021, Proposition 13; Bassily, Feldman, Guzman, Talwar 2020, Algorithm 2 "
     "(constants from memory, unverified)",
-    needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.LP_BALL, Trait.UNREGULARISED),
+    needs=NEEDS,
     order_invariant=False,
 )
 def noisy_sgd_plan(
@@ -173,7 +169,7 @@ noisy_sgd_plan.run(projected_sgd)
 @algorithm(
     "bassily2021.projected_gd",
     source="full-batch form of Bassily, Guzman, Nandi 2021, Proposition 13; a baseline of this project",
-    needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.LP_BALL, Trait.UNREGULARISED),
+    needs=NEEDS,
     variants={"standard": ("accounted", "none")},
 )
 def projected_gd_plan(given: Setting, *, steps: int = 64, step: float | None = None) -> Plan:

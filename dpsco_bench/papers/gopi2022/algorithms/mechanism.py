@@ -35,6 +35,34 @@ from dpsco_bench.privacy.queries import DrawQuery, Temperature
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.objective import Objective
 
+PAPER = "Gopi, Lee, Liu, Shen, Tian 2022"
+NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.UNREGULARISED)
+VARIANTS = {"replace_one": ("accounted", "none"), "printed": ("paper", "none")}
+EVALUATED = {"replace_one": ("accounted",), "printed": ("paper",)}
+"""``printed``: S = G and t = eps/sqrt(2 ln(1/(2 delta))) in the schedule. ``replace_one``: the true S, the exact t.
+Samplers of losses that are only evaluated have no limit without noise."""
+EXACT = ("cube_exact", "axis_exact", "lp_exact")
+"""Samplers that are exact on every data set of some problems, in the order in which ``auto`` tries them."""
+SAMPLERS = {name: "exact" for name in (*EXACT, "radial_exact")}
+CHAINS, SWEEPS = ("gibbs", "hit_and_run"), 1000
+"""Samplers that have the option ``sweeps``, and its default."""
+SAMPLER_OPTIONS = ("sweeps", "delta_in", "corner")
+"""Entries of a plan's schedule that its sampler takes."""
+LINEAR = ("linear", "axis_linear")
+Array = Any
+Sampler = Callable[..., np.ndarray]
+_PARAMETERS = """
+Parameters
+----------
+given, variant, schedule, theta_convention
+    As for ``gopi2022.reg_exp_mech``.
+"""
+_SWEEPS = """sweeps : int
+    Length of each chain, of which the second half counts as evidence: rhat, ess and chain_risk are kept beside the
+    result, and where quadrature knows the law expected_gap and z_score. Nothing is proven about the distance from the
+    target law.
+"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PairDrawQuery(DrawQuery):
@@ -71,23 +99,8 @@ class PairDrawQuery(DrawQuery):
         return Charge(laws.centre_epsilon(delta), "lower", "pair of data sets on an axis, quadrature")
 
 
-PAPER = "Gopi, Lee, Liu, Shen, Tian 2022"
-NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.UNREGULARISED)
-VARIANTS = {"replace_one": ("accounted", "none"), "printed": ("paper", "none")}
-EVALUATED = {"replace_one": ("accounted",), "printed": ("paper",)}
-"""``printed``: S = G and t = eps/sqrt(2 ln(1/(2 delta))) in the schedule. ``replace_one``: the true S, the exact t.
-Samplers of losses that are only evaluated have no limit without noise."""
-EXACT = ("cube_exact", "axis_exact", "lp_exact")
-"""Samplers that are exact on every data set of some problems, in the order in which ``auto`` tries them."""
-SAMPLERS = {name: "exact" for name in (*EXACT, "radial_exact")}
 SAMPLERS |= {name: "chains" for name in ("gibbs", "hit_and_run", "proximal_sampler")}
 """Modules of this folder that hold a sampler, by its name: functions as `Target` calls them."""
-CHAINS, SWEEPS = ("gibbs", "hit_and_run"), 1000
-"""Samplers that have the option ``sweeps``, and its default."""
-SAMPLER_OPTIONS = ("sweeps", "delta_in", "corner")
-"""Entries of a plan's schedule that its sampler takes."""
-LINEAR = ("linear", "axis_linear")
-Array = Any
 
 
 @dataclass(frozen=True)
@@ -234,6 +247,9 @@ def sampler_parts(options: Options) -> tuple[str, ...]:
     name = options.get("sampler", "auto")
     name = EXACT[0] if name == "auto" else name
     return (_module(name),) if name in SAMPLERS else ()
+
+
+DRAWN: dict[str, Any] = dict(variants=VARIANTS, least_norm=1.0, parts=sampler_parts)
 
 
 def _module(sampler: str) -> str:
@@ -402,20 +418,6 @@ class Target:
         return self.objective.xp.asarray(points, dtype=self.objective.dtype)
 
 
-Sampler = Callable[..., np.ndarray]
-_PARAMETERS = """
-Parameters
-----------
-given, variant, schedule, theta_convention
-    As for ``gopi2022.reg_exp_mech``.
-"""
-_SWEEPS = """sweeps : int
-    Length of each chain, of which the second half counts as evidence: rhat, ess and chain_risk are kept beside the
-    result, and where quadrature knows the law expected_gap and z_score. Nothing is proven about the distance from the
-    target law.
-"""
-
-
 def mechanism(id: str, source: str, variants: Mapping[str, tuple[str, ...]] = VARIANTS) -> Callable[[Sampler], Sampler]:
     """Register a draw by the decorated sampler, whose name the id ends with and whose docstring it takes."""
 
@@ -442,14 +444,7 @@ def mechanism(id: str, source: str, variants: Mapping[str, tuple[str, ...]] = VA
     return register
 
 
-@algorithm(
-    "gopi2022.reg_exp_mech",
-    source=f"{PAPER}, Theorems 3 and 4, Corollaries 2 to 5",
-    needs=NEEDS,
-    variants=VARIANTS,
-    least_norm=1.0,
-    parts=sampler_parts,
-)
+@algorithm("gopi2022.reg_exp_mech", source=f"{PAPER}, Theorems 3 and 4, Corollaries 2 to 5", needs=NEEDS, **DRAWN)
 def reg_exp_mech(
     given: Setting,
     *,
@@ -493,14 +488,7 @@ def reg_exp_mech(
 reg_exp_mech.run(draw)
 
 
-@algorithm(
-    "gopi2022.exp_mech_sc",
-    source=f"{PAPER}, Theorems 5 and 6",
-    needs=(*NEEDS, Trait.STRONGLY_CONVEX),
-    variants=VARIANTS,
-    least_norm=1.0,
-    parts=sampler_parts,
-)
+@algorithm("gopi2022.exp_mech_sc", source=f"{PAPER}, Theorems 5 and 6", needs=(*NEEDS, Trait.STRONGLY_CONVEX), **DRAWN)
 def exp_mech_sc(
     given: Setting, *, sampler: str = "auto", sweeps: int | None = None, accountant: str = "theorem"
 ) -> Plan:

@@ -20,6 +20,12 @@ from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.slopes import CoinLinear
 
 Array = Any
+WIDEST = 26.0
+"""Tables of the law reach so many times ``1/sqrt n``: the strongest bias of the usual grid, 16, and its spread. Those
+of stronger ones reach a power of 4 as far, so that neighbours on a grid share them."""
+UNITS = ("statistical", "fixed")
+WRITTEN_OUT = 1 << 20
+"""Most entries of records that are written out; a longer rotation is known by its length."""
 
 
 @problem
@@ -64,12 +70,6 @@ class AxisPair(AxisLinear, CellFamily):
             "epsilon_pair": pair_epsilon(first, second, self.delta),
             "mean_shift": second.mean_gap() - first.mean_gap(),
         }
-
-
-WIDEST = 26.0
-"""Tables of the law reach so many times ``1/sqrt n``: the strongest bias of the usual grid, 16, and its spread. Those
-of stronger ones reach a power of 4 as far, so that neighbours on a grid share them."""
-UNITS = ("statistical", "fixed")
 
 
 @problem
@@ -163,7 +163,7 @@ class DiagLinearP4(SharedLinear, CellFamily):
         k = self.count * t * math.sqrt(self.dimension / self.regulariser.theta(1.0))
         return min(1.0, 4.0 * self.dimension / k)
 
-    def mean_record(self, data: Any) -> np.ndarray:
+    def mean_record(self, data: Any = None) -> np.ndarray:
         return np.full(self.dimension, self.strength * self.dimension**-0.75)
 
 
@@ -178,10 +178,6 @@ class VertexLinearP1(SharedLinear):
     p = 1.0
 
 
-WRITTEN_OUT = 1 << 20
-"""Most entries of records that are written out; a longer rotation is known by its length."""
-
-
 @problem
 class CubeOnehot(SharedLinear, CellFamily):
     """``f(x, s) = -<x, s>`` on [-1, 1]^d with record i equal to ``e_(i mod d)``; empirical risk."""
@@ -193,6 +189,9 @@ class CubeOnehot(SharedLinear, CellFamily):
     has_loss_values: ClassVar[bool] = True
     p = math.inf
 
+    def row_size(self, n: int) -> int:
+        return self.dimension
+
     def draw(self, n: int, streams: Any) -> Data:
         """Draw the rotation, written out where it is small enough for others to look at."""
         if n * self.dimension > WRITTEN_OUT:
@@ -203,7 +202,7 @@ class CubeOnehot(SharedLinear, CellFamily):
         """Mean record of n in rotation, shape ``(d,)``."""
         return ((n - 1 - np.arange(self.dimension)) // self.dimension + 1) / n
 
-    def mean_record(self, data: Any) -> np.ndarray:
+    def mean_record(self, data: Any = None) -> np.ndarray:
         return self.shares(data.n) if data.features is None else to_numpy(data.features).mean(axis=-2)
 
     def gather(self, data: Any, indices: Array) -> Data:

@@ -20,10 +20,14 @@ from dpsco_bench.problems.quadratic import MEAN_TRAITS
 from dpsco_bench.problems.registry import problem
 
 Array = Any
+SHIFTS = 64
+"""Deviations at which the tail is compared, geometric from a thousandth of the largest possible one."""
+INTERIOR = 0.25
+"""Largest d/k for which the law is taken for a Gaussian: the boundary is then sqrt(1/INTERIOR) radii away."""
 
 
 class Centred(RegularisedLaw):
-    """The centre is the optimum, so that runs start at ``e_1``."""
+    """A problem whose optimum is the centre."""
 
     default_dimension = 4
 
@@ -52,9 +56,6 @@ class RadialNorm(Centred):
         """G = 1 in l_p, S = 2, D = 2; there is no smoothness constant."""
         return Constants(1.0, 0.0, initial_distance=1.0, diameter=2.0, norm=self.p, domain=self.domain, losses="norm")
 
-    def row_size(self, n: int) -> int:
-        return self.dimension
-
     def mean_gradient(self, x: Array, data: Any) -> Array:
         """Compute a subgradient of the norm; 0 at 0."""
         xp, size = array_namespace(x), lp_norm(x, self.p)
@@ -75,10 +76,6 @@ class RadialNorm(Centred):
         if r.q == self.p:
             return RadialLaw(self.dimension, k, weight).mean()
         return RadialLaw(self.dimension, k, weight * cone_norms(self.p, self.dimension, r.q) ** 2).mean()
-
-
-SHIFTS = 64
-"""Deviations at which the tail is compared, geometric from a thousandth of the largest possible one."""
 
 
 @problem
@@ -118,9 +115,6 @@ class NormPlusQuadratic(Centred):
         return Constants(
             1.0 + mu, 0.0, strong_convexity=mu, **start, **ranges, domain="l2_ball", losses="norm_quadratic"
         )
-
-    def row_size(self, n: int) -> int:
-        return self.dimension
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
         xp, size = array_namespace(x), l2_norm(x)
@@ -220,10 +214,6 @@ class SchattenRadial(OnMatrices, RadialNorm):
         weight, other = k * mu * r.coefficient, float(self.columns) ** (2.0 / r.q - 2.0 * power)  # 1 where p = q
         ends = [RadialLaw(self.dimension, k, weight * curvature).mean() for curvature in (1.0, other)]
         return certified(k, 0.5 * sum(ends), 0.5 * abs(ends[0] - ends[1]), self.closed_form_error)
-
-
-INTERIOR = 0.25
-"""Largest d/k for which the law is taken for a Gaussian: the boundary is then sqrt(1/INTERIOR) radii away."""
 
 
 @problem

@@ -36,6 +36,18 @@ Array = np.ndarray
 _COUNT, _NODES, _BISECTIONS = 1025, 96, 60
 FAR, FARTHEST = 30.0, 1e12
 """Largest mode and largest -t of the table, which is constant beyond."""
+Function = Callable[[Array], Array]
+_HALVINGS, _ROUNDS = 3, 60
+LEAST, _TINY = 1e-15, 1e-300
+LEVELS = (6.0, 2.5, 1.0, 0.3, 0.05)
+"""Tangents touch where the log density is so far below its maximum, on both sides, and at the maximum."""
+_STEPS = 52
+MOST_ROUNDS = 200
+"""A round accepts nine in ten; so many failures are an error of the envelope, not chance."""
+ROWS, VALUES = 1024, 1 << 17
+"""Rows that are looked at together and coordinates that are proposed at once; no number depends on them."""
+MOST_PROPOSALS = 1 << 15
+"""Most proposals of a row. One in fifty or more is accepted, so a row without any is an error of the bound."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +111,6 @@ class HalfLine:
 
 
 half_line = lru_cache(maxsize=16)(HalfLine)
-Function = Callable[[Array], Array]
-_HALVINGS, _ROUNDS = 3, 60
-LEAST, _TINY = 1e-15, 1e-300
 
 
 class Product(NamedTuple):
@@ -123,8 +132,8 @@ class Product(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LpProducts:
-    """The law of N rows of tilts ``v (N, d)``, and both products that bound it; c > 0, q and p as for `sample_lp`.
+class LpEnvelope:
+    """The law of N rows of tilts ``v (N, d)``, and the products that bound it; c > 0, q and p as for `sample_lp`.
 
     Their parameters come from means to a few digits.
     """
@@ -144,6 +153,35 @@ class LpProducts:
         one, other = self.whole(), self.with_last()
         better = other.log_mass < one.log_mass
         return Product(*(np.where(better, theirs, own) for own, theirs in zip(one, other, strict=True)))
+
+    @cached_property
+    def factors(self) -> Factors:
+        return Factors(self.v, self.product.lam, self.product.eta, self.q, self.p)
+
+    def finish(self, rows: Array, x: Array, u: Array) -> tuple[Array, Array]:
+        """Points of the products ``(m, d)`` of rows ``(m,)`` and uniform numbers ``(m, 2)`` -> points, accepted."""
+        product, everyone = self.product, np.arange(len(rows))
+        last = product.rate[rows] > 0.0
+        pivot = product.pivot[rows]
+        size = np.abs(x)
+        size[everyone[last], pivot[last]] = 0.0
+        powers, filled = np.sum(size**self.q, axis=1), np.sum(size**self.p, axis=1)
+        log_ratio = product.lam[rows] * powers + product.eta[rows] * filled - product.log_bound[rows]
+        inside = filled <= 1.0
+        if last.any():
+            rate = np.where(last, product.rate[rows], 1.0)
+            room = np.maximum(1.0 - filled, 0.0) ** (1.0 / self.p)
+            at = truncated_exponential(u[:, 0], rate, room)
+            tilt = self.v[rows, pivot]
+            x[everyone[last], pivot[last]] = (np.where(tilt < 0.0, -at, at))[last]
+            powers = np.where(last, powers + np.abs(at) ** self.q, powers)
+            with np.errstate(divide="ignore"):
+                log_share = (
+                    np.log(-np.expm1(-2.0 * rate * room)) + rate * (room - at) - np.log(rate) + np.abs(tilt) * at
+                )
+            log_ratio = np.where(last, log_ratio + log_share, log_ratio)
+        log_ratio = log_ratio - self.c * powers ** (2.0 / self.q)
+        return x, inside & (np.log(u[:, 1]) <= log_ratio)
 
     def whole(self) -> Product:
         """Propose all coordinates from the product; the tangent touches at its mean of ``||x||_q^q``."""
@@ -291,13 +329,6 @@ def _root(falls: Function, rises: Function, low: Array, high: Array, close: floa
     return at
 
 
-LEVELS = (6.0, 2.5, 1.0, 0.3, 0.05)
-"""Tangents touch where the log density is so far below its maximum, on both sides, and at the maximum."""
-_STEPS = 52
-MOST_ROUNDS = 200
-"""A round accepts nine in ten; so many failures are an error of the envelope, not chance."""
-
-
 @dataclass(frozen=True)
 class Factors:
     """Densities ``exp(v_j x_j - lam |x_j|^q - eta |x_j|^p)`` for rows of ``v (N, d)``.
@@ -369,45 +400,6 @@ class Factors:
             if not todo.any():
                 return x
         raise NumericalFailure(f"lp_exact: a coordinate without an accepted point after {MOST_ROUNDS} rounds")
-
-
-ROWS, VALUES = 1024, 1 << 17
-"""Rows that are looked at together and coordinates that are proposed at once; no number depends on them."""
-MOST_PROPOSALS = 1 << 15
-"""Most proposals of a row. One in fifty or more is accepted, so a row without any is an error of the bound."""
-
-
-class LpEnvelope(LpProducts):
-    """The law, and the factors of the product that bounds each of its rows."""
-
-    @cached_property
-    def factors(self) -> Factors:
-        return Factors(self.v, self.product.lam, self.product.eta, self.q, self.p)
-
-    def finish(self, rows: Array, x: Array, u: Array) -> tuple[Array, Array]:
-        """Points of the products ``(m, d)`` of rows ``(m,)`` and uniform numbers ``(m, 2)`` -> points, accepted."""
-        product, everyone = self.product, np.arange(len(rows))
-        last = product.rate[rows] > 0.0
-        pivot = product.pivot[rows]
-        size = np.abs(x)
-        size[everyone[last], pivot[last]] = 0.0
-        powers, filled = np.sum(size**self.q, axis=1), np.sum(size**self.p, axis=1)
-        log_ratio = product.lam[rows] * powers + product.eta[rows] * filled - product.log_bound[rows]
-        inside = filled <= 1.0
-        if last.any():
-            rate = np.where(last, product.rate[rows], 1.0)
-            room = np.maximum(1.0 - filled, 0.0) ** (1.0 / self.p)
-            at = truncated_exponential(u[:, 0], rate, room)
-            tilt = self.v[rows, pivot]
-            x[everyone[last], pivot[last]] = (np.where(tilt < 0.0, -at, at))[last]
-            powers = np.where(last, powers + np.abs(at) ** self.q, powers)
-            with np.errstate(divide="ignore"):
-                log_share = (
-                    np.log(-np.expm1(-2.0 * rate * room)) + rate * (room - at) - np.log(rate) + np.abs(tilt) * at
-                )
-            log_ratio = np.where(last, log_ratio + log_share, log_ratio)
-        log_ratio = log_ratio - self.c * powers ** (2.0 / self.q)
-        return x, inside & (np.log(u[:, 1]) <= log_ratio)
 
 
 def sample_lp(draws: KeyedDraws, v: Array, c: float, q: float, p: float) -> Array:

@@ -10,6 +10,11 @@ from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
 from dpsco_bench.problems.base import Trait
 
+STAND_IN = (
+    "stand-in: projected descent with a private mean oracle, after Kamath, Liu, Zhang 2022; schedule, oracle and "
+    "constants are ours, and its rate is not their theorem's"
+)
+
 
 @algorithm(
     "su2023.phased_dp_sgd",
@@ -40,12 +45,6 @@ def phased_dp_sgd_plan(given: Setting, *, step: float | None = None) -> Plan:
 
 
 phased_dp_sgd_plan.run(run_phases)
-
-
-STAND_IN = (
-    "stand-in: projected descent with a private mean oracle, after Kamath, Liu, Zhang 2022; schedule, oracle and "
-    "constants are ours, and its rate is not their theorem's"
-)
 
 
 @algorithm(

@@ -32,6 +32,14 @@ from dpsco_bench.problems.base import Trait
 Array = Any
 NORM_RULE = "two_ln_d"
 """The exponent of the smooth norm: r = max(2, min(q, 2 ln d + 1))."""
+T_RULES = {"proof": 0.5, "theorem": 1.0}
+"""Exponent of k beside n eps in T^(5/2)."""
+NEEDS = (Trait.CONVEX, Trait.SMOOTH, Trait.LP_BALL, Trait.UNREGULARISED)
+ONE_PASS: dict[str, Any] = dict(needs=NEEDS, order_invariant=False, least_norm=1.0)
+POWERS = {"corrected": (1.0, -0.5), "printed": (-1.0, 1.0)}
+"""Powers of M in T and, before the power 2/3, in lambda."""
+LARGEST_EPSILON = 100.0
+"""Beyond it nothing is said about shuffling."""
 
 
 def smooth_norm(given: Setting, limit: bool = False) -> SmoothNorm:
@@ -51,10 +59,6 @@ def truncated(gradients: Array, q: float, level: float) -> Array:
     """Gradients ``(R, m, d)`` with those of ``l_q`` norm above the level set to zero (not clipped)."""
     xp = array_namespace(gradients)
     return xp.where(lp_norm(gradients, q) <= level, gradients, xp.zeros_like(gradients))
-
-
-T_RULES = {"proof": 0.5, "theorem": 1.0}
-"""Exponent of k beside n eps in T^(5/2)."""
 
 
 @algorithm(
@@ -108,9 +112,6 @@ def nrmd(objective, plan, mechanism):
     return cast_like(total / weights, w)
 
 
-NEEDS = (Trait.CONVEX, Trait.SMOOTH, Trait.LP_BALL, Trait.UNREGULARISED)
-
-
 def heavy_tailed(given: Setting) -> tuple[SmoothNorm, float, float]:
     """Return the smooth norm, the printed kappa, and M, the diameter of the l_p ball, 1 < p <= 2.
 
@@ -154,17 +155,7 @@ def truncated_mirror_descent(objective, plan, mechanism):
     return average(objective, start, plan.steps, step)
 
 
-POWERS = {"corrected": (1.0, -0.5), "printed": (-1.0, 1.0)}
-"""Powers of M in T and, before the power 2/3, in lambda."""
-
-
-@algorithm(
-    "su2023.truncated_batched_md",
-    source="Su, Zhao, Wang 2023, Algorithm 7, Theorems 11 and 16",
-    needs=NEEDS,
-    order_invariant=False,
-    least_norm=1.0,
-)
+@algorithm("su2023.truncated_batched_md", source="Su, Zhao, Wang 2023, Algorithm 7, Theorems 11 and 16", **ONE_PASS)
 def truncated_batched_md_plan(
     given: Setting, *, constant: float = 1.0, schedule: str = "corrected", steps: int | None = None
 ) -> Plan:
@@ -202,17 +193,7 @@ def truncated_batched_md_plan(
 truncated_batched_md_plan.run(truncated_mirror_descent)
 
 
-LARGEST_EPSILON = 100.0
-"""Beyond it nothing is said about shuffling."""
-
-
-@algorithm(
-    "su2023.shuffled_truncated_md",
-    source="Su, Zhao, Wang 2023, Algorithm 4, Theorems 9 and 10",
-    needs=NEEDS,
-    order_invariant=False,
-    least_norm=1.0,
-)
+@algorithm("su2023.shuffled_truncated_md", source="Su, Zhao, Wang 2023, Algorithm 4, Theorems 9 and 10", **ONE_PASS)
 def shuffled_truncated_md_plan(
     given: Setting, *, constant: float = 1.0, range_constant: float = 1.0, steps: int | None = None
 ) -> Plan:

@@ -13,15 +13,20 @@ from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.plain import Options
-from dpsco_bench.problems.base import Constants, Data, Draws, Problem, Trait, option
+from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.constants import CURVED
-from dpsco_bench.problems.families import OnUnitSet, SignalFamily, on_unit_set, sparse_vertex
+from dpsco_bench.problems.data import like
+from dpsco_bench.problems.families import OnUnitSet, Sampled, SignalFamily, consecutive, on_unit_set, sparse_vertex
 from dpsco_bench.problems.linear import ball_name
 from dpsco_bench.problems.quadratic import MEAN_TRAITS, MeanOracle, mean_constants
 from dpsco_bench.problems.registry import problem
-from dpsco_bench.problems.slopes import CoinSample, StudentSample
+from dpsco_bench.problems.slopes import CoinLosses, CoinSample, StudentSample
 
 Array = Any
+ABOVE = 1.01
+"""Height of the rare value over the clipping level."""
+DISTANCE = 0.6
+"""Distance of the optimum from the origin, in l_p; the radius is 1."""
 
 
 @problem
@@ -37,7 +42,6 @@ class PointmassLinear(OnUnitSet, SignalFamily):
     traits = CURVED | {Trait.LINEAR_LOSS, Trait.PLANE_GRADIENTS}
     shares_records: ClassVar[bool] = True
     default_dimension: ClassVar[int] = 64
-    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
     signal = option(1.0, "rho, at most 1 in effect")
 
     @cached_property
@@ -53,11 +57,8 @@ class PointmassLinear(OnUnitSet, SignalFamily):
         """
         return on_unit_set(self.set, 1.0, 1.0, hessian_rank=0.0, initial_distance=1.0)
 
-    def row_size(self, n: int) -> int:
-        return self.dimension
-
     def mean_gradient(self, x: Array, data: Any) -> Array:
-        return 0.0 * x - self.by_row(self.strengths, x) * array_namespace(x).asarray(self.vertex, dtype=x.dtype)
+        return 0.0 * x - self.by_row(self.strengths, x) * like(self.vertex, x)
 
     def risk(self, x: Array, data: Any) -> Array:
         return self.excess_risk(x, data) - self.by_row(self.strengths, x)[:, 0]
@@ -67,8 +68,7 @@ class PointmassLinear(OnUnitSet, SignalFamily):
         return -float(self.strengths[0])
 
     def excess_risk(self, x: Array, data: Any) -> Array:
-        xp = array_namespace(x)
-        product = xp.sum(xp.asarray(self.vertex, dtype=x.dtype) * x, axis=-1)
+        product = array_namespace(x).sum(like(self.vertex, x) * x, axis=-1)
         return self.by_row(self.strengths, x)[:, 0] * (1.0 - product)
 
 
@@ -84,10 +84,6 @@ class SubspaceLinear(PointmassLinear):
     size: int = option(2, "k")
 
 
-ABOVE = 1.01
-"""Height of the rare value over the clipping level."""
-
-
 @dataclass(frozen=True)
 class RareCounts:
     """Numbers of rare values in each coordinate, ``(R, d)``, among n records: evenly spread, as for `CoinSample`."""
@@ -95,14 +91,14 @@ class RareCounts:
     n: int
     counts: np.ndarray
 
-    def rare(self, indices: np.ndarray) -> np.ndarray:
-        """Mark the records ``indices (R, W)`` with the rare value by 1, others by 0, shape ``(R, W, d)``."""
-        i, c = indices[:, :, None], self.counts[:, None, :]
+    def chosen(self, indices: np.ndarray) -> np.ndarray:
+        """Mark the records ``indices (S R, W)`` with the rare value by 1, others by 0, shape ``(S R, W, d)``."""
+        i, c = indices[:, :, None], np.tile(self.counts, (len(indices) // len(self.counts), 1))[:, None, :]
         return np.floor((i + 1) * c / self.n) - np.floor(i * c / self.n)
 
 
 @problem
-class TwoPointTail(SignalFamily):
+class TwoPointTail(Sampled, SignalFamily):
     """``f(x, z) = <x, z>``; every coordinate of z is ``o + V`` with probability ``V^-2``, else o, independently.
 
     ``V = 1.01 tau`` with tau the clipping level of our stand-in for heavy tails at the cell, and
@@ -114,11 +110,8 @@ class TwoPointTail(SignalFamily):
     summary = "linear losses with rare large slopes on the unit l2 ball; population risk"
     source = "instance `two_point_tail` for Su, Zhao, Wang 2023, Theorem 12 (stand-in)"
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LINEAR_LOSS})
-    draws_per_replicate: ClassVar[bool] = True
-    population: ClassVar[bool] = True
     cap: ClassVar[float] = math.inf
     default_dimension: ClassVar[int] = 8
-    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
     warnings = ("the gradient does not vanish at the optimum, as the cited method assumes",)
     signal = option(1.0, "rho = signal sqrt(d)/(3 tau), uncapped")
 
@@ -145,26 +138,16 @@ class TwoPointTail(SignalFamily):
         u = to_numpy(draws.stream("counts").uniform(*draws.box(0, 1, self.dimension)))[0]
         return RareCounts(n, np.asarray(binom.ppf(u, n, min(1.0, self.height**-2.0)), dtype=np.float64))
 
-    def row_size(self, n: int) -> int:
-        return self.dimension
-
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
         if (first, count) != (0, data.n):
-            return array_namespace(x).mean(self.record_gradients(x, data, first, count), axis=1)
+            return super().range_gradient(x, data, first, count)
         return self._mean(x, data, *self._levels(x))
 
     def clipped_mean_gradient(self, x: Array, data: Any, level: float) -> Array:
         return self._mean(x, data, *(array_namespace(x).clip(values, -level, level) for values in self._levels(x)))
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        indices = np.broadcast_to(np.arange(first, first + count), (x.shape[0], count))
-        return self._slopes(x, self.gather(data, indices).features)
-
-    def gather(self, data: Any, indices: Array) -> Data:
-        """Mark where records ``indices (rows, W)`` have the rare value."""
-        i, R = to_numpy(indices), data.counts.shape[0]
-        found = [data.rare(i[first : first + R]) for first in range(0, i.shape[0], R)]
-        return Data(data.n, np.concatenate(found))
+        return self._slopes(x, data.chosen(consecutive(x.shape[0], first, count)))
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
         return array_namespace(x).sum(self._slopes(x, batch.features) * weights[:, :, None], axis=1)
@@ -183,27 +166,23 @@ class TwoPointTail(SignalFamily):
 
     def _mean(self, x: Array, data: Any, low: Array, high: Array) -> Array:
         """Mean slope ``(rows, d)`` of the usual and the rare value, by the frequencies of the latter."""
-        xp = array_namespace(x)
-        shares = xp.tile(xp.asarray(data.counts / data.n, dtype=x.dtype), (len(self.strengths), 1))
+        shares = array_namespace(x).tile(like(data.counts / data.n, x), (len(self.strengths), 1))
         return low + shares * (high - low)
 
     def _slopes(self, x: Array, rare: np.ndarray) -> Array:
         low, high = self._levels(x)
-        return low[:, None, :] + array_namespace(x).asarray(rare, dtype=x.dtype) * (high - low)[:, None, :]
+        return low[:, None, :] + like(rare, x) * (high - low)[:, None, :]
 
 
 @problem
-class CoinMean(Problem):
+class CoinMean(CoinLosses):
     """``f(x, z) = ||x - z v||^2/2`` with fair ``z = +-1``, v the first axis; its excess is ``||x||^2/2``."""
 
     name = "coin_mean"
     summary = "mean estimation of fair coins on the unit l2 ball; population risk"
     source = "instance `coin_mean` for Su, Zhao, Wang 2023, Theorem 4"
     traits = MEAN_TRAITS
-    draws_per_replicate: ClassVar[bool] = True
-    population: ClassVar[bool] = True
-    default_dimension: ClassVar[int] = 1
-    isotropic_curvature = 1.0
+    curvature = isotropic_curvature = 1.0
 
     @property
     def own_constants(self) -> Constants:
@@ -218,39 +197,11 @@ class CoinMean(Problem):
         """Draw the number of heads of every replicate."""
         return CoinSample(n, draws, np.array([0.5]))
 
-    def row_size(self, n: int) -> int:
-        return self.dimension
-
-    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
-        """``x`` minus the mean coin times v."""
-        return x - data.mean(x, first, count) * self._axis(x)
-
-    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        indices = np.broadcast_to(np.arange(first, first + count), (x.shape[0], count))
-        coins = array_namespace(x).asarray(data.chosen(indices), dtype=x.dtype)
-        return x[:, None, :] - coins[:, :, None] * self._axis(x)
-
-    def gather(self, data: Any, indices: Array) -> Data:
-        """Coins ``indices (R, W)`` of each replicate."""
-        return Data(data.n, data.chosen(indices))
-
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        xp = array_namespace(x)
-        total = xp.sum(xp.asarray(batch.features, dtype=x.dtype) * weights, axis=-1, keepdims=True)
-        return xp.sum(weights, axis=-1, keepdims=True) * x - total * self._axis(x)
-
     def optimal_risk(self, data: Any) -> float:
         return 0.5
 
     def excess_risk(self, x: Array, data: Any) -> Array:
         return 0.5 * array_namespace(x).sum(x * x, axis=-1)
-
-    def _axis(self, x: Array) -> Array:
-        return array_namespace(x).asarray(np.eye(1, self.dimension)[0], dtype=x.dtype)
-
-
-DISTANCE = 0.6
-"""Distance of the optimum from the origin, in l_p; the radius is 1."""
 
 
 class SortedRecords:
@@ -260,6 +211,9 @@ class SortedRecords:
         self.n, self.records = records.shape[1], records
         self.sorted = np.sort(records, axis=1)
         self.sums = np.concatenate([np.zeros_like(records[:, :1]), np.cumsum(self.sorted, axis=1)], axis=1)
+
+    def chosen(self, indices: np.ndarray) -> np.ndarray:
+        return self.records[np.arange(len(indices))[:, None], indices]
 
     def clipped_mean(self, x: np.ndarray, level: float) -> np.ndarray:
         """``mean_i clip(x - z_i, -level, level)`` of points ``x (R, d)``, shape ``(R, d)``."""
@@ -274,7 +228,7 @@ class SortedRecords:
 
 
 @problem
-class HeavyMean(Problem):
+class HeavyMean(Sampled):
     """``f(x, z) = ||x - z||_2^2/2`` over the unit l_p ball, ``z = m +`` Student noise, ``||m||_p = 0.6``.
 
     The mean has entries of one size and alternating signs; coordinates of the noise have variance ``d^(-2/q)``, so that
@@ -285,8 +239,6 @@ class HeavyMean(Problem):
     summary = "means of Student noise (2.1 degrees of freedom) on the unit l_p ball, p >= 2; population risk"
     source = "instance within the assumptions of Su, Zhao, Wang 2023, Theorem 17 (ours)"
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.STRONGLY_CONVEX, Trait.COMMON_HESSIAN})
-    draws_per_replicate: ClassVar[bool] = True
-    population: ClassVar[bool] = True
     default_dimension: ClassVar[int] = 8
     isotropic_curvature = 1.0
     p: float = option(2.0, "norm of the ball and of the constants", within="[2, inf]")
@@ -317,30 +269,22 @@ class HeavyMean(Problem):
         return SortedRecords(self.mean + self.deviation * noise)
 
     def clipped_mean_gradient(self, x: Array, data: Any, level: float) -> Array:
-        return array_namespace(x).asarray(data.clipped_mean(to_numpy(x), level), dtype=x.dtype)
+        return like(data.clipped_mean(to_numpy(x), level), x)
+
+    def row_size(self, n: int) -> int:
+        return n * self.dimension
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        rows = array_namespace(x).asarray(data.records[:, first : first + count], dtype=x.dtype)
-        return x[:, None, :] - rows
-
-    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
-        return array_namespace(x).mean(self.record_gradients(x, data, first, count), axis=1)
-
-    def gather(self, data: Any, indices: Array) -> Data:
-        i = to_numpy(indices)
-        return Data(data.n, data.records[np.arange(i.shape[0])[:, None], i])
+        return x[:, None, :] - like(data.records[:, first : first + count], x)
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        xp = array_namespace(x)
-        rows = xp.asarray(batch.features, dtype=x.dtype)
-        return xp.sum((x[:, None, :] - rows) * weights[:, :, None], axis=1)
+        return array_namespace(x).sum((x[:, None, :] - like(batch.features, x)) * weights[:, :, None], axis=1)
 
     def optimal_risk(self, data: Any) -> float:
         return 0.5 * self.dimension * self.deviation**2
 
     def excess_risk(self, x: Array, data: Any) -> Array:
-        xp = array_namespace(x)
-        return 0.5 * xp.sum((x - xp.asarray(self.mean, dtype=x.dtype)) ** 2, axis=-1)
+        return 0.5 * array_namespace(x).sum((x - like(self.mean, x)) ** 2, axis=-1)
 
 
 @problem

@@ -13,7 +13,7 @@ from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.constants import CURVED
 from dpsco_bench.problems.data import PSEUDO_HUBER, Kinds, RecordForm, axis_kinds
-from dpsco_bench.problems.families import SignalFamily
+from dpsco_bench.problems.families import Sampled, SignalFamily, consecutive
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -59,9 +59,6 @@ class SmoothHinge(SignalFamily):
         alpha = 4.0 / T * math.log2(self.count / T)
         return 0.5 / (1.0 / (k * alpha) + 0.5) if alpha > 0 else 1.0
 
-    def row_size(self, n: int) -> int:
-        return self.dimension
-
     def mean_gradient(self, x: Array, data: Any) -> Array:
         """``-min(v, rho)`` in the first coordinate."""
         xp = array_namespace(x)
@@ -91,7 +88,7 @@ class CoordinateSample:
 
 
 @problem
-class CoordPseudoHuber(SignalFamily):
+class CoordPseudoHuber(Sampled, SignalFamily):
     """``f(x, (J, s)) = h(x_J - s)``, ``h(t) = sqrt(t^2 + c^2) - c``, J uniform, ``s = +-B``, ``P(+) = (1 + rho)/2``.
 
     c is the step eta of Algorithm 6 at the cell, so that beta = 1/eta; L = 1 for every l_p.
@@ -101,10 +98,7 @@ class CoordPseudoHuber(SignalFamily):
     summary = "pseudo-Huber medians of biased coins, one coordinate a record, on the whole space; population risk"
     source = "instance `coord_pseudo_huber` for Su, Zhao, Wang 2023, Theorem 8"
     traits = CURVED
-    draws_per_replicate: ClassVar[bool] = True
-    population: ClassVar[bool] = True
     default_dimension: ClassVar[int] = 4
-    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
     p: float = option(2.0, "norm of the constants", within="[2, inf]", source="Su, Zhao, Wang 2023, Theorem 15")
     regime: str = option(
         "sampling",
@@ -173,7 +167,7 @@ class CoordPseudoHuber(SignalFamily):
 
     def form_range(self, data: Any, first: int, count: int) -> Data:
         rows = len(self.strengths) * data.places.shape[1]
-        return self.form_records(data, np.broadcast_to(np.arange(first, first + count), (rows, count)))
+        return self.form_records(data, consecutive(rows, first, count))
 
     def form_kinds(self, data: Any, drawn: bool) -> Kinds | None:
         if not isinstance(data, CoordinateSample):

@@ -26,6 +26,7 @@ CHARGES = ("query", "parts", "output")
 """Releases of the literal variant: each step's sum; its two parts, as Appendix B.2 charges them; or the output."""
 PART = 2.0 / 3.0
 """Share of a step's variance that hides the difference d in `CHARGES` ``parts``; the rest hides v."""
+MOST_EPOCHS = 200
 
 
 def check_choices(given: Setting, batch: int | None, charge: str) -> None:
@@ -256,9 +257,6 @@ def contraction(kappa: float, theta: float, variance: float, m: int) -> float:
     """Contraction factor A of one epoch, inequality (4); infinite where a given step makes it void."""
     shrink = 1 - variance * theta
     return kappa / (theta * shrink * m) + variance * theta * (m + 1) / (m * shrink) if shrink > 0 else inf
-
-
-MOST_EPOCHS = 200
 
 
 @algorithm(

@@ -29,6 +29,7 @@ from dpsco_bench.papers.wang2017.algorithms import svrg
 from dpsco_bench.problems.data import NO_SLOPE
 
 fused("wang2017.noisy_md_ttz14", form=False, module=__name__)(averaged_run)
+KERNELS = Path(__file__).with_suffix(".cu")
 
 
 @fused("wang2017.noisy_sgd_bst14", supports=descending, device=projecting)
@@ -43,9 +44,6 @@ def noisy_sgd(objective, plan, mechanism):
 
     projected_run(objective, mechanism, x, objective.xp.zeros_like(x), step, 0.0)
     return x
-
-
-KERNELS = Path(__file__).with_suffix(".cu")
 
 
 @piece

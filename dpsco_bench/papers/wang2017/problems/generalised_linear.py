@@ -19,6 +19,12 @@ from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import problem
 
 Array = Any
+RANK = 8
+OUTLIERS = 0.2
+INFORMATIVE = 3
+MOST_STEPS = 100_000
+SETTLED = 1e-14
+"""Largest move of a proximal step at the minimiser: its risk is then exact to ``move^2 L^2/mu``."""
 
 
 @problem
@@ -41,9 +47,6 @@ class LogisticPlain(InBall, Logistic):
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         return draw_sphere_logistic(n, self.dimension, streams)
-
-
-RANK = 8
 
 
 @problem
@@ -83,9 +86,6 @@ class Rank8LeastSquares(LeastSquares):
         rows = (sphere / np.linalg.norm(sphere, axis=1, keepdims=True)) @ basis.T
         noise = streams("labels").normal(0, 1, 0, n, 1)[0, :, 0].astype(np.float64)
         return Data(n, rows, np.clip(rows @ (0.5 * basis.sum(axis=1)) + 0.1 * noise, -1.0, 1.0))
-
-
-OUTLIERS = 0.2
 
 
 @problem
@@ -132,12 +132,6 @@ class GemanMcClure(GeneralisedLinear):
         """Rows on the unit sphere; labels at which the loss is steepest for small and for distant iterates."""
         records = super().domain_records(count, seed)
         return Data(count, records.features, records.labels / math.sqrt(3.0))
-
-
-INFORMATIVE = 3
-MOST_STEPS = 100_000
-SETTLED = 1e-14
-"""Largest move of a proximal step at the minimiser: its risk is then exact to ``move^2 L^2/mu``."""
 
 
 class WithL1(Problem):

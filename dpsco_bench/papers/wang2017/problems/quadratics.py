@@ -14,22 +14,29 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import Ball, FeasibleSet, feasible_set
 from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry
 from dpsco_bench.geometry.norms import lp_norm
 from dpsco_bench.plain import Schedule
-from dpsco_bench.problems.base import Constants, Data, Problem, StreamFactory, Trait, option
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.constants import CURVED, STRONG
 from dpsco_bench.problems.data import opposite
 from dpsco_bench.problems.families import CellFamily, InBall
 from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.linear import LinearOracle
 from dpsco_bench.problems.quadratic import DiagonalOracle
 from dpsco_bench.problems.registry import problem
 
 L1_BALL, L2_BALL = Ball(1.0, 1.0), Ball(2.0, 1.0)
 BALLS = (L1_BALL.name, L2_BALL.name)
+FACE = 8
+SUPPORT = 16
+INNER_STEPS = 4
+CURVATURE = 120.0
+"""h T: stiff enough for the steps to forget the start, soft enough for the noise to stay."""
+CURVATURES = (15.0, 30.0)
+"""Ends of h T: much softer directions keep a bias, in much stiffer ones the steps damp their noise."""
+Array = Any
 
 
 def geometric_spectrum(d: int) -> np.ndarray:
@@ -75,9 +82,6 @@ class MirrorDescentFamily(CellFamily):
         return max(1, round(math.sqrt(K * self.ball.diameter**2 * math.sqrt(B) * self.signal_to_noise(W))))
 
 
-FACE = 8
-
-
 @problem
 class FaceQuadratic(Oracle):
     """``F(x) = (1/2) ||x - x*||^2`` over the unit l1 ball, ``x* = 1/8`` on the first 8 coordinates.
@@ -111,9 +115,6 @@ class GeometricQuadratic(InBall, FlatOptimum):
     @property
     def spectrum(self) -> np.ndarray:
         return geometric_spectrum(self.dimension)
-
-
-SUPPORT = 16
 
 
 @problem
@@ -230,9 +231,6 @@ class SoftQuadraticL2(MirrorDescentFamily, FlatOptimum):
         return np.full(self.dimension, min(1.0, 4 * self.ball.diameter**2 / T**2))
 
 
-INNER_STEPS = 4
-
-
 @problem
 class SoftQuadraticPP(CellFamily, FlatOptimum):
     """``h = 1/(eta 2^T m)`` in every direction, with eta = 1/13, m = 4 and the T of Theorem 4.4 at the cell.
@@ -254,10 +252,6 @@ class SoftQuadraticPP(CellFamily, FlatOptimum):
     @property
     def spectrum(self) -> np.ndarray:
         return np.full(self.dimension, min(1.0, 13.0 / (2**self.epochs * INNER_STEPS)))
-
-
-CURVATURE = 120.0
-"""h T: stiff enough for the steps to forget the start, soft enough for the noise to stay."""
 
 
 @problem
@@ -290,10 +284,6 @@ class ResolvedQuadraticL1(MirrorDescentFamily, Oracle):
         p = geometry.dual_exponent(d)
         length = float(lp_norm(self.optimum[None], p / (p - 1.0))[0, 0])
         return {"minimiser_divergence": np.full(len(x), 0.5 * geometry.curvature(d) * length**2)}
-
-
-CURVATURES = (15.0, 30.0)
-"""Ends of h T: much softer directions keep a bias, in much stiffer ones the steps damp their noise."""
 
 
 @problem
@@ -339,42 +329,27 @@ class RoundQuadratic(Oracle):
         return self.signal * self.radius * np.eye(1, self.dimension)[0]
 
 
-Array = Any
-
-
-class LinearOracle(Problem):
-    """``F(x) = -<c, x>`` over a ball, for every record, c along the first axis; the minimum is ``-R ||c||_*``."""
+class BallLinear(LinearOracle):
+    """``F(x) = -<c, x>`` over a unit ball, for every record, c along the first axis."""
 
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
-    shares_records = True
     default_dimension = 64
     ball: Any
 
     @property
-    def slope(self) -> np.ndarray:
-        raise InputError("problem", self.name, "a linear oracle that defines its slope")
+    def p(self) -> float:  # type: ignore[override]
+        return float(self.ball.p)
 
     @property
     def own_constants(self) -> Constants:
         """G = L = 1 declared, G nominal where c is longer; the exact initial gap."""
-        size, ball = float(self.slope[0]), self.ball
+        size, ball = float(self.mean_record()[0]), self.ball
         found = Constants(1.0, 1.0, initial_gap=size, initial_distance=1.0, diameter=ball.diameter, domain=ball.name)
         return found if size <= 1.0 else found.but(status="nominal")
 
-    def mean_gradient(self, x: Array, data: Data) -> Array:
-        return 0.0 * x - array_namespace(x).asarray(self.slope, dtype=x.dtype)
-
-    def risk(self, x: Array, data: Data) -> Array:
-        xp = array_namespace(x)
-        return -xp.sum(xp.asarray(self.slope, dtype=x.dtype) * x, axis=-1)
-
-    def optimal_risk(self, data: Data) -> float:
-        dual = np.abs(self.slope).max() if self.ball.name == "l1_ball" else np.linalg.norm(self.slope)
-        return -self.ball.radius * float(dual)
-
 
 @problem
-class L1Linear(MirrorDescentFamily, LinearOracle):
+class L1Linear(MirrorDescentFamily, BallLinear):
     """``F(x) = -<c, x>`` on the unit ball, ``c = (4 Lc B/T^2) e_1`` with the T of Theorem 5.4 (K = 1) at the cell.
 
     The bound's scale is built in and the bias dominates, so that a matching slope says little.
@@ -389,8 +364,7 @@ class L1Linear(MirrorDescentFamily, LinearOracle):
     def ball(self) -> FeasibleSet:
         return feasible_set(self.ball_name, 1.0)
 
-    @property
-    def slope(self) -> np.ndarray:
+    def mean_record(self, data: Any = None) -> np.ndarray:
         T, B = self.mirror_descent_steps(1.0), ball_geometry(self.ball).bregman_radius(self.dimension)
         return 4 * self.ball.diameter**2 * B / T**2 * np.eye(1, self.dimension)[0]
 
@@ -441,7 +415,7 @@ class SignedLinear(GeneralisedLinear):
 
 
 @problem
-class MdLinear(CellFamily, LinearOracle):
+class MdLinear(CellFamily, BallLinear):
     """``F(x) = -<c, x>`` over the unit l1 ball, ``c = 2 sqrt(B W) ln(n/delta)/(n eps) e_1``: the scale is built in."""
 
     name = "md_linear"
@@ -449,8 +423,7 @@ class MdLinear(CellFamily, LinearOracle):
     source = "instance `md_linear` for row [28] of Wang, Ye, Xu 2017, Table 3"
     ball = L1_BALL
 
-    @property
-    def slope(self) -> np.ndarray:
+    def mean_record(self, data: Any = None) -> np.ndarray:
         geometry, d = ball_geometry(self.ball), self.dimension
         size = 2 * sqrt(geometry.bregman_radius(d) * geometry.squared_width(d)) * log(self.count / self.delta)
         return size / (self.count * self.epsilon) * np.eye(1, d)[0]

@@ -11,21 +11,15 @@ from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import row_norm
 from dpsco_bench.errors import Refusal
 from dpsco_bench.geometry.norms import nonzero
-from dpsco_bench.papers.zhang2022.algorithms.reduction import (
-    NEEDS,
-    VARIANTS,
-    Reduction,
-    learner_setting,
-    loss_regularisers,
-    online_to_batch,
-    printed_rho,
-    tree_plan,
-)
+from dpsco_bench.papers.zhang2022.algorithms import reduction
 from dpsco_bench.papers.zhang2022.learners import ParameterFree
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Constants, Trait
+
+QUANTITIES = ("kappa_pf", "Phi", "A", "A_noise", "private")
+"""Fields of `Confidence` that a plan notes beside the problem's constants."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +54,6 @@ class Confidence:
         return G * t**3 + self.A * (2.0 * G + 57.0 * D * H) * self.Phi * t**2.5 + 2.0 * self.private * t**2
 
 
-QUANTITIES = ("kappa_pf", "Phi", "A", "A_noise", "private")
-"""Fields of `Confidence` that a plan notes beside the problem's constants."""
-
-
 def confidence(
     c: Constants, n: int, d: int, rho: float, delta_f: float, factors: tuple[float, float] | None = (1.0, 1.0)
 ) -> Confidence:
@@ -87,8 +77,8 @@ def confidence(
 @algorithm(
     "zhang2022.parameter_free",
     source="Zhang, Tran, Cutkosky 2022, Theorems 10 and 11",
-    needs=(*NEEDS, Trait.L2_BALL),
-    variants=VARIANTS,
+    needs=(*reduction.NEEDS, Trait.L2_BALL),
+    variants=reduction.VARIANTS,
     order_invariant=False,
     rounds="zhang2022",
 )
@@ -132,22 +122,26 @@ def plan(
     given.require("failure", failure, 0 < failure < 1, "in (0, 1)")
     given.positive("initial_wealth", initial_wealth)
     factors = _factors(given, confidence_constants, deviation_factor, noise_factor, radius)
-    m = {"printed": printed_rho(given, rho), "accounted": gdp_mu(given.epsilon, given.delta), "noise_off": inf}
+    m = {
+        "printed": reduction.printed_rho(given, rho),
+        "accounted": gdp_mu(given.epsilon, given.delta),
+        "noise_off": inf,
+    }
     made = confidence(given.constants, given.n, given.d, m[given.variant], failure, factors)
-    options = Reduction("parameter_free", 3.0, sensitivity, radius, rho, run_last_round, clip_differences)
+    options = reduction.Reduction("parameter_free", 3.0, sensitivity, radius, rho, run_last_round, clip_differences)
     told: Schedule = {name: getattr(made, name) for name in QUANTITIES} | {"loss_bound": made.loss_bound(given.n)}
-    return tree_plan(given, options, regulariser=regulariser, initial_wealth=initial_wealth, **told)
+    return reduction.tree_plan(given, options, regulariser=regulariser, initial_wealth=initial_wealth, **told)
 
 
 @plan.run
 def parameter_free(objective, plan, mechanism):
     """Algorithm 1 with the losses of Theorem 11 on iterates ``(R, d)``."""
-    setting = learner_setting(objective, plan, loss_bound=plan.loss_bound, initial_wealth=plan.initial_wealth)
+    setting = reduction.learner_setting(objective, plan, loss_bound=plan.loss_bound, initial_wealth=plan.initial_wealth)
     learner = ParameterFree(setting)
-    regularisers = loss_regularisers(objective, plan, learner)
+    regularisers = reduction.loss_regularisers(objective, plan, learner)
     if plan.regulariser == "adaptive":
         regularisers.append(DistanceRegulariser(confidence_of(plan), setting.start))
-    output = online_to_batch(objective, plan, mechanism, learner, regularisers)
+    output = reduction.online_to_batch(objective, plan, mechanism, learner, regularisers)
     return output, Info({"clips": learner.clips[:, 0]})
 
 

@@ -25,6 +25,18 @@ from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery, block_maxima, lar
 from dpsco_bench.problems.base import Trait
 
 Array = Any
+NODE = "node"
+"""Name of the query that releases the nodes."""
+Regulariser = Callable[[int, Array, Array], Array]
+NEEDS = (Trait.LIPSCHITZ, (Trait.SMOOTH, Trait.LINEAR_LOSS))
+"""No convexity: the theorems ask for it where they bound a risk, and the privacy of the nodes does not."""
+VARIANTS = {"printed": ("paper",), "accounted": ("accounted",), "noise_off": ("none",)}
+REDUCED: dict[str, Any] = dict(variants=VARIANTS, order_invariant=False, rounds="zhang2022")
+REDUCED["parts"] = lambda options: (get_learner(options.get("learner", "ogd_adagrad")).__module__,)
+ON_LP_BALLS: dict[str, Any] = dict(needs=(*NEEDS, Trait.LP_BALL), least_norm=1.0, **REDUCED)
+MOST_ROUNDS = 1 << 22
+"""Most rounds of a plan: what each record costs is added up."""
+CONVERSION = "eps > 2 ln(1/delta): the printed conversion does not hold there, the exact formula decides (erratum E1)"
 
 
 def weights(k: float, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -138,11 +150,6 @@ def _length(step: Array, order: float) -> Array:
     return row_norm(step) if order == 2.0 else lp_norm(step, order)
 
 
-NODE = "node"
-"""Name of the query that releases the nodes."""
-Regulariser = Callable[[int, Array, Array], Array]
-
-
 class TreeSum:
     """Noised prefix sums ``g_t + gamma_t``: every node is released once, in units of Delta_t, and kept in one slot.
 
@@ -254,11 +261,6 @@ def learner_setting(objective: Any, plan: Any, **further: Any) -> LearnerSetting
     )
 
 
-NEEDS = (Trait.LIPSCHITZ, (Trait.SMOOTH, Trait.LINEAR_LOSS))
-"""No convexity: the theorems ask for it where they bound a risk, and the privacy of the nodes does not."""
-VARIANTS = {"printed": ("paper",), "accounted": ("accounted",), "noise_off": ("none",)}
-
-
 @dataclass(frozen=True)
 class Reduction:
     """Options of a reduction; ``zhang2022.dp_otb`` says what they mean."""
@@ -270,15 +272,6 @@ class Reduction:
     rho: float | None
     run_last_round: bool
     clip_differences: bool
-
-
-REDUCED: dict[str, Any] = dict(variants=VARIANTS, order_invariant=False, rounds="zhang2022")
-REDUCED["parts"] = lambda options: (get_learner(options.get("learner", "ogd_adagrad")).__module__,)
-
-
-MOST_ROUNDS = 1 << 22
-"""Most rounds of a plan: what each record costs is added up."""
-CONVERSION = "eps > 2 ln(1/delta): the printed conversion does not hold there, the exact formula decides (erratum E1)"
 
 
 def tree_plan(given: Setting, options: Reduction, **further: Any) -> Plan:
@@ -425,9 +418,7 @@ dp_otb.run(dp_online_to_batch)
 @algorithm(
     "zhang2022.dp_otb_lp",
     source="Zhang, Tran, Cutkosky 2022, Algorithm 1, Theorem 4; the noise for l_p is this project's choice",
-    needs=(*NEEDS, Trait.LP_BALL),
-    least_norm=1.0,
-    **REDUCED,
+    **ON_LP_BALLS,
 )
 def dp_otb_lp(
     given: Setting,
@@ -457,13 +448,7 @@ def dp_otb_lp(
 dp_otb_lp.run(dp_online_to_batch)
 
 
-@algorithm(
-    "zhang2022.dp_otb_pure",
-    source="Zhang, Tran, Cutkosky 2022, Algorithm 1, Appendix C.2",
-    needs=(*NEEDS, Trait.LP_BALL),
-    least_norm=1.0,
-    **REDUCED,
-)
+@algorithm("zhang2022.dp_otb_pure", source="Zhang, Tran, Cutkosky 2022, Algorithm 1, Appendix C.2", **ON_LP_BALLS)
 def dp_otb_pure(
     given: Setting,
     *,
