@@ -407,11 +407,19 @@ class DataFile(GeneralisedLinear):
         distance = self.reach  # largest one of a point of the domain from the start; 0 for the whole space
         if self.domain not in ("none", "simplex"):
             distance = 0.5 * float(self.feasible_set.euclidean_diameter(self.dimension))
-        size: Options = dict(initial_gap=gap, initial_distance=distance, diameter=2.0 * self.reach)
-        known: Options = dict(domain=self._domain_name, norm=self.p or 2.0, status=status)
-        deviation = G if (self.p or 2.0) == 2.0 else 2.0 * G
-        curvature = a * a * loss.curvature_bound
-        return Constants(G, curvature, lam, lam, **size, **known, gradient_deviation=deviation)
+        return Constants(
+            G,
+            a * a * loss.curvature_bound,
+            strong_convexity=lam,
+            regularisation=lam,
+            initial_gap=gap,
+            initial_distance=distance,
+            diameter=2.0 * self.reach,
+            domain=self._domain_name,
+            norm=self.p or 2.0,
+            gradient_deviation=G if (self.p or 2.0) == 2.0 else 2.0 * G,
+            status=status,
+        )
 
     def constants_of(self, data: Data) -> Constants:
         """Compute the constants from the largest norm and label of these rows, where no clipping bounds them."""

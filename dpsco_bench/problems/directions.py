@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
-from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.constants import CURVED, STRONG
 from dpsco_bench.problems.data import Listed, Signs, like
@@ -173,7 +172,18 @@ class Quad(DirectionLosses):
     def own_constants(self) -> Constants:
         """See the class."""
         mu, a = self.curvature, self.spread
-        start: Options = dict(initial_gap=0.5 * mu * TARGET**2, initial_distance=TARGET, diameter=2.0)
-        ranges: Options = dict(gradient_range=2.0 * mu * (TARGET + a), loss_range=2.0 * mu * (TARGET + a))
-        known: Options = dict(strong_convexity=mu, gauge_convexity=mu, gradient_deviation=mu * a, hessian_rank=0.0)
-        return Constants(mu * (1.0 + TARGET + a), mu, **known, **start, **ranges, domain="l2_ball", losses="quadratic")
+        return Constants(
+            mu * (1.0 + TARGET + a),
+            mu,
+            strong_convexity=mu,
+            gauge_convexity=mu,
+            initial_gap=0.5 * mu * TARGET**2,
+            initial_distance=TARGET,
+            diameter=2.0,
+            gradient_deviation=mu * a,
+            gradient_range=2.0 * mu * (TARGET + a),
+            loss_range=2.0 * mu * (TARGET + a),
+            hessian_rank=0.0,
+            domain="l2_ball",
+            losses="quadratic",
+        )

@@ -134,10 +134,19 @@ def mean_constants(found: FeasibleSet, d: int) -> Constants:
     The modulus in the set's gauge is the square of its inradius.
     """
     diameter = found.euclidean_diameter(d)
-    start: Options = dict(initial_gap=0.5, initial_distance=1.0)
-    ranges: Options = dict(gradient_range=diameter, loss_range=diameter, hessian_rank=0.0, losses="quadratic")
-    curved: Options = dict(strong_convexity=1.0, gauge_convexity=found.inradius(d) ** 2)
-    return on_unit_set(found, diameter, 1.0, **curved, **ranges, **start)
+    return on_unit_set(
+        found,
+        diameter,
+        1.0,
+        strong_convexity=1.0,
+        gauge_convexity=found.inradius(d) ** 2,
+        gradient_range=diameter,
+        loss_range=diameter,
+        hessian_rank=0.0,
+        initial_gap=0.5,
+        initial_distance=1.0,
+        losses="quadratic",
+    )
 
 
 class MeanOracle(OnUnitSet):

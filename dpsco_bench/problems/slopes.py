@@ -9,7 +9,6 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.geometry.ball import feasible_set
-from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.constants import CURVED
 from dpsco_bench.problems.data import CONSTANT, RecordForm, like
@@ -181,9 +180,17 @@ class HeavyLinearT(Sampled, SignalFamily):
     def own_constants(self) -> Constants:
         """Sigma = 1 in l_q (q >= 2), beta = rho/M declared; L is nominal: no record's slope is bounded."""
         rho = float(self.strengths.max())
-        start: Options = dict(initial_gap=rho * self.radius, initial_distance=self.radius, diameter=2.0 * self.radius)
-        known: Options = dict(norm=self.p, gradient_deviation=1.0, hessian_rank=0.0, domain=ball_name(self.p))
-        return Constants(rho, 0.5 * rho / self.radius, **start, **known)
+        return Constants(
+            rho,
+            0.5 * rho / self.radius,
+            initial_gap=rho * self.radius,
+            initial_distance=self.radius,
+            diameter=2.0 * self.radius,
+            norm=self.p,
+            gradient_deviation=1.0,
+            hessian_rank=0.0,
+            domain=ball_name(self.p),
+        )
 
     @property
     def direction(self) -> np.ndarray:

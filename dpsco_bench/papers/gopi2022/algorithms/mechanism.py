@@ -44,6 +44,8 @@ Samplers of losses that are only evaluated have no limit without noise."""
 EXACT = ("cube_exact", "axis_exact", "lp_exact")
 """Samplers that are exact on every data set of some problems, in the order in which ``auto`` tries them."""
 SAMPLERS = {name: "exact" for name in (*EXACT, "radial_exact")}
+SAMPLERS |= {name: "chains" for name in ("gibbs", "hit_and_run", "proximal_sampler")}
+"""Modules of this folder that hold a sampler, by its name: functions as `Target` calls them."""
 CHAINS, SWEEPS = ("gibbs", "hit_and_run"), 1000
 """Samplers that have the option ``sweeps``, and its default."""
 SAMPLER_OPTIONS = ("sweeps", "delta_in", "corner")
@@ -97,10 +99,6 @@ class PairDrawQuery(DrawQuery):
         if self.on_axis:
             return Charge(laws.epsilon(delta), "exact", "worst pair of data sets of two points on an axis, quadrature")
         return Charge(laws.centre_epsilon(delta), "lower", "pair of data sets on an axis, quadrature")
-
-
-SAMPLERS |= {name: "chains" for name in ("gibbs", "hit_and_run", "proximal_sampler")}
-"""Modules of this folder that hold a sampler, by its name: functions as `Target` calls them."""
 
 
 @dataclass(frozen=True)
