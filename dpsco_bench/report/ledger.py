@@ -8,13 +8,13 @@ from functools import partial
 from operator import methodcaller
 from typing import Any
 
-from dpsco_bench.analysis.rounding import digits_beside, outward
+from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.privacy.ledger import OF, OUTPUT, SEVERITY, SIGNS, STATUS_WORDS
+from dpsco_bench.privacy.ledger import OF, OUTPUT, SEVERITY, STATUS_WORDS
 from dpsco_bench.report.inputs import Charged, Inputs, grouped
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, span
 from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, leads_to
-from dpsco_bench.report.wording import options_text, symbols
+from dpsco_bench.report.wording import epsilon_text, options_text, symbols
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,8 @@ class LedgerRow:
         return -severity, -excess
 
     def bounds(self, name: str) -> str:
-        """Tell epsilons with their sign, rounded outward, with digits enough to compare with their claim."""
-        values, kind = self.known(name), getattr(self.first.noise, f"epsilon_{name}_kind")
-        digits = max((digits_beside(value, kind, self.first.claimed) for value in values), default=3)
-        ends = (outward(value, kind, digits) for value in values)
-        shown = span(ends, partial(number, digits=digits), kind == "lower")
-        return shown if shown == NOTHING else symbols(f"{SIGNS[kind]} {shown}")
+        kind = getattr(self.first.noise, f"epsilon_{name}_kind")
+        return epsilon_text(None, kind, self.first.claimed, *self.known(name))
 
 
 def ledger_rows(inputs: Inputs) -> list[LedgerRow]:

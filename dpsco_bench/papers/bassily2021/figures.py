@@ -14,7 +14,7 @@ from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.papers.bassily2021.bounds import FRANK_WOLFE, MIRROR_DESCENT
 from dpsco_bench.papers.bassily2021.laws import largest_excess
 from dpsco_bench.report import elements
-from dpsco_bench.report.axes import EndLabel, label_ends, log_y, tick_text, value_axis
+from dpsco_bench.report.axes import Plot, tick_text
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, SHADES, Panel
 from dpsco_bench.report.elements import sweep
 from dpsco_bench.report.inputs import Inputs
@@ -45,20 +45,13 @@ def _kappa_panel(p: float) -> Panel:
     cap = math.inf if p == 1 else 1 / (p - 1)
 
     def draw(axes: Axes) -> None:
-        labels, ends = [], []
+        plot = Plot(axes)
         for rule, colour in rules.items():
-            values = [SmoothNorm(p, int(d), rule).kappa for d in DIMENSIONS]
-            axes.plot(DIMENSIONS, values, color=colour, linewidth=2.4 if rule == "best" else 1.0)
-            labels.append(EndLabel(values[-1], RULES[rule], colour))
-            ends += values
-        for style, (name, formula) in zip(((0, (4, 2)), (0, (1, 1.5))), printed.items(), strict=True):
-            values = [min(cap, formula(d)) for d in DIMENSIONS]
-            axes.plot(DIMENSIONS, values, color=INK, linewidth=0.9, linestyle=style)
-            labels.append(EndLabel(values[-1], name, INK))
-            ends += values
-        value_axis(axes, DIMENSIONS, "dimension d")
-        log_y(axes, ends, "κ_q")
-        label_ends(axes, labels)
+            proved = [SmoothNorm(p, int(d), rule).kappa for d in DIMENSIONS]
+            plot.line(DIMENSIONS, proved, RULES[rule], colour, linewidth=2.4 if rule == "best" else 1.0)
+        for dashes, (name, formula) in zip(((0, (4, 2)), (0, (1, 1.5))), printed.items(), strict=True):
+            plot.line(DIMENSIONS, [min(cap, formula(d)) for d in DIMENSIONS], name, INK, linestyle=dashes)
+        plot.finish(DIMENSIONS, "dimension d", "κ_q")
 
     capped = "" if p == 1 else f", at most {cap:.3g}"
     ratio = SmoothNorm(p, int(DIMENSIONS[-1]), "best").kappa / min(cap, printed["2 ln d"](DIMENSIONS[-1]))
@@ -96,20 +89,16 @@ def vertices_panels(inputs: Inputs) -> Sequence[Panel]:
     row = next((r for r in claim.rows if r.part == "lnk_law" and r.values), None) if claim else None
 
     def draw(axes: Axes) -> None:
-        curve = [largest_excess(K) for K in VERTICES]
-        axes.plot(VERTICES, curve, color=INK)
-        logs = [math.log(K) for K in VERTICES]
-        axes.plot(VERTICES, logs, color=FAINT, linewidth=0.9, linestyle=(0, (4, 2)))
-        ends = [*curve, *logs]
+        plot = Plot(axes)
+        plot.line(VERTICES, [largest_excess(K) for K in VERTICES], "h(K)", INK, linewidth=1.1)
+        plot.line(VERTICES, [math.log(K) for K in VERTICES], "ln K", FAINT, linestyle=(0, (4, 2)))
         if row is not None:
             K = 2 * np.array(row.values, dtype=float)
             unit = np.array([largest_excess(int(k)) for k in K]) / np.array(row.bound, dtype=float)
             mean, half = np.array(row.mean) * unit, 2 * np.nan_to_num(np.array(row.stderr, dtype=float)) * unit
             points = Series(K, mean, mean - half, mean + half, np.zeros(len(K)), np.zeros(len(K)))
-            ends += elements.draw_sweep(axes, points, COLOURS["paper"], "o")
-        value_axis(axes, VERTICES, "number of vertices K")
-        log_y(axes, ends, "excess risk / b_N")
-        label_ends(axes, [EndLabel(curve[-1], "h(K)", INK), EndLabel(logs[-1], "ln K", FAINT)])
+            elements.draw_sweep(plot, points, COLOURS["paper"], "o")
+        plot.finish(VERTICES, "number of vertices K", "excess risk / b_N")
 
     law, logarithm = (f(VERTICES[-1]) / f(VERTICES[0]) for f in (largest_excess, math.log))
     ends = f"From K = {VERTICES[0]} to {tick_text(VERTICES[-1])}"
