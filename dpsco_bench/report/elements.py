@@ -33,7 +33,7 @@ class Sizes(NamedTuple):
 
 def sweep(inputs: Inputs, claim: str, part: str, calibration: str, method: str = "") -> Sizes | None:
     """Find the measured cells of a part, of one method where it has several; None where there are none."""
-    results = next((found for found in inputs.claims if found.id == claim), None)
+    results = inputs.find(claim)
     cells = results.evidence(part, calibration) if results and part in results.parts else []
     cells = [cell for cell in cells if not method or cell.entry.method == method]
     return Sizes(cells, series(cells)) if cells else None

@@ -153,7 +153,7 @@ def _draw_row(axes: Axes, row: AuditRow, y: float) -> None:
     real = math.nan if first.epsilon_real is None else float(first.epsilon_real) / row.claimed
     if not math.isnan(real):
         marker = KIND_MARKERS[first.epsilon_real_kind or "upper"] if real >= LEAST else BELOW_AXIS
-        axes.plot([_inside(real)], [y], marker, color=colour, markersize=3.4, zorder=3)
+        axes.plot([np.clip(real, LEAST, HIGHEST)], [y], marker, color=colour, markersize=3.4, zorder=3)
         if real > HIGHEST:
             look: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "va": "center", "size": 5.0}
             axes.annotate("∞" if math.isinf(real) else number(real), (HIGHEST, y), (-4, 0), color=ink, **look)
@@ -163,11 +163,7 @@ def _draw_row(axes: Axes, row: AuditRow, y: float) -> None:
         look = {"color": SEEN if seen else SILENT, "markeredgewidth": 0.7, "zorder": 4, "markersize": 3.0}
         if part.evaluation == "output":  # around the other mark, so that both are seen in one place
             look |= {"markerfacecolor": "white", "markersize": 4.6, "zorder": 3.5}
-        axes.plot([_inside(lower)], [y], "D" if lower >= LEAST else BELOW_AXIS, **look)
-
-
-def _inside(epsilon: float) -> float:
-    return min(max(epsilon, LEAST), HIGHEST)
+        axes.plot([np.clip(lower, LEAST, HIGHEST)], [y], "D" if lower >= LEAST else BELOW_AXIS, **look)
 
 
 def curve_figures(claim: ClaimResults, rows: Sequence[Verdict]) -> dict[str, Figure]:
@@ -256,7 +252,10 @@ def _panel(
     timed: bool,
 ) -> Panel:
     """Draw all methods under one noise at one value; the pair that is compared stands out."""
-    names, part = {cell.entry.method: _name(cell, styles[cell.entry.method]) for cell in cells}, claim.part(row)
+    names, part = {cell.entry.method: styles[cell.entry.method].name for cell in cells}, claim.part(row)
+    for cell in cells:  # with its number of steps: other numbers may end elsewhere
+        if (steps := cell.entry.options.get("steps")) and "T =" not in names[cell.entry.method]:
+            names[cell.entry.method] += f", T = {steps}"
 
     def draw(axes: Axes) -> None:
         ends = []
@@ -291,12 +290,6 @@ def _said(row: Verdict, pair: Sequence[str], names: Mapping[str, str], styles: S
     first, second = (names.get(label, styles[label].name) for label in pair)
     words = {HOLDS: f"{first} ends below {second}", REVERSED: f"{second} ends below {first}"}
     return words.get(row.word, f"{first} against {second}: {symbols(row.said)}")
-
-
-def _name(cell: MeasuredCell, look: MethodStyle) -> str:
-    """Name a method, with its number of steps: other numbers may end elsewhere."""
-    steps = cell.entry.options.get("steps")
-    return look.name + (f", T = {steps}" if steps and "T =" not in look.name else "")
 
 
 def _draw_curve(axes: Axes, look: MethodStyle, strong: bool, curve: np.ndarray) -> None:

@@ -35,18 +35,13 @@ RESERVED = (  # meaning of a confirming word with a reservation
     "not private: its real ε is above the claim; or what the remark says. They stand beside other words too. The two "
     "on noise are of every kind but privacy, audit and evaluation count, and of no word `shown`"
 )
-CALIBRATION_MEANINGS = (
-    (
-        "paper",
-        "the noise exactly as the theorem states it; a hidden constant is taken as 1 unless the part says otherwise",
-    ),
-    (
-        "accounted",
-        "the least noise whose ε an accountant of the actual sampling scheme bounds by the claim; whether that proves "
-        "the run private is its status",
-    ),
-    ("none", "noise off, to see what the schedule alone does"),
-)
+CALIBRATION_MEANINGS = {
+    "paper": "the noise exactly as the theorem states it; a hidden constant is taken as 1 unless the part says "
+    "otherwise",
+    "accounted": "the least noise whose ε an accountant of the actual sampling scheme bounds by the claim; whether "
+    "that proves the run private is its status",
+    "none": "noise off, to see what the schedule alone does",
+}
 LABELS: Registry[str] = Registry("label", "figures")
 _PARAMETERS = {
     "n": "number of records n",

@@ -85,7 +85,7 @@ def saturation_panels(inputs: Inputs) -> Sequence[Panel]:
 )
 def vertices_panels(inputs: Inputs) -> Sequence[Panel]:
     """Draw the exact law of the noise-dominated regime against K, with the measured values."""
-    claim = next((c for c in inputs.claims if c.id == "bassily2021.thm4"), None)
+    claim = inputs.find("bassily2021.thm4")
     row = next((r for r in claim.rows if r.part == "lnk_law" and r.values), None) if claim else None
 
     def draw(axes: Axes) -> None:
@@ -120,7 +120,7 @@ def map_panels(inputs: Inputs) -> Sequence[Panel]:
 
 def ratios(inputs: Inputs) -> dict[tuple[int, int], tuple[float, float]]:
     """Frank-Wolfe's risk over mirror descent's by (d, n), as measured and of their bounds."""
-    claim = next((c for c in inputs.claims if c.id == "bassily2021.smd_sfw"), None)
+    claim = inputs.find("bassily2021.smd_sfw")
     above, below = (compiled("bassily2021.thm9", text) for text in (FRANK_WOLFE, MIRROR_DESCENT))
     found = {}
     for part in claim.parts if claim else ():

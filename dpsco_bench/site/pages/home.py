@@ -354,7 +354,7 @@ def tables(show: Show) -> dict[str, tuple[list[str], list[list[str]]]]:
     verdicts.append(["any kind", show("with a reservation", QUALIFIED), RESERVED])
     for word, said in COMMON_WORDS.items():
         verdicts.append(["", show(word.replace("_", " "), TONES[said.outcome]), said.meaning])
-    noise = [[show(word, ""), meaning] for word, meaning in CALIBRATION_MEANINGS]
+    noise = [[show(word, ""), meaning] for word, meaning in CALIBRATION_MEANINGS.items()]
     changes = [[show(word, ""), symbols(change.meaning)] for word, change in CHANGES.items()]
     return {
         "answers": (["word", "does it show", "is it private"], words),
