@@ -143,6 +143,11 @@ LAW_MEANING = (  # text above a table with that column
 _sizes = partial(span, show=count)
 
 
+def _ends(name: str) -> dict[str, Callable[[LedgerRow], float | None]]:
+    """Name the least and the largest of an epsilon in the files."""
+    return {f"epsilon_{name}_{end}": methodcaller("end", name, pick) for end, pick in (("min", min), ("max", max))}
+
+
 COLUMNS: Columns = {
     "Algorithm": Column("first.cell.algorithm", kind="code", link=leads_to("first.cell.algorithm", kind="method")),
     "Variant, options": Column(
@@ -154,21 +159,13 @@ COLUMNS: Columns = {
     "d": Number(lambda row: sorted({cell.calibrated.dimension for cell in row.cells}), _sizes, "d"),
     "δ": Number("first.cell.delta", number),
     "ε claimed": Number("first.cell.epsilon", plain, "epsilon_claimed"),
-    "ε real": Number(
-        methodcaller("bounds", "real"),
-        raw={
-            "epsilon_real_min": methodcaller("end", "real", min),
-            "epsilon_real_max": methodcaller("end", "real", max),
-        },
-    ),
+    "ε real": Number(methodcaller("bounds", "real"), raw=_ends("real")),
     "It is": Column("first.noise.epsilon_of", lambda of: OF[of], "epsilon_of"),
     "ε of all answers": Number(
         "of_all_answers",
         raw={
-            "epsilon_output_min": methodcaller("end", "output", min),
-            "epsilon_output_max": methodcaller("end", "output", max),
-            "epsilon_sequence_min": methodcaller("end", "sequence", min),
-            "epsilon_sequence_max": methodcaller("end", "sequence", max),
+            **_ends("output"),
+            **_ends("sequence"),
             "epsilon_output_kind": "first.noise.epsilon_output_kind",
             "epsilon_sequence_kind": "first.noise.epsilon_sequence_kind",
         },

@@ -374,11 +374,11 @@ def _below(row: Verdict) -> np.ndarray:
 
 
 def _draw_ratios(axes: Axes, claim: ClaimResults, shown: Sequence[Verdict], words: tuple[str, str, str]) -> None:
-    groups, values = _groups(claim, shown)
+    groups = grouped_cells(claim, shown)
     reference = [float(end) for end in claim.part(shown[0]).band if end > 0] or [1.0]
     everything, stands = list(reference), []
     for number_, row in enumerate(shown):
-        places, offset = _ratio_places(claim, row, groups), number_ - (len(shown) - 1) / 2
+        places, offset = cell_places(claim, row, groups), number_ - (len(shown) - 1) / 2
         wide = float(places.max() / places.min()) if len(places) and places.min() > 0 else 0.0
         apart = places + OFFSET * offset if groups else places * (max(wide, 2.0) ** 0.025 if wide else 1.0) ** offset
         (ratios, whiskers), foot = _ratios(row), _below(row)
@@ -391,7 +391,7 @@ def _draw_ratios(axes: Axes, claim: ClaimResults, shown: Sequence[Verdict], word
         stands += apart.tolist()
     log_y(axes, everything, words[0].replace("excess risk", quantity(claim, shown[0])), room=0.1)
     if groups:
-        _group_axis(axes, groups, values)
+        _group_axis(axes, groups)
     else:
         values = [value for row in shown for value in row.values]
         value_axis(axes, values, parameter_label(shown[0].parameter, claim.paper), stands)
@@ -405,41 +405,41 @@ def _draw_ratios(axes: Axes, claim: ClaimResults, shown: Sequence[Verdict], word
     label_ends(axes, ends)
 
 
-def _groups(claim: ClaimResults, shown: Sequence[Verdict]) -> tuple[list[Group], list[float]]:
+Groups = Mapping[Group, Sequence[float]]  # cells of a part -> their values
+
+
+def grouped_cells(claim: ClaimResults, shown: Sequence[Verdict]) -> Groups:
     """List parts whose cells stand side by side, with their values; empty where all share one parameter."""
-    found: dict[str, tuple[Group, list[float]]] = {}
+    found: dict[Group, list[float]] = {}
     for row in sorted(shown, key=lambda row: -len(row.values)):
         own, start = measured_parts(claim, row), 0
         if sum(group.cells for group in own) != len(row.values):
-            return [], []
+            return {}
         for group in own:
-            found.setdefault(group.part, (group, list(row.values[start : start + group.cells])))
+            found.setdefault(group, list(row.values[start : start + group.cells]))
             start += group.cells
-    groups = [group for group, _ in found.values()]
-    alike = len({group.parameter for group in groups}) <= 1
-    return ([], []) if alike else (groups, [value for _, own in found.values() for value in own])
+    return found if len({group.parameter for group in found}) > 1 else {}
 
 
-def _ratio_places(claim: ClaimResults, row: Verdict, groups: Sequence[Group]) -> np.ndarray:
+def cell_places(claim: ClaimResults, row: Verdict, groups: Groups) -> np.ndarray:
     """Compute positions on the x axis: the values, or consecutive numbers with a gap between groups."""
     if not groups:
         return np.array(row.values, dtype=float)
-    starts = dict(zip((g.part for g in groups), np.cumsum([0] + [g.cells + 1 for g in groups]), strict=False))
-    return np.concatenate([starts[own.part] + np.arange(own.cells) for own in measured_parts(claim, row)]).astype(float)
+    starts = dict(zip(groups, np.cumsum([0, *(group.cells + 1 for group in groups)]), strict=False))
+    return np.concatenate([starts[own] + np.arange(float(own.cells)) for own in measured_parts(claim, row)])
 
 
-def _group_axis(axes: Axes, groups: Sequence[Group], values: Sequence[float]) -> None:
+def _group_axis(axes: Axes, groups: Groups) -> None:
     """Set a tick per cell; under each group the range of its values, and its parameter, once for neighbours alike."""
     ticks: list[float] = []
     place = start = 0
     look: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "ha": "center", "va": "center"}
-    for _, _, size in groups:
-        block = values[len(ticks) : len(ticks) + size]
-        ticks += range(place, place + size)
+    for group, values in groups.items():
+        ticks += range(place, place + group.cells)
         if len(groups) <= MOST_RANGES:
-            ends = " … ".join(dict.fromkeys(map(tick_text, (block[0], block[-1]))))
-            axes.text(place + (size - 1) / 2, -0.14, ends, size=5.5, **look)
-        place += size + 1
+            ends = " … ".join(dict.fromkeys(map(tick_text, (values[0], values[-1]))))
+            axes.text(place + (group.cells - 1) / 2, -0.14, ends, size=5.5, **look)
+        place += group.cells + 1
     for name, alike in groupby(groups, key=lambda group: group.parameter):
         room = sum(group.cells + 1 for group in alike)
         axes.text(start + room / 2 - 1, -0.07, symbols(name), size=7, **look)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import product, zip_longest
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.inputs import ClaimResults, Inputs, grouped
 from dpsco_bench.report.numbers import NOTHING, count, exponent, is_number, number, plain, slope, span, with_error
-from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, at, leads_to
+from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, at, if_known, leads_to
 from dpsco_bench.report.verdicts import claim_file_table, measured_parts, noise_off, slope_text
 from dpsco_bench.report.wording import noise_title, options_text, privacy_text, setting, symbols, tone
 
@@ -81,11 +80,6 @@ def rates_table(inputs: Inputs, paper: str, title: str) -> ReportTable:
         lambda sweep: noise_off(sweep.claim, sweep.first), raw={"noise_off_slope": "first.noise_off_slope"}
     )
     return ReportTable(f"{paper}.rates", f"{title}: exponents claimed and measured", columns, found, RATE_NOTE)
-
-
-def if_known(show: Callable[[Any], str]) -> Callable[[Any], str]:
-    """Show what is there; nothing of None."""
-    return lambda value: "" if value is None else show(value)
 
 
 def verdict_column(calibration: str, sweep: str = "") -> Column:

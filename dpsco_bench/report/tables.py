@@ -50,9 +50,9 @@ def at(row: Row, path: Path) -> Any:
     return row
 
 
-def words(value: Any) -> str:
-    """Show a value as it is; nothing for None."""
-    return "" if value is None else str(value)
+def if_known(show: Callable[[Any], str]) -> Callable[[Any], str]:
+    """Show what is there; nothing of None."""
+    return lambda value: "" if value is None else show(value)
 
 
 def leads_to(*paths: Path, kind: str = "") -> Callable[[Row], str]:
@@ -75,7 +75,7 @@ class Column:
     """
 
     value: Path  # dotted path into a row (`at`), or a function of the row
-    show: Callable[[Any], str] = words  # value -> display text
+    show: Callable[[Any], str] = if_known(str)  # value -> display text
     raw: str | Mapping[str, Path] | None = None
     numeric: bool = False
     kind: str = "text"

@@ -24,7 +24,7 @@ from dpsco_bench.report.figures import claim_figures, variant_groups, write_figu
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.kind_figures import audits_figure, rows_of
 from dpsco_bench.report.own_figures import FIGURES, figure_names
-from dpsco_bench.report.panels import _groups, _ratio_places, _ratios, worded_panel
+from dpsco_bench.report.panels import _ratios, cell_places, grouped_cells, worded_panel
 from dpsco_bench.report.verdicts import Group
 from dpsco_bench.site.content import COLOURS as OPENING
 
@@ -280,12 +280,12 @@ def over(calibration, cells):
 
 
 def test_a_verdict_without_some_parts_leaves_their_places_empty():
-    groups = _groups(USING, [over("paper", 9)])[0]
-    assert groups == [Group("first-n", "n", 3), Group("second-d", "d", 2), Group("third-n", "n", 4)]
-    assert _ratio_places(USING, over("paper", 9), groups).tolist() == [0, 1, 2, 4, 5, 7, 8, 9, 10]
-    assert _ratio_places(USING, over("accounted", 7), groups).tolist() == [0, 1, 2, 7, 8, 9, 10]
-    assert _groups(USING, [over("accounted", 7)])[0] == []
-    assert _ratio_places(USING, over("accounted", 7), []).tolist() == [0, 1, 2, 3, 4, 5, 6]
+    groups = grouped_cells(USING, [over("paper", 9)])
+    assert [*groups] == [Group("first-n", "n", 3), Group("second-d", "d", 2), Group("third-n", "n", 4)]
+    assert cell_places(USING, over("paper", 9), groups).tolist() == [0, 1, 2, 4, 5, 7, 8, 9, 10]
+    assert cell_places(USING, over("accounted", 7), groups).tolist() == [0, 1, 2, 7, 8, 9, 10]
+    assert grouped_cells(USING, [over("accounted", 7)]) == {}
+    assert cell_places(USING, over("accounted", 7), {}).tolist() == [0, 1, 2, 3, 4, 5, 6]
 
 
 def test_a_ratio_is_a_mean_over_its_bound_with_two_standard_errors():
