@@ -467,21 +467,19 @@ def _draw_epsilons(axes: Axes, shown: Sequence[tuple[Verdict, list[Charged]]], p
     log_y(axes, [*finite, *(cell.claimed for cell in cells)], "real ε at the claimed δ", room=0.12)
     value_axis(axes, [x for x, _ in claims], parameter_label(cells[0].cell.parameter, paper))
     axes.plot(*zip(*claims, strict=True), **{**DASHED, "linewidth": 0.9}, zorder=1)
-    ends = [_draw_reals(axes, row, own) for row, own in shown]
-    label_ends(axes, [EndLabel(claims[-1][1], "claimed", FAINT), *ends])
-
-
-def _draw_reals(axes: Axes, row: Verdict, cells: Sequence[Charged]) -> EndLabel:
-    colour, finite = COLOURS[row.calibration], [cell for cell in cells if math.isfinite(cell.real)]
-    axes.plot([c.cell.value for c in finite], [c.real for c in finite], color=colour, linewidth=0.8, zorder=2)
-    for cell in finite:
-        axes.plot([cell.cell.value], [cell.real], KIND_MARKERS[cell.kind], color=colour, zorder=3)
-    for cell in (cell for cell in cells if math.isinf(cell.real)):
-        place = axes.get_xaxis_transform()
-        axes.text(cell.cell.value, 0.98, "∞", transform=place, color=colour, ha="center", va="top", size=8)
-    y, told = finite[-1].real if finite else axes.get_ylim()[1], "not known"
-    if known := [cell for cell in cells if not math.isnan(cell.real)]:  # real epsilons with their sign: ≥ 12 900
-        kind = max(known, key=lambda cell: cell.real / cell.claimed).kind
-        bounds = (outward(cell.real, cell.kind) for cell in known)
-        told = f"{symbols(SIGNS.get(kind, '='))} {span(bounds, least=kind == 'lower')}"
-    return end_label(row, y, more=[(told, TEXT_COLOURS[row.calibration])])
+    ends = [EndLabel(claims[-1][1], "claimed", FAINT)]
+    for row, own in shown:
+        colour, drawn = COLOURS[row.calibration], [cell for cell in own if math.isfinite(cell.real)]
+        axes.plot([c.cell.value for c in drawn], [c.real for c in drawn], color=colour, linewidth=0.8, zorder=2)
+        for cell in drawn:
+            axes.plot([cell.cell.value], [cell.real], KIND_MARKERS[cell.kind], color=colour, zorder=3)
+        for cell in (cell for cell in own if math.isinf(cell.real)):
+            look: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "ha": "center", "va": "top", "size": 8}
+            axes.text(cell.cell.value, 0.98, "∞", color=colour, **look)
+        y, told = drawn[-1].real if drawn else axes.get_ylim()[1], "not known"
+        if known := [cell for cell in own if not math.isnan(cell.real)]:  # real epsilons with their sign: ≥ 12 900
+            kind = max(known, key=lambda cell: cell.real / cell.claimed).kind
+            bounds = (outward(cell.real, cell.kind) for cell in known)
+            told = f"{symbols(SIGNS.get(kind, '='))} {span(bounds, least=kind == 'lower')}"
+        ends.append(end_label(row, y, more=[(told, TEXT_COLOURS[row.calibration])]))
+    label_ends(axes, ends)

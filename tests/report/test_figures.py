@@ -219,57 +219,48 @@ def test_variants_of_one_sweep_belong_together_and_others_stay_apart():
         assert not variant_groups(*swept("n-a", "n-b", "n-c", **odd)), "another axis, or another instance"
 
 
-PARTS = [part for claim in read_claims() for part in claim.parts if part.kind == "audit"]
+AUDITS = {part.id: part for claim in read_claims() for part in claim.parts if part.kind == "audit"}
 
 
-def audited(part, lower=0.2, real=1.0, kind="upper"):
-    """A part of an audit, and its verdict."""
-    about = {"part": part.id, "calibration": part.calibrations[0], "own": {"epsilon_lower": lower, "power": 0.9}}
-    about |= {"epsilon_claimed": part.sweep.values["full"][0], "epsilon_real": real, "epsilon_real_kind": kind}
-    return part, Verdict("not refuted", "audit", **about)
+def of_audits(found):
+    """A claim of audits, from part -> (lower bound, real epsilon and its kind)."""
+    rows = []
+    for part, (lower, real, kind) in found.items():
+        own, claimed = {"epsilon_lower": lower, "power": 0.9}, AUDITS[part].sweep.values["full"][0]
+        about = {"part": part, "calibration": AUDITS[part].calibrations[0], "epsilon_claimed": claimed, "own": own}
+        rows.append(Verdict("not refuted", "audit", **about, epsilon_real=real, epsilon_real_kind=kind))
+    return [SimpleNamespace(rows=rows, part=lambda row: AUDITS[row.part])]
 
 
-def of_audits(*found):
-    parts = {part.id: part for part, _ in found}
-    return [SimpleNamespace(rows=[row for _, row in found], part=lambda row: parts[row.part])]
-
-
-def marks(*found):
+def marks(found):
     """Axes of the figure of some audits, and its markers: place, marker and face."""
     with style():
-        (axes,) = audits_figure(of_audits(*found)).axes
+        (axes,) = audits_figure(of_audits(found)).axes
     lines = [line for line in axes.get_lines() if line.get_marker() not in NO_POINTS]
     return axes, [(line.get_xdata()[0], line.get_marker(), line.get_markerfacecolor()) for line in lines]
 
 
 def test_a_row_has_its_bounds_its_accountant_and_the_claim():
-    named = {part.id: part for part in PARTS}
-    both = audited(named["dp_gd-paper"], 1.3, real=2.4, kind="exact"), audited(named["dp_gd-paper-fused"], 0.5)
-    axes, found = marks(*both)
-    assert len(rows_of(of_audits(*both))) == 1
+    both = {"dp_gd-paper": (1.3, 2.4, "exact"), "dp_gd-paper-fused": (0.5, 1.0, "upper")}
+    axes, found = marks(both)
+    assert len(rows_of(of_audits(both))) == 1
     assert found == [(2.4, "o", COLOURS["paper"]), (1.3, "D", INK), (0.5, "D", "white")]
     assert any(list(line.get_xdata()) == [1.0, 1.0] for line in axes.get_lines())
 
 
 def test_bounds_are_in_units_of_the_claim():
-    part = next(part for part in PARTS if part.sweep.values["full"][0] == 4.0)
-    assert [x for x, *_ in marks(audited(part, 1.0, real=8.0))[1]] == [2.0, 0.25]
+    part = next(id for id, part in AUDITS.items() if part.sweep.values["full"][0] == 4.0)
+    assert [x for x, *_ in marks({part: (1.0, 8.0, "upper")})[1]] == [2.0, 0.25]
 
 
-SIZES = {
-    ("first-n", "paper"): ("n", 3),
-    ("second-d", "paper"): ("d", 2),
-    ("third-n", "paper"): ("n", 4),
-    ("first-n", "accounted"): ("n", 3),
-    ("third-n", "accounted"): ("n", 4),
-}
+SIZES = {("first-n", "paper"): 3, ("second-d", "paper"): 2, ("third-n", "paper"): 4}
+SIZES |= {("first-n", "accounted"): 3, ("third-n", "accounted"): 4}
 
 
 def job(part, calibration):
-    if (part, calibration) not in SIZES:
-        return None
-    parameter, size = SIZES[part, calibration]
-    return SimpleNamespace(cells=[SimpleNamespace(parameter=parameter, signal=None)] * size)
+    cell = SimpleNamespace(parameter=part[-1], signal=None)
+    size = SIZES.get((part, calibration))
+    return size and SimpleNamespace(cells=[cell] * size)
 
 
 USING = SimpleNamespace(job=job, part=lambda row: SimpleNamespace(uses=["first-n", "second-d", "third-n"]))

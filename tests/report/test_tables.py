@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.claims.catalogue import parse_table
 from dpsco_bench.claims.kinds import NOT_MEASURED
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.layout import Layout
 from dpsco_bench.jsonio import to_jsonable
 from dpsco_bench.report.inputs import Charged, read_inputs
 from dpsco_bench.report.ledger import charged_on, privacy_table
@@ -246,7 +248,8 @@ def test_a_judged_part_has_the_privacy_of_the_parts_it_uses(inputs):
     assert said["rate-n", "accounted"].startswith("proven: ε")
 
 
-def test_a_damaged_verdict_file_is_named_and_its_claim_not_measured(copy, capsys):
+def test_a_damaged_verdict_file_is_named_and_its_claim_not_measured(written, tmp_path, capsys):
+    copy = Layout("smoke", shutil.copytree(written.base, tmp_path / "copy"))
     copy.verdicts("wang2017.race").write_bytes(copy.verdicts("wang2017.race").read_bytes()[:-9])
     rows = read_inputs(copy).claim("wang2017.race").rows
     assert {row.verdict for row in rows} == {NOT_MEASURED}

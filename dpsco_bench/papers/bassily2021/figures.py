@@ -115,7 +115,27 @@ def vertices_panels(inputs: Inputs) -> Sequence[Panel]:
 def map_panels(inputs: Inputs) -> Sequence[Panel]:
     """Divide Frank-Wolfe's risk by mirror descent's, cell by cell."""
     found = ratios(inputs)
-    return [_map(found)] if found else []
+    if not found:
+        return []
+    dimensions, sizes = (sorted(set(values)) for values in zip(*found, strict=True))
+    grid = np.array([[math.log2(found[d, n][0]) if (d, n) in found else math.nan for n in sizes] for d in dimensions])
+    reach = max(1.0, float(np.nanmax(np.abs(grid))))
+
+    def draw(axes: Axes) -> None:
+        axes.pcolormesh(grid, cmap=BLUE_TO_ORANGE, vmin=-reach, vmax=reach, edgecolors="white", linewidth=1.0)
+        for (d, n), both in found.items():
+            x, y, (measured, bounds) = sizes.index(n) + 0.5, dimensions.index(d), (number(ratio, 2) for ratio in both)
+            axes.text(x, y + 0.6, measured, ha="center", va="center", size=8, color=INK)
+            axes.text(x, y + 0.25, bounds, ha="center", va="center", size=5.5)
+        axes.set_xticks(np.arange(len(sizes)) + 0.5, [tick_text(n) for n in sizes])
+        axes.set_yticks(np.arange(len(dimensions)) + 0.5, [tick_text(d) for d in dimensions])
+        axes.tick_params(length=0)
+        axes.grid(False)
+        axes.set_xlabel("number of records n")
+        axes.set_ylabel("dimension d")
+
+    line = "p = 1.5, ε = 1; orange, above 1: mirror descent has less"
+    return [Panel("Risk of noisy_sfw over that of noisy_smd; small: of their bounds", draw, line)]
 
 
 def ratios(inputs: Inputs) -> dict[tuple[int, int], tuple[float, float]]:
@@ -138,31 +158,6 @@ def map_message(found: dict[tuple[int, int], tuple[float, float]]) -> str:
         return "Mirror descent against Frank-Wolfe: not measured together"
     better = sum(measured > 1 for measured, _ in found.values())
     return f"Mirror descent has less risk than Frank-Wolfe at {better} of {len(found)} sizes"
-
-
-def _map(found: dict[tuple[int, int], tuple[float, float]]) -> Panel:
-    dimensions, sizes = (sorted(set(values)) for values in zip(*found, strict=True))
-    grid = np.full((len(dimensions), len(sizes)), math.nan)
-    places = {(d, n): (dimensions.index(d), sizes.index(n)) for d, n in found}
-    for cell, place in places.items():
-        grid[place] = math.log2(found[cell][0])
-    reach = max(1.0, float(np.nanmax(np.abs(grid))))
-
-    def draw(axes: Axes) -> None:
-        axes.pcolormesh(grid, cmap=BLUE_TO_ORANGE, vmin=-reach, vmax=reach, edgecolors="white", linewidth=1.0)
-        for cell, (i, j) in places.items():
-            measured, bounds = (number(ratio, 2) for ratio in found[cell])
-            axes.text(j + 0.5, i + 0.6, measured, ha="center", va="center", size=8, color=INK)
-            axes.text(j + 0.5, i + 0.25, bounds, ha="center", va="center", size=5.5)
-        axes.set_xticks(np.arange(len(sizes)) + 0.5, [tick_text(n) for n in sizes])
-        axes.set_yticks(np.arange(len(dimensions)) + 0.5, [tick_text(d) for d in dimensions])
-        axes.tick_params(length=0)
-        axes.grid(False)
-        axes.set_xlabel("number of records n")
-        axes.set_ylabel("dimension d")
-
-    line = "p = 1.5, ε = 1; orange, above 1: mirror descent has less"
-    return Panel("Risk of noisy_sfw over that of noisy_smd; small: of their bounds", draw, line)
 
 
 elements.real_epsilon_figure(__name__, "bassily2021.real_epsilon")
