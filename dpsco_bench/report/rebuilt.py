@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import partial
 from itertools import product, zip_longest
 
 import numpy as np
@@ -36,7 +36,8 @@ UTILITY, GRADIENTS = "utility", "gradients"
 CALIBRATIONS = ("paper", "accounted", "none")
 SPENT = "value_queries"  # the count that is a column of its own
 UNSPLIT = "unsplit"  # ending of the names of bounds before their terms are split, which stand beside the printed ones
-Cell = tuple[float, float, float]  # value of the swept parameter, mean, standard error
+Nearest = tuple[tuple[float, float, float], MeasuredCell | None]
+"""Value of the swept parameter, mean and standard error of a cell, and its evidence."""
 Compute = Callable[[TableText, Inputs], ReportTable]
 COMPUTED: Registry[Compute] = Registry("computed table", "tables")
 
@@ -246,17 +247,20 @@ class RebuiltRow:
 
     entry: TableRow  # the row as the paper prints it
     sweep: Sweep
-    common_n: float
-    method: str = ""
-    worst: Mapping[str, float] = field(default_factory=dict)  # (``unsplit_``) calibration -> largest mean over a bound
-    spent: Verdict | None = None  # the verdict on the part that counts value queries, which is a column and no row
-    value: float | None = None  # of the swept parameter; None for the cell nearest to the common size
+    method: str  # empty where there is one
+    worst: Mapping[str, float]  # (``unsplit_``) calibration -> largest mean over a bound
+    spent: Verdict | None  # the verdict on the part that counts value queries, which is a column and no row
+    cells: Mapping[str, Nearest | None]  # by calibration the cell nearest to the common size; not in n, the last one
+    claims: str  # the one of the row's entries that the sweep is about
+    point: Mapping[str, float]  # n, d and epsilon of the cell that is shown; empty without one
+    where: str  # the same in words, with the swept parameter
+    schedule: str  # of the method there, with its flags
+    evaluations: float | None  # gradients there: counted by its runs, else planned; None for what counts
 
     @property
-    def claims(self) -> str:
-        """The one of the row's entries that the sweep is about."""
-        part = self.sweep.part
-        return GRADIENTS if part.rules.counts or part.quantity.endswith(("_queries", "_per_call")) else UTILITY
+    def part(self) -> str:
+        """Claim without its paper, and part: a part's name alone is not unique."""
+        return f"{self.sweep.claim.id.partition('.')[2]} {self.sweep.part.id}"
 
     @property
     def claimed(self) -> str:
@@ -267,69 +271,6 @@ class RebuiltRow:
     def instance(self) -> str:
         job = self.sweep.claim.job(self.sweep.part.id, self.sweep.first.calibration)
         return str(job.cells[0].problem if job else self.sweep.part.id)
-
-    @property
-    def part(self) -> str:
-        """Claim without its paper, and part: a part's name alone is not unique."""
-        return f"{self.sweep.claim.id.partition('.')[2]} {self.sweep.part.id}"
-
-    @cached_property
-    def cells(self) -> dict[str, tuple[Cell, MeasuredCell | None] | None]:
-        """By calibration the cell nearest to the common size, with its evidence; not in n, the last of the sweep.
-
-        Numbers of the verdict and evidence are both in the order of the sweep.
-        """
-        found: dict[str, tuple[Cell, MeasuredCell | None] | None] = {}
-        for calibration, row in self.sweep.rows.items():
-            numbers = zip(row.values, row.mean, row.stderr, strict=False)
-            both = zip_longest(numbers, self.sweep.claim.evidence(row.part, row.calibration))
-            own = [(c, e) for c, e in both if c and is_number(c[1]) and self.value in (None, c[0])]
-            own = [(c, e) for c, e in own if not self.method or (e is not None and e.entry.method == self.method)]
-            if row.parameter == "n":
-                own = [min(own, key=lambda one: abs(math.log(one[0][0] / self.common_n)))] if own else []
-            found[calibration] = own[-1] if own else None
-        return found
-
-    @property
-    def shown(self) -> tuple[Cell | None, MeasuredCell | None]:
-        """The cell of the first noise that has one, and what was measured in it."""
-        return next((found for c in CALIBRATIONS if (found := self.cells.get(c))), (None, None))
-
-    @property
-    def schedule(self) -> str:
-        """Describe the method's schedule at the cell that is shown, with its flags."""
-        _, evidence = self.shown
-        if evidence is None:
-            return NOTHING
-        known, said = evidence.calibrated.schedule, {str(w).partition(":")[0] for w in evidence.calibrated.warnings}
-        texts = [f"{name}\u00a0=\u00a0{plain(known[key])}" for name, key in self.entry.schedule.items() if key in known]
-        return ", ".join([*texts, *(flag for flag in self.entry.flags if flag in said)]) or NOTHING
-
-    @property
-    def evaluations(self) -> float | None:
-        """Gradient evaluations of the cell that is shown: counted by its runs, else planned; None for what counts."""
-        _, evidence = self.shown
-        if evidence is None or self.claims == GRADIENTS:
-            return None
-        counted = evidence.curve_evaluations
-        return float(counted[-1].mean() if counted.size else evidence.calibrated.gradient_evaluations)
-
-    @property
-    def point(self) -> dict[str, float]:
-        """n, d and epsilon of the cell that is shown; empty where there is no such cell."""
-        _, evidence = self.shown
-        if evidence is None:
-            return {}
-        # a cell leaves out the d of a problem that has only one
-        found = {"n": evidence.entry.n, "d": evidence.calibrated.dimension, "epsilon": evidence.entry.epsilon}
-        return {key: value for key, value in found.items() if is_number(value)}
-
-    @property
-    def where(self) -> str:
-        cell, _ = self.shown
-        swept = self.sweep.first.parameter
-        shown = self.point if not cell or swept in self.point else {swept: cell[0], **self.point}
-        return ", ".join(f"{symbols(key)}\u00a0=\u00a0{plain(value)}" for key, value in shown.items()) or NOTHING
 
 
 def rebuilt_tables(inputs: Inputs, paper: str) -> list[ReportTable]:
@@ -450,7 +391,57 @@ def _rows(inputs: Inputs, text: TableText, entry: TableRow) -> Iterator[RebuiltR
             values = (row.part in entry.every_cell and row.values) or [None]
             ratios = worst[claim.id].get(row.part, {})
             for method, value in product(labels if len(labels) > 1 else [""], values):
-                yield RebuiltRow(entry, sweep, size, method, ratios, spent, value)
+                nearest = {name: _nearest(claim, own, size, method, value) for name, own in sweep.rows.items()}
+                yield _row(entry, sweep, method, ratios, spent, nearest)
+
+
+def _nearest(claim: ClaimResults, row: Verdict, size: float, method: str, value: float | None) -> Nearest | None:
+    """Find the cell of a method nearest to a size; not in n, the last of the sweep. A ``value`` asks for its own cell.
+
+    Numbers of the verdict and evidence are both in the order of the sweep.
+    """
+    numbers = zip(row.values, row.mean, row.stderr, strict=False)
+    both = zip_longest(numbers, claim.evidence(row.part, row.calibration))
+    own = [(c, e) for c, e in both if c and is_number(c[1]) and value in (None, c[0])]
+    own = [(c, e) for c, e in own if not method or (e is not None and e.entry.method == method)]
+    if row.parameter == "n":
+        return min(own, key=lambda found: abs(math.log(found[0][0] / size)), default=None)
+    return own[-1] if own else None
+
+
+def _row(
+    entry: TableRow,
+    sweep: Sweep,
+    method: str,
+    worst: Mapping[str, float],
+    spent: Verdict | None,
+    cells: Mapping[str, Nearest | None],
+) -> RebuiltRow:
+    """Say what is shown of the cell of the first noise that has one."""
+    part, swept = sweep.part, sweep.first.parameter
+    counts = part.rules.counts or part.quantity.endswith(("_queries", "_per_call"))
+    cell, evidence = next((found for c in CALIBRATIONS if (found := cells.get(c))), (None, None))
+    point: dict[str, float] = {}
+    schedule, evaluations = "", None
+    if evidence is not None:
+        made, counted = evidence.calibrated, evidence.curve_evaluations
+        # a cell leaves out the d of a problem that has only one
+        found = {"n": evidence.entry.n, "d": made.dimension, "epsilon": evidence.entry.epsilon}
+        point = {key: value for key, value in found.items() if is_number(value)}
+        steps = {name: made.schedule[key] for name, key in entry.schedule.items() if key in made.schedule}
+        said = {str(warning).partition(":")[0] for warning in made.warnings}
+        schedule = ", ".join(filter(None, (_settings(steps), *(flag for flag in entry.flags if flag in said))))
+        if not counts:
+            evaluations = float(counted[-1].mean() if counted.size else made.gradient_evaluations)
+    shown = point if cell is None or swept in point else {swept: cell[0], **point}
+    where = _settings({symbols(key): value for key, value in shown.items()})
+    claims = GRADIENTS if counts else UTILITY
+    told = (point, where or NOTHING, schedule or NOTHING, evaluations)
+    return RebuiltRow(entry, sweep, method, worst, spent, cells, claims, *told)
+
+
+def _settings(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{name}\u00a0=\u00a0{plain(value)}" for name, value in values.items())
 
 
 def _worst_ratios(claim: ClaimResults) -> dict[str, dict[str, float]]:
