@@ -150,11 +150,11 @@ def _curve(claim: ClaimResults, row: Verdict) -> Curve | None:
         return None
     size, told, bound = len(points.x), row.fitted or (), row.bound or ()
     fitted = np.array(told, bool) if len(told) == size else np.ones(size, bool)
-    positive = bool((points.mean[fitted] > 0).all())  # what is only shown need follow no line
-    has_line = is_number(row.slope) and row.meaning.outcome != "shown" and fitted.sum() > 1 and positive
-    follows = (not told or any(told)) and not beyond_log(points.mean).any()  # else points are off it, or not shown
-    drawn = follows and len(bound) == size > 1 and sum(map(is_number, bound)) > 1
-    line = bound_line(row) if drawn else np.empty(0)
+    follows_line = is_number(row.slope) and row.meaning.outcome != "shown"  # what is only shown need follow none
+    has_line = follows_line and fitted.sum() > 1 and bool((points.mean[fitted] > 0).all())
+    follows_bound = not told or any(told)  # a part without fitted points is not meant to
+    drawn = follows_bound and len(bound) == size > 1 and sum(map(is_number, bound)) > 1
+    line = bound_line(row) if drawn and not beyond_log(points.mean).any() else np.empty(0)
     return Curve(row, points, fitted, has_line, line if np.isfinite(line).any() else np.empty(0))
 
 
@@ -376,7 +376,7 @@ def _below(row: Verdict) -> np.ndarray:
 def _draw_ratios(axes: Axes, claim: ClaimResults, shown: Sequence[Verdict], words: tuple[str, str, str]) -> None:
     groups = grouped_cells(claim, shown)
     reference = [float(end) for end in claim.part(shown[0]).band if end > 0] or [1.0]
-    everything, stands = list(reference), []
+    everything, stands, ends = list(reference), list[float](), list[EndLabel]()
     for number_, row in enumerate(shown):
         places, offset = cell_places(claim, row, groups), number_ - (len(shown) - 1) / 2
         wide = float(places.max() / places.min()) if len(places) and places.min() > 0 else 0.0
@@ -389,13 +389,13 @@ def _draw_ratios(axes: Axes, claim: ClaimResults, shown: Sequence[Verdict], word
         axes.errorbar(apart[positive], y, bars, elinewidth=0.8, markersize=small, **_look(row))
         everything += [*(y + bars), *y, *(y - bars)]
         stands += apart.tolist()
+        ends.append(_ratio_label(row, words[2], int((~np.isfinite(ratios) & ~foot).sum())))
     log_y(axes, everything, words[0].replace("excess risk", quantity(claim, shown[0])), room=0.1)
     if groups:
         _group_axis(axes, groups)
     else:
         values = [value for row in shown for value in row.values]
         value_axis(axes, values, parameter_label(shown[0].parameter, claim.paper), stands)
-    ends = [_ratio_label(row, words[2], int((~np.isfinite(_ratios(row)[0]) & ~_below(row)).sum())) for row in shown]
     if len(reference) == 1:
         axes.axhline(reference[0], **DASHED)
         ends.append(EndLabel(reference[0], words[1] or number(reference[0]), FAINT))
