@@ -55,7 +55,7 @@ class Plot:
         """Name what ends at a height, in lines of one colour."""
         self.labels.append(EndLabel(y, text, colour, tuple((line, colour) for line in more)))
 
-    def line(self, x: Sequence[float], y: Sequence[float], text: str, colour: str, **look: Any) -> None:
+    def line(self, x: Sequence[float] | np.ndarray, y: Sequence[float], text: str, colour: str, **look: Any) -> None:
         """Draw a line with its name at its end."""
         self.axes.plot(x, y, **{"color": colour, "linewidth": 0.9, **look})
         self.held += y

@@ -422,12 +422,13 @@ def _row(
     counts = part.rules.counts or part.quantity.endswith(("_queries", "_per_call"))
     cell, evidence = next((found for c in CALIBRATIONS if (found := cells.get(c))), (None, None))
     point: dict[str, float] = {}
-    schedule, evaluations = "", None
+    schedule = ""
+    evaluations: float | None = None
     if evidence is not None:
         made, counted = evidence.calibrated, evidence.curve_evaluations
         # a cell leaves out the d of a problem that has only one
-        found = {"n": evidence.entry.n, "d": made.dimension, "epsilon": evidence.entry.epsilon}
-        point = {key: value for key, value in found.items() if is_number(value)}
+        sizes = {"n": evidence.entry.n, "d": made.dimension, "epsilon": evidence.entry.epsilon}
+        point = {key: value for key, value in sizes.items() if is_number(value)}
         steps = {name: made.schedule[key] for name, key in entry.schedule.items() if key in made.schedule}
         said = {str(warning).partition(":")[0] for warning in made.warnings}
         schedule = ", ".join(filter(None, (_settings(steps), *(flag for flag in entry.flags if flag in said))))
