@@ -126,7 +126,7 @@ def bound_line(row: Verdict) -> np.ndarray:
     return (math.exp(np.mean(logs)) if logs else math.nan) * np.array(row.bound, dtype=float)
 
 
-class Curve(NamedTuple):
+class DrawnSweep(NamedTuple):
     """The points of a verdict in a sweep, and what is drawn through them."""
 
     row: Verdict
@@ -136,7 +136,7 @@ class Curve(NamedTuple):
     bound: np.ndarray  # line of the bound at every point; empty for none
 
 
-def _curve(claim: ClaimResults, row: Verdict) -> Curve | None:
+def _curve(claim: ClaimResults, row: Verdict) -> DrawnSweep | None:
     """Summarise the cells of a verdict; None where some have not run. Planned gradient evaluations have no error."""
     cells, part = _cells(claim, row), claim.part(row)
     if row.rules.counts:
@@ -155,7 +155,7 @@ def _curve(claim: ClaimResults, row: Verdict) -> Curve | None:
     follows_bound = not told or any(told)  # a part without fitted points is not meant to
     drawn = follows_bound and len(bound) == size > 1 and sum(map(is_number, bound)) > 1
     line = bound_line(row) if drawn and not beyond_log(points.mean).any() else np.empty(0)
-    return Curve(row, points, fitted, has_line, line if np.isfinite(line).any() else np.empty(0))
+    return DrawnSweep(row, points, fitted, has_line, line if np.isfinite(line).any() else np.empty(0))
 
 
 def _place(part: Part, cell: MeasuredCell) -> float:
@@ -192,7 +192,7 @@ def _look(row: Verdict) -> dict[str, Any]:
     return {"fmt": MARKERS[row.calibration], "color": COLOURS[row.calibration], "zorder": 3}
 
 
-def _draw_methods(axes: Axes, claim: ClaimResults, curves: Sequence[Curve]) -> None:
+def _draw_methods(axes: Axes, claim: ClaimResults, curves: Sequence[DrawnSweep]) -> None:
     """Draw means of a part with several methods, which no curve joins: a line for each."""
     cells = [cell.entry for cell in _cells(claim, curves[0].row)]
     names = [f"{one.method.replace('_', ' ')}, {symbols(one.parameter)} = {plain(float(one.value))}" for one in cells]
@@ -218,7 +218,7 @@ def _measure_label(claim: ClaimResults, row: Verdict) -> str:
     return kind + " risk" * kind.startswith("excess")
 
 
-def _draw_sweep(axes: Axes, claim: ClaimResults, curves: Sequence[Curve]) -> None:
+def _draw_sweep(axes: Axes, claim: ClaimResults, curves: Sequence[DrawnSweep]) -> None:
     ends = [_draw_curve(axes, curve) for curve in curves]
     seen = np.concatenate([_visible(curve.points) for curve in curves])
     seen = seen if seen.size else np.ones(1)
@@ -250,7 +250,7 @@ def _visible(points: Series) -> np.ndarray:
     return np.concatenate([means, ends[np.isfinite(ends) & (ends > least)]])
 
 
-def _draw_curve(axes: Axes, curve: Curve) -> EndLabel:
+def _draw_curve(axes: Axes, curve: DrawnSweep) -> EndLabel:
     """Draw points, line and bound of a calibration; returns its label: its slope, that of the bound, its verdict."""
     row, points, fitted, has_line, bound = curve
     good, colour = ~beyond_log(points.mean), COLOURS[row.calibration]
@@ -289,7 +289,7 @@ def _draw_local_slopes(axes: Axes, row: Verdict, x: np.ndarray, mean: np.ndarray
             axes.annotate(slope(value), middle, (3 * side, 3 * up), **look)
 
 
-def _noise_off(claim: ClaimResults, curves: Sequence[Curve]) -> list[tuple[float, float]]:
+def _noise_off(claim: ClaimResults, curves: Sequence[DrawnSweep]) -> list[tuple[float, float]]:
     """Place the noise-off points of a panel that is not itself about runs without noise."""
     first = curves[0].row
     if first.rules.counts or "none" in {curve.row.calibration for curve in curves}:
@@ -298,7 +298,7 @@ def _noise_off(claim: ClaimResults, curves: Sequence[Curve]) -> list[tuple[float
     return [(_place(claim.part(first), cell), float(cell.final.mean())) for cell in cells]
 
 
-def _starts(claim: ClaimResults, curves: Sequence[Curve]) -> list[tuple[float, float]]:
+def _starts(claim: ClaimResults, curves: Sequence[DrawnSweep]) -> list[tuple[float, float]]:
     """Place the starting risks; none where they differ between noises, as signals may."""
     part = claim.part(curves[0].row)
     if part.rules.counts or part.quantity != RISK:
