@@ -251,7 +251,7 @@ def parse_board(entry: Any, name: str = "") -> Board:
         values["methods"] = [_entrant(Entrant, one, f"{id}, method") for one in methods]
     values["instances"] = [_instance(one, id) for one in listed(values.get("instances"), f"{id}: instances")]
     board: Board = build_checked(Board, _of_profiles(values, BY_PROFILE, id), id)
-    Slips(InputError(id + at, value, allowed) for met, at, value, allowed in _needs(board) if not met).tell()
+    Slips(id, (InputError(id + at, value, allowed) for met, at, value, allowed in _needs(board) if not met)).tell()
     return board
 
 

@@ -45,6 +45,29 @@ class EndLabel:
     x: float | None = None  # place of that point, where a thin line leads from it to the label
 
 
+class Plot:
+    """An axes while it is drawn: what its y axis has to hold, and the labels at its right edge."""
+
+    def __init__(self, axes: Axes, *held: float) -> None:
+        self.axes, self.held, self.labels = axes, [*held], list[EndLabel]()
+
+    def label(self, y: float, text: str, colour: str, *more: str) -> None:
+        """Name what ends at a height, in lines of one colour."""
+        self.labels.append(EndLabel(y, text, colour, tuple((line, colour) for line in more)))
+
+    def line(self, x: Sequence[float] | np.ndarray, y: Sequence[float], text: str, colour: str, **look: Any) -> None:
+        """Draw a line with its name at its end."""
+        self.axes.plot(x, y, **{"color": colour, "linewidth": 0.9, **look})
+        self.held += y
+        self.label(y[-1], text, colour)
+
+    def finish(self, values: Iterable[float], x_label: str, y_label: str, room: float = 0.08) -> None:
+        """Set two logarithmic axes, with ticks at the values of x, and write the labels."""
+        value_axis(self.axes, values, x_label)
+        log_y(self.axes, self.held, y_label, room)
+        label_ends(self.axes, self.labels)
+
+
 def value_axis(axes: Axes, values: Iterable[float], label: str, beside: Iterable[float] = ()) -> None:
     """Set a logarithmic x axis with ticks at the measured values; it also holds points that stand beside them."""
     ticks = sorted({float(v) for v in values})

@@ -33,6 +33,9 @@ TEXTS = ("#004a87", "#a84a00", "#00694d", "#8f3f71", "#1f6f9e", "#8a5a00", INK)
 """Colours of several curves, and of words about them; each curve has a name beside it."""
 TONE_COLOURS = {"good": "#00684c", "better": "#004f80", "qualified": "#7a4c00", "bad": "#a63c00"}
 """Colours of verdicts, as on the site; others are grey."""
+DASHED: dict[str, Any] = {"color": FAINT, "linewidth": 0.8, "linestyle": (0, (4, 2))}
+BOUND: dict[str, Any] = {"linewidth": 0.9, "linestyle": (0, (3.5, 2)), "zorder": 2}
+"""Lines of what is claimed, and of formulas."""
 KEY: dict[str, tuple[str, dict[str, Any]]] = {  # symbols that panels use: name -> words and look
     "mean": ("mean, 95 % interval", {"marker": "o"}),
     "hollow": ("size that is not in the fit", {"marker": "o", "markerfacecolor": "white"}),
@@ -137,6 +140,13 @@ def two_lines(text: str, characters: int) -> list[str]:
     """Break a text into at most two lines of so many characters; what does not fit is cut."""
     first, *rest = textwrap.wrap(text, characters, break_long_words=False) or [""]
     return list(filter(None, (first, textwrap.shorten(" ".join(rest), characters, placeholder=" …"))))
+
+
+def move_edges(axes: Axes, left: float, right: float) -> None:
+    """Move both edges of an axes to the right, by inches."""
+    figure: Any = axes.figure
+    box, width = axes.get_position(), figure.get_figwidth()
+    axes.set_position((box.x0 + left / width, box.y0, box.width + (right - left) / width, box.height))
 
 
 def bare(axes: Axes) -> None:

@@ -14,9 +14,9 @@ from matplotlib.axes import Axes
 from dpsco_bench.analysis.evidence import MeasuredCell
 from dpsco_bench.analysis.noise import Noise, noise_behind
 from dpsco_bench.privacy.ledger import PHRASES
-from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
-from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, SHADES, TEXT_COLOURS, TEXTS, Panel
-from dpsco_bench.report.inputs import Charged, Inputs, grouped
+from dpsco_bench.report.axes import Plot
+from dpsco_bench.report.drawing import COLOURS, DASHED, FAINT, INK, MARKERS, SHADES, TEXT_COLOURS, TEXTS, Panel
+from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.ledger import LedgerRow
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.own_figures import FIGURES, PaperFigure
@@ -33,7 +33,7 @@ class Sizes(NamedTuple):
 
 def sweep(inputs: Inputs, claim: str, part: str, calibration: str, method: str = "") -> Sizes | None:
     """Find the measured cells of a part, of one method where it has several; None where there are none."""
-    results = next((found for found in inputs.claims if found.id == claim), None)
+    results = inputs.find(claim)
     cells = results.evidence(part, calibration) if results and part in results.parts else []
     cells = [cell for cell in cells if not method or cell.entry.method == method]
     return Sizes(cells, series(cells)) if cells else None
@@ -48,22 +48,22 @@ def part_settings(inputs: Inputs, claim: str, part: str) -> str:
     return "; ".join(filter(None, (methods and f"{methods} on {found.problem}", setting(plain_ones))))
 
 
-def draw_sweep(axes: Axes, points: Series, colour: str, marker: str) -> list[float]:
-    """Draw means with 95 % intervals; returns the finite ends, for the axis."""
+def draw_sweep(plot: Plot, points: Series, colour: str, marker: str) -> None:
+    """Draw means with 95 % intervals, and a line through them."""
     good = np.isfinite(points.mean) & (points.mean > 0)
     x, y = points.x[good], points.mean[good]
     half = np.nan_to_num(points.high[good] - y)
     lower = np.minimum(half, 0.95 * y)
-    axes.errorbar(x, y, (lower, half), fmt=marker, color=colour, elinewidth=0.8, markersize=3.6, zorder=3)
-    axes.plot(x, y, "-", color=colour, linewidth=0.7, alpha=0.6, zorder=2)
-    return [*y, *(y + half), *(y - lower)]
+    plot.axes.errorbar(x, y, (lower, half), fmt=marker, color=colour, elinewidth=0.8, markersize=3.6, zorder=3)
+    plot.axes.plot(x, y, "-", color=colour, linewidth=0.7, alpha=0.6, zorder=2)
+    plot.held += [*y, *(y + half), *(y - lower)]
 
 
-def through(points: Series, formula: Sequence[float]) -> np.ndarray:
+def through(points: Series, formula: Sequence[float]) -> list[float]:
     """Multiply a formula by the constant with which it passes through the points (geometric mean of the ratios)."""
     values = np.asarray(formula, dtype=float)
     good = (points.mean > 0) & (values > 0)
-    return values * math.exp(float(np.mean(np.log(points.mean[good] / values[good]))))
+    return list(values * math.exp(float(np.mean(np.log(points.mean[good] / values[good])))))
 
 
 def calibrations_panel(
@@ -76,35 +76,22 @@ def calibrations_panel(
     """Draw sweeps of one instance under several calibrations, with formulas drawn through the first of them."""
 
     def draw(axes: Axes) -> None:
-        ends: list[float] = []
-        labels: list[EndLabel] = []
+        plot = Plot(axes)
         for calibration, found in sweeps:
-            ends += draw_sweep(axes, found.points, COLOURS[calibration], MARKERS[calibration])
-            labels.append(_noise_label(calibration, found))
+            draw_sweep(plot, found.points, COLOURS[calibration], MARKERS[calibration])
+            noise = None if calibration == "none" else noise_behind(cell.charged for cell in found.cells)
+            lacks = textwrap.wrap(symbols(noise.shortfall), 20)[:2] if noise else []  # of the claimed privacy
+            plot.label(found.points.mean[-1], noise_title(calibration), TEXT_COLOURS[calibration], *lacks)
         cells, points = sweeps[0][1]
         for place, (name, value) in enumerate(formulas):
             values = through(points, [value(cell) for cell in cells])
-            axes.plot(points.x, values, color=INK, linewidth=0.9, linestyle=((0, (4, 2)), (0, (1, 1.5)))[place % 2])
-            ends += list(values)
-            labels.append(EndLabel(values[-1], name, INK))
+            plot.line(points.x, values, name, INK, linestyle=((0, (4, 2)), (0, (1, 1.5)))[place % 2])
         start = [cell.start_risk for cell in cells]
-        if np.all(np.isfinite(start)) and max(start) < 4 * max(ends):
-            axes.plot(points.x, start, color=FAINT, linewidth=0.7, linestyle=(0, (1, 2)))
-            ends += start
-            labels.append(EndLabel(start[-1], "start", FAINT))
-        value_axis(axes, points.x, label)
-        log_y(axes, ends, "excess risk")
-        label_ends(axes, labels)
+        if np.all(np.isfinite(start)) and max(start) < 4 * max(plot.held):
+            plot.line(points.x, start, "start", FAINT, linewidth=0.7, linestyle=(0, (1, 2)))
+        plot.finish(points.x, label, "excess risk")
 
     return Panel(title, draw, line, symbols=("mean",))
-
-
-def _noise_label(calibration: str, found: Sizes) -> EndLabel:
-    """Write the name of a calibration beside its sweep, and what its cells lack of the claimed privacy."""
-    noise = None if calibration == "none" else noise_behind(cell.charged for cell in found.cells)
-    remark, colour = symbols(noise.shortfall) if noise else "", TEXT_COLOURS[calibration]
-    more = tuple((line, colour) for line in textwrap.wrap(remark, 20)[:2])
-    return EndLabel(found.points.mean[-1], noise_title(calibration), colour, more)
 
 
 def real_epsilon_figure(module: str, name: str) -> None:
@@ -122,12 +109,12 @@ def real_epsilon_figure(module: str, name: str) -> None:
 
 def excess_message(inputs: Inputs, paper: str) -> str:
     found = charged_mechanisms(inputs, paper)
-    cells = [[cell for own in kinds.values() for cell in own] for kinds in found.values()]
-    more = sum(any(_above(cell.noise) for cell in own) for own in cells)
+    noises = [[noise for own in kinds.values() for noise in own] for kinds in found.values()]
+    more = sum(any(map(_above, own)) for own in noises)
     if not more:
         return "No mechanism of the paper is shown to spend more than the ε that it claims"
     said = f"{more} of {len(found)} mechanisms of the paper spend{'s' * (more == 1)} more than the claimed ε"
-    inner = more - sum(any(cell.noise.status == "exceeds_claim" for cell in own) for own in cells)
+    inner = more - sum(any(noise.status == "exceeds_claim" for noise in own) for own in noises)
     return said + f", {inner} of them in the query sequence, the output being open" * bool(inner)
 
 
@@ -136,47 +123,46 @@ def _above(noise: Noise) -> bool:
     return noise.status == "exceeds_claim" or noise.sequence_exceeds
 
 
-def charged_mechanisms(inputs: Inputs, paper: str) -> dict[str, dict[str, list[Charged]]]:
-    """Mechanism -> variant and options -> charged cells of the paper's own noise."""
+def charged_mechanisms(inputs: Inputs, paper: str) -> dict[str, dict[str, list[Noise]]]:
+    """Mechanism -> variant and options -> noise of every cell that was charged with the paper's own."""
+    found: dict[str, dict[str, list[Noise]]] = {}
     jobs = ((claim, job) for claim in inputs.of_paper(paper) for job in claim.jobs if not job.skipped)
-    cells = (cell for claim, job in jobs if job.calibration == "paper" for cell in claim.charged(job.part, "paper"))
-    methods = grouped(cells, lambda cell: str(cell.cell.algorithm))
-    return {method: grouped(own, lambda cell: LedgerRow((cell,)).variant) for method, own in methods.items()}
+    for cell in (c for claim, job in jobs if job.calibration == "paper" for c in claim.charged(job.part, "paper")):
+        kinds = found.setdefault(str(cell.cell.algorithm), {})
+        kinds.setdefault(LedgerRow((cell,)).variant, []).append(cell.noise)
+    return found
 
 
-def _finite(cells: Iterable[Charged]) -> list[Charged]:
-    return [cell for cell in cells if 0 < cell.real < math.inf]
-
-
-def _mechanism_panel(algorithm: str, kinds: dict[str, list[Charged]]) -> Panel:
-    looks = dict(zip(kinds, cycle(zip(SHADES, TEXTS, strict=True)), strict=False))
-    cells = [cell for own in kinds.values() for cell in _finite(own)]
-    bare = any(math.isinf(cell.real) for own in kinds.values() for cell in own)
+def _mechanism_panel(algorithm: str, kinds: Mapping[str, Sequence[Noise]]) -> Panel:
+    every, looks = [noise for own in kinds.values() for noise in own], list(zip(SHADES, TEXTS, strict=True))
 
     def draw(axes: Axes) -> None:
-        ends, labels = [1.0], [EndLabel(1.0, "claim", FAINT)]
-        for place, (name, own) in enumerate(kinds.items()):
-            shift = 1.0 + 0.02 * (place - (len(kinds) - 1) / 2)
-            noises, (colour, ink) = [cell.noise for cell in _finite(own)], looks[name]
+        plot = Plot(axes, 1.0)
+        plot.label(1.0, "claim", FAINT)
+        for place, ((name, own), (colour, ink)) in enumerate(zip(kinds.items(), cycle(looks), strict=False)):
+            shift, noises = 1.0 + 0.02 * (place - (len(kinds) - 1) / 2), _finite(own)
             for noise in noises:
                 marker = KIND_MARKERS[noise.epsilon_real_kind]
                 axes.plot(noise.epsilon_claimed * shift, noise.excess, marker, color=colour, markersize=3.2)
-                ends.append(noise.excess)
+                plot.held.append(noise.excess)
             if noises:  # variant and options beside the last of its points
                 last = max(noises, key=lambda noise: noise.epsilon_claimed)
                 first, *rest = textwrap.wrap(name.replace("_", " ") or "as printed", 20)[:3]
-                labels.append(EndLabel(last.excess, first, ink, tuple((text, ink) for text in rest)))
-        value_axis(axes, [cell.claimed for own in kinds.values() for cell in own], "claimed ε")
-        log_y(axes, ends, "real ε / claimed ε", room=0.1)
-        axes.axhline(1.0, color=FAINT, linewidth=0.8, linestyle=(0, (4, 2)))
-        label_ends(axes, labels)
+                plot.label(last.excess, first, ink, *rest)
+        axes.axhline(1.0, **DASHED)
+        plot.finish([noise.epsilon_claimed for noise in every], "claimed ε", "real ε / claimed ε", room=0.1)
 
-    said = "not private at all, something is released without noise" if bare else _spent(cells)
-    return Panel(f"{algorithm.partition('.')[2]}: {said}", draw, symbols=tuple(sorted({cell.kind for cell in cells})))
+    bare, finite = any(math.isinf(noise.epsilon_real) for noise in every), _finite(every)
+    said = "not private at all, something is released without noise" if bare else _spent(finite)
+    keys = {noise.epsilon_real_kind for noise in finite}
+    return Panel(f"{algorithm.partition('.')[2]}: {said}", draw, symbols=tuple(sorted(keys)))
 
 
-def _spent(cells: Sequence[Charged]) -> str:
-    noises = [cell.noise for cell in cells]
+def _finite(noises: Iterable[Noise]) -> list[Noise]:
+    return [noise for noise in noises if 0 < noise.epsilon_real < math.inf]
+
+
+def _spent(noises: Sequence[Noise]) -> str:
     if above := [noise for noise in noises if _above(noise)]:
         over = max(above, key=lambda noise: noise.excess)
         real = " ".join(filter(None, ("real ε", over.whose)))

@@ -21,13 +21,13 @@ from matplotlib.figure import Figure
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import failing_as
-from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
-from dpsco_bench.report.drawing import FAINT, INK, SHADES, TEXTS, Panel, bare, compose, save, style
+from dpsco_bench.report.axes import EndLabel, Plot
+from dpsco_bench.report.drawing import BOUND, FAINT, INK, SHADES, TEXTS, Panel, bare, compose, move_edges, save, style
 from dpsco_bench.report.inputs import ClaimResults, Inputs, grouped
 from dpsco_bench.report.kind_figures import audits_figure
 from dpsco_bench.report.numbers import is_number, number, slope
 from dpsco_bench.report.own_figures import PANELS
-from dpsco_bench.report.panels import BESIDE, LABEL_CHARACTERS, bound_constant, panel_line, series, worded_panel
+from dpsco_bench.report.panels import BESIDE, LABEL_CHARACTERS, bound_line, panel_line, series, worded_panel
 from dpsco_bench.report.verdicts import NOISE, claim_title, quantity
 from dpsco_bench.report.wording import SYMBOLS, parameter_label, symbols, tone
 
@@ -37,7 +37,6 @@ SHAPES = ("o", "s", "^", "D", "v", "P", "X")
 LOWEST = 1e-4  # ratios below this have the palest colour
 _RATIOS = LinearSegmentedColormap.from_list("ratios", ["#f3f7fb", "#9cc3e0", "#0072B2"])
 NAME_CHARACTERS = 48  # characters of the names of all columns of the map of ratios together
-_LABEL_WIDTH, _RIGHT_WIDTH = 0.42, 0.5  # inches that the map of ratios takes from and gives to its margins
 AUDITS = "audits"
 
 
@@ -151,23 +150,23 @@ def _draw_variants(axes: Axes, claim: ClaimResults, stem: str, rows: Mapping[int
     curves = {place: points for place, row in rows.items() if (points := _points(claim, row)) is not None}
     first = next(iter(rows.values()))
     private = first.rules.judges_noise
-    x, y = (np.concatenate([points[i] for points in curves.values()]) for i in (0, 1))
-    log_y(axes, y, "real ε at the claimed δ" if private else quantity(claim, first))
-    value_axis(axes, x, parameter_label(first.parameter, claim.paper))
-    ends = []
+    plot = Plot(axes)
     for position, (x, y, low, high) in curves.items():
         look: dict[str, Any] = {"color": SHADES[position % len(SHADES)], "marker": SHAPES[position % len(SHAPES)]}
         errors = np.nan_to_num(np.array([y - low, high - y]))
         size = 5.0 - 0.5 * min(position, 5)  # curves that coincide stay visible
         axes.errorbar(x, y, errors, linewidth=0.9, elinewidth=0.6, markersize=size, zorder=3, **look)
-        ends.append(_variant_label(stem, rows[position], float(y[-1]), TEXTS[position % len(TEXTS)]))
+        plot.labels.append(_variant_label(stem, rows[position], float(y[-1]), TEXTS[position % len(TEXTS)]))
+        plot.held += [*y]
     judged = next((row for row in rows.values() if row.bound and row.rules.bounded), None)
     if judged is not None and not private:
-        line = bound_constant(judged) * np.array(judged.bound, dtype=float)
-        axes.plot(judged.values, line, color=FAINT, linestyle=(0, (3.5, 2)), linewidth=0.9, zorder=2)
+        line = bound_line(judged)
+        axes.plot(judged.values, line, color=FAINT, **BOUND)
         told = f"bound {slope(judged.bound_slope)}" if is_number(judged.bound_slope) else "bound"
-        ends.append(EndLabel(float(line[int(np.argmax(judged.values))]), told, FAINT))
-    label_ends(axes, ends)
+        plot.label(float(line[int(np.argmax(judged.values))]), told, FAINT)
+    places = [x for points in curves.values() for x in points[0]]
+    measure = "real ε at the claimed δ" if private else quantity(claim, first)
+    plot.finish(places, parameter_label(first.parameter, claim.paper), measure)
 
 
 def checks_panel(claim: ClaimResults, rows: Sequence[Verdict]) -> Panel | None:
@@ -200,10 +199,7 @@ def checks_panel(claim: ClaimResults, rows: Sequence[Verdict]) -> Panel | None:
 
 def _draw_map(axes: Axes, names: Sequence[str], columns: Sequence[str], values: np.ndarray, grey: set[str]) -> None:
     """Draw values, shape ``(names, columns)``, as shades with their numbers; names in grey are beside the statement."""
-    figure: Any = axes.figure  # words at the left take room from the margin at the right
-    box, width = axes.get_position(), figure.get_figwidth()
-    left, wider = _LABEL_WIDTH / width, (_RIGHT_WIDTH - _LABEL_WIDTH) / width
-    axes.set_position((box.x0 + left, box.y0, box.width + wider, box.height))
+    move_edges(axes, 0.42, 0.5)  # words at the left take room from the margin at the right
     shades = np.log10(np.clip(values, LOWEST, 1.0))
     axes.imshow(shades, cmap=_RATIOS, norm=Normalize(math.log10(LOWEST), 0.0), aspect="auto")
     for row, column in np.argwhere(~np.isnan(values)):

@@ -153,20 +153,14 @@ class ClaimResults:
 
     def evidence(self, part: str, calibration: str) -> list[MeasuredCell]:
         """Read the measured cells of a (part, calibration); empty where skipped or not yet run."""
-        key = (part, calibration)
-        if key not in self._evidence:
-            job = self.job(part, calibration)
-            self._evidence[key] = self._read(job) if job and not job.skipped else []
-        return self._evidence[key]
-
-    def _read(self, job: Job) -> list[MeasuredCell]:
-        calibrations, part = self.calibrations(job), self.parts[job.part]
-        table = self.files.measured.table(job) if job.has_run else None
-        if len(calibrations) != len(job.cells) or (table is None and job.has_run):
-            return []
-        judged = job.calibration in part.calibrations and table is not None
-        cells = job_cells(job, table, calibrations)
-        return evidence_of(cells, part.quantity if judged else RISK, part.requires)
+        key, job = (part, calibration), self.job(part, calibration)
+        if key not in self._evidence and job and not job.skipped:
+            calibrations, own = self.calibrations(job), self.parts[part]
+            table = self.files.measured.table(job) if job.has_run else None
+            quantity = own.quantity if table is not None and calibration in own.calibrations else RISK
+            if len(calibrations) == len(job.cells) and (table is not None or not job.has_run):
+                self._evidence[key] = evidence_of(job_cells(job, table, calibrations), quantity, own.requires)
+        return self._evidence.setdefault(key, [])
 
 
 @dataclass(frozen=True)
@@ -213,11 +207,14 @@ class Inputs:
     def profile(self) -> str:
         return self.files.profile
 
+    def find(self, id: str) -> ClaimResults | None:
+        """Find a claim; None where the profile does not have it."""
+        return next((claim for claim in self.claims if claim.id == id), None)
+
     def claim(self, id: str) -> ClaimResults:
-        known = {claim.id: claim for claim in self.claims}
-        if id not in known:
-            raise InputError("claim", id, nearest(id, known, "dpsco list claims"), "plan")
-        return known[id]
+        if found := self.find(id):
+            return found
+        raise InputError("claim", id, nearest(id, [claim.id for claim in self.claims], "dpsco list claims"), "plan")
 
     @property
     def rows(self) -> list[Verdict]:

@@ -7,7 +7,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -40,7 +40,6 @@ BELOW_AXIS = "<"  # marker of a value below the axis
 TOLD = "An audit refutes where its bound is right of the dashed line, the claim. It never proves privacy."
 SEEN, SILENT = INK, GREY  # an audit whose predicted power is at least one half, and one that says nothing
 MOST_POINTS = 250  # curves are thinned to this many points, evenly on the logarithmic axis, the last one kept
-Measured = Sequence[tuple[Verdict, list[MeasuredCell]]]
 Styles = Mapping[str, MethodStyle]  # label of a method -> its look
 
 
@@ -153,7 +152,7 @@ def _draw_row(axes: Axes, row: AuditRow, y: float) -> None:
     real = math.nan if first.epsilon_real is None else float(first.epsilon_real) / row.claimed
     if not math.isnan(real):
         marker = KIND_MARKERS[first.epsilon_real_kind or "upper"] if real >= LEAST else BELOW_AXIS
-        axes.plot([_inside(real)], [y], marker, color=colour, markersize=3.4, zorder=3)
+        axes.plot([np.clip(real, LEAST, HIGHEST)], [y], marker, color=colour, markersize=3.4, zorder=3)
         if real > HIGHEST:
             look: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "va": "center", "size": 5.0}
             axes.annotate("∞" if math.isinf(real) else number(real), (HIGHEST, y), (-4, 0), color=ink, **look)
@@ -163,11 +162,7 @@ def _draw_row(axes: Axes, row: AuditRow, y: float) -> None:
         look = {"color": SEEN if seen else SILENT, "markeredgewidth": 0.7, "zorder": 4, "markersize": 3.0}
         if part.evaluation == "output":  # around the other mark, so that both are seen in one place
             look |= {"markerfacecolor": "white", "markersize": 4.6, "zorder": 3.5}
-        axes.plot([_inside(lower)], [y], "D" if lower >= LEAST else BELOW_AXIS, **look)
-
-
-def _inside(epsilon: float) -> float:
-    return min(max(epsilon, LEAST), HIGHEST)
+        axes.plot([np.clip(lower, LEAST, HIGHEST)], [y], "D" if lower >= LEAST else BELOW_AXIS, **look)
 
 
 def curve_figures(claim: ClaimResults, rows: Sequence[Verdict]) -> dict[str, Figure]:
@@ -188,8 +183,11 @@ def _figure(claim: ClaimResults, rows: Sequence[Verdict], timed: bool) -> Figure
         return None
     named = [label for row, cells in measured for label in (*(c.entry.method for c in cells), *claim.part(row).pair)]
     styles = styles_of(claim.paper, list(dict.fromkeys(named)))
-    parts = grouped(measured, lambda one: one[0].part).values()
-    panels = [panel for own in parts for panel in _part_panels(claim, own, styles, timed)]
+    panels = []
+    for part in grouped(measured, lambda one: one[0].part).values():
+        values = sorted({cell.value for _, cells in part for cell in cells})
+        races = [Race.of(claim, row, cells, value, styles, timed) for value in values for row, cells in part]
+        panels += [_panel(claim, race, races, styles, timed) for race in races if race.cells]
     told = f"{claim.id}: {symbols(claim.claim.title)}"
     if timed and (where := next((t.machine for job in claim.jobs if (t := claim.timing(job))), None)):
         told += f"; fastest run of one replicate on {where.processor}, {where.backend}"
@@ -201,18 +199,19 @@ def _figure(claim: ClaimResults, rows: Sequence[Verdict], timed: bool) -> Figure
     return compose(panels, claim_title(claim.claim, claim.rows), told, more=key)
 
 
-def _part_panels(claim: ClaimResults, measured: Measured, styles: Styles, timed: bool) -> list[Panel]:
-    """Draw a part: a panel for each value and noise."""
-    drawn = []
-    for value in sorted({cell.value for _, cells in measured for cell in cells}):
-        for row, cells in measured:
-            here = [cell for cell in cells if cell.value == value]
-            clock = _timings(claim, row) if timed else None
-            drawn.append((row, here, {c.entry.method: _curve(c, styles[c.entry.method], clock) for c in here}))
-    curves = [curve for *_, own in drawn for curve in own.values()]
-    tall = (v for curve in curves for v in (*curve[1], *curve[2, -1:], *curve[3, -1:]) if v > 0)  # all medians, and
-    limits = [float(v) for curve in curves for v in curve[0]], [*map(float, tall)]  # the ends of all bands
-    return [_panel(claim, *one, styles, limits, timed) for one in drawn if one[1]]
+class Race(NamedTuple):
+    """All methods under one noise at one value."""
+
+    row: Verdict
+    cells: Sequence[MeasuredCell]
+    curves: Mapping[str, np.ndarray]  # label of a method -> its curve (`_curve`)
+
+    @classmethod
+    def of(
+        cls, claim: ClaimResults, row: Verdict, cells: Iterable[MeasuredCell], value: float, styles: Styles, timed: bool
+    ) -> Race:
+        clock, here = _timings(claim, row) if timed else None, [cell for cell in cells if cell.value == value]
+        return cls(row, here, {c.entry.method: _curve(c, styles[c.entry.method], clock) for c in here})
 
 
 def _timings(claim: ClaimResults, row: Verdict) -> dict[int, np.ndarray]:
@@ -246,17 +245,13 @@ def _curve(cell: MeasuredCell, look: MethodStyle, seconds: Mapping[int, np.ndarr
     return curve[:, np.unique(np.append(np.searchsorted(curve[0], wanted[:-1]), curve.shape[1] - 1))]
 
 
-def _panel(
-    claim: ClaimResults,
-    row: Verdict,
-    cells: Sequence[MeasuredCell],
-    curves: Mapping[str, np.ndarray],
-    styles: Styles,
-    limits: tuple[list[float], list[float]],
-    timed: bool,
-) -> Panel:
-    """Draw all methods under one noise at one value; the pair that is compared stands out."""
-    names, part = {cell.entry.method: _name(cell, styles[cell.entry.method]) for cell in cells}, claim.part(row)
+def _panel(claim: ClaimResults, race: Race, races: Sequence[Race], styles: Styles, timed: bool) -> Panel:
+    """Draw one of the races of a part, on the axes of all; the pair that is compared stands out."""
+    row, cells, curves = race
+    names, part = {cell.entry.method: styles[cell.entry.method].name for cell in cells}, claim.part(row)
+    for cell in cells:  # with its number of steps: other numbers may end elsewhere
+        if (steps := cell.entry.options.get("steps")) and "T =" not in names[cell.entry.method]:
+            names[cell.entry.method] += f", T = {steps}"
 
     def draw(axes: Axes) -> None:
         ends = []
@@ -267,9 +262,12 @@ def _panel(
                 first, *rest = textwrap.wrap(names[label].replace("T = ", "T\u00a0=\u00a0"), 19)
                 more = tuple((line, look.colour) for line in rest)
                 ends.append(EndLabel(float(curve[1, -1]), first, look.colour, more, float(curve[0, -1])))
-        log_y(axes, limits[1], "excess risk F − F*")
+        every = [curve for one in races for curve in one.curves.values()]
+        medians, bands = ([v for curve in every for v in curve[1]], [v for c in every for v in c[2:, -1:].flat])
+        log_y(axes, [*medians, *bands], "excess risk F − F*")
         axes.set_xscale("log")
-        axes.set_xlim(min(limits[0]) / 1.2, max(limits[0]) * 1.3)
+        places = [x for curve in every for x in curve[0]]
+        axes.set_xlim(min(places) / 1.2, max(places) * 1.3)
         decades(axes.xaxis)
         axes.set_xlabel("running time of the algorithm (s)" if timed else "gradient evaluations / n")
         label_ends(axes, ends)
@@ -291,12 +289,6 @@ def _said(row: Verdict, pair: Sequence[str], names: Mapping[str, str], styles: S
     first, second = (names.get(label, styles[label].name) for label in pair)
     words = {HOLDS: f"{first} ends below {second}", REVERSED: f"{second} ends below {first}"}
     return words.get(row.word, f"{first} against {second}: {symbols(row.said)}")
-
-
-def _name(cell: MeasuredCell, look: MethodStyle) -> str:
-    """Name a method, with its number of steps: other numbers may end elsewhere."""
-    steps = cell.entry.options.get("steps")
-    return look.name + (f", T = {steps}" if steps and "T =" not in look.name else "")
 
 
 def _draw_curve(axes: Axes, look: MethodStyle, strong: bool, curve: np.ndarray) -> None:

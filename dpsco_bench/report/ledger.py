@@ -8,13 +8,13 @@ from functools import partial
 from operator import methodcaller
 from typing import Any
 
-from dpsco_bench.analysis.rounding import digits_beside, outward
+from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.privacy.ledger import OF, OUTPUT, SEVERITY, SIGNS, STATUS_WORDS
+from dpsco_bench.privacy.ledger import OF, OUTPUT, SEVERITY, STATUS_WORDS
 from dpsco_bench.report.inputs import Charged, Inputs, grouped
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, span
 from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, leads_to
-from dpsco_bench.report.wording import options_text, symbols
+from dpsco_bench.report.wording import epsilon_text, options_text, symbols
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,8 @@ class LedgerRow:
         return -severity, -excess
 
     def bounds(self, name: str) -> str:
-        """Tell epsilons with their sign, rounded outward, with digits enough to compare with their claim."""
-        values, kind = self.known(name), getattr(self.first.noise, f"epsilon_{name}_kind")
-        digits = max((digits_beside(value, kind, self.first.claimed) for value in values), default=3)
-        ends = (outward(value, kind, digits) for value in values)
-        shown = span(ends, partial(number, digits=digits), kind == "lower")
-        return shown if shown == NOTHING else symbols(f"{SIGNS[kind]} {shown}")
+        kind = getattr(self.first.noise, f"epsilon_{name}_kind")
+        return epsilon_text(None, kind, self.first.claimed, *self.known(name))
 
 
 def ledger_rows(inputs: Inputs) -> list[LedgerRow]:
@@ -147,6 +143,11 @@ LAW_MEANING = (  # text above a table with that column
 _sizes = partial(span, show=count)
 
 
+def _ends(name: str) -> dict[str, Callable[[LedgerRow], float | None]]:
+    """Name the least and the largest of an epsilon in the files."""
+    return {f"epsilon_{name}_{end}": methodcaller("end", name, pick) for end, pick in (("min", min), ("max", max))}
+
+
 COLUMNS: Columns = {
     "Algorithm": Column("first.cell.algorithm", kind="code", link=leads_to("first.cell.algorithm", kind="method")),
     "Variant, options": Column(
@@ -158,21 +159,13 @@ COLUMNS: Columns = {
     "d": Number(lambda row: sorted({cell.calibrated.dimension for cell in row.cells}), _sizes, "d"),
     "δ": Number("first.cell.delta", number),
     "ε claimed": Number("first.cell.epsilon", plain, "epsilon_claimed"),
-    "ε real": Number(
-        methodcaller("bounds", "real"),
-        raw={
-            "epsilon_real_min": methodcaller("end", "real", min),
-            "epsilon_real_max": methodcaller("end", "real", max),
-        },
-    ),
+    "ε real": Number(methodcaller("bounds", "real"), raw=_ends("real")),
     "It is": Column("first.noise.epsilon_of", lambda of: OF[of], "epsilon_of"),
     "ε of all answers": Number(
         "of_all_answers",
         raw={
-            "epsilon_output_min": methodcaller("end", "output", min),
-            "epsilon_output_max": methodcaller("end", "output", max),
-            "epsilon_sequence_min": methodcaller("end", "sequence", min),
-            "epsilon_sequence_max": methodcaller("end", "sequence", max),
+            **_ends("output"),
+            **_ends("sequence"),
             "epsilon_output_kind": "first.noise.epsilon_output_kind",
             "epsilon_sequence_kind": "first.noise.epsilon_sequence_kind",
         },

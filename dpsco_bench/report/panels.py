@@ -23,7 +23,18 @@ from dpsco_bench.claims.model import GRID, RISK, Part
 from dpsco_bench.execution.job_results import risk_kind_of
 from dpsco_bench.privacy.ledger import SIGNS
 from dpsco_bench.report.axes import EndLabel, at_foot, beyond_log, label_ends, log_x, log_y, tick_text, value_axis
-from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, MARKERS, TEXT_COLOURS, TONE_COLOURS, Panel
+from dpsco_bench.report.drawing import (
+    BOUND,
+    COLOURS,
+    DASHED,
+    FAINT,
+    GREY,
+    MARKERS,
+    TEXT_COLOURS,
+    TONE_COLOURS,
+    Panel,
+    move_edges,
+)
 from dpsco_bench.report.inputs import Charged, ClaimResults
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, slope, span
 from dpsco_bench.report.verdicts import NOISE, Group, measured_parts, panel_message, quantity, reason
@@ -38,7 +49,6 @@ LOWEST_END = 0.1
 ROOM = 0.06  # part of the axis of a grid that stays free above
 WHISKER = 2.0  # standard errors that the rules of these kinds add to a mean
 MOST_RANGES = 3  # groups beside each other of which there is room for the range of their values
-DASHED: dict[str, Any] = {"color": FAINT, "linewidth": 0.8, "linestyle": (0, (4, 2))}
 OFFSET, CROWDED = 0.26, 16
 """Distance of two calibrations at a cell, and the number of cells from which markers are smaller."""
 
@@ -71,11 +81,15 @@ def worded_panel(claim: ClaimResults, rows: Sequence[Verdict]) -> Panel:
     return Panel(panel_message(claim, rows), line="; ".join(said))
 
 
-def mark(row: Verdict) -> list[tuple[str, str]]:
-    """Show the verdict as a mark with its word, in lines below the name of a curve; grey beside the statement."""
+def end_label(row: Verdict, y: float, told: str = "", more: Sequence[tuple[str, str]] = ()) -> EndLabel:
+    """Label the last point of a calibration: its name and number, further lines, and its verdict with a mark.
+
+    The verdict is grey where it is beside the statement.
+    """
     colour = FAINT if row.beside else TONE_COLOURS.get(tone(row), FAINT)
-    lines = textwrap.wrap(f"{SYMBOLS[tone(row)]} {symbols(row.said)}", LABEL_CHARACTERS)
-    return [(line, colour) for line in lines[:MOST_LINES]]
+    said = textwrap.wrap(f"{SYMBOLS[tone(row)]} {symbols(row.said)}", LABEL_CHARACTERS)[:MOST_LINES]
+    name = f"{noise_title(row.calibration)} {told}".strip()
+    return EndLabel(y, name, TEXT_COLOURS[row.calibration], (*more, *((line, colour) for line in said)))
 
 
 class Series(NamedTuple):
@@ -101,45 +115,47 @@ def series(cells: Sequence[MeasuredCell], x: Sequence[float] | None = None) -> S
     return Series(places, mean, mean - half, mean + half, log_error, dof)
 
 
-def bound_constant(row: Verdict) -> float:
-    """Average measured over bound (geometric mean): with this constant the bound passes through the points."""
+def bound_line(row: Verdict) -> np.ndarray:
+    """Multiply the bound by a constant with which it passes through the points: the geometric mean of their ratios.
+
+    NaN where there is no such constant.
+    """
     fitted = row.fitted if row.fitted and any(row.fitted) else (True,) * len(row.mean)
     pairs = [(m, b) for m, b, inside in zip(row.mean, row.bound, fitted, strict=False) if inside]
-    good = [(m, b) for m, b in pairs if is_number(m) and is_number(b) and m > 0 and b > 0]
-    return math.exp(np.mean([math.log(m / b) for m, b in good])) if good else math.nan
+    logs = [math.log(m / b) for m, b in pairs if is_number(m) and is_number(b) and m > 0 and b > 0]
+    return (math.exp(np.mean(logs)) if logs else math.nan) * np.array(row.bound, dtype=float)
 
 
-Drawn = Sequence[tuple[Verdict, Series]]
+class DrawnSweep(NamedTuple):
+    """The points of a verdict in a sweep, and what is drawn through them."""
+
+    row: Verdict
+    points: Series
+    fitted: np.ndarray  # which points are in the fit
+    has_line: bool  # whether the fitted line is drawn
+    bound: np.ndarray  # line of the bound at every point; empty for none
 
 
-def slope_panel(claim: ClaimResults, rows: Sequence[Verdict]) -> Panel:
-    """Draw a sweep with all its calibrations: points with intervals, fitted line, bound, noise off."""
-    first, title = rows[0], panel_message(claim, rows)
-    shown = [(row, points) for row in rows if (points := _measured(claim, row)) is not None]
-    if not shown or first.parameter == GRID:  # numbers of combinations are no axis
-        return worded_panel(claim, rows)
-    if len({cell.entry.method for cell in _cells(claim, first)}) > 1:
-        return Panel(title, lambda axes: _draw_methods(axes, claim, shown), small_line(claim, rows))
-    drawn = {
-        "mean": not first.rules.counts and any((points.mean > 0).any() for _, points in shown),
-        "hollow": any((points.mean[~_fitted(row, points)] > 0).any() for row, points in shown),
-        "fit": any(_draws_fit(*one) for one in shown),
-        "bound": any(_draws_bound(*one) for one in shown),
-        "foot": any(beyond_log(points.mean).any() for _, points in shown),
-        "off": bool(_noise_off(claim, shown)),
-    }
-    keys = tuple(name for name, there in drawn.items() if there)
-    return Panel(title, lambda axes: _draw_sweep(axes, claim, shown), small_line(claim, rows), symbols=keys)
-
-
-def _measured(claim: ClaimResults, row: Verdict) -> Series | None:
+def _curve(claim: ClaimResults, row: Verdict) -> DrawnSweep | None:
     """Summarise the cells of a verdict; None where some have not run. Planned gradient evaluations have no error."""
+    cells, part = _cells(claim, row), claim.part(row)
     if row.rules.counts:
         x, mean = (np.array(column, dtype=float) for column in (row.values, row.mean))
-        zero = np.zeros(len(x))
-        return Series(x, mean, mean, mean, zero, zero + np.inf) if len(x) and len(x) == len(mean) else None
-    cells, part = _cells(claim, row), claim.part(row)
-    return series(cells, [_place(part, c) for c in cells]) if cells and all(c.risks.size for c in cells) else None
+        points = Series(x, mean, mean, mean, np.zeros(len(x)), np.full(len(x), np.inf))
+        if not 0 < len(x) == len(mean):
+            return None
+    elif cells and all(cell.risks.size for cell in cells):
+        points = series(cells, [_place(part, cell) for cell in cells])
+    else:
+        return None
+    size, told, bound = len(points.x), row.fitted or (), row.bound or ()
+    fitted = np.array(told, bool) if len(told) == size else np.ones(size, bool)
+    follows_line = is_number(row.slope) and row.meaning.outcome != "shown"  # what is only shown need follow none
+    has_line = follows_line and fitted.sum() > 1 and bool((points.mean[fitted] > 0).all())
+    follows_bound = not told or any(told)  # a part without fitted points is not meant to
+    drawn = follows_bound and len(bound) == size > 1 and sum(map(is_number, bound)) > 1
+    line = bound_line(row) if drawn and not beyond_log(points.mean).any() else np.empty(0)
+    return DrawnSweep(row, points, fitted, has_line, line if np.isfinite(line).any() else np.empty(0))
 
 
 def _place(part: Part, cell: MeasuredCell) -> float:
@@ -152,91 +168,75 @@ def _cells(claim: ClaimResults, row: Verdict, calibration: str = "") -> list[Mea
     return [cell for part in parts for cell in claim.evidence(part, calibration or row.calibration)]
 
 
-def _fitted(row: Verdict, points: Series) -> np.ndarray:
-    fitted = row.fitted
-    return np.array(fitted, bool) if fitted and len(fitted) == len(points.x) else np.ones(len(points.x), bool)
-
-
-def _draws_fit(row: Verdict, points: Series) -> bool:
-    """Check whether a line is fitted: not where values are only shown, which need follow none."""
-    fitted = _fitted(row, points)
-    if not is_number(row.slope) or row.meaning.outcome == "shown":
-        return False
-    return fitted.sum() > 1 and bool((points.mean[fitted] > 0).all())
-
-
-def _draws_bound(row: Verdict, points: Series) -> bool:
-    """Check whether there is a line of the bound: a value for every point, at least two points."""
-    bound, fitted = row.bound or (), row.fitted or ()
-    if (fitted and not any(fitted)) or beyond_log(points.mean).any():
-        return False  # it would pass through points that are not meant to follow it, or are not shown
-    return len(bound) == len(points.x) > 1 and sum(map(is_number, bound)) > 1 and math.isfinite(bound_constant(row))
-
-
-def _bound_line(row: Verdict) -> np.ndarray:
-    return bound_constant(row) * np.array(row.bound, dtype=float)
+def slope_panel(claim: ClaimResults, rows: Sequence[Verdict]) -> Panel:
+    """Draw a sweep with all its calibrations: points with intervals, fitted line, bound, noise off."""
+    first, title = rows[0], panel_message(claim, rows)
+    curves = [curve for row in rows if (curve := _curve(claim, row))]
+    if not curves or first.parameter == GRID:  # numbers of combinations are no axis
+        return worded_panel(claim, rows)
+    if len({cell.entry.method for cell in _cells(claim, first)}) > 1:
+        return Panel(title, lambda axes: _draw_methods(axes, claim, curves), small_line(claim, rows))
+    drawn = {
+        "mean": not first.rules.counts and any((curve.points.mean > 0).any() for curve in curves),
+        "hollow": any((curve.points.mean[~curve.fitted] > 0).any() for curve in curves),
+        "fit": any(curve.has_line for curve in curves),
+        "bound": any(curve.bound.size for curve in curves),
+        "foot": any(beyond_log(curve.points.mean).any() for curve in curves),
+        "off": bool(_noise_off(claim, curves)),
+    }
+    keys = tuple(name for name, there in drawn.items() if there)
+    return Panel(title, lambda axes: _draw_sweep(axes, claim, curves), small_line(claim, rows), symbols=keys)
 
 
 def _look(row: Verdict) -> dict[str, Any]:
     return {"fmt": MARKERS[row.calibration], "color": COLOURS[row.calibration], "zorder": 3}
 
 
-def _end_label(row: Verdict, y: float, told: str = "", more: Sequence[tuple[str, str]] = ()) -> EndLabel:
-    """Label the last point of a calibration: its name and number, further lines, and the verdict."""
-    name = f"{noise_title(row.calibration)} {told}".strip()
-    return EndLabel(y, name, TEXT_COLOURS[row.calibration], (*more, *mark(row)))
-
-
-def _draw_methods(axes: Axes, claim: ClaimResults, shown: Drawn) -> None:
+def _draw_methods(axes: Axes, claim: ClaimResults, curves: Sequence[DrawnSweep]) -> None:
     """Draw means of a part with several methods, which no curve joins: a line for each."""
-    cells = [(cell.entry, plain(cell.value)) for cell in _cells(claim, shown[0][0])]
-    names = [f"{cell.method.replace('_', ' ')}, {symbols(cell.parameter)} = {value}" for cell, value in cells]
-    for row, points in shown:
+    cells = [cell.entry for cell in _cells(claim, curves[0].row)]
+    names = [f"{one.method.replace('_', ' ')}, {symbols(one.parameter)} = {plain(float(one.value))}" for one in cells]
+    for row, points, *_ in curves:
         errors = np.nan_to_num(np.array([points.mean - points.low, points.high - points.mean]))
         axes.errorbar(points.mean, np.arange(float(len(points.mean))), xerr=errors, elinewidth=0.8, **_look(row))
-    if all((points.mean > 0).all() for _, points in shown):
+    if all((curve.points.mean > 0).all() for curve in curves):
         log_x(axes)
     else:
         axes.xaxis.set_major_locator(MaxNLocator(4))
-    box: Any = axes.get_position()
-    figure: Any = axes.figure
-    room = 0.62 / figure.get_figwidth()  # names are longer than numbers
-    axes.set_position((box.x0 + room, box.y0, box.width, box.height))
+    move_edges(axes, 0.62, 0.62)  # names are longer than numbers
     axes.set_yticks(range(len(names)), names, size=5.6)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel(_measure_label(claim, shown[0][0]))
+    axes.set_xlabel(_measure_label(claim, curves[0].row))
 
 
 def _measure_label(claim: ClaimResults, row: Verdict) -> str:
-    kind = risk_kind_of(_cells(claim, row)[0].entry)
+    """Name the axis of what a verdict measures."""
+    if (quantity := claim.part(row).quantity) != RISK:
+        return quantity_label(quantity, claim.paper)
+    kind = "planned gradient evaluations" if row.rules.counts else risk_kind_of(_cells(claim, row)[0].entry)
     return kind + " risk" * kind.startswith("excess")
 
 
-def _draw_sweep(axes: Axes, claim: ClaimResults, shown: Drawn) -> None:
-    first, measure = shown[0][0], claim.part(shown[0][0]).quantity
-    if measure != RISK:
-        label = quantity_label(measure, claim.paper)
-    else:
-        label = "planned gradient evaluations" if first.rules.counts else _measure_label(claim, first)
-    ends = [_draw_series(axes, row, points) for row, points in shown]
-    seen = np.concatenate([_visible(points) for _, points in shown])
+def _draw_sweep(axes: Axes, claim: ClaimResults, curves: Sequence[DrawnSweep]) -> None:
+    ends = [_draw_curve(axes, curve) for curve in curves]
+    seen = np.concatenate([_visible(curve.points) for curve in curves])
     seen = seen if seen.size else np.ones(1)
-    off, start = _noise_off(claim, shown), _starts(claim, shown)
+    off, start = _noise_off(claim, curves), _starts(claim, curves)
     near = [y for _, y in off if 10**-NOISE_OFF_DECADES * seen.min() <= y < math.inf]
-    lines = [y for row, points in shown if _draws_bound(row, points) for y in _bound_line(row)]
-    near += [y for y in lines if LOWEST_END * seen.min() <= y <= seen.max() / LOWEST_END]
-    log_y(axes, [*seen, *near, *(y for _, y in start if y < 30 * seen.max())], label)
-    places = np.concatenate([points.x for _, points in shown])
-    value_axis(axes, places, parameter_label(first.parameter, claim.paper))
+    near += [y for curve in curves for y in curve.bound if LOWEST_END * seen.min() <= y <= seen.max() / LOWEST_END]
+    near += [y for _, y in start if y < 30 * seen.max()]
+    log_y(axes, [*seen, *near], _measure_label(claim, curves[0].row))
+    places = np.concatenate([curve.points.x for curve in curves])
+    value_axis(axes, places, parameter_label(curves[0].row.parameter, claim.paper))
+    low, high = axes.get_ylim()
     if off:
-        (low, high), last = axes.get_ylim(), off[-1][1]
-        inside = [one for one in off if low <= one[1] <= high]
-        if inside:
+        if inside := [one for one in off if low <= one[1] <= high]:
             axes.plot(*zip(*inside, strict=True), "o", color=GREY, markersize=3, zorder=1)
-        at_foot(axes, [a for a, b in off if b < low], GREY, markerfacecolor=GREY, markersize=3, zorder=2)
+        at_foot(axes, [x for x, y in off if y < low], GREY, markerfacecolor=GREY, markersize=3, zorder=2)
+        last = off[-1][1]
         ends.append(EndLabel(max(last, low), "noise off" if last >= low else "noise off ↓", FAINT))
-    if start and min(y for _, y in start) <= axes.get_ylim()[1]:
+    if start and min(y for _, y in start) <= high:
         axes.plot(*zip(*start, strict=True), color=FAINT, linestyle=":", linewidth=0.9, zorder=1)
         ends.append(EndLabel(start[-1][1], "at start", FAINT))
     label_ends(axes, ends)
@@ -250,69 +250,61 @@ def _visible(points: Series) -> np.ndarray:
     return np.concatenate([means, ends[np.isfinite(ends) & (ends > least)]])
 
 
-def _draw_series(axes: Axes, row: Verdict, points: Series) -> EndLabel:
-    """Draw the points of a calibration, its line and its bound; returns what stands beside them."""
-    fitted, good, colour = _fitted(row, points), ~beyond_log(points.mean), COLOURS[row.calibration]
+def _draw_curve(axes: Axes, curve: DrawnSweep) -> EndLabel:
+    """Draw points, line and bound of a calibration; returns its label: its slope, that of the bound, its verdict."""
+    row, points, fitted, has_line, bound = curve
+    good, colour = ~beyond_log(points.mean), COLOURS[row.calibration]
     x, mean = points.x[good], points.mean[good]
     at_foot(axes, points.x[~good], colour)
-    if not len(x):
-        return _label(row, 0.0)
     errors = np.nan_to_num(np.array([mean - points.low[good], points.high[good] - mean]))
-    for shown, face in ((fitted[good], colour), (~fitted[good], "white")):
+    for shown, face in ((fitted[good], colour), (~fitted[good], "white")) if len(x) else ():
         axes.errorbar(x[shown], mean[shown], errors[:, shown], markerfacecolor=face, elinewidth=0.8, **_look(row))
-    if _draws_fit(row, points):
+    if has_line:
         chosen = points.x[fitted]
         weights = log_weights(points.log_error[fitted], points.dof[fitted])
         centre = float(weights @ (np.log(points.mean[fitted]) - row.slope * np.log(chosen)))
         grid = np.geomspace(chosen.min(), chosen.max(), 50)
         axes.plot(grid, np.exp(centre) * grid**row.slope, color=colour, zorder=2)
-    if _draws_bound(row, points):
-        dashed: dict[str, Any] = {"linestyle": (0, (3.5, 2)), "linewidth": 0.9, "zorder": 2, "alpha": 0.85}
-        axes.plot(points.x, _bound_line(row), color=colour, **dashed)
+    if bound.size:
+        axes.plot(points.x, bound, color=colour, **{**BOUND, "alpha": 0.85})
     if row.form == "inconclusive (bent)":
-        _draw_local_slopes(axes, row, points, fitted)
-    return _label(row, float(mean[np.argmax(x)]))
-
-
-def _label(row: Verdict, y: float) -> EndLabel:
-    """Say what stands beside the points of a calibration: its slope, that of the bound, and the verdict."""
+        _draw_local_slopes(axes, row, points.x[fitted], points.mean[fitted])
+    y = float(mean[np.argmax(x)]) if len(x) else 0.0
     if not is_number(row.slope) or row.meaning.outcome == "shown":
-        return _end_label(row, y)
+        return end_label(row, y)
     against = row.rules.compared_slope(row)
     word = "bound" if row.rules.whose_exponent == "paper" else row.rules.whose_exponent
-    return _end_label(row, y, slope(row.slope), [(f"{word} {slope(against)}", FAINT)] * is_number(against))
+    return end_label(row, y, slope(row.slope), [(f"{word} {slope(against)}", FAINT)] * is_number(against))
 
 
-def _draw_local_slopes(axes: Axes, row: Verdict, points: Series, fitted: np.ndarray) -> None:
+def _draw_local_slopes(axes: Axes, row: Verdict, x: np.ndarray, mean: np.ndarray) -> None:
     """Write the slope between neighbours, where there is no single one; of accounted noise below its line."""
     up = -1 if row.calibration == "accounted" else 1
     side = -up if is_number(row.slope) and row.slope > 0 else up
-    x, mean = points.x[fitted], points.mean[fitted]
+    look: dict[str, Any] = {"textcoords": "offset points", "size": 5.5, "color": TEXT_COLOURS[row.calibration]}
+    look |= {"ha": "left" if side > 0 else "right", "va": "bottom" if up > 0 else "top"}
     for i, value in enumerate(row.local_slopes or ()):
         if i + 1 < len(x) and (mean[i : i + 2] > 0).all():
             middle = math.sqrt(x[i] * x[i + 1]), math.sqrt(mean[i] * mean[i + 1])
-            axes.annotate(
-                slope(value), middle, (3 * side, 3 * up), textcoords="offset points", size=5.5,
-                ha="left" if side > 0 else "right", va="bottom" if up > 0 else "top",
-                color=TEXT_COLOURS[row.calibration],
-            )  # fmt: skip
+            axes.annotate(slope(value), middle, (3 * side, 3 * up), **look)
 
 
-def _noise_off(claim: ClaimResults, shown: Drawn) -> list[tuple[float, float]]:
+def _noise_off(claim: ClaimResults, curves: Sequence[DrawnSweep]) -> list[tuple[float, float]]:
     """Place the noise-off points of a panel that is not itself about runs without noise."""
-    first, part = shown[0][0], claim.part(shown[0][0])
-    if first.rules.counts or "none" in {row.calibration for row, _ in shown}:
+    first = curves[0].row
+    if first.rules.counts or "none" in {curve.row.calibration for curve in curves}:
         return []
-    return [(_place(part, cell), float(cell.final.mean())) for cell in _cells(claim, first, "none") if cell.risks.size]
+    cells = (cell for cell in _cells(claim, first, "none") if cell.risks.size)
+    return [(_place(claim.part(first), cell), float(cell.final.mean())) for cell in cells]
 
 
-def _starts(claim: ClaimResults, shown: Drawn) -> list[tuple[float, float]]:
+def _starts(claim: ClaimResults, curves: Sequence[DrawnSweep]) -> list[tuple[float, float]]:
     """Place the starting risks; none where they differ between noises, as signals may."""
-    part = claim.part(shown[0][0])
+    part = claim.part(curves[0].row)
     if part.rules.counts or part.quantity != RISK:
         return []
-    found = ([cell for cell in _cells(claim, row) if math.isfinite(cell.start_risk)] for row, _ in shown)
-    starts = [[(_place(part, cell), cell.start_risk) for cell in cells] for cells in found]
+    found = [[(_place(part, c), c.start_risk) for c in _cells(claim, curve.row)] for curve in curves]
+    starts = [[(x, risk) for x, risk in own if math.isfinite(risk)] for own in found]
     return starts[0] if all(one == starts[0] for one in starts) else []
 
 
@@ -365,7 +357,7 @@ def _ratio_label(row: Verdict, worst: str, absent: int) -> EndLabel:
     more = [f"{worst} {number(row.worst_ratio)}"] * is_number(row.worst_ratio)
     more += [f"{absent} without ratio"] * bool(absent)
     lines = [(text, TEXT_COLOURS[row.calibration]) for text in more]
-    return _end_label(row, float(good[-1]) if len(good) else 0.0, more=lines)
+    return end_label(row, float(good[-1]) if len(good) else 0.0, more=lines)
 
 
 def _ratios(row: Verdict) -> tuple[np.ndarray, np.ndarray]:
@@ -382,11 +374,11 @@ def _below(row: Verdict) -> np.ndarray:
 
 
 def _draw_ratios(axes: Axes, claim: ClaimResults, shown: Sequence[Verdict], words: tuple[str, str, str]) -> None:
-    groups, values = _groups(claim, shown)
+    groups = grouped_cells(claim, shown)
     reference = [float(end) for end in claim.part(shown[0]).band if end > 0] or [1.0]
-    everything, stands = list(reference), []
+    everything, stands, ends = list(reference), list[float](), list[EndLabel]()
     for number_, row in enumerate(shown):
-        places, offset = _ratio_places(claim, row, groups), number_ - (len(shown) - 1) / 2
+        places, offset = cell_places(claim, row, groups), number_ - (len(shown) - 1) / 2
         wide = float(places.max() / places.min()) if len(places) and places.min() > 0 else 0.0
         apart = places + OFFSET * offset if groups else places * (max(wide, 2.0) ** 0.025 if wide else 1.0) ** offset
         (ratios, whiskers), foot = _ratios(row), _below(row)
@@ -397,13 +389,13 @@ def _draw_ratios(axes: Axes, claim: ClaimResults, shown: Sequence[Verdict], word
         axes.errorbar(apart[positive], y, bars, elinewidth=0.8, markersize=small, **_look(row))
         everything += [*(y + bars), *y, *(y - bars)]
         stands += apart.tolist()
+        ends.append(_ratio_label(row, words[2], int((~np.isfinite(ratios) & ~foot).sum())))
     log_y(axes, everything, words[0].replace("excess risk", quantity(claim, shown[0])), room=0.1)
     if groups:
-        _group_axis(axes, groups, values)
+        _group_axis(axes, groups)
     else:
         values = [value for row in shown for value in row.values]
         value_axis(axes, values, parameter_label(shown[0].parameter, claim.paper), stands)
-    ends = [_ratio_label(row, words[2], int((~np.isfinite(_ratios(row)[0]) & ~_below(row)).sum())) for row in shown]
     if len(reference) == 1:
         axes.axhline(reference[0], **DASHED)
         ends.append(EndLabel(reference[0], words[1] or number(reference[0]), FAINT))
@@ -413,41 +405,41 @@ def _draw_ratios(axes: Axes, claim: ClaimResults, shown: Sequence[Verdict], word
     label_ends(axes, ends)
 
 
-def _groups(claim: ClaimResults, shown: Sequence[Verdict]) -> tuple[list[Group], list[float]]:
+Groups = Mapping[Group, Sequence[float]]  # cells of a part -> their values
+
+
+def grouped_cells(claim: ClaimResults, shown: Sequence[Verdict]) -> Groups:
     """List parts whose cells stand side by side, with their values; empty where all share one parameter."""
-    found: dict[str, tuple[Group, list[float]]] = {}
+    found: dict[Group, list[float]] = {}
     for row in sorted(shown, key=lambda row: -len(row.values)):
         own, start = measured_parts(claim, row), 0
         if sum(group.cells for group in own) != len(row.values):
-            return [], []
+            return {}
         for group in own:
-            found.setdefault(group.part, (group, list(row.values[start : start + group.cells])))
+            found.setdefault(group, list(row.values[start : start + group.cells]))
             start += group.cells
-    groups = [group for group, _ in found.values()]
-    alike = len({group.parameter for group in groups}) <= 1
-    return ([], []) if alike else (groups, [value for _, own in found.values() for value in own])
+    return found if len({group.parameter for group in found}) > 1 else {}
 
 
-def _ratio_places(claim: ClaimResults, row: Verdict, groups: Sequence[Group]) -> np.ndarray:
+def cell_places(claim: ClaimResults, row: Verdict, groups: Groups) -> np.ndarray:
     """Compute positions on the x axis: the values, or consecutive numbers with a gap between groups."""
     if not groups:
         return np.array(row.values, dtype=float)
-    starts = dict(zip((g.part for g in groups), np.cumsum([0] + [g.cells + 1 for g in groups]), strict=False))
-    return np.concatenate([starts[own.part] + np.arange(own.cells) for own in measured_parts(claim, row)]).astype(float)
+    starts = dict(zip(groups, np.cumsum([0, *(group.cells + 1 for group in groups)]), strict=False))
+    return np.concatenate([starts[own] + np.arange(float(own.cells)) for own in measured_parts(claim, row)])
 
 
-def _group_axis(axes: Axes, groups: Sequence[Group], values: Sequence[float]) -> None:
+def _group_axis(axes: Axes, groups: Groups) -> None:
     """Set a tick per cell; under each group the range of its values, and its parameter, once for neighbours alike."""
     ticks: list[float] = []
     place = start = 0
     look: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "ha": "center", "va": "center"}
-    for _, _, size in groups:
-        block = values[len(ticks) : len(ticks) + size]
-        ticks += range(place, place + size)
+    for group, values in groups.items():
+        ticks += range(place, place + group.cells)
         if len(groups) <= MOST_RANGES:
-            ends = " … ".join(dict.fromkeys(map(tick_text, (block[0], block[-1]))))
-            axes.text(place + (size - 1) / 2, -0.14, ends, size=5.5, **look)
-        place += size + 1
+            ends = " … ".join(dict.fromkeys(map(tick_text, (values[0], values[-1]))))
+            axes.text(place + (group.cells - 1) / 2, -0.14, ends, size=5.5, **look)
+        place += group.cells + 1
     for name, alike in groupby(groups, key=lambda group: group.parameter):
         room = sum(group.cells + 1 for group in alike)
         axes.text(start + room / 2 - 1, -0.07, symbols(name), size=7, **look)
@@ -475,21 +467,19 @@ def _draw_epsilons(axes: Axes, shown: Sequence[tuple[Verdict, list[Charged]]], p
     log_y(axes, [*finite, *(cell.claimed for cell in cells)], "real ε at the claimed δ", room=0.12)
     value_axis(axes, [x for x, _ in claims], parameter_label(cells[0].cell.parameter, paper))
     axes.plot(*zip(*claims, strict=True), **{**DASHED, "linewidth": 0.9}, zorder=1)
-    ends = [_draw_reals(axes, row, own) for row, own in shown]
-    label_ends(axes, [EndLabel(claims[-1][1], "claimed", FAINT), *ends])
-
-
-def _draw_reals(axes: Axes, row: Verdict, cells: Sequence[Charged]) -> EndLabel:
-    colour, finite = COLOURS[row.calibration], [cell for cell in cells if math.isfinite(cell.real)]
-    axes.plot([c.cell.value for c in finite], [c.real for c in finite], color=colour, linewidth=0.8, zorder=2)
-    for cell in finite:
-        axes.plot([cell.cell.value], [cell.real], KIND_MARKERS[cell.kind], color=colour, zorder=3)
-    for cell in (cell for cell in cells if math.isinf(cell.real)):
-        place = axes.get_xaxis_transform()
-        axes.text(cell.cell.value, 0.98, "∞", transform=place, color=colour, ha="center", va="top", size=8)
-    y, told = finite[-1].real if finite else axes.get_ylim()[1], "not known"
-    if known := [cell for cell in cells if not math.isnan(cell.real)]:  # real epsilons with their sign: ≥ 12 900
-        kind = max(known, key=lambda cell: cell.real / cell.claimed).kind
-        bounds = (outward(cell.real, cell.kind) for cell in known)
-        told = f"{symbols(SIGNS.get(kind, '='))} {span(bounds, least=kind == 'lower')}"
-    return _end_label(row, y, more=[(told, TEXT_COLOURS[row.calibration])])
+    ends = [EndLabel(claims[-1][1], "claimed", FAINT)]
+    for row, own in shown:
+        colour, drawn = COLOURS[row.calibration], [cell for cell in own if math.isfinite(cell.real)]
+        axes.plot([c.cell.value for c in drawn], [c.real for c in drawn], color=colour, linewidth=0.8, zorder=2)
+        for cell in drawn:
+            axes.plot([cell.cell.value], [cell.real], KIND_MARKERS[cell.kind], color=colour, zorder=3)
+        for cell in (cell for cell in own if math.isinf(cell.real)):
+            look: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "ha": "center", "va": "top", "size": 8}
+            axes.text(cell.cell.value, 0.98, "∞", color=colour, **look)
+        y, told = drawn[-1].real if drawn else axes.get_ylim()[1], "not known"
+        if known := [cell for cell in own if not math.isnan(cell.real)]:  # real epsilons with their sign: ≥ 12 900
+            kind = max(known, key=lambda cell: cell.real / cell.claimed).kind
+            bounds = (outward(cell.real, cell.kind) for cell in known)
+            told = f"{symbols(SIGNS.get(kind, '='))} {span(bounds, least=kind == 'lower')}"
+        ends.append(end_label(row, y, more=[(told, TEXT_COLOURS[row.calibration])]))
+    label_ends(axes, ends)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import product, zip_longest
-from operator import methodcaller
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.inputs import ClaimResults, Inputs, grouped
 from dpsco_bench.report.numbers import NOTHING, count, exponent, is_number, number, plain, slope, span, with_error
-from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, at, leads_to
+from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, at, if_known, leads_to
 from dpsco_bench.report.verdicts import claim_file_table, measured_parts, noise_off, slope_text
 from dpsco_bench.report.wording import noise_title, options_text, privacy_text, setting, symbols, tone
 
@@ -37,7 +36,8 @@ UTILITY, GRADIENTS = "utility", "gradients"
 CALIBRATIONS = ("paper", "accounted", "none")
 SPENT = "value_queries"  # the count that is a column of its own
 UNSPLIT = "unsplit"  # ending of the names of bounds before their terms are split, which stand beside the printed ones
-Cell = tuple[float, float, float]  # value of the swept parameter, mean, standard error
+Nearest = tuple[tuple[float, float, float], MeasuredCell | None]
+"""Value of the swept parameter, mean and standard error of a cell, and its evidence."""
 Compute = Callable[[TableText, Inputs], ReportTable]
 COMPUTED: Registry[Compute] = Registry("computed table", "tables")
 
@@ -73,11 +73,9 @@ def rates_table(inputs: Inputs, paper: str, title: str) -> ReportTable:
     }
     for calibration in judged_calibrations(found):
         name, row = noise_title(calibration), f"rows.{calibration}"
-        columns[f"Bound, {name}"] = Number(
-            f"{row}.bound_slope", lambda value: "" if value is None else slope(value), f"bound_slope_{calibration}"
-        )
         raw = {f"slope_{calibration}": f"{row}.slope", f"ci_{calibration}": f"{row}.ci"}
-        columns[f"Measured, {name}"] = Number(row, lambda row: slope_text(row) if row else "", raw)
+        columns[f"Bound, {name}"] = Number(f"{row}.bound_slope", if_known(slope), f"bound_slope_{calibration}")
+        columns[f"Measured, {name}"] = Number(row, if_known(slope_text), raw)
         columns[f"Verdict, {name}"] = verdict_column(calibration)
     columns["Noise off"] = Number(
         lambda sweep: noise_off(sweep.claim, sweep.first), raw={"noise_off_slope": "first.noise_off_slope"}
@@ -89,7 +87,7 @@ def verdict_column(calibration: str, sweep: str = "") -> Column:
     """Make the column of a sweep's verdicts under a calibration; the sweep stands at a path of the row."""
     verdict = f"{sweep}rows.{calibration}"
     raw, look = {f"verdict_{calibration}": f"{verdict}.verdict"}, lambda row: tone(at(row, verdict))
-    return Column(f"{verdict}.said", lambda said: symbols(said or ""), raw, kind="verdict", tone=look)
+    return Column(f"{verdict}.said", if_known(symbols), raw, kind="verdict", tone=look)
 
 
 def judged_calibrations(found: Iterable[Sweep]) -> list[str]:
@@ -249,111 +247,30 @@ class RebuiltRow:
 
     entry: TableRow  # the row as the paper prints it
     sweep: Sweep
-    common_n: float
-    method: str = ""
-    worst: Mapping[str, float] = field(default_factory=dict)  # (``unsplit_``) calibration -> largest mean over a bound
-    spent: Verdict | None = None  # the verdict on the part that counts value queries, which is a column and no row
-    value: float | None = None  # of the swept parameter; None for the cell nearest to the common size
-    lower_bound: str = ""  # name of the table's lower bound; empty for none
-
-    @property
-    def claims(self) -> str:
-        """The one of the row's entries that the sweep is about."""
-        part = self.sweep.part
-        return GRADIENTS if part.rules.counts or part.quantity.endswith(("_queries", "_per_call")) else UTILITY
-
-    @property
-    def claimed(self) -> str:
-        name = self.sweep.part.bound
-        printed = getattr(self.entry, self.claims) or NOTHING
-        return f"{printed}; judged against {get_bound(name).text}" if name else str(printed)
-
-    @property
-    def instance(self) -> str:
-        job = self.sweep.claim.job(self.sweep.part.id, self.sweep.first.calibration)
-        return str(job.cells[0].problem if job else self.sweep.part.id)
+    method: str  # empty where there is one
+    worst: Mapping[str, float]  # (``unsplit_``) calibration -> largest mean over a bound
+    spent: Verdict | None  # the verdict on the part that counts value queries, which is a column and no row
+    cells: Mapping[str, Nearest | None]  # by calibration the cell nearest to the common size; not in n, the last one
+    claims: str  # the one of the row's entries that the sweep is about
+    point: Mapping[str, float]  # n, d and epsilon of the cell that is shown; empty without one
+    where: str  # the same in words, with the swept parameter
+    schedule: str  # of the method there, with its flags
+    evaluations: float | None  # gradients there: counted by its runs, else planned; None for what counts
 
     @property
     def part(self) -> str:
         """Claim without its paper, and part: a part's name alone is not unique."""
         return f"{self.sweep.claim.id.partition('.')[2]} {self.sweep.part.id}"
 
-    @cached_property
-    def cells(self) -> dict[str, tuple[Cell, MeasuredCell | None] | None]:
-        """By calibration the cell nearest to the common size, with its evidence; not in n, the last of the sweep."""
-        return {calibration: self._nearest(row) for calibration, row in self.sweep.rows.items()}
-
-    def _nearest(self, row: Verdict) -> tuple[Cell, MeasuredCell | None] | None:
-        """Find the cell: numbers of the verdict and evidence are both in order of the sweep."""
-        cells = zip(row.values, row.mean, row.stderr, strict=False)
-        evidence = self.sweep.claim.evidence(row.part, row.calibration)
-        own = [(cell, e) for cell, e in zip_longest(cells, evidence) if cell and is_number(cell[1])]
-        own = [(c, e) for c, e in own if not self.method or (e is not None and e.entry.method == self.method)]
-        own = [(c, e) for c, e in own if self.value in (None, c[0])]
-        if row.parameter == "n":
-            return min(own, key=lambda found: abs(math.log(found[0][0] / self.common_n)), default=None)
-        return own[-1] if own else None
+    @property
+    def claimed(self) -> str:
+        name, printed = self.sweep.part.bound, getattr(self.entry, self.claims) or NOTHING
+        return f"{printed}; judged against {get_bound(name).text}" if name else str(printed)
 
     @property
-    def shown(self) -> tuple[Cell | None, MeasuredCell | None]:
-        """The cell of the first noise that has one, and what was measured in it."""
-        return next((found for c in CALIBRATIONS if (found := self.cells.get(c))), (None, None))
-
-    def printed(self, title: str) -> str:
-        return self.entry.printed.get(title, "")
-
-    def over_lower_bound(self, calibration: str) -> float | None:
-        """Mean risk of the cell over the table's lower bound, whose constant the paper leaves open."""
-        cell, evidence = self.cells.get(calibration) or (None, None)
-        if not self.lower_bound or cell is None or evidence is None or self.claims == GRADIENTS:
-            return None
-        return cell[1] / get_bound(self.lower_bound).value(evidence.printed)
-
-    @property
-    def schedule(self) -> str:
-        """Describe the method's schedule at the cell that is shown, with its flags."""
-        _, evidence = self.shown
-        if evidence is None:
-            return NOTHING
-        known, said = evidence.calibrated.schedule, {str(w).partition(":")[0] for w in evidence.calibrated.warnings}
-        texts = [f"{name}\u00a0=\u00a0{plain(known[key])}" for name, key in self.entry.schedule.items() if key in known]
-        return ", ".join([*texts, *(flag for flag in self.entry.flags if flag in said)]) or NOTHING
-
-    @property
-    def evaluations(self) -> float | None:
-        """Gradient evaluations of the cell that is shown: counted by its runs, else planned; None for what counts."""
-        _, evidence = self.shown
-        if evidence is None or self.claims == GRADIENTS:
-            return None
-        counted = evidence.curve_evaluations
-        return float(counted[-1].mean() if counted.size else evidence.calibrated.gradient_evaluations)
-
-    @property
-    def point(self) -> dict[str, float]:
-        """n, d and epsilon of the cell that is shown; empty where there is no such cell."""
-        _, evidence = self.shown
-        if evidence is None:
-            return {}
-        # a cell leaves out the d of a problem that has only one
-        found = {"n": evidence.entry.n, "d": evidence.calibrated.dimension, "epsilon": evidence.entry.epsilon}
-        return {key: value for key, value in found.items() if is_number(value)}
-
-    @property
-    def where(self) -> str:
-        cell, _ = self.shown
-        if not cell:
-            return NOTHING
-        swept = self.sweep.first.parameter
-        shown = self.point if swept in self.point else {swept: cell[0], **self.point}
-        return ", ".join(f"{symbols(key)}\u00a0=\u00a0{plain(value)}" for key, value in shown.items())
-
-    def mean_text(self, calibration: str) -> str:
-        cell, _ = self.cells.get(calibration) or (None, None)
-        if cell is None:
-            return ""
-        if self.claims == GRADIENTS:
-            return count(cell[1])
-        return with_error(cell[1], cell[2]) + " (not certified)" * uncertified(self.sweep.rows[calibration])
+    def instance(self) -> str:
+        job = self.sweep.claim.job(self.sweep.part.id, self.sweep.first.calibration)
+        return str(job.cells[0].problem if job else self.sweep.part.id)
 
 
 def rebuilt_tables(inputs: Inputs, paper: str) -> list[ReportTable]:
@@ -372,28 +289,55 @@ def _rebuilt(inputs: Inputs, text: TableText) -> ReportTable:
     rows = [row for entry in text.rows for row in _rows(inputs, text, entry)]
     columns = dict(COLUMNS)
     for title in dict.fromkeys(title for entry in text.rows for title in entry.printed):
-        columns[title] = Column(methodcaller("printed", title), raw=slug(title).replace("-", "_"))
+        printed = partial(lambda row, title: row.entry.printed.get(title, ""), title=title)
+        columns[title] = Column(printed, raw=slug(title).replace("-", "_"))
     if any(row.entry.schedule for row in rows):
         columns["Schedule"] = Column("schedule")
-    columns["Gradients"] = Number(
-        "evaluations", lambda value: "" if value is None else count(round(value)), "gradient_evaluations"
-    )
+    columns["Gradients"] = Number("evaluations", if_known(lambda mean: count(round(mean))), "gradient_evaluations")
     for calibration in judged_calibrations(row.sweep for row in rows):
-        columns |= _measured_columns(calibration)
-        if text.lower_bound:
-            title = f"Risk / {get_bound(text.lower_bound).text}, {noise_title(calibration)}"
-            value = methodcaller("over_lower_bound", calibration)
-            columns[title] = Number(value, _or_nothing, f"over_lower_bound_{calibration}")
-    for calibration, form in product(CALIBRATIONS, ("", f"{UNSPLIT}_")):  # what has explicit bounds in the table
+        columns |= _measured_columns(calibration, text.lower_bound)
+    for calibration, form in product(CALIBRATIONS, ("", f"{UNSPLIT}_")):
         path = form + calibration
-        if any(path in row.worst for row in rows):
+        if any(path in row.worst for row in rows):  # what has explicit bounds in the table
             title = f"Worst risk / {form.replace('_', ' ')}bound, {noise_title(calibration)}"
-            columns[title] = Number(f"worst.{path}", _or_nothing, f"worst_ratio_{path}")
+            columns[title] = Number(f"worst.{path}", if_known(number), f"worst_ratio_{path}")
     if any(row.spent for row in rows):
         columns |= QUERIES
-    return ReportTable(
-        text.id, f"{text.title or text.id}, rebuilt", columns, rows, symbols(f"{_NOTE} {text.note_line}".rstrip())
-    )
+    note = symbols(f"{_NOTE} {text.note_line}".rstrip())
+    return ReportTable(text.id, f"{text.title or text.id}, rebuilt", columns, rows, note)
+
+
+def _measured_columns(calibration: str, lower_bound: str) -> Columns:
+    """Make the columns of value at the common size, slope and verdict under one calibration.
+
+    A table with a lower bound, whose constant its paper leaves open, has the risk over it too.
+    """
+    name, verdict = noise_title(calibration), f"sweep.rows.{calibration}"
+
+    def mean_text(row: RebuiltRow) -> str:
+        cell, _ = row.cells.get(calibration) or (None, None)
+        if cell is None:
+            return ""
+        doubt = " (not certified)" * uncertified(row.sweep.rows[calibration])
+        return count(cell[1]) if row.claims == GRADIENTS else with_error(cell[1], cell[2]) + doubt
+
+    def over_lower_bound(row: RebuiltRow) -> float | None:
+        cell, evidence = row.cells.get(calibration) or (None, None)
+        if cell is None or evidence is None or row.claims == GRADIENTS:
+            return None
+        return cell[1] / get_bound(lower_bound).value(evidence.printed)
+
+    values = {f"{key}_{calibration}": f"cells.{calibration}.0.{i}" for i, key in enumerate(("value", "mean", "stderr"))}
+    certain = if_known(lambda row: NOTHING if uncertified(row) else slope_text(row))
+    columns = {
+        f"Measured, {name}": Number(mean_text, raw=values),
+        f"Slope, {name}": Number(verdict, certain, {f"slope_{calibration}": f"{verdict}.slope"}),
+        f"Verdict, {name}": verdict_column(calibration, "sweep."),
+    }
+    if lower_bound:
+        title, raw = f"Risk / {get_bound(lower_bound).text}, {name}", f"over_lower_bound_{calibration}"
+        columns[title] = Number(over_lower_bound, if_known(number), raw)
+    return columns
 
 
 def _first_count(values: Sequence[float] | None) -> str:
@@ -432,24 +376,73 @@ _NOTE = (
 )
 
 
-def _rows(inputs: Inputs, text: TableText, entry: TableRow) -> list[RebuiltRow]:
+def _rows(inputs: Inputs, text: TableText, entry: TableRow) -> Iterator[RebuiltRow]:
     """Find the sweeps of an entry's claims, by method where there are several; value queries are a column of theirs."""
     claims = [claim for claim in inputs.claims if claim.id in entry.claims]
     size = float(entry.common_n or text.common_n or COMMON_N)
     worst = {claim.id: _worst_ratios(claim) for claim in claims}
     found = [(claim.part(row), row) for claim in claims for row in claim.rows]
     spent = next((row for part, row in found if part.quantity == SPENT and row.mean), None)
-    rows = []
     for sweep in sweeps(claims):
         row, claim = sweep.first, sweep.claim
         if sweep.part.quantity != SPENT and row.part in entry.parts.get(claim.id, (row.part,)):
             job = claim.job(row.part, row.calibration)
             labels = list(dict.fromkeys(cell.method for cell in job.cells)) if job else []
             values = (row.part in entry.every_cell and row.values) or [None]
-            for method in labels if len(labels) > 1 else [""]:
-                more = worst[claim.id].get(row.part, {}), spent
-                rows += [RebuiltRow(entry, sweep, size, method, *more, value, text.lower_bound) for value in values]
-    return rows
+            ratios = worst[claim.id].get(row.part, {})
+            for method, value in product(labels if len(labels) > 1 else [""], values):
+                nearest = {name: _nearest(claim, own, size, method, value) for name, own in sweep.rows.items()}
+                yield _row(entry, sweep, method, ratios, spent, nearest)
+
+
+def _nearest(claim: ClaimResults, row: Verdict, size: float, method: str, value: float | None) -> Nearest | None:
+    """Find the cell of a method nearest to a size; not in n, the last of the sweep. A ``value`` asks for its own cell.
+
+    Numbers of the verdict and evidence are both in the order of the sweep.
+    """
+    numbers = zip(row.values, row.mean, row.stderr, strict=False)
+    both = zip_longest(numbers, claim.evidence(row.part, row.calibration))
+    own = [(c, e) for c, e in both if c and is_number(c[1]) and value in (None, c[0])]
+    own = [(c, e) for c, e in own if not method or (e is not None and e.entry.method == method)]
+    if row.parameter == "n":
+        return min(own, key=lambda found: abs(math.log(found[0][0] / size)), default=None)
+    return own[-1] if own else None
+
+
+def _row(
+    entry: TableRow,
+    sweep: Sweep,
+    method: str,
+    worst: Mapping[str, float],
+    spent: Verdict | None,
+    cells: Mapping[str, Nearest | None],
+) -> RebuiltRow:
+    """Say what is shown of the cell of the first noise that has one."""
+    part, swept = sweep.part, sweep.first.parameter
+    counts = part.rules.counts or part.quantity.endswith(("_queries", "_per_call"))
+    cell, evidence = next((found for c in CALIBRATIONS if (found := cells.get(c))), (None, None))
+    point: dict[str, float] = {}
+    schedule = ""
+    evaluations: float | None = None
+    if evidence is not None:
+        made, counted = evidence.calibrated, evidence.curve_evaluations
+        # a cell leaves out the d of a problem that has only one
+        sizes = {"n": evidence.entry.n, "d": made.dimension, "epsilon": evidence.entry.epsilon}
+        point = {key: value for key, value in sizes.items() if is_number(value)}
+        steps = {name: made.schedule[key] for name, key in entry.schedule.items() if key in made.schedule}
+        said = {str(warning).partition(":")[0] for warning in made.warnings}
+        schedule = ", ".join(filter(None, (_settings(steps), *(flag for flag in entry.flags if flag in said))))
+        if not counts:
+            evaluations = float(counted[-1].mean() if counted.size else made.gradient_evaluations)
+    shown = point if cell is None or swept in point else {swept: cell[0], **point}
+    where = _settings({symbols(key): value for key, value in shown.items()})
+    claims = GRADIENTS if counts else UTILITY
+    told = (point, where or NOTHING, schedule or NOTHING, evaluations)
+    return RebuiltRow(entry, sweep, method, worst, spent, cells, claims, *told)
+
+
+def _settings(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{name}\u00a0=\u00a0{plain(value)}" for name, value in values.items())
 
 
 def _worst_ratios(claim: ClaimResults) -> dict[str, dict[str, float]]:
@@ -475,22 +468,3 @@ def _stated(claim: ClaimResults) -> list[Verdict]:
     """Keep the bounds that a claim states itself: on the risk, or where it has none on its own quantity."""
     own = [row for row in claim.rows if row.rules.checks_bounds and not claim.part(row).beside]
     return [row for row in own if claim.part(row).quantity == RISK] or own
-
-
-def _or_nothing(ratio: float | None) -> str:
-    return "" if ratio is None else number(ratio)
-
-
-def _measured_columns(calibration: str) -> Columns:
-    """Make the columns of value at the common size, slope and verdict under one calibration."""
-
-    def shown(row: Verdict | None) -> str:
-        return "" if row is None else NOTHING if uncertified(row) else slope_text(row)
-
-    name, row = noise_title(calibration), f"sweep.rows.{calibration}"
-    values = {f"{key}_{calibration}": f"cells.{calibration}.0.{i}" for i, key in enumerate(("value", "mean", "stderr"))}
-    return {
-        f"Measured, {name}": Number(methodcaller("mean_text", calibration), raw=values),
-        f"Slope, {name}": Number(row, shown, {f"slope_{calibration}": f"{row}.slope"}),
-        f"Verdict, {name}": verdict_column(calibration, "sweep."),
-    }

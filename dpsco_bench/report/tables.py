@@ -21,35 +21,14 @@ Path = str | Callable[[Row], Any]
 """Where a value stands in a row: names and numbers joined by dots, such as ``row.ci.0``, or a function of the row."""
 _GREEK = ("delta", "mu", "sigma", "kappa", "lambda", "eta", "gamma", "rho")
 _LATEX = {
-    "\\": r"\textbackslash{}",
-    **{c: "\\" + c for c in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"$<$",
-    ">": r"$>$",
-    "|": r"$|$",
-    "−": "$-$",
-    "×": r"$\times$",
-    "±": r"$\pm$",
-    "≤": r"$\le$",
-    "≥": r"$\ge$",
-    "∞": r"$\infty$",
-    "√": r"$\surd$",
-    "→": r"$\to$",
-    "…": r"\ldots{}",
-    "–": "--",
-    "—": "---",
-    "·": r"$\cdot$",
-    "\u2009": r"\,",
-    "\u00a0": "~",
-    "ε": r"$\varepsilon$",
+    "\\": r"\textbackslash{}", **{c: "\\" + c for c in "&%$#_{}"}, "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$", "|": r"$|$", "−": "$-$", "×": r"$\times$",
+    "±": r"$\pm$", "≤": r"$\le$", "≥": r"$\ge$",
+    "∞": r"$\infty$", "√": r"$\surd$", "→": r"$\to$", "·": r"$\cdot$", "…": r"\ldots{}", "–": "--", "—": "---",
+    "“": "``", "”": "''", "\u2009": r"\,", "\u00a0": "~", "ε": r"$\varepsilon$",
     **{c: f"$\\{name}$" for c, name in zip("δμσκληγρ", _GREEK, strict=True)},
-    "⁻": r"\textsuperscript{$-$}",
-    **{c: rf"\textsuperscript{{{digit}}}" for digit, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
-    "“": "``",
-    "”": "''",
-}
-
+    "⁻": r"\textsuperscript{$-$}", **{c: rf"\textsuperscript{{{n}}}" for n, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+}  # fmt: skip
 _ESCAPES = str.maketrans(_LATEX)
 _SUPERSCRIPTS = re.compile(r"(?<=[^{\\])\}\\textsuperscript\{(?=[^}])")  # between two superscripts, which become one
 _MARKUP = re.compile(r"[\\`*|~]|(?<!\w)_|_(?!\w)")
@@ -71,9 +50,9 @@ def at(row: Row, path: Path) -> Any:
     return row
 
 
-def words(value: Any) -> str:
-    """Show a value as it is; nothing for None."""
-    return "" if value is None else str(value)
+def if_known(show: Callable[[Any], str]) -> Callable[[Any], str]:
+    """Show what is there; nothing of None."""
+    return lambda value: "" if value is None else show(value)
 
 
 def leads_to(*paths: Path, kind: str = "") -> Callable[[Row], str]:
@@ -96,7 +75,7 @@ class Column:
     """
 
     value: Path  # dotted path into a row (`at`), or a function of the row
-    show: Callable[[Any], str] = words  # value -> display text
+    show: Callable[[Any], str] = if_known(str)  # value -> display text
     raw: str | Mapping[str, Path] | None = None
     numeric: bool = False
     kind: str = "text"

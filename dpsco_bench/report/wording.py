@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from dpsco_bench.analysis.rounding import digits_beside, outward
@@ -16,7 +16,7 @@ from dpsco_bench.claims.files import build_checked, read_shipped
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.ledger import SEQUENCE_WORDS, SIGNS, STATUS_WORDS
 from dpsco_bench.registry import Registry, papers
-from dpsco_bench.report.numbers import NOTHING, is_number, number, plain, superscript
+from dpsco_bench.report.numbers import NOTHING, is_number, number, plain, span, superscript
 
 TONES = {  # outcome of a word -> tone, which chooses colour and symbol; the word itself is always printed
     "confirms": "good",
@@ -35,18 +35,13 @@ RESERVED = (  # meaning of a confirming word with a reservation
     "not private: its real ε is above the claim; or what the remark says. They stand beside other words too. The two "
     "on noise are of every kind but privacy, audit and evaluation count, and of no word `shown`"
 )
-CALIBRATION_MEANINGS = (
-    (
-        "paper",
-        "the noise exactly as the theorem states it; a hidden constant is taken as 1 unless the part says otherwise",
-    ),
-    (
-        "accounted",
-        "the least noise whose ε an accountant of the actual sampling scheme bounds by the claim; whether that proves "
-        "the run private is its status",
-    ),
-    ("none", "noise off, to see what the schedule alone does"),
-)
+CALIBRATION_MEANINGS = {
+    "paper": "the noise exactly as the theorem states it; a hidden constant is taken as 1 unless the part says "
+    "otherwise",
+    "accounted": "the least noise whose ε an accountant of the actual sampling scheme bounds by the claim; whether "
+    "that proves the run private is its status",
+    "none": "noise off, to see what the schedule alone does",
+}
 LABELS: Registry[str] = Registry("label", "figures")
 _PARAMETERS = {
     "n": "number of records n",
@@ -127,10 +122,14 @@ def options_text(options: Options) -> str:
     return ", ".join(f"{key.replace('_', ' ')} {_value(value)}" for key, value in options.items())
 
 
-def epsilon_text(value: object, kind: str, claimed: float = 1.0) -> str:
-    """Show a real epsilon with what it is: ``≥ 173``, ``= 2.4``, ``≤ 1``, digits enough for its claim."""
-    digits = digits_beside(float(value), kind, claimed) if is_number(value) else 3
-    shown = number(outward(value, kind, digits) if is_number(value) else value, digits)
+def epsilon_text(value: object, kind: str, claimed: float = 1.0, *more: object) -> str:
+    """Show a real epsilon with what it is: ``≥ 173``, ``= 2.4``, ``≤ 1``, digits enough for its claim.
+
+    Of several epsilons it shows the least and the largest. They are rounded outward.
+    """
+    known = [one for one in (value, *more) if is_number(one)]
+    digits = max((digits_beside(float(one), kind, claimed) for one in known), default=3)
+    shown = span((outward(one, kind, digits) for one in known), partial(number, digits=digits), kind == "lower")
     return shown if shown == NOTHING else symbols(f"{SIGNS.get(kind, '=')} {shown}")
 
 

@@ -1,13 +1,11 @@
 """Results of a small made-up profile: every kind of part, every verdict word, NaN, infinity, skipped and missing."""
 
-import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from dpsco_bench.analysis.noise import noise_behind
-from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.analysis.verdict import JudgedClaim, Verdict
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
@@ -18,7 +16,7 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.results import table_bytes, without_names
 from dpsco_bench.execution.store import Cost
 from dpsco_bench.execution.timing import Curve, Machine, Timings
-from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
+from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS
@@ -234,24 +232,15 @@ def write_results(tmp_path_factory):
     for results in read_inputs(files).claims:
         rows = []
         for (part, calibration), verdict in VERDICTS.get(results.id, {}).items():
+            charged = results.charged(part, calibration) if calibration != "none" else []
             named = {"id": results.id, "profile": "smoke", "part": part, "calibration": calibration}
-            rows.append(replace(verdict, **named, noise=noise_of(results, part, calibration)).to_json())
+            named["noise"] = noise_behind((cell.calibrated, cell.cell) for cell in charged)
+            rows.append(replace(verdict, **named))
         if rows:
-            text = dumps_canonical({"claim": results.id, "digest": "d", "verdicts": rows})
-            write_atomic(files.verdicts(results.id), sealed(text))
+            JudgedClaim(results.id, "d", verdicts=tuple(rows)).write(files.verdicts(results.id))
     return files
-
-
-def noise_of(results, part, calibration):
-    cells = [] if calibration == "none" else results.charged(part, calibration)
-    return noise_behind((cell.calibrated, cell.cell) for cell in cells)
 
 
 @pytest.fixture(scope="session")
 def inputs(written):
     return read_inputs(written)
-
-
-@pytest.fixture
-def copy(written, tmp_path):
-    return Layout("smoke", Path(shutil.copytree(written.base, tmp_path / "copy")))

@@ -13,9 +13,9 @@ from matplotlib.colors import to_rgb
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import claim_ids, read_claims
-from dpsco_bench.claims.jobs import claim_plan, plan_settings
 from dpsco_bench.claims.kinds import all_kinds, get_kind
 from dpsco_bench.claims.model import GRID, Method, Part
+from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report import own_figures
 from dpsco_bench.report.axes import FOOT, decade_text, spread, tick_text
@@ -24,7 +24,7 @@ from dpsco_bench.report.figures import claim_figures, variant_groups, write_figu
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.kind_figures import audits_figure, rows_of
 from dpsco_bench.report.own_figures import FIGURES, figure_names
-from dpsco_bench.report.panels import _groups, _ratio_places, _ratios, worded_panel
+from dpsco_bench.report.panels import _ratios, cell_places, grouped_cells, worded_panel
 from dpsco_bench.report.verdicts import Group
 from dpsco_bench.site.content import COLOURS as OPENING
 
@@ -92,30 +92,22 @@ def test_labels_are_spread_in_order_and_ticks_are_short():
 
 ALL = [FIGURES.get(name) for name in FIGURES.names()]
 PAPERS = {figure.name.split(".")[0] for figure in ALL}
+CLOSED = {"bassily2021.kappa_rules", "bassily2021.vertices", "wang2017.noise_share"}
+"""Figures of closed formulas, which need no measurement."""
 
 
-@pytest.fixture(scope="module")
-def nothing(inputs):
-    ids = [id for id in claim_ids() if id.split(".")[0] in PAPERS]
-    settings = plan_settings("ci")
-    entries = [claim_plan(id, "ci", [], settings) for id in ids]
+def test_declared_names_are_those_that_are_drawn_and_what_is_not_measured_says_so_in_its_file(inputs, tmp_path):
     files = Layout("ci", inputs.files.base / "nowhere")
-    return Inputs(files, [ClaimResults(entry, files) for entry in entries])
-
-
-def test_declared_names_are_those_that_are_drawn_and_what_is_not_measured_says_so_in_its_file(nothing, tmp_path):
+    entries = [ClaimEntry.of(claim, ()) for claim in read_claims() if claim.paper in PAPERS]
+    nothing = Inputs(files, [ClaimResults(entry, files) for entry in entries])
     names = figure_names(claim_ids())
-    assert len(set(names)) == len(names) == len(ALL)
+    assert len(set(names)) == len(names) == len(ALL) and figure_names(["zhang2022.thm4"]) == []
     assert not set(names) & {id + suffix for id in claim_ids() for suffix in ("", ".curves", ".time")}
-    assert figure_names(["zhang2022.thm4"]) == []
     written = own_figures.write_figures(nothing, tmp_path)
-    assert {path.stem for path in written} == set(figure_names(claim_ids()))
-    assert len(written) == 2 * len(figure_names(claim_ids())) and all(path.stat().st_size > 0 for path in written)
+    assert {path.stem for path in written} == set(names)
+    assert len(written) == 2 * len(names) and all(path.stat().st_size > 0 for path in written)
     assert [own.name for own in ALL if re.search(r"\b0 of|of 0\b", own.says(nothing))] == [], "a result of nothing"
-    for paper in PAPERS:
-        drawn = {own.name for own in FIGURES.of(paper).values() if own.draw(nothing)}
-        closed = {"bassily2021.kappa_rules", "bassily2021.vertices", "wang2017.noise_share"}
-        assert drawn <= closed, "closed formulas need no measurement"
+    assert {own.name for own in ALL if own.draw(nothing)} == CLOSED
 
 
 @pytest.fixture(scope="module")
@@ -219,57 +211,48 @@ def test_variants_of_one_sweep_belong_together_and_others_stay_apart():
         assert not variant_groups(*swept("n-a", "n-b", "n-c", **odd)), "another axis, or another instance"
 
 
-PARTS = [part for claim in read_claims() for part in claim.parts if part.kind == "audit"]
+AUDITS = {part.id: part for claim in read_claims() for part in claim.parts if part.kind == "audit"}
 
 
-def audited(part, lower=0.2, real=1.0, kind="upper"):
-    """A part of an audit, and its verdict."""
-    about = {"part": part.id, "calibration": part.calibrations[0], "own": {"epsilon_lower": lower, "power": 0.9}}
-    about |= {"epsilon_claimed": part.sweep.values["full"][0], "epsilon_real": real, "epsilon_real_kind": kind}
-    return part, Verdict("not refuted", "audit", **about)
+def of_audits(found):
+    """A claim of audits, from part -> (lower bound, real epsilon and its kind)."""
+    rows = []
+    for part, (lower, real, kind) in found.items():
+        own, claimed = {"epsilon_lower": lower, "power": 0.9}, AUDITS[part].sweep.values["full"][0]
+        about = {"part": part, "calibration": AUDITS[part].calibrations[0], "epsilon_claimed": claimed, "own": own}
+        rows.append(Verdict("not refuted", "audit", **about, epsilon_real=real, epsilon_real_kind=kind))
+    return [SimpleNamespace(rows=rows, part=lambda row: AUDITS[row.part])]
 
 
-def of_audits(*found):
-    parts = {part.id: part for part, _ in found}
-    return [SimpleNamespace(rows=[row for _, row in found], part=lambda row: parts[row.part])]
-
-
-def marks(*found):
+def marks(found):
     """Axes of the figure of some audits, and its markers: place, marker and face."""
     with style():
-        (axes,) = audits_figure(of_audits(*found)).axes
+        (axes,) = audits_figure(of_audits(found)).axes
     lines = [line for line in axes.get_lines() if line.get_marker() not in NO_POINTS]
     return axes, [(line.get_xdata()[0], line.get_marker(), line.get_markerfacecolor()) for line in lines]
 
 
 def test_a_row_has_its_bounds_its_accountant_and_the_claim():
-    named = {part.id: part for part in PARTS}
-    both = audited(named["dp_gd-paper"], 1.3, real=2.4, kind="exact"), audited(named["dp_gd-paper-fused"], 0.5)
-    axes, found = marks(*both)
-    assert len(rows_of(of_audits(*both))) == 1
+    both = {"dp_gd-paper": (1.3, 2.4, "exact"), "dp_gd-paper-fused": (0.5, 1.0, "upper")}
+    axes, found = marks(both)
+    assert len(rows_of(of_audits(both))) == 1
     assert found == [(2.4, "o", COLOURS["paper"]), (1.3, "D", INK), (0.5, "D", "white")]
     assert any(list(line.get_xdata()) == [1.0, 1.0] for line in axes.get_lines())
 
 
 def test_bounds_are_in_units_of_the_claim():
-    part = next(part for part in PARTS if part.sweep.values["full"][0] == 4.0)
-    assert [x for x, *_ in marks(audited(part, 1.0, real=8.0))[1]] == [2.0, 0.25]
+    part = next(id for id, part in AUDITS.items() if part.sweep.values["full"][0] == 4.0)
+    assert [x for x, *_ in marks({part: (1.0, 8.0, "upper")})[1]] == [2.0, 0.25]
 
 
-SIZES = {
-    ("first-n", "paper"): ("n", 3),
-    ("second-d", "paper"): ("d", 2),
-    ("third-n", "paper"): ("n", 4),
-    ("first-n", "accounted"): ("n", 3),
-    ("third-n", "accounted"): ("n", 4),
-}
+SIZES = {("first-n", "paper"): 3, ("second-d", "paper"): 2, ("third-n", "paper"): 4}
+SIZES |= {("first-n", "accounted"): 3, ("third-n", "accounted"): 4}
 
 
 def job(part, calibration):
-    if (part, calibration) not in SIZES:
-        return None
-    parameter, size = SIZES[part, calibration]
-    return SimpleNamespace(cells=[SimpleNamespace(parameter=parameter, signal=None)] * size)
+    cell = SimpleNamespace(parameter=part[-1], signal=None)
+    size = SIZES.get((part, calibration))
+    return size and SimpleNamespace(cells=[cell] * size)
 
 
 USING = SimpleNamespace(job=job, part=lambda row: SimpleNamespace(uses=["first-n", "second-d", "third-n"]))
@@ -280,12 +263,12 @@ def over(calibration, cells):
 
 
 def test_a_verdict_without_some_parts_leaves_their_places_empty():
-    groups = _groups(USING, [over("paper", 9)])[0]
-    assert groups == [Group("first-n", "n", 3), Group("second-d", "d", 2), Group("third-n", "n", 4)]
-    assert _ratio_places(USING, over("paper", 9), groups).tolist() == [0, 1, 2, 4, 5, 7, 8, 9, 10]
-    assert _ratio_places(USING, over("accounted", 7), groups).tolist() == [0, 1, 2, 7, 8, 9, 10]
-    assert _groups(USING, [over("accounted", 7)])[0] == []
-    assert _ratio_places(USING, over("accounted", 7), []).tolist() == [0, 1, 2, 3, 4, 5, 6]
+    groups = grouped_cells(USING, [over("paper", 9)])
+    assert [*groups] == [Group("first-n", "n", 3), Group("second-d", "d", 2), Group("third-n", "n", 4)]
+    assert cell_places(USING, over("paper", 9), groups).tolist() == [0, 1, 2, 4, 5, 7, 8, 9, 10]
+    assert cell_places(USING, over("accounted", 7), groups).tolist() == [0, 1, 2, 7, 8, 9, 10]
+    assert grouped_cells(USING, [over("accounted", 7)]) == {}
+    assert cell_places(USING, over("accounted", 7), {}).tolist() == [0, 1, 2, 3, 4, 5, 6]
 
 
 def test_a_ratio_is_a_mean_over_its_bound_with_two_standard_errors():

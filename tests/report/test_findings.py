@@ -11,7 +11,7 @@ from dpsco_bench.analysis.record import read_points, read_record
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.errors import InputError
-from dpsco_bench.leaderboard.standings import TRIVIAL, Reference, Searched, Skipped, Standing
+from dpsco_bench.leaderboard.standings import TRIVIAL, Searched, Skipped, Standing
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.registry import papers
 from dpsco_bench.report import findings as reading
@@ -35,11 +35,6 @@ from tests.leaderboard.test_tables import ROWS, UNDECIDED
 ROOT = shared_dir("workflows").parent
 
 
-@pytest.fixture
-def content(inputs, tmp_path):
-    return SiteContent(inputs, tmp_path)
-
-
 def real_eps(results):
     row = results.row("wang2017.kinds", "privacy-epsilon")
     real, claimed = row.epsilon_real, row.epsilon_claimed
@@ -59,13 +54,13 @@ def too_small(results):
 
 
 @pytest.fixture
-def told(content, monkeypatch):
+def told(inputs, tmp_path, monkeypatch):
     def tell(say, **more):
         """What the site says of one finding."""
         given = {"claims": ["wang2017.kinds"], "pages": (), "profiles": (), "papers": (), **more}
         one = Finding(say.__name__.replace("_", "-"), say, **given)
         monkeypatch.setattr("dpsco_bench.site.pages.home.all_findings", lambda: [one])
-        return findings(content)
+        return findings(SiteContent(inputs, tmp_path))
 
     return tell
 
@@ -120,14 +115,10 @@ def recorded(profile):
     rows = [replace(row, epsilon_claimed=row.noise.epsilon_claimed if row.noise else None) for row in rows]
     ids = dict.fromkeys(row.id for row in rows)
     claims = [SimpleNamespace(id=id, rows=[row for row in rows if row.id == id]) for id in ids]
-    known = ("instance", "n", "d", "epsilon", "tied", "trivial", "contenders")
-    absent = {"title": "", "delta": 1e-5, "p": 2.0, "methods": (), "left_out": (), "margin": 0.1, "margin_ci": (0, 1)}
-    absent |= {"without_privacy": Reference(0.0, (0.0, 0.0)), "lower_bound": None, "lower_bound_cut": False}
-    points = []
+    points, known = [], ("instance", "n", "d", "epsilon", "tied", "trivial", "contenders")
     for point in read_points(ROOT / "workflows" / "recorded" / "boards" / f"{profile}.json"):
-        second = "next" if point["tied"] else None
-        own = {key: point[key] for key in known} | {"winner": point["least"], "runner_up": second}
-        points.append(Standing(**own, **absent))
+        own = {key: point[key] for key in known} | {"runner_up": "next" if point["tied"] else None}
+        points.append(replace(ROWS[0], **own, winner=point["least"], methods=()))
     boards = [SimpleNamespace(id=COMMON, points=points)]
     known = {"profile": profile, "claims": claims, "rows": rows, "boards": boards, "papers": sorted(papers())}
     return Results(SimpleNamespace(**known), {one: load_errata(one) for one in papers()})
@@ -231,18 +222,21 @@ def test_what_noise_spends_is_the_largest_share_of_the_printed_noise():
 
 
 def test_a_verdict_is_found_by_claim_part_and_calibration():
+    row = {"id": "c", "part": "p", "calibration": "paper", "values": (4096.0, 8192.0), "mean": (0.2, 0.1)}
+
     def results(word):
-        row = {"id": "c", "part": "p", "calibration": "paper", "values": (4096.0, 8192.0), "mean": (0.2, 0.1)}
-        rows = [SimpleNamespace(**row, word=word, verdict=word, skipped=word != "match")]
-        return of_claims(SimpleNamespace(id="c", rows=rows))
+        made = SimpleNamespace(**row, word=word, verdict=word, skipped=word != "match")
+        return of_claims(SimpleNamespace(id="c", rows=[made]))
 
     found = results("match")
     assert found.mean_at(found.row("c", "p"), 8192) == 0.1
-    for absent in ("d", "c"):
+    for read in (
+        lambda: results("skipped").row("d", "p"),
+        lambda: results("skipped").row("c", "p"),
+        lambda: found.mean_at(found.row("c", "p"), 512),
+    ):
         with pytest.raises(NotMeasured):
-            results("skipped").row(absent, "p")
-    with pytest.raises(NotMeasured):
-        found.mean_at(found.row("c", "p"), 512)
+            read()
     with pytest.raises(InputError, match="part of c = 'p accounted'"):
         found.row("c", "p", "accounted")
 

@@ -13,28 +13,18 @@ from dpsco_bench.report.verdicts import place, statement
 from dpsco_bench.report.wording import QUALIFIED, SYMBOLS, TONES, find_citation, method_name, symbols, tone
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (0.0, "0"),
-        (0.99999, "1.00"),
-        (43.97, "44.0"),
-        (2.404, "2.40"),
-        (14646.0, "14,646"),
-        (324000.0, "3.24×10⁵"),
-        (1e-5, "10⁻⁵"),
-        (1e-3, "10⁻³"),
-        (-2.5e-7, "−2.50×10⁻⁷"),
-        (9.9999e4, "1.00×10⁵"),
-        (math.inf, "∞"),
-        (-math.inf, "−∞"),
-        (math.nan, "—"),
-        (None, "—"),
-        (True, "—"),
-    ],
-)
+def cases(table):
+    """Values, each with what is shown of it."""
+    return [(list(map(float, values.split())), shown) for values, shown in (case.split(": ") for case in table)]
+
+
+NUMBERS = "0: 0", "0.99999: 1.00", "43.97: 44.0", "2.404: 2.40", "14646: 14,646", "324000: 3.24×10⁵", "1e-5: 10⁻⁵"
+NUMBERS += "1e-3: 10⁻³", "-2.5e-7: −2.50×10⁻⁷", "9.9999e4: 1.00×10⁵", "inf: ∞", "-inf: −∞", "nan: —"
+
+
+@pytest.mark.parametrize(("value", "shown"), [*cases(NUMBERS), ([None], "—"), ([True], "—")])
 def test_numbers(value, shown):
-    assert numbers.number(value) == shown
+    assert numbers.number(*value) == shown
 
 
 def test_slopes_and_intervals():
@@ -45,20 +35,13 @@ def test_slopes_and_intervals():
     assert numbers.exponent(-0.5) == "−0.5" and numbers.exponent(2.0) == "2" and numbers.exponent(None) == "—"
 
 
-@pytest.mark.parametrize(
-    ("mean", "error", "shown"),
-    [
-        (3.21e-4, 1.2e-5, "(3.21 ± 0.12)×10⁻⁴"),
-        (12.34, 0.5, "12.34 ± 0.50"),
-        (0.5, 0.0, "0.500"),
-        (1e-7, 1e-19, "10⁻⁷"),
-        (2e-6, 9e-6, "(2.0 ± 9.0)×10⁻⁶"),
-        (math.nan, 1.0, "—"),
-        (math.inf, 1.0, "∞"),
-    ],
-)
-def test_means_with_errors(mean, error, shown):
-    assert numbers.with_error(mean, error) == shown
+ERRORS = "3.21e-4 1.2e-5: (3.21 ± 0.12)×10⁻⁴", "12.34 0.5: 12.34 ± 0.50", "0.5 0: 0.500", "1e-7 1e-19: 10⁻⁷"
+ERRORS += "2e-6 9e-6: (2.0 ± 9.0)×10⁻⁶", "nan 1: —", "inf 1: ∞"
+
+
+@pytest.mark.parametrize(("both", "shown"), cases(ERRORS))
+def test_means_with_errors(both, shown):
+    assert numbers.with_error(*both) == shown
 
 
 @pytest.mark.parametrize(
@@ -97,10 +80,10 @@ def test_a_reservation_is_seen_on_what_confirms(verdict, reservations, looks):
     assert tone(Verdict(verdict, "explicit", reservations=reservations)) == looks
 
 
-@pytest.mark.parametrize(
-    ("values", "shown"),
-    [([100.0, 100.1], "100.1"), ([100.0, 101.0], "100 … 101"), ([1.0, 1.15], "1 … 1.15"), ([2.0], "2"), ([], "—")],
-)
+SPANS = "100 100.1: 100.1", "100 101: 100 … 101", "1 1.15: 1 … 1.15", "2: 2", ": —"
+
+
+@pytest.mark.parametrize(("values", "shown"), cases(SPANS))
 def test_a_span_is_one_number_only_where_its_ends_are_within_two_thousandths(values, shown):
     assert numbers.span(values, numbers.plain) == shown
 

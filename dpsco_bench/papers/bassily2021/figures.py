@@ -14,7 +14,7 @@ from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.papers.bassily2021.bounds import FRANK_WOLFE, MIRROR_DESCENT
 from dpsco_bench.papers.bassily2021.laws import largest_excess
 from dpsco_bench.report import elements
-from dpsco_bench.report.axes import EndLabel, label_ends, log_y, tick_text, value_axis
+from dpsco_bench.report.axes import Plot, tick_text
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, SHADES, Panel
 from dpsco_bench.report.elements import sweep
 from dpsco_bench.report.inputs import Inputs
@@ -45,20 +45,13 @@ def _kappa_panel(p: float) -> Panel:
     cap = math.inf if p == 1 else 1 / (p - 1)
 
     def draw(axes: Axes) -> None:
-        labels, ends = [], []
+        plot = Plot(axes)
         for rule, colour in rules.items():
-            values = [SmoothNorm(p, int(d), rule).kappa for d in DIMENSIONS]
-            axes.plot(DIMENSIONS, values, color=colour, linewidth=2.4 if rule == "best" else 1.0)
-            labels.append(EndLabel(values[-1], RULES[rule], colour))
-            ends += values
-        for style, (name, formula) in zip(((0, (4, 2)), (0, (1, 1.5))), printed.items(), strict=True):
-            values = [min(cap, formula(d)) for d in DIMENSIONS]
-            axes.plot(DIMENSIONS, values, color=INK, linewidth=0.9, linestyle=style)
-            labels.append(EndLabel(values[-1], name, INK))
-            ends += values
-        value_axis(axes, DIMENSIONS, "dimension d")
-        log_y(axes, ends, "κ_q")
-        label_ends(axes, labels)
+            proved = [SmoothNorm(p, int(d), rule).kappa for d in DIMENSIONS]
+            plot.line(DIMENSIONS, proved, RULES[rule], colour, linewidth=2.4 if rule == "best" else 1.0)
+        for dashes, (name, formula) in zip(((0, (4, 2)), (0, (1, 1.5))), printed.items(), strict=True):
+            plot.line(DIMENSIONS, [min(cap, formula(d)) for d in DIMENSIONS], name, INK, linestyle=dashes)
+        plot.finish(DIMENSIONS, "dimension d", "κ_q")
 
     capped = "" if p == 1 else f", at most {cap:.3g}"
     ratio = SmoothNorm(p, int(DIMENSIONS[-1]), "best").kappa / min(cap, printed["2 ln d"](DIMENSIONS[-1]))
@@ -92,24 +85,20 @@ def saturation_panels(inputs: Inputs) -> Sequence[Panel]:
 )
 def vertices_panels(inputs: Inputs) -> Sequence[Panel]:
     """Draw the exact law of the noise-dominated regime against K, with the measured values."""
-    claim = next((c for c in inputs.claims if c.id == "bassily2021.thm4"), None)
+    claim = inputs.find("bassily2021.thm4")
     row = next((r for r in claim.rows if r.part == "lnk_law" and r.values), None) if claim else None
 
     def draw(axes: Axes) -> None:
-        curve = [largest_excess(K) for K in VERTICES]
-        axes.plot(VERTICES, curve, color=INK)
-        logs = [math.log(K) for K in VERTICES]
-        axes.plot(VERTICES, logs, color=FAINT, linewidth=0.9, linestyle=(0, (4, 2)))
-        ends = [*curve, *logs]
+        plot = Plot(axes)
+        plot.line(VERTICES, [largest_excess(K) for K in VERTICES], "h(K)", INK, linewidth=1.1)
+        plot.line(VERTICES, [math.log(K) for K in VERTICES], "ln K", FAINT, linestyle=(0, (4, 2)))
         if row is not None:
             K = 2 * np.array(row.values, dtype=float)
             unit = np.array([largest_excess(int(k)) for k in K]) / np.array(row.bound, dtype=float)
             mean, half = np.array(row.mean) * unit, 2 * np.nan_to_num(np.array(row.stderr, dtype=float)) * unit
             points = Series(K, mean, mean - half, mean + half, np.zeros(len(K)), np.zeros(len(K)))
-            ends += elements.draw_sweep(axes, points, COLOURS["paper"], "o")
-        value_axis(axes, VERTICES, "number of vertices K")
-        log_y(axes, ends, "excess risk / b_N")
-        label_ends(axes, [EndLabel(curve[-1], "h(K)", INK), EndLabel(logs[-1], "ln K", FAINT)])
+            elements.draw_sweep(plot, points, COLOURS["paper"], "o")
+        plot.finish(VERTICES, "number of vertices K", "excess risk / b_N")
 
     law, logarithm = (f(VERTICES[-1]) / f(VERTICES[0]) for f in (largest_excess, math.log))
     ends = f"From K = {VERTICES[0]} to {tick_text(VERTICES[-1])}"
@@ -126,12 +115,32 @@ def vertices_panels(inputs: Inputs) -> Sequence[Panel]:
 def map_panels(inputs: Inputs) -> Sequence[Panel]:
     """Divide Frank-Wolfe's risk by mirror descent's, cell by cell."""
     found = ratios(inputs)
-    return [_map(found)] if found else []
+    if not found:
+        return []
+    dimensions, sizes = (sorted(set(values)) for values in zip(*found, strict=True))
+    grid = np.array([[math.log2(found[d, n][0]) if (d, n) in found else math.nan for n in sizes] for d in dimensions])
+    reach = max(1.0, float(np.nanmax(np.abs(grid))))
+
+    def draw(axes: Axes) -> None:
+        axes.pcolormesh(grid, cmap=BLUE_TO_ORANGE, vmin=-reach, vmax=reach, edgecolors="white", linewidth=1.0)
+        for (d, n), both in found.items():
+            x, y, (measured, bounds) = sizes.index(n) + 0.5, dimensions.index(d), (number(ratio, 2) for ratio in both)
+            axes.text(x, y + 0.6, measured, ha="center", va="center", size=8, color=INK)
+            axes.text(x, y + 0.25, bounds, ha="center", va="center", size=5.5)
+        axes.set_xticks(np.arange(len(sizes)) + 0.5, [tick_text(n) for n in sizes])
+        axes.set_yticks(np.arange(len(dimensions)) + 0.5, [tick_text(d) for d in dimensions])
+        axes.tick_params(length=0)
+        axes.grid(False)
+        axes.set_xlabel("number of records n")
+        axes.set_ylabel("dimension d")
+
+    line = "p = 1.5, ε = 1; orange, above 1: mirror descent has less"
+    return [Panel("Risk of noisy_sfw over that of noisy_smd; small: of their bounds", draw, line)]
 
 
 def ratios(inputs: Inputs) -> dict[tuple[int, int], tuple[float, float]]:
     """Frank-Wolfe's risk over mirror descent's by (d, n), as measured and of their bounds."""
-    claim = next((c for c in inputs.claims if c.id == "bassily2021.smd_sfw"), None)
+    claim = inputs.find("bassily2021.smd_sfw")
     above, below = (compiled("bassily2021.thm9", text) for text in (FRANK_WOLFE, MIRROR_DESCENT))
     found = {}
     for part in claim.parts if claim else ():
@@ -149,31 +158,6 @@ def map_message(found: dict[tuple[int, int], tuple[float, float]]) -> str:
         return "Mirror descent against Frank-Wolfe: not measured together"
     better = sum(measured > 1 for measured, _ in found.values())
     return f"Mirror descent has less risk than Frank-Wolfe at {better} of {len(found)} sizes"
-
-
-def _map(found: dict[tuple[int, int], tuple[float, float]]) -> Panel:
-    dimensions, sizes = (sorted(set(values)) for values in zip(*found, strict=True))
-    grid = np.full((len(dimensions), len(sizes)), math.nan)
-    places = {(d, n): (dimensions.index(d), sizes.index(n)) for d, n in found}
-    for cell, place in places.items():
-        grid[place] = math.log2(found[cell][0])
-    reach = max(1.0, float(np.nanmax(np.abs(grid))))
-
-    def draw(axes: Axes) -> None:
-        axes.pcolormesh(grid, cmap=BLUE_TO_ORANGE, vmin=-reach, vmax=reach, edgecolors="white", linewidth=1.0)
-        for cell, (i, j) in places.items():
-            measured, bounds = (number(ratio, 2) for ratio in found[cell])
-            axes.text(j + 0.5, i + 0.6, measured, ha="center", va="center", size=8, color=INK)
-            axes.text(j + 0.5, i + 0.25, bounds, ha="center", va="center", size=5.5)
-        axes.set_xticks(np.arange(len(sizes)) + 0.5, [tick_text(n) for n in sizes])
-        axes.set_yticks(np.arange(len(dimensions)) + 0.5, [tick_text(d) for d in dimensions])
-        axes.tick_params(length=0)
-        axes.grid(False)
-        axes.set_xlabel("number of records n")
-        axes.set_ylabel("dimension d")
-
-    line = "p = 1.5, ε = 1; orange, above 1: mirror descent has less"
-    return Panel("Risk of noisy_sfw over that of noisy_smd; small: of their bounds", draw, line)
 
 
 elements.real_epsilon_figure(__name__, "bassily2021.real_epsilon")

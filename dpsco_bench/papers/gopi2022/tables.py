@@ -17,7 +17,7 @@ from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, slope, with_error, with_interval
 from dpsco_bench.report.rebuilt import computed
-from dpsco_bench.report.tables import Column, Columns, ReportTable
+from dpsco_bench.report.tables import Column, Columns, Number, ReportTable, if_known
 from dpsco_bench.report.wording import symbols, tone
 
 Row = dict[str, Any]
@@ -72,10 +72,9 @@ def risk_table(text: TableText, inputs: Inputs) -> ReportTable:
         rows.append(row)
     columns: dict[str, Column] = {"Norm": Column("row", symbols)}
     for side in ("erm", "sco"):
-        name = side.upper()
-        columns[f"{name}, as printed"] = Column(side, symbols)
-        columns[f"{name} exponents (of the bound)"] = Column(f"{side}_exponents")
-        columns[f"{name} risk / bound"] = Column(f"{side}_ratio", number, numeric=True)
+        columns[f"{side.upper()}, as printed"] = Column(side, symbols)
+        columns[f"{side.upper()} exponents (of the bound)"] = Column(f"{side}_exponents")
+        columns[f"{side.upper()} risk / bound"] = Number(f"{side}_ratio", number)
     return ReportTable(text.id, text.title, columns, rows, symbols(text.note_line))
 
 
@@ -145,14 +144,6 @@ def _exponent(row: Row) -> str:
     return "; ".join(f"{name}: {symbols(claimed)}" for name, claimed in pairs) if row["parameter"] else ""
 
 
-def _slope(row: Row) -> str:
-    return with_interval(row["slope"], row["verdict"].ci) if is_number(row.get("slope")) else ""
-
-
-def _counted(row: Row) -> str:
-    return with_error(row["counted"], row["error"]) if is_number(row.get("counted")) else ""
-
-
 def _number(value: float | None) -> str:
     if not is_number(value):
         return ""
@@ -164,13 +155,19 @@ _COLUMNS: Columns = {
     "What is counted": Column("counted_is", symbols),
     "At": Column(_where, raw={name: f"setting.{name}" for name in PLACE}),
     "Exponent claimed": Column(_exponent, raw={"parameter": "parameter", "claimed": "claimed"}),
-    "Measured": Column(_slope, raw={"slope": "slope"}, numeric=True),
-    "Count at most": Column("limit", _number, numeric=True),
-    "Counted": Column(_counted, raw={"counted": "counted", "error": "error"}, numeric=True),
-    "Projected N of a draw": Column("projected", _number, numeric=True),
+    "Measured": Number(
+        lambda row: with_interval(row["slope"], row["verdict"].ci) if is_number(row.get("slope")) else "",
+        raw={"slope": "slope"},
+    ),
+    "Count at most": Number("limit", _number),
+    "Counted": Number(
+        lambda row: with_error(row["counted"], row["error"]) if is_number(row.get("counted")) else "",
+        raw={"counted": "counted", "error": "error"},
+    ),
+    "Projected N of a draw": Number("projected", _number),
     "Verdict": Column(
         "verdict",
-        lambda row: symbols(row.said) if row else "",
+        if_known(lambda row: symbols(row.said)),
         raw={"verdict": "verdict.verdict"},
         kind="verdict",
         tone=lambda row: tone(row["verdict"]),

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.report import elements
-from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
+from dpsco_bench.report.axes import Plot
 from dpsco_bench.report.drawing import INK, SHADES, TEXTS, Panel
 from dpsco_bench.report.elements import Sizes
 from dpsco_bench.report.inputs import Inputs
@@ -57,24 +57,20 @@ def _width_panel(inputs: Inputs, claim: str, title: str, parts: dict[str, str], 
     bands = {"width_ksupport": results.parts["width_band"].band} if "width_band" in results.parts else {}
 
     def draw(axes: Axes) -> None:
-        ends: list[float] = []
-        labels = []
+        plot = Plot(axes)
         for (part, name, sizes), colour, ink in zip(shown, SHADES, TEXTS, strict=False):
-            ends += elements.draw_sweep(axes, sizes.points, colour, "o")
-            more = (("shaded: its band", ink),) if part in bands else ()
+            elements.draw_sweep(plot, sizes.points, colour, "o")
             said = f"{name} {slope(slopes[part])}" if part in slopes else name
-            labels.append(EndLabel(sizes.points.mean[-1], said, ink, more))
+            plot.label(sizes.points.mean[-1], said, ink, *["shaded: its band"] * (part in bands))
             if part in bands:
                 low, high = np.outer(bands[part], [bound.value(cell.printed) for cell in sizes.cells])
                 axes.fill_between(sizes.points.x, low, high, color=colour, alpha=0.15, lw=0)
-                ends += [*low, *high]
+                plot.held += [*low, *high]
         cells, points = shown[0][2]
-        values = elements.through(points, [bound.value(cell.printed) for cell in cells])
-        axes.plot(points.x, values, color=INK, linewidth=0.9, linestyle=(0, (4, 2)))
-        labels.append(EndLabel(values[-1], "formula", INK))
-        value_axis(axes, [x for _, _, s in shown for x in s.points.x], "Gaussian width of the set")
-        log_y(axes, ends, "excess risk")
-        label_ends(axes, labels)
+        formula_line = elements.through(points, [bound.value(cell.printed) for cell in cells])
+        axes.plot(points.x, formula_line, color=INK, linewidth=0.9, linestyle=(0, (4, 2)))
+        plot.label(formula_line[-1], "formula", INK)
+        plot.finish([x for _, _, s in shown for x in s.points.x], "Gaussian width of the set", "excess risk")
 
     told = ", ".join(f"{name} {slope(slopes[part])}" for part, name, _ in shown if part in slopes)
     return Panel(f"{title}: slopes {told}", draw, f"formula: {symbols(bound.text)}", symbols=("mean",))

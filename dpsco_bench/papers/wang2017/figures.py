@@ -21,7 +21,7 @@ from dpsco_bench.papers.wang2017.algorithms.mirror_descent import least_noise_co
 from dpsco_bench.papers.wang2017.problems.quadratics import CURVATURES
 from dpsco_bench.report.axes import tick_text
 from dpsco_bench.report.drawing import FAINT, INK, Panel
-from dpsco_bench.report.elements import Sizes, sweep
+from dpsco_bench.report.elements import sweep
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.own_figures import MethodStyle, method_styles, paper_figure
@@ -94,8 +94,9 @@ def _map(inputs: Inputs, calibration: str, constant: float) -> Panel:
         axes.set_yscale("log")
         axes.text(0.1, 0.12, "schedule", transform=axes.transAxes, size=8, color=INK, weight="bold")
         axes.text(0.9, 0.86, "noise", transform=axes.transAxes, size=8, color="white", weight="bold", ha="right")
-        for found, marker in _measured(inputs, calibration):
-            for cell in found.cells:
+        for part, marker in (("round_l2-n", "o"), ("resolved_quadratic_l2-n", "s")):
+            found = sweep(inputs, "wang2017.thm5.4", part, calibration)
+            for cell in found.cells if found else ():
                 c = cell.context
                 ends = (1.0, 1.0) if marker == "o" else (h / c.schedule["steps"] for h in CURVATURES)
                 low, high = (min(1.0, h) for h in ends)  # h/L: 1 of the fixed instance, else the family's range
@@ -119,12 +120,6 @@ def _map(inputs: Inputs, calibration: str, constant: float) -> Panel:
     title = f"With {noise} noise, c = {number(constant)}, the noise makes the risk on {share} % of the map"
     line = f"hardly moves below the dashes; to n = {tick_text(MOST_RECORDS)}, d = {FEWEST_DIMENSIONS}; {CLAIMED}"
     return Panel(title, draw, line)
-
-
-def _measured(inputs: Inputs, calibration: str) -> list[tuple[Sizes, str]]:
-    parts = (("round_l2-n", "o"), ("resolved_quadratic_l2-n", "s"))
-    found = [(sweep(inputs, "wang2017.thm5.4", part, calibration), marker) for part, marker in parts]
-    return [(sizes, marker) for sizes, marker in found if sizes is not None]
 
 
 Floats = NDArray[np.float64]
