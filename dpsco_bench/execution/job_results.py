@@ -207,9 +207,6 @@ class Summary(Record):
         return float(stdtrit(size - 1, 0.975)) * self.stderr if size > 1 else math.nan
 
 
-_OF_ROWS = tuple(f.name for f in fields(Summary))[:23]
-
-
 @dataclass(frozen=True)
 class SweptRun:
     """A run of a sweep: the values of the keys that the sweep varies, and what it gave."""
@@ -241,20 +238,16 @@ def summarise(job: Job, table: pa.Table) -> Summary:
     means = np.array([risk[sets == number].mean() for number in np.unique(sets)])
     row, extras, cell = final.slice(0, 1).to_pylist()[0], read_extras(final), job.cells[0]
     chains = "" if row["sampler_status"] == "proven_tv" else _chains(extras)
-    said = "; ".join(text for text in (row["warnings"], chains) if text)
-    return Summary(
-        **{**{key: row[key] for key in _OF_ROWS}, "warnings": said},
-        risk_kind=risk_kind_of(cell),
-        risk=float(means.mean()),
-        stderr=standard_error(means if means.size > 1 else risk),
-        start_risk=row["start_risk"],
-        gradient_evaluations=float(final["gradient_evaluations"].to_numpy().mean()),
-        replicates=job.replicates,
-        data_sets=job.data_sets,
-        seed=job.seed,
-        key=job.key,
-        held_out=HeldOutBeside.of(located(cell, job.data_root), job.seed, extras),
-    )
+    found = {
+        "warnings": "; ".join(text for text in (row["warnings"], chains) if text),
+        "risk_kind": risk_kind_of(cell),
+        "risk": float(means.mean()),
+        "stderr": standard_error(means if means.size > 1 else risk),
+        "gradient_evaluations": float(final["gradient_evaluations"].to_numpy().mean()),
+        "held_out": HeldOutBeside.of(located(cell, job.data_root), job.seed, extras),
+    }
+    of_job = {name: getattr(job, name) for name in ("replicates", "data_sets", "seed", "key")}
+    return Summary(**{f.name: row[f.name] for f in fields(Summary) if f.name in row} | of_job | found)
 
 
 def _chains(extras: Mapping[str, np.ndarray]) -> str:

@@ -152,25 +152,27 @@ def run_block(
     record: float | None = None,
     signals: Sequence[float] = (),
     rounds: str = "",
+    measure: Measure | None = None,
     reuse: Reuse | None = None,
 ) -> Trace:
     """Run replicates ``first_replicate .. first_replicate + replicates - 1`` of a cell on one data set.
 
     The ``plan`` is the one whose noise ``scales`` were fixed (`CalibratedCell.plan_for`): none is made here. With
     ``signals`` at each of these signal strengths at once, in place of the cell's own; the rows of the trace are then
-    signal-major. ``rounds`` names an observer of the rounds in place of the algorithm's own. ``reuse`` lends the
-    minimum over data that replicates share.
+    signal-major. ``rounds`` names an observer of the rounds, and ``measure`` measures, in place of the algorithm's own.
+    ``reuse`` lends the minimum over data that replicates share.
 
     Raises AlgorithmError for a run that fails, or does not do what its plan declares. Raises NumericalFailure on
     non-finite outputs, naming the cell. Raises InputError for an unknown observer.
     """
-    xp, measure = get_namespace(backend), get_measure(cell.algorithm_entry.measure)
+    xp, problem = get_namespace(backend), cell.problem_entry
+    measure = measure or get_measure(cell.algorithm_entry.measure)
     checkpoints = Checkpoints(measure, record, cell.n)
     observer = checkpoints if record is not None or measure.along_the_run else None
     where, name = (root_seed, data_set, first_replicate, replicates), rounds or cell.algorithm_entry.rounds
     seen = None if name in ("", NO_ROUNDS) else OBSERVERS.get(name)()
     objective = make_objective(cell, data, where, xp, dtype, observer, signals, seen)
-    key = cell.objective_key(data_set) if reuse and not (signals or cell.problem_entry.draws_per_replicate) else ""
+    key = cell.objective_key(data_set) if reuse and not (signals or problem.draws_per_replicate) else ""
     if reuse and key:
         objective.minimum = reuse.minima.get(key)
     make = partial(SharedNoise, len(signals)) if signals else Mechanism
@@ -184,23 +186,8 @@ def run_block(
     checkpoints.add(objective, output)
     if reuse and key:
         reuse.minima[key] = objective.minimum
-    return _trace(cell, objective, checkpoints, start_risk, to_numpy(output), info, noted)
-
-
-def _trace(
-    cell: Cell,
-    objective: Objective,
-    checkpoints: Checkpoints,
-    start_risk: np.ndarray,
-    output: np.ndarray,
-    info: Info,
-    noted: Mapping[str, Any],
-) -> Trace:
-    """Gather what a block found; NumericalFailure where it is not finite."""
-    risk, rows = np.stack(checkpoints.risk, axis=1), objective.replicates
-    if not (np.isfinite(risk).all() and np.isfinite(output).all()):
-        at = f"n = {cell.n}, d = {cell.problem_entry.dimension}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
-        raise NumericalFailure(f"non-finite iterates: {cell.algorithm} on {cell.problem}, {at}")
+    output, risk, rows = to_numpy(output), np.stack(checkpoints.risk, axis=1), objective.replicates
+    _check_finite(cell, risk, output)
     extras = {**info.extras, **noted, **objective.problem.beside(output, objective.host_data)}
     return Trace(
         output=output,
@@ -212,6 +199,12 @@ def _trace(
         demoted=info.rows("demoted", rows),
         rounded=info.rows("rounded", rows),
     )
+
+
+def _check_finite(cell: Cell, risk: np.ndarray, output: np.ndarray) -> None:
+    if not (np.isfinite(risk).all() and np.isfinite(output).all()):
+        at = f"n = {cell.n}, d = {cell.problem_entry.dimension}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
+        raise NumericalFailure(f"non-finite iterates: {cell.algorithm} on {cell.problem}, {at}")
 
 
 def make_objective(

@@ -4,7 +4,6 @@ import errno
 import json
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -190,22 +189,10 @@ def test_timing_counts_the_gradients_and_never_evaluates_a_loss(files, monkeypat
     assert timed.machine.cores >= 1
     for cell, planned in zip(timed.cells, calibrations, strict=True):
         assert cell.evaluations[-1] == planned.gradient_evaluations
-        assert len(cell.evaluations) == len(cell.seconds) <= timing.POINTS + 1
+        assert len(cell.evaluations) == len(cell.seconds) <= timing.POINTS + 2
         assert (cell.repeats == 1) == (warm == 0.0)
         assert np.all(np.diff(cell.evaluations) >= 0) and np.all(np.diff(cell.seconds) >= 0)
     assert Timings.from_json(loads(dumps_canonical(timed))) == timed
-
-
-@pytest.mark.parametrize(("cost", "gap"), [(1, 40), (3, 42), (40, 40), (1_000, 1_000)])
-def test_notes_are_a_spacing_apart_and_stretches_between_them_long(cost, gap):
-    watch, objective = timing.Stopwatch(every=40.0), SimpleNamespace(evaluations=np.zeros(1))
-    while objective.evaluations[0] < 4_000:
-        steps = max(1, watch.unseen(objective) // cost)
-        assert steps >= 5 // cost
-        objective.evaluations += steps * cost
-        watch(objective, None)
-    assert np.all(np.diff([0.0, *watch.evaluations]) == gap)
-    assert len(watch.evaluations) == len(watch.seconds) <= timing.POINTS
 
 
 def test_timed_gradients_are_those_of_compiled_runs_with_poisson_batches(files):
