@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -20,7 +19,7 @@ from dpsco_bench.execution.results import FINAL, join_parts, parquet_table, read
 from dpsco_bench.execution.run import get_measure
 from dpsco_bench.execution.store import Cost, Store
 from dpsco_bench.execution.timing import Timings
-from dpsco_bench.jsonio import restore
+from dpsco_bench.jsonio import loads
 from dpsco_bench.plain import IF_GIVEN, Plain, Record
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.samplers.evidence import NOT_CERTIFIED, unsettled
@@ -31,10 +30,6 @@ HELD_OUT = ("held_out_loss", "held_out_accuracy")
 """Extras of rows of a problem that holds records out."""
 LARGEST_Z = 4.0
 """Standard errors that chains may be away from a known law."""
-INFINITY = b'inf"'
-"""Mark of an infinity to be restored in a text; a search through all values takes as long as reading it."""
-
-
 STEPS = ("calibrate", "run", "time")
 
 
@@ -117,10 +112,7 @@ class Measured:
 
     def _read(self, kind: str, key: str, record: type[R]) -> R | None:
         content = self.store.read(kind, key)
-        if content is None:
-            return None
-        found = json.loads(content)
-        return record.from_json(restore(found) if INFINITY in content else found)
+        return None if content is None else record.from_json(loads(content.decode()))
 
 
 @dataclass(frozen=True)

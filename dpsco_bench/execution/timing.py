@@ -63,10 +63,10 @@ def time_cell(job: Job, cell: Cell, calibrated: CalibratedCell) -> Plain:
     """Fastest of up to `REPEATS` runs, after one that warms up caches and compiled code; or that one, if it is long."""
     plan, data = calibrated.plan_for(cell), cell.draw_data(job.seed, 0)
     how: Any = {"root_seed": job.seed, "backend": job.backend, "dtype": job.dtype, "fused": job.fused}
-    how |= {"rounds": NO_ROUNDS, "record": max(1.0, plan.gradient_evaluations / POINTS) / cell.n}
+    every = max(1.0, plan.gradient_evaluations / POINTS)
 
     def timed() -> Trace:
-        return run_block(cell, plan, calibrated.scales, data, measure=Clock(), **how)
+        return run_block(cell, plan, calibrated.scales, data, measure=Clock(every), rounds=NO_ROUNDS, **how)
 
     warm = timed()
     runs = [warm] if warm.risk[0, -1] >= WARM_SECONDS else []

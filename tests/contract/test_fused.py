@@ -8,7 +8,7 @@ import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.run import Checkpoints, SharedNoise, call_run, get_measure, run_block
+from dpsco_bench.execution.run import SharedNoise, call_run, get_measure, run_block
 from dpsco_bench.fused import compiled, tiles
 from dpsco_bench.fused.registry import FUSED, run_of
 from dpsco_bench.privacy.transcript import Recorder
@@ -33,7 +33,7 @@ SHARED = [case for case in FUSES if not case.problem.draws_per_replicate]
 
 def seen_by(case, fused):
     """A run with a checkpoint for every n gradients, and what it leaves behind."""
-    checkpoints = Checkpoints(get_measure(case.algorithm.measure), 1.0, case.n)
+    checkpoints = get_measure(case.algorithm.measure, float(case.n))
     run = case.run(replicates=5, observer=checkpoints, fused=fused)
     return run, checkpoints
 
