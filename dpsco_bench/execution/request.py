@@ -191,8 +191,8 @@ def config_cell(config: Options) -> Cell:
     Raises InputError naming the key, its value and what is allowed.
     """
     check_run(config["calibration"]["name"], config["replicates"], config["seed"])
-    method, problem, backend, root = (config[key] for key in ("algorithm", "problem", "backend", "data"))
-    n, d, record, root = config["n"], config["d"], config["record"], root["root"]
+    method, problem, backend = (config[key] for key in ("algorithm", "problem", "backend"))
+    n, d, record, root = config["n"], config["d"], config["record"], config["data"]["root"]
     spacing = isinstance(record, int | float) and not isinstance(record, bool) and 0 < record < math.inf
     for key, value, fits, allowed in (
         ("data.root", root, isinstance(root, str), "a folder"),

@@ -5,6 +5,7 @@ Data, calibration and loss are outside the clock: it covers gradients, noise and
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import time
@@ -40,6 +41,10 @@ class Clock(Measure):
     def value(self, objective: Objective, x: Any) -> np.ndarray:
         to_numpy(objective.evaluations)  # waits for the device
         return np.full(objective.replicates, time.perf_counter() - self._began)
+
+    def unseen(self, objective: Objective) -> float:
+        """Gradients until the next note; never few, since a stretch of few steps is not what is to be timed."""
+        return max(super().unseen(objective), math.ceil((self._every or 0.0) / 8))
 
 
 def time_cells(job: Job, calibrations: Calibrations, progress: Progress = lambda done, all: None) -> Timings:

@@ -4,6 +4,7 @@ import errno
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -193,6 +194,16 @@ def test_timing_counts_the_gradients_and_never_evaluates_a_loss(files, monkeypat
         assert (cell.repeats == 1) == (warm == 0.0)
         assert np.all(np.diff(cell.evaluations) >= 0) and np.all(np.diff(cell.seconds) >= 0)
     assert Timings.from_json(loads(dumps_canonical(timed))) == timed
+
+
+def test_stretches_that_are_timed_are_long():
+    clock, objective = timing.Clock(40.0), SimpleNamespace(evaluations=np.zeros(1), replicates=1)
+    clock.at_start(objective)
+    for done, unseen in ((0, 5), (0, 40), (39, 5), (41, 5), (41, 39)):
+        objective.evaluations[:] = done
+        assert clock.unseen(objective) == unseen
+        clock(objective, None)
+    assert np.concatenate(clock.evaluations).tolist() == [0, 41]
 
 
 def test_timed_gradients_are_those_of_compiled_runs_with_poisson_batches(files):
