@@ -81,7 +81,8 @@ def loads(text: str) -> Any:
     Raises InputError if the text is not JSON.
     """
     try:
-        return restore(json.loads(text))
+        found = json.loads(text)
+        return restore(found) if 'inf"' in text else found  # to search all values takes as long as to read them
     except json.JSONDecodeError as error:
         raise InputError("json", f"line {error.lineno}: {error.msg}", "valid JSON") from None
 
@@ -171,23 +172,19 @@ def kept_beside(path: Path, ending: str, make: Callable[[bytes], Any], salt: str
     """Apply a function to the bytes of a file, once for each content; the result is kept in ``__pycache__`` beside it.
 
     ``make`` gives what JSON can hold; ``salt`` is what else this depends on, such as the version of the reader. What is
-    kept stands with a digest of itself, of the file and of the salt: what is damaged or outdated is made again. A
-    read-only installation makes it each time.
+    kept is sealed and names the content that it is of: what is damaged or outdated is made again. A read-only
+    installation makes it each time.
     """
     content = path.read_bytes()
-    kept = path.parent / "__pycache__" / f"{path.name}{ending}"
+    kept, of = path.parent / "__pycache__" / f"{path.name}{ending}", hashlib.sha256(salt.encode() + content).hexdigest()
     with suppress(OSError, ValueError):
-        digest, _, body = kept.read_text(encoding="utf-8").partition("\n")
-        if digest == _kept_digest(content, body, salt):
-            return json.loads(body)
-    body = json.dumps(make(content), ensure_ascii=False)
+        found = unsealed(kept.read_bytes())
+        if found["of"] == of:
+            return found["made"]
+    text = json.dumps({"of": of, "made": make(content)}, ensure_ascii=False)
     with suppress(OSError):
-        write_atomic(kept, f"{_kept_digest(content, body, salt)}\n{body}")
-    return json.loads(body)
-
-
-def _kept_digest(content: bytes, body: str, salt: str) -> str:
-    return hashlib.sha256(hashlib.sha256(content).digest() + f"{salt}\0{body}".encode()).hexdigest()
+        write_atomic(kept, sealed(text))
+    return json.loads(text)["made"]
 
 
 MARK = "<!-- made by dpsco -->\n"

@@ -75,18 +75,14 @@ def imported_modules(name: str) -> frozenset[str]:
 def _imported(path: Path, package: str = "") -> set[str]:
     """Names that may be modules, of what the text of a file imports; it lies in a package, or in none.
 
-    Names that this package exports itself stand for the modules that define them.
+    This package itself, imported by a paper or a plug-in, stands for all modules that define what it exports.
     """
-    homes = {name: f"{OWN}.{home}" for name, home in vars(sys.modules[OWN]).get("_HOMES", {}).items()}
     found: set[str] = set()
     for level, module, names in _read(path, path.stat().st_mtime_ns)["imports"] if path.is_file() else ():
         above = package.split(".")[: len(package.split(".")) - level + 1] if level else []
         base = ".".join([*above, *([module] if module else [])])
         found |= {base} | {f"{base}.{name}" for name in names}
-        everything = names == ["*"] or (not names and not package.startswith(OWN))
-        if base == OWN:
-            found |= set(homes.values()) if everything else {homes[name] for name in names if name in homes}
-    return found
+    return found | {f"{OWN}.{home}" for home in vars(sys.modules[OWN])["_HOMES"].values() if OWN in found}
 
 
 @cache

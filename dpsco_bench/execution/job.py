@@ -45,13 +45,7 @@ EVALUATIONS: Registry[Evaluate] = Registry("evaluation", "evaluations", core="au
 
 @dataclass(frozen=True)
 class Unit:
-    """The least piece of a job: cells that are run at once, on one data set, for one block of replicates.
-
-    Attributes
-    ----------
-    chunk : tuple of (cell, calibration), the cells
-    data_set, first, count : int, the data set, the first replicate and how many there are
-    """
+    """The least piece of a job: cells run at once, on one data set, for ``count`` replicates from ``first`` on."""
 
     chunk: tuple[ChargedCell, ...]
     data_set: int = 0

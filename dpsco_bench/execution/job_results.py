@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -20,7 +19,7 @@ from dpsco_bench.execution.results import FINAL, join_parts, parquet_table, read
 from dpsco_bench.execution.run import get_measure
 from dpsco_bench.execution.store import Cost, Store
 from dpsco_bench.execution.timing import Timings
-from dpsco_bench.jsonio import restore
+from dpsco_bench.jsonio import loads
 from dpsco_bench.plain import IF_GIVEN, Plain, Record
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.samplers.evidence import NOT_CERTIFIED, unsettled
@@ -31,10 +30,6 @@ HELD_OUT = ("held_out_loss", "held_out_accuracy")
 """Extras of rows of a problem that holds records out."""
 LARGEST_Z = 4.0
 """Standard errors that chains may be away from a known law."""
-INFINITY = b'inf"'
-"""Mark of an infinity to be restored in a text; a search through all values takes as long as reading it."""
-
-
 STEPS = ("calibrate", "run", "time")
 
 
@@ -117,10 +112,7 @@ class Measured:
 
     def _read(self, kind: str, key: str, record: type[R]) -> R | None:
         content = self.store.read(kind, key)
-        if content is None:
-            return None
-        found = json.loads(content)
-        return record.from_json(restore(found) if INFINITY in content else found)
+        return None if content is None else record.from_json(loads(content.decode()))
 
 
 @dataclass(frozen=True)
@@ -207,9 +199,6 @@ class Summary(Record):
         return float(stdtrit(size - 1, 0.975)) * self.stderr if size > 1 else math.nan
 
 
-_OF_ROWS = tuple(f.name for f in fields(Summary))[:23]
-
-
 @dataclass(frozen=True)
 class SweptRun:
     """A run of a sweep: the values of the keys that the sweep varies, and what it gave."""
@@ -241,20 +230,16 @@ def summarise(job: Job, table: pa.Table) -> Summary:
     means = np.array([risk[sets == number].mean() for number in np.unique(sets)])
     row, extras, cell = final.slice(0, 1).to_pylist()[0], read_extras(final), job.cells[0]
     chains = "" if row["sampler_status"] == "proven_tv" else _chains(extras)
-    said = "; ".join(text for text in (row["warnings"], chains) if text)
-    return Summary(
-        **{**{key: row[key] for key in _OF_ROWS}, "warnings": said},
-        risk_kind=risk_kind_of(cell),
-        risk=float(means.mean()),
-        stderr=standard_error(means if means.size > 1 else risk),
-        start_risk=row["start_risk"],
-        gradient_evaluations=float(final["gradient_evaluations"].to_numpy().mean()),
-        replicates=job.replicates,
-        data_sets=job.data_sets,
-        seed=job.seed,
-        key=job.key,
-        held_out=HeldOutBeside.of(located(cell, job.data_root), job.seed, extras),
-    )
+    found = {
+        "warnings": "; ".join(text for text in (row["warnings"], chains) if text),
+        "risk_kind": risk_kind_of(cell),
+        "risk": float(means.mean()),
+        "stderr": standard_error(means if means.size > 1 else risk),
+        "gradient_evaluations": float(final["gradient_evaluations"].to_numpy().mean()),
+        "held_out": HeldOutBeside.of(located(cell, job.data_root), job.seed, extras),
+    }
+    of_job = {name: getattr(job, name) for name in ("replicates", "data_sets", "seed", "key")}
+    return Summary(**{f.name: row[f.name] for f in fields(Summary) if f.name in row} | of_job | found)
 
 
 def _chains(extras: Mapping[str, np.ndarray]) -> str:

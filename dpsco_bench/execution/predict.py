@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,12 +20,15 @@ ONE, BATCH, ALL, MEAN = "one record", "a batch", "all records", "their mean"
 """Records that a step looks at; a mean is known without them if it is affine."""
 FEW, MOST = 3.0, 0.5
 """Up to so many gradients a step looks at one record (it may look twice); from this share of n on at all."""
-
-
 Terms = Mapping[str, float]
 """Seconds of one unit of what a cell does, by the names of `amounts`."""
 WORK = ("cell", "row", "row n", "step", "row step", "row step d", "row seen", "row seen d")
 """Names of `amounts` to which the model gives a price."""
+MEASURED = (
+    *("n d", "row n d", "row dd", "row ddd", "row step dd"),
+    *("gradient", "gradient d", "row gradient", "row gradient d"),
+)
+"""Further ones, by which methods are measured."""
 COSTS = {
     (True, ONE): (2.3e-03, 6.6e-06, 1.2e-07, 0.0, 1.9e-08, 3.1e-10, 7.8e-09, 1.6e-09),
     (True, BATCH): (4.7e-03, 0.0, 3.2e-08, 0.0, 7.0e-07, 5.7e-09, 5.4e-09, 0.0),
@@ -72,29 +76,20 @@ def amounts(cell: Cell, plan: Plan, replicates: int) -> dict[str, float]:
     A ``row`` is a replicate, a ``step`` a release, ``seen`` the gradients that are looked at one by one: a problem may
     know the gradient of all its records by their sum. ``d``, ``dd`` and ``ddd`` are powers of the dimension.
     """
-    problem, n = cell.problem_entry, cell.n
-    d, rows = float(problem.dimension), float(replicates)
-    steps, gradients = float(sum(query.releases for query in plan.queries)), float(plan.gradient_evaluations)
-    seen = gradients * (min(1.0, problem.row_size(n) / n) if problem.draws_per_replicate else 1.0)
-    return {
+    problem, d = cell.problem_entry, float(cell.problem_entry.dimension)
+    gradients = float(plan.gradient_evaluations)
+    factors = {
         "cell": 1.0,
-        "n d": n * d,
-        "row": rows,
-        "row n": rows * n,
-        "row n d": rows * n * d,
-        "row dd": rows * d * d,
-        "row ddd": rows * d * d * d,
-        "step": steps,
-        "row step": rows * steps,
-        "row step d": rows * steps * d,
-        "row step dd": rows * steps * d * d,
+        "n": cell.n,
+        "d": d,
+        "dd": d * d,
+        "ddd": d * d * d,
+        "row": float(replicates),
+        "step": float(sum(query.releases for query in plan.queries)),
         "gradient": gradients,
-        "gradient d": gradients * d,
-        "row gradient": rows * gradients,
-        "row gradient d": rows * gradients * d,
-        "row seen": rows * seen,
-        "row seen d": rows * seen * d,
+        "seen": gradients * (min(1.0, problem.row_size(cell.n) / cell.n) if problem.draws_per_replicate else 1.0),
     }
+    return {name: math.prod(factors[factor] for factor in name.split()) for name in (*WORK, *MEASURED)}
 
 
 def predicted_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True) -> float:

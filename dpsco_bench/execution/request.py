@@ -40,10 +40,7 @@ GROUPS: Mapping[str, Options] = {
     "data": {"root": None},
 }
 """Groups of a run's configuration, their keys and these keys' defaults; the first of each has to be given."""
-CONFIG_KEYS = (
-    *("algorithm", "problem", "calibration", "backend", *CELL_KEYS),
-    *("replicates", "data_sets", "seed", "record", "out", "plugins", "data"),
-)
+CONFIG_KEYS = (*GROUPS, *CELL_KEYS, "replicates", "data_sets", "seed", "record", "out", "plugins")
 DTYPES = ("float64", "float32")
 DEFAULT_RECORDS = 4096
 
@@ -55,10 +52,9 @@ def problem_options(problem: type[Problem]) -> dict[str, inspect.Parameter]:
 
 
 def place_of(key: str, algorithm: Algorithm, problem: type[Problem]) -> str:
-    """Where a plain key belongs, for an algorithm on a problem.
+    """Place a plain key: ``algorithm`` (the variant), `SCHEDULE`, `PROBLEM`, `CONSTANT`, or empty for an unknown one.
 
-    Returns ``algorithm`` (the variant), `SCHEDULE`, `PROBLEM`, `CONSTANT`, or an empty string for an unknown key. An
-    option of the problem's constructor goes before a constant of the same name, because it changes the objective
+    An option of the problem's constructor goes before a constant of the same name, because it changes the objective
     itself. Raises InputError for a key that both the algorithm and the problem have.
     """
     if key == "variant":
@@ -195,30 +191,28 @@ def config_cell(config: Options) -> Cell:
     Raises InputError naming the key, its value and what is allowed.
     """
     check_run(config["calibration"]["name"], config["replicates"], config["seed"])
-    root, method, backend = config["data"]["root"], config["algorithm"], config["backend"]
-    if not isinstance(root, str):
-        raise InputError("data.root", root, "a folder")
-    cls, n, d = problem_class(config["problem"]["name"]), config["n"], config["d"]
+    method, problem, backend = (config[key] for key in ("algorithm", "problem", "backend"))
+    n, d, record, root = config["n"], config["d"], config["record"], config["data"]["root"]
+    spacing = isinstance(record, int | float) and not isinstance(record, bool) and 0 < record < math.inf
+    for key, value, fits, allowed in (
+        ("data.root", root, isinstance(root, str), "a folder"),
+        ("record", record, record is None or spacing, "null or a finite number > 0 (checkpoint spacing in units of n)"),
+        ("backend.dtype", backend["dtype"], backend["dtype"] in DTYPES, "one of " + ", ".join(DTYPES)),
+        ("backend.fused", backend["fused"], isinstance(backend["fused"], bool), "true or false"),
+    ):
+        if not fits:
+            raise InputError(key, value, allowed)
+    get_namespace(backend["name"])
+    cls = problem_class(problem["name"])
     check_data_sets(cls.name, checked_count("data_sets", config["data_sets"]))
     if isinstance(d, int):
         _check_size("d", d)
-    record = config["record"]
-    number = isinstance(record, int | float) and not isinstance(record, bool)
-    if record is not None and not (number and 0 < record < float("inf")):
-        raise InputError("record", record, "null or a finite number > 0 (checkpoint spacing in units of n)")
-    if backend["dtype"] not in DTYPES:
-        raise InputError("backend.dtype", backend["dtype"], "one of " + ", ".join(DTYPES))
-    if not isinstance(backend["fused"], bool):
-        raise InputError("backend.fused", backend["fused"], "true or false")
-    get_namespace(backend["name"])
-    given = method["options"], config["problem"]["options"]
-    schedule, options = ({k: v for k, v in of.items() if v is not None} for of in given)
+    schedule, options = ({k: v for k, v in of["options"].items() if v is not None} for of in (method, problem))
     if not cls.needs_data_root:
         options.pop("root", None)
     if n is None:
         n = get_problem(cls.name, d, **options).records or DEFAULT_RECORDS
-    numbers = (n, config["epsilon"], config["delta"], d)
-    cell = Cell(method["id"], cls.name, *numbers, method["variant"], schedule, options)
+    cell = Cell(method["id"], cls.name, n, config["epsilon"], config["delta"], d, method["variant"], schedule, options)
     check_sampled(cell)
     if reason := cls.unavailable(Path(root)):
         raise DpscoError(f"problem = {cell.problem}, data.root = {root}: {reason}")

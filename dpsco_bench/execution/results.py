@@ -23,43 +23,31 @@ Columns = Mapping[str, Any]
 """Columns of some rows by name: arrays, or one value for all of them."""
 
 _TEXT = pa.string()
-RESULT_FIELDS: tuple[tuple[str, pa.DataType], ...] = (
-    ("claim", _TEXT),
-    ("part", _TEXT),
-    ("calibration", _TEXT),
-    ("cell", pa.int32()),
-    ("method", _TEXT),
-    ("algorithm", _TEXT),
-    ("variant", _TEXT),
-    ("problem", _TEXT),
-    ("n", pa.int64()),
-    ("d", pa.int32()),
-    ("parameter", _TEXT),
-    ("value", pa.float64()),
-    ("data_set", pa.int32()),
-    ("replicate", pa.int32()),
-    ("checkpoint", pa.int32()),
-    ("gradient_evaluations", pa.float64()),
-    ("planned_evaluations", pa.float64()),
-    ("risk", pa.float64()),
-    ("start_risk", pa.float64()),
-    ("epsilon_claimed", pa.float64()),
-    ("delta", pa.float64()),
-    ("epsilon_real", pa.float64()),
-    ("epsilon_real_kind", _TEXT),
-    ("epsilon_of", _TEXT),
-    ("epsilon_output", pa.float64()),
-    ("epsilon_output_kind", _TEXT),
-    ("epsilon_sequence", pa.float64()),
-    ("epsilon_sequence_kind", _TEXT),
-    ("privacy_status", _TEXT),
-    ("accountant", _TEXT),
-    ("delta_large", pa.bool_()),
-    ("warnings", _TEXT),
-    ("epsilon_law", pa.float64()),
-    ("tau", pa.float64()),
-    ("sampler_status", _TEXT),
+RESULT_FIELDS: tuple[tuple[str, pa.DataType], ...] = tuple(
+    (name, kind)
+    for kind, names in (
+        (_TEXT, "claim part calibration"),
+        (pa.int32(), "cell"),
+        (_TEXT, "method algorithm variant problem"),
+        (pa.int64(), "n"),
+        (pa.int32(), "d"),
+        (_TEXT, "parameter"),
+        (pa.float64(), "value"),
+        (pa.int32(), "data_set replicate checkpoint"),
+        (pa.float64(), "gradient_evaluations planned_evaluations risk start_risk epsilon_claimed delta epsilon_real"),
+        (_TEXT, "epsilon_real_kind epsilon_of"),
+        (pa.float64(), "epsilon_output"),
+        (_TEXT, "epsilon_output_kind"),
+        (pa.float64(), "epsilon_sequence"),
+        (_TEXT, "epsilon_sequence_kind privacy_status accountant"),
+        (pa.bool_(), "delta_large"),
+        (_TEXT, "warnings"),
+        (pa.float64(), "epsilon_law tau"),
+        (_TEXT, "sampler_status"),
+    )
+    for name in names.split()
 )
+"""Columns and their types, in the order of the table."""
 NAMES = ("claim", "part")
 """Columns that say whose numbers these are."""
 EXTRAS = "extras"
@@ -109,7 +97,6 @@ def read_extras(table: pa.Table) -> dict[str, np.ndarray]:
     Returns a dict name -> array ``(rows,)``, NaN where a row has none.
     """
     maps = table[EXTRAS].combine_chunks()
-    maps = pa.concat_arrays(maps.chunks) if isinstance(maps, pa.ChunkedArray) else maps
     offsets = np.asarray(maps.offsets)
     row = np.repeat(np.arange(len(maps)), np.diff(offsets))
     noted = slice(offsets[0], offsets[-1]) if len(maps) else slice(0, 0)
@@ -130,10 +117,7 @@ def join_blocks(blocks: Sequence[pa.Table], metadata: Plain) -> pa.Table:
 
 
 def check_writable(key: str, path: Path) -> None:
-    """Refuse a place where no table can be written, before anything is run.
-
-    Raises InputError under the name ``key``.
-    """
+    """Refuse a place where no table can be written, before anything is run, as InputError under ``key``."""
     check_replaceable(key, path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -144,10 +128,7 @@ def check_writable(key: str, path: Path) -> None:
 
 
 def check_replaceable(key: str, path: Path) -> None:
-    """Refuse a place that is taken by anything but an earlier result table.
-
-    Raises InputError under the name ``key``.
-    """
+    """Refuse a place that is taken by anything but an earlier result table, as InputError under ``key``."""
     if not os.path.lexists(path):
         return
     found = "no file" if path.is_symlink() or not path.is_file() else "another file"
@@ -189,7 +170,7 @@ def without_names(table: pa.Table) -> pa.Table:
 
 def with_names(table: pa.Table, claim: str, part: str) -> pa.Table:
     """Inverse of `without_names`."""
-    for name, value in reversed(tuple(zip(NAMES, (claim, part), strict=True))):
+    for name, value in (("part", part), ("claim", claim)):
         table = table.add_column(0, pa.field(name, _TEXT), pa.repeat(pa.scalar(value, type=_TEXT), len(table)))
     return table
 

@@ -71,43 +71,6 @@ class Trace:
     rounded: np.ndarray
 
 
-class Checkpoints:
-    """Shows iterates to a measure, and records it each time another ``fraction * n`` gradients have been evaluated.
-
-    Without a fraction only the final output is recorded.
-    """
-
-    def __init__(self, measure: Measure, fraction: float | None, n: int) -> None:
-        self._measure = measure
-        self._every = None if fraction is None else fraction * n
-        self._next = 0.0
-        self.risk: list[np.ndarray] = []
-        self.evaluations: list[np.ndarray] = []
-
-    def __call__(self, objective: Objective, x: Any) -> None:
-        """Observe an iterate."""
-        self._measure.observe(objective, x)
-        if self._every is None:
-            return
-        done = float(to_numpy(objective.evaluations).mean())
-        if done >= self._next:
-            self._next = (done // self._every + 1) * self._every
-            self.add(objective, x)
-
-    def unseen(self, objective: Objective) -> float:
-        """Gradients until the next iterate that counts: 1 where all of them do."""
-        if self._measure.along_the_run:
-            return 1
-        if self._every is None:
-            return 1 << 62
-        return math.ceil(self._next - float(to_numpy(objective.evaluations).mean()))
-
-    def add(self, objective: Objective, x: Any) -> None:
-        """Record the measure now."""
-        self.risk.append(self._measure.value(objective, x))
-        self.evaluations.append(to_numpy(objective.evaluations).astype(np.float64))
-
-
 class Reuse:
     """Data sets and minima of the cells that were run before, by the objective that they belong to.
 
@@ -152,25 +115,25 @@ def run_block(
     record: float | None = None,
     signals: Sequence[float] = (),
     rounds: str = "",
+    measure: Measure | None = None,
     reuse: Reuse | None = None,
 ) -> Trace:
     """Run replicates ``first_replicate .. first_replicate + replicates - 1`` of a cell on one data set.
 
     The ``plan`` is the one whose noise ``scales`` were fixed (`CalibratedCell.plan_for`): none is made here. With
     ``signals`` at each of these signal strengths at once, in place of the cell's own; the rows of the trace are then
-    signal-major. ``rounds`` names an observer of the rounds in place of the algorithm's own. ``reuse`` lends the
-    minimum over data that replicates share.
+    signal-major. ``rounds`` names an observer of the rounds, and ``measure`` measures, in place of the algorithm's own.
+    ``reuse`` lends the minimum over data that replicates share.
 
     Raises AlgorithmError for a run that fails, or does not do what its plan declares. Raises NumericalFailure on
     non-finite outputs, naming the cell. Raises InputError for an unknown observer.
     """
-    xp, measure = get_namespace(backend), get_measure(cell.algorithm_entry.measure)
-    checkpoints = Checkpoints(measure, record, cell.n)
-    observer = checkpoints if record is not None or measure.along_the_run else None
+    xp, problem, every = get_namespace(backend), cell.problem_entry, None if record is None else record * cell.n
+    measure = measure or get_measure(cell.algorithm_entry.measure, every)
     where, name = (root_seed, data_set, first_replicate, replicates), rounds or cell.algorithm_entry.rounds
     seen = None if name in ("", NO_ROUNDS) else OBSERVERS.get(name)()
-    objective = make_objective(cell, data, where, xp, dtype, observer, signals, seen)
-    key = cell.objective_key(data_set) if reuse and not (signals or cell.problem_entry.draws_per_replicate) else ""
+    objective = make_objective(cell, data, where, xp, dtype, measure if measure.watches else None, signals, seen)
+    key = cell.objective_key(data_set) if reuse and not (signals or problem.draws_per_replicate) else ""
     if reuse and key:
         objective.minimum = reuse.minima.get(key)
     make = partial(SharedNoise, len(signals)) if signals else Mechanism
@@ -181,37 +144,28 @@ def run_block(
     with tuned():
         output, info = call_run(cell.algorithm_entry, objective, plan, source, fused=fused)
     noted = {} if seen is None else seen.finish(objective, output)
-    checkpoints.add(objective, output)
+    measure.record(objective, output)
     if reuse and key:
         reuse.minima[key] = objective.minimum
-    return _trace(cell, objective, checkpoints, start_risk, to_numpy(output), info, noted)
-
-
-def _trace(
-    cell: Cell,
-    objective: Objective,
-    checkpoints: Checkpoints,
-    start_risk: np.ndarray,
-    output: np.ndarray,
-    info: Info,
-    noted: Mapping[str, Any],
-) -> Trace:
-    """Gather what a block found; NumericalFailure where it is not finite."""
-    risk, rows = np.stack(checkpoints.risk, axis=1), objective.replicates
-    if not (np.isfinite(risk).all() and np.isfinite(output).all()):
-        at = f"n = {cell.n}, d = {cell.problem_entry.dimension}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
-        raise NumericalFailure(f"non-finite iterates: {cell.algorithm} on {cell.problem}, {at}")
+    output, risk, rows = to_numpy(output), np.stack(measure.risk, axis=1), objective.replicates
+    _check_finite(cell, risk, output)
     extras = {**info.extras, **noted, **objective.problem.beside(output, objective.host_data)}
     return Trace(
         output=output,
         risk=risk,
-        evaluations=np.stack(checkpoints.evaluations, axis=1),
+        evaluations=np.stack(measure.evaluations, axis=1),
         start_risk=start_risk,
         certificate=info.certificate,
         extras={name: extra(name, values, rows) for name, values in extras.items()},
         demoted=info.rows("demoted", rows),
         rounded=info.rows("rounded", rows),
     )
+
+
+def _check_finite(cell: Cell, risk: np.ndarray, output: np.ndarray) -> None:
+    if not (np.isfinite(risk).all() and np.isfinite(output).all()):
+        at = f"n = {cell.n}, d = {cell.problem_entry.dimension}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
+        raise NumericalFailure(f"non-finite iterates: {cell.algorithm} on {cell.problem}, {at}")
 
 
 def make_objective(
@@ -414,18 +368,46 @@ def _place(error: BaseException, run: Any) -> str:
 class Measure:
     """A number per replicate, in float64 on the host: ``F(x) - min F``, or what a subclass has in its place.
 
-    There is one object per block of replicates.
+    There is one object per block of replicates. It is recorded for the output, and before that each time another
+    ``every`` gradients have been evaluated, where this is given.
 
     Attributes
     ----------
     along_the_run : bool, whether it needs the iterates that the run observes, and not the output alone
+    risk, evaluations : list of array (R,), what was recorded, and the gradients that had been evaluated by then
     """
 
     label: ClassVar[str] = "excess empirical risk"
     along_the_run: ClassVar[bool] = False
 
+    def __init__(self, every: float | None = None) -> None:
+        self._every, self._next = every, 0.0
+        self.watches = self.along_the_run or every is not None
+        self.risk: list[np.ndarray] = []
+        self.evaluations: list[np.ndarray] = []
+
+    def __call__(self, objective: Objective, x: Array) -> None:
+        """See an iterate ``(R, d)``, and record it where it is due."""
+        self.observe(objective, x)
+        if self._every is not None and (done := float(to_numpy(objective.evaluations).mean())) >= self._next:
+            self._next = (done // self._every + 1) * self._every
+            self.record(objective, x)
+
+    def unseen(self, objective: Objective) -> float:
+        """Gradients until the next iterate that counts: 1 where all of them do."""
+        if self.along_the_run:
+            return 1
+        if self._every is None:
+            return 1 << 62
+        return math.ceil(self._next - float(to_numpy(objective.evaluations).mean()))
+
+    def record(self, objective: Objective, x: Array) -> None:
+        """Record its value now."""
+        self.risk.append(self.value(objective, x))
+        self.evaluations.append(to_numpy(objective.evaluations).astype(np.float64))
+
     def observe(self, objective: Objective, x: Array) -> None:
-        """See an iterate ``(R, d)``."""
+        """Take an iterate into account."""
 
     def value(self, objective: Objective, x: Array) -> np.ndarray:
         """Measure the output (or the present iterate) ``x (R, d)``, shape ``(R,)``."""
@@ -452,7 +434,8 @@ class MeanSquaredGradient(Measure):
     label: ClassVar[str] = "mean squared gradient norm"
     along_the_run: ClassVar[bool] = True
 
-    def __init__(self) -> None:
+    def __init__(self, every: float | None = None) -> None:
+        super().__init__(every)
         self._total: Any = 0.0
         self._count = 0
 
@@ -470,11 +453,11 @@ class MeanSquaredGradient(Measure):
         return problem.expected_mean_squared_gradient(schedule["step"], schedule["steps"], scales["gradient"])
 
 
-def get_measure(name: str) -> Measure:
+def get_measure(name: str, every: float | None = None) -> Measure:
     """Make a measure by name. Raises InputError for an unknown name."""
     if name not in MEASURES:
         raise InputError("measure", name, "one of " + ", ".join(MEASURES))
-    return MEASURES[name]()
+    return MEASURES[name](every)
 
 
 MEASURES: dict[str, type[Measure]] = {"excess_risk": Measure, "mean_squared_gradient": MeanSquaredGradient}

@@ -9,21 +9,17 @@ import math
 import os
 import platform
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import get_namespace, to_numpy, tuned
+from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.execution.cell import CalibratedCell, Calibrations, Cell, RefusedCell, located
 from dpsco_bench.execution.jobs import Job, Progress
-from dpsco_bench.execution.run import call_run, make_objective
+from dpsco_bench.execution.run import NO_ROUNDS, Measure, Trace, run_block
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.plain import IF_GIVEN, Plain, Record
-from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.objective import Objective
 
 POINTS = 100
@@ -35,35 +31,20 @@ WARM_SECONDS = 5.0
 """A run that took so long is its own measurement: what its start took to warm up is a small part of it."""
 
 
-@dataclass
-class Stopwatch:
-    """Observer that notes the clock each time ``every`` more gradients have been evaluated.
+class Clock(Measure):
+    """Seconds since the run began, in place of a risk."""
 
-    Compiled steps run unseen from one note to the next, as they do where no figure wants the time.
-    """
+    def at_start(self, objective: Objective) -> np.ndarray:
+        self._began = time.perf_counter()
+        return np.zeros(objective.replicates)
 
-    every: float
-    start: float = 0.0
-    evaluations: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-
-    def __call__(self, objective: Objective, x: Any) -> None:
-        """Observe an iterate."""
-        if self._until_next(objective) <= 0.0:
-            self.note(objective)
+    def value(self, objective: Objective, x: Any) -> np.ndarray:
+        to_numpy(objective.evaluations)  # waits for the device
+        return np.full(objective.replicates, time.perf_counter() - self._began)
 
     def unseen(self, objective: Objective) -> float:
         """Gradients until the next note; never few, since a stretch of few steps is not what is to be timed."""
-        return math.ceil(max(self._until_next(objective), self.every / 8))
-
-    def note(self, objective: Objective) -> None:
-        """Note gradient evaluations and seconds so far; reading the count waits for the device."""
-        self.evaluations.append(float(to_numpy(objective.evaluations)[0]))
-        self.seconds.append(time.perf_counter() - self.start)
-
-    def _until_next(self, objective: Objective) -> float:
-        last = self.evaluations[-1] if self.evaluations else 0.0
-        return last + self.every - float(to_numpy(objective.evaluations)[0])
+        return max(super().unseen(objective), math.ceil((self._every or 0.0) / 8))
 
 
 def time_cells(job: Job, calibrations: Calibrations, progress: Progress = lambda done, all: None) -> Timings:
@@ -85,25 +66,20 @@ def time_cells(job: Job, calibrations: Calibrations, progress: Progress = lambda
 
 def time_cell(job: Job, cell: Cell, calibrated: CalibratedCell) -> Plain:
     """Fastest of up to `REPEATS` runs, after one that warms up caches and compiled code; or that one, if it is long."""
-    timed = partial(_timed_run, job, cell, calibrated.plan_for(cell), calibrated.scales, cell.draw_data(job.seed, 0))
+    plan, data = calibrated.plan_for(cell), cell.draw_data(job.seed, 0)
+    how: Any = {"root_seed": job.seed, "backend": job.backend, "dtype": job.dtype, "fused": job.fused}
+    every = max(1.0, plan.gradient_evaluations / POINTS)
+
+    def timed() -> Trace:
+        return run_block(cell, plan, calibrated.scales, data, measure=Clock(every), rounds=NO_ROUNDS, **how)
+
     warm = timed()
-    runs = [warm] if warm.seconds[-1] >= WARM_SECONDS else []
-    while len(runs) < REPEATS and sum(run.seconds[-1] for run in runs) < ENOUGH_SECONDS:
+    runs = [warm] if warm.risk[0, -1] >= WARM_SECONDS else []
+    while len(runs) < REPEATS and sum(run.risk[0, -1] for run in runs) < ENOUGH_SECONDS:
         runs.append(timed())
-    best = min(runs, key=lambda run: run.seconds[-1])
-    return {"evaluations": tuple(best.evaluations), "seconds": tuple(best.seconds), "repeats": len(runs)}
-
-
-def _timed_run(job: Job, cell: Cell, plan: Plan, scales: Mapping[str, float], data: Any) -> Stopwatch:
-    xp, dtype = get_namespace(job.backend), job.dtype
-    watch = Stopwatch(every=max(1.0, plan.gradient_evaluations / POINTS))
-    objective = make_objective(cell, data, (job.seed, 0, 0, 1), xp, dtype, watch)
-    mechanism = Mechanism(plan, scales, cell.run_key(0), job.seed, 0, 1, xp, dtype)
-    with tuned():
-        watch.start = time.perf_counter()
-        call_run(cell.algorithm_entry, objective, plan, mechanism, fused=job.fused)
-        watch.note(objective)
-    return watch
+    best = min(runs, key=lambda run: run.risk[0, -1])
+    evaluations, seconds = (tuple(values[0].tolist()) for values in (best.evaluations, best.risk))
+    return {"evaluations": evaluations, "seconds": seconds, "repeats": len(runs)}
 
 
 def machine(backend: str) -> Machine:

@@ -157,9 +157,10 @@ def make_all(
         first = 0
         for step, group, own in todo:
             begun, made, job = time.monotonic(), False, group[0]
-            tell = partial(
-                lambda begin, pieces, done, every: pace.reach(begin + pieces * done // every), first, len(own)
-            )
+
+            def tell(done: int, every: int, begin: int = first, pieces: int = len(own)) -> None:
+                pace.reach(begin + pieces * done // every)
+
             try:
                 if not failed & {other.key for other in group}:
                     if decide and step == "run" and job.decisions:

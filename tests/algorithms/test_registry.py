@@ -1,5 +1,6 @@
 from dataclasses import FrozenInstanceError, replace
 
+import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS, algorithm, get_algorithm, list_algorithms
@@ -78,14 +79,9 @@ def test_the_first_variant_that_lists_a_calibration_is_its_default_or_one_that_i
 )
 def test_options_of_the_right_type(mine, given, kept):
     ((key, _),) = given.items()
-    value = getattr(mine.plan(CONSTANTS, 4, 2, PRIVACY, "a", **given), key)
-    assert value == kept and type(value) is type(kept)
-
-
-def test_numpy_integers_are_sizes(mine):
-    import numpy as np
-
-    assert mine.plan(CONSTANTS, np.int64(4), np.int32(2), PRIVACY, "a").gradient_evaluations == 4
+    plan = mine.plan(CONSTANTS, np.int64(4), np.int32(2), PRIVACY, "a", **given)
+    value = getattr(plan, key)
+    assert value == kept and type(value) is type(kept) and plan.gradient_evaluations == 4
 
 
 def test_ids_have_two_parts():

@@ -9,7 +9,7 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.request import make_cell
-from dpsco_bench.execution.run import Checkpoints, SharedNoise, call_run, get_measure
+from dpsco_bench.execution.run import SharedNoise, call_run, get_measure
 from dpsco_bench.fused import compiled, tiles
 from dpsco_bench.fused.registry import FUSED, run_of
 from dpsco_bench.privacy.transcript import Recorder
@@ -37,7 +37,7 @@ SHARED = [case for case in FUSES if not case.problem.draws_per_replicate]
 
 def seen_by(case, fused):
     """A run with a checkpoint for every n gradients, and what it leaves behind."""
-    checkpoints = Checkpoints(get_measure(case.algorithm.measure), 1.0, case.n)
+    checkpoints = get_measure(case.algorithm.measure, float(case.n))
     run = case.run(replicates=5, observer=checkpoints, fused=fused)
     return run, checkpoints
 
@@ -182,5 +182,5 @@ def test_the_listing_runs_where_it_must(monkeypatch):
 
 
 def test_a_measure_along_the_run_sees_every_iterate():
-    along, at_the_end = (Checkpoints(get_measure(name), None, 9) for name in ("mean_squared_gradient", "excess_risk"))
+    along, at_the_end = (get_measure(name) for name in ("mean_squared_gradient", "excess_risk"))
     assert along.unseen(None) == 1 and at_the_end.unseen(None) > 2**60

@@ -44,47 +44,57 @@ def package(tmp_path, monkeypatch):
     forget()
 
 
+@pytest.fixture
+def paper(tmp_path, monkeypatch):
+    home = digest._home
+    monkeypatch.setattr(digest, "_home", lambda top: tmp_path if top == "theirs" else home(top))
+    write = writer(tmp_path)
+    write("__init__.py", "from theirs.util import factor\nSTEP = 0.5\n")
+    write("util.py", "factor = 1\n")
+    write("sub/__init__.py", "size = 3\n")
+    write("algorithms.py", "from theirs import factor\nfrom .sub import size\n")
+    write("other.py", "unused = 1\n")
+    yield write
+    forget()
+
+
+@pytest.fixture
+def plugin(tmp_path, monkeypatch):
+    write = writer(tmp_path)
+    for name, content in (("mine.py", "x = 1\n"), ("helper.py", "y = 1\n"), ("tools/__init__.py", ""), ("notes/a", "")):
+        write(name, content)
+    monkeypatch.setitem(sys.modules, f"{PLUGIN}mine", SimpleNamespace(__file__=str(tmp_path / "mine.py")))
+    return write
+
+
 def test_closure_follows_nested_imports(package):
     used = ["algorithms.registry", "low.leaf", "work.job", "work.run"]
     assert [*closure(frozenset({"dpsco_bench.work.job"}))] == [f"dpsco_bench.{name}" for name in used]
 
 
-@pytest.mark.parametrize(
-    ("name", "changes"),
-    [
-        ("low/leaf.py", True),
-        ("work/run.py", True),
-        ("low/unrelated.py", False),
-        ("algorithms/registry.py", True),
-        ("work/__init__.py", False),
-        ("low/fresh.py", False),
-    ],
-)
-def test_only_modules_in_use_change_the_digest(package, name, changes):
-    before = code_digest(["dpsco_bench.work.job"])
-    path = digest.ROOT / name
-    package(name, (path.read_text() if path.exists() else "") + "\nchanged = 1\n")
-    assert (code_digest(["dpsco_bench.work.job"]) != before) == changes
+IN_USE = {
+    ("package", "dpsco_bench.work.job"): ["low/leaf.py", "work/run.py", "algorithms/registry.py"],
+    ("paper", "theirs.algorithms"): ["__init__.py", "util.py", "sub/__init__.py", "algorithms.py"],
+    ("plugin", f"{PLUGIN}mine"): ["mine.py", "helper.py", "tools/inner.py"],
+}
+UNUSED = {
+    ("package", "dpsco_bench.work.job"): ["low/unrelated.py", "work/__init__.py", "low/fresh.py"],
+    ("paper", "theirs.algorithms"): ["other.py"],
+    ("plugin", f"{PLUGIN}mine"): ["notes/script.py"],
+}
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "counts"),
-    [
-        ("mine.py", "x = 2\n", True),
-        ("helper.py", "y = 2\n", True),
-        ("tools/inner.py", "z = 2\n", True),
-        ("notes/script.py", "z = 2\n", False),
-        ("mine.py", '"""Words."""\nx = 1\n', False),
-    ],
+    ("place", "module", "file", "changes"),
+    [(*of, file, used) for used, files in ((True, IN_USE), (False, UNUSED)) for of in files for file in files[of]],
 )
-def test_the_folder_of_a_plugin_counts_with_its_packages(tmp_path, monkeypatch, file, text, counts):
-    write = writer(tmp_path)
-    for name, content in (("mine.py", "x = 1\n"), ("helper.py", "y = 1\n"), ("tools/__init__.py", ""), ("notes/a", "")):
-        write(name, content)
-    monkeypatch.setitem(sys.modules, f"{PLUGIN}mine", SimpleNamespace(__file__=str(tmp_path / "mine.py")))
-    before = code_digest([f"{PLUGIN}mine"], keyed=True)
-    write(file, text)
-    assert (code_digest([f"{PLUGIN}mine"], keyed=True) != before) == counts
+def test_only_modules_in_use_change_the_digest(request, tmp_path, place, module, file, changes):
+    """Of a paper its packages count with what they import, of a plug-in its folder with its packages."""
+    write = request.getfixturevalue(place)
+    before = code_digest([module])
+    path = tmp_path / file
+    write(file, (path.read_text() if path.exists() else "") + "\nchanged = 1\n")
+    assert (code_digest([module]) != before) == changes
 
 
 def test_two_plugins_of_a_folder_have_keys_of_their_own(tmp_path, monkeypatch):
@@ -172,30 +182,6 @@ def test_keys_hold_no_accountant_no_other_method_and_no_code_of_a_device():
     assert code_digest(modules, keyed=True) != code_digest(modules, without=DEVICE_ONLY, keyed=True)
     places = (digest.ROOT / "papers").rglob("__init__.py")
     assert [str(path) for path in places if path.read_text().strip()] == []
-
-
-@pytest.fixture
-def paper(tmp_path, monkeypatch):
-    home = digest._home
-    monkeypatch.setattr(digest, "_home", lambda top: tmp_path if top == "theirs" else home(top))
-    write = writer(tmp_path)
-    write("__init__.py", "from theirs.util import factor\nSTEP = 0.5\n")
-    write("util.py", "factor = 1\n")
-    write("sub/__init__.py", "size = 3\n")
-    write("algorithms.py", "from theirs import factor\nfrom .sub import size\n")
-    write("other.py", "unused = 1\n")
-    yield write
-    forget()
-
-
-@pytest.mark.parametrize(
-    ("file", "changes"),
-    [("__init__.py", True), ("util.py", True), ("sub/__init__.py", True), ("algorithms.py", True), ("other.py", False)],
-)
-def test_a_papers_packages_count_with_what_they_import(paper, file, changes):
-    before = code_digest(["theirs.algorithms"])
-    paper(file, "changed = 1\n")
-    assert (code_digest(["theirs.algorithms"]) != before) == changes
 
 
 ON_A_CORE = """
