@@ -106,6 +106,7 @@ def test_what_is_released_decides_whether_noise_is_private(noises, word, marks):
     found = answer([privacy(noise) for noise in noises])
     assert found.subject == "privacy"
     assert (found.cells["noise"].word, found.cells["noise"].marks) == (word, marks)
+    assert found.text.startswith("Is the printed noise private: ")
 
 
 @pytest.mark.parametrize(

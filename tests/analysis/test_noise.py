@@ -89,6 +89,8 @@ def test_what_is_said_of_the_worst_cell(cells, reservation, shortfall):
 def test_the_worst_cell_has_the_worst_status_and_then_the_largest_ratio():
     cells = [cell("unproven", 9.0), cell("exceeds_claim", 4.0, claimed=2.0), cell("exceeds_claim", 3.0)]
     assert noise_behind(cells) == Noise("exceeds_claim", 3.0, "exact", 1.0, place="n = 4, d = 10")
+    known = noise_behind([cell("target_law_only"), cell("target_law_only", law=0.5)])
+    assert known.epsilon_law == 0.5, "one without a number is the least of its status"
     for status in ("unproven", "proven"):
         assert noise_behind([cell(status, 1.63, "upper", constants="nominal")]).declared is (status == "unproven")
     free, place = cell("proven")

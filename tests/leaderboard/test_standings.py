@@ -257,7 +257,7 @@ RACE = {
 
 
 def test_stages_end_at_a_quarter_a_half_and_all_and_searches_are_not_raced(entry):
-    assert [race_ends(count) for count in (3, 4, 8, 12, 16)] == [[3], [2, 4], [2, 4, 8], [3, 6, 12], [4, 8, 16]]
+    assert [race_ends(count) for count in (3, 4, 8, 12, 13)] == [[3], [2, 4], [2, 4, 8], [3, 6, 12], [4, 7, 13]]
     for job in entry.jobs:
         ends = [block.end for block in job.blocks]
         assert ends == ([3, 6, 12] if job.races else stage_ends(12))

@@ -259,7 +259,11 @@ def nodes_plan(query=tree.TreeQuery, **keywords):
     settings = dict(path_cost=3.0, paid_cost=4.0)
     settings |= {"attained": True} if query is tree.TreeQuery else {}
     records = keywords.pop("records", Nodes(12))
-    return make_plan(query("node", 1.0, 12, records, **settings | keywords), gradient_evaluations=23, n=13)
+    return make_plan(
+        query("node", keywords.pop("sensitivity", 1.0), 12, records, **settings | keywords),
+        gradient_evaluations=23,
+        n=13,
+    )
 
 
 def test_nodes_are_charged_by_their_dearest_record_and_paid_for_by_level():
@@ -283,13 +287,13 @@ def test_nodes_are_charged_by_their_dearest_record_and_paid_for_by_level():
 
 
 def test_a_record_that_is_there_or_not_changes_nodes_by_half():
-    plan, scale = nodes_plan(spread=2.0), {"node": 1.5}
-    m = 2.0 * math.sqrt(3.0) / 1.5
+    plan, scale = nodes_plan(spread=2.0, sensitivity=0.7), {"node": 1.5}
+    m = 0.7 * 2.0 * math.sqrt(3.0) / 1.5
     found = add_remove(plan, scale, 1e-6)
     assert found.epsilon == pytest.approx(gaussian.gdp_epsilon(m / 2, 1e-6)) and found.kind == "exact"
     assert add_remove(nodes_plan(attained=False), scale, 1e-6).kind == "upper"
-    pure = add_remove(nodes_plan(tree.PureTreeQuery), scale, 1e-6)
-    assert pure.epsilon == pytest.approx(0.5 * 3.0 / 1.5) and pure.kind == "upper"
+    pure = add_remove(nodes_plan(tree.PureTreeQuery, sensitivity=0.7), scale, 1e-6)
+    assert pure.epsilon == pytest.approx(0.5 * 0.7 * 3.0 / 1.5) and pure.kind == "upper"
 
 
 @pytest.mark.parametrize("query", [tree.TreeQuery, tree.PureTreeQuery])
