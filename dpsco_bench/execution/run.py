@@ -147,8 +147,23 @@ def run_block(
     measure.record(objective, output)
     if reuse and key:
         reuse.minima[key] = objective.minimum
-    output, risk, rows = to_numpy(output), np.stack(measure.risk, axis=1), objective.replicates
-    _check_finite(cell, risk, output)
+    return _trace(cell, objective, measure, start_risk, to_numpy(output), info, noted)
+
+
+def _trace(
+    cell: Cell,
+    objective: Objective,
+    measure: Measure,
+    start_risk: np.ndarray,
+    output: np.ndarray,
+    info: Info,
+    noted: Mapping[str, Any],
+) -> Trace:
+    """Gather what a block found; NumericalFailure where it is not finite."""
+    risk, rows = np.stack(measure.risk, axis=1), objective.replicates
+    if not (np.isfinite(risk).all() and np.isfinite(output).all()):
+        at = f"n = {cell.n}, d = {cell.problem_entry.dimension}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
+        raise NumericalFailure(f"non-finite iterates: {cell.algorithm} on {cell.problem}, {at}")
     extras = {**info.extras, **noted, **objective.problem.beside(output, objective.host_data)}
     return Trace(
         output=output,
@@ -160,12 +175,6 @@ def run_block(
         demoted=info.rows("demoted", rows),
         rounded=info.rows("rounded", rows),
     )
-
-
-def _check_finite(cell: Cell, risk: np.ndarray, output: np.ndarray) -> None:
-    if not (np.isfinite(risk).all() and np.isfinite(output).all()):
-        at = f"n = {cell.n}, d = {cell.problem_entry.dimension}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
-        raise NumericalFailure(f"non-finite iterates: {cell.algorithm} on {cell.problem}, {at}")
 
 
 def make_objective(

@@ -152,9 +152,8 @@ def make_all(
     if not todo:
         return
     pace = Pace([seconds for _, _, own in todo for seconds in own], unit="cells")
-    failed, reuse = set[str](), cache(Reuse)
+    failed, reuse, first = set[str](), cache(Reuse), 0
     with shown(pace, say, todo[0][1][0].claim):
-        first = 0
         for step, group, own in todo:
             begun, made, job = time.monotonic(), False, group[0]
 
