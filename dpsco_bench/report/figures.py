@@ -20,11 +20,11 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.errors import failing_as
+from dpsco_bench.errors import InputError, failing_as
 from dpsco_bench.report.axes import EndLabel, Plot
 from dpsco_bench.report.drawing import BOUND, FAINT, INK, SHADES, TEXTS, Panel, bare, compose, move_edges, save, style
 from dpsco_bench.report.inputs import ClaimResults, Inputs, grouped
-from dpsco_bench.report.kind_figures import audits_figure
+from dpsco_bench.report.kind_figures import audits_figure, known_audits
 from dpsco_bench.report.numbers import is_number, number, slope
 from dpsco_bench.report.own_figures import PANELS
 from dpsco_bench.report.panels import BESIDE, LABEL_CHARACTERS, bound_line, panel_line, series, worded_panel
@@ -73,12 +73,17 @@ def _claim_panels(claim: ClaimResults, rows: Sequence[Verdict]) -> list[Panel]:
 
 
 def write_figures(inputs: Inputs, id: str, folder: Path) -> list[Path]:
-    """Write the figures of a claim or a leaderboard, or the one of all audits, as SVG and PDF; returns the files."""
+    """Write the figures of a claim or a leaderboard, or the one of all audits, as SVG and PDF; returns the files.
+
+    Raises InputError where there are no audits.
+    """
     if board := next((board for board in inputs.boards if board.id == id), None):
         from dpsco_bench.leaderboard.phases import board_figures  # brings accountants, which no claim's figure needs
 
         return _written(partial(board_figures, board), id, folder)
     if id == AUDITS:
+        if not any(known_audits(claim.rows) for claim in inputs.claims):
+            raise InputError("id", id, "a claim or leaderboard: no claim of this profile has an audit")
         return _written(lambda: {"": audits_figure(inputs.claims)}, id, folder)
     return write_claim_figures(inputs.claim(id), folder)
 

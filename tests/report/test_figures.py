@@ -16,6 +16,7 @@ from dpsco_bench.claims.catalogue import claim_ids, read_claims
 from dpsco_bench.claims.kinds import all_kinds, get_kind
 from dpsco_bench.claims.model import GRID, Method, Part
 from dpsco_bench.claims.plan import ClaimEntry
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report import own_figures
 from dpsco_bench.report.axes import FOOT, decade_text, spread, tick_text
@@ -212,6 +213,11 @@ def test_variants_of_one_sweep_belong_together_and_others_stay_apart():
 
 
 AUDITS = {part.id: part for claim in read_claims() for part in claim.parts if part.kind == "audit"}
+
+
+def test_a_run_without_audits_has_no_figure_of_them(tmp_path):
+    with pytest.raises(InputError, match="no claim of this profile has an audit"):
+        write_figures(SimpleNamespace(boards=(), claims=()), "audits", tmp_path)
 
 
 def of_audits(found):
