@@ -276,9 +276,11 @@ def _profile_slips(part: Part, where: str) -> Iterator[InputError]:
         for profile in values:
             if profile not in PROFILES:
                 yield InputError(f"{where}: profile of {key}", profile, "one of " + ", ".join(PROFILES))
-        dropped = part.plans and swept and key not in shared and values.keys() - swept.keys()
-        if dropped or (key in fixed and swept.keys() - values.keys()):
-            allowed = f"given for {', '.join(swept)} alone, where its sweep has values"
+        if key in fixed and swept.keys() - values.keys():
+            yield InputError(f"{where}: {key}", sorted(values), "given for " + ", ".join(swept))
+        dropped = values.keys() - swept.keys() if part.plans and swept and key not in shared else ()
+        if dropped:
+            allowed = f"given for {', '.join(swept)} alone: its sweep has no values for {', '.join(sorted(dropped))}"
             yield InputError(f"{where}: {key}", sorted(values), allowed)
     if part.sweep and not swept:
         yield InputError(f"{where}: sweep", swept, "values for at least one of the profiles " + ", ".join(PROFILES))

@@ -282,9 +282,13 @@ def shown_table(page: Plain) -> Iterator[str]:
     if note := " ".join(page.get("note", "").split()):
         yield labelled("note", note)
     if rows := page.get("computed_rows"):
-        yield "\n" + table(
-            {key.replace("_", " "): Column(key, digits(), numeric=key != "verdict") for key in rows[0]}, rows
-        )
+        columns = {
+            key.replace("_", " "): Column(
+                key, lambda v: v if isinstance(v, str) else number(v), numeric=key != "verdict"
+            )
+            for key in rows[0]
+        }
+        yield "\n" + table(columns, rows)
     for row in page.get("rows", ()):
         yield ""
         for key, value in row.to_json().items():

@@ -30,15 +30,15 @@ from dpsco_bench.paths import shared_dir
 from dpsco_bench.plain import Plain
 
 PREFIX = "leaderboard."
-PREDICTED: dict[str, list[float]] = {}
-"""Rule -> predicted seconds of its jobs, of the profile that this process runs."""
+PREDICTED: dict[str, dict[str, float]] = {}
+"""Rule -> job -> predicted seconds, of the profile that this process runs."""
 FILES = ("plugins", "claims", "boards")  # keys that take a file or a list of files
 KEYS = ("profile", "data_root", "backend", "overrides", *FILES)
 """Keys of ``snakemake --config KEY=VALUE``."""
 HIDDEN = ("job_info", "job_started", "job_finished", "job_error", "progress", "shellcmd", "resources_info")
 """Snakemake's own messages of a run that lines here stand for."""
 CHATTER = ("Select jobs to execute", "At least one job did not complete", "Assuming unrestricted", "Complete log")
-OTHER_SECONDS = {"write_site": [30.0]}  # of jobs without a prediction; others take a second
+OTHER_SECONDS = {"write_site": 30.0}  # of jobs without a prediction; others take a second
 
 
 @contextmanager
@@ -122,10 +122,10 @@ class Flow:
         self.recorded = [*shared_dir("workflows").glob(f"recorded/{self.profile}.json")]
         self.targets = dict(self._targets(arguments))
         self._forks: Forks | None = None
-        claims, boards = known.claims.values(), known.boards.values()
-        for rule, made in (("claim", claims), ("rank", boards)):
-            PREDICTED[rule] = [one.seconds[""] + 2.0 for one in made]  # to start, to judge and to draw
-        PREDICTED["part"] = [s + 0.1 for one in (*claims, *boards) for part, s in one.seconds.items() if part]
+        for rule, made in (("claim", known.claims), ("rank", known.boards)):
+            PREDICTED[rule] = {id: one.seconds[""] + 2.0 for id, one in made.items()}  # to start, to judge and to draw
+        every = {**known.claims, **known.boards}.items()
+        PREDICTED["part"] = {f"{id}.{p}": s + 0.1 for id, one in every for p, s in one.seconds.items() if p}
 
     def __getitem__(self, id: str) -> Outlined:
         return {**self.outline.claims, **self.outline.boards}[id]
@@ -183,8 +183,8 @@ class LogHandler(LogHandlerBase):
     """Write one line a job to stderr."""
 
     def __post_init__(self) -> None:
-        self._pace, self._waiting = Pace([]), dict[str, list[int]]()  # numbers of the jobs of each rule
-        self._jobs: dict[Any, tuple[str, str]] = {}  # that run: rule, and how they are told
+        self._pace, self._waiting = Pace([]), dict[str, dict[str, int]]()  # rule -> job -> its number
+        self._jobs: dict[Any, tuple[str, str, str]] = {}  # that run: rule, name, and how they are told
         self._failed: dict[Any, str] = {}
 
     def emit(self, record: LogRecord) -> None:
@@ -201,32 +201,35 @@ class LogHandler(LogHandlerBase):
         seconds = list[float]()
         for rule, count in told["stats"].items():
             if rule != "total":
-                known = PREDICTED.get(rule) or OTHER_SECONDS.get(rule, [1.0])
-                self._waiting[rule] = [*range(len(seconds), len(seconds) + count)]
-                seconds += known if len(known) == count else [sum(known) / len(known)] * count
+                known = PREDICTED.get(rule) or {"": OTHER_SECONDS.get(rule, 1.0)}
+                if len(known) != count:  # some of them, of which Snakemake does not tell the names
+                    known = dict.fromkeys(map(str, range(count)), sum(known.values()) / len(known))
+                self._waiting[rule] = {name: len(seconds) + place for place, name in enumerate(known)}
+                seconds += known.values()
         self._pace = Pace(seconds, at_once=os.cpu_count() or 1)
 
     def _job_info(self, told: Mapping[str, Any]) -> None:
         rule, name = told["rule_name"], ".".join(map(str, told["wildcards"].values()))
-        self._jobs[told["jobid"]] = rule, told["rule_msg"] or f"{rule} {name}".strip()
+        self._jobs[told["jobid"]] = rule, name, told["rule_msg"] or f"{rule} {name}".strip()
 
-    def _end(self, rule: str) -> None:
+    def _end(self, rule: str, name: str) -> None:
         if numbers := self._waiting.get(rule):
-            self._pace.end(numbers.pop())
+            self._pace.end(numbers.pop(name) if name in numbers else numbers.popitem()[1])
 
     def _job_finished(self, told: Mapping[str, Any]) -> None:
         if job := self._jobs.pop(told["job_id"], None):
-            self._end(job[0])
-            self._print(f"[{self._pace}] {job[1]}")
+            rule, name, said = job
+            self._end(rule, name)
+            self._print(f"[{self._pace}] {said}")
 
     def _job_error(self, told: Mapping[str, Any]) -> None:
         if told["jobid"] not in self._failed:
-            rule, said = self._jobs.get(told["jobid"], (told["rule_name"], told["rule_name"]))
+            rule, name, said = self._jobs.get(told["jobid"], (told["rule_name"], "", told["rule_name"]))
             logs = [path.split(" ")[0] for path in told["log"]]
             why = f": {_last_line(logs[0])} (see {logs[0]})" if logs else ""
             self._failed[told["jobid"]] = f"failed: {said}{why}"
             self._print(f"failed: {said}; the others go on")
-            self._end(rule)
+            self._end(rule, name)
 
     def _print(self, text: str) -> None:
         print(text, file=sys.stdout if self.common_settings.stdout else sys.stderr, flush=True)

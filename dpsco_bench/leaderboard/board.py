@@ -300,6 +300,7 @@ def _needs(board: Board) -> Iterator[Need]:
         yield from ((number > 0, f": {key}", number, "a number > 0") for number in getattr(board, key).values())
     for profile, key in product(board.grids, (*COUNTS, *LIMITS)):
         yield profile in getattr(board, key), f": {key}", profile, "given for every grid's profile"
+    yield from _needs_of_grids(board.grids, "")
     for one in board.instances:
         at, named = f", {one.id}", [("excluded", name) for name in one.excluded]
         yield bool(re.fullmatch(r"[\w.-]+", one.id)), f"{at}: id", one.id, "letters, digits, ., - and _"
@@ -308,19 +309,19 @@ def _needs(board: Board) -> Iterator[Need]:
             yield _count(n, f"{at}: runs_to, {profile}: {name}")
             named.append(("runs_to", name))
         yield from ((name in methods, f"{at}: {key}", name, "a method of the board") for key, name in named)
-        for profile, block in [(key, block) for key, own in {**board.grids, **one.grids}.items() for block in own]:
-            yield from _needs_of_block(block, f"{at}, grid of {profile}")
+        yield from _needs_of_grids(one.grids, at)
 
 
-def _needs_of_block(block: Any, at: str) -> Iterator[Need]:
-    keys = {*block} if isinstance(block, Mapping) else set()
-    known = {"n", "epsilon"} <= keys <= {"n", "d", "epsilon"}
-    yield known, at, block, "a mapping with lists n, epsilon and, where it is free, d"
-    for key, values in block.items() if known else ():
-        numbers = isinstance(values, list) and all(isinstance(v, int | float) and v is not True for v in values)
-        met = numbers and values and sorted({*values}) == values and 0 < values[0] <= values[-1] < math.inf
-        yield bool(met), f"{at}: {key}", values, "increasing numbers > 0"
-        yield from (_count(value, f"{at}: {key}") for value in (values if met and key != "epsilon" else ()))
+def _needs_of_grids(grids: Mapping[str, Sequence[Any]], of: str) -> Iterator[Need]:
+    for at, block in [(f"{of}, grid of {profile}", block) for profile, own in grids.items() for block in own]:
+        keys = {*block} if isinstance(block, Mapping) else set()
+        known = {"n", "epsilon"} <= keys <= {"n", "d", "epsilon"}
+        yield known, at, block, "a mapping with lists n, epsilon and, where it is free, d"
+        for key, values in block.items() if known else ():
+            numbers = isinstance(values, list) and all(isinstance(v, int | float) and v is not True for v in values)
+            met = numbers and values and sorted({*values}) == values and 0 < values[0] <= values[-1] < math.inf
+            yield bool(met), f"{at}: {key}", values, "increasing numbers > 0"
+            yield from (_count(value, f"{at}: {key}") for value in (values if met and key != "epsilon" else ()))
 
 
 def _count(number: Any, at: str) -> Need:

@@ -9,7 +9,9 @@ import pytest
 from dpsco_bench.analysis import answer as answering
 from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES, AnswerCell, answer, headline, says
 from dpsco_bench.analysis.noise import Noise
+from dpsco_bench.analysis.record import read_record
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.paths import shared_dir
 
 PROVEN = Noise("proven", 0.9, "upper", 1.0)
 OPEN_NOISE = Noise("unproven", 1.4, "upper", 1.0)
@@ -181,6 +183,17 @@ def test_an_audit_of_the_output_refutes_what_the_query_sequence_leaves_open(word
     audit = Verdict(word, "audit", id="p.audit", part="a", calibration="paper", own=own, epsilon_claimed=1.0)
     found = answer(rows, {"p.audit": [audit]}).cells["noise"]
     assert found.word == answered and ("2.48" in found.why) == (answered == NO) and "827" in found.why
+
+
+@pytest.mark.parametrize(
+    ("claim", "part", "key"),
+    [("wang2017.thm4.4", "single_record-n", "private"), ("wang2017.table2.kst12", "ridge_logistic-d", "printed")],
+)
+def test_recorded_rows_without_their_role_are_answered_by_no(claim, part, key):
+    rows = [row for row in read_record(shared_dir("workflows") / "recorded" / "ci.json") if row.id == claim]
+    assert answer(rows).cells[key].word != NO
+    bare = [replace(row, beside=None, control=None) if row.part == part else row for row in rows]
+    assert answer(bare).cells[key].word == NO
 
 
 def test_both_summaries_count_every_statement_once():

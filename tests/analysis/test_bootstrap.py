@@ -196,3 +196,11 @@ def test_what_two_cells_share(cell, change, data, replicates):
     if not cell.problem_entry.draws_per_replicate:
         runs = [c.run_key(0) for c in cells]
         assert (runs[0] == runs[1]) == (replicates == (0, 0))
+
+
+def test_shared_data_sets_are_used_as_given():
+    risks = np.array([[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]])
+    drawn = np.array([[0, 0, 0], [2, 2, 2], [0, 1, 2]])
+    means, variances = bootstrap.resampled_means([risks], rng(), 3, drawn)
+    np.testing.assert_allclose(means, [[1, 4, 7 / 3]])
+    np.testing.assert_allclose(variances, [[0, 0, 7 / 9]])

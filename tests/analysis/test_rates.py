@@ -333,6 +333,15 @@ def test_no_sweep_is_sent_to_sizes_that_were_run(swept, profile):
         assert told == "" or asked or farther or re.search(named, told), told
 
 
+@pytest.mark.parametrize("run", [[10_000.0, 20_000.0], [0.25, 1.0, 4.0], [6_500.0, 6_600.0]])
+def test_a_size_that_was_not_run_is_rounded_to_none_and_past_none_that_was(run):
+    regime, source = Regime.of(run, np.ones(len(run)), np.ones(len(run))), np.random.default_rng(3)
+    near = [value * (1 + share) for value in run for share in (-1e-4, -1e-3, 1e-4, 1e-3)]
+    for value in (*near, *source.uniform(0.5 * run[0], 2 * run[-1], 200)):
+        told = float(regime._outside(value).replace(",", ""))
+        assert told not in run and [told < size for size in run] == [value < size for size in run], (value, told)
+
+
 def test_a_cell_on_either_limit_counts_as_asymptotic():
     """Half of the bound is no smaller share, and half of the start's risk no larger one."""
     full, means = [2.0, 2.001, 1.0, 1.0, 1.0], [0.1, 0.1, 0.5, 0.501, 0.9]

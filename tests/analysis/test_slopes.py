@@ -131,6 +131,8 @@ def test_residuals_have_the_noise_and_as_many_directions_as_cells_do_not_share(s
     error = risks[0].std(ddof=1) / 8 / risks[0].mean()
     noise, rank, known = residual_noise(replicates, np.diag([1.0, 2.0]), np.full(2, error), [63, 63], 1e-12)
     assert noise == pytest.approx(5 * error**2) and rank == pytest.approx(directions) and 0 < known <= 126
+    large = residual_noise(replicates, 1e4 * np.diag([1.0, 2.0]), np.full(2, error), [63, 63], 1e-12)
+    assert large == pytest.approx((1e8 * noise, rank, known)), "no unit of the residuals counts"
 
 
 def test_what_cells_share_widens_no_interval():

@@ -118,6 +118,15 @@ def test_numbers_of_bounds_come_from_terms_sources_and_rounding(mine):
 
 
 SHIPPED = [name for name in BOUNDS.names() if BOUNDS.module(name).startswith("dpsco_bench.")]
+IN_WORDS = {f"zhang2022.{end}" for end in ("learner", "theorem1", "lemma7")} | {
+    f"zhang2022.expected_noise_{place}" for place in ("quarter", "half", "last")
+}
+
+
+def test_all_bounds_of_papers_are_judged_by_their_texts_but_those_in_words():
+    assert {name for name in SHIPPED if registry.get_bound(name).source} == IN_WORDS
+
+
 SEEDED = """
 from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
 from dpsco_bench.cli.main import main

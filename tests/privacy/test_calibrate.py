@@ -356,6 +356,7 @@ def test_the_generic_bound_of_batches_takes_far_more_noise(n, d, generic, factor
     scales = {"g": math.sqrt(8 * smooth.kappa * steps * math.log(1e6)) / n}
     found = generic_bound(plan_of(query), scales, PRIVACY)
     assert found == (pytest.approx(generic, rel=0.01), pytest.approx(factor, rel=0.02))
+    assert generic_bound(plan_of(query), {"g": 0.0}, PRIVACY) is None, "there is no noise"
 
 
 def test_batches_with_replacement_are_uniform():

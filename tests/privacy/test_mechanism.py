@@ -255,7 +255,7 @@ def test_a_last_iterate_is_of_one_query_and_contracts_by_the_worst_curvature():
         with pytest.raises(InputError):
             LastIterate(step, 2.0, convexity)
     with pytest.raises(InputError, match="^diameter of the last iterate"):
-        LastIterate(steps, 2.0, diameter=3.0)
+        LastIterate(steps[:2], 2.0, diameter=3.0)
 
 
 def test_a_last_iterate_is_declared_where_the_objective_is_convex():

@@ -73,10 +73,10 @@ class ShiftedRows(LinearSample):
 
 @problem
 class CubeVertices(Onehot):
-    """`Onehot` over conv{+-1}^d by its K = 2^d corners.
+    """``f(x, z) = -<x, z>`` over conv{+-1}^d by its K = 2^d corners, ``z = +-e_J`` with ``P(+) = (1 + b)/2``.
 
-    The norm is that of the cube, l_inf, in which the losses have L0 = 1 and the cube M = 2. The signal is
-    ``b = min(1, signal * unit)`` with ``unit = b_N ln K``, b_N the last Laplace scale of Algorithm 1.
+    The norm is that of the cube, l_inf, in which the losses have L0 = 1 and the cube M = 2. The mean is ``b/d``
+    everywhere, ``b = min(1, signal * unit)`` with ``unit = b_N ln K``, b_N the last Laplace scale of Algorithm 1.
     """
 
     name = "cube_vertices"
