@@ -71,6 +71,8 @@ def test_what_is_finished_stays_and_is_not_run_again(dpsco, monkeypatch):
 
 
 def test_several_data_sets_give_the_error_of_their_means(dpsco):
+    (alone,) = dpsco(*SMALL[:-1], "replicates=1", "--json").rows
+    assert (alone["replicates"], alone["data_sets"], alone["stderr"]) == (1, 1, None)
     (row,) = dpsco(*SMALL, "data_sets=3", "out=x.parquet", "--json").rows
     table = read_table(Path("x.parquet"))[0]
     means = [table["risk"].to_numpy()[table["data_set"].to_numpy() == k].mean() for k in range(3)]

@@ -417,6 +417,13 @@ def test_a_matrix_of_columns_by_columns_that_does_not_fit_is_refused(tmp_path, m
     monkeypatch.setattr(tables, "available_memory", lambda: 8.0 * tables.SQUARES * 29**2)
     with pytest.raises(InputError, match="columns of square.csv = 30: must be at most 29: the minimum needs 8 m"):
         problem.draw(20, None)
+    monkeypatch.setattr(tables, "available_memory", lambda: 8.0 * tables.SQUARES * 399**2)
+    wide = pa.table({f"c{j}": rng.normal(size=3) for j in range(400)} | {"y": [0, 1, 0]})
+    for name, write in (("a.csv", pyarrow.csv.write_csv), ("a.parquet", pq.write_table)):
+        write(wide, tmp_path / name)
+        with pytest.raises(InputError, match=f"columns of {name} = 400: must be at most 399"):
+            tables.read(tmp_path / name, "y")
+        assert len(tables.read(tmp_path / name, "y", drop=("c3",)).names) == 399
 
 
 def test_a_large_index_is_refused_before_it_makes_a_table(tmp_path):
