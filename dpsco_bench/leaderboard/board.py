@@ -72,7 +72,7 @@ class Entrant(Record):
 
     @property
     def run(self) -> tuple[str, str | None, Options]:
-        """What it runs, whatever it is called."""
+        """Algorithm, variant and options, whatever its name."""
         return self.algorithm, self.variant, self.options
 
 
@@ -285,7 +285,7 @@ def _instance(entry: Any, board: str) -> Instance:
 
 
 Need = tuple[bool, str, object, str]
-"""Whether a rule of a file is met, where it applies, the value there, and what is allowed."""
+"""A rule of a file: whether it is met, where it applies, the value there, and what is allowed."""
 
 
 def _needs(board: Board) -> Iterator[Need]:

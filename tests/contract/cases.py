@@ -65,7 +65,7 @@ class Case:
 
     @property
     def drawn(self):
-        """Whether the output is a draw and not a function of released values with noise."""
+        """True where the output is a draw, not a function of released values with noise."""
         return any(isinstance(q, DrawQuery) for q in self.plan.queries)
 
     @cached_property

@@ -89,7 +89,7 @@ UNUSED = {
     [(*of, file, used) for used, files in ((True, IN_USE), (False, UNUSED)) for of in files for file in files[of]],
 )
 def test_only_modules_in_use_change_the_digest(request, tmp_path, place, module, file, changes):
-    """Of a paper its packages count with what they import, of a plug-in its folder with its packages."""
+    """A paper counts its packages with what they import, a plug-in its folder with its packages."""
     write = request.getfixturevalue(place)
     before = code_digest([module])
     path = tmp_path / file

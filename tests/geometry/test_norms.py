@@ -45,7 +45,7 @@ def test_norms_against_numpy_and_the_duality_of_square_gradients(seed, p, d, kin
 
 
 def test_check_vectors_and_ties():
-    """Of projections and of linear minimisers: of the cross-polytope ties go to the lowest coordinate."""
+    """Projections and linear minimisers; on the cross-polytope, ties go to the lowest coordinate."""
     g = np.array([[1.0, -2.0, 2.0], [0.0, 0.0, 0.0], [-3.0, 3.0, -3.0]])
     expected = 2.0 * np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
     np.testing.assert_array_equal(minimise_linear_lp(g, 1, 2.0), expected)

@@ -128,7 +128,7 @@ def test_only_what_is_proven_and_not_searched_can_win(status):
 
 
 def test_a_search_chooses_on_one_half_and_is_measured_on_the_other():
-    """Of the data sets where there are several, by the worst signal."""
+    """Take the worst signal; where there are several data sets, of all of them."""
     found = best_search([run(setting=0, halves=(1.0, 9.0)), run(setting=1, halves=(2.0, 3.0)), run(halves=(0.1, 0.1))])
     assert (found.method, found.risk, found.settings) == ("m0", 9.0, 2)
     rows = [[1.0, 9.0]], [[0.5, 3.0], [2.0, 3.0]]  # signals, data sets

@@ -52,7 +52,7 @@ def test_draws_have_the_bits_of_the_reference(name, further):
 
 
 def test_scaled_draws_have_the_bits_of_the_reference():
-    """Of each kernel there is one set of types."""
+    """Each kernel is compiled for one set of types."""
     for values in (kernels.normal(KEY, BOXES[3]), kernels.normal(KEY, BOXES[2])[1:2], kernels.normal(KEY, BOXES[-1])):
         for scale in (0.1, 1.0, 3e7):
             assert_same_bits(kernels.scaled(values, scale), reference.scaled(values, scale))

@@ -63,7 +63,7 @@ def true_divergences(first, second, sigma, orders, reach):
 
 
 def largest_divergences(values, n, sums, *how):
-    """Of all data sets of n records of these values with one of them exchanged, by sums of all equally likely draws."""
+    """Compare all data sets of n records of these values that differ in one, by sums over all equally likely draws."""
     largest = 0.0
     for others in itertools.combinations_with_replacement(values, n - 1):
         drawn = {record: sums((record, *others)) for record in values}

@@ -26,7 +26,7 @@ DELTA = 1e-6
 
 
 def test_limits():
-    """Of zCDP, of pure losses and of their Gaussian limit."""
+    """Check zCDP, pure losses and their Gaussian limit."""
     assert zcdp_rho(1.0, DELTA) == pytest.approx(0.024356, abs=5e-7)
     assert zcdp_epsilon(0.0, DELTA) == zcdp_epsilon(1e-30, DELTA) == 0.0 and zcdp_epsilon(math.inf, DELTA) == math.inf
     assert 1e280 <= zcdp_epsilon(1e280, DELTA) < 1.0001e280

@@ -18,17 +18,18 @@ from dpsco_bench.papers.gopi2022.laws.quadrature import DEPTH, bracket, double_e
 Array = np.ndarray
 _OUTER, _INNER = 161, 101
 _BISECTIONS = 30
-PER_PANEL = 16
+PER_PANEL = 16  # nodes of a panel of `axis_panels`
 _SMALLEST, _KINK = 60, 20
 """Panels are halved so often towards the ends of the axis, where the density starts as a power, and towards 0."""
-ACCURACY = 1e-7
+ACCURACY = 1e-7  # of a `GapTable`, which starts with _FIRST knots and halves their distance _MOST times at most
 _FIRST = 25
 _MOST = 12
-LARGEST = 200.0
-_AT_ONCE = 256
+LARGEST = 200.0  # epsilon that `pair_epsilon` looks for
+_AT_ONCE = 256  # pairs of data sets of `AxisNeighbours`
 MOST_PAIRS = 1 << 14
 """So many pairs about the centre are all looked at, and as many of the others; then all next to the worst of these."""
 CLOSE = 1e-9
+# Of `PlaneDensity` and of the search for a pair in a plane:
 _ACROSS, _PANELS, _HALVINGS, _STEPS = 101, 24, 12, 40
 _KNOTS = 1024
 _MODES, _STEPS_BESIDE = (0.4, 0.6, 0.8, 1.0), (0.1, 0.05, 0.025)

@@ -27,7 +27,7 @@ INTERIOR = 0.25
 
 
 class Centred(RegularisedLaw):
-    """A problem whose optimum is the centre."""
+    """A problem whose optimum is the centre, so that runs start at ``e_1``."""
 
     default_dimension = 4
 
