@@ -18,22 +18,6 @@ from dpsco_bench.papers.gopi2022.laws.quadrature import DEPTH, bracket, double_e
 Array = np.ndarray
 _OUTER, _INNER = 161, 101
 _BISECTIONS = 30
-PER_PANEL = 16  # nodes of a panel of `axis_panels`
-_SMALLEST, _KINK = 60, 20
-"""Panels are halved so often towards the ends of the axis, where the density starts as a power, and towards 0."""
-ACCURACY = 1e-7  # of a `GapTable`, which starts with _FIRST knots and halves their distance _MOST times at most
-_FIRST = 25
-_MOST = 12
-LARGEST = 200.0  # epsilon that `pair_epsilon` looks for
-_AT_ONCE = 256  # pairs of data sets of `AxisNeighbours`
-MOST_PAIRS = 1 << 14
-"""So many pairs about the centre are all looked at, and as many of the others; then all next to the worst of these."""
-CLOSE = 1e-9
-# Of `PlaneDensity` and of the search for a pair in a plane:
-_ACROSS, _PANELS, _HALVINGS, _STEPS = 101, 24, 12, 40
-_KNOTS = 1024
-_MODES, _STEPS_BESIDE = (0.4, 0.6, 0.8, 1.0), (0.1, 0.05, 0.025)
-_GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
 @dataclass(frozen=True)
@@ -163,6 +147,11 @@ class AxisLaw:
         return volume - self.c * (axis + tau**self.p) ** (2.0 / self.p)
 
 
+PER_PANEL = 16  # nodes of a panel
+_SMALLEST, _KINK = 60, 20
+"""Panels are halved so often towards the ends of the axis, where the density starts as a power, and towards 0."""
+
+
 @lru_cache(maxsize=16)
 def axis_panels(p: float, d: int, c: float) -> tuple[Array, Array, Array]:
     """Panels in the gap ``1 - x_1`` for densities ``exp(kap x_1 - c ||x||_p^2)`` on the unit l_p ball, any ``kap``.
@@ -180,6 +169,10 @@ def axis_panels(p: float, d: int, c: float) -> tuple[Array, Array, Array]:
     edges = np.concatenate([half, 2.0 - half[-2::-1]])
     gaps = np.concatenate([depth, 2.0 - depth[::-1, ::-1]])
     return edges, gaps, np.concatenate([log_marginal, log_marginal[::-1, ::-1]])
+
+
+ACCURACY = 1e-7
+_FIRST, _MOST = 25, 12  # knots at first, and how often their distance is halved at most
 
 
 class GapTable:
@@ -234,6 +227,9 @@ class GapTable:
 gap_table = lru_cache(maxsize=16)(GapTable)
 
 
+LARGEST = 200.0  # epsilon that is looked for
+
+
 def pair_delta(first: AxisLaw, second: AxisLaw, epsilon: float) -> float:
     """``max_A P(A) - e^epsilon Q(A)`` of laws that differ in their tilt alone: the best event is a tail of x_1."""
     shift = first.kap - second.kap
@@ -251,6 +247,12 @@ def pair_epsilon(first: AxisLaw, second: AxisLaw, delta: float) -> float:
         return max(pair_delta(first, second, epsilon), pair_delta(second, first, epsilon)) - delta
 
     return 0.0 if excess(0.0) <= 0.0 else float(brentq(excess, 0.0, LARGEST, xtol=1e-10))
+
+
+_AT_ONCE = 256  # pairs of data sets
+MOST_PAIRS = 1 << 14
+"""So many pairs about the centre are all looked at, and as many of the others; then all next to the worst of these."""
+CLOSE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -384,6 +386,12 @@ def _interpolated(values: Array, at: Array) -> Array:
     terms = factors / np.where(exact, 1.0, away)
     terms = np.where(exact.any(axis=2, keepdims=True), exact, terms)
     return np.asarray((terms @ values[:, :, None])[:, :, 0] / terms.sum(axis=2))
+
+
+_ACROSS, _PANELS, _HALVINGS, _STEPS = 101, 24, 12, 40
+_KNOTS = 1024
+_MODES, _STEPS_BESIDE = (0.4, 0.6, 0.8, 1.0), (0.1, 0.05, 0.025)
+_GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,6 @@ _POINTS = 65
 _ENOUGH = 20
 _DE_RANGE = 3.3
 """Up to here the double exponential rule has weights; its outermost nodes are 1e-18 of the interval from its ends."""
-_COUNT = 80
-REACH = 12.0
-"""Standard deviations, and as many steps besides, on either side of the mean that are kept."""
 
 
 @lru_cache(maxsize=8)
@@ -65,6 +62,9 @@ def ends(holds: Callable[[Array], Array], low: Array, high: Array, steps: int) -
     return np.where(everywhere, last, low), np.where(everywhere, last, high)
 
 
+_COUNT = 80
+
+
 def tilted_gap(slope: Any, curvature: float) -> np.ndarray:
     """Compute ``1 - E x`` for the density ``exp(slope x - curvature x^2)`` on ``[-1, 1]``, curvature > 0, by slope.
 
@@ -85,6 +85,10 @@ def tilted_gap(slope: Any, curvature: float) -> np.ndarray:
     exponent = -(u - mode[..., None]) * (alpha[..., None] + 0.5 * (u + mode[..., None]))
     mass = weights * np.exp(exponent)
     return np.sum(u * mass, axis=-1) / np.sum(mass, axis=-1) * sd
+
+
+REACH = 12.0
+"""Standard deviations, and as many steps besides, on either side of the mean that are kept."""
 
 
 def signed_count_law(n: int, plus: float, minus: float) -> tuple[np.ndarray, np.ndarray]:

@@ -17,13 +17,6 @@ from dpsco_bench.papers.gopi2022.laws.quadrature import bracket, gauss_legendre
 Array = np.ndarray
 DIRECTIONS = 8192
 SEED = 20220622
-_COUNT = 128
-POINTS, LEAST_POINTS = 1 << 17, 1000.0
-SCHATTEN_SEED = 20220623
-LARGEST = 1e8
-"""Largest k: Bessel functions of larger arguments are not known to all digits."""
-MOST_COLUMNS = 5
-"""Proposals are a mixture over ``2^((d2 - 1)(d2 - 2)/2)`` products."""
 
 
 @lru_cache(maxsize=64)
@@ -32,6 +25,9 @@ def cone_norms(p: float, d: int, q: float) -> np.ndarray:
     rng = np.random.Generator(np.random.PCG64(SEED))
     g = rng.random((DIRECTIONS, d)) if math.isinf(p) else rng.standard_gamma(1.0 / p, (DIRECTIONS, d)) ** (1.0 / p)
     return np.linalg.norm(g, ord=q, axis=1) / np.linalg.norm(g, ord=p, axis=1)
+
+
+_COUNT = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +92,14 @@ class RadialLaw:
             with np.errstate(divide="ignore"):
                 volume = (self.d - 1) * np.log(rho)
         return volume - self.A * rho - curvature * rho * rho
+
+
+POINTS, LEAST_POINTS = 1 << 17, 1000.0
+SCHATTEN_SEED = 20220623
+LARGEST = 1e8
+"""Largest k: Bessel functions of larger arguments are not known to all digits."""
+MOST_COLUMNS = 5
+"""Proposals are a mixture over ``2^((d2 - 1)(d2 - 2)/2)`` products."""
 
 
 @dataclass(frozen=True)

@@ -28,19 +28,6 @@ from dpsco_bench.samplers.draws import KeyedDraws
 Array = np.ndarray
 SHRINKS = 32
 """Most candidates of a scale move; then the interval has shrunk to the present point, which is kept."""
-KERNELS = Path(__file__).with_name("gibbs.cu")
-THREADS = 32
-STATES = 1 << 22
-"""Most numbers of the states that one launch leaves."""
-AT_ONCE, MOST_SHRINKS = 16, 1024
-MOST_TERMS = 18
-"""18! > 2^54: no uniform number of 54 bits asks for more terms."""
-MOST_ROUNDS = 512
-MOST_STEPS = 1 << 32
-"""Steps that the random streams can tell apart."""
-LARGEST_CLIP = 0.05
-"""The clip's error bound holds for a delta_in of at most this."""
-THRESHOLDS = 1.0 / np.array([math.factorial(a) for a in range(1, MOST_TERMS + 1)], dtype=np.float64)
 
 
 def sample_gibbs(
@@ -118,6 +105,12 @@ def _scales(
     return np.minimum(scale, radius / np.where(length > 0, length, 1.0))
 
 
+KERNELS = Path(__file__).with_name("gibbs.cu")
+THREADS = 32
+STATES = 1 << 22
+"""Most numbers of the states that one launch leaves."""
+
+
 def gibbs_chains(
     xp: Any, draws: KeyedDraws, v: Array, c: float, q: float, p: float, radius: float, sweeps: int, observe: Any
 ) -> Array:
@@ -139,6 +132,9 @@ def gibbs_chains(
         for state in states.get():
             observe(state)
     return np.array(state)
+
+
+AT_ONCE, MOST_SHRINKS = 16, 1024
 
 
 def sample_hit_and_run(
@@ -175,6 +171,16 @@ def sample_hit_and_run(
         x = new
         observe(x)
     return x
+
+
+MOST_TERMS = 18
+"""18! > 2^54: no uniform number of 54 bits asks for more terms."""
+MOST_ROUNDS = 512
+MOST_STEPS = 1 << 32
+"""Steps that the random streams can tell apart."""
+LARGEST_CLIP = 0.05
+"""The clip's error bound holds for a delta_in of at most this."""
+THRESHOLDS = 1.0 / np.array([math.factorial(a) for a in range(1, MOST_TERMS + 1)], dtype=np.float64)
 
 
 def step_size(k: float, lipschitz: float, delta_in: float) -> float:

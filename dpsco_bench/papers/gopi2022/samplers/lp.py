@@ -36,18 +36,6 @@ Array = np.ndarray
 _COUNT, _NODES, _BISECTIONS = 1025, 96, 60
 FAR, FARTHEST = 30.0, 1e12
 """Largest mode and largest -t of the table, which is constant beyond."""
-Function = Callable[[Array], Array]
-_HALVINGS, _ROUNDS = 3, 60
-LEAST, _TINY = 1e-15, 1e-300
-LEVELS = (6.0, 2.5, 1.0, 0.3, 0.05)
-"""Tangents touch where the log density is so far below its maximum, on both sides, and at the maximum."""
-_STEPS = 52
-MOST_ROUNDS = 200
-"""A round accepts nine in ten; so many failures are an error of the envelope, not chance."""
-ROWS, VALUES = 1024, 1 << 17
-"""Rows that are looked at together and coordinates that are proposed at once; no number depends on them."""
-MOST_PROPOSALS = 1 << 15
-"""Most proposals of a row. One in fifty or more is accepted, so a row without any is an error of the bound."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +99,9 @@ class HalfLine:
 
 
 half_line = lru_cache(maxsize=16)(HalfLine)
+Function = Callable[[Array], Array]
+_HALVINGS, _ROUNDS = 3, 60
+LEAST, _TINY = 1e-15, 1e-300
 
 
 class Product(NamedTuple):
@@ -329,6 +320,13 @@ def _root(falls: Function, rises: Function, low: Array, high: Array, close: floa
     return at
 
 
+LEVELS = (6.0, 2.5, 1.0, 0.3, 0.05)
+"""Tangents touch where the log density is so far below its maximum, on both sides, and at the maximum."""
+_STEPS = 52
+MOST_ROUNDS = 200
+"""A round accepts nine in ten; so many failures are an error of the envelope, not chance."""
+
+
 @dataclass(frozen=True)
 class Factors:
     """Densities ``exp(v_j x_j - lam |x_j|^q - eta |x_j|^p)`` for rows of ``v (N, d)``.
@@ -400,6 +398,12 @@ class Factors:
             if not todo.any():
                 return x
         raise NumericalFailure(f"lp_exact: a coordinate without an accepted point after {MOST_ROUNDS} rounds")
+
+
+ROWS, VALUES = 1024, 1 << 17
+"""Rows that are looked at together and coordinates that are proposed at once; no number depends on them."""
+MOST_PROPOSALS = 1 << 15
+"""Most proposals of a row. One in fifty or more is accepted, so a row without any is an error of the bound."""
 
 
 def sample_lp(draws: KeyedDraws, v: Array, c: float, q: float, p: float) -> Array:

@@ -21,10 +21,6 @@ FAR = 50.0
 
 There a difference of logarithms of tails has fewer digits than the interval, and `ndtri_exp` loses some of its own.
 """
-MOST_ATTEMPTS = 1000
-"""Most proposals of a row. Where an envelope accepts half of them, so many failures are an error, not chance."""
-TANGENTS = 33
-_DEPTH = 30.0
 
 
 def truncated_normal(u: Array, mean: Any, sd: Any, high: Any) -> Array:
@@ -79,6 +75,10 @@ def truncated_exponential(u: Array, slope: Any, high: Any) -> Array:
         below = -np.log1p(u * np.expm1(-np.where(steep, length, 1.0))) / rate  # distance from the likelier end
     distance = np.where(steep, below, 2.0 * u * high)
     return np.where(np.asarray(slope) < 0, -1.0, 1.0) * np.clip(high - distance, -high, high)
+
+
+MOST_ATTEMPTS = 1000
+"""Most proposals of a row. Where an envelope accepts half of them, so many failures are an error, not chance."""
 
 
 def first_accepted(
@@ -153,6 +153,10 @@ def tangent_masses(touch: Array, value: Array, slope: Array, start: Array, end: 
     fall = np.abs(slope) * (end - start)
     share = np.where(fall > 1e-9, -np.expm1(-fall) / np.where(fall > 0.0, fall, 1.0), 1.0 - 0.5 * fall)
     return np.cumsum(np.exp(higher - value.max(axis=-1, keepdims=True)) * (end - start) * share, axis=-1)
+
+
+TANGENTS = 33
+_DEPTH = 30.0
 
 
 class TangentEnvelope(RadialLaw):

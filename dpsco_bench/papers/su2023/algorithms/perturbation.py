@@ -28,10 +28,6 @@ ANY_LOSS = (
     "not proved for this loss by the published argument (erratum E1): charged by the bound for all losses, a quantile "
     "of chi_d"
 )
-EXACT = 1e-18
-"""Certificate at which a numerical minimiser stands for the exact one."""
-RIDGES = {"corrected": 1.0, "printed": 0.5}
-LEMMA5 = "charged as Lemma 5 argues, with the tail of a fixed plane: not proved for this loss (erratum E1)"
 
 
 def euclidean_set(given: Setting) -> Any:
@@ -89,9 +85,9 @@ def perturbation_plan(
     steps = 1 if exact else planned_steps(c.total_smoothness + 2 * ridge, convexity, headroom)
     attained = 0.0 if exact and not covers else accuracy
     schedule: Schedule = dict(n=n, ridge=ridge, convexity=convexity, accuracy=attained, steps=steps, closed_form=exact)
+    schedule |= dict(log_jacobian=jacobian, loss_class=c.loss_class, output_noise=covers)
     warned, limit = warnings + (ANY_LOSS,) * (c.loss_class == "any"), at_most("epsilon", given.epsilon, 1.0, SOURCE)
-    shown: Schedule = dict(log_jacobian=jacobian, loss_class=c.loss_class, output_noise=covers)
-    return make_plan(*queries, gradient_evaluations=n * steps, warnings=warned, paper_limit=limit, **schedule, **shown)
+    return make_plan(*queries, gradient_evaluations=n * steps, warnings=warned, paper_limit=limit, **schedule)
 
 
 class CertifiedMinimiser:
@@ -160,6 +156,12 @@ def perturbed_minimum(objective, plan, mechanism):
         x = projected
     objective.observe(x)
     return x, value.info
+
+
+EXACT = 1e-18
+"""Certificate at which a numerical minimiser stands for the exact one."""
+RIDGES = {"corrected": 1.0, "printed": 0.5}
+LEMMA5 = "charged as Lemma 5 argues, with the tail of a fixed plane: not proved for this loss (erratum E1)"
 
 
 @algorithm("su2023.objp", source="Su, Zhao, Wang 2023, Algorithm 5, Lemma 5", needs=NEEDS)

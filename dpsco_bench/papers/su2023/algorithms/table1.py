@@ -22,12 +22,6 @@ from dpsco_bench.problems.objective import Objective
 from dpsco_bench.rng.streams import Stream, stream_key
 
 Array = Any
-INNER_STEPS = 50
-LONGEST = 1.1
-"""Features of the projected problem are clipped to this norm."""
-DEGENERATE = "degenerate: m = ceil(G n eps) is at least d, so that nothing is projected away"
-RIDGE = 1e-3
-"""Added to the public Hessian where it is singular, or nearly so."""
 
 
 @algorithm(
@@ -92,6 +86,9 @@ def weighted_vertices(u, radius):
     return radius * (down - up) / xp.sum(up + down, axis=-1, keepdims=True)
 
 
+INNER_STEPS = 50
+
+
 def accelerated(step: Callable[[Array], Array], x: Array, momenta: Iterable[float]) -> Array:
     """Make steps ``x' = step(y)``, ``y = x' + momentum (x' - x)`` from ``y = x``; returns the last x."""
     y = x
@@ -108,6 +105,10 @@ def growing_momenta() -> list[float]:
         t, before = 0.5 * (1.0 + (1.0 + 4.0 * t * t) ** 0.5), t
         momenta.append((before - 1.0) / t)
     return momenta
+
+
+LONGEST = 1.1
+"""Features of the projected problem are clipped to this norm."""
 
 
 class Projected:
@@ -176,6 +177,9 @@ def shortest_in_l1(matrix: np.ndarray, target: np.ndarray) -> np.ndarray:
     return size * (found.x[:d] - found.x[d:])
 
 
+DEGENERATE = "degenerate: m = ceil(G n eps) is at least d, so that nothing is projected away"
+
+
 @algorithm(
     "su2023.kj16",
     source="Kasiviswanathan, Jin 2016, as in Su, Zhao, Wang 2023, Table 1 (all but m from memory, unverified)",
@@ -219,6 +223,10 @@ def kj16(objective, plan, mechanism, projected=Projected):
     x = small.lift(cast_like(total / plan.steps, v))
     objective.observe(x)
     return x
+
+
+RIDGE = 1e-3
+"""Added to the public Hessian where it is singular, or nearly so."""
 
 
 @algorithm(
