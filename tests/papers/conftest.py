@@ -9,13 +9,12 @@ from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Batch, Constants, Data, Problem, Trait
-from dpsco_bench.problems.glm import GeneralisedLinear, Logistic
+from dpsco_bench.problems.glm import GeneralisedLinear, Logistic, SquaredLoss
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.rng.streams import Stream, stream_key
 
 FEATURES = np.array([[0.6, 0.8], [1.0, 0.0], [0.0, 0.5], [-0.6, 0.0]])
 LABELS = np.array([1.0, -1.0, 1.0, 1.0])
-START = np.array([0.5, -0.25])
 
 
 class FourRecords(Logistic):
@@ -23,6 +22,7 @@ class FourRecords(Logistic):
 
     name = "four_records"
     traits = frozenset(Trait)
+    start = np.array([0.5, -0.25])
 
     def __init__(self, regularisation=0.1, offset=0.0, sign=-1.0):
         self.regularisation, self.offset, self.sign = regularisation, offset, sign
@@ -30,45 +30,10 @@ class FourRecords(Logistic):
 
     @property
     def own_constants(self):
-        lam = self.regularisation
-        return Constants(1.0, 0.25, strong_convexity=lam, regularisation=lam)
-
-    @property
-    def start(self):
-        return START
+        return Constants(1.0, 0.25, strong_convexity=self.regularisation, regularisation=self.regularisation)
 
     def draw(self, n, streams):
         return Data(4, FEATURES, LABELS)
-
-
-def run_scripted(entry, plan, problem, order, observer=None):
-    """Noise-free output ``(d,)`` of a run on the four records with the given record order."""
-    objective = Objective(problem, problem.draw(4, None), 1, observer=observer)
-    return split(entry.run_function(objective, plan, Batches([[record] for record in order], plan)))[0][0]
-
-
-def run_plan(entry, plan, problem, data, *, scale=0.0, replicates=1, seed=3, dtype="float64", observer=None):
-    """Output ``(R, d)`` of a run with one noise scale for all queries."""
-    objective = Objective(problem, data, replicates, dtype=dtype, observer=observer)
-    scales = {q.name: scale for q in plan.queries}
-    source = Mechanism(plan, scales, "unit test", seed, 0, replicates, dtype=dtype)
-    return split(entry.run_function(objective, plan, source))[0]
-
-
-@pytest.fixture
-def vectors():
-    return SimpleNamespace(FourRecords=FourRecords, Batches=Batches, run=run_scripted, start=START)
-
-
-@pytest.fixture
-def execute():
-    return run_plan
-
-
-@pytest.fixture
-def draw():
-    """``draw(problem, n)``: a data set from fixed streams."""
-    return lambda problem, n: problem.draw(n, lambda name: Stream(stream_key(1, "('algorithm tests',)", name), np))
 
 
 class SineLeastSquares(GeneralisedLinear):
@@ -76,21 +41,44 @@ class SineLeastSquares(GeneralisedLinear):
 
     name = "sine_least_squares"
     traits = frozenset(Trait)
+    margin = SquaredLoss()
+    own_constants = None
 
-    def __init__(self, d, domain, norm, radius=1.0, smoothness=1.0):
-        self.declared = Constants(1.0, smoothness, diameter=2 * radius, domain=domain, norm=norm)
+    def __init__(self, d, domain, norm, radius=1.0):
+        self.own_constants = Constants(1.0, 1.0, diameter=2 * radius, domain=domain, norm=norm)
         super().__init__(d)
-
-    @property
-    def own_constants(self):
-        return self.declared
 
     def draw(self, n, streams):
         i, j = np.arange(n), np.arange(self.dimension)
         return Data(n, np.sin(1.0 + 3 * i[:, None] + j), np.cos(1.0 * i))
 
-    def slope(self, margins, labels):
-        return margins - labels
+
+class Records(Problem):
+    """Records with a given gradient ``(x (R, 1, d), z (R, W, d)) -> (R, W, d)``."""
+
+    name = "records"
+    own_constants = isotropic_curvature = None
+
+    def __init__(self, d, gradient, constants, traits=frozenset(Trait) - {Trait.LINEAR_LOSS}, curvature=None):
+        self.gradient, self.own_constants, self.traits = gradient, constants, traits
+        self.isotropic_curvature = curvature
+        super().__init__(d)
+
+    def mean_gradient(self, x, data):
+        return self.gradient(x[:, None, :], data.features[None]).mean(axis=1)
+
+    def batch_gradient(self, x, batch, weights):
+        return (self.gradient(x[:, None, :], batch.features) * weights[:, :, None]).sum(axis=1)
+
+
+def points_problem(d, curvature=0.0, norm=2.0, lipschitz=None):
+    """``(curvature/2) ||x - z||^2``, or ``<z, x>`` without curvature, on the l_p ball of radius 1."""
+    shape = {"diameter": 2.0, "domain": "l2_ball" if norm == 2 else f"lp_ball:{norm}", "norm": norm, "hessian_rank": 0}
+    if curvature:
+        constants = Constants(lipschitz or 2.0 * curvature, curvature, strong_convexity=curvature, **shape)
+        return Records(d, lambda x, z: curvature * (x - z), constants)
+    traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
+    return Records(d, lambda x, z: z + 0 * x, Constants(lipschitz or 1.0, 0.0, **shape), traits)
 
 
 class Batches(Mechanism):
@@ -107,62 +95,51 @@ class Batches(Mechanism):
         return Batch(indices, np.ones(indices.shape), np.array([1.0 * indices.size]), 1.0 * indices.size)
 
 
+def run_batches(entry, plan, problem, batches=(), observer=None):
+    """Noise-free output ``(d,)`` of a run whose batches are given lists of records, and its objective."""
+    objective = Objective(problem, problem.draw(plan.n, None), 1, observer=observer)
+    return split(entry.run_function(objective, plan, Batches(batches, plan)))[0][0], objective
+
+
+def run_calibrated(entry, problem, data, privacy, calibration, *, factory=Mechanism, replicates=1, rounds=None, **keys):
+    """Plan a method, calibrate and run it: what was made on the way, and the output ``(R, d)``."""
+    constants = entry.visible_constants(problem.constants, problem)
+    plan = entry.plan(constants, data.n, problem.dimension, privacy, entry.variant_for(calibration), **keys)
+    calibrated = calibrate(plan, privacy, calibration)
+    source = factory(plan, calibrated.scales, "unit test", 5, 0, replicates)
+    objective = Objective(problem, data, replicates, rounds=rounds)
+    output, info = split(entry.run_function(objective, plan, source))
+    return SimpleNamespace(
+        plan=plan, calibrated=calibrated, mechanism=source, objective=objective, output=output, info=info
+    )
+
+
 @pytest.fixture
-def sine():
-    """``sine(entry, plan, problem, batches)``: noise-free output ``(d,)`` on the sine records, and the objective."""
+def execute():
+    """Output ``(R, d)`` of a run with one noise scale for all queries."""
 
-    def run(entry, plan, problem, batches=()):
-        objective = Objective(problem, problem.draw(plan.n, None), 1)
-        return split(entry.run_function(objective, plan, Batches(batches, plan)))[0][0], objective
+    def run(entry, plan, problem, data, *, scale=0.0, replicates=1, seed=3, dtype="float64", observer=None):
+        objective = Objective(problem, data, replicates, dtype=dtype, observer=observer)
+        scales = {q.name: scale for q in plan.queries}
+        source = Mechanism(plan, scales, "unit test", seed, 0, replicates, dtype=dtype)
+        return split(entry.run_function(objective, plan, source))[0]
 
-    return SimpleNamespace(run=run, problem=SineLeastSquares)
+    return run
 
 
-class Points(Problem):
-    """``(curvature/2) ||x - z||^2``, or ``<z, x>`` without curvature, on the l_p ball of radius 1, records as given."""
-
-    name = "points"
-
-    def __init__(self, d, curvature=0.0, norm=2.0, lipschitz=None):
-        self.curvature = curvature
-        domain = "l2_ball" if norm == 2 else f"lp_ball:{norm}"
-        G = lipschitz or (2.0 * curvature or 1.0)
-        more = {"diameter": 2.0, "hessian_rank": 0} | ({"strong_convexity": curvature} if curvature else {})
-        self.own_constants = Constants(G, curvature, domain=domain, norm=norm, **more)
-        found = {Trait.SMOOTH, Trait.STRONGLY_CONVEX} if curvature else {Trait.LINEAR_LOSS}
-        self.traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ}) | found
-        super().__init__(d)
-
-    own_constants = None
-
-    def range_gradient(self, x, data, first, count):
-        z = data.features[..., first : first + count, :].mean(axis=-2)
-        return self.curvature * (x - z) if self.curvature else z + 0 * x
-
-    def mean_gradient(self, x, data):
-        return self.range_gradient(x, data, 0, data.n)
-
-    def batch_gradient(self, x, batch, weights):
-        sums = np.sum(weights[..., None] * batch.features, axis=1)
-        size = weights.sum(axis=1, keepdims=True)
-        return self.curvature * (size * x - sums) if self.curvature else sums
+@pytest.fixture
+def draw():
+    """``draw(problem, n)``: a data set from fixed streams."""
+    return lambda problem, n: problem.draw(n, lambda name: Stream(stream_key(1, "('algorithm tests',)", name), np))
 
 
 @pytest.fixture
 def points():
-    """``points.run(algorithm, records, calibration)``: mechanism, plan, output ``(R, d)`` and objective of a run."""
+    """``points(algorithm, records, calibration)``: a run on records of `points_problem`, see `run_calibrated`."""
 
-    def run(id, records, calibration="none", *, epsilon=1.0, factory=Mechanism, replicates=1, rounds=None, **keys):
+    def run(id, records, calibration="none", *, epsilon=1.0, **keys):
         own = {key: keys.pop(key) for key in ("curvature", "norm", "lipschitz") if key in keys}
-        n, d = records.shape[-2:]
-        entry, problem, privacy = get_algorithm(id), Points(d, **own), PrivacySpec(epsilon, 1e-6)
-        plan = entry.plan(problem.constants, n, d, privacy, entry.variant_for(calibration), **keys)
-        calibrated = calibrate(plan, privacy, calibration)
-        source = factory(plan, calibrated.scales, "points", 5, 0, replicates)
-        data = Data(n, records, np.zeros(records.shape[:-1]))
-        objective = Objective(problem, data, replicates, rounds=rounds)
-        output = split(entry.run_function(objective, plan, source))[0]
-        made = {"plan": plan, "calibrated": calibrated, "mechanism": source, "objective": objective}
-        return SimpleNamespace(output=output, **made)
+        problem, data = points_problem(records.shape[-1], **own), Data(len(records), records, np.zeros(len(records)))
+        return run_calibrated(get_algorithm(id), problem, data, PrivacySpec(epsilon, 1e-6), calibration, **keys)
 
-    return SimpleNamespace(run=run, problem=Points)
+    return run

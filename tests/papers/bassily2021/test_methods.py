@@ -14,18 +14,12 @@ from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants
 
 from ...runs import run
+from ..conftest import SineLeastSquares, run_batches
 
 METHODS = ("noisy_sfw", "noisy_sgd", "noisy_smd", "poly_sfw")
 SFW, SGD, SMD, POLY = (get_algorithm(f"bassily2021.{name}") for name in METHODS)
-
-
 Q = {"norm_rule": "q"}
-
-
-ONE_BY_ONE = [[t] for t in range(6)]
-
-
-PAIRS = [[t % 6, 2 * t % 6] for t in range(1, 6)]
+ONE_BY_ONE, PAIRS = [[t] for t in range(6)], [[t % 6, 2 * t % 6] for t in range(1, 6)]
 
 
 def planned(entry, n, constants, d=3, variant="standard", **options):
@@ -42,10 +36,10 @@ VECTORS = [
 
 
 @pytest.mark.parametrize(("entry", "n", "p", "radius", "options", "batches", "evaluations", "expected"), VECTORS)
-def test_check_vectors(sine, entry, n, p, radius, options, batches, evaluations, expected):
-    problem = sine.problem(len(expected), f"lp_ball:{p:g}", p, radius=radius)
+def test_check_vectors(entry, n, p, radius, options, batches, evaluations, expected):
+    problem = SineLeastSquares(len(expected), f"lp_ball:{p:g}", p, radius)
     made = planned(entry, n, problem.constants, len(expected), **options)
-    output, objective = sine.run(entry, made, problem, batches)
+    output, objective = run_batches(entry, made, problem, batches)
     np.testing.assert_allclose(output, expected, atol=1e-12)
     assert objective.evaluations[0] == made.gradient_evaluations == evaluations and not made.warnings
 

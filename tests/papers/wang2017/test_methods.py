@@ -22,16 +22,12 @@ from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
 
 from ...runs import run
-from ..conftest import FourRecords
+from ..conftest import Batches, FourRecords, SineLeastSquares, run_batches
 
 PRIVACY, L = PrivacySpec(1.0, 1e-5), math.log(1e5)
-
-
 NAMES = "dp_svrg dp_svrg_pp dp_accmd dp_gd_pl dp_sgd_zhang17 frank_wolfe_ttz15 noisy_md_ttz14 noisy_sgd_bst14"
 SVRG, PP, ACCMD, GD, ZHANG, FW, MD, SGD = (get_algorithm(f"wang2017.{name}") for name in NAMES.split())
-
-
-ORDER = (0, 2, 3, 1, 1, 0)
+ORDER = [[record] for record in (0, 2, 3, 1, 1, 0)]
 
 
 def planned(entry, constants, n, d, variant="standard", **options):
@@ -69,48 +65,36 @@ VECTORS = [
 
 
 @pytest.mark.parametrize(("entry", "problem", "variant", "options", "expected"), VECTORS)
-def test_check_vectors(vectors, entry, problem, variant, options, expected):
+def test_check_vectors(entry, problem, variant, options, expected):
     """Records in the order (0, 2, 3), (1, 1, 0)."""
     made = planned(entry, NEAR if entry is PP else problem.constants, 4, 2, variant, **options)
-    np.testing.assert_allclose(vectors.run(entry, made, problem, ORDER), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(run_batches(entry, made, problem, ORDER)[0], expected, rtol=0, atol=1e-12)
     assert entry is not PP or made.step == pytest.approx(4 / 13)
     assert entry is not ACCMD or made.norm_smoothness == 1.0
 
 
-def test_every_inner_iterate_is_seen(vectors):
-    """Then the output; the last iterate is that of V2."""
-    seen, made = [], planned(PP, NEAR, 4, 2, "literal", epochs=2, **ONE)
-    vectors.run(PP, made, PRINTED, ORDER, lambda objective, x: seen.append(x[0]))
-    assert len(seen) == 6 + 1
-    np.testing.assert_allclose(seen[-2], (0.751228208502, -0.678900446128), rtol=0, atol=1e-12)
-
-
-def test_check_vector_v5(execute, sine):
-    problem, rows = sine.problem(8, "l1_ball", 2.0), np.cos(np.outer(np.arange(1, 6), np.arange(1, 9))) / 3
+def test_check_vector_v5(execute):
+    problem, rows = SineLeastSquares(8, "l1_ball", 2.0), np.cos(np.outer(np.arange(1, 6), np.arange(1, 9))) / 3
     data = Data(5, rows, np.array([1.0, -1.0, 1.0, 1.0, -1.0]))
     made = planned(FW, problem.constants, 5, 8, steps=4)
     output = execute(FW, made, problem, data, replicates=2)
     np.testing.assert_allclose(output, np.tile([0, 0, 0, 0, 0, 0, 0, 0.9], (2, 1)), atol=1e-15)
 
 
-def test_the_leak_of_the_literal_variant_is_the_one_its_plan_names(vectors):
+def test_the_leak_of_the_literal_variant_is_the_one_its_plan_names():
     """A replaced record that is *not* sampled still moves the released value, by the uncharged anchor: up to 2G/n."""
 
-    class Kept(Recorder, vectors.Batches):
+    class Kept(Recorder, Batches):
         pass
 
-    problem = vectors.FourRecords()
-    made = planned(SVRG, problem.constants, 4, 2, "literal", epochs=1, inner_steps=3, step=0.5)
-    data = problem.draw(4, None)
+    made, data = planned(SVRG, RIDGE.constants, 4, 2, "literal", epochs=1, **THREE), RIDGE.draw(4, None)
     neighbour = Data(4, np.concatenate([data.features[:3], [[0.0, -1.0]]]), data.labels)
-    values, anchors = [], []
-    for records in (data, neighbour):
-        source = Kept([[0], [1], [2]], made)
-        SVRG.run_function(Objective(problem, records, 1), made, source)
-        values.append(source.transcript.values["inner"][0])
-        anchors.append(problem.mean_gradient(problem.start[None], records))
-    first, anchor = (np.linalg.norm(one - other) for one, other in (values, anchors))
-    assert first == pytest.approx(anchor, rel=1e-12) and 0 < first <= 2 / 4
+    sources = [Kept([[0], [1], [2]], made) for _ in range(2)]
+    for records, source in zip((data, neighbour), sources, strict=True):
+        SVRG.run_function(Objective(RIDGE, records, 1), made, source)
+    moved = np.linalg.norm(np.subtract(*(source.transcript.values["inner"][0] for source in sources)))
+    anchors = [RIDGE.mean_gradient(RIDGE.start[None], records) for records in (data, neighbour)]
+    assert moved == pytest.approx(np.linalg.norm(np.subtract(*anchors)), rel=1e-12) and 0 < moved <= 2 / 4
     assert "exact full gradient" in made.leaks[0]
 
 
@@ -157,8 +141,8 @@ def test_steps_of_barzilai_and_borwein(xp):
 def test_the_optimal_horizon_is_that_of_the_noise_in_force():
     """Under accounted noise c is 4 eps^2/(mu^2 l), 4.835 here: T is shorter by its fourth root and the bound least."""
     n, unit = 10**6, Constants(1.0, 1.0, diameter=2.0, domain="l2_ball")
-    given = {"variant": "acsa", "horizon": "optimal"}
-    printed, made = (planned(ACCMD, unit, n, 64, calibration=c, **given) for c in ("paper", "accounted"))
+    both = (planned(ACCMD, unit, n, 64, "acsa", calibration=c, horizon="optimal") for c in ("paper", "accounted"))
+    printed, made = both
     sigma = calibrate(made, PRIVACY, "accounted").scales["gradient"]
     constant = sigma**2 * n**2 / (made.steps * L)
     assert constant == pytest.approx(4.835, abs=1e-3)
@@ -306,6 +290,6 @@ def test_what_the_output_and_both_parts_are_charged():
     assert fixed_size.batch_epsilon(0.3, 1, 1, 4, 1e-5, gdp_mu=0.8) == pytest.approx(gaussian.gdp_epsilon(1.0, 1e-5))
 
 
-def test_parts_move_iterates_as_sums_do(vectors):
+def test_parts_move_iterates_as_sums_do():
     made = [planned(SVRG, RIDGE.constants, 4, 2, "literal", charge=c, epochs=2, **THREE) for c in ("query", "parts")]
-    np.testing.assert_allclose(*(vectors.run(SVRG, one, RIDGE, ORDER) for one in made), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(*(run_batches(SVRG, one, RIDGE, ORDER)[0] for one in made), rtol=0, atol=1e-14)
