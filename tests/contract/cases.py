@@ -119,12 +119,6 @@ class Case:
         kept |= {} if steps is None else {"steps": steps}
         return replace(self, problem=problem, variant=variant, calibration="none", n=n, options=kept).subject
 
-    def with_plan(self, plan):
-        """The same case and noise with another plan."""
-        copy = replace(self)
-        copy.__dict__.update(data=self.data, plan=plan, calibrated=self.calibrated)
-        return copy
-
     def run(self, *factory, **keys):
         return self.subject.run(*factory, **{"replicates": 4, **keys})
 
@@ -171,7 +165,7 @@ def tiny_problems():
     names = [name for name in list_problems() if not problem_class(name).needs_data_root]
     own = [PseudoHuber(DIMENSION), PseudoHuberOnBall(DIMENSION), PseudoHuberOnL1Ball(DIMENSION)]
     on_lp = [kind(*ball) for kind in (SteepQuadratic, LinearRecords) for ball in LP_BALLS]
-    on_lp += [AxisRecords(*LP_BALLS[1]), Quadratic(DIMENSION)]
+    on_lp += [AxisRecords(*LP_BALLS[1]), Quadratic()]
     on_lp += [LpPseudoHuber(DIMENSION), StronglyConvexRecords(), *(HeavyRecords(*ball) for ball in LP_BALLS[1:3])]
     on_lp += [HeavySlopes(*ball) for ball in LP_BALLS[1:3]]
     wide = [get_problem("cube_fixed", 24).at(RECORDS, PRIVACY.epsilon, PRIVACY.delta)]

@@ -6,6 +6,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.norms import dual_exponent
+from dpsco_bench.papers.gopi2022.problems.norms import QuadraticBall
 from dpsco_bench.problems.base import Constants, Data, Trait
 from dpsco_bench.problems.constants import DOMAIN_TRAITS
 from dpsco_bench.problems.data import CONSTANT, RecordForm
@@ -145,41 +146,13 @@ class AxisRecords(LinearRecords):
         return np.sign(rows[:, :1]) * np.eye(1, self.dimension)
 
 
-class Quadratic(GeneralisedLinear):
-    """``(1/2) ||x - a||^2`` with ``||a|| <= 1/2`` on the unit l2 ball: G = 3/2, S = 1."""
+class Quadratic(QuadraticBall):
+    """``(1/2) ||x - a||^2`` with ``||a|| = 1/2`` on the unit l2 ball: G = 3/2, S = 1."""
 
     name = "quadratic_on_ball"
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX})
-    isotropic_curvature = 1.0
-    further = {"diameter": 2.0, "domain": "l2_ball", "loss_range": 1.0, "losses": "quadratic"}
-    own_constants = Constants(1.5, 1.0, strong_convexity=1.0, **further)
 
-    def draw(self, n, streams):
-        return Data(n, 0.5 * unit(normals(streams, n, self.dimension)), np.zeros(n))
-
-    def mean_gradient(self, x, data):
-        return x - array_namespace(x).mean(data.features, axis=0)
-
-    def batch_gradient(self, x, batch, weights):
-        xp = array_namespace(x)
-        return xp.sum((x[:, None, :] - batch.features) * weights[:, :, None], axis=1)
-
-    def batch_losses(self, x, data, indices):
-        xp = array_namespace(x)
-        return 0.5 * xp.sum((x[:, None, :] - self.gather(data, indices).features) ** 2, axis=-1)
-
-    def risk(self, x, data):
-        xp = array_namespace(x)
-        return 0.5 * xp.mean(xp.sum((x[:, None, :] - data.features) ** 2, axis=-1), axis=-1)
-
-    def optimal_risk(self, data):
-        mean = np.mean(data.features, axis=0)
-        return 0.5 * float(np.mean(np.sum((mean - data.features) ** 2, axis=-1)))
-
-    def domain_records(self, count, seed):
-        rows = np.random.default_rng(seed).standard_normal((count, self.dimension))
-        rows[:2] = np.eye(2, self.dimension)[[0, 0]] * np.array([[1.0], [-1.0]])
-        return Data(count, 0.5 * unit(rows), np.zeros(count))
+    def __init__(self):
+        super().__init__(DIMENSION, records="sphere", reach=0.5)
 
 
 class StronglyConvexRecords(LinearRecords):
@@ -224,38 +197,21 @@ class LpPseudoHuber(PseudoHuber):
 
 
 class HeavyRecords(SteepQuadratic):
-    """Linear losses on the unit l_p ball with slopes of any length; sigma = 3 and beta = 0.01 are declared."""
+    """``<a, x>`` on the unit l_p ball with a of any length; sigma = 3 and beta = 0.01 are declared."""
 
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LINEAR_LOSS})
     thresholds = (40.0, 3.4, 5.2, 4.3, 3.6, 5.9)
     """Lengths of the slopes of records: some just below, some above the levels that the algorithms cut at."""
     kind, further = "heavy", {"gradient_deviation": 3.0, "hessian_rank": 0.0}
 
+    def _slopes(self, lengths):
+        """Records ``a`` of given lengths, and no labels: all lie along one line."""
+        rows = np.ones((len(lengths), self.dimension)) * self.dimension ** (-1.0 / self.q)
+        return Data(len(lengths), rows * np.asarray(lengths)[:, None], np.zeros(len(lengths)))
+
     def draw(self, n, streams):
         """Slopes of length 2, below every level, three quarters of which point the same way."""
-        return Data(n, self._flat(n), np.where(uniforms(streams, n) < 0.75, 2.0, -2.0))
-
-    def _flat(self, n):
-        return np.ones((n, self.dimension)) * self.dimension ** (-1.0 / self.q)
-
-    def loss(self, margins, labels):
-        return labels * margins
-
-    def slope(self, margins, labels):
-        return labels + 0 * margins
-
-    def domain_records(self, count, seed):
-        lengths = np.resize(np.repeat(self.thresholds, 2) * np.tile([1.0, -1.0], len(self.thresholds)), count)
-        return Data(count, self._flat(count), lengths)
-
-
-class HeavySlopes(HeavyRecords):
-    """The same with the slope as record, ``<a, x>`` with a of any length: a form that compiled steps know."""
-
-    kind, record_form = "heavy_slopes", RecordForm(CONSTANT)
-
-    def draw(self, n, streams):
-        return without_labels(super().draw(n, streams))
+        return self._slopes(np.where(uniforms(streams, n) < 0.75, 2.0, -2.0))
 
     def loss(self, margins, labels):
         return margins + 0 * labels
@@ -264,9 +220,10 @@ class HeavySlopes(HeavyRecords):
         return 1.0 + 0 * (margins + labels)
 
     def domain_records(self, count, seed):
-        return without_labels(super().domain_records(count, seed))
+        return self._slopes(np.resize(np.repeat(self.thresholds, 2) * np.tile([1.0, -1.0], 6), count))
 
 
-def without_labels(data):
-    """Records ``(y a, 0)`` in place of ``(a, y)``."""
-    return Data(data.n, data.features * np.asarray(data.labels)[:, None], 0.0 * np.asarray(data.labels))
+class HeavySlopes(HeavyRecords):
+    """The same in a form that compiled steps know."""
+
+    kind, record_form = "heavy_slopes", RecordForm(CONSTANT)

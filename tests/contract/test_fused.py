@@ -18,8 +18,6 @@ from ..runs import both, close, needs_numba, run
 from .cases import CASES
 
 needs_numba()
-
-
 IDS = FUSED.names()
 
 
@@ -30,8 +28,6 @@ def fuses(case, **keys):
 
 
 FUSES = [case for case in CASES if case.algorithm.id in IDS and fuses(case)]
-
-
 SHARED = [case for case in FUSES if not case.problem.draws_per_replicate]
 
 
@@ -70,8 +66,6 @@ def test_every_fused_run_is_covered():
 
 
 OTB = ("ogd_fixed", "ogd_adagrad", "osd", "ftrl_adagrad", "optimistic_ftrl", "optimistic_omd")
-
-
 SHORTER = {"su2023.shuffled_truncated_md", "gopi2022.proximal_sampler"}
 """Methods whose schedules ask for far more records, or whose reference implementations take long."""
 STEPS = 10_000

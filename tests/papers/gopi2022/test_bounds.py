@@ -15,12 +15,8 @@ from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.base import Constants
 
 N, D, DELTA = 1000, 10, 1e-6
-
-
-T_PAPER = 1.0 / math.sqrt(2.0 * math.log(0.5e6))
-
-
 LAM = math.log(0.5e6)
+T_PAPER = 1.0 / math.sqrt(2.0 * LAM)
 
 
 def context(p, rule="sco", difference=1.0, lipschitz=1.0, t=T_PAPER, calibration="paper", **constants):

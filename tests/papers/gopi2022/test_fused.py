@@ -13,8 +13,6 @@ from dpsco_bench.rng.streams import Stream
 from ...runs import both, needs_numba, run
 
 needs_numba()
-
-
 RNG = np.random.default_rng(3)
 
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -109,15 +110,6 @@ def test_the_a_priori_regret_is_the_sum_of_a_loop(learner, p, k):
 DRAWS = 200_000
 
 
-def tree_context(
-    n, d, k=1.0, p=2.0, smoothness=0.0, sensitivity="eq6", radius="adaptive", scale=0.7, calibration="paper"
-):
-    constants = Constants(1.0, smoothness, diameter=2.0, domain="l2_ball", norm=p)
-    schedule = {"n": n, "k": k, "lipschitz": 1.0, "smoothness": smoothness, "diameter": 2.0, "rho": 1.0}
-    schedule |= {"sensitivity": sensitivity, "radius": radius}
-    return BoundContext(n, d, 1.0, 1e-6, constants, calibration, schedule, {NODE: scale})
-
-
 @pytest.mark.parametrize("d", [2, 9])
 def test_far_from_2_it_is_the_largest_squared_coordinate(d):
     """``E max g_i^2`` from the law of the largest of d chi-squared variables; l_q is above l_inf by at most d^(1/q)."""
@@ -133,21 +125,14 @@ def test_against_simulation(q, d):
     assert abs(squares.mean() - second_moment(q, d)) < 4 * squares.std() / math.sqrt(DRAWS)
 
 
-class Draws:
-    """A mechanism that adds normal noise of one scale to zeros."""
-
-    def __init__(self, scale, d):
-        self.scale, self.d, self.rng = scale, d, np.random.default_rng(11)
-
-    def release(self, name, value, step):
-        return value + self.scale * self.rng.standard_normal((20_000, self.d))
-
-
 @pytest.mark.parametrize(("n", "d", "k", "q"), [(16, 4, 1.0, 2.0), (16, 3, 3.0, 2.0), (13, 3, 2.0, 3.0)])
 def test_the_noise_of_a_path_is_that_of_the_streaming_tree(n, d, k, q):
-    c = tree_context(n, d, k, p=q / (q - 1.0))
-    units = NodeUnits(k, n, 1.0, 0.0, 2.0, "eq6", "adaptive").fixed_units
-    tree = TreeSum(Draws(0.7, d))
+    own = {"n": n, "k": k, "lipschitz": 1.0, "smoothness": 0.0, "diameter": 2.0, "rho": 1.0}
+    own |= {"sensitivity": "eq6", "radius": "adaptive"}
+    c = replace(cell(n, k, d, p=q / (q - 1.0)), schedule=own, scales={NODE: 0.7})
+    units, rng = NodeUnits(k, n, 1.0, 0.0, 2.0, "eq6", "adaptive").fixed_units, np.random.default_rng(11)
+    noise = SimpleNamespace(release=lambda name, value, step: value + 0.7 * rng.standard_normal((20_000, d)))
+    tree = TreeSum(noise)
     for t in range(1, n):
         gamma = tree.add(t, np.zeros((1, d)), units[t - 1])
         if t in (n // 4, n // 2, n - 1):
