@@ -1,13 +1,13 @@
 """The instances of the su2023 chapter: laws of their samples, gradients, optima, signals side by side."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import binom, kstest, t
 
-from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.claims.catalogue import read_claim
+from dpsco_bench.claims.jobs import load_claim, part_jobs
 from dpsco_bench.fused import compiled
 from dpsco_bench.papers.su2023.fused import student_noise
 from dpsco_bench.privacy.plan import PrivacySpec
@@ -46,28 +46,18 @@ def test_heavy_linear_t_and_its_noise():
     assert get_problem("heavy_linear_t", 4, p=2.0).constants.ball.name == "l2_ball"
 
 
-def heavy_tailed_plans(part):
-    """Of the cells of profile ci, or of full where that alone has them, at the largest signal."""
-    method, largest = part.methods[0], part.problem_options["largest"]
-    for number, value in enumerate(part.sweep.values.get("ci") or part.sweep.values["full"]):
-        cell = dict(part.fixed) | {part.sweep.parameter: value}
-        cell |= {name: values["ci"][number] for name, values in part.along.items()}
-        n, d, privacy = cell["n"], cell["d"], PrivacySpec(cell["epsilon"], cell["delta"])
-        options = {name.partition(".")[2]: value for name, value in cell.items() if name.startswith("problem.")}
-        options |= {"largest": largest, "signal": 1e9}
-        problem = get_problem("heavy_linear_t", d, **options).at(n, privacy.epsilon, privacy.delta)
-        assert problem.signal_capped and problem.strengths[0] == largest
-        entry = get_algorithm(method.algorithm)
-        yield n, d, privacy, entry.plan(problem.constants, n, d, privacy, "standard", **method.options)
-
-
-@pytest.mark.parametrize("claim", ["su2023.thm10", "su2023.thm11"])
-def test_signals_of_heavy_tails_end_at_the_least_truncation_level(claim):
+@pytest.mark.parametrize("id", ["su2023.thm10", "su2023.thm11"])
+def test_signals_of_heavy_tails_end_at_the_least_truncation_level(id):
     """Theorems 10 and 11 ask for lambda >= max{beta, 1} M, and beta M is the largest signal, the same in all cells."""
-    parts = [part for part in read_claim(claim).parts if part.signals]
-    levels = {part.id: [made.truncation for *_, made in heavy_tailed_plans(part)] for part in parts}
-    assert all(part.problem_options["largest"] <= min(levels[part.id]) for part in parts)
-    assert min(levels["n"]) < parts[0].problem_options["largest"] + 1e-3
+    levels = {}
+    for profile in ("ci", "full"):
+        claim, settings = load_claim(id, profile)
+        for part in (part for part in claim.parts_of(profile) if part.signals):
+            for cell in (cell for job in part_jobs(claim, part, profile, settings) for cell in job.cells):
+                largest = cell.problem_options["largest"]
+                assert replace(cell, signal=1e9).problem_entry.strengths == largest == 4.0
+                levels.setdefault(part.id, []).append(cell.plan("none", 0)[1].truncation)
+    assert min(map(min, levels.values())) >= largest and min(levels["n"]) < largest + 1e-3
     assert not get_problem("heavy_linear_t", 4, signal=1e9).signal_capped
 
 
