@@ -5,12 +5,9 @@ from dataclasses import replace
 import pytest
 
 from dpsco_bench.audit.search import search
-from dpsco_bench.audit.subject import no_neighbours
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.privacy.calibrate import charge
-from dpsco_bench.privacy.records import Disjoint, Full, Nodes, RandomAllocation, WithReplacement
-
-from .cases import LAWS
+from dpsco_bench.privacy.records import Disjoint, Full, Nodes, RandomAllocation
 
 
 def test_less_noise_and_one_more_release_than_charged_are_caught(charged_case):
@@ -63,15 +60,3 @@ def test_an_understated_sensitivity_is_caught(sharp_law_case):
     name = case.algorithm.id
     factor = CAUGHT_LATER.get(f"{name}-{case.variant}", CAUGHT_LATER.get(name, CAUGHT))
     assert min(seen.ratios.values()) > factor
-
-
-DRAWN_AGAIN = [case for case in LAWS if any(isinstance(q.records, WithReplacement) for q in case.plan.queries)]
-SEVERAL_COPIES = [
-    c for c in DRAWN_AGAIN if c.noisy and not no_neighbours(c.problem, c.plan, c.problem.constants.status)
-]
-
-
-@pytest.mark.parametrize("own", SEVERAL_COPIES, ids=lambda case: f"{case.algorithm.id}-{case.variant}")
-def test_a_record_that_is_drawn_several_times_changes_as_much_for_each(own):
-    seen = search(own.subject, range(0, own.n, 5), neighbours=4, rounds=1, everywhere=False)
-    assert not seen.misplaced and seen.leak == 0

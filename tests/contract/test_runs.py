@@ -57,11 +57,6 @@ def test_strict_array_api_gives_the_numbers_of_numpy(case):
     np.testing.assert_allclose(outcome.output, case.run(dtype="float32").output, rtol=1e-5, atol=1e-6)
 
 
-ROUNDING = 1e-9
-VALUES = 6000
-"""Least number of noise values behind each statistical statement."""
-
-
 def test_evaluations_are_those_of_the_drawn_batches(law_case):
     """Counted is a constant plus a multiple of each Poisson query's drawn sizes, and at their means what is planned."""
     run, n = law_case.run(Recorder, replicates=32), law_case.n
@@ -70,9 +65,9 @@ def test_evaluations_are_those_of_the_drawn_batches(law_case):
     drawn = [sum(to_numpy(b.sizes) for b in batches[q.name].values()) for q in random]
     design = np.column_stack([np.ones(32), *drawn])
     fit = np.linalg.lstsq(design, counted, rcond=None)[0]
-    np.testing.assert_allclose(design @ fit, counted, rtol=ROUNDING)
+    np.testing.assert_allclose(design @ fit, counted, rtol=1e-9)
     expected = fit @ [1.0, *(q.releases * n * q.records.rate for q in random)]
-    assert expected == pytest.approx(law_case.plan.gradient_evaluations, rel=ROUNDING)
+    assert expected == pytest.approx(law_case.plan.gradient_evaluations, rel=1e-9)
 
 
 def test_what_is_charged_is_what_the_run_draws_with(noisy_case):
@@ -85,28 +80,6 @@ def test_what_is_charged_is_what_the_run_draws_with(noisy_case):
     # Noise has the size of its law at the charged scale; the laws themselves are held by tests/rng and samplers.
     passed, detail = noisy_case.checks.check_released()
     assert passed, detail
-
-
-def test_noise_of_queries_steps_replicates_and_coordinates_is_independent(law_case):
-    queries = law_case.plan.queries
-    fewest = min(q.releases for q in queries) * law_case.problem.dimension
-    transcript = law_case.run(Recorder, replicates=-(-VALUES // fewest)).mechanism.transcript
-    noise = []  # in units of its scale, (steps, R, d)
-    for query in queries:
-        factors = query.factors(0, query.releases)
-        scale = law_case.scales[query.name] * (1.0 if factors is None else factors[:, None, None])
-        noise.append(transcript.noise(query.name) / scale)
-    rows = np.concatenate([z.reshape(-1, z.shape[-1]) for z in noise])
-    assert len(np.unique(rows, axis=0)) == len(rows)
-    pairs = [
-        (np.take(z, range(z.shape[k] - 1), axis=k), np.take(z, range(1, z.shape[k]), axis=k))
-        for z in noise
-        for k in range(3)
-        if z.shape[k] > 1
-    ]
-    pairs += [(one[: len(two)], two[: len(one)]) for one, two in zip(noise, noise[1:], strict=False)]
-    for left, right in pairs:
-        assert abs(np.mean(left * right)) < 5 * np.std(left * right) / np.sqrt(left.size)
 
 
 def test_the_law_is_charged_and_only_a_proof_is_called_proven(drawn_case):
