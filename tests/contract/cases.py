@@ -141,14 +141,11 @@ OWN_OPTIONS = {
     "gopi2022.proximal_sampler": {"sweeps": 3, "delta_in": 0.05},
 }
 OWN_RECORDS = {"bassily2021.noisy_sgd": 8}
-"""Fewer records for algorithms that make n^2 steps."""
-NATURAL = ("bassily2021.noisy_sgd",)
-"""Algorithms whose schedule is short enough as it is, and has another form with a given number of steps."""
+"""Fewer records for algorithms that make n^2 steps; with a given number of steps their schedule has another form."""
 PROBLEM_KEYS = ("p", "norm", "d", "domain", "diameter", "gauge_convexity", "gradient_deviation", "gamma", "truncation")
 PROBLEM_KEYS += ("T", "step")
 """What a plan may say that a problem lacks, besides traits."""
-WIDE = 100.0
-WIDEST = {"bassily2021.poly_sfw": WIDE, "bassily2021.noisy_sfw": WIDE}
+WIDEST = dict.fromkeys(("bassily2021.poly_sfw", "bassily2021.noisy_sfw"), 100.0)
 """Largest diameter for algorithms whose steps and sensitivities are for sets on which L1 M is of the order of L0."""
 
 
@@ -201,7 +198,7 @@ def compatible(algorithm, problem, variant, options):
 
 def combinations(algorithm):
     """Variants, calibrations and short options of an algorithm."""
-    short = () if algorithm.id in NATURAL else SHORT
+    short = () if algorithm.id in OWN_RECORDS else SHORT
     options = {key: SHORT[key] for key in short if key in algorithm.options} | OWN_OPTIONS.get(algorithm.id, {})
     return [(variant, c, options) for variant, calibrations in algorithm.variants.items() for c in calibrations]
 
@@ -238,19 +235,18 @@ def one_problem_each(cases):
     return list({(c.algorithm.id, c.variant, c.calibration): c for c in reversed(cases)}.values())[::-1]
 
 
-def sampler_status(query):
-    return getattr(query, "sampler_status", "exact")
-
-
 LAWS = one_problem_each(CASES)
 NOISY = [c for c in LAWS if c.noisy]
 CHARGED = [
-    c for c in NOISY if not c.plan.unprotected and "target_law_only" not in [*map(sampler_status, c.plan.queries)]
+    case
+    for case in NOISY
+    if not case.plan.unprotected
+    and not any(getattr(query, "sampler_status", "") == "target_law_only" for query in case.plan.queries)
 ]
 """Those whose epsilon an accountant gives."""
 SILENT = [c for c in LAWS if not c.noisy]
 ADDITIVE, DRAWN = [c for c in NOISY if not c.drawn], [c for c in NOISY if c.drawn]
-SHARP_PROBLEMS = PseudoHuber | SteepQuadratic
+SHARP_PROBLEMS = PseudoHuber | SteepQuadratic | StronglyConvexRecords
 """Records whose gradients differ by nearly as much as the constants allow."""
 
 

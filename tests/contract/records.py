@@ -155,36 +155,24 @@ class Quadratic(QuadraticBall):
         super().__init__(DIMENSION, records="sphere", reach=0.5)
 
 
-class StronglyConvexRecords(LinearRecords):
-    """``-(1 - m) <a, x> + m ||x||^2/2`` on the unit l2 ball, m = 0.01: one Hessian, and a modulus in the gauge."""
+class StronglyConvexRecords(QuadraticBall):
+    """``(m/2) ||x - a||^2``, ``||a|| = 99``, on the unit l2 ball, m = 0.01: one Hessian, and a modulus in the gauge."""
 
+    name, population = "strongly_convex_records", False
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.STRONGLY_CONVEX})
-    modulus = isotropic_curvature = 0.01
-    further = {"strong_convexity": modulus, "gauge_convexity": modulus, "smoothness": modulus, "hessian_rank": 0.0}
+    moduli = {"strong_convexity": 0.01, "gauge_convexity": 0.01, "hessian_rank": 0.0}
+    own_constants = Constants(1.0, 0.01, diameter=2.0, domain="l2_ball", **moduli)
 
     def __init__(self):
-        super().__init__("l2_ball", 2.0)
-        self.name = "strongly_convex_records"
-
-    def loss(self, margins, labels):
-        return -(1.0 - self.modulus) * margins
-
-    def slope(self, margins, labels):
-        return (1.0 - self.modulus) * super().slope(margins, labels)
-
-    def mean_gradient(self, x, data):
-        return super().mean_gradient(x, data) + self.modulus * x
-
-    def batch_gradient(self, x, batch, weights):
-        total = array_namespace(x).sum(weights, axis=-1, keepdims=True)
-        return super().batch_gradient(x, batch, weights) + self.modulus * total * x
+        super().__init__(DIMENSION, records="sphere", strong_convexity=0.01, reach=99.0)
 
     def risk(self, x, data):
-        return super().risk(x, data) + 0.5 * self.modulus * array_namespace(x).sum(x * x, axis=-1)
+        return super().risk(x, data) - 0.01 * x @ array_namespace(x).mean(data.features, axis=0)
 
     def optimal_risk(self, data):
-        pull = (1.0 - self.modulus) * np.linalg.norm(np.mean(data.features, axis=0))
-        return -pull * pull / (2 * self.modulus) if pull < self.modulus else 0.5 * self.modulus - pull
+        length = float(np.linalg.norm(np.mean(data.features, axis=0)))
+        reach = min(1.0, length)
+        return 0.01 * (0.5 * reach - length) * reach
 
 
 class LpPseudoHuber(PseudoHuber):

@@ -72,10 +72,6 @@ def number(value, known):
     return eval(value, {}, LETTERS | known) if isinstance(value, str) else value
 
 
-def constants_of(given):
-    return Constants(**{key: math.inf if value == "inf" else value for key, value in given.items()})
-
-
 class Planned:
     def __init__(self, constants, id, row):
         self.entry, self.row = get_algorithm(id), row
@@ -90,7 +86,7 @@ class Planned:
             member = problem.at(known["n"], known["eps"], known["delta"])
             self.constants = self.entry.visible_constants(member.constants, member)
         else:
-            self.constants = constants_of(given_constants)
+            self.constants = Constants(**given_constants)
         self.variant = row["variant"] if "variant" in row else self.entry.variant_for(given)
         self.make = partial(self.entry.plan, self.constants, known["n"], known["d"], self.privacy, self.variant, given)
 
@@ -172,7 +168,7 @@ def test_bounds_are_the_formulas_written_out(id, how, block, wanted):
     privacy = PrivacySpec(block["eps"], block["delta"])
     given = {key: block.get(key, {}) for key in ("schedule", "scales", "extras")}
     context = BoundContext(
-        block["n"], block["d"], privacy.epsilon, privacy.delta, constants_of(block["constants"]),
+        block["n"], block["d"], privacy.epsilon, privacy.delta, Constants(**block["constants"]),
         block.get("calibration", "paper"), start_risk=block.get("start_risk", math.nan), **given,
     )  # fmt: skip
     known = {"n": context.n, "d": context.d, "eps": privacy.epsilon, "l": privacy.log_inverse_delta}

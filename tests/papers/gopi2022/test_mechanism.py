@@ -93,16 +93,6 @@ def test_chains_arrive_at_the_quadrature(score, given):
     assert abs(trace.extras["z_score"][0]) == pytest.approx(score(trace.extras["chain_risk"], mean))
 
 
-def test_queries_per_call_of_the_alternating_sampler():
-    """prop9.per_call: at most 4e within 3 standard errors, and planned = 4e T."""
-    given = cell("proximal_sampler", "cube_onehot", n=16, delta=1e-3, delta_in=0.05, sweeps=40)
-    trace, calibrated = run(given, "paper", replicates=128)
-    per_call = trace.extras["queries_per_call"]
-    assert 2 * math.e < per_call.mean() <= 4 * math.e + 3 * per_call.std() / math.sqrt(128)
-    np.testing.assert_array_equal(trace.extras["value_queries"], 40 * per_call)
-    assert calibrated.schedule["expected_queries"] == pytest.approx(160 * math.e)
-
-
 def test_a_capped_draw_is_demoted(monkeypatch):
     monkeypatch.setattr(truncated, "MOST_ATTEMPTS", 1)
     given = cell("proximal_sampler", "quadratic_ball", sweeps=5, delta_in=0.05)

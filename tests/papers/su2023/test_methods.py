@@ -62,7 +62,6 @@ class FourLogistic(Logistic):
 
 
 def test_check_vectors_of_perturbed_objectives():
-    """Of a linear loss and of the logistic one."""
     problem = Records(3, lambda x, z: 0 * x - z, on("l1_ball"), curvature=0.0)
     plan = perturbation_plan(100, 0.1, 0.0, 0.2, 1)
     output = run("su2023.app_objp", plan, problem, [[0.5, -0.25, 0.1]] * 100, [10.0, -4.0, 6.0])
@@ -102,7 +101,6 @@ def truncated_plan(d, n, steps, batch, threshold):
 
 
 def test_descent_on_heavy_records():
-    """Truncated mirror descent, and the stand-in for heavy tails."""
     problem, seen = Records(2, lambda x, z: z + 0.2 * x, on("lp_ball:1.5")), []
     watch = lambda objective, x: seen.append(x[0])  # noqa: E731
     output = run("su2023.truncated_batched_md", truncated_plan(2, 4, 2, 2, 3.0), problem, HEAVY, watch=watch)

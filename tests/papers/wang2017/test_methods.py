@@ -21,7 +21,6 @@ from dpsco_bench.problems.base import Constants, Data
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
 
-from ...runs import run
 from ..conftest import Batches, FourRecords, SineLeastSquares, run_batches
 
 PRIVACY, L = PrivacySpec(1.0, 1e-5), math.log(1e5)
@@ -163,7 +162,6 @@ def test_one_step_of_the_proof_ignores_its_noise(execute):
 
 
 def test_descent_is_that_written_out(execute, draw):
-    """Projected and averaged on an l2 ball; the regulariser enters the gradient once."""
     problem = get_problem("ridge_logistic", 4, radius=1.5)
     data, made = draw(problem, 30), planned(MD, problem.constants, 30, 4, steps=9)
     step = math.sqrt(2 * 0.5 / (9 * (1.0 * 3.0) ** 2)) * 1.5**2
@@ -210,16 +208,6 @@ def test_the_output_is_a_uniform_iterate():
     trace = run_block(cell, cell.plan("none", 1)[1], {"gradient": 0.0}, Data(64), root_seed=3, replicates=200)
     expected = np.where(chosen[:200, None] == 0, problem.start, problem.optimum)  # eta = 1/L lands on the optimum
     np.testing.assert_allclose(trace.output, expected, atol=1e-15)
-
-
-@pytest.mark.parametrize(("problem", "options"), [("isotropic_quadratic", {}), ("diag_quadratic", {"kappa": 8.0})])
-@pytest.mark.parametrize("sigma", [0.0, 0.3])
-def test_mean_squared_gradients_are_those_of_the_closed_form(problem, options, sigma):
-    keys = {"options": {"steps": 12}, "problem_options": options}
-    cell = Cell("wang2017.dp_gd_nonconvex", problem, 64, 1.0, 1e-5, d=5, **keys)
-    values = run(cell, sigma, replicates=4000).risk[:, -1]
-    exact = cell.problem_entry.expected_mean_squared_gradient(cell.plan("none", 0)[1].step, 12, sigma)
-    assert abs(values.mean() - exact) <= 5 * values.std() / math.sqrt(4000) + 1e-12
 
 
 def test_the_mean_along_the_run_is_the_sum_over_its_steps():

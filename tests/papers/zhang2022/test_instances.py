@@ -60,25 +60,14 @@ def test_the_excess_is_that_of_the_population_and_zero_at_its_optimum_alone(name
     np.testing.assert_allclose(change, 2 * np.sum(problem.population_gradient(x, data) * step, axis=-1), rtol=1e-6)
 
 
-def test_the_closed_forms_of_the_chapter():
-    linear = get_problem("linear_ball", 6, spread=0.25, signal=0.5)
-    data, x = drawn(linear, 10), points(linear, 4)
-    np.testing.assert_allclose(linear.excess_risk(x, data), np.sum(data.means * x, axis=1) + 0.5, rtol=1e-12)
-    lp = get_problem("lp_ball", 6, p=1.5, signal=0.5)
-    data = drawn(lp, 10)
-    size = np.linalg.norm(data.means, ord=3, axis=1)
-    np.testing.assert_allclose(size, 0.5, rtol=1e-12)
-    np.testing.assert_allclose(lp.excess_risk(x, data), np.sum(data.means * x, axis=1) + 0.5, rtol=1e-10)
+def test_sizes_of_the_chapter():
+    for name, p, q in (("linear_ball", None, 2), ("lp_ball", 1.5, 3), ("anchored_ball", None, 2)):
+        problem = get_problem(name, 6, signal=0.5, **({"p": p} if p else {}))
+        np.testing.assert_allclose(np.linalg.norm(drawn(problem, 10).means, ord=q, axis=1), 0.5, rtol=1e-12)
     quad = get_problem("quad", 6, spread=0.25, mu=2.0)
-    data = drawn(quad, 10)
-    target = -data.means / 2.0
-    np.testing.assert_allclose(np.linalg.norm(target, axis=1), 0.3, rtol=1e-12)
-    np.testing.assert_allclose(quad.excess_risk(x, data), np.sum((x - target) ** 2, axis=1), rtol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(quad.optimum(drawn(quad, 10)), axis=1), 0.3, rtol=1e-12)
     assert quad.constants.lipschitz == pytest.approx(2 * 1.55) and quad.constants.gradient_deviation == 0.5
-    anchored = get_problem("anchored_ball", 6, signal=0.7)
-    data = drawn(anchored, 10)
-    expected = np.sum(data.means * x, axis=1) + 0.7 + (np.sum(x * x, axis=1) - 1) / 128
-    np.testing.assert_allclose(anchored.excess_risk(x, data), expected, rtol=1e-10)
+    assert get_problem("anchored_ball", 6).constants.smoothness == 1 / 64
 
 
 def test_the_anchor_is_feasible_and_at_the_stated_distance():

@@ -104,10 +104,6 @@ def test_the_room_for_rounding_covers_that_of_the_weighted_average(n, k):
     for t in range(2, n + 1):
         total += float(t) ** k
         x += (1.0 / 3.0 - x) * (float(t) ** k / total)
-    exact = Fraction(0)
-    weight = Fraction(1)
-    for t in range(2, n + 1):
-        weight += t**k
-        exact += Fraction(t**k)
-    exact = exact / weight * Fraction(1.0 / 3.0)
+    whole = sum(t**k for t in range(1, n + 1))
+    exact = Fraction(whole - 1, whole) * Fraction(1.0 / 3.0)
     assert abs(Fraction(x) - exact) <= remembered_rounding(n, k)
