@@ -9,9 +9,6 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.plan import GaussianQuery, PrivacySpec, make_plan
 from dpsco_bench.problems.base import Constants
 
-CONSTANTS = Constants(1.0, 1.0)
-PRIVACY = PrivacySpec(1.0, 1e-5)
-
 
 @pytest.fixture
 def mine():
@@ -79,7 +76,7 @@ def test_the_first_variant_that_lists_a_calibration_is_its_default_or_one_that_i
 )
 def test_options_of_the_right_type(mine, given, kept):
     ((key, _),) = given.items()
-    plan = mine.plan(CONSTANTS, np.int64(4), np.int32(2), PRIVACY, "a", **given)
+    plan = mine.plan(Constants(1.0, 1.0), np.int64(4), np.int32(2), PrivacySpec(1.0, 1e-5), "a", **given)
     value = getattr(plan, key)
     assert value == kept and type(value) is type(kept) and plan.gradient_evaluations == 4
 

@@ -225,8 +225,7 @@ def case_of(algorithm, problem, combination):
     return Case(algorithm, variant, calibration, problem.at(n, PRIVACY.epsilon, PRIVACY.delta), n, options)
 
 
-PROBLEMS = tiny_problems()
-CASES = list(all_cases(PROBLEMS))
+CASES = list(all_cases(tiny_problems()))
 """One for every compatible pair of an algorithm and a problem."""
 
 

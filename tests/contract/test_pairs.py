@@ -40,10 +40,8 @@ def promised(subject):
 
 def test_what_is_declared_is_drawn_counted_protected_and_attained(pair):
     checks = pair.checks
-    holds(checks.check_output())
-    holds(checks.check_counts())
-    holds(checks.check_evaluations())
-    holds(checks.check_randomness())
+    for check in (checks.check_output, checks.check_counts, checks.check_evaluations, checks.check_randomness):
+        holds(check())
     if pair.noisy:
         holds(checks.check_sensitivity())
         holds(checks.check_post_processing())

@@ -114,32 +114,21 @@ def run_calibrated(entry, problem, data, privacy, calibration, *, factory=Mechan
     )
 
 
-@pytest.fixture
-def execute():
+def run_points(id, records, calibration="none", *, epsilon=1.0, **keys):
+    """Run a method on records of `points_problem`, see `run_calibrated`."""
+    own = {key: keys.pop(key) for key in ("curvature", "norm", "lipschitz") if key in keys}
+    problem, data = points_problem(records.shape[-1], **own), Data(len(records), records, np.zeros(len(records)))
+    return run_calibrated(get_algorithm(id), problem, data, PrivacySpec(epsilon, 1e-6), calibration, **keys)
+
+
+def execute(entry, plan, problem, data, *, scale=0.0, replicates=1, dtype="float64", observer=None):
     """Output ``(R, d)`` of a run with one noise scale for all queries."""
-
-    def run(entry, plan, problem, data, *, scale=0.0, replicates=1, seed=3, dtype="float64", observer=None):
-        objective = Objective(problem, data, replicates, dtype=dtype, observer=observer)
-        scales = {q.name: scale for q in plan.queries}
-        source = Mechanism(plan, scales, "unit test", seed, 0, replicates, dtype=dtype)
-        return split(entry.run_function(objective, plan, source))[0]
-
-    return run
+    objective = Objective(problem, data, replicates, dtype=dtype, observer=observer)
+    source = Mechanism(plan, {q.name: scale for q in plan.queries}, "unit test", 3, 0, replicates, dtype=dtype)
+    return split(entry.run_function(objective, plan, source))[0]
 
 
 @pytest.fixture
 def draw():
     """``draw(problem, n)``: a data set from fixed streams."""
     return lambda problem, n: problem.draw(n, lambda name: Stream(stream_key(1, "('algorithm tests',)", name), np))
-
-
-@pytest.fixture
-def points():
-    """``points(algorithm, records, calibration)``: a run on records of `points_problem`, see `run_calibrated`."""
-
-    def run(id, records, calibration="none", *, epsilon=1.0, **keys):
-        own = {key: keys.pop(key) for key in ("curvature", "norm", "lipschitz") if key in keys}
-        problem, data = points_problem(records.shape[-1], **own), Data(len(records), records, np.zeros(len(records)))
-        return run_calibrated(get_algorithm(id), problem, data, PrivacySpec(epsilon, 1e-6), calibration, **keys)
-
-    return run

@@ -75,23 +75,20 @@ def number(value, known):
 class Planned:
     def __init__(self, constants, id, row):
         self.entry, self.row = get_algorithm(id), row
-        known = {key: number(row[key], {}) for key in ("n", "d", "eps", "delta")}
-        self.privacy = PrivacySpec(known["eps"], known["delta"])
-        self.known = known | {"l": self.privacy.log_inverse_delta, "m": gdp_mu(known["eps"], known["delta"])}
-        on, given = row["for"], row.get("calibration", "paper")
-        given_constants = constants[on] if isinstance(on, str) else on
-        if "problem" in given_constants:
-            options = {key: value for key, value in given_constants.items() if key != "problem"}
-            problem = get_problem(given_constants["problem"], known["d"], **options)
-            member = problem.at(known["n"], known["eps"], known["delta"])
-            self.constants = self.entry.visible_constants(member.constants, member)
+        given = {key: number(row[key], {}) for key in ("n", "d", "eps", "delta")}
+        n, d, eps, delta = given.values()
+        self.privacy = PrivacySpec(eps, delta)
+        self.known = given | {"l": self.privacy.log_inverse_delta, "m": gdp_mu(eps, delta)}
+        on = row["for"] if isinstance(row["for"], dict) else constants[row["for"]]
+        if "problem" in on:
+            options = {key: value for key, value in on.items() if key != "problem"}
+            problem = get_problem(on["problem"], d, **options).at(n, eps, delta)
+            found = self.entry.visible_constants(problem.constants, problem)
         else:
-            self.constants = Constants(**given_constants)
-        self.variant = row["variant"] if "variant" in row else self.entry.variant_for(given)
-        self.make = partial(self.entry.plan, self.constants, known["n"], known["d"], self.privacy, self.variant, given)
-
-    def plan(self):
-        return self.make(**self.row.get("options", {}))
+            found = Constants(**on)
+        calibration = row.get("calibration", "paper")
+        variant = row["variant"] if "variant" in row else self.entry.variant_for(calibration)
+        self.plan = partial(self.entry.plan, found, n, d, self.privacy, variant, calibration, **row.get("options", {}))
 
 
 @pytest.mark.parametrize(("constants", "id", "row"), [*rows(refused=False)])

@@ -44,12 +44,9 @@ def test_check_vectors(entry, n, p, radius, options, batches, evaluations, expec
     assert objective.evaluations[0] == made.gradient_evaluations == evaluations and not made.warnings
 
 
-LINEAR = Constants(1.0, 0.0, diameter=2.0, domain="l1_ball", norm=1.0)
-
-
 @pytest.mark.parametrize("n", [8, 1000, 1001])
 def test_schedule_and_scales_of_poly_sfw(n):
-    made = planned(POLY, n, LINEAR, 32)
+    made = planned(POLY, n, Constants(1.0, 0.0, diameter=2.0, domain="l1_ball", norm=1.0), 32)
     (query,), eta, N = made.queries, math.log(n / math.log(64)) / n, n // 2
     assert (made.step, made.steps, query.releases, made.gradient_evaluations) == (eta, N, N + 1, 3 * N)
     first, unit = 2 * 1.0 * 2.0 / n, 2 * math.sqrt(n * math.log(1e6))

@@ -17,12 +17,11 @@ from dpsco_bench.privacy.queries import GeneralisedGaussianQuery, PerturbedObjec
 from dpsco_bench.privacy.records import Disjoint
 from dpsco_bench.privacy.transcript import Recorder
 from dpsco_bench.problems.base import Constants, Data
-from dpsco_bench.problems.glm import Logistic
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
 
 from ...runs import drawn
-from ..conftest import Records
+from ..conftest import Records, execute
 
 PRIVACY = PrivacySpec(1.0, 1e-6)
 METHODS = ("truncated_batched_md", "shuffled_truncated_md", "ttz14")
@@ -56,18 +55,13 @@ def on(domain):
     return Constants(1.0, 1.0, domain=domain, diameter=2.0)
 
 
-class FourLogistic(Logistic):
-    name = "four_logistic"
-    own_constants = Constants(1.1, 0.3, diameter=2.0, domain="l2_ball")
-
-
 def test_check_vectors_of_perturbed_objectives():
     problem = Records(3, lambda x, z: 0 * x - z, on("l1_ball"), curvature=0.0)
     plan = perturbation_plan(100, 0.1, 0.0, 0.2, 1)
     output = run("su2023.app_objp", plan, problem, [[0.5, -0.25, 0.1]] * 100, [10.0, -4.0, 6.0])
     np.testing.assert_allclose(output, [0.975, -0.025, 0.0], atol=1e-14)
     features = np.array([[1, 0.2], [-0.3, 0.8], [0.5, -0.5], [0.1, 0.9]])
-    objective = Objective(FourLogistic(2), Data(4, features, np.ones(4)), 1)
+    objective = Objective(get_problem("logistic_plain", 2, radius=1.0), Data(4, features, np.ones(4)), 1)
     plan = perturbation_plan(4, 0.05, 1e-24, 0.1, 100)
     (output,), info = get_algorithm("su2023.objp").run_function(objective, plan, Given(plan, [0.4, -0.2]))
     np.testing.assert_allclose(output, [0.334970392349, 0.94222865391], atol=2e-11)
@@ -147,7 +141,7 @@ def test_the_budget_is_used_up_exactly():
 
 
 @pytest.mark.parametrize("domain", ["l1_ball", "l2_ball"])
-def test_the_step_of_ttz14(execute, domain):
+def test_the_step_of_ttz14(domain):
     """The first iterate of a run with one step: a mirror step of 1/(s sqrt(T)), with sqrt(d T) on the l2 ball."""
     problem = get_problem("pointmass_linear", 16, domain=domain)
     made, data = TTZ.plan(problem.constants, 400, 16, PRIVACY, "standard", steps=1), problem.draw(400, None)

@@ -98,8 +98,6 @@ def test_the_printed_loss_of_covertype_is_a_margin_1_logistic_with_the_flipped_s
 
 # --- families that are matched to the schedules of Theorems 4.4, 5.4 and 6.3
 
-CELLS = [(256, 1.0, 1e-5), (4096, 0.25, 1e-5), (2**17, 4.0, 1e-3)]
-
 
 def schedule(algorithm, problem, cell, variant, **options):
     n, epsilon, delta = cell
@@ -107,7 +105,7 @@ def schedule(algorithm, problem, cell, variant, **options):
     return entry.plan(problem.constants, n, problem.dimension, PrivacySpec(epsilon, delta), variant, **options)
 
 
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("cell", [(256, 1.0, 1e-5), (4096, 0.25, 1e-5), (2**17, 4.0, 1e-3)])
 def test_families_are_matched_to_their_schedules(cell):
     for d in (8, 128):
         problem = get_problem("soft_quadratic_pp", d).at(*cell)

@@ -21,7 +21,7 @@ from dpsco_bench.problems.base import Constants, Data
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
 
-from ..conftest import Batches, FourRecords, SineLeastSquares, run_batches
+from ..conftest import Batches, FourRecords, SineLeastSquares, execute, run_batches
 
 PRIVACY, L = PrivacySpec(1.0, 1e-5), math.log(1e5)
 NAMES = "dp_svrg dp_svrg_pp dp_accmd dp_gd_pl dp_sgd_zhang17 frank_wolfe_ttz15 noisy_md_ttz14 noisy_sgd_bst14"
@@ -72,7 +72,7 @@ def test_check_vectors(entry, problem, variant, options, expected):
     assert entry is not ACCMD or made.norm_smoothness == 1.0
 
 
-def test_check_vector_v5(execute):
+def test_check_vector_v5():
     problem, rows = SineLeastSquares(8, "l1_ball", 2.0), np.cos(np.outer(np.arange(1, 6), np.arange(1, 9))) / 3
     data = Data(5, rows, np.array([1.0, -1.0, 1.0, 1.0, -1.0]))
     made = planned(FW, problem.constants, 5, 8, steps=4)
@@ -97,7 +97,7 @@ def test_the_leak_of_the_literal_variant_is_the_one_its_plan_names():
     assert "exact full gradient" in made.leaks[0]
 
 
-def test_snapshot_averages_are_accumulated_in_double_precision(execute, draw):
+def test_snapshot_averages_are_accumulated_in_double_precision(draw):
     """Even where the state is float32, whose running sum of thousands of iterates would lose digits."""
     problem, iterates = get_problem("ridge_logistic", 3), []
     made = planned(SVRG, problem.constants, 32, 3, "poisson", epochs=1, inner_steps=2000, batch=1)
@@ -108,7 +108,7 @@ def test_snapshot_averages_are_accumulated_in_double_precision(execute, draw):
     np.testing.assert_array_equal(snapshot, exact.astype(np.float32))
 
 
-def test_iterates_run_on_and_snapshots_are_means(execute):
+def test_iterates_run_on_and_snapshots_are_means():
     """Epoch s has 2^s m steps; on a linear loss the iterate moves straight on, the snapshot is half an epoch back."""
     problem, seen = get_problem("l1_linear", 16, ball="l2_ball"), []
     near = Constants(1.0, 1.0, initial_gap=1.0, initial_distance=1.0)
@@ -154,14 +154,14 @@ def test_the_optimal_horizon_is_that_of_the_noise_in_force():
     assert bound(printed.steps) / bound(made.steps) == pytest.approx(1.33, abs=0.01)
 
 
-def test_one_step_of_the_proof_ignores_its_noise(execute):
+def test_one_step_of_the_proof_ignores_its_noise():
     """Erratum E6: for T = 1 the output is a deterministic function of the data."""
     problem = get_problem("l1_geometric", 32)
     made = planned(ACCMD, problem.constants, 4096, 32, "proof", steps=1)
     assert len(np.unique(execute(ACCMD, made, problem, Data(4), scale=10.0, replicates=3), axis=0)) == 1
 
 
-def test_descent_is_that_written_out(execute, draw):
+def test_descent_is_that_written_out(draw):
     problem = get_problem("ridge_logistic", 4, radius=1.5)
     data, made = draw(problem, 30), planned(MD, problem.constants, 30, 4, steps=9)
     step = math.sqrt(2 * 0.5 / (9 * (1.0 * 3.0) ** 2)) * 1.5**2
@@ -185,7 +185,7 @@ CLOSED = [(GD, get_problem("diag_quadratic", kappa=k), {"steps": steps, "step": 
 
 
 @pytest.mark.parametrize(("entry", "problem", "options", "sigma"), [*CLOSED, (SGD, QUADRATIC, {"steps": 12}, 0.3)])
-def test_closed_forms_of_quadratics(execute, entry, problem, options, sigma):
+def test_closed_forms_of_quadratics(entry, problem, options, sigma):
     """The formulas that claims use against simulated runs, mean within five standard errors."""
     made = planned(entry, problem.constants, 8, problem.dimension, **options)
     risk = problem.risk(execute(entry, made, problem, Data(8), scale=sigma, replicates=4000), None)
@@ -208,6 +208,7 @@ def test_the_output_is_a_uniform_iterate():
     trace = run_block(cell, cell.plan("none", 1)[1], {"gradient": 0.0}, Data(64), root_seed=3, replicates=200)
     expected = np.where(chosen[:200, None] == 0, problem.start, problem.optimum)  # eta = 1/L lands on the optimum
     np.testing.assert_allclose(trace.output, expected, atol=1e-15)
+    np.testing.assert_allclose(trace.risk[:, -1], problem.expected_mean_squared_gradient(made.step, 5, 0.0), rtol=1e-12)
 
 
 def test_the_mean_along_the_run_is_the_sum_over_its_steps():
@@ -227,7 +228,7 @@ def test_the_accounted_step_is_made_for_the_accounted_noise():
     assert made.step == pytest.approx(math.sqrt(0.8 / (2 * 256**2 * (0.25 + 8 * sigma**2))), rel=0.15)
 
 
-def test_convex_steps_shrink_with_the_noise_in_force(execute):
+def test_convex_steps_shrink_with_the_noise_in_force():
     """eta_1 = diam/sqrt(G^2 + d sigma^2): the first step of a linear loss in closed form, noise off and on."""
     constants = Constants(1.0, 0.25, diameter=2e3, domain="l2_ball")
     problem, data = get_problem("logistic_plain", 8, radius=1e3), Data(1, np.eye(8)[:1], np.array([1.0]))
@@ -249,7 +250,7 @@ def literal(entry, n=5, problem=LINEAR, **options):
 @pytest.mark.parametrize(
     ("entry", "options"), [(SVRG, {"epochs": 3, "inner_steps": 4}), (PP, {"epochs": 2, "inner_steps": 3})]
 )
-def test_the_law_of_the_output_is_that_of_the_literal_run(entry, options, execute):
+def test_the_law_of_the_output_is_that_of_the_literal_run(entry, options):
     """Mean and variance of 40,000 literal runs on linear losses, a step of 1/2 and a ridge of 1/20."""
     made, law = (literal(entry, step=0.5, charge=charge, **options) for charge in ("query", "output"))
     data = LINEAR.draw(5, None)

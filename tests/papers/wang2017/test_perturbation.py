@@ -5,17 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.papers.wang2017.algorithms.perturbation import perturbation_parameters
 from dpsco_bench.papers.wang2017.perturbed import PerturbedMinimiser, minimise_rows, suits
-from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants, Data, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear, LinearLoss
 from dpsco_bench.problems.minimisers import MeanTerms, minimise_glm_in_ball
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
+
+from ..conftest import execute, run_calibrated
 
 CMS, KST, TTZ = (get_algorithm(f"wang2017.objective_perturbation_{name}") for name in ("cms11", "kst12", "ttz14"))
 ZHANG = get_algorithm("wang2017.output_perturbation_zhang17")
@@ -30,12 +30,6 @@ class LinearRecords(GeneralisedLinear):
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR, Trait.STRONGLY_CONVEX})
 
 
-def neighbours(n, place):
-    """Equal records, and the same with an opposite one."""
-    rows = np.tile([0.0, 1.0, 0.0], (n, 1))
-    return Data(n, rows, np.ones(n)), Data(n, rows, np.where(np.arange(n) == place, -1.0, 1.0))
-
-
 @pytest.mark.parametrize("epsilon, n, expected", [(1.0, 1000, (0.9506147748, 0.0)), (0.01, 100, (0.005, 0.9887505208))])
 def test_check_vector_v9(epsilon, n, expected):
     np.testing.assert_allclose(perturbation_parameters(epsilon, n, 0.25, 0.01), expected, atol=5e-11)
@@ -43,17 +37,16 @@ def test_check_vector_v9(epsilon, n, expected):
 
 def test_cms11_moments_of_the_noise_behind_the_outputs():
     """E||b|| = 2d/eps', E||b||^2 = 4d(d+1)/eps'^2."""
-    d, n, replicates = 5, 20, 4000
-    made, data = CMS.plan(RIDGE, n, d, PRIVACY, "standard"), Data(n, np.tile(np.eye(d)[0], (n, 1)), -np.ones(n))
-    share = made.epsilon_noise
-    source = Mechanism(made, {"linear term": 2 / share}, "linear", 3, 0, replicates)
-    x, _ = split(CMS.run_function(Objective(LinearRecords(d), data, replicates), made, source))
-    norm = np.linalg.norm(x * (0.1 + made.weight / n) * n + n * np.eye(d)[0], axis=1)
+    d, n = 5, 20
+    data = Data(n, np.tile(np.eye(d)[0], (n, 1)), -np.ones(n))
+    found = run_calibrated(CMS, LinearRecords(d), data, PRIVACY, "paper", replicates=4000)
+    share = found.plan.epsilon_noise
+    norm = np.linalg.norm(found.output * (0.1 + found.plan.weight / n) * n + n * np.eye(d)[0], axis=1)
     for power, moment in ((1, 2 * d / share), (2, 4 * d * (d + 1) / share**2)):
         assert abs(np.mean(norm**power) - moment) < 5 * np.std(norm**power) / math.sqrt(len(norm))
 
 
-def test_ttz14_is_kst12_over_a_ball(execute, draw):
+def test_ttz14_is_kst12_over_a_ball(draw):
     free, bounded, tight = (get_problem("ridge_logistic", 4, radius=radius) for radius in (None, 50.0, 0.1))
     data = draw(free, 40)
     made = [a.plan(p.constants, 40, 4, PRIVACY, "standard") for a, p in ((KST, free), (TTZ, bounded))]
@@ -66,14 +59,15 @@ def test_ttz14_is_kst12_over_a_ball(execute, draw):
 
 @pytest.mark.parametrize("steps", [1, 2, 7, 60])
 @pytest.mark.parametrize("share", [0.25, 1.0])
-def test_coupled_runs_attain_the_sensitivity_of_the_strongly_convex_case(execute, steps, share):
+def test_coupled_runs_attain_the_sensitivity_of_the_strongly_convex_case(steps, share):
     """Linear losses and a ridge: shrinking by 1 - eta mu per step is exact, so is 2G(1-(1-eta mu)^T)/(n mu).
 
     With the step 2/(L + mu) of this ridge's own curvature, 1 - eta mu is the contraction; the bound is attained.
     """
     step = share * 2 / (RIDGE.total_smoothness + RIDGE.strong_convexity)
     made = ZHANG.plan(RIDGE, 10, 3, PRIVACY, "standard", steps=steps, step=step)
-    outputs = [execute(ZHANG, made, LinearRecords(3), records) for records in neighbours(10, 4)]
+    rows, opposite = np.tile([0.0, 1.0, 0.0], (10, 1)), np.where(np.arange(10) == 4, -1.0, 1.0)
+    outputs = [execute(ZHANG, made, LinearRecords(3), Data(10, rows, own)) for own in (np.ones(10), opposite)]
     assert np.linalg.norm(outputs[0] - outputs[1]) == pytest.approx(made.query("output").sensitivity, rel=1e-12)
 
 

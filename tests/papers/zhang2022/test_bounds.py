@@ -107,9 +107,6 @@ def test_the_a_priori_regret_is_the_sum_of_a_loop(learner, p, k):
         assert value("thm8_a_priori", c) == pytest.approx(value("thm8", again), rel=1e-12)
 
 
-DRAWS = 200_000
-
-
 @pytest.mark.parametrize("d", [2, 9])
 def test_far_from_2_it_is_the_largest_squared_coordinate(d):
     """``E max g_i^2`` from the law of the largest of d chi-squared variables; l_q is above l_inf by at most d^(1/q)."""
@@ -120,9 +117,9 @@ def test_far_from_2_it_is_the_largest_squared_coordinate(d):
 
 @pytest.mark.parametrize(("q", "d"), [(2.5, 3), (3.0, 16), (5.0, 3), (5.0, 81), (11.0, 20)])
 def test_against_simulation(q, d):
-    g = np.random.default_rng(5).standard_normal((DRAWS, d))
+    g = np.random.default_rng(5).standard_normal((200_000, d))
     squares = np.linalg.norm(g, ord=q, axis=1) ** 2
-    assert abs(squares.mean() - second_moment(q, d)) < 4 * squares.std() / math.sqrt(DRAWS)
+    assert abs(squares.mean() - second_moment(q, d)) < 4 * squares.std() / math.sqrt(200_000)
 
 
 @pytest.mark.parametrize(("n", "d", "k", "q"), [(16, 4, 1.0, 2.0), (16, 3, 3.0, 2.0), (13, 3, 2.0, 3.0)])

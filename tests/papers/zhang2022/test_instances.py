@@ -16,7 +16,6 @@ CASES = {
     "quad": {"d": 5, "spread": 0.25, "mu": 2.0},
     "anchored_ball": {"d": 5, "distance": 0.125},
 }
-SIGNALS = np.array([0.1, 0.25, 0.5])
 
 
 def points(problem, rows, seed=0):
@@ -71,7 +70,7 @@ def test_sizes_of_the_chapter():
 
 
 def test_the_anchor_is_feasible_and_at_the_stated_distance():
-    problem = get_problem("anchored_ball", 4, distance=0.25).with_signals(SIGNALS)
+    problem = get_problem("anchored_ball", 4, distance=0.25).with_signals(np.array([0.1, 0.25, 0.5]))
     data = drawn(problem, 8)
     objective = Objective(problem, data, 12, n=8)
     start = objective.start

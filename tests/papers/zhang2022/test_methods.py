@@ -24,7 +24,7 @@ from dpsco_bench.problems.base import Constants
 from tests.marks import rest_at_night
 
 from ...privacy.test_queries import block, record_nodes
-from ..conftest import points_problem
+from ..conftest import points_problem, run_points
 
 OTB = "zhang2022.dp_otb"
 Z = np.array([(0.6, -0.2), (-0.3, 0.5), (0.1, 0.4), (0.7, 0.1), (-0.2, -0.6), (0.3, 0.3), (0.5, -0.4), (0.2, 0.1)])
@@ -48,25 +48,25 @@ class Alternating(Mechanism):
     ],
 )
 @pytest.mark.parametrize("run_last_round", [False, True])
-def test_outputs(points, learner, expected, run_last_round):
-    found = points(OTB, Z, curvature=1.0, learner=learner, run_last_round=run_last_round)
+def test_outputs(learner, expected, run_last_round):
+    found = run_points(OTB, Z, curvature=1.0, learner=learner, run_last_round=run_last_round)
     np.testing.assert_allclose(found.output, [expected], **EXACT)
     assert found.objective.evaluations[0] == found.plan.gradient_evaluations == (15 if run_last_round else 13)
 
 
-def test_trace_and_noise_in_adaptive_tight_units(points):
+def test_trace_and_noise_in_adaptive_tight_units():
     seen = {}
-    points(OTB, Z, curvature=1.0, rounds=lambda objective, t, w, x, **_: seen.update({("w", t): w, ("x", t): x}))
+    run_points(OTB, Z, curvature=1.0, rounds=lambda objective, t, w, x, **_: seen.update({("w", t): w, ("x", t): x}))
     np.testing.assert_allclose(seen["w", 2], [[0.948683298051, -0.316227766017]], **EXACT)
     np.testing.assert_allclose(seen["x", 4], [[-0.026276523444, 0.379682129317]], **EXACT)
     assert ("x", 7) in seen and ("x", 8) not in seen
-    found = points(OTB, Z, "accounted", curvature=1.0, factory=Alternating)
+    found = run_points(OTB, Z, "accounted", curvature=1.0, factory=Alternating)
     assert found.plan.lipschitz == 2.0 and found.plan.sensitivity == "tight"
     np.testing.assert_allclose(found.output, [(0.284911845018, -0.119557261521)], **EXACT)
 
 
-def test_parameter_free_and_the_quantities_of_theorem_11(points):
-    objective = points(OTB, Z, curvature=1.0).objective
+def test_parameter_free_and_the_quantities_of_theorem_11():
+    objective = run_points(OTB, Z, curvature=1.0).objective
     entry = get_algorithm("zhang2022.parameter_free")
     plan = entry.plan(points_problem(2, 1.0).constants, 8, 2, PrivacySpec(1.0, 1e-6), "noise_off")
     setting = reduction.learner_setting(objective, plan, loss_bound=1024.0, initial_wealth=1.0)
@@ -97,13 +97,13 @@ def test_slots_of_many_rounds():
     assert len(tree._slots) == 6
 
 
-def test_averages_are_those_of_the_weights(points):
+def test_averages_are_those_of_the_weights():
     """x_t is the weighted mean of w_1..w_t, for real exponents too."""
     seen = []
     for k in (1.0, 1.5, 3.0):
         beta, total = weights(k, 8)
         seen.clear()
-        points(OTB, Z, k=k, curvature=1.0, run_last_round=True, rounds=lambda _, t, w, x, **__: seen.append((w, x)))
+        run_points(OTB, Z, k=k, curvature=1.0, run_last_round=True, rounds=lambda _, t, w, x, **__: seen.append((w, x)))
         w, x = np.array(seen).swapaxes(0, 1)
         means = np.cumsum(beta[1:, None, None] * w, axis=0) / total[1:, None, None]
         np.testing.assert_allclose(x, means, rtol=1e-12, atol=1e-14)
@@ -117,27 +117,27 @@ def directions(n, d, seed=0):
     return z / np.linalg.norm(z, axis=1, keepdims=True)
 
 
-def test_phased_descent_stays_in_the_ball_and_is_not_driven_apart(points):
+def test_phased_descent_stays_in_the_ball_and_is_not_driven_apart():
     for calibration in ("paper", "accounted"):
-        output = points(FKT, directions(32, 3), calibration, epsilon=0.01, replicates=20, step=1.0).output
+        output = run_points(FKT, directions(32, 3), calibration, epsilon=0.01, replicates=20, step=1.0).output
         assert np.linalg.norm(output, axis=1).max() <= 1 + 1e-12
     # The last phase's average moves by at most 2 L eta_i where its only record changes.
     records = directions(16, 2)
-    found = points(FKT, records, curvature=1.0, step=2.0)
+    found = run_points(FKT, records, curvature=1.0, step=2.0)
     assert found.plan.sizes == (8, 4, 2, 1)
     last = found.plan.step / 4 ** len(found.plan.sizes)
     changed = records.copy()
     changed[14] = -records[14]  # the only record of the last phase
-    moved = np.linalg.norm(points(FKT, changed, curvature=1.0, step=2.0).output - found.output)
+    moved = np.linalg.norm(run_points(FKT, changed, curvature=1.0, step=2.0).output - found.output)
     assert 0 < moved <= 2 * 2.0 * last
 
 
 @pytest.mark.parametrize("algorithm", [BFTT, SGD])
-def test_mini_batch_sgd_returns_the_mean_of_its_iterates(points, algorithm):
+def test_mini_batch_sgd_returns_the_mean_of_its_iterates(algorithm):
     """One record and no noise: projected gradient descent by hand."""
     z = np.array([[0.6, -0.2]])
     keys = {"batch": 1} if algorithm == SGD else {}
-    found = points(algorithm, np.tile(z, (8, 1)), curvature=1.0, steps=5, **keys)
+    found = run_points(algorithm, np.tile(z, (8, 1)), curvature=1.0, steps=5, **keys)
     step = found.plan.step if algorithm == BFTT else 2.0 / (2.0 * sqrt(5))
     x, seen = np.zeros((1, 2)), []
     for _ in range(5):
@@ -149,10 +149,8 @@ def test_mini_batch_sgd_returns_the_mean_of_its_iterates(points, algorithm):
 
 # the claim files against the chapter: rho and its exact epsilon, strengths, facts of section 8
 
-ZHANG = [id for id in claim_ids() if id.startswith("zhang2022.")]
 
-
-@pytest.mark.parametrize("id", ZHANG)
+@pytest.mark.parametrize("id", [id for id in claim_ids() if id.startswith("zhang2022.")])
 @pytest.mark.parametrize("profile", rest_at_night(["ci", "full"], 0))
 def test_a_stated_rho_claims_its_exact_epsilon(id, profile):
     claim, settings = load_claim(id, profile)
@@ -198,9 +196,9 @@ def test_effective_levels(calibration):
 PURE, LP = "zhang2022.dp_otb_pure", "zhang2022.dp_otb_lp"
 
 
-def node_changes(points, algorithm, records, position, other, **keys):
+def node_changes(algorithm, records, position, other, **keys):
     """Change of every node's value in units of Delta_t, ``(nodes, R)``, as one record changes and answers do not."""
-    run, neighbour = partial(points, algorithm, calibration="accounted", replicates=4, **keys), records.copy()
+    run, neighbour = partial(run_points, algorithm, calibration="accounted", replicates=4, **keys), records.copy()
     neighbour[position] = other
     recorded = run(records, factory=Recorder)
     replayed = run(neighbour, factory=partial(Replay, recorded.mechanism.transcript))
@@ -210,23 +208,23 @@ def node_changes(points, algorithm, records, position, other, **keys):
     return np.stack([np.linalg.norm(values[0][s] - values[1][s], ord=order, axis=-1) for s in sorted(values[0])])
 
 
-def largest_change(points, algorithm, records, position, other, **keys):
+def largest_change(algorithm, records, position, other, **keys):
     """The largest of them; nodes without the record do not change at all."""
-    changes, nodes = node_changes(points, algorithm, records, position, other, **keys), range(1, len(records))
+    changes, nodes = node_changes(algorithm, records, position, other, **keys), range(1, len(records))
     assert not changes[[t - 1 for t in nodes if t not in record_nodes(position + 1, nodes[-1])]].any()
     return float(changes.max())
 
 
 @pytest.mark.parametrize("k", [1.0, 1.7, 3.0])
 @pytest.mark.parametrize("n", [2, 6, 13])
-def test_reversing_a_linear_record_moves_its_nodes_by_exactly_what_is_declared(points, k, n):
+def test_reversing_a_linear_record_moves_its_nodes_by_exactly_what_is_declared(k, n):
     """``s_q`` in the nodes of IN(q), nothing elsewhere: the tight units are attained, n a power of two or not."""
     records = directions(n, 3, 1)
     beta, _ = weights(k, n)
     s = np.diff(beta) * 2.0
     units = [max(s[q - 1] for q in block(t)) for t in range(1, n)]
     for q in range(1, n + 1):
-        changes = node_changes(points, OTB, records, q - 1, -records[q - 1], k=k)
+        changes = node_changes(OTB, records, q - 1, -records[q - 1], k=k)
         expected = np.zeros(n - 1)
         for t in record_nodes(q, n - 1):
             expected[t - 1] = s[q - 1] / units[t - 1]
@@ -236,13 +234,13 @@ def test_reversing_a_linear_record_moves_its_nodes_by_exactly_what_is_declared(p
 @pytest.mark.parametrize("algorithm", [OTB, PURE])
 @pytest.mark.parametrize("sensitivity", ["eq6", "tight"])
 @pytest.mark.parametrize("radius", ["adaptive", "D"])
-def test_no_record_found_moves_a_node_of_smooth_losses_by_more_than_declared(points, algorithm, sensitivity, radius):
+def test_no_record_found_moves_a_node_of_smooth_losses_by_more_than_declared(algorithm, sensitivity, radius):
     """Quadratic losses with records in the unit ball: G = 2, H = 1; large noise drives the iterates about."""
     rng, found, keys = np.random.default_rng(2), [], {"k": 2.0, "curvature": 1.0, "epsilon": 0.05}
     keys |= {"sensitivity": sensitivity, "radius": radius}
     for seed in range(6):
         records, position = directions(11, 2, seed), int(rng.integers(11))
-        found.append(largest_change(points, algorithm, records, position, -records[position], **keys))
+        found.append(largest_change(algorithm, records, position, -records[position], **keys))
     assert 0.1 < max(found) <= 1.0 + 1e-12
 
 
@@ -268,9 +266,9 @@ def test_the_charge_is_that_of_the_nodes_of_the_dearest_record():
         assert np.median(list(closest.values())) > 0.9
 
 
-def test_the_last_round_is_idle(points):
-    short = points(OTB, directions(16, 2, 0), "accounted")
-    long = points(OTB, directions(16, 2, 0), "accounted", run_last_round=True)
+def test_the_last_round_is_idle():
+    short = run_points(OTB, directions(16, 2, 0), "accounted")
+    long = run_points(OTB, directions(16, 2, 0), "accounted", run_last_round=True)
     np.testing.assert_array_equal(short.output, long.output)
     assert short.calibrated == long.calibrated
     assert (short.plan.levels, short.mechanism.released["node"], long.mechanism.released["node"]) == (4, 15, 16)
@@ -281,7 +279,7 @@ CLIPPED = [(OTB, {}), (OTB, {"sensitivity": "eq6"}), (OTB, {"radius": "D", "sens
 
 
 @pytest.mark.parametrize(("algorithm", "keys"), CLIPPED)
-def test_clipped_differences_keep_every_record_within_its_declared_share(points, algorithm, keys):
+def test_clipped_differences_keep_every_record_within_its_declared_share(algorithm, keys):
     """Search over neighbours with gradients up to fifty times the declared G (trap 9): only clipping holds them."""
     rng, found = np.random.default_rng(7), []
     for seed in range(8):
@@ -289,8 +287,6 @@ def test_clipped_differences_keep_every_record_within_its_declared_share(points,
         position = int(rng.integers(13))
         changed = records, position, -records[position] * rng.choice([0.5, 1.0, 3.0])
         settings = {"k": 1.0 + seed % 3, "curvature": 1.0, "lipschitz": 0.5, "epsilon": 0.2, **keys}
-        found.append(
-            [largest_change(points, algorithm, *changed, clip_differences=bool(cut), **settings) for cut in (1, 0)]
-        )
+        found.append([largest_change(algorithm, *changed, clip_differences=cut, **settings) for cut in (True, False)])
     clipped, unclipped = np.max(found, axis=0)
     assert 0.5 < clipped <= 1.0 + 1e-12 < 2.0 < unclipped

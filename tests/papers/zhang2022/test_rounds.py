@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.run import make_objective, run_block
+from dpsco_bench.execution.run import make_objective
 from dpsco_bench.papers.zhang2022.observers import Rounds, remembered_rounding
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
+
+from ...runs import run as short
 
 EPSILON = 4.886554117462212
 CASES = {
@@ -87,9 +89,8 @@ def test_theorem_1_and_the_learners_bounds_hold_on_every_path(learner, calibrati
 def test_parameter_free_runs_note_theorem_10():
     options = {"confidence_constants": "certified", "radius": "D", "run_last_round": True, "rho": 1.0}
     cell = Cell("zhang2022.parameter_free", "anchored_ball", n=128, d=3, epsilon=EPSILON, delta=1e-6, options=options)
-    _, plan = cell.plan("paper", 5)
-    scales = calibrate(plan, cell.privacy, "paper", "global").scales
-    trace = run_block(cell, plan, scales, cell.draw_data(5, 0), root_seed=5, replicates=4, rounds="zhang2022")
+    scales = calibrate(cell.plan("paper", 1)[1], cell.privacy, "paper", "global").scales
+    trace = short(cell, scales, "paper", replicates=4, rounds="zhang2022")
     notes = trace.extras
     assert (trace.risk[:, -1] <= 4 * notes["theorem10"] / 128**4).all()
     assert (notes["theorem10"] >= notes["regularised_regret"]).all() and (notes["clips"] == 0).all()

@@ -30,10 +30,6 @@ def drawn(draws, v, c, q, p, rows=ROWS):
     return sample_lp(draws(rows), np.tile(v, (rows, 1)), c, q, p)
 
 
-def interpolated(points, below):
-    return lambda t: np.interp(t, points, below, 0.0, 1.0)
-
-
 @pytest.mark.parametrize(
     "law",
     rest_at_night(
@@ -133,7 +129,7 @@ def test_coordinates_have_their_law(draws, v, lam, eta, q, p):
     logs = v * grid - lam * np.abs(grid) ** q - eta * np.abs(grid) ** p
     density = np.exp(logs - logs.max())
     below = np.append(0.0, np.cumsum(0.5 * (density[1:] + density[:-1])))
-    assert kstest(x, interpolated(grid, below / below[-1])).pvalue > 1e-3
+    assert kstest(x, lambda t: np.interp(t, grid, below / below[-1], 0.0, 1.0)).pvalue > 1e-3
     assert factors.propose(rows, draws(ROWS).uniform("y", 0, 3)[:, None, :])[1].mean() > 0.9
 
 

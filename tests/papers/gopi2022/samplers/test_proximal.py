@@ -20,7 +20,6 @@ from dpsco_bench.papers.gopi2022.samplers.truncated import gaussian_on_ball, tru
 from tests.marks import rest_at_night
 
 ROWS = 20000
-DIFFERENCES = np.array([-0.2, 0.35])
 
 
 def test_numbers_of_terms_and_an_estimate_without_bias(draws, score):
@@ -31,7 +30,7 @@ def test_numbers_of_terms_and_an_estimate_without_bias(draws, score):
         assert score(count >= a, 1 / math.factorial(a)) < 4
     assert score(count * (count + 1), 2 * math.e) < 4  # value queries of a round
     # Check vector: k-scaled differences {-.2, .35} give exp(.075).
-    picked = DIFFERENCES[draws(rows).integers("i", 0, 45, 2)]
+    picked = np.array([-0.2, 0.35])[draws(rows).integers("i", 0, 45, 2)]
     rho = estimate(np.minimum(count, 9), picked)
     assert score(rho, math.exp(0.075)) < 4
     assert score(rho, math.exp(0.075) + 0.01) > 4
@@ -59,16 +58,14 @@ def test_an_exact_sample_stays_exact(draws, score):
     assert np.median(np.abs(x - start)) > 0.01
 
 
-RATE = ProximalRate(k=40.0, weight=0.7, lipschitz=1.0, divergence=80.0)
-
-
 def test_the_schedule_reaches_tau_and_barely_so():
+    rate = ProximalRate(k=40.0, weight=0.7, lipschitz=1.0, divergence=80.0)
     for tau in (1e-2, 1e-7):
-        steps = RATE.steps(tau)
-        clip = RATE.clip(tau, steps)
-        assert RATE.distance(steps, clip) <= tau * (1 + 1e-12)
-        assert RATE.distance(int(0.98 * steps), clip) > tau
-        assert RATE.distance(steps, 1.1 * clip) > tau * (1 - 1e-2)
+        steps = rate.steps(tau)
+        clip = rate.clip(tau, steps)
+        assert rate.distance(steps, clip) <= tau * (1 + 1e-12)
+        assert rate.distance(int(0.98 * steps), clip) > tau
+        assert rate.distance(steps, 1.1 * clip) > tau * (1 - 1e-2)
 
 
 def test_half_of_the_estimate_is_what_is_accepted(draws):
@@ -88,15 +85,6 @@ def test_half_of_the_estimate_is_what_is_accepted(draws):
 
 # what a proof rests on: the contraction of the divergence, the clip, and their sum, of the exact two-step chain
 
-STEPS = 12
-
-
-def factor(alpha, eta):
-    """Bound what a step leaves of the divergence, as the schedule has it: k = alpha, mu2 = 1."""
-    G = 1.0 / (alpha * math.sqrt(16.0 * eta * math.log(2.0 / LARGEST_CLIP)))
-    assert step_size(alpha, G, LARGEST_CLIP) == pytest.approx(eta, rel=1e-12)
-    return math.exp(-2.0 * ProximalRate(alpha, 1.0, G, 1.0).rate(LARGEST_CLIP))
-
 
 def gaussian_step(mean, variance, alpha, eta):
     """``y = x + N(0, eta)``, then ``x ~ N(y/(1 + eta alpha), eta/(1 + eta alpha))``."""
@@ -104,21 +92,18 @@ def gaussian_step(mean, variance, alpha, eta):
     return shrink * mean, shrink**2 * (variance + eta) + eta * shrink
 
 
-def gaussian_divergences(mean, variance, alpha, eta):
-    """From ``N(0, 1/alpha)``, after each step."""
-    found = []
-    for _ in range(STEPS + 1):
-        found.append(0.5 * (alpha * (variance + mean**2) - 1.0 - math.log(alpha * variance)))
-        mean, variance = gaussian_step(mean, variance, alpha, eta)
-    return np.array(found)
-
-
 @pytest.mark.parametrize("eta", [0.01, 0.3, 5.0])
 @pytest.mark.parametrize("alpha", [0.2, 1.0, 30.0])
 def test_a_shifted_gaussian_attains_it_so_that_no_faster_rate_is_true(alpha, eta):
-    found = gaussian_divergences(3.0 / math.sqrt(alpha), 1.0 / alpha, alpha, eta)
-    per_step = factor(alpha, eta)
-    np.testing.assert_allclose(found, found[0] * per_step ** np.arange(STEPS + 1), rtol=1e-6, atol=1e-13)
+    """What a step leaves of the divergence, as the schedule has it (k = alpha, mu2 = 1), from ``N(0, 1/alpha)``."""
+    G = 1.0 / (alpha * math.sqrt(16.0 * eta * math.log(2.0 / LARGEST_CLIP)))
+    assert step_size(alpha, G, LARGEST_CLIP) == pytest.approx(eta, rel=1e-12)
+    per_step = math.exp(-2.0 * ProximalRate(alpha, 1.0, G, 1.0).rate(LARGEST_CLIP))
+    found, (mean, variance) = [], (3.0 / math.sqrt(alpha), 1.0 / alpha)
+    for _ in range(13):
+        found.append(0.5 * (alpha * (variance + mean**2) - 1.0 - math.log(alpha * variance)))
+        mean, variance = gaussian_step(mean, variance, alpha, eta)
+    np.testing.assert_allclose(found, found[0] * per_step ** np.arange(13), rtol=1e-6, atol=1e-13)
     assert found[3] > 1.0001 * found[0] * per_step ** (3 * 1.05)
 
 
@@ -140,12 +125,10 @@ def test_the_sampler_runs_the_chain_that_was_analysed(draws, score):
     assert score(x, mean * 1.05) > 4
 
 
-def nodes(end, width):
-    """Gauss-Legendre nodes and weights of [-end, end] in panels of at most ``width``, an edge at 0 where kinks are."""
-    u, w = np.polynomial.legendre.leggauss(12)
-    edges = np.linspace(-end, end, 1 + 2 * math.ceil(end / width))
-    middle, half = 0.5 * (edges[1:] + edges[:-1])[:, None], 0.5 * np.diff(edges)[:, None]
-    return (middle + half * u).ravel(), (half * w).ravel()
+def midpoints(end, width):
+    """Midpoints of an even number of cells of [-end, end], each at most ``width`` wide, and their width."""
+    count = 2 * math.ceil(end / width)
+    return (np.arange(count) + 0.5) * (2 * end / count) - end, 2 * end / count
 
 
 def clipped_mean(size, up, most=7):
@@ -163,35 +146,26 @@ def clipped_mean(size, up, most=7):
     return total
 
 
-class Clipped:
-    """``f_j = -+x`` on [-1, 1], two thirds of the slopes +1: the law of each step with the clip, by quadrature."""
+UP = 2.0 / 3.0
 
-    up = 2.0 / 3.0
 
-    def __init__(self, k, weight, eta):
-        sd = math.sqrt(eta)
-        (self.x, self.dx), (self.y, self.dy) = nodes(1.0, 4.0 * sd), nodes(1.0 + 8.0 * sd, 4.0 * sd)
-        tilt, psi = k * (1.0 - 2.0 * self.up) * self.x, 0.5 * k * weight * self.x**2
-        kernel = np.exp(-((self.x[:, None] - self.y) ** 2) / (2 * eta)) / math.sqrt(2 * math.pi * eta)
-        self.forward = kernel * self.dy
-        base = self._normalised(np.exp(-psi)[:, None] * kernel)
-        self.target = self._normalised(np.exp(-tilt - psi))
-        self.start = self._normalised(np.exp(-psi))
-        apart = self.x - self.x[:, None]  # rows x, columns z
-        near, accepted = np.abs(apart) < 18.0 * sd, np.ones_like(apart)  # others do not meet at any y
-        accepted[near] = clipped_mean(-k * apart[near], self.up)
-        self.clipped = self._normalised((accepted @ base) * base / self.dx[:, None])
-
-    def _normalised(self, density):
-        mass = density * (self.dx if density.ndim == 1 else self.dx[:, None])
-        return mass / mass.sum(axis=0)
-
-    def distances(self, steps):
-        mass, found = self.start, []
-        for _ in range(steps):
-            mass = self.clipped @ (mass @ self.forward)
-            found.append(0.5 * np.abs(mass - self.target).sum())
-        return np.array(found)
+def clipped_distances(k, weight, eta, steps):
+    """Of ``f_j = -+x`` on [-1, 1], a share UP of the slopes +1: total variation after each step with the clip."""
+    sd = math.sqrt(eta)
+    (x, _), (y, dy) = midpoints(1.0, sd / 4.0), midpoints(1.0 + 8.0 * sd, sd / 4.0)
+    start = np.exp(-0.5 * k * weight * x**2)
+    kernel = np.exp(-((x[:, None] - y) ** 2) / (2 * eta)) / math.sqrt(2 * math.pi * eta)
+    base, target = start[:, None] * kernel, start * np.exp(-k * (1.0 - 2.0 * UP) * x)
+    apart = x - x[:, None]  # rows x, columns z
+    near, accepted = np.abs(apart) < 18.0 * sd, np.ones_like(apart)  # others do not meet at any y
+    accepted[near] = clipped_mean(-k * apart[near], UP)
+    clipped = (accepted @ (base / base.sum(axis=0))) * base
+    clipped, mass, target = (masses / masses.sum(axis=0) for masses in (clipped, start, target))
+    found = []
+    for _ in range(steps):
+        mass = clipped @ (mass @ kernel * dy)
+        found.append(0.5 * np.abs(mass - target).sum())
+    return np.array(found)
 
 
 @pytest.mark.parametrize("tau", rest_at_night([0.3, 0.05], 0))
@@ -201,6 +175,6 @@ def test_the_schedule_bounds_the_distance_of_clipped_chains(tau):
     rate = ProximalRate(k, weight, 1.0, 2.0 * k)
     steps = rate.steps(tau)
     clip = rate.clip(tau, steps)
-    found = Clipped(k, weight, step_size(k, 1.0, clip)).distances(steps)
+    found = clipped_distances(k, weight, step_size(k, 1.0, clip), steps)
     assert found[-1] <= rate.distance(steps, clip) <= tau * (1 + 1e-12)
     assert found[0] > tau / 2 and found[steps // 40] > 2 * found[-1]
