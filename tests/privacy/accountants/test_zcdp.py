@@ -10,17 +10,10 @@ from scipy.signal import fftconvolve
 from scipy.special import logsumexp
 
 from dpsco_bench.geometry.norms import SmoothNorm
+from dpsco_bench.privacy.accountants import zcdp
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon
 from dpsco_bench.privacy.accountants.generalised import counting_epsilon
-from dpsco_bench.privacy.accountants.zcdp import (
-    ORDERS,
-    composed_epsilon,
-    epsilon_each_for,
-    least_factor,
-    subsampled_epsilon,
-    zcdp_epsilon,
-    zcdp_rho,
-)
+from dpsco_bench.privacy.accountants.zcdp import ORDERS, composed_epsilon, subsampled_epsilon, zcdp_epsilon, zcdp_rho
 
 DELTA = 1e-6
 
@@ -155,7 +148,7 @@ def test_the_value_is_the_exact_inverse_of_the_enumerated_divergence(epsilon_eac
 
 @pytest.mark.parametrize("epsilon, delta, steps", [(1.0, 1e-5, 644), (0.1, 1e-9, 3), (5.0, 1e-3, 20), (2.0, 1e-5, 1)])
 def test_the_inverse_of_pure_losses(epsilon, delta, steps):
-    each = epsilon_each_for(epsilon, delta, steps)
+    each = zcdp.epsilon_each_for(epsilon, delta, steps)
     assert each >= epsilon / steps
     assert epsilon * (1 - 1e-6) < composed_epsilon(each, steps, delta) <= epsilon
 
@@ -195,8 +188,8 @@ def test_generalised_gaussians_in_space_are_dominated(p, d):
 def test_the_least_factor_meets_its_target_and_is_infinite_below_what_the_orders_show(rate):
     lowest = min(math.log1p(-1 / a) - (math.log(DELTA) + math.log(a)) / (a - 1) for a in ORDERS)
     for epsilon in (1.1 * lowest, 1.0, 10.0):
-        factor = least_factor(epsilon, 0.5, rate, 20, DELTA)
+        factor = zcdp.least_factor(epsilon, 0.5, rate, 20, DELTA)
         assert subsampled_epsilon(0.5 / factor**2, rate, 20, DELTA) == pytest.approx(epsilon, rel=1e-4)
-    assert least_factor(0.99 * lowest, 0.5, rate, 20, DELTA) == math.inf
-    small, large = (least_factor(1.0, rho, rate, 20, DELTA) for rho in (0.5, 2.0))
+    assert zcdp.least_factor(0.99 * lowest, 0.5, rate, 20, DELTA) == math.inf
+    small, large = (zcdp.least_factor(1.0, rho, rate, 20, DELTA) for rho in (0.5, 2.0))
     assert large == pytest.approx(2 * small, rel=1e-5)
