@@ -10,15 +10,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from dpsco_bench.audit import auditor, bounds
-from dpsco_bench.audit.auditor import (
-    INSTANCES,
-    Audit,
-    audit_cell,
-    candidate_scores,
-    default_runs,
-    make_audit_cell,
-    normal_sides,
-)
+from dpsco_bench.audit.auditor import Audit, audit_cell, candidate_scores, default_runs, make_audit_cell, normal_sides
 from dpsco_bench.audit.canaries import trials
 from dpsco_bench.audit.transcript import BINS
 from dpsco_bench.cli.verbs.audit import AuditPace
@@ -27,11 +19,6 @@ from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.privacy.mechanism import Mechanism
 
 from .pairs import Weak
-
-JSON_KEYS = ["algorithm", "calibration", "epsilon_claimed", "epsilon_lower", "confidence", "runs"]
-JSON_KEYS += ["neighbours", "statistic", "verdict", "power", "against", "of", "mu_lower", "mu_charged"]
-JSON_KEYS += ["epsilon_real", "epsilon_real_kind", "remarks"]
-
 
 OWN_KEYS = ("runs", "confidence", "statistic", "seed", "mechanism")
 
@@ -162,9 +149,13 @@ def test_an_audit_of_outputs_looks_for_the_instance_that_tells_most():
     """With a ridge of 10 the output has .79 for 1; a small ridge and few steps leave 2.39 in it."""
     cell = make_audit_cell("wang2017.dp_gd_pl", calibration="paper")
     plain = audit_cell(cell, "paper", runs=2000, statistic="output")
-    told = audit_cell(cell, "paper", runs=2000, statistic="output", searched=INSTANCES)
+    told = audit_cell(cell, "paper", runs=2000, statistic="output", searched=auditor.INSTANCES)
     assert plain.epsilon_real < 0.8 and 2.3 < told.epsilon_real < 2.4 and plain.of == told.of == "output"
     assert plain.mu_lower < told.mu_lower <= told.mu_charged and told.mu_charged > 2 * plain.mu_charged
+
+
+JSON_KEYS = """algorithm calibration epsilon_claimed epsilon_lower confidence runs neighbours statistic verdict power
+against of mu_lower mu_charged epsilon_real epsilon_real_kind remarks"""
 
 
 def test_screen_and_json(dpsco):
@@ -174,7 +165,7 @@ def test_screen_and_json(dpsco):
     found = json.loads(dpsco(*call, "--json").out)
     assert (found["algorithm"], found["calibration"]) == ("wang2017.dp_gd_pl", "accounted")
     assert (found["verdict"], found["runs"], found["epsilon_claimed"]) == ("not refuted", 500, 2)
-    assert [*found] == JSON_KEYS and found["confidence"] == 0.95
+    assert [*found] == JSON_KEYS.split() and found["confidence"] == 0.95
 
 
 def test_being_seen_changes_no_number():
@@ -280,9 +271,8 @@ def test_another_instance_is_audited_only_if_it_promises_clearly_more_and_is_sho
     monkeypatch.setattr(auditor, "_instances", lambda *given: cells)
     monkeypatch.setattr(auditor, "work_of", lambda word: auditor.SHORT_WORK + word.endswith("!"))
     monkeypatch.setattr(auditor, "calibrate_cell", lambda *given: SimpleNamespace(scales=(), calibration="paper"))
-    monkeypatch.setattr(
-        auditor, "candidate_pairs", lambda cell, *given: [0.0, float(cell.word), 0.0][len(cells) % 2 :][:2]
-    )
+    pair = lambda cell, *given: [0.0, float(cell.word), 0.0][len(cells) % 2 :][:2]  # noqa: E731
+    monkeypatch.setattr(auditor, "candidate_pairs", pair)
     monkeypatch.setattr(auditor.Audit, "__post_init__", lambda audit: vars(audit).update(plan=None, promise=float))
     monkeypatch.setattr(auditor.Audit, "learned", lambda audit, pair, *given: [pair * auditor.STEP])
     assert auditor.Audit(cells[0], auditor.calibrate_cell(), 100, 0.95).telling(()).cell is cells[chosen]

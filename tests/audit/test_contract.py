@@ -12,14 +12,11 @@ import pytest
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.audit import contract
-from dpsco_bench.audit.auditor import make_audit_cell
 from dpsco_bench.audit.contract import LENGTH, Checks, Ends, _curved, check_algorithm, drawn_constants
 from dpsco_bench.audit.search import FALSE_ALARM, noise_size
-from dpsco_bench.audit.subject import points_of, subject_of
+from dpsco_bench.audit.subject import points_of
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.execution.calibration import calibrate_cell
-from dpsco_bench.execution.request import make_cell
 from dpsco_bench.privacy.mechanism import NOISE_LAWS
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery
 from dpsco_bench.privacy.queries import DrawQuery, GeneralisedGaussianQuery, PerturbedObjectiveQuery
@@ -27,6 +24,8 @@ from dpsco_bench.privacy.records import Disjoint, Full
 from dpsco_bench.privacy.tree import TreeQuery
 from dpsco_bench.problems.registry import PROBLEMS, problem_class
 from dpsco_bench.rng.streams import Stream, stream_key
+
+from .pairs import subject
 
 HONEST = get_algorithm("wang2017.dp_gd_pl")
 OUTPUT, COUNTS, EVALUATIONS, RANDOMNESS, REPLICATES, ORDER, SENSITIVITY, RELEASED, POST, CLASS = range(10)
@@ -48,44 +47,40 @@ def mutant():
     return check
 
 
+RIDGE = ("wang2017.output_perturbation_zhang17", "ridge_logistic", {})
+GAUGE = ("su2023.app_objp_sc", "logistic_glm", {"domain": "l2_ball"})
+
+
 @pytest.mark.parametrize(
-    ("declared", "said"),
+    ("name", "value", "case", "said"),
     [
-        ({"lipschitz": 0.5}, "lipschitz = 0.5, "),
-        ({"smoothness": 0.1}, "smoothness = 0.1, "),
-        ({"gradient_range": 0.5}, "gradient_range = 0.5, "),
-        ({"loss_range": 0.5}, "loss_range = 0.5, "),
-        ({"strong_convexity": 3.0}, "strong_convexity = 3, "),
+        ("lipschitz", 0.5, RIDGE, ""),
+        ("smoothness", 0.1, RIDGE, ""),
+        ("gradient_range", 0.5, RIDGE, ""),
+        ("loss_range", 0.5, RIDGE, ""),
+        ("strong_convexity", 3.0, RIDGE, ""),
+        ("gauge_convexity", 50.0, GAUGE, "and between two points it is"),
     ],
-    ids=lambda declared: next(iter(declared)) if isinstance(declared, dict) else "",
 )
-def test_constants_that_drawn_records_exceed_are_named(declared, said):
+def test_constants_that_drawn_records_exceed_are_named(name, value, case, said):
     """Whatever the search for neighbours finds: it may put in records of the shipped kind."""
-    own = type("Own", (problem_class("ridge_logistic"),), {"name": "mine_understated"})
-    own.own_constants = property(lambda self: replace(super(own, self).own_constants, **declared))
+    algorithm, problem, options = case
+    own = type("Own", (problem_class(problem),), {"name": "mine_understated"})
+    own.own_constants = property(lambda self: replace(super(own, self).own_constants, **{name: value}))
     PROBLEMS.add("mine_understated", own, __name__)
-    findings = check_algorithm("wang2017.output_perturbation_zhang17", "mine_understated", d=3)
-    assert CONSTANTS in failed(findings) and findings[CONSTANTS].detail.startswith(said)
+    finding = check_algorithm(algorithm, "mine_understated", d=3, **options)[CONSTANTS]
+    assert finding.passed is False and finding.detail.startswith(f"{name} = {value:g}, {said}")
 
 
 def test_the_least_growth_between_two_points_is_that_of_the_objective():
-    cell = make_audit_cell("wang2017.dp_gd_pl", "ridge_logistic", {"n": 24, "d": 3})
-    subject = subject_of(cell, calibrate_cell(cell, "accounted", 1), 1)
-    ((name, declared, least),) = _curved(subject)
-    objective, points = subject.objective(replicates=1), points_of(subject)
+    known = subject()
+    ((name, declared, least),) = _curved(known)
+    objective, points = known.objective(replicates=1), points_of(known)
     gradients = [objective.mean_gradient(x[None]) + objective.regulariser_gradient(x[None]) for x in points]
     pairs = combinations(zip(points, np.concatenate(gradients), strict=True), 2)
     own = min(float((g - h) @ (x - y) / ((x - y) @ (x - y))) for (x, g), (y, h) in pairs)
     assert name == "strong_convexity" and least == pytest.approx(own, rel=1e-9)
-    assert declared <= least and drawn_constants(subject)[0]
-
-
-def test_a_gauge_convexity_that_losses_have_not_is_named():
-    own = type("Own", (problem_class("logistic_glm"),), {"name": "mine_curved"})
-    own.own_constants = property(lambda self: replace(super(own, self).own_constants, gauge_convexity=50.0))
-    PROBLEMS.add("mine_curved", own, __name__)
-    finding = check_algorithm("su2023.app_objp_sc", "mine_curved", d=3, domain="l2_ball")[CONSTANTS]
-    assert finding.passed is False and finding.detail.startswith("gauge_convexity = 50, and between two points it is")
+    assert declared <= least and drawn_constants(known)[0]
 
 
 def after(change):
@@ -214,8 +209,7 @@ def checked(kind, **members):
 
     entry = replace(honest, id="mine.own_query", plan_function=plan)
     ALGORITHMS.add(entry.id, entry, __name__)
-    cell = make_cell(entry.id, problem, {"n": 24, "d": 3, **options})
-    return Checks(subject_of(cell, calibrate_cell(cell, "accounted", 0), 0), None).check_released()
+    return Checks(subject(entry.id, problem, **options), None).check_released()
 
 
 def always(value):
@@ -234,10 +228,7 @@ MISTAKEN = {
     "half of the noise in a tree": (TreeQuery, {"answer": lambda self, value, noise: value + 0.5 * noise}),
     "half of the noise in l_r": (GeneralisedGaussianQuery, {"answer": lambda self, value, noise: value + 0.5 * noise}),
     "a law that is not normal": (GaussianQuery, {"law": always("laplace")}),
-    "factors in a tree, which its cost ignores": (
-        TreeQuery,
-        {"factors": lambda self, first, steps: np.full(steps, 0.5)},
-    ),
+    "factors that the cost of a tree ignores": (TreeQuery, {"factors": lambda self, *steps: np.full(steps[1], 0.5)}),
     "scores without noise": (
         NoisyMinimumQuery,
         {"answer": lambda self, value, noise: value.argmin(axis=-1), "norm_kappa": always(1.0)},
@@ -268,8 +259,7 @@ def test_a_contribution_below_half_of_the_sensitivity(share):
 
 
 def test_scores_of_which_not_all_noise_is_drawn_are_not_compared():
-    cell = make_cell("bassily2021.poly_sfw", "l1_geometric", {"n": 24, "d": 300})
-    passed, detail = Checks(subject_of(cell, calibrate_cell(cell, "accounted", 0), 0), None).check_released()
+    passed, detail = Checks(subject("bassily2021.poly_sfw", "l1_geometric", d=300), None).check_released()
     assert passed is None and "without all of its noise drawn" in detail, detail
 
 
