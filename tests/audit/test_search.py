@@ -31,7 +31,6 @@ def values_of(changes, offset=0.0):
 
 
 def named(query, changes, batches=(), place=0, offset=0.0):
-    """Messages about one query."""
     own, other = values_of(np.array(changes), offset)
     recorded = SimpleNamespace(batches={query.name: dict(enumerate(batches))})
     return misplaced(plan_of(query, n=24), recorded, place, {query.name: own}, {query.name: other}).get(query.name, "")
@@ -113,7 +112,6 @@ def test_every_law_of_noise_has_a_shape():
 
 
 def test_points_and_gradients_of_a_subject():
-    """Points lie in the domain, at several distances; gradients are those of single records."""
     own = subject("su2023.app_objp", "logistic_glm")
     points, domain = points_of(own), own.problem.feasible_set
     lengths = domain.norm(points)[:, 0] / domain.radius

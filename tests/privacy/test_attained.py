@@ -73,7 +73,6 @@ def test_a_direction_is_even_axis_or_neither(change, told):
 
 
 def test_exact_values_rest_on_a_pair_that_all_queries_share():
-    """An upper bound is attained by nothing that is known."""
     for kind in ("exact", "upper"):
         assert attains(CANARY, plan_of(Full()), N, Charge(9.0, kind, "a test")) is (kind == "exact")
     for records in (Full(), Disjoint(4)):

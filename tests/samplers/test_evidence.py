@@ -51,7 +51,6 @@ def test_chains_that_disagree_are_seen():
 
 
 def test_a_trace_is_that_of_the_second_half_thinned():
-    """It knows the relaxation of a decay."""
     trace = ChainTrace(40)
     for t in range(40):
         trace(np.array([100.0, 200.0]) if t < 20 else np.array([1.0, 2.0]) + 0.1 * (t % 3))

@@ -132,7 +132,6 @@ def test_the_law_is_that_of_drawing_everything(name, scale):
 
 
 def test_lazy_minima_are_those_of_the_reference():
-    """They depend on key, step and replicate alone."""
     rng = np.random.default_rng(2)
     for rows, count, scale in ((40, 2, 1.0), (60, 17, 0.1), (30, 700, 2.0)):
         scores = rng.normal(size=(rows, count))
@@ -147,7 +146,6 @@ def test_lazy_minima_are_those_of_the_reference():
 
 
 def test_rows_are_chosen_by_range_and_number_of_scores():
-    """The mechanism mixes lazy and eager rows."""
     wide = np.zeros((3, 512))
     wide[1, 5] = -100.0
     wide[2, 0] = math.nan

@@ -28,7 +28,6 @@ def selected(indices, mask, n):
 
 @pytest.mark.parametrize("rate", [0.15, 0.5, 0.9])
 def test_exact_law_at_small_n(stream, rate):
-    """All 2^4 subsets of four records occur with their product probabilities."""
     n, draws = 4, 60_000
     hits = selected(*poisson_indices(stream, n, rate, 0, 1, 0, draws), n)[0]
     assert hits.max() == 1, "a record is selected at most once"
@@ -49,7 +48,6 @@ def test_batch_sizes_have_mean_b_and_variance_b_times_one_minus_q(stream, n, rat
 
 
 def test_indices_ascend_and_padding_is_zero(stream):
-    """A rate of one selects everyone without a draw."""
     indices, mask = poisson_indices(stream, 500, 0.05, 0, 3, 0, 4)
     for row, kept in zip(indices.reshape(-1, indices.shape[-1]), mask.reshape(-1, mask.shape[-1]), strict=True):
         assert np.all(np.diff(row[kept]) > 0) and row[kept].max(initial=0) < 500
@@ -123,14 +121,12 @@ def test_every_subset_is_as_likely_as_any_other(stream, n, size):
 
 
 def test_keyed_numbers_depend_on_name_step_and_replicate_alone(draws):
-    """Copies repeat the replicates, fewer coordinates are the first ones."""
-    whole = draws(6).uniform("a", 3, 5)
-    parts = np.concatenate([draws(2).uniform("a", 3, 5), draws(4, first=2).uniform("a", 3, 5)])
-    np.testing.assert_array_equal(parts, whole)
-    integers = np.concatenate([draws(2).integers("i", 0, 3, 9), draws(4, first=2).integers("i", 0, 3, 9)])
-    np.testing.assert_array_equal(integers, draws(6).integers("i", 0, 3, 9))
-    np.testing.assert_array_equal(draws(4).uniform("a", 0, 40)[:, :7], draws(4).uniform("a", 0, 7))
-    np.testing.assert_array_equal(draws(4).integers("a", 0, 40, 17)[:, :7], draws(4).integers("a", 0, 7, 17))
+    for name, further in (("uniform", ()), ("integers", (17,))):
+        whole, first, rest = (
+            getattr(made, name)("a", 3, 40, *further) for made in (draws(6), draws(2), draws(4, first=2))
+        )
+        np.testing.assert_array_equal(np.concatenate([first, rest]), whole)
+        np.testing.assert_array_equal(whole[:, :7], getattr(draws(6), name)("a", 3, 7, *further))
     rows = [draws(3).uniform(name, step, 2) for name in ("a", "b") for step in (0, 1)]
     assert len(np.unique(np.concatenate(rows).round(12), axis=0)) == 12
     np.testing.assert_array_equal(draws(3, copies=2).uniform("a", 0, 2), np.tile(draws(3).uniform("a", 0, 2), (2, 1)))
