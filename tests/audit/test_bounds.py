@@ -59,13 +59,17 @@ def test_close_to_the_truth_for_gaussians(mu):
 
 def test_perfect_separation_reaches_what_the_runs_allow():
     """No false alarm in m test runs at error a per bound leaves 1 - a^(1/m)."""
-    p, q = np.full(1000, 1.0), np.full(1000, 0.0)
+    p, q = np.ones(1000), np.zeros(1000)
     best, shared = (math.log(a ** (1 / 700) / (1 - a ** (1 / 700))) for a in (0.05 / 4, 0.05 / 8))
     assert epsilon_lower_bound(p, q, 0.0) == pytest.approx(best, rel=1e-9)
     assert epsilon_lower_bound(np.where(p > 0, np.inf, p), np.full(1000, -np.inf), 0.0) == pytest.approx(best, rel=1e-9)
     assert epsilon_lower_bound(p, q, 0.0, thresholds=(0.5, 0.5)) == pytest.approx(shared, rel=1e-9)  # two more events
     for value in (0.0, -3.5, np.inf):  # and none at all
         assert epsilon_lower_bound(np.full(100, value), np.full(100, value), 0.0) == 0
+    # Of a Gaussian-DP parameter: each limit is a power of the error, the bound their difference.
+    exact = norm.ppf((0.05 / 4) ** (1 / 700)) - norm.ppf(1 - (0.05 / 4) ** (1 / 700))
+    assert gdp_lower_bound(p, q, 0.95) == gdp_lower_bound(q, p, 0.95) == pytest.approx(exact)
+    assert gdp_lower_bound(p, q, 0.99) < exact < gdp_lower_bound(np.ones(2000), np.zeros(2000), 0.95)
 
 
 def test_rare_events_on_one_side_are_found_and_need_the_delta():
@@ -149,14 +153,6 @@ def test_further_events_alone_can_decide_and_are_named():
     assert there.epsilon == back.epsilon > 4
     assert (there.direction, there.event) == ("P over Q", "score >= 0.5")
     assert (back.direction, back.event) == ("Q over P", "score <= 0.5")
-
-
-def test_a_gaussian_dp_bound_in_closed_form():
-    """Scores that separate the data sets: each limit is a power of the error, the bound their difference."""
-    a, p, q = 0.05 / 4, np.ones(1000), np.zeros(1000)
-    exact = norm.ppf(a ** (1 / 700)) - norm.ppf(1 - a ** (1 / 700))
-    assert gdp_lower_bound(p, q, 0.95) == gdp_lower_bound(q, p, 0.95) == pytest.approx(exact)
-    assert gdp_lower_bound(p, q, 0.99) < exact < gdp_lower_bound(np.ones(2000), np.zeros(2000), 0.95)
 
 
 def test_expected_bounds_grow_with_the_runs_and_fall_with_delta_and_confidence():

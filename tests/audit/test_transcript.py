@@ -158,10 +158,7 @@ KINDS = [
     ("algorithm", "keys", "runs"), KINDS, ids=lambda value: value if isinstance(value, str) else ""
 )
 def test_the_density_ratio_of_every_kind_of_query(algorithm, keys, runs):
-    """``E_P[Q/P] = E_Q[P/Q] = 1`` up to five standard errors, and the ratio tells the data sets apart.
-
-    With half of the noise, so that something is to be seen, unless the method's is small.
-    """
+    """``E_P[Q/P] = E_Q[P/Q] = 1``, and the ratio tells the data sets apart, with half of the noise if that is large."""
     setting = pairs_of(algorithm, **{"factor": 0.5, **keys})[0]
     means = []
     for side, sign in ((0, -1), (1, 1)):

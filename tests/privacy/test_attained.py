@@ -34,10 +34,6 @@ def plan_of(records, distance=2.0):
     return make_plan(query, gradient_evaluations=1, n=N)
 
 
-def lower(pair):
-    return Charge(9.0, "lower", "a test", pair=pair)
-
-
 SAMPLED = (SingleIndex(N), WithReplacement(population=N, size=4))
 
 
@@ -52,9 +48,9 @@ def test_a_lower_bound_is_that_of_an_instance_with_opposed_records(records):
 
 def test_a_bound_of_one_direction_asks_for_records_that_differ_in_it():
     axis, even = get_problem("canary_linear", 4), get_problem("cube_fixed", 4)
+    charges = [Charge(9.0, "lower", "a test", pair=pair) for pair in ("any", "axis", "even", "computed", "")]
     for problem, direction, apart in ((axis, "axis", 2.0), (even, "even", 4.0 * even.scale)):
-        plan = plan_of(SingleIndex(N), apart)
-        found = [attains(problem, plan, N, lower(pair)) for pair in ("any", "axis", "even", "computed", "")]
+        found = [attains(problem, plan_of(SingleIndex(N), apart), N, charge) for charge in charges]
         assert found == [True, direction == "axis", direction == "even", True, False]
 
 

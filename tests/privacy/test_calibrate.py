@@ -24,9 +24,8 @@ from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.ledger import KINDS, SEVERITY, draw_statement, privacy_status
 from dpsco_bench.privacy.plan import GaussianQuery, LastIterate
 from dpsco_bench.privacy.queries import CoveringQuery, PerturbedObjectiveQuery
-from dpsco_bench.privacy.records import Disjoint, Full, Poisson, RandomAllocation, SingleIndex
-from dpsco_bench.privacy.records import WithoutReplacement as Without
-from dpsco_bench.privacy.records import WithReplacement as With
+from dpsco_bench.privacy.records import Disjoint, Full, Poisson, SingleIndex, WithoutReplacement, WithReplacement
+from dpsco_bench.privacy.records import RandomAllocation as Allocation
 
 from .plans import DELTA, PLAIN, PRIVACY, SMOOTH, Halving, accounted, decaying, epsilon, generalised, plan_of, source
 
@@ -156,8 +155,8 @@ def test_what_cannot_be_shared_out_is_refused(plan, match):
     [
         ([TWO.queries[0], SINGLE.queries[0]], "several sampled queries"),
         ([Halving("g", 1.0, 3, Poisson(0.1))], "sampled queries whose noise changes"),
-        ([generalised(records=With(100, 10)), ON_TOP[0]], "on drawn batches"),
-        ([generalised(records=Without(100, 10)), ON_TOP[0]], "on drawn batches"),
+        ([generalised(records=WithReplacement(100, 10)), ON_TOP[0]], "on drawn batches"),
+        ([generalised(records=WithoutReplacement(100, 10)), ON_TOP[0]], "on drawn batches"),
     ],
 )
 def test_what_does_not_compose_is_refused(queries, match):
@@ -189,7 +188,7 @@ def test_a_record_that_is_there_or_not_is_charged_its_contribution():
     for smooth, kind in ((PLAIN, "exact"), (SMOOTH, "upper")):
         found = apart(plan_of(generalised(smooth=smooth)), scales)
         assert found.epsilon == gdp_epsilon(0.2 * math.sqrt(smooth.kappa), DELTA) and found.kind == kind
-    sampled = [GaussianQuery("g", 0.2, 3, r) for r in (With(9, 3), Without(9, 3), SingleIndex(9))]
+    sampled = [GaussianQuery("g", 0.2, 3, r) for r in (WithReplacement(9, 3), WithoutReplacement(9, 3), SingleIndex(9))]
     for plan in (*map(plan_of, (*sampled, decaying())), plan_of(sampled[0], leaks=("a step",)), SINGLE):
         found = apart(plan, scales)
         assert math.isnan(found.epsilon) and found.reason
@@ -220,8 +219,7 @@ def test_the_table_is_complete_and_rounding_of_the_solver_no_violation():
     assert found == ["proven", "exceeds_claim"]
 
 
-def iterate():
-    return plan_of(GaussianQuery("g", 0.2, 5, paper_scale=0.01), last_iterate=LastIterate(0.5, 2.0, 0.5))
+ITERATE = plan_of(GaussianQuery("g", 0.2, 5, paper_scale=0.01), last_iterate=LastIterate(0.5, 2.0, 0.5))
 
 
 @pytest.mark.parametrize(("attained", "curvature"), [*product((True, False), repeat=2)])
@@ -230,27 +228,27 @@ def test_exact_values_rest_on_records_that_attain_them_and_outputs_on_the_curvat
     one = calibrate(loud, PRIVACY, "paper", "global", attained, curvature)
     assert (one.charge.kind, one.privacy_status) == (("exact", "exceeds_claim") if attained else ("upper", "unproven"))
     assert math.isnan(one.epsilons["epsilon_output"]) and one.epsilons["epsilon_sequence"] == one.charge.epsilon
-    last = calibrate(iterate(), PRIVACY, "paper", "global", attained, curvature)
+    last = calibrate(ITERATE, PRIVACY, "paper", "global", attained, curvature)
     assert (last.charge.kind == "exact") == attained and (last.output.kind == "exact") == (attained and curvature)
-    assert calibrate(iterate(), PRIVACY, "paper").output.kind == "exact"
+    assert calibrate(ITERATE, PRIVACY, "paper").output.kind == "exact"
     for scale in (0.0, 1e9):  # all and nothing, whatever the records are
         plan = plan_of(GaussianQuery("g", 0.2, 1, paper_scale=scale))
         assert calibrate(plan, PRIVACY, "paper", attained=attained).charge.kind == "exact"
-    half = charge_output(iterate(), {"g": 0.02}, 1e-5).epsilon
-    assert add_remove(iterate(), last.scales, 1e-5).epsilon == pytest.approx(half)
+    half = charge_output(ITERATE, {"g": 0.02}, 1e-5).epsilon
+    assert add_remove(ITERATE, last.scales, 1e-5).epsilon == pytest.approx(half)
     assert last.epsilons["epsilon_real"] == last.output.epsilon < last.epsilons["epsilon_sequence"]
 
 
 def test_what_an_epsilon_is_of_and_who_charges_it():
     one = plan_of(GaussianQuery("g", 0.2, 1))
-    cases = [(one, "release", ["shifts"]), (FULL, "sequence", ["shifts"]), (iterate(), "output", ["shifts"])]
+    cases = [(one, "release", ["shifts"]), (FULL, "sequence", ["shifts"]), (ITERATE, "output", ["shifts"])]
     for plan, of, named in (*cases, (SINGLE, "sequence", ["sampled", "refutation"])):
         modules = [name.rpartition(".")[2] for name in charging_modules(plan, "paper")]
         assert (released(plan), modules) == (of, named)
     assert released(plan_of()) == "release" and charge(plan_of(), {}, 1e-5).epsilon == 0.0
     bare = replace(one, unprotected="the step")
     assert released(bare) == "output" and charge(bare, {"g": 1.0}, 1e-5).epsilon == math.inf
-    assert released(replace(iterate(), leaks=("the step",))) == "sequence"
+    assert released(replace(ITERATE, leaks=("the step",))) == "sequence"
     assert charging_modules(one, "none") == [] and len(charging_modules(None, "paper")) == 3
 
 
@@ -301,7 +299,9 @@ def test_a_refuted_claim_is_refuted_by_a_lower_bound():
     assert (between.charge.kind, between.privacy_status) == ("upper", "unproven")
 
 
-@pytest.mark.parametrize("records", [Poisson(0.1), SingleIndex(100), With(50, 5)], ids=["Poisson", "one", "many"])
+@pytest.mark.parametrize(
+    "records", [Poisson(0.1), SingleIndex(100), WithReplacement(50, 5)], ids=["Poisson", "one", "many"]
+)
 def test_normal_noise_on_drawn_records_is_paid_in_the_norm_of_the_shift(records):
     """A shift of s in l_q is one of ``sqrt(kappa) s`` in l_2 where r = 2 < q."""
     smooth = SmoothNorm(1.5, 3)
@@ -316,7 +316,7 @@ def test_normal_noise_on_drawn_records_is_paid_in_the_norm_of_the_shift(records)
     assert scales[0] == pytest.approx(scales[1])
 
 
-@pytest.mark.parametrize("records", [With(100, 10), Without(100, 10)], ids=["with", "without"])
+@pytest.mark.parametrize("records", [WithReplacement(100, 10), WithoutReplacement(100, 10)], ids=["with", "without"])
 @pytest.mark.parametrize("smooth", [SMOOTH, PLAIN], ids=["r=3", "r=2"])
 def test_batches_of_a_fixed_size_are_charged_from_both_sides(smooth, records):
     query = generalised(releases=50, smooth=smooth, records=records)
@@ -334,7 +334,7 @@ def test_the_generic_bound_of_batches_takes_far_more_noise(n, d, generic, factor
     smooth = SmoothNorm(1.5, d, "q")
     steps = math.floor(n**2 / (16 * d * smooth.kappa * math.log(1e6)))
     batch = round(n * math.sqrt(1 / (4 * steps)))
-    query = generalised(sensitivity=2 / batch, releases=steps, smooth=smooth, records=With(n, batch))
+    query = generalised(sensitivity=2 / batch, releases=steps, smooth=smooth, records=WithReplacement(n, batch))
     scales = {"g": math.sqrt(8 * smooth.kappa * steps * math.log(1e6)) / n}
     found = generic_bound(plan_of(query), scales, PRIVACY)
     assert found == (pytest.approx(generic, rel=0.01), pytest.approx(factor, rel=0.02))
@@ -393,8 +393,8 @@ def test_an_output_after_equal_steps_is_that_of_one_step_size():
 
 
 COPIES = [
-    (Full(), [0.0, 1.0], 128), (Disjoint(2), [0.0, 1.0], 4), (Without(10, 4), [0.6, 0.4], 4),
-    (With(10, 4), binom(4, 0.1).pmf(range(5)), 4), (With(1, 2), [0.0, 0.0, 1.0], 4),
+    (Full(), [0.0, 1.0], 128), (Disjoint(2), [0.0, 1.0], 4), (WithoutReplacement(10, 4), [0.6, 0.4], 4),
+    (WithReplacement(10, 4), binom(4, 0.1).pmf(range(5)), 4), (WithReplacement(1, 2), [0.0, 0.0, 1.0], 4),
 ]  # fmt: skip
 
 
@@ -425,11 +425,11 @@ def test_what_has_no_test_is_bounded_from_below_by_none():
 
 @pytest.mark.parametrize(("releases", "size"), [(4, 5), (3, 5), (3, 6)])
 def test_batches_of_a_random_order_are_charged_by_how_many_take_part(releases, size):
-    plan = plan_of(GaussianQuery("g", 0.2, releases, RandomAllocation(20, size)))
+    plan = plan_of(GaussianQuery("g", 0.2, releases, Allocation(20, size)))
     found = charge(plan, {"g": 0.1}, 1e-6).epsilon
     taken = gdp_epsilon(2.0, 1e-6) if releases == 4 else allocation_epsilon(2.0, releases, releases * size / 20, 1e-6)
     assert found == taken
     made = calibrate(plan, PRIVACY, "accounted")
     assert 0.99 < made.charge.epsilon <= 1.0 + 1e-9
     with pytest.raises(InputError, match="^releases of g = 5: must be at most 4"):
-        charge(plan_of(GaussianQuery("g", 0.2, 5, RandomAllocation(20, 5))), {"g": 0.1}, 1e-6)
+        charge(plan_of(GaussianQuery("g", 0.2, 5, Allocation(20, 5))), {"g": 0.1}, 1e-6)

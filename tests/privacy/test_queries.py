@@ -209,9 +209,6 @@ def test_a_temperature_has_the_parameter_of_its_scale(rule):
     assert law.at(0.0) == (math.inf, pytest.approx(law.at(1e-9)[1], abs=1e-9)) and law.parameter(0.0) == math.inf
 
 
-MOST = 5000
-
-
 def block(t):
     """``S_t``: the records of node t."""
     return range(t - tree.lowest_bit(t) + 1, t + 1)
@@ -228,9 +225,8 @@ def test_prefix_nodes_partition_the_records_of_which_each_has_few():
         assert covered == list(range(1, t + 1))
     assert tree.prefix_nodes(7) == (4, 6, 7)
     # Theorem 17's U: ``floor(log2 N) + 1``, attained by record 1, for every N up to 5000.
-    reached = np.zeros(MOST + 1, dtype=int)  # nodes of record q among 1..N, as N grows
-    largest = 0
-    for nodes in range(1, MOST + 1):
+    reached, largest = np.zeros(5001, dtype=int), 0  # nodes of record q among 1..N, as N grows
+    for nodes in range(1, 5001):
         covered = np.arange(nodes - tree.lowest_bit(nodes) + 1, nodes + 1)
         reached[covered] += 1
         largest = max(largest, int(reached[covered].max()))

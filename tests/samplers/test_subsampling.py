@@ -18,18 +18,12 @@ def stream():
     return Stream(stream_key(3, "sampler tests", "sample/x"), np)
 
 
-def selected(indices, mask, n):
-    """0/1 array ``(..., n)`` of the records selected."""
-    out = np.zeros((*indices.shape[:-1], n), dtype=int)
-    for where in np.ndindex(indices.shape[:-1]):
-        np.add.at(out[where], indices[where][mask[where]], 1)
-    return out
-
-
 @pytest.mark.parametrize("rate", [0.15, 0.5, 0.9])
 def test_exact_law_at_small_n(stream, rate):
     n, draws = 4, 60_000
-    hits = selected(*poisson_indices(stream, n, rate, 0, 1, 0, draws), n)[0]
+    (indices,), (mask,) = poisson_indices(stream, n, rate, 0, 1, 0, draws)
+    hits = np.zeros((draws, n), dtype=int)
+    np.add.at(hits, (np.nonzero(mask)[0], indices[mask]), 1)
     assert hits.max() == 1, "a record is selected at most once"
     counts = np.bincount(hits @ (2 ** np.arange(n)), minlength=2**n)
     ones = np.array([sum(bits) for bits in product((0, 1), repeat=n)])
@@ -104,7 +98,8 @@ def test_compiled_batches_are_those_of_the_reference(draw, width, given, where):
     """Among 1,200 rows of each some want more random numbers than are drawn for all of them."""
     box = Box(*where, width)
     compiled, expected = (getattr(made, draw)((3, 4), box, *given) for made in (cpu_implementation(), reference))
-    for ours, known in zip(compiled, expected, strict=True) if draw == "selections" else [(compiled, expected)]:
+    both = zip(compiled, expected, strict=True) if draw == "selections" else [(compiled, expected)]
+    for ours, known in both:
         assert ours.dtype == known.dtype and known.dtype in (np.int64, np.bool_)
         np.testing.assert_array_equal(ours, known)
 
@@ -122,9 +117,8 @@ def test_every_subset_is_as_likely_as_any_other(stream, n, size):
 
 def test_keyed_numbers_depend_on_name_step_and_replicate_alone(draws):
     for name, further in (("uniform", ()), ("integers", (17,))):
-        whole, first, rest = (
-            getattr(made, name)("a", 3, 40, *further) for made in (draws(6), draws(2), draws(4, first=2))
-        )
+        made = draws(6), draws(2), draws(4, first=2)
+        whole, first, rest = (getattr(own, name)("a", 3, 40, *further) for own in made)
         np.testing.assert_array_equal(np.concatenate([first, rest]), whole)
         np.testing.assert_array_equal(whole[:, :7], getattr(draws(6), name)("a", 3, 7, *further))
     rows = [draws(3).uniform(name, step, 2) for name in ("a", "b") for step in (0, 1)]

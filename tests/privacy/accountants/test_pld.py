@@ -157,10 +157,9 @@ def test_numerical_composition_of_full_gaussians_is_tight_from_above(steps, delt
 @pytest.mark.parametrize(("multiplier", "rate", "steps"), CASES)
 def test_epsilon_is_pinched_between_upper_and_lower_bound(multiplier, rate, steps):
     # The same pair of transcripts is attained by single-index sampling with contributions that reverse.
-    if 1.0 / rate != round(1.0 / rate):
-        rate = 1.0 / round(1.0 / rate) if rate < 0.5 else 0.5
-    lower = max(single_index.single_index_tests(1.0 / multiplier, steps, round(1.0 / rate), DELTA).values())
-    upper = pld.poisson_gaussian_epsilon(multiplier, rate, steps, DELTA)
+    population = max(2, round(1.0 / rate))
+    lower = max(single_index.single_index_tests(1.0 / multiplier, steps, population, DELTA).values())
+    upper = pld.poisson_gaussian_epsilon(multiplier, 1.0 / population, steps, DELTA)
     assert lower <= upper * (1.0 + 1e-9)
     assert upper == pytest.approx(lower, rel=5e-3)
 
