@@ -109,6 +109,11 @@ def clopper_pearson(k, n, error):
     return low, np.where(k < n, beta.ppf(1 - error, k + 1, np.maximum(n - k, 1e-9)), 1.0)
 
 
+def test_limits_of_few_counts():
+    found = [limit(np.arange(8), 7, 0.01) for limit in (bounds.clopper_pearson_lower, bounds.clopper_pearson_upper)]
+    np.testing.assert_allclose(found, clopper_pearson(np.arange(8), 7, 0.01), rtol=1e-9)
+
+
 def by_hand(p, q, delta, confidence, further=None):
     """The bound of `lower_bound`, by trying every threshold of the training part."""
     error, cut_p, cut_q = (1 - confidence) / (4 if further is None else 8), round(0.3 * len(p)), round(0.3 * len(q))

@@ -123,16 +123,10 @@ def test_key_is_what_its_definition_says():
     assert len(set(keys)) == len(keys)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "key"),
-    [
-        ((0, "", ""), (0x15976BE4, 0xCEAE6269)),
-        ((1, '{"data":"ridge_logistic","n":64}', "data/0/features"), (0xE5A83448, 0xA9CDD62A)),
-        ((2**128 - 1, "é", "noise/increment"), (0xCECF7F79, 0x3162A3D1)),
-    ],
-)
-def test_keys_are_frozen(arguments, key):
-    assert stream_key(*arguments) == key
+def test_keys_are_frozen():
+    assert stream_key(0, "", "") == (0x15976BE4, 0xCEAE6269)
+    assert stream_key(1, '{"data":"ridge_logistic","n":64}', "data/0/features") == (0xE5A83448, 0xA9CDD62A)
+    assert stream_key(2**128 - 1, "é", "noise/increment") == (0xCECF7F79, 0x3162A3D1)
 
 
 ONES = 0xFFFFFFFF
