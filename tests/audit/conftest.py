@@ -10,10 +10,7 @@ from dpsco_bench.problems.base import Trait
 
 @pytest.fixture
 def register():
-    """Register an algorithm with one query for one test: its mean gradient at once, unless it is told otherwise.
-
-    ``chosen`` gives from n how records are chosen, how many a release looks at, and what divides their sum.
-    """
+    """Register an algorithm with one query; ``chosen``: its records from n, how many it looks at, and their divisor."""
 
     def add(id, run, name="gradient", releases=1, chosen=lambda n: (Full(), n, n)):
         @algorithm(id, source="a test", needs=(Trait.LIPSCHITZ,))

@@ -1,25 +1,19 @@
-"""The statistics of the audit: bounds that keep their confidence, and come close to the truth."""
+"""The statistics of the audit: bounds that keep their confidence and come close to the truth, and predicted power."""
 
 import math
 
 import numpy as np
 import pytest
-from scipy.stats import beta, binom, norm
+from scipy.stats import beta, norm
 
-from dpsco_bench.audit.bounds import (
-    clopper_pearson_lower,
-    clopper_pearson_upper,
-    events,
-    expected_bounds,
-    gdp_lower_bound,
-    lower_bound,
-)
+from dpsco_bench.audit import bounds
+from dpsco_bench.audit.bounds import events, expected_bounds, gdp_lower_bound, lower_bound
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
+from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 
 
-def epsilon_lower_bound(*given):
-    return lower_bound(*given).epsilon
+def epsilon_lower_bound(*given, **further):
+    return lower_bound(*given, **further).epsilon
 
 
 def gaussian_scores(rng, mu, runs):
@@ -46,22 +40,13 @@ MECHANISMS = {
 }
 
 
-@pytest.mark.parametrize("trials", [1, 7, 400])
-def test_clopper_pearson_inverts_the_binomial_tails(trials):
-    for k in {0, 1, trials // 2, trials - 1, trials}:
-        low, high = (float(f(k, trials, 0.01)) for f in (clopper_pearson_lower, clopper_pearson_upper))
-        assert 0 <= low <= k / trials <= high <= 1
-        assert low == 0 if k == 0 else binom.sf(k - 1, trials, low) == pytest.approx(0.01, rel=1e-6)
-        assert high == 1 if k == trials else binom.cdf(k, trials, high) == pytest.approx(0.01, rel=1e-6)
-
-
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_confidence_is_kept(name):
     """At confidence 0.8, at most a fifth of the bounds exceed the truth, up to four standard errors."""
     scores, truth, delta = MECHANISMS[name]
     rng = np.random.default_rng(2)
     further = (0.5, 0.5) if name == "randomised response" else None  # limits are joint for more events too
-    above = [lower_bound(*scores(rng, 500), delta, 0.8, further).epsilon > truth for _ in range(400)]
+    above = [epsilon_lower_bound(*scores(rng, 500), delta, 0.8, further) > truth for _ in range(400)]
     assert np.mean(above) <= 0.2 + 4 * math.sqrt(0.2 * 0.8 / 400)
 
 
@@ -74,13 +59,17 @@ def test_close_to_the_truth_for_gaussians(mu):
 
 def test_perfect_separation_reaches_what_the_runs_allow():
     """No false alarm in m test runs at error a per bound leaves 1 - a^(1/m)."""
-    p, q = np.full(1000, 1.0), np.full(1000, 0.0)
+    p, q = np.ones(1000), np.zeros(1000)
     best, shared = (math.log(a ** (1 / 700) / (1 - a ** (1 / 700))) for a in (0.05 / 4, 0.05 / 8))
     assert epsilon_lower_bound(p, q, 0.0) == pytest.approx(best, rel=1e-9)
     assert epsilon_lower_bound(np.where(p > 0, np.inf, p), np.full(1000, -np.inf), 0.0) == pytest.approx(best, rel=1e-9)
-    assert lower_bound(p, q, 0.0, thresholds=(0.5, 0.5)).epsilon == pytest.approx(shared, rel=1e-9)  # two more events
+    assert epsilon_lower_bound(p, q, 0.0, thresholds=(0.5, 0.5)) == pytest.approx(shared, rel=1e-9)  # two more events
     for value in (0.0, -3.5, np.inf):  # and none at all
         assert epsilon_lower_bound(np.full(100, value), np.full(100, value), 0.0) == 0
+    # Of a Gaussian-DP parameter: each limit is a power of the error, the bound their difference.
+    exact = norm.ppf((0.05 / 4) ** (1 / 700)) - norm.ppf(1 - (0.05 / 4) ** (1 / 700))
+    assert gdp_lower_bound(p, q, 0.95) == gdp_lower_bound(q, p, 0.95) == pytest.approx(exact)
+    assert gdp_lower_bound(p, q, 0.99) < exact < gdp_lower_bound(np.ones(2000), np.zeros(2000), 0.95)
 
 
 def test_rare_events_on_one_side_are_found_and_need_the_delta():
@@ -115,9 +104,14 @@ def test_a_gaussian_dp_parameter_is_bounded_from_below_and_closely(mu):
 
 
 def clopper_pearson(k, n, error):
-    """Both limits, from the beta law."""
+    """Both limits of a binomial probability, from the beta law."""
     low = np.where(k > 0, beta.ppf(error, np.maximum(k, 1e-9), n - k + 1), 0.0)
     return low, np.where(k < n, beta.ppf(1 - error, k + 1, np.maximum(n - k, 1e-9)), 1.0)
+
+
+def test_limits_of_few_counts():
+    found = [limit(np.arange(8), 7, 0.01) for limit in (bounds.clopper_pearson_lower, bounds.clopper_pearson_upper)]
+    np.testing.assert_allclose(found, clopper_pearson(np.arange(8), 7, 0.01), rtol=1e-9)
 
 
 def by_hand(p, q, delta, confidence, further=None):
@@ -153,25 +147,17 @@ def test_the_bound_by_hand(delta, further):
     for seed, shift in enumerate((2.0, -2.0, 0.0, 4.0)):
         rng = np.random.default_rng(seed)
         p, q = np.round(shift + rng.standard_normal(120), 1), np.round(rng.standard_normal(200), 1)
-        assert lower_bound(p, q, delta, 0.9, further).epsilon == pytest.approx(by_hand(p, q, delta, 0.9, further))
+        assert epsilon_lower_bound(p, q, delta, 0.9, further) == pytest.approx(by_hand(p, q, delta, 0.9, further))
 
 
 def test_further_events_alone_can_decide_and_are_named():
     """The training part of the scores says nothing: what a pilot chose beside it is tested all the same."""
     p, q = np.r_[np.zeros(300), np.ones(700)], np.zeros(1000)
     there, back = (lower_bound(p, q, 0.0, thresholds=own) for own in ((0.5, -1.0), (2.0, 0.5)))
-    assert lower_bound(p, q, 0.0).epsilon == lower_bound(q, p, 0.0, thresholds=(2.0, 0.5)).epsilon == 0.0
+    assert epsilon_lower_bound(p, q, 0.0) == epsilon_lower_bound(q, p, 0.0, thresholds=(2.0, 0.5)) == 0.0
     assert there.epsilon == back.epsilon > 4
     assert (there.direction, there.event) == ("P over Q", "score >= 0.5")
     assert (back.direction, back.event) == ("Q over P", "score <= 0.5")
-
-
-def test_a_gaussian_dp_bound_in_closed_form():
-    """Scores that separate the data sets: each limit is a power of the error, the bound their difference."""
-    a, p, q = 0.05 / 4, np.ones(1000), np.zeros(1000)
-    exact = norm.ppf(a ** (1 / 700)) - norm.ppf(1 - a ** (1 / 700))
-    assert gdp_lower_bound(p, q, 0.95) == gdp_lower_bound(q, p, 0.95) == pytest.approx(exact)
-    assert gdp_lower_bound(p, q, 0.99) < exact < gdp_lower_bound(np.ones(2000), np.zeros(2000), 0.95)
 
 
 def test_expected_bounds_grow_with_the_runs_and_fall_with_delta_and_confidence():
@@ -201,7 +187,6 @@ def test_counted_events_are_limits_of_the_shares():
 
 
 def test_shares_of_exact_scores_are_sums_of_likelihoods_and_never_above_one():
-    """Whatever the sums round to, over 200 numbers of runs."""
     for size in range(12, 212):
         p, q = gaussian_scores(np.random.default_rng(size), 0.1, size)
         found, pooled = events(p, q, exact=True), np.concatenate([p, q])
@@ -218,3 +203,111 @@ def test_scores_pass_as_log_density_ratios_if_their_mean_likelihood_is_one_withi
     p += np.log(np.mean(np.exp(-p)) / factor)
     found, counted = (events(p, q, exact=told) for told in (True, False))
     assert np.array_equal(found.likely, counted.likely) == (not exact)
+
+
+def both_directions(scores, exact):
+    """Events that are likelier on the first data set, and those on the second."""
+    first, second = scores
+    return events(first, second, exact), events(-second, -first, exact)
+
+
+def power(scores, runs, claim, delta, exact=True):
+    return max(bounds.predicted_power(found, runs, claim, delta, 0.95) for found in both_directions(scores, exact))
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_without_a_loss_there_is_no_power(exact):
+    scores = np.random.default_rng(0).standard_normal((2, 2000))
+    assert power(0.0 * scores, 10_000, 0.1, 1e-5, exact) == 0
+    assert exact or power(scores, 10_000, 0.5, 1e-5, exact) < 0.01
+
+
+def test_runs_on_both_data_sets_tell_of_both_probabilities():
+    """Of known Gaussian losses: within four standard errors of a count, and their ratio within a tenth."""
+    mu = 1.0
+    for seed in range(4):
+        found = events(*gaussian_scores(np.random.default_rng(seed), mu, 2000), exact=True)
+        truth = norm.sf(found.thresholds, 0.5 * mu * mu, mu), norm.sf(found.thresholds, -0.5 * mu * mu, mu)
+        assert (np.abs(found.likely / truth[0] - 1.0) < 4.0 / np.sqrt(2000 * truth[0])).all()
+        ratio = found.likely / found.unlikely * truth[1] / truth[0]
+        assert np.abs(ratio - 1.0).max() < 0.1
+
+
+def gaussian(mu):
+    return lambda rng, runs: gaussian_scores(rng, mu, runs)
+
+
+def subsampled(rate, mu, steps):
+    """Log density ratios of Gaussian releases that each look at the record with some probability."""
+
+    def scores(rng, runs):
+        found = []
+        for side in (1.0, 0.0):
+            z = rng.standard_normal((runs, steps)) + side * mu * (rng.random((runs, steps)) < rate)
+            found.append(np.log1p(rate * np.expm1(mu * z - mu * mu / 2)).sum(axis=1))
+        return found
+
+    return scores
+
+
+def atom(chance):
+    """Seldom an output that only one data set has."""
+
+    def scores(rng, runs):
+        return np.where(rng.random(runs) < chance, np.inf, rng.standard_normal(runs)), rng.standard_normal(runs)
+
+    return scores
+
+
+FAMILY = 1 - 0.001 / 200
+PREDICTED = [
+    (gaussian(0.59), True, 2000, 100_000, 1.0, 1e-5, FAMILY),  # of a recorded audit that was called hopeless
+    (gaussian(0.59), False, 10_000, 100_000, 1.0, 1e-5, FAMILY),
+    (gaussian(0.59), True, 2000, 100_000, 1.6, 1e-5, FAMILY),
+    (gaussian(1.0), True, 2000, 4000, 1.4, 1e-3, 0.95),
+    (gaussian(1.0), True, 2000, 4000, 1.9, 1e-3, 0.95),
+    (subsampled(0.1, 1.0, 10), True, 2000, 10_000, 0.5, 1e-4, 0.95),
+    (subsampled(0.1, 1.0, 10), True, 2000, 10_000, 1.2, 1e-4, 0.95),
+    (atom(0.02), False, 2000, 10_000, 1.5, 1e-4, 0.95),
+    (atom(0.02), False, 2000, 10_000, 4.5, 1e-4, 0.95),
+]
+
+
+@pytest.mark.parametrize(("scores", "exact", "pilot", "runs", "claim", "delta", "confidence"), PREDICTED)
+def test_prediction_and_simulation_agree(scores, exact, pilot, runs, claim, delta, confidence):
+    """Within a tenth on average over pilots, beyond three standard errors of the simulation."""
+    rng, predicted, refuted = np.random.default_rng(7), [], []
+    for _ in range(8):
+        there, back = both_directions(scores(rng, pilot), exact)
+        one, other = (bounds.predicted_power(found, runs, claim, delta, confidence) for found in (there, back))
+        predicted.append(1 - (1 - one) * (1 - other))
+        first, second = (f.thresholds[bounds.best_event(f, runs, claim, delta, confidence)] for f in (there, back))
+        for _ in range(3):
+            bound = lower_bound(*scores(rng, runs), delta, confidence, thresholds=(first, -second))
+            refuted.append(bound.epsilon > claim)
+    share = np.mean(refuted)
+    assert abs(np.mean(predicted) - share) <= 0.1 + 3 * np.sqrt(max(share * (1 - share), 0.01) / len(refuted))
+
+
+def test_the_event_is_chosen_against_the_claim():
+    """The largest expected bound may be too unsure; where no event has a chance, it is the choice all the same."""
+    found = events(*gaussian_scores(np.random.default_rng(5), 0.59, 2000), exact=True)
+    args = 100_000, 1e-5, FAMILY
+    largest = np.argmax(expected_bounds(found.likely, found.unlikely, *args))
+    hopeless = bounds.best_event(found, args[0], 50.0, *args[1:])
+    assert hopeless == largest
+    assert found.likely[bounds.best_event(found, args[0], 1.0, *args[1:])] >= found.likely[hopeless]
+
+
+def test_what_normal_noise_shows_that_attains_an_epsilon_is_below_it_and_grows_with_the_runs():
+    """Simulated: the mean of audits of normal noise at its exact epsilon, each by an event that it chooses itself."""
+    epsilon, delta, runs = 1.0, 1e-5, 20_000
+    predicted = bounds.attainable_bound(runs, epsilon, delta, 0.95)
+    assert 0.0 < predicted < bounds.attainable_bound(10 * runs, epsilon, delta, 0.95) < epsilon
+    mu, rng = gdp_mu(epsilon, delta), np.random.default_rng(0)
+    found = [epsilon_lower_bound(rng.normal(mu, 1.0, runs), rng.standard_normal(runs), delta, 0.95) for _ in range(40)]
+    assert max(found) <= epsilon and abs(np.mean(found) - predicted) < 0.1
+    assert bounds.attainable_bound(10_000, 0.06, delta, 0.95) == 0.0 and np.isinf(
+        bounds.attainable_bound(9, np.inf, delta, 0.95)
+    )
+    assert np.isnan(bounds.attainable_bound(9, np.nan, delta, 0.95))

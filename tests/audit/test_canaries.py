@@ -8,31 +8,20 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.audit import canaries
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
-from dpsco_bench.audit.canaries import (
-    CALIBRATIONS,
-    CANARIES,
-    MOST_WORK,
-    TRAJECTORIES,
-    _squares,
-    along_trajectories,
-    moved,
-    trials,
-    work_of,
-    worst_place,
-)
+from dpsco_bench.audit.canaries import CALIBRATIONS, CANARIES, MOST_WORK, TRAJECTORIES, moved, trials, work_of
 from dpsco_bench.audit.subject import replaced
-from dpsco_bench.audit.transcript import NeighbourRun, Recording, replayed
+from dpsco_bench.audit.transcript import NeighbourRun, replayed
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.norms import SmoothNorm, dual_exponent
 from dpsco_bench.privacy.calibrate import calibrate
-from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.registry import get_problem
 
-from .pairs import SEED, Weak, pairs_of
+from .pairs import SEED, Weak, pairs_of, recorded
 
 NONE = {"bassily2021.sample_minimiser", "gopi2022.mirror_descent_nonprivate", "gopi2022.radial_exact"}
 TRIALS, KNOWN = list(trials()), set(list_algorithms())
@@ -42,17 +31,14 @@ TRIALS, KNOWN = list(trials()), set(list_algorithms())
 def test_every_private_algorithm_variant_and_calibration_has_a_short_canary():
     assert {trial.algorithm for trial in TRIALS} == KNOWN
     assert {trial.algorithm for trial in TRIALS if trial.reason} == NONE
-    for trial in TRIALS:
-        assert "\n" not in trial.reason and (trial.reason or trial.problem.startswith("canary_"))
-    tried = {(trial.algorithm, trial.variant, trial.calibration) for trial in TRIALS if not trial.reason}
+    assert not any("\n" in trial.reason for trial in TRIALS)
+    tried = {(own.algorithm, own.variant, own.calibration): own.problem for own in TRIALS if not own.reason}
     for id in KNOWN - NONE:
         for variant, allowed in get_algorithm(id).variants.items():
-            assert {(id, variant, c) for c in allowed if c in CALIBRATIONS} <= tried
-    for trial in TRIALS:
-        if not trial.reason:
-            cell = make_audit_cell(trial.algorithm, None, {"variant": trial.variant}, trial.calibration)
-            plan = cell.plan(trial.calibration, 0, twice=False)[1]
-            assert work_of(plan) <= 2 * MOST_WORK or plan.schedule.get("sweeps"), trial
+            assert {(id, variant, c) for c in allowed if c in CALIBRATIONS} <= tried.keys()
+    for (id, variant, calibration), problem in tried.items():
+        plan = make_audit_cell(id, None, {"variant": variant}, calibration).plan(calibration, 0, twice=False)[1]
+        assert problem.startswith("canary_") and (work_of(plan) <= 2 * MOST_WORK or plan.schedule.get("sweeps")), id
 
 
 @pytest.mark.parametrize(
@@ -133,7 +119,7 @@ def test_neighbours_are_compared_in_the_norm_of_their_query():
     exposed = np.array([[0.0, 0.0, 0.0], [1.1, 0.0, 0.0], [0.7, 0.7, 0.7]])[:, None, :]
     smooth = SmoothNorm(1.5, 3)
     query = GeneralisedGaussianQuery("sum", 1.0, 1, smooth=smooth)
-    found, plain = _squares(query, exposed), _squares(GaussianQuery("sum", 1.0, 1), exposed)
+    found, plain = canaries._squares(query, exposed), canaries._squares(GaussianQuery("sum", 1.0, 1), exposed)
     assert query.norm == pytest.approx(3.0)
     assert found[0, 1] == pytest.approx(1.21) and found[0, 2] == pytest.approx((3 * 0.7**3) ** (2 / 3))
     assert found[0, 2] < found[0, 1] and plain[0, 2] > plain[0, 1]
@@ -143,8 +129,7 @@ def losses(pair, place=None):
     """Squared shift of all releases together, in units of the noise, and the largest in units of its sensitivity."""
     plan, data = pair.plan, pair.pair if place is None else tuple(moved(own, place) for own in pair.pair)
     setting = replace(pair, pair=data)
-    recorder = Recording(Mechanism(plan, pair.scales, "runs", SEED, 0, TRAJECTORIES))
-    setting.execute(data[0], recorder, TRAJECTORIES)
+    recorder = recorded(setting)
     one, two = (replayed(setting, own, recorder, TRAJECTORIES).out for own in data)
     total, most = 0.0, 0.0
     for name, step in recorder.transcript:
@@ -212,7 +197,7 @@ def test_the_worst_place_is_that_of_the_largest_sum_in_units_of_the_noise():
     """By trying all places; the share is the largest change of a release over its sensitivity there."""
     pair = pairs_of("bassily2021.poly_sfw", n=20)[0]
     tried = replace(pair, pair=tuple(moved(own, pair.record) for own in pair.pair), record=0)
-    place, share = worst_place(tried, SEED)
+    place, share = canaries.worst_place(tried, SEED)
     found = [losses(tried, k) for k in range(20)]
     assert found[place][0] == pytest.approx(max(own for own, _ in found)) and share == pytest.approx(found[place][1])
 
@@ -223,12 +208,11 @@ def test_the_two_records_that_differ_most_by_trying_all_pairs(monkeypatch):
     cell = make_audit_cell("wang2017.dp_svrg", "ridge_logistic", {"n": 12, "d": 3, "epochs": 2, "inner_steps": 3})
     plan = cell.plan("accounted", SEED)[1]
     scales = calibrate(plan, cell.privacy, "accounted").scales
-    found = along_trajectories(cell, SEED, plan, scales, 4)
+    found = canaries.along_trajectories(cell, SEED, plan, scales, 4)
     data, domain = cell.draw_data(SEED, 0), cell.problem_entry.domain_records(8, SEED)
     sets = [moved(replaced(data, 0, domain, which), 4) for which in range(8)]
     setting = NeighbourRun(cell, plan, scales, (data, data), 4)
-    recorder = Recording(Mechanism(plan, scales, cell.run_key(0), SEED, 0, TRAJECTORIES))
-    setting.execute(data, recorder, TRAJECTORIES)
+    recorder = recorded(setting, what=cell.run_key(0))
     seen = [replayed(setting, own, recorder, TRAJECTORIES).drawn for own in sets]
 
     def loss(one, two):

@@ -12,14 +12,11 @@ import pytest
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.audit import contract
-from dpsco_bench.audit.auditor import make_audit_cell
 from dpsco_bench.audit.contract import LENGTH, Checks, Ends, _curved, check_algorithm, drawn_constants
 from dpsco_bench.audit.search import FALSE_ALARM, noise_size
-from dpsco_bench.audit.subject import points_of, subject_of
+from dpsco_bench.audit.subject import points_of
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.execution.calibration import calibrate_cell
-from dpsco_bench.execution.request import make_cell
 from dpsco_bench.privacy.mechanism import NOISE_LAWS
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery
 from dpsco_bench.privacy.queries import DrawQuery, GeneralisedGaussianQuery, PerturbedObjectiveQuery
@@ -27,6 +24,8 @@ from dpsco_bench.privacy.records import Disjoint, Full
 from dpsco_bench.privacy.tree import TreeQuery
 from dpsco_bench.problems.registry import PROBLEMS, problem_class
 from dpsco_bench.rng.streams import Stream, stream_key
+
+from .pairs import subject
 
 HONEST = get_algorithm("wang2017.dp_gd_pl")
 OUTPUT, COUNTS, EVALUATIONS, RANDOMNESS, REPLICATES, ORDER, SENSITIVITY, RELEASED, POST, CLASS = range(10)
@@ -39,7 +38,6 @@ def failed(findings):
 
 @pytest.fixture
 def mutant():
-
     def check(run=HONEST.run_function, plan=HONEST.plan_function, problem="ridge_logistic", **options):
         entry = replace(HONEST, id="mine.mutant", run_function=run, plan_function=plan)
         ALGORITHMS.add("mine.mutant", entry, __name__)
@@ -48,48 +46,43 @@ def mutant():
     return check
 
 
+RIDGE = ("wang2017.output_perturbation_zhang17", "ridge_logistic", {})
+GAUGE = ("su2023.app_objp_sc", "logistic_glm", {"domain": "l2_ball"})
+
+
 @pytest.mark.parametrize(
-    ("declared", "said"),
+    ("name", "value", "case", "said"),
     [
-        ({"lipschitz": 0.5}, "lipschitz = 0.5, "),
-        ({"smoothness": 0.1}, "smoothness = 0.1, "),
-        ({"gradient_range": 0.5}, "gradient_range = 0.5, "),
-        ({"loss_range": 0.5}, "loss_range = 0.5, "),
-        ({"strong_convexity": 3.0}, "strong_convexity = 3, "),
+        ("lipschitz", 0.5, RIDGE, ""),
+        ("smoothness", 0.1, RIDGE, ""),
+        ("gradient_range", 0.5, RIDGE, ""),
+        ("loss_range", 0.5, RIDGE, ""),
+        ("strong_convexity", 3.0, RIDGE, ""),
+        ("gauge_convexity", 50.0, GAUGE, "and between two points it is"),
     ],
-    ids=lambda declared: next(iter(declared)) if isinstance(declared, dict) else "",
 )
-def test_constants_that_drawn_records_exceed_are_named(declared, said):
+def test_constants_that_drawn_records_exceed_are_named(name, value, case, said):
     """Whatever the search for neighbours finds: it may put in records of the shipped kind."""
-    own = type("Own", (problem_class("ridge_logistic"),), {"name": "mine_understated"})
-    own.own_constants = property(lambda self: replace(super(own, self).own_constants, **declared))
+    algorithm, problem, options = case
+    own = type("Own", (problem_class(problem),), {"name": "mine_understated"})
+    own.own_constants = property(lambda self: replace(super(own, self).own_constants, **{name: value}))
     PROBLEMS.add("mine_understated", own, __name__)
-    findings = check_algorithm("wang2017.output_perturbation_zhang17", "mine_understated", d=3)
-    assert CONSTANTS in failed(findings) and findings[CONSTANTS].detail.startswith(said)
+    finding = check_algorithm(algorithm, "mine_understated", d=3, **options)[CONSTANTS]
+    assert finding.passed is False and finding.detail.startswith(f"{name} = {value:g}, {said}")
 
 
 def test_the_least_growth_between_two_points_is_that_of_the_objective():
-    cell = make_audit_cell("wang2017.dp_gd_pl", "ridge_logistic", {"n": 24, "d": 3})
-    subject = subject_of(cell, calibrate_cell(cell, "accounted", 1), 1)
-    ((name, declared, least),) = _curved(subject)
-    objective, points = subject.objective(replicates=1), points_of(subject)
+    known = subject()
+    ((name, declared, least),) = _curved(known)
+    objective, points = known.objective(replicates=1), points_of(known)
     gradients = [objective.mean_gradient(x[None]) + objective.regulariser_gradient(x[None]) for x in points]
     pairs = combinations(zip(points, np.concatenate(gradients), strict=True), 2)
     own = min(float((g - h) @ (x - y) / ((x - y) @ (x - y))) for (x, g), (y, h) in pairs)
     assert name == "strong_convexity" and least == pytest.approx(own, rel=1e-9)
-    assert declared <= least and drawn_constants(subject)[0]
-
-
-def test_a_gauge_convexity_that_losses_have_not_is_named():
-    own = type("Own", (problem_class("logistic_glm"),), {"name": "mine_curved"})
-    own.own_constants = property(lambda self: replace(super(own, self).own_constants, gauge_convexity=50.0))
-    PROBLEMS.add("mine_curved", own, __name__)
-    finding = check_algorithm("su2023.app_objp_sc", "mine_curved", d=3, domain="l2_ball")[CONSTANTS]
-    assert finding.passed is False and finding.detail.startswith("gauge_convexity = 50, and between two points it is")
+    assert declared <= least and drawn_constants(known)[0]
 
 
 def after(change):
-
     def run(objective, plan, mechanism):
         return change(HONEST.run_function(objective, plan, mechanism), objective, mechanism)
 
@@ -97,7 +90,6 @@ def after(change):
 
 
 def replanned(**changes):
-
     def plan(given, *, steps: int | None = None):
         made = HONEST.plan_function(given, steps=steps)
         (query,) = made.queries
@@ -112,8 +104,15 @@ def peek(x, objective, mechanism):
 
 
 RNG = np.random.default_rng(0)
+
+
+def look(position, x, objective, mechanism):
+    return x + 1e-3 * objective.data.labels[position] * objective.data.features[position, :]
+
+
 SPOILT = [
     (peek, {POST, LAST}),
+    *((partial(look, position), {POST}) for position in (0, 1, 7, 12, 23)),
     (lambda x, objective, _: x + 0 * objective.mean_gradient(x), {EVALUATIONS}),
     (lambda x, objective, _: x + RNG.standard_normal(x.shape), {RANDOMNESS}),
     (lambda x, objective, _: x - x.mean(axis=0), {REPLICATES}),
@@ -126,14 +125,6 @@ def test_what_is_done_after_an_honest_run(mutant, change, named):
     assert named <= failed(mutant(after(change)))
 
 
-@pytest.mark.parametrize("position", [0, 1, 7, 12, 23])
-def test_a_peek_at_one_record_wherever_it_stands(mutant, position):
-    def look(x, objective, mechanism):
-        return x + 1e-3 * objective.data.labels[position] * objective.data.features[position, :]
-
-    assert POST in failed(mutant(after(look)))
-
-
 def test_an_understated_sensitivity_and_fewer_or_more_releases_than_declared(mutant):
     assert SENSITIVITY in failed(mutant(plan=replanned(sensitivity=lambda s: 0.5 * s), problem="canary_huber"))
     assert failed(mutant(plan=replanned(releases=lambda r: r + 1))) == {COUNTS, LAST}
@@ -141,31 +132,23 @@ def test_an_understated_sensitivity_and_fewer_or_more_releases_than_declared(mut
     assert failed(fewer) == {OUTPUT} and "release of gradient = 3: must be in 0..2" in fewer[OUTPUT].detail
 
 
-def averaged(objective, plan, mechanism, momentum=0.0):
-    """The mean of the iterates; with momentum the last one."""
+def descent(objective, plan, mechanism, averaged=False, momentum=0.0, stale=False):
+    """Plain steps, unless a ``stale`` last one has the gradient of the start, and contracts nothing."""
     x = before = objective.start
     total = 0.0 * x
     for t in range(plan.steps):
-        gradient = mechanism.release("gradient", objective.mean_gradient(x), t) + objective.regulariser_gradient(x)
+        at = objective.start if stale and t + 1 == plan.steps else x
+        gradient = mechanism.release("gradient", objective.mean_gradient(at), t) + objective.regulariser_gradient(at)
         x, before = x - plan.step * gradient + momentum * (x - before), x
         total = total + x
-    return x if momentum else total / plan.steps
-
-
-def stale(objective, plan, mechanism):
-    """The last step's gradient is that of the start, so that this step contracts nothing."""
-    x = objective.start
-    for t in range(plan.steps):
-        at = x if t + 1 < plan.steps else objective.start
-        gradient = mechanism.release("gradient", objective.mean_gradient(at), t) + objective.regulariser_gradient(at)
-        x = x - plan.step * gradient
-    return x
+    return total / plan.steps if averaged else x
 
 
 def test_an_output_that_is_no_last_iterate_of_plain_steps(mutant):
     """All are private as their sequences say, and not as a last iterate of such steps is."""
-    assert failed(mutant(run=averaged)) == failed(mutant(run=stale)) == {LAST}
-    assert failed(mutant(run=partial(averaged, momentum=0.5))) == {LAST}
+    assert failed(mutant(run=descent)) == set()
+    for change in ({"averaged": True}, {"momentum": 0.5}, {"stale": True}):
+        assert failed(mutant(run=partial(descent, **change))) == {LAST}
 
 
 @pytest.mark.parametrize("problem", ["diag_quadratic", "rank8_least_squares"])
@@ -214,12 +197,7 @@ def checked(kind, **members):
 
     entry = replace(honest, id="mine.own_query", plan_function=plan)
     ALGORITHMS.add(entry.id, entry, __name__)
-    cell = make_cell(entry.id, problem, {"n": 24, "d": 3, **options})
-    return Checks(subject_of(cell, calibrate_cell(cell, "accounted", 0), 0), None).check_released()
-
-
-def always(value):
-    return property(lambda self: value)
+    return Checks(subject(entry.id, problem, **options), None).check_released()
 
 
 def spoiled(self, value, noise):
@@ -233,14 +211,11 @@ MISTAKEN = {
     "noise halved in place": (GaussianQuery, {"answer": spoiled}),
     "half of the noise in a tree": (TreeQuery, {"answer": lambda self, value, noise: value + 0.5 * noise}),
     "half of the noise in l_r": (GeneralisedGaussianQuery, {"answer": lambda self, value, noise: value + 0.5 * noise}),
-    "a law that is not normal": (GaussianQuery, {"law": always("laplace")}),
-    "factors in a tree, which its cost ignores": (
-        TreeQuery,
-        {"factors": lambda self, first, steps: np.full(steps, 0.5)},
-    ),
+    "a law that is not normal": (GaussianQuery, {"law": property(lambda self: "laplace")}),
+    "factors that the cost of a tree ignores": (TreeQuery, {"factors": lambda self, *steps: np.full(steps[1], 0.5)}),
     "scores without noise": (
         NoisyMinimumQuery,
-        {"answer": lambda self, value, noise: value.argmin(axis=-1), "norm_kappa": always(1.0)},
+        {"answer": lambda self, value, noise: value.argmin(axis=-1), "norm_kappa": property(lambda self: 1.0)},
     ),
     "an exact minimiser": (PerturbedObjectiveQuery, {"answer": lambda self, value, noise: value.solve(None)}),
     "a minimum in place of a draw": (DrawQuery, {"answer": lambda self, value, noise: value.minimiser(1.0)}),
@@ -268,8 +243,7 @@ def test_a_contribution_below_half_of_the_sensitivity(share):
 
 
 def test_scores_of_which_not_all_noise_is_drawn_are_not_compared():
-    cell = make_cell("bassily2021.poly_sfw", "l1_geometric", {"n": 24, "d": 300})
-    passed, detail = Checks(subject_of(cell, calibrate_cell(cell, "accounted", 0), 0), None).check_released()
+    passed, detail = Checks(subject("bassily2021.poly_sfw", "l1_geometric", d=300), None).check_released()
     assert passed is None and "without all of its noise drawn" in detail, detail
 
 
@@ -315,7 +289,6 @@ def once(objective, plan, mechanism):
     ids=["exception", "release", "shape", "nan"],
 )
 def test_one_cause_is_told_once(mutant, run, said):
-    """Checks that need no run are made all the same."""
     findings = mutant(run=run)
     assert failed(findings) == {OUTPUT} and said in findings[OUTPUT].detail and len(findings) == 14
     assert findings[CLASS].passed and findings[CONSTANTS].passed
@@ -403,10 +376,8 @@ def test_an_exact_epsilon_takes_two_admissible_records_that_change_a_release_by_
 )
 def test_the_least_change_of_a_release_and_of_disjoint_blocks_the_largest(monkeypatch, blocks, least):
     changes = {"a": np.array([[[0.5]], [[0.9]]]), "b": np.array([[[0.8]], [[1.0]]])}
-    queries = [
-        SimpleNamespace(name=name, records=Disjoint(2) if block else Full(), norm=2.0, sensitivity=1.0)
-        for name, block in zip("ab", blocks, strict=True)
-    ]
+    records = [Disjoint(2) if block else Full() for block in blocks]
+    queries = [GaussianQuery(name, 1.0, 2, own) for name, own in zip("ab", records, strict=True)]
 
     def run(kind, data):
         return SimpleNamespace(mechanism=SimpleNamespace(transcript=SimpleNamespace(value=lambda q: data * changes[q])))
@@ -420,10 +391,8 @@ def test_ends_of_a_long_run_have_the_standard_error_of_four_replicates():
     start, finals = np.full((4, 1), 8.0), np.array([[1.0], [2.0], [3.0], [6.0]])
     objective = SimpleNamespace(start=start, data=None, excess_risk=lambda x: x[:, 0])
     objective.constants = SimpleNamespace(norm=2.0, lipschitz=1.0)
-    subject = SimpleNamespace(
-        objective=lambda replicates: objective, run=lambda replicates: SimpleNamespace(output=finals)
-    )
-    subject.problem = SimpleNamespace(risk=lambda x, data: 1.0 + x[:, 0])
+    subject = SimpleNamespace(problem=SimpleNamespace(risk=lambda x, data: 1.0 + x[:, 0]))
+    subject.objective, subject.run = lambda replicates: objective, lambda replicates: SimpleNamespace(output=finals)
     error = np.sqrt(14.0 / 3.0) / 2.0 / 8.0
     assert vars(contract.ends(subject)) == pytest.approx(vars(Ends(9.0, 4.0, False, 8.0, 3.0 / 8.0, error)))
 

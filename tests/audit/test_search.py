@@ -9,20 +9,17 @@ import numpy as np
 import pytest
 
 from dpsco_bench.audit.search import SHAPES, Steered, _largest_change, _unit, differing, misplaced, other_records
-from dpsco_bench.audit.subject import REPLICATES, points_of, record_gradients, subject_of
-from dpsco_bench.execution.calibration import calibrate_cell
-from dpsco_bench.execution.request import make_cell
+from dpsco_bench.audit.subject import REPLICATES, points_of, record_gradients
 from dpsco_bench.privacy.mechanism import NOISE_LAWS
-from dpsco_bench.privacy.plan import GaussianQuery, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery
 from dpsco_bench.privacy.records import Disjoint, Full, Nodes, Poisson, RandomAllocation, WithReplacement
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.privacy.tree import TreeQuery
 
+from ..privacy.plans import plan_of
+from .pairs import subject
+
 STEPS, SENSITIVITY = 4, 0.5
-
-
-def plan_of(*queries):
-    return make_plan(*queries, gradient_evaluations=1.0, n=24)
 
 
 def values_of(changes, offset=0.0):
@@ -34,10 +31,9 @@ def values_of(changes, offset=0.0):
 
 
 def named(query, changes, batches=(), place=0, offset=0.0):
-    """Messages about one query."""
     own, other = values_of(np.array(changes), offset)
     recorded = SimpleNamespace(batches={query.name: dict(enumerate(batches))})
-    return misplaced(plan_of(query), recorded, place, {query.name: own}, {query.name: other}).get(query.name, "")
+    return misplaced(plan_of(query, n=24), recorded, place, {query.name: own}, {query.name: other}).get(query.name, "")
 
 
 def batch(indices, mask=None):
@@ -107,7 +103,7 @@ def test_blocks_of_two_queries_are_disjoint_too():
     own, first = values_of(np.array([1.0, 0.0, 0.0, 0.0]))
     last = values_of(np.array([0.0, 0.0, 0.0, 1.0]))[1]
     for second, said in ((last, {"one, two"}), (own, set())):
-        found = misplaced(plan_of(one, two), None, 0, {"one": own, "two": own}, {"one": first, "two": second})
+        found = misplaced(plan_of(one, two, n=24), None, 0, {"one": own, "two": own}, {"one": first, "two": second})
         assert found.keys() == said
 
 
@@ -115,13 +111,7 @@ def test_every_law_of_noise_has_a_shape():
     assert SHAPES.keys() == NOISE_LAWS.keys()
 
 
-def subject(algorithm="wang2017.dp_gd_pl", problem="ridge_logistic", **keys):
-    cell = make_cell(algorithm, problem, {"n": 24, "d": 3, **keys})
-    return subject_of(cell, calibrate_cell(cell, "accounted", 1), 1)
-
-
 def test_points_and_gradients_of_a_subject():
-    """Points lie in the domain, at several distances; gradients are those of single records."""
     own = subject("su2023.app_objp", "logistic_glm")
     points, domain = points_of(own), own.problem.feasible_set
     lengths = domain.norm(points)[:, 0] / domain.radius
@@ -133,8 +123,7 @@ def test_points_and_gradients_of_a_subject():
 
 def test_replicates_are_fewer_where_each_costs_more():
     assert [subject(steps=steps).many for steps in (4, 400, 400_000)] == [1024, (1 << 22) // (400 * 27), 8]
-    solved = subject("wang2017.objective_perturbation_kst12")
-    assert solved.many == 512
+    assert subject("wang2017.objective_perturbation_kst12").many == 512  # it is solved
 
 
 def test_steering_is_large_and_keeps_its_direction():

@@ -9,22 +9,9 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import laplace
 
+from dpsco_bench.audit import transcript
 from dpsco_bench.audit.auditor import candidate_scores, run_pairs
-from dpsco_bench.audit.transcript import (
-    BINS,
-    LAWS,
-    ForcedReplay,
-    NeighbourRun,
-    Probe,
-    Recording,
-    allocated,
-    log_density,
-    log_ratio,
-    mean_deviation,
-    minimiser,
-    mixed,
-    noisy_minimum,
-)
+from dpsco_bench.audit.transcript import BINS, NeighbourRun, Recording, noisy_minimum
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.mechanism import generalised_gaussian_mean as draw_mean
 from dpsco_bench.privacy.plan import GaussianQuery
@@ -33,7 +20,7 @@ from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, 
 from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.rng.streams import Stream, stream_key
 
-from .pairs import SEED, pairs_of
+from .pairs import SEED, pairs_of, recorded
 
 
 def setting_of(algorithm, calibration="accounted", canary="turning", scale=1.0, **keys):
@@ -44,8 +31,8 @@ def run_features(*given):
     return [features for features, *_ in run_pairs(*given)]
 
 
-def ratios(setting, side, runs):
-    return np.concatenate(run_features(setting, "transcript", side, 0, runs, SEED)).sum(axis=1)
+def ratios(setting, side, runs, stream=0):
+    return np.concatenate(run_features(setting, "transcript", side, stream, runs, SEED)).sum(axis=1)
 
 
 @pytest.mark.parametrize("algorithm", ["wang2017.dp_gd_pl", "wang2017.output_perturbation_zhang17"])
@@ -70,10 +57,7 @@ def test_scores_do_not_depend_on_blocks(monkeypatch):
 
 def test_sides_and_streams_are_independent():
     setting = setting_of("wang2017.dp_gd_pl", canary="steady")
-    first, second, third = (
-        np.concatenate(run_features(setting, "transcript", side, stream, 2000, SEED)).sum(axis=1)
-        for side, stream in ((0, 0), (1, 0), (0, 1))
-    )
+    first, second, third = (ratios(setting, *where) for where in ((0, 2000), (1, 2000), (0, 2000, 1)))
     for other in (second, third):
         assert abs(np.corrcoef(first, other)[0, 1]) < 5 / np.sqrt(2000)
 
@@ -99,7 +83,7 @@ def test_an_output_that_bypasses_the_releases_is_seen(register):
 
 
 class Listed(Mechanism):
-    """It answers one release at a time, so that the reference implementation runs as it does under a recorder."""
+    """A mechanism under which the reference implementation runs, as it does under a recorder."""
 
 
 def test_a_recorder_changes_nothing():
@@ -111,7 +95,7 @@ def test_a_recorder_changes_nothing():
     np.testing.assert_array_equal(*outputs)
     assert dict(wrapped.released) == dict(plain.released)
     assert len(wrapped.transcript) == sum(plain.released.values())
-    features, strays = log_ratio(setting, wrapped, outputs[0])
+    features, strays = transcript.log_ratio(setting, wrapped, outputs[0])
     assert features.shape == (7, BINS) and not strays.any()
 
 
@@ -119,9 +103,8 @@ def test_weights():
     rng, outputs, strays = np.random.default_rng(0), np.zeros((5000, 2)), np.zeros(5000, dtype=bool)
     common = rng.standard_normal((5000, 1))
     features = np.hstack([common, -common, rng.standard_normal((5000, BINS - 2))])
-    plain, learned = candidate_scores(
-        "transcript", (features + 0.1, outputs, strays), (features, outputs, strays)
-    ).values()
+    sides = (features + 0.1, outputs, strays), (features, outputs, strays)
+    plain, learned = candidate_scores("transcript", *sides).values()
     np.testing.assert_allclose(plain(features, outputs, strays), features.sum(axis=1))
     # The first two features share their noise with opposite signs: their sum is free of it.
     assert learned(features, outputs, strays).std() < 1e-3 * learned(0.1 * np.ones((1, BINS)), 0, 0)[0]
@@ -132,11 +115,9 @@ def test_weights():
 def test_a_shuffled_record_is_tried_in_every_batch():
     """Replays put it at the head of each, or nowhere: releases of one batch look at no other."""
     setting = pairs_of("su2023.shuffled_truncated_md", n=60)[0]
-    recorded = Recording(Mechanism(setting.plan, setting.scales, "shuffled", SEED, 0, 3))
-    setting.execute(setting.pair[0], recorded, 3)
-    size = setting.plan.queries[0].records.size
+    recorder, size = recorded(setting, 3), setting.plan.queries[0].records.size
     for drawn in (False, True):
-        replay = ForcedReplay(replace(setting, record=5), recorded, 3, drawn)
+        replay = transcript.ForcedReplay(replace(setting, record=5), recorder, 3, drawn)
         order = replay.permutation("order", setting.cell.n)
         assert order.shape == (3, setting.cell.n)
         heads = np.zeros(setting.cell.n, dtype=bool)
@@ -177,10 +158,7 @@ KINDS = [
     ("algorithm", "keys", "runs"), KINDS, ids=lambda value: value if isinstance(value, str) else ""
 )
 def test_the_density_ratio_of_every_kind_of_query(algorithm, keys, runs):
-    """``E_P[Q/P] = E_Q[P/Q] = 1`` up to five standard errors, and the ratio tells the data sets apart.
-
-    With half of the noise, so that something is to be seen, unless the method's is small.
-    """
+    """``E_P[Q/P] = E_Q[P/Q] = 1``, and the ratio tells the data sets apart, with half of the noise if that is large."""
     setting = pairs_of(algorithm, **{"factor": 0.5, **keys})[0]
     means = []
     for side, sign in ((0, -1), (1, 1)):
@@ -211,7 +189,7 @@ def test_a_noisy_minimum_by_hand():
 def test_the_variance_that_stands_in_for_a_mean(r):
     """Frequencies of 8 draws in 3 dimensions, against the sampler's own."""
     drawn = draw_mean(Stream(stream_key(1, "test", "mean"), np), 0, 4000, 0, 1, 3, r, 8).reshape(-1, 3)
-    assert mean_deviation(3, r, 8) ** 2 == pytest.approx(drawn.var(), rel=0.05)
+    assert transcript.mean_deviation(3, r, 8) ** 2 == pytest.approx(drawn.var(), rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -231,14 +209,14 @@ def test_a_drawn_batch_by_hand(records, chances):
     exact = sum(
         chance * math.exp(-((0.8 - 0.5 * copies) ** 2 + 0.25) / (2 * 0.7**2)) for copies, chance in enumerate(chances)
     )
-    assert math.exp(mixed(query, 0.7, 0, (out, once), released)[0]) == pytest.approx(exact)
+    assert math.exp(transcript.mixed(query, 0.7, 0, (out, once), released)[0]) == pytest.approx(exact)
 
 
 def test_shuffled_batches_by_hand():
     """Three batches of two of seven records, one of which is left over."""
     without, drawn = np.log(np.array([[0.2], [0.3], [0.5]])), np.log(np.array([[0.4], [0.1], [0.5]]))
     exact = (2 / 7) * (0.4 * 0.3 * 0.5 + 0.2 * 0.1 * 0.5 + 0.2 * 0.3 * 0.5) + (1 / 7) * 0.2 * 0.3 * 0.5
-    assert math.exp(allocated(RandomAllocation(7, 2), without, drawn)[0]) == pytest.approx(exact)
+    assert math.exp(transcript.allocated(RandomAllocation(7, 2), without, drawn)[0]) == pytest.approx(exact)
 
 
 @pytest.mark.parametrize("along", [-2.0, 0.0, 1.5])
@@ -249,7 +227,7 @@ def test_a_minimiser_on_the_sphere_by_integration(along):
     data_part, scale, weight, n = np.array([[along, 0.7]]), 0.8, 0.1, 5
 
     def found(x):
-        return minimiser(query, scale, data_part, x, weight, domain, n)[0]
+        return transcript.minimiser(query, scale, data_part, x, weight, domain, n)[0]
 
     def normal_density(t, x):
         inside = data_part + n * weight * x + t * x / np.linalg.norm(x)
@@ -273,12 +251,12 @@ def test_a_minimiser_on_the_sphere_by_integration(along):
 )
 def test_densities_of_laws_at_a_scale(law, parameters, exponent):
     z = np.random.default_rng(0).standard_normal((9, 3))
-    np.testing.assert_allclose(LAWS[law](z, 0.7, *parameters), -exponent(z / 0.7))
+    np.testing.assert_allclose(transcript.LAWS[law](z, 0.7, *parameters), -exponent(z / 0.7))
 
 
 def test_a_release_without_noise_is_certain_or_impossible():
     query, value = GaussianQuery("sum", 1.0, 1), np.array([[1.0, 2.0], [1.0, 2.5]])
-    assert log_density(query, 0.0, 0, value, np.array([[1.0, 2.0]] * 2)).tolist() == [0.0, -np.inf]
+    assert transcript.log_density(query, 0.0, 0, value, np.array([[1.0, 2.0]] * 2)).tolist() == [0.0, -np.inf]
     assert noisy_minimum(np.array([[1.0, 0.0]] * 2), np.array([1, 0]), 0.0).tolist() == [0.0, -np.inf]
 
 
@@ -295,6 +273,6 @@ def test_the_public_quadratic_of_an_objective_is_measured_where_minimisers_are_i
 
     plan = SimpleNamespace(queries=[query], query=lambda name: query)
     cell = SimpleNamespace(n=n, problem_entry=SimpleNamespace(feasible_set=domain))
-    probe = Probe(SimpleNamespace(plan=plan, scales={"objective": 2.0}, cell=cell))
+    probe = transcript.Probe(SimpleNamespace(plan=plan, scales={"objective": 2.0}, cell=cell))
     x = probe.release("objective", SimpleNamespace(shape=(16, 2), solve=solve, data_part=lambda x: g + 0.0 * x))
     assert x.shape == (16, 2) and probe.weights["objective"] == pytest.approx(weight)

@@ -1,6 +1,7 @@
 """Mirror steps are exact minimisers: optimality conditions on random, tied, zero and extreme points."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,10 +17,7 @@ from .vectors import vectors
 RADII = st.sampled_from([1.0, 0.25, 30.0])
 DIMENSIONS = st.sampled_from([1, 2, 3, 4, 7, 20])
 KINDS = st.sampled_from(["dense", "sparse", "tied", "zero"])
-
-
-def vector(rng, d, kind):
-    return vectors(rng, d, kind, rows=1)
+vector = partial(vectors, rows=1)
 
 
 def inside(rng, d, kind, radius, norm):
@@ -77,16 +75,14 @@ def test_l2_steps_are_optimal(seed, d, radius, scale, coefficient):
     assert worst - (gradient * u).sum() >= -1e-9 * radius * (np.linalg.norm(direction) + weight * radius)
 
 
-X = np.array([[0.3, -0.2, 0.1, 0, 0, 0, 0, -0.4]])
-G = np.array([[0.5, 0.1, -0.7, 0.2, 0, 0.65, -0.1, -0.6]])
-
-
 def test_check_vectors_v4():
+    x = np.array([[0.3, -0.2, 0.1, 0, 0, 0, 0, -0.4]])
+    g = np.array([[0.5, 0.1, -0.7, 0.2, 0, 0.65, -0.1, -0.6]])
     expected = (0, -0.076706626329, 0.831904381519, -0.000002096511, 0, -0.091386895641, 0, 0)
-    np.testing.assert_allclose(L1Geometry(1.0).bregman_step(X, 8 * G)[0], expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(L1Geometry(1.0).bregman_step(x, 8 * g)[0], expected, rtol=0, atol=1e-12)
     step = L1Geometry(1.0).norm_step
-    np.testing.assert_allclose(step(X, G, 0.4), [[0.3, -0.2, 0.5, 0, 0, 0, 0, 0]], rtol=0, atol=1e-15)
-    np.testing.assert_allclose(step(X, G, 2.0), [[0.3, -0.2, 0.18125, 0, 0, 0, 0, -0.31875]], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(step(x, g, 0.4), [[0.3, -0.2, 0.5, 0, 0, 0, 0, 0]], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(step(x, g, 2.0), [[0.3, -0.2, 0.18125, 0, 0, 0, 0, -0.31875]], rtol=0, atol=1e-15)
 
 
 def objective(y, x, g, a):

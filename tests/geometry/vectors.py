@@ -1,12 +1,15 @@
 """Vectors of several kinds."""
 
-from __future__ import annotations
-
 import numpy as np
+from hypothesis import strategies as st
 
 KINDS = ("dense", "sparse", "tied", "flat", "wild", "zero")
 RADII = (1.0, 1e-3, 40.0)
 SCALES = (1e-200, 1e-8, 0.1, 1.0, 1.0000001, 30.0, 1e8, 1e200, 1e300)
+DRAWN = {
+    "seed": st.integers(0, 10**6), "kind": st.sampled_from(KINDS), "scale": st.sampled_from(SCALES),
+    "radius": st.sampled_from(RADII),
+}  # fmt: skip
 
 
 def vectors(rng, d, kind, rows=2, least=-25):

@@ -41,7 +41,7 @@ def accounted(plan):
     return calibrate(plan, PRIVACY, "accounted")
 
 
-def source(plan, scale, replicates=4, first=0, **keywords):
+def source(plan, scale, replicates=4, first=0, *, what="what", seed=1, kind=Mechanism, **keywords):
     """A mechanism with one scale for all queries, or one for each name."""
     scales = scale if isinstance(scale, dict) else {query.name: scale for query in plan.queries}
-    return Mechanism(plan, scales, "what", 1, first, replicates, **keywords)
+    return kind(plan, scales, what, seed, first, replicates, **keywords)

@@ -16,13 +16,16 @@ from dpsco_bench.privacy.accountants import single_index
 from dpsco_bench.privacy.attained import attaining_pair, attains, attains_curvature
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.compared import ALONG, OPPOSED, OPPOSED_TO_ALL, Compared, compared
-from dpsco_bench.privacy.plan import Charge, GaussianQuery, LastIterate, PrivacySpec, make_plan
+from dpsco_bench.privacy.plan import Charge, GaussianQuery, LastIterate, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.records import Disjoint, Full, Poisson, SingleIndex, WithReplacement
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.registry import get_problem
 
+from .plans import DELTA, PRIVACY
+
 N = 64
+CANARY = get_problem("canary_huber", 3)
 
 
 def plan_of(records, distance=2.0):
@@ -31,28 +34,23 @@ def plan_of(records, distance=2.0):
     return make_plan(query, gradient_evaluations=1, n=N)
 
 
-def lower(pair):
-    return Charge(9.0, "lower", "a test", pair=pair)
-
-
 SAMPLED = (SingleIndex(N), WithReplacement(population=N, size=4))
 
 
 @pytest.mark.parametrize("records", SAMPLED, ids=lambda records: type(records).__name__)
 def test_a_lower_bound_is_that_of_an_instance_with_opposed_records(records):
     plan = plan_of(records)
-    charge = calibrate(plan, PrivacySpec(1.0, 1e-6), "paper").charge
+    charge = calibrate(plan, PRIVACY, "paper").charge
     assert charge.kind == "lower" and charge.epsilon > 1.0
-    assert attains(get_problem("canary_huber", 3), plan, N, charge)
+    assert attains(CANARY, plan, N, charge) and not attains(CANARY, plan_of(records, 4.0), N, charge)
     assert not attains(get_problem("ridge_logistic", 3), plan, N, charge)
-    assert not attains(get_problem("canary_huber", 3), plan_of(records, 4.0), N, charge)
 
 
 def test_a_bound_of_one_direction_asks_for_records_that_differ_in_it():
     axis, even = get_problem("canary_linear", 4), get_problem("cube_fixed", 4)
+    charges = [Charge(9.0, "lower", "a test", pair=pair) for pair in ("any", "axis", "even", "computed", "")]
     for problem, direction, apart in ((axis, "axis", 2.0), (even, "even", 4.0 * even.scale)):
-        plan = plan_of(SingleIndex(N), apart)
-        found = [attains(problem, plan, N, lower(pair)) for pair in ("any", "axis", "even", "computed", "")]
+        found = [attains(problem, plan_of(SingleIndex(N), apart), N, charge) for charge in charges]
         assert found == [True, direction == "axis", direction == "even", True, False]
 
 
@@ -71,14 +69,12 @@ def test_a_direction_is_even_axis_or_neither(change, told):
 
 
 def test_exact_values_rest_on_a_pair_that_all_queries_share():
-    """An upper bound is attained by nothing that is known."""
-    problem, plan = get_problem("canary_huber", 3), plan_of(Full())
-    assert attains(problem, plan, N, Charge(9.0, "exact", "a test"))
-    assert not attains(problem, plan, N, Charge(9.0, "upper", "a test"))
+    for kind in ("exact", "upper"):
+        assert attains(CANARY, plan_of(Full()), N, Charge(9.0, kind, "a test")) is (kind == "exact")
     for records in (Full(), Disjoint(4)):
-        assert np.shape(attaining_pair(problem, plan_of(records), N).features) == (2, 3)
+        assert np.shape(attaining_pair(CANARY, plan_of(records), N).features) == (2, 3)
     for records in (*SAMPLED, Poisson(0.1)):
-        assert attaining_pair(problem, plan_of(records), N) is None
+        assert attaining_pair(CANARY, plan_of(records), N) is None
     # An exact value is that of two opposed records.
     assert named(Full())[2] == Compared(OPPOSED)
     assert named(Full(), get_problem("ridge_logistic", 3))[2] == Compared()
@@ -88,24 +84,20 @@ def test_exact_values_rest_on_a_pair_that_all_queries_share():
         assert (attaining_pair(CANARY, plan, N) is not None) is found
 
 
-SPEC = PrivacySpec(1.0, 1e-6)
-CANARY = get_problem("canary_huber", 3)
+def named(records, problem=CANARY):
+    plan = plan_of(records)
+    fixed = calibrate(plan, PRIVACY, "paper")
+    return fixed.charge, fixed.scales, compared(problem, plan, N, fixed.charge, fixed.scales, DELTA)
 
 
-def named(records, problem=CANARY, **plan_changes):
-    plan = replace(plan_of(records), **plan_changes)
-    fixed = calibrate(plan, SPEC, "paper")
-    return fixed.charge, fixed.scales, compared(problem, plan, N, fixed.charge, fixed.scales, SPEC.delta)
-
-
-@pytest.mark.parametrize("records", [SingleIndex(N), WithReplacement(population=N, size=4)], ids=["one", "batch"])
+@pytest.mark.parametrize("records", SAMPLED, ids=["one", "batch"])
 def test_a_test_of_batches_says_how_often_the_record_is_drawn_and_how_far_it_moves(records):
     charge, scales, found = named(records)
     size, rate = (1, 1 / N) if isinstance(records, SingleIndex) else (4, 1 - (1 - 1 / N) ** 4)
     assert charge.kind == "lower" and found.records == OPPOSED_TO_ALL
     shift = 2.0 / size / scales["gradient"]
     assert f"{rate:.3g}" in found.effect and f"{shift:.3g}" in found.effect
-    again = single_index.opposed_epsilon(shift, 200, rate, SPEC.delta)
+    again = single_index.opposed_epsilon(shift, 200, rate, DELTA)
     assert charge.epsilon == pytest.approx(again)  # what is named is what was tested
 
 
@@ -149,8 +141,8 @@ def test_the_least_curvature_is_that_of_a_steady_slope_and_the_ridge(mu, attaine
 def test_a_test_of_generalised_noise_says_how_far_and_along_what(records, told):
     query = GeneralisedGaussianQuery("g", 0.2, 9, records, smooth=SmoothNorm(1.5, 4, "q"), paper_scale=0.02)
     plan = make_plan(query, gradient_evaluations=1, n=N)
-    charge = calibrate(plan, SPEC, "paper").charge
-    found = compared(CANARY, plan, N, charge, {"g": 0.02}, SPEC.delta)
+    charge = calibrate(plan, PRIVACY, "paper").charge
+    found = compared(CANARY, plan, N, charge, {"g": 0.02}, DELTA)
     assert charge.kind == "lower" and found.records == OPPOSED
     assert told in found.effect and "10 scales" in found.effect and found.effect.endswith(ALONG[charge.pair])
     assert compared(CANARY, plan, N, replace(charge, epsilon=1.01 * charge.epsilon), {"g": 0.02}, 1e-6) == Compared()

@@ -23,19 +23,9 @@ from dpsco_bench.privacy.composition.shifts import charge_output, decaying_costs
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.ledger import KINDS, SEVERITY, draw_statement, privacy_status
 from dpsco_bench.privacy.plan import GaussianQuery, LastIterate
-from dpsco_bench.privacy.queries import (
-    CoveringQuery,
-    PerturbedObjectiveQuery,
-)
-from dpsco_bench.privacy.records import (
-    Disjoint,
-    Full,
-    Poisson,
-    RandomAllocation,
-    SingleIndex,
-    WithoutReplacement,
-    WithReplacement,
-)
+from dpsco_bench.privacy.queries import CoveringQuery, PerturbedObjectiveQuery
+from dpsco_bench.privacy.records import Disjoint, Full, Poisson, SingleIndex, WithoutReplacement, WithReplacement
+from dpsco_bench.privacy.records import RandomAllocation as Allocation
 
 from .plans import DELTA, PLAIN, PRIVACY, SMOOTH, Halving, accounted, decaying, epsilon, generalised, plan_of, source
 
@@ -216,7 +206,6 @@ TRUTH = {(kind, e): word for kind, words in WORDS.items() for e, word in zip(EPS
 
 @pytest.mark.parametrize(("kind", "epsilon"), TRUTH)
 def test_truth_table(kind, epsilon):
-    """Also of nominal constants, of samplers that prove nothing, and without noise."""
     status = partial(privacy_status, kind, epsilon, 1.0)
     assert {status("global", calibration) for calibration in ("paper", "accounted")} == {TRUTH[kind, epsilon]}
     assert status("nominal", "paper") == "unproven"
@@ -230,8 +219,7 @@ def test_the_table_is_complete_and_rounding_of_the_solver_no_violation():
     assert found == ["proven", "exceeds_claim"]
 
 
-def iterate():
-    return plan_of(GaussianQuery("g", 0.2, 5, paper_scale=0.01), last_iterate=LastIterate(0.5, 2.0, 0.5))
+ITERATE = plan_of(GaussianQuery("g", 0.2, 5, paper_scale=0.01), last_iterate=LastIterate(0.5, 2.0, 0.5))
 
 
 @pytest.mark.parametrize(("attained", "curvature"), [*product((True, False), repeat=2)])
@@ -240,27 +228,27 @@ def test_exact_values_rest_on_records_that_attain_them_and_outputs_on_the_curvat
     one = calibrate(loud, PRIVACY, "paper", "global", attained, curvature)
     assert (one.charge.kind, one.privacy_status) == (("exact", "exceeds_claim") if attained else ("upper", "unproven"))
     assert math.isnan(one.epsilons["epsilon_output"]) and one.epsilons["epsilon_sequence"] == one.charge.epsilon
-    last = calibrate(iterate(), PRIVACY, "paper", "global", attained, curvature)
+    last = calibrate(ITERATE, PRIVACY, "paper", "global", attained, curvature)
     assert (last.charge.kind == "exact") == attained and (last.output.kind == "exact") == (attained and curvature)
-    assert calibrate(iterate(), PRIVACY, "paper").output.kind == "exact"
+    assert calibrate(ITERATE, PRIVACY, "paper").output.kind == "exact"
     for scale in (0.0, 1e9):  # all and nothing, whatever the records are
         plan = plan_of(GaussianQuery("g", 0.2, 1, paper_scale=scale))
         assert calibrate(plan, PRIVACY, "paper", attained=attained).charge.kind == "exact"
-    half = charge_output(iterate(), {"g": 0.02}, 1e-5).epsilon
-    assert add_remove(iterate(), last.scales, 1e-5).epsilon == pytest.approx(half)
+    half = charge_output(ITERATE, {"g": 0.02}, 1e-5).epsilon
+    assert add_remove(ITERATE, last.scales, 1e-5).epsilon == pytest.approx(half)
     assert last.epsilons["epsilon_real"] == last.output.epsilon < last.epsilons["epsilon_sequence"]
 
 
 def test_what_an_epsilon_is_of_and_who_charges_it():
     one = plan_of(GaussianQuery("g", 0.2, 1))
-    cases = [(one, "release", ["shifts"]), (FULL, "sequence", ["shifts"]), (iterate(), "output", ["shifts"])]
+    cases = [(one, "release", ["shifts"]), (FULL, "sequence", ["shifts"]), (ITERATE, "output", ["shifts"])]
     for plan, of, named in (*cases, (SINGLE, "sequence", ["sampled", "refutation"])):
         modules = [name.rpartition(".")[2] for name in charging_modules(plan, "paper")]
         assert (released(plan), modules) == (of, named)
     assert released(plan_of()) == "release" and charge(plan_of(), {}, 1e-5).epsilon == 0.0
     bare = replace(one, unprotected="the step")
     assert released(bare) == "output" and charge(bare, {"g": 1.0}, 1e-5).epsilon == math.inf
-    assert released(replace(iterate(), leaks=("the step",))) == "sequence"
+    assert released(replace(ITERATE, leaks=("the step",))) == "sequence"
     assert charging_modules(one, "none") == [] and len(charging_modules(None, "paper")) == 3
 
 
@@ -311,12 +299,6 @@ def test_a_refuted_claim_is_refuted_by_a_lower_bound():
     assert (between.charge.kind, between.privacy_status) == ("upper", "unproven")
 
 
-def test_noise_that_changes_has_the_spread_of_its_release():
-    drawn = source(plan_of(Halving("g", 1.0, 3)), 2.0, 9000)
-    spread = [np.std(drawn.release("g", np.zeros((9000, 2)), t)) for t in (2, 0, 1)]
-    np.testing.assert_allclose(spread, [0.5, 2.0, 1.0], rtol=0.03)
-
-
 @pytest.mark.parametrize(
     "records", [Poisson(0.1), SingleIndex(100), WithReplacement(50, 5)], ids=["Poisson", "one", "many"]
 )
@@ -359,16 +341,6 @@ def test_the_generic_bound_of_batches_takes_far_more_noise(n, d, generic, factor
     assert generic_bound(plan_of(query), {"g": 0.0}, PRIVACY) is None, "there is no noise"
 
 
-def test_batches_with_replacement_are_uniform():
-    plan = plan_of(GaussianQuery("g", 1.0, 30, WithReplacement(20, 6)))
-    batches = [source(plan, 1.0, 200).sample("g", t) for t in range(30)]
-    assert batches[0].indices.shape == (200, 6) and batches[0].expected_size == 6.0
-    np.testing.assert_array_equal(batches[0].sizes, 6.0)
-    counts = np.bincount(np.concatenate([b.indices.ravel() for b in batches]), minlength=20)
-    assert np.abs(counts - 1800).max() < 5 * math.sqrt(1800)
-    np.testing.assert_array_equal(source(plan, 1.0, 10, 50).sample("g", 7).indices, batches[7].indices[50:60])
-
-
 @pytest.mark.parametrize("cover", [True, False])
 def test_accounted_objective_perturbation_meets_the_claim(cover):
     """The less is known of the loss, the more noise it takes."""
@@ -397,11 +369,14 @@ def test_costs_of_the_records_are_those_summed_release_by_release():
 
 
 def output_of(step=0.5, gradients=1.0, lengths=1.0, diameter=math.inf, kind=GaussianQuery, scale=0.9):
-    """Charge of a last iterate, in other units of gradients and of lengths."""
+    """Epsilon of a last iterate, in other units of gradients and of lengths."""
     step, unit = tuple(np.atleast_1d(step) * lengths / gradients), gradients / lengths
     declared = LastIterate(step if len(step) > 1 else step[0], 2.0 * unit, 0.5 * unit, diameter=diameter * lengths)
-    plan = plan_of(kind("g", 0.2 * gradients, 6), last_iterate=declared)
-    return charge_output(plan, {"g": scale * gradients}, 1e-6).epsilon
+    charged = charge_output(
+        plan_of(kind("g", 0.2 * gradients, 6), last_iterate=declared), {"g": scale * gradients}, 1e-6
+    )
+    assert charged.kind == ("exact" if declared.attainable or scale == 0.0 else "upper")
+    return charged.epsilon
 
 
 @pytest.mark.parametrize("given", [{}, {"diameter": 0.05}, {"step": (0.5, 0.4, 0.3, 0.5, 0.2, 0.1)}, {"kind": Halving}])
@@ -415,15 +390,6 @@ def test_an_output_after_equal_steps_is_that_of_one_step_size():
     assert output_of((0.5,) * 6) == pytest.approx(output_of()) and output_of(diameter=0.05) < output_of()
     louder = varying_mu([0.75] * 6, [0.1] * 6, 0.45 * 0.5 ** np.arange(6))
     assert output_of(kind=Halving) == pytest.approx(gdp_epsilon(louder, 1e-6))
-
-
-@pytest.mark.parametrize(
-    ("step", "diameter", "kind"), [(0.8, math.inf, "exact"), (0.9, math.inf, "upper"), (0.8, 9.0, "upper")]
-)
-def test_an_output_is_exact_where_a_quadratic_attains_it(step, diameter, kind):
-    """Steps of at most ``2/(M + mu)`` without a domain: here 0.8."""
-    plan = plan_of(GaussianQuery("g", 0.2, 6), last_iterate=LastIterate(step, 2.0, 0.5, diameter=diameter))
-    assert charge_output(plan, {"g": 0.9}, 1e-6).kind == kind
 
 
 COPIES = [
@@ -459,11 +425,11 @@ def test_what_has_no_test_is_bounded_from_below_by_none():
 
 @pytest.mark.parametrize(("releases", "size"), [(4, 5), (3, 5), (3, 6)])
 def test_batches_of_a_random_order_are_charged_by_how_many_take_part(releases, size):
-    plan = plan_of(GaussianQuery("g", 0.2, releases, RandomAllocation(20, size)))
+    plan = plan_of(GaussianQuery("g", 0.2, releases, Allocation(20, size)))
     found = charge(plan, {"g": 0.1}, 1e-6).epsilon
     taken = gdp_epsilon(2.0, 1e-6) if releases == 4 else allocation_epsilon(2.0, releases, releases * size / 20, 1e-6)
     assert found == taken
     made = calibrate(plan, PRIVACY, "accounted")
     assert 0.99 < made.charge.epsilon <= 1.0 + 1e-9
     with pytest.raises(InputError, match="^releases of g = 5: must be at most 4"):
-        charge(plan_of(GaussianQuery("g", 0.2, 5, RandomAllocation(20, 5))), {"g": 0.1}, 1e-6)
+        charge(plan_of(GaussianQuery("g", 0.2, 5, Allocation(20, 5))), {"g": 0.1}, 1e-6)

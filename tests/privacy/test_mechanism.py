@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,27 +10,18 @@ import pytest
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.privacy import mechanism as module
-from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, LastIterate, PrivacySpec, Query, last_iterate, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
-from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement
+from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement, WithReplacement
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import Constants
 
-from .plans import Halving
+from .plans import Halving, plan_of, source
 
-PLAN = make_plan(
-    GaussianQuery("gradient", 1.0, 6),
-    GaussianQuery("sum", 1.0, 50, Poisson(0.1)),
-    GaussianQuery("single", 1.0, 50, SingleIndex(40)),
-    gradient_evaluations=0,
-    n=40,
-)
+SUM, SINGLE = GaussianQuery("sum", 1.0, 50, Poisson(0.1)), GaussianQuery("single", 1.0, 50, SingleIndex(40))
+PLAN = plan_of(GaussianQuery("gradient", 1.0, 6), SUM, SINGLE, n=40)
 SCALES = {"gradient": 2.0, "sum": 0.5, "single": 1.0}
-
-
-def source(first=0, replicates=4, what="what", seed=1, **keywords):
-    return Mechanism(PLAN, SCALES, what, seed, first, replicates, **keywords)
+drawing = partial(source, PLAN, SCALES)
 
 
 def noise(mechanism, name="gradient", step=0, d=3, replicates=4):
@@ -37,25 +29,25 @@ def noise(mechanism, name="gradient", step=0, d=3, replicates=4):
 
 
 def test_noise_is_keyed_and_does_not_depend_on_the_order_of_releases(monkeypatch):
-    base = noise(source())
-    np.testing.assert_array_equal(base, noise(source()))
-    others = [noise(source(**key)) for key in ({"what": "else"}, {"seed": 2}, {"first": 4})]
-    for other in (*others, noise(source(), step=1), noise(source(), "sum") * 4):
+    base = noise(drawing())
+    np.testing.assert_array_equal(base, noise(drawing()))
+    others = [noise(drawing(**key)) for key in ({"what": "else"}, {"seed": 2}, {"first": 4})]
+    for other in (*others, noise(drawing(), step=1), noise(drawing(), "sum") * 4):
         assert not np.isin(other, base).any()
-    forward = source()
+    forward = drawing()
     expected = [noise(forward, step=t) for t in range(6)]
     for block in (1, 12, 24, 1 << 20):
         monkeypatch.setattr(module, "BLOCK_VALUES", block)
-        mechanism = source()
+        mechanism = drawing()
         for step in (4, 0, 5, 1, 3, 2):
             np.testing.assert_array_equal(noise(mechanism, step=step), expected[step])
 
 
 @pytest.mark.parametrize("name", ["sum", "single"])
 def test_batches_do_not_depend_on_blocks(monkeypatch, name):
-    expected = [source().sample(name, t) for t in range(50)]
+    expected = [drawing().sample(name, t) for t in range(50)]
     monkeypatch.setattr(module, "BLOCK_VALUES", 20)
-    mechanism = source()
+    mechanism = drawing()
     for step in (7, 0, 49, 3):
         again = mechanism.sample(name, step)
         np.testing.assert_array_equal(again.indices, expected[step].indices)
@@ -64,36 +56,42 @@ def test_batches_do_not_depend_on_blocks(monkeypatch, name):
 
 def test_batches_have_the_law_that_is_charged_and_permutations_are_uniform():
     """Sizes of Poisson batches have the variance n q (1 - q); those of a fixed size have none."""
-    fixed = GaussianQuery("subset", 1.0, 50, WithoutReplacement(40, 4))
-    plan = make_plan(*PLAN.queries, fixed, gradient_evaluations=0, n=40)
-    drawn = Mechanism(plan, {**SCALES, "subset": 1.0}, "what", 1, 0, 400)
+    subset = GaussianQuery("subset", 1.0, 50, WithoutReplacement(40, 4))
+    several = GaussianQuery("several", 1.0, 50, WithReplacement(20, 6))
+    plan = plan_of(SUM, SINGLE, subset, several, n=40)
+    drawn = source(plan, 1.0, 400)
     sizes = np.stack([drawn.sample("sum", t).sizes for t in range(50)])
     mean, variance = 40 * 0.1, 40 * 0.1 * 0.9
     assert abs(sizes.mean() - mean) < 5 * np.sqrt(variance / sizes.size)
     assert abs(sizes.var() - variance) < 5 * variance * np.sqrt((2 + 1 / variance) / sizes.size)
-    assert (drawn.sample("subset", 0).sizes == 4).all() and (drawn.sample("single", 0).sizes == 1).all()
-    whole = source(replicates=6000).permutation("records", 3)
+    for name, size in (("subset", 4), ("single", 1), ("several", 6)):
+        batch = drawn.sample(name, 0)
+        assert (batch.sizes == size).all() and batch.indices.shape == (400, size) and batch.expected_size == size
+    batches = [drawn.sample("several", t).indices for t in range(30)]
+    counts = np.bincount(np.ravel(batches), minlength=20)
+    assert np.abs(counts - 3600).max() < 5 * np.sqrt(3600)
+    np.testing.assert_array_equal(source(plan, 1.0, 10, 50).sample("several", 7).indices, batches[7][50:60])
+    whole = drawing(6000).permutation("records", 3)
     assert (np.sort(whole, axis=1) == [0, 1, 2]).all()
     counts = np.unique(whole, axis=0, return_counts=True)[1]
     assert len(counts) == 6 and np.abs(counts - 1000).max() < 5 * np.sqrt(1000)
-    np.testing.assert_array_equal(source(first=7, replicates=5).permutation("records", 3), whole[7:12])
-    assert not np.array_equal(source(replicates=6000).permutation("others", 3), whole)
+    np.testing.assert_array_equal(drawing(5, 7).permutation("records", 3), whole[7:12])
+    assert not np.array_equal(drawing(6000).permutation("others", 3), whole)
 
 
 def test_zero_scale_draws_nothing_and_the_states_dtype_is_kept():
-    silent = Mechanism(PLAN, dict.fromkeys(SCALES, 0.0), "what", 1, 0, 4)
+    silent = source(PLAN, 0.0)
     value = np.ones((4, 3))
     np.testing.assert_array_equal(silent.release("gradient", value), value)
     assert not silent._streams
     scales = {name: np.float64(scale) for name, scale in SCALES.items()}
-    mechanism = Mechanism(PLAN, scales, "what", 1, 0, 4, np, "float32")
-    released = mechanism.release("gradient", np.zeros((4, 3), dtype=np.float32))
+    released = source(PLAN, scales, dtype="float32").release("gradient", np.zeros((4, 3), dtype=np.float32))
     assert released.dtype == np.float32
-    np.testing.assert_array_equal(released, noise(source()).astype(np.float32))
+    np.testing.assert_array_equal(released, noise(drawing()).astype(np.float32))
 
 
 def test_undeclared_excess_and_repeated_releases_are_refused():
-    mechanism = source()
+    mechanism = drawing()
     noise(mechanism, step=2)
     told = {-1: "in 0..5, as the plan declares", 6: "in 0..5", 2: "a step that was not released before"}
     for step, range in told.items():
@@ -125,30 +123,27 @@ def test_a_plan_reads_like_its_schedule():
     assert back == plan and back.steps == 3 and back.last_iterate.step == 0.5
 
 
-TOLD = make_plan(GaussianQuery("a", 1.0, 2), GaussianQuery("b", 1.0, 1, Poisson(0.5)), gradient_evaluations=0, n=8)
-ARGUMENTS = (TOLD, {"a": 1.0, "b": 2.0}, "what", 1, 0, 3)
+TOLD = plan_of(GaussianQuery("a", 1.0, 2), GaussianQuery("b", 1.0, 1, Poisson(0.5)), n=8)
+told = partial(source, TOLD, {"a": 1.0, "b": 2.0}, 3)
 
 
-def recorded():
-    recorder = Recorder(*ARGUMENTS)
-    for step in range(2):
+def recorded(*steps):
+    """A run that releases the number of each step, in this order."""
+    recorder = told(kind=Recorder)
+    for step in steps:
         recorder.release("a", np.full((3, 2), float(step)), step)
-    recorder.sample("b")
-    recorder.release("b", np.zeros((3, 2)))
     return recorder
 
 
 def test_a_transcript_keeps_copies_in_the_order_of_steps():
-    recorder = Recorder(*ARGUMENTS)
+    recorder = told(kind=Recorder)
     value = np.zeros((3, 2))
     released = recorder.release("a", value)
     value += 7.0
     released += 7.0
     np.testing.assert_array_equal(recorder.transcript.values["a"][0], 0.0)
     assert np.abs(recorder.transcript.released["a"][0]).max() < 7
-    recorder = Recorder(*ARGUMENTS)
-    for step in (1, 0):
-        recorder.release("a", np.full((3, 2), float(step)), step)
+    recorder = recorded(1, 0)
     kept = recorder.transcript
     np.testing.assert_array_equal(kept.value("a")[:, 0, 0], [0.0, 1.0])
     np.testing.assert_allclose(kept.noise("a"), [kept.released["a"][t] - kept.values["a"][t] for t in (0, 1)])
@@ -159,8 +154,10 @@ def test_a_transcript_keeps_copies_in_the_order_of_steps():
 
 
 def test_a_replay_gives_the_recorded_values_and_keeps_the_books():
-    first = recorded().transcript
-    replay = Replay(first, *ARGUMENTS)
+    recorder = recorded(0, 1)
+    recorder.sample("b")
+    first = recorder.transcript
+    replay = told(kind=partial(Replay, first))
     for step in range(2):
         got = replay.release("a", np.full((3, 2), 5.0), step)
         np.testing.assert_array_equal(got, first.released["a"][step])
@@ -171,7 +168,7 @@ def test_a_replay_gives_the_recorded_values_and_keeps_the_books():
         replay.release("a", np.zeros((3, 2)))
     with pytest.raises(InputError, match="as the plan declares"):
         replay.release("a", np.zeros((3, 2)), 2)
-    empty = Replay(Recorder(*ARGUMENTS).transcript, *ARGUMENTS)
+    empty = told(kind=partial(Replay, recorded().transcript))
     with pytest.raises(InputError, match="^step of a = 0: must be one that the recorded run made"):
         empty.release("a", np.zeros((3, 2)))
 
@@ -181,8 +178,8 @@ DRAWN = [GaussianQuery(str(own), 1.0, 6, own) for own in (WithoutReplacement(40,
 
 def test_steps_at_once_are_those_that_are_released_one_by_one():
     wide = GeneralisedGaussianQuery("b", 1.0, 6, smooth=SmoothNorm(1.5, 2, "q"))
-    plan = make_plan(Halving("a", 1.0, 6), wide, *DRAWN, gradient_evaluations=0, n=40)
-    one, many = (Mechanism(plan, {query.name: 2.0 for query in plan.queries}, "what", 1, 5, 4) for _ in range(2))
+    plan = plan_of(Halving("a", 1.0, 6), wide, *DRAWN, n=40)
+    one, many = (source(plan, 2.0, first=5) for _ in range(2))
     for query in plan.queries[:2]:
         assert many.spend(query.name, 1, 3, False) is query
         noise = many.variates(query, 1, 3, (1, 3), 2) * many.noise_scales(query, 1, 3)[:, None, None]
@@ -207,13 +204,13 @@ SPENT = {
 @pytest.mark.parametrize("spend", SPENT.values(), ids=SPENT)
 def test_no_step_is_spent_twice(spend):
     for first, steps in ((0, 2), (5, 1)):
-        mechanism = source()
+        mechanism = drawing()
         spend(mechanism)
         mechanism.spend("gradient", first, steps, False)
         assert mechanism.released["gradient"] == 3 + steps and mechanism.sampled["gradient"] == 0
     for first, steps in ((0, 3), (1, 5), (2, 1), (4, 1), (4, 2), (5, 2), (-1, 2)):
         with pytest.raises(InputError, match="^release of gradient = "):
-            mechanism = source()
+            mechanism = drawing()
             spend(mechanism)
             mechanism.spend("gradient", first, steps, False)
     for step in (2, 4):
@@ -223,8 +220,8 @@ def test_no_step_is_spent_twice(spend):
 
 def test_choices_of_records_that_are_charged_and_never_made_are_told():
     allocated = GaussianQuery("order", 1.0, 2, RandomAllocation(40, 5))
-    plan = make_plan(*DRAWN, allocated, GaussianQuery("all", 1.0, 3), gradient_evaluations=0, n=40)
-    mechanism = Mechanism(plan, {query.name: 1.0 for query in plan.queries}, "what", 1, 0, 2)
+    plan = plan_of(*DRAWN, allocated, GaussianQuery("all", 1.0, 3), n=40)
+    mechanism = source(plan, 1.0, 2)
     assert not mechanism.undrawn(plan.query("all")) and mechanism.undrawn(allocated)
     for size in (39, 40):
         mechanism.permutation("records", size)
@@ -239,14 +236,13 @@ def test_choices_of_records_that_are_charged_and_never_made_are_told():
 
 
 def test_a_last_iterate_is_of_one_query_and_contracts_by_the_worst_curvature():
-    """Normal noise on all records; the worst of all curvatures between."""
     one, steady, each, two = GaussianQuery("a", 1.0, 3), *(LastIterate(s, 2.0) for s in (0.5, (0.5,) * 3, (0.5,) * 2))
     for declared in (steady, each):
-        assert make_plan(one, gradient_evaluations=0, last_iterate=declared).last_iterate is declared
+        assert plan_of(one, last_iterate=declared).last_iterate is declared
     others = [], [one, GaussianQuery("b", 1.0, 3)], [GaussianQuery("a", 1.0, 3, Poisson(0.5))], [Query("a", 1.0, 3)]
     for queries, declared in (*((queries, steady) for queries in others), ([one], two)):
         with pytest.raises(InputError, match="last_iterate"):
-            make_plan(*queries, gradient_evaluations=0, last_iterate=declared)
+            plan_of(*queries, last_iterate=declared)
     steps, curvatures = (0.2, 0.5, 0.9, 1.0), np.linspace(0.5, 2.0, 301)
     expected = [0.8 * np.abs(1.0 - step * curvatures).max() for step in steps]
     np.testing.assert_allclose(LastIterate(steps, 2.0, 0.5, lipschitz=0.8).contractions, expected)

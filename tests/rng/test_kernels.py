@@ -1,3 +1,5 @@
+"""Compiled draws: they have the bits of the reference; their cache on disk; what draws without Numba."""
+
 import hashlib
 import os
 import subprocess
@@ -16,26 +18,18 @@ from dpsco_bench.rng import kernels
 
 KEY = (0x243F6A88, 0x85A308D3)
 BOXES = [
-    Box(0, 1, 0, 1, 1),
-    Box(3, 2, 5, 7, 3),
-    Box(0, 3, 2, 5, 10),
-    Box(1, 1, 1, 300, 64),
+    *(Box(0, 1, 0, 1, 1), Box(3, 2, 5, 7, 3), Box(0, 3, 2, 5, 10), Box(1, 1, 1, 300, 64)),
     Box(2**32 - 2, 2, 2**32 - 3, 3, 5),
     Box(7, 2, 0, 2, 6001),  # a row longer than a tile
     Box(1, 2, 0, 9, 128),  # rows of whole vectors, several in a tile
     Box(3, 5, 2, 17, 68),  # rows abreast, the last ones not a vector
     Box(0, 1, 2, 3, 4100),  # rows cut in parts
-    Box(0, 900, 0, 1, 2),
-    Box(0, 900, 0, 3, 2),
-    Box(0, 2, 0, 0, 4),
-    Box(0, 2, 0, 3, 0),
+    *(Box(0, 900, 0, 1, 2), Box(0, 900, 0, 3, 2), Box(0, 2, 0, 0, 4), Box(0, 2, 0, 3, 0)),
 ]
 
 
 def assert_same_bits(compiled, expected):
-    """Arrays of one type, shape and content."""
-    assert compiled.dtype == expected.dtype
-    assert compiled.shape == expected.shape
+    assert (compiled.dtype, compiled.shape) == (expected.dtype, expected.shape)
     assert compiled.tobytes() == expected.tobytes()
 
 
@@ -46,7 +40,6 @@ DRAWS += [("integers", (high,)) for high in (1, 10, 581012, 2**32, 2**63 - 1)]
 
 @pytest.mark.parametrize(("name", "further"), DRAWS, ids=lambda value: value if isinstance(value, str) else "")
 def test_draws_have_the_bits_of_the_reference(name, further):
-    """A million of them, too."""
     for box in (*BOXES, *[Box(11, 4, 100, 256, 1024)] * (name in ("normal", "laplace"))):
         assert_same_bits(getattr(kernels, name)(KEY, box, *further), getattr(reference, name)(KEY, box, *further))
 
@@ -64,20 +57,47 @@ def test_scaled_draws_have_the_bits_of_the_reference():
         assert len(kernel.signatures) == 1
 
 
+NORMAL = """
+import hashlib, dpsco_bench.rng.kernels as k, dpsco_bench.rng.counters as c
+print(hashlib.sha256(k.normal((1, 2), c.Box(0, 2, 0, 9, 33))).hexdigest())
+"""
+SCALED = """
+import numpy, dpsco_bench.rng.kernels as k
+print(k.scaled(numpy.arange(5, dtype="float32"), 3.0).tolist())
+"""
+
+
+def process(draw, folder):
+    """A new process that prints a draw, with Numba's cache in a folder."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, "-c", draw], env=environment, stdout=pipe, stderr=pipe, text=True)
+
+
 @pytest.mark.slow
 def test_processes_may_compile_at_the_same_time(tmp_path):
-    draw = (
-        "import hashlib, dpsco_bench.rng.kernels as k, dpsco_bench.rng.counters as c; "
-        "print(hashlib.sha256(k.normal((1, 2), c.Box(0, 2, 0, 9, 33))).hexdigest())"
-    )
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", draw]
-    running = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    running = [process(NORMAL, tmp_path) for _ in range(3)]
     answers = [process.communicate(timeout=300)[0].strip() for process in running]
-    answers.append(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip())
-    expected = hashlib.sha256(reference.normal((1, 2), Box(0, 2, 0, 9, 33))).hexdigest()
-    assert answers == [expected] * 4
+    answers.append(process(NORMAL, tmp_path).communicate(timeout=300)[0].strip())
+    assert answers == [hashlib.sha256(reference.normal((1, 2), Box(0, 2, 0, 9, 33))).hexdigest()] * 4
     assert list(tmp_path.rglob("*.nbi"))
+
+
+DAMAGE = {  # an index that is cut off, and a flipped bit of the code
+    ".nbi": lambda found: found[: len(found) // 2],
+    ".nbc": lambda found: found[:-200] + bytes([found[-200] ^ 1]) + found[-199:],
+}
+
+
+def test_damage_of_the_cache_is_named_in_one_line_and_mended(tmp_path):
+    first = process(SCALED, tmp_path).communicate(timeout=300)
+    assert first == (f"{[3.0 * k for k in range(5)]}\n", "")
+    for suffix, damage in DAMAGE.items():
+        (path,) = tmp_path.rglob(f"*{suffix}")
+        path.write_bytes(damage(path.read_bytes()))
+        said, line = process(SCALED, tmp_path).communicate(timeout=300)
+        assert said == first[0] and line.count("\n") == 1 and str(path) in line and "compiled anew" in line
+        assert process(SCALED, tmp_path).communicate(timeout=300) == first
 
 
 def test_without_numba_the_reference_draws(monkeypatch):

@@ -7,28 +7,16 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpsco_bench.privacy.accountants import allocation, gaussian
+from dpsco_bench.privacy.accountants import allocation, fixed_size, gaussian
 from dpsco_bench.privacy.accountants.allocation import allocation_delta, allocation_epsilon, largest_shift
-from dpsco_bench.privacy.accountants.fixed_size import (
-    CopiesBound,
-    batch_epsilon,
-    least_scale,
-    pessimistic_copies_losses,
-    pessimistic_subset_losses,
-)
+from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon, least_scale
 from dpsco_bench.privacy.accountants.pld import GaussianPair
 from dpsco_bench.privacy.accountants.single_index import opposed_epsilon
 
+from .test_pld import discrete_divergence
+
 DELTA = 1e-6
-
-
 ORDERS = (0.4, 0.8, 1.0, 1.05, 1.3, 2.0, 5.0)
-
-
-def divergences(losses):
-    """Hockey-stick divergences of a discretised loss at the orders."""
-    values = losses.spacing * np.arange(losses.first, losses.first + len(losses.masses))
-    return [losses.infinite + np.maximum(0.0, 1.0 - a * np.exp(-values)) @ losses.masses for a in ORDERS]
 
 
 def batches(records, size, replacement):
@@ -72,17 +60,16 @@ def largest_divergences(values, n, sums, *how):
     return largest
 
 
-def bound_divergences(shift, population, size, replacement):
-    if replacement:
-        return divergences(pessimistic_copies_losses(CopiesBound.of(shift, population, size, 1e-15), 1e-3, 1e-13))
-    return divergences(pessimistic_subset_losses(GaussianPair(shift, size / population, False), 1e-3, 1e-13))
-
-
 @pytest.mark.parametrize("sigma", [0.7, 2.0])
 @pytest.mark.parametrize(("n", "size", "replacement"), [(3, 1, False), (3, 2, False), (2, 2, True), (3, 2, True)])
 def test_no_data_on_a_line_beat_the_bound(n, size, replacement, sigma):
     """All records in [-1, 1] from a grid; the largest divergence of one release at every order, both ways round."""
-    bound = np.array(bound_divergences(2.0 / sigma, n, size, replacement))
+    if replacement:
+        copies = fixed_size.CopiesBound.of(2.0 / sigma, n, size, 1e-15)
+        losses = fixed_size.pessimistic_copies_losses(copies, 1e-3, 1e-13)
+    else:
+        losses = fixed_size.pessimistic_subset_losses(GaussianPair(2.0 / sigma, size / n, False), 1e-3, 1e-13)
+    bound = np.array([discrete_divergence(losses, math.log(order)) for order in ORDERS])
     values, sums = (-1.0, -0.6, 0.0, 0.6, 1.0), lambda records: batches(records, size, replacement)
     largest = largest_divergences(values, n, sums, sigma, ORDERS, 9.0)
     assert np.all(largest <= bound * (1.0 + 1e-5) + 1e-9)

@@ -7,34 +7,20 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 from scipy.optimize import brentq
-from scipy.special import gammaln, log_ndtr, logsumexp
+from scipy.special import gammaincc, gammaln, log_ndtr, logsumexp
 from scipy.stats import norm
 
-from dpsco_bench.privacy.accountants import gaussian, pld
+from dpsco_bench.privacy.accountants import gaussian, generalised, pld, single_index
 from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
-from dpsco_bench.privacy.accountants.generalised import (
-    CoordinateSurvival,
-    _binomial_epsilon,
-    _log_tails,
-    composed_epsilon,
-    coordinate_epsilon,
-    counting_epsilon,
-    spread_epsilon,
-    stable_mixture,
-)
+from dpsco_bench.privacy.accountants.generalised import CoordinateSurvival, coordinate_epsilon, counting_epsilon
 from dpsco_bench.privacy.accountants.pld import GaussianPair
-from dpsco_bench.privacy.accountants.single_index import (
-    _reversed_epsilon,
-    _vanishing_epsilon,
-    opposed_epsilon,
-    single_index_tests,
-)
+from dpsco_bench.privacy.accountants.single_index import opposed_epsilon
 from dpsco_bench.privacy.composition.refutation import _copies
 from dpsco_bench.privacy.records import WithReplacement
 from dpsco_bench.rng.streams import Stream, stream_key
 
-SMALL = 1e-6
+SMALL, DELTA = 1e-6, 1e-5
 ALWAYS = (0.0, 1.0)
 
 
@@ -46,7 +32,9 @@ def test_a_coin_of_known_probabilities(steps):
     power, level = (np.cumsum(law[::-1]) for law in heads)
     gain = np.maximum(power - SMALL, 1e-300)
     exact = max(0.0, float(np.log(gain / level).max()))
-    assert composed_epsilon(np.array([1 - p, p]), np.array([1 - q, q]), steps, SMALL) == pytest.approx(exact, rel=1e-3)
+    assert generalised.composed_epsilon(np.array([1 - p, p]), np.array([1 - q, q]), steps, SMALL) == pytest.approx(
+        exact, rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("steps", [1, 10])
@@ -59,9 +47,7 @@ def test_normal_coordinates_are_told_apart_almost_exactly(steps):
 
 @pytest.mark.parametrize(("r", "d"), [(6.0, 10), (3.0, 128), (2.25, 512), (40.0, 64)])
 def test_the_mixture_gives_the_law_of_a_coordinate(r, d):
-    from scipy.special import gammaincc
-
-    values, shares = stable_mixture(r, d)
+    values, shares = generalised.stable_mixture(r, d)
     survival = CoordinateSurvival(r, d)
     for t in (0.3, 1.0, 2.0):
         z = t * survival.deviation
@@ -69,12 +55,10 @@ def test_the_mixture_gives_the_law_of_a_coordinate(r, d):
 
 
 def test_the_mixture_gives_the_correlations_of_the_draws():
-    from scipy.special import gammaincc
-
     r, d, draws = 6.0, 20, 40_000
     z = Stream(stream_key(1, "tests", "ratio")).generalised_gaussian(0, 1, 0, draws, d, r)[0]
     threshold = CoordinateSurvival(r, d).deviation
-    values, shares = stable_mixture(r, d)
+    values, shares = generalised.stable_mixture(r, d)
     above = gammaincc(1 / r, values * threshold**r)
     number = (np.abs(z) > threshold).sum(axis=1)
     mean = d * shares @ above
@@ -89,9 +73,8 @@ def test_bounds_from_below_stay_under_the_one_from_above(r, d, n, m, steps):
     shift, weights = 0.4, _copies(WithReplacement(n, m))
     above = batch_epsilon(math.sqrt(r - 1) * shift, n, m, steps, SMALL, replacement=True)
     along = coordinate_epsilon(shift, steps, r, d, SMALL, weights)
-    everywhere = spread_epsilon(shift * d ** (-1 / r), steps, r, d, SMALL, weights)
-    assert 0.0 < along < above
-    assert 0.0 < everywhere < above
+    everywhere = generalised.spread_epsilon(shift * d ** (-1 / r), steps, r, d, SMALL, weights)
+    assert 0.0 < along < above and 0.0 < everywhere < above
     assert d < 100 or everywhere > 1.5 * along
 
 
@@ -130,8 +113,8 @@ def test_counts_of_normal_releases():
 @pytest.mark.parametrize("most", [12, 20, 60])
 def test_tails_of_a_binomial_are_bounded_from_above_by_few_counts(most):
     counts = np.arange(8.0, most + 1.0)
-    above, exact = _log_tails(0.01, 1000, counts, True), stats.binom(1000, 0.01).logsf(counts - 1.0)
-    assert (above >= exact - 1e-9).all() and (_log_tails(0.01, 1000, counts, False) <= exact + 1e-9).all()
+    above, exact = generalised._log_tails(0.01, 1000, counts, True), stats.binom(1000, 0.01).logsf(counts - 1.0)
+    assert (above >= exact - 1e-9).all() and (generalised._log_tails(0.01, 1000, counts, False) <= exact + 1e-9).all()
     assert above[0] == pytest.approx(exact[0], abs=0.2 if most == 12 else 1e-3)
 
 
@@ -141,48 +124,47 @@ def test_counts_are_told_by_the_best_threshold(moved, still, steps):
     level = np.logaddexp.accumulate(stats.binom(steps, still).logpmf(np.arange(steps, -1, -1)))[::-1]
     told = power > SMALL
     exact = np.max(np.log(power[told] - SMALL) - level[told])
-    assert _binomial_epsilon(moved, still, steps, SMALL) == pytest.approx(exact, rel=1e-6)
-    assert _binomial_epsilon(still, moved, steps, SMALL) == _binomial_epsilon(moved, 0.0, steps, SMALL) == 0.0
-
-
-DELTA = 1e-5
+    assert generalised._binomial_epsilon(moved, still, steps, SMALL) == pytest.approx(exact, rel=1e-6)
+    assert (
+        generalised._binomial_epsilon(still, moved, steps, SMALL)
+        == generalised._binomial_epsilon(moved, 0.0, steps, SMALL)
+        == 0.0
+    )
 
 
 def single_index_epsilon(*arguments):
-    return max(single_index_tests(*arguments).values())
+    return max(single_index.single_index_tests(*arguments).values())
 
 
-def simulated_losses(shift, steps, rate, anchor=None, runs=400_000):
-    """Privacy losses of simulated transcripts, against a record that contributes nothing where there is no anchor."""
-    generator, total, start = np.random.default_rng(7), np.zeros(runs), anchor or 0.0
+def simulated_epsilon(shift, steps, rate, anchor, delta, runs=400_000):
+    """By the privacy losses of simulated transcripts."""
+    generator, losses = np.random.default_rng(7), np.zeros(runs)
 
     def density(x):
-        return (1.0 - rate) * norm.pdf(x, -start) + rate * norm.pdf(x, shift - start)
+        return (1.0 - rate) * norm.pdf(x, -anchor) + rate * norm.pdf(x, shift - anchor)
 
     for _ in range(steps):
-        x = generator.standard_normal(runs) - start + shift * (generator.random(runs) < rate)
-        total += np.log(density(x)) - (norm.logpdf(x) if anchor is None else np.log(density(-x)))
-    return total
-
-
-def simulated_epsilon(losses, delta):
+        x = generator.standard_normal(runs) - anchor + shift * (generator.random(runs) < rate)
+        losses += np.log(density(x)) - np.log(density(-x))
     return brentq(lambda e: np.mean(np.maximum(0.0, -np.expm1(e - losses))) - delta, 0.0, losses.max())
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
 @pytest.mark.parametrize(("shift", "steps", "population"), [(1.0, 3, 2), (2.5, 5, 4), (0.5, 8, 3)])
 def test_the_bound_is_attained_by_simulated_transcripts(shift, steps, population, share):
-    """Anchored too, at a share of the mean contribution."""
     anchor = share * shift / population
-    expected = simulated_epsilon(simulated_losses(shift, steps, 1.0 / population, anchor), 0.05)
+    expected = simulated_epsilon(shift, steps, 1.0 / population, anchor, 0.05)
     assert single_index_epsilon(shift, steps, population, 0.05, anchor) == pytest.approx(expected, rel=0.02)
 
 
-@pytest.mark.parametrize("shift", [1.0, 3.0, 7.0])
-def test_vanishing_contribution_bound_is_below_simulated_transcripts(shift):
-    expected = simulated_epsilon(simulated_losses(shift, 6, 0.25), 0.05)
-    bound = _vanishing_epsilon(shift, 6, 0.25, 0.05)
-    assert (0.9 * expected if shift > 5.0 else 0.0) <= bound <= expected * 1.01
+@pytest.mark.parametrize(
+    ("shift", "steps", "rate", "delta", "share"),
+    [(1.0, 6, 0.25, 0.05, 0.0), (3.0, 6, 0.25, 0.05, 0.0), (7.0, 6, 0.25, 0.05, 0.9), (9.0, 2000, 1e-3, DELTA, 0.995)],
+)
+def test_vanishing_contribution_bound_is_below_the_add_or_remove_pair(shift, steps, rate, delta, share):
+    """Against a record that contributes nothing."""
+    upper = pld.poisson_gaussian_epsilon(1.0 / shift, rate, steps, delta, replace=False)
+    assert share * upper <= single_index._vanishing_epsilon(shift, steps, rate, delta) <= upper
 
 
 @pytest.mark.parametrize(("shift", "population"), [(0.8, 2), (3.0, 10), (6.0, 50)])
@@ -229,7 +211,7 @@ def test_large_shifts_agree_with_the_mixture_over_draws(shift, steps, population
     mixture = chapter_mixture(shift, steps, 1.0 / population, DELTA)
     assert single_index_epsilon(shift, steps, population, DELTA) == pytest.approx(mixture, rel=2e-4)
     # The rigorous variant pays ln(1-q) in every step without a draw.
-    rigorous = _vanishing_epsilon(shift, steps, 1.0 / population, DELTA)
+    rigorous = single_index._vanishing_epsilon(shift, steps, 1.0 / population, DELTA)
     assert rigorous == pytest.approx(mixture - steps / population, rel=2e-3)
 
 
@@ -237,7 +219,7 @@ def test_large_shifts_agree_with_the_mixture_over_draws(shift, steps, population
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-9, 1e-12])
 def test_numerical_path_is_tight_from_below_for_full_gaussians(steps, delta):
     exact = gaussian.gdp_epsilon(1.0, delta)
-    bound = _reversed_epsilon(GaussianPair(0.5 / math.sqrt(steps), 1.0, True), steps, delta)
+    bound = single_index._reversed_epsilon(GaussianPair(0.5 / math.sqrt(steps), 1.0, True), steps, delta)
     assert bound < exact
     assert bound > (0.998 if delta > 1e-14 * steps else 0.85) * exact
 
@@ -247,10 +229,6 @@ def test_limits():
     assert single_index_epsilon(math.inf, 10, 10, DELTA) == math.inf
     assert single_index_epsilon(5.0, 1, 10**7, DELTA) == 0.0  # drawn with probability below delta
     assert single_index_epsilon(1e6, 46_104, 2**17, DELTA) == pytest.approx(5 * 0.5e12, rel=1e-3)  # five draws
-    # Against a record that contributes nothing, the same losses are in dp-accounting's add/remove pair.
-    upper = pld.poisson_gaussian_epsilon(1.0 / 9.0, 1e-3, 2000, DELTA, replace=False)
-    assert _vanishing_epsilon(9.0, 2000, 1e-3, DELTA) == pytest.approx(upper, rel=5e-3)
-    assert _vanishing_epsilon(9.0, 2000, 1e-3, DELTA) < upper
 
 
 @pytest.mark.parametrize(("constant", "whole"), [(1.0, 2.42), (4.84, 1.00), (16.0, 0.52), (24.0, 0.42)])
@@ -269,4 +247,4 @@ def test_one_draw_at_most_in_closed_form(epsilon):
     mean = shift**2 / 2 + math.log(rate)
     upper = norm.cdf((mean - epsilon) / shift)
     delta = rate * (upper - math.exp(epsilon) / rate * norm.cdf((mean - epsilon) / shift - shift))
-    assert _vanishing_epsilon(shift, 1, rate, delta) == pytest.approx(epsilon, rel=1e-6)
+    assert single_index._vanishing_epsilon(shift, 1, rate, delta) == pytest.approx(epsilon, rel=1e-6)
