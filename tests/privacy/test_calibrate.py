@@ -157,6 +157,7 @@ def test_what_cannot_be_shared_out_is_refused(plan, match):
         ([Halving("g", 1.0, 3, Poisson(0.1))], "sampled queries whose noise changes"),
         ([generalised(records=WithReplacement(100, 10)), ON_TOP[0]], "on drawn batches"),
         ([generalised(records=WithoutReplacement(100, 10)), ON_TOP[0]], "on drawn batches"),
+        ([*perturbed("linear").queries, ON_TOP[0]], "no accountant here composes"),
     ],
 )
 def test_what_does_not_compose_is_refused(queries, match):

@@ -120,6 +120,7 @@ def test_the_accounted_schedule_uses_the_proven_range_of_differences():
         t = difference * math.sqrt(plan.k / plan.mu) / 1000
         assert t == pytest.approx(plan.t, rel=1e-12)
         assert plan.query("draw").temperature.at(accounted.scales["draw"]) == pytest.approx((plan.k, plan.mu))
+        assert accounted.charge.sampler_status == "exact" and accounted.charge.tau == 0.0
 
 
 @pytest.mark.parametrize("id", ["gopi2022.gibbs", "gopi2022.hit_and_run"])
