@@ -8,6 +8,7 @@ from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import Calibrated, Calibrations
+from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job, Settings
 from dpsco_bench.jsonio import dumps_canonical, loads
 
@@ -34,6 +35,14 @@ def entry_of(id: str, *parts: Mapping[str, Any], settings: Settings = SETTINGS) 
     return ClaimEntry.of(claim, tuple(jobs))
 
 
+def reread(calibrated: Calibrations) -> Calibrations:
+    return Calibrated.from_json(loads(dumps_canonical(Calibrated(calibrated)))).cells
+
+
 def calibrations(job: Job) -> Calibrations:
     """Calibrate a job, and read what was written."""
-    return Calibrated.from_json(loads(dumps_canonical(Calibrated(calibrate_job(job))))).cells
+    return reread(calibrate_job(job))
+
+
+def table_of(job: Job) -> Any:
+    return execute(job, calibrations(job))
