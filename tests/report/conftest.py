@@ -17,9 +17,6 @@ from dpsco_bench.execution.results import table_bytes, without_names
 from dpsco_bench.execution.store import Cost
 from dpsco_bench.execution.timing import Curve, Machine, Timings
 from dpsco_bench.jsonio import dumps_canonical
-from dpsco_bench.problems.base import Constants, Trait
-from dpsco_bench.problems.families import SignalFamily
-from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.report.inputs import read_inputs
 
 NAN, INF = float("nan"), float("inf")
@@ -27,21 +24,6 @@ GRID = {"parameter": "n", "values": {"smoke": [256, 512, 1024]}}
 FIXED = {"d": 4, "epsilon": 1.0, "delta": 1e-5}
 RIDGE = {"algorithm": "wang2017.dp_gd_pl", "problem": "ridge_logistic", "fixed": FIXED, "sweep": GRID}
 NASTY = 'R&D <b>100 %</b> of |x|_2 #1 ~ {"a"} \\ $ ^ *x* `y` α'
-
-
-class Bumpy(SignalFamily):
-    """A parabola in the ridge problem's place whose starting gap is its signal."""
-
-    name = "bumpy"
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.POLYAK_LOJASIEWICZ, Trait.STRONGLY_CONVEX})
-    population = True
-    own_constants = Constants(1.0, 1.0, strong_convexity=1.0, initial_gap=1.0)
-
-    def mean_gradient(self, x, data):
-        return 0.5 * (x - self.by_row(self.strengths, x))
-
-    def excess_risk(self, x, data):
-        return 0.25 * ((x - self.by_row(self.strengths, x)) ** 2).sum(axis=-1)
 
 
 def part(id, kind, *calibrations, **more):
@@ -69,6 +51,7 @@ def claim(name, title, statement, *parts, **more):
 
 PL, OUTPUT = "wang2017.dp_gd_pl", "wang2017.output_perturbation_zhang17"
 NO_BOUND = {"bound": None}
+ON_COINS = {"algorithm": "wang2017.dp_gd", "problem": "coord_pseudo_huber", "bound": "wang2017_tables.convex"}
 ON_EPSILON = {"parameter": "epsilon", "values": {"smoke": [0.5, 1.0]}}
 RACERS = of_methods(
     first={"algorithm": PL, "options": {"steps": 20}},
@@ -93,7 +76,7 @@ CLAIMS = [
             **NO_BOUND,
             **of_methods(one_way={"algorithm": PL}, another={"algorithm": PL, "options": {"steps": 3}}),
         ),
-        rate("silent-n", "none", replicates={"smoke": 3}, problem="bumpy", signals={"smoke": [0.5, 1.0, 2.0]}),
+        rate("silent-n", "none", **ON_COINS, replicates={"smoke": 3}, signals={"smoke": [0.5, 1.0, 2.0]}),
         swept("count-n", "complexity", reservations={"paper": "counts are doubled"}),
         swept(
             *("privacy-epsilon", "privacy", "paper", "accounted"),
@@ -202,24 +185,8 @@ def write_timings(store, job):
     store.write("timings", job.key, dumps_canonical(Timings(machine, cells)))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def bumpy():
-    PROBLEMS.add(Bumpy.name, Bumpy, __name__)
-    yield
-    PROBLEMS.forget(Bumpy.name)
-
-
 @pytest.fixture(scope="session")
 def written(tmp_path_factory):
-    known = Bumpy.name in PROBLEMS.registered()  # by the module's fixture, if its first tests used no results
-    PROBLEMS.add(Bumpy.name, Bumpy, __name__)
-    try:
-        return write_results(tmp_path_factory)
-    finally:
-        PROBLEMS.forget(*([] if known else [Bumpy.name]))
-
-
-def write_results(tmp_path_factory):
     files = Layout("smoke", tmp_path_factory.mktemp("report"))
     entries = tuple(plan_entry(text) for text in CLAIMS)
     WorkPlan("smoke", entries, stamp="abc123").write(files.plan)
