@@ -1,5 +1,6 @@
 """Wrong input is one line that names the key, the value and what is allowed; the exit code is 2 and nothing changes."""
 
+from json import dumps
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
 from dpsco_bench.cli.main import verb_names
 from dpsco_bench.cli.workflow import Flow, one_line
 from dpsco_bench.jsonio import dumps_canonical, sealed
+from tests.execution.parts import PART
 
 SVRG = "account wang2017.dp_svrg problem=ridge_logistic"
 CHOICE = "choose problem=logistic_glm n=50 d=2 domain=l2_ball --out"
@@ -79,7 +81,7 @@ BAD = [
     ("list problems --plugin broken.py", "broken.py", "ZeroDivisionError: division by zero, line 2"),
     ("run plugins=[misnamed.py]", "algorithm id = 'plain'", "paper.name"),
     ("claim clash.yaml", "id in clash.yaml = 'wang2017.thm6.1'", "no other claim"),
-    ("claim part.yaml", "part p: calibrations = 'paper'", "a list"),
+    ("claim part.yaml", "part gd: calibrations = 'paper'", "a list"),
     ("claim path.yaml", "part ../../p: id = '../../p'", "names files"),
     ("claim errata.yaml --profile smoke", "errata.yaml: erratum of wang2017 = 'E99'", "such as E9, "),
     # one's own data
@@ -88,25 +90,20 @@ BAD = [
     ("audit wang2017.dp_gd_pl problem=data_file path=table.csv label=y clip=1", "n = 200", "from 1 to 4"),
 ]
 
-OWN = """
-id: {}
-title: t
-source: s
-statement: x
-errata: {}
-parts:
-  - {{id: {}, kind: rate, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: ridge_logistic{},
-     bound: wang2017.thm6_2,
-     fixed: {{d: 2, epsilon: 1.0, delta: 1.0e-5}}, sweep: {{parameter: n, values: {{smoke: [32, 64]}}}}}}
-"""
+
+def own(part, **claim):
+    """A claim of one part, as text."""
+    return dumps({"id": "mine.claim", "title": "t", "source": "s", "statement": "x", "parts": [PART | part], **claim})
+
+
 FILES = {
     "broken.py": "x = 1\nx / 0\n",
     "misnamed.py": "import dpsco_bench\n\n@dpsco_bench.algorithm('plain', source='')\ndef plan():\n    pass\n",
     "clash.yaml": "id: wang2017.thm6.1\n",
-    "part.yaml": "{id: mine.c, title: t, source: s, statement: x, parts: [{id: p, kind: band, calibrations: paper}]}\n",
-    "bound.yaml": OWN.format("mine.b", "[]", "p", ", tolerance: 0.1").replace("wang2017.thm6_2", "mine.nothing"),
-    "path.yaml": OWN.format("mine.p", "[]", "../../p", ", tolerance: 0.1"),
-    "errata.yaml": OWN.format("wang2017.mine", "[E99]", "p", ", tolerance: 0.1"),
+    "part.yaml": own({"calibrations": "paper"}),
+    "bound.yaml": own({"bound": "mine.nothing"}),
+    "path.yaml": own({"id": "../../p"}),
+    "errata.yaml": own({}, id="wang2017.mine", errata=["E99"]),
     "table.csv": "a,b,y\n1,2,0\n3,4,1\n5,6,0\n7,8,1\n",
     "c.svg": "mine",
     "d.parquet": "mine",

@@ -28,8 +28,8 @@ PART = {
 SETTINGS = Settings(seed=1)
 
 
-def entry_of(id: str, *parts: Mapping[str, Any], settings: Settings = SETTINGS) -> ClaimEntry:
-    claim = parse_claim({"id": id, "title": "t", "source": "s", "statement": "x", "parts": list(parts)})
+def entry_of(id: str, *parts: Mapping[str, Any], settings: Settings = SETTINGS, **more: Any) -> ClaimEntry:
+    claim = parse_claim({"id": id, "title": "t", "source": "s", "statement": "x", "parts": list(parts), **more})
     planned = [part for part in claim.parts if part.plans]
     jobs = [job for part in planned for job in part_jobs(claim, part, "smoke", settings)]
     return ClaimEntry.of(claim, tuple(jobs))

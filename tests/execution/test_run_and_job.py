@@ -166,13 +166,6 @@ def test_result_has_arrays_per_replicate():
     assert np.array_equal(by_id.output, by_object.output)
 
 
-def test_replicates_are_the_same_however_many_are_run():
-    """Up to rounding: a product of 2 rows may be rounded differently from one of 6. A block repeats bit for bit."""
-    many, again, few = (RUN(3, replicates=replicates) for replicates in (6, 6, 2))
-    np.testing.assert_allclose(many.output[:2], few.output, rtol=1e-12, atol=1e-12)
-    assert np.array_equal(many.output, again.output), "the same block on one machine"
-
-
 def test_every_key_has_one_place():
     svrg, covertype = get_algorithm("wang2017.dp_svrg"), problem_class("covertype")
     assert place_of("theta", svrg, covertype) == "algorithm.options"

@@ -127,10 +127,13 @@ NO_POINTS = ("None", "", None, "_", "|")
 """Markers of lines and of the ends of intervals."""
 
 
+def marked(axes):
+    return [line for line in axes.get_lines() if line.get_marker() not in NO_POINTS]
+
+
 def markers(axes):
     """Points of an axes in its own coordinates, ``(points, 2)``: those with a marker, without arrows at its edge."""
-    lines = [line for line in axes.get_lines() if line.get_marker() not in NO_POINTS]
-    found = [np.column_stack(line.get_data()) for line in lines if line.get_transform() == axes.transData]
+    found = [np.column_stack(line.get_data()) for line in marked(axes) if line.get_transform() == axes.transData]
     return np.concatenate([np.empty((0, 2)), *found]).astype(float)
 
 
@@ -147,14 +150,12 @@ def at_foot(axes):
 
 def axes_of(panel):
     with style():
-        (axes,) = compose([panel]).axes
-    return axes
+        return compose([panel]).axes[0]
 
 
 def test_no_point_of_any_claim_is_off_its_axes(inputs, figures):
-    drawn = [
-        (id, axes) for id, figure in figures for axes in figure.axes if id in {claim.id for claim in inputs.claims}
-    ]
+    claims = {claim.id for claim in inputs.claims}
+    drawn = [(id, axes) for id, figure in figures if id in claims for axes in figure.axes]
     assert sum(len(markers(axes)) for _, axes in drawn) > 60
     assert [(id, points) for id, axes in drawn if (points := outside(axes))] == []
 
@@ -234,8 +235,7 @@ def marks(found):
     """Axes of the figure of some audits, and its markers: place, marker and face."""
     with style():
         (axes,) = audits_figure(of_audits(found)).axes
-    lines = [line for line in axes.get_lines() if line.get_marker() not in NO_POINTS]
-    return axes, [(line.get_xdata()[0], line.get_marker(), line.get_markerfacecolor()) for line in lines]
+    return axes, [(line.get_xdata()[0], line.get_marker(), line.get_markerfacecolor()) for line in marked(axes)]
 
 
 def test_a_row_has_its_bounds_its_accountant_and_the_claim():
