@@ -168,17 +168,13 @@ class Block:
             raise ImportError("blocked: " + name)
 
 sys.meta_path.insert(0, Block())
-from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.run import run_block
+from dpsco_bench import run
 from dpsco_bench.fused.registry import FUSED
 
 FUSED.load()
 for id, problem in (("wang2017.dp_svrg", "ridge_logistic"), ("bassily2021.poly_sfw", "needle_l1")):
     assert FUSED.find(id)
-    cell = Cell(id, problem, n=64, epsilon=1.0, delta=1e-5, d=3)
-    plan = cell.plan("paper", 1)[1]
-    scales = {query.name: 0.1 for query in plan.queries}
-    run_block(cell, plan, scales, cell.draw_data(1, 0), root_seed=1, replicates=2)
+    run(id, problem, 64, 3, replicates=2, calibration="paper")
 assert not DEVICE_ONLY & sys.modules.keys()
 """
 

@@ -47,13 +47,10 @@ def table():
     return ran()
 
 
-def test_one_row_per_cell_data_set_and_replicate(table):
+def test_a_row_per_cell_data_set_and_replicate_says_what_was_run(table):
     assert table.schema.equals(RESULT_SCHEMA, check_metadata=False) and table.num_rows == 2 * 2 * 6
     keys = set(zip(*(table[name].to_pylist() for name in ("cell", "data_set", "replicate", "checkpoint")), strict=True))
     assert keys == {(c, s, r, FINAL) for c in range(2) for s in range(2) for r in range(6)}
-
-
-def test_columns_say_what_was_run(table):
     first = table.slice(0, 1).to_pylist()[0]
     named = [first[name] for name in ("algorithm", "variant", "problem")]
     assert named == ["wang2017.dp_gd_pl", "standard", "ridge_logistic"]

@@ -39,37 +39,24 @@ class Spread(Kind):
 
     title = "spread of replicates"
     part = SpreadPart
-    words = {
-        "calm": Word("confirms", "the largest risk of a cell is within the tolerance of the least"),
-        "wild": Word("contradicts", "it is not"),
-    }
+    words = {"calm": Word("confirms", "risks are within the tolerance"), "wild": Word("contradicts", "they are not")}
     fields = ("worst_ratio",)
-    own_fields = {
-        "spread_factor": Field(float, "spread"),
-        "spreads": Field((float,), "spread at each value"),
-        "calmest": Field(str, "calmest"),
-    }
+    own_fields = {"spread_factor": Field(float, "spread"), "spreads": Field((float,), "spread at each value")}
+    own_fields |= {"calmest": Field(str, "calmest")}
 
     def judge(self, case):
-        ratios = [float(cell.final.max() / cell.final.min()) for cell in case.cells]
+        ratios = tuple(float(cell.final.max() / cell.final.min()) for cell in case.cells)
         worst = max(ratios)
-        return Verdict(
-            "calm" if worst <= case.part.tolerance else f"wild (factor {worst:.3g})",
-            "spread",
-            "the reason",
-            values=tuple(case.values),
-            mean=tuple(ratios),
-            worst_ratio=worst,
-            own={"spread_factor": worst, "spreads": tuple(ratios), "calmest": f"n{case.values[0]:.0f}"},
-        )
+        word = "calm" if worst <= case.part.tolerance else f"wild (factor {worst:.3g})"
+        own = {"spread_factor": worst, "spreads": ratios, "calmest": f"n{case.values[0]:.0f}"}
+        shown = {"values": tuple(case.values), "mean": ratios, "worst_ratio": worst}
+        return Verdict(word, "spread", "the reason", **shown, own=own)
 
     def panel(self, claim, rows):
         from dpsco_bench.report.drawing import Panel
 
-        row = rows[0]
-        drawn = Panel("Spread of replicates", lambda axes: axes.plot(row.values, row.mean))
-        return drawn if row.part == "kept" else None
-
+        drawn = Panel("Spread of replicates", lambda axes: axes.plot(rows[0].values, rows[0].mean))
+        return drawn if rows[0].part == "kept" else None
 '''
 KEPT = {key: value for key, value in PART.items() if key != "bound"}
 KEPT |= {"id": "kept", "kind": "spread", "tolerance": 1e9, "expected": "calm"}
