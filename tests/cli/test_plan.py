@@ -114,13 +114,10 @@ def test_recorded_verdicts_that_have_none_here_are_named(dpsco, results, tmp_pat
     assert lost not in dpsco("gate", "wang2017.thm6.1", "--profile", "smoke").out
 
 
-def verdict(claim, part, word):
-    return Verdict(word, "explicit", "r", id=claim, part=part, calibration="paper", profile="smoke")
-
-
 def test_the_summary_fits_a_screen_and_counts(tmp_path):
-    rows = [verdict(f"{paper}.thm{n}", "p", "holds") for paper in "abcde" for n in range(60)]
-    rows += [verdict(f"a.lemma{n % 6}", f"p{n}", "violated") for n in range(30)]
+    of = {"kind": "explicit", "calibration": "paper", "profile": "smoke"}
+    rows = [Verdict("holds", id=f"{paper}.thm{n}", part="p", **of) for paper in "abcde" for n in range(60)]
+    rows += [Verdict("violated", id=f"a.lemma{n % 6}", part=f"p{n}", **of) for n in range(30)]
     lines = closing(Layout("smoke", tmp_path), rows, [SimpleNamespace(fails=True) for _ in range(40)]).splitlines()
     assert len(lines) <= 24 and max(map(len, lines)) <= 100
     assert "".join(lines[3].split()) == "a60/6/0/00/0/0/660/0/0/660/0/0/0"

@@ -22,7 +22,7 @@ from dpsco_bench.privacy.plan import GammaObjectiveQuery, GaussianQuery, NoisyMi
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.records import Disjoint, Poisson
 
-from .parts import reread
+from .parts import plan_of, reread
 
 QUERY = GaussianQuery("gradient", 0.1, 3, paper_scale=1.0)
 
@@ -139,27 +139,13 @@ def mutant(run=HONEST.run_function, plan=HONEST.plan_function):
     ALGORITHMS.add("mine.mutant", entry, __name__)
 
 
-def plan_of(queries):
-    """The honest plan with other queries."""
-
-    def plan(given, *, steps: int | None = None):
-        made = HONEST.plan_function(given, steps=steps)
-        return replace(made, queries=queries(*made.queries), last_iterate=None)
-
-    return plan
-
-
-def without_noise(objective, plan, mechanism):
-    return objective.start - plan.step * objective.mean_gradient(objective.start)
-
-
 @pytest.mark.parametrize("calibration", ["accounted", "paper", "none"])
 @pytest.mark.parametrize(
     ("changes", "query", "released", "declared"),
     [
-        ({"run": without_noise}, "gradient", 0, 4),
-        ({"plan": plan_of(lambda query: (query, NEVER))}, "never", 0, 1),
-        ({"plan": plan_of(lambda query: (replace(query, releases=5),))}, "gradient", 4, 5),
+        ({"run": lambda objective, plan, mechanism: objective.start}, "gradient", 0, 4),
+        ({"plan": plan_of(HONEST, lambda query: (query, NEVER))}, "never", 0, 1),
+        ({"plan": plan_of(HONEST, lambda query: (replace(query, releases=5),))}, "gradient", 4, 5),
     ],
 )
 def test_a_run_that_releases_less_than_was_charged_has_no_result(changes, query, released, declared, calibration):
@@ -169,22 +155,18 @@ def test_a_run_that_releases_less_than_was_charged_has_no_result(changes, query,
         run("mine.mutant", "ridge_logistic", calibration=calibration, replicates=2, **KEYS)
 
 
-def squeezed(objective, plan, mechanism):
-    return HONEST.run_function(objective, plan, mechanism).mean(axis=0)
+def nothing(*given):
+    HONEST.run_function(*given)
 
 
-def nothing(objective, plan, mechanism):
-    HONEST.run_function(objective, plan, mechanism)
-
-
-def broken(objective, plan, mechanism):
+def broken(*given):
     raise KeyError("momentum")
 
 
 @pytest.mark.parametrize(
     ("wrong", "named"),
     [
-        (squeezed, r"its run returned an array of shape \(3,\)"),
+        (lambda *given: HONEST.run_function(*given).mean(axis=0), r"its run returned an array of shape \(3,\)"),
         (nothing, r"its run returned NoneType"),
         (broken, r"its run failed with KeyError: 'momentum' \(test_calibrated.py, line \d+\)$"),
     ],

@@ -41,7 +41,7 @@ def files(tmp_path, monkeypatch):
     """A plan with one claim: a part under two calibrations, and one that is planned only."""
     monkeypatch.chdir(tmp_path)
     files = Layout("smoke", tmp_path)
-    WorkPlan("smoke", (parts.entry_of(CLAIM, PART, PRIVACY),)).write(files.plan)
+    keep(WorkPlan("smoke", (parts.entry_of(CLAIM, PART, PRIVACY),)), files)
     return files
 
 
@@ -113,15 +113,12 @@ def test_a_failing_job_is_named_and_leaves_the_others(files, job, monkeypatch, c
         return original(job, *how)
 
     monkeypatch.setattr(calibration, "calibrate_job", broken)
-    keep(read_plan(files.plan), Layout("smoke"))
     assert main(["worker", "claim", CLAIM, "--profile", "smoke"]) == 2
     assert f"{CLAIM} gd [accounted] and 1 more: epsilon = 0" in capsys.readouterr().err.splitlines()[-1]
-    assert Layout("smoke").measured.has("run", job)
-    assert not Layout("smoke").verdicts(CLAIM).exists()
+    assert files.measured.has("run", job) and not files.verdicts(CLAIM).exists()
 
 
 def test_a_full_disk_stops_the_process_and_is_named(files, monkeypatch, capsys):
-    keep(read_plan(files.plan), Layout("smoke"))
     full = OSError(errno.ENOSPC, "No space left on device")
     monkeypatch.setattr(Path, "write_bytes", Mock(side_effect=full))
     assert main(["worker", "claim", CLAIM, "--profile", "smoke"]) == 2
@@ -134,13 +131,8 @@ def test_a_plan_other_than_the_charged_one_does_not_run(files, job, monkeypatch,
     """The calibration was made by another process, whose plan function asked for fewer releases."""
     made(job, files.measured)
     entry = get_algorithm("wang2017.dp_gd_pl")
-    planned = entry.plan_function
-
-    def impure(*args, **keywords):
-        plan = planned(*args, **keywords)
-        return replace(plan, queries=(replace(plan.queries[0], releases=200),))
-
-    monkeypatch.setitem(ALGORITHMS._entries, entry.id, replace(entry, plan_function=impure))
+    other = parts.plan_of(entry, lambda query: (replace(query, releases=200),))
+    monkeypatch.setitem(ALGORITHMS._entries, entry.id, replace(entry, plan_function=other))
     with pytest.raises(AlgorithmError, match="gd_pl: releases of gradient of queries = 200: must be .*not pure$"):
         worker.make(step, job, files.measured)
     assert not files.measured.has(step, job)
@@ -152,15 +144,12 @@ def test_jobs_of_one_process_draw_what_they_share_once(files, tmp_path, monkeypa
     drawn, draw = [], Cell.draw_data
     monkeypatch.setattr(Cell, "draw_data", lambda *args: drawn.append(args) or draw(*args))
     worker.make_all(entry.jobs, files.measured, lambda line: None)
-    sizes, jobs = 2, {job.name: job for job in entry.jobs}
-    assert len(jobs) == 6 and len(drawn) == sizes
+    assert len(entry.jobs) == 6 and len(drawn) == 2, "one data set for each n"
     alone = Measured(Store(tmp_path / "alone"))
-    for step in ("calibrate", "run"):
-        for job in entry.jobs:
-            assert worker.make(step, job, alone)
-    assert len(drawn) == (1 + len(jobs)) * sizes
     for job in entry.jobs:
+        assert worker.make("calibrate", job, alone) and worker.make("run", job, alone)
         assert measured_bytes(files.measured, job) == measured_bytes(alone, job)
+    assert len(drawn) == (1 + 6) * 2
 
 
 def measured_bytes(measured, job):

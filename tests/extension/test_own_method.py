@@ -101,12 +101,11 @@ def test_the_library_takes_the_objects_themselves_and_batches_of_ones_own_keep_t
 
 
 PROJECTED = "objective.project(x - plan.step * gradient)"
-FREE = "algorithm=mine.noisy_gd"
 POINT = ("problem=data_file", "path=examples/customers.csv", "label=renewed", "positive=yes", "clip=2", "epsilon=2")
 POINT += ("regularisation=0.1", "domain=l2_ball")
 
 
-@pytest.mark.parametrize("call", [("run", FREE), ("check", "mine.noisy_gd")])
+@pytest.mark.parametrize("call", [("run", "algorithm=mine.noisy_gd"), ("check", "mine.noisy_gd")])
 def test_an_output_outside_is_one_line(dpsco, edit, call):
     edit(METHOD, (PROJECTED, PROJECTED.removeprefix("objective.project")))
     outcome = dpsco(*call, *POINT, "radius=0.1", "--plugin", METHOD)
