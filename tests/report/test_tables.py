@@ -99,13 +99,15 @@ def test_ledger_separates_kinds_and_statuses(inputs):
         assert row["epsilon_real_min"] or row["why_not_shown"] == "no accountant covers it"
 
 
-def test_ledger_says_on_what_a_row_was_charged():
-    def cell(problem, norm, **options):
-        calibrated = SimpleNamespace(constants=SimpleNamespace(norm=norm))
-        return Charged(Cell("made.up", problem, 8, 1.0, 1e-5, problem_options=options), calibrated, "paper")
+def charged(problem, options=None, **constants):
+    calibrated = SimpleNamespace(constants=SimpleNamespace(**constants))
+    return Charged(Cell("made.up", problem, 8, 1.0, 1e-5, problem_options=options or {}), calibrated, "paper")
 
-    cells = [cell("quad", 2.0, size=k, constants={"hessian_rank": 9.0}) for k in (1, 2, 4, 8)]
-    cells += [cell("onehot", math.inf, signal=2.0), cell("onehot", 4.0, p=4.0, signal=1.0, size=8)]
+
+def test_ledger_says_on_what_a_row_was_charged():
+    cells = [charged("quad", {"size": k, "constants": {"hessian_rank": 9.0}}, norm=2.0) for k in (1, 2, 4, 8)]
+    cells += [charged("onehot", {"signal": 2.0}, norm=math.inf)]
+    cells += [charged("onehot", {"p": 4.0, "signal": 1.0, "size": 8}, norm=4.0)]
     told = "onehot, p = 4 or ∞, size 8; quad, p = 2, declared hessian rank 9, size 1 … 8"
     assert charged_on(cells).replace("\u00a0", " ") == told
 
@@ -121,8 +123,7 @@ def test_ledger_says_on_what_a_row_was_charged():
 )
 def test_ledger_says_why_nothing_is_shown(constants, real, kind, says):
     def doubt(status):
-        calibrated = SimpleNamespace(constants=SimpleNamespace(status=constants))
-        made = Charged(Cell("made.up", "squared_norm", 8, 1.0, 1e-5), calibrated, "paper")
+        made = charged("squared_norm", status=constants)
         made.__dict__["noise"] = Noise(status, real, kind, 1.0)
         return made.doubt
 
