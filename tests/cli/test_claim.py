@@ -1,7 +1,5 @@
 """The verbs claim and account."""
 
-import json
-
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
@@ -15,9 +13,7 @@ CLAIMS = ("wang2017.thm6_1", "wang2017/thm6.2")
 
 
 def test_rows_have_the_documented_schema(dpsco):
-    outcome = dpsco("claim", *CLAIMS, "--profile", "smoke", "--json")
-    assert outcome.code == 0
-    rows = json.loads(outcome.out)
+    rows = dpsco("claim", *CLAIMS, "--profile", "smoke", "--json").rows
     assert all(set(row) >= {*ROW_FIELDS, "answers", "answer"} for row in rows)
     assert {row["id"] for row in rows} == {"wang2017.thm6.1", "wang2017.thm6.2"}
     assert {row["kind"] for row in rows if "risk_kind" not in row} <= {"privacy", "complexity"}
@@ -29,17 +25,14 @@ def test_rows_have_the_documented_schema(dpsco):
 
 
 def test_settings_reach_the_jobs(dpsco):
-    one = json.loads(dpsco("claim", "wang2017.table1.zhang17", "--profile", "smoke", "--json").out)
-    two = json.loads(dpsco("claim", "wang2017.table1.zhang17", "seed=5", "--profile", "smoke", "--json").out)
-    assert one[0]["mean"] != two[0]["mean"] and one[0]["key"] != two[0]["key"]
-    assert one[0]["runtime_s"] > 0
+    call = ("claim", "wang2017.table1.zhang17", "--profile", "smoke", "--json")
+    one, two = dpsco(*call).rows[0], dpsco(*call, "seed=5").rows[0]
+    assert one["mean"] != two["mean"] and one["key"] != two["key"] and one["runtime_s"] > 0
 
 
 def test_absent_data_are_skipped_with_the_command_that_gets_them(dpsco):
-    outcome = dpsco("claim", "wang2017.fig1", "data.root=nowhere", "--profile", "ci", "--json")
-    rows = json.loads(outcome.out)
-    assert outcome.code == 0 and rows
-    assert all(row["verdict"].startswith("skipped: data absent") for row in rows)
+    rows = dpsco("claim", "wang2017.fig1", "data.root=nowhere", "--profile", "ci", "--json").rows
+    assert rows and all(row["verdict"].startswith("skipped: data absent") for row in rows)
 
 
 def test_a_paper_and_a_pattern_are_sets_of_claims():

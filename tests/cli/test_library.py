@@ -60,7 +60,7 @@ def test_names_of_other_libraries_lead_to_those_here(key, here):
 
 
 def test_verbs_that_are_packages_tell_what_they_take_and_pickle():
-    for verb, others in ((dpsco_bench.audit, library.audit), (dpsco_bench.leaderboard, library.leaderboard)):
+    for verb, others in ((audit, library.audit), (leaderboard, library.leaderboard)):
         assert inspect.signature(verb) == inspect.signature(others) and verb.__doc__ == others.__doc__
         assert pickle.loads(pickle.dumps(verb)) is verb
 

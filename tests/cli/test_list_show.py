@@ -1,4 +1,3 @@
-import json
 import shlex
 
 import pytest
@@ -15,16 +14,15 @@ KNOWN = {"algorithms": list_algorithms, "problems": list_problems, "claims": cla
 
 @pytest.mark.parametrize("what", ["algorithms", "claims", "errata", "kinds", "papers", "problems", "tables"])
 def test_list_has_an_entry_per_item_in_text_and_json(dpsco, what):
-    text, entries = dpsco("list", what), json.loads(dpsco("list", what, "--json").out)
-    assert text.code == 0 and all(len(line) <= 100 for line in text.out.splitlines())
-    assert len(text.out.splitlines()) == 2 + len(entries) + (2 if len(entries) > SCREEN else 0)
+    lines, entries = dpsco("list", what).said.splitlines(), dpsco("list", what, "--json").rows
+    assert max(map(len, lines)) <= 100 and len(lines) == 2 + len(entries) + (2 if len(entries) > SCREEN else 0)
     assert all({"id", "source", "summary"} <= set(entry) and entry["summary"] for entry in entries)
     if what in KNOWN:
         assert [entry["id"] for entry in entries] == KNOWN[what]()
 
 
 def test_words_leave_entries_that_have_all_of_them(dpsco):
-    found = [entry["id"] for entry in json.loads(dpsco("list", "claims", "WANG2017", "thm4", "--json").out)]
+    found = [entry["id"] for entry in dpsco("list", "claims", "WANG2017", "thm4", "--json").rows]
     assert found == [id for id in claim_ids() if id.startswith("wang2017.thm4")]
     assert len(dpsco("list", "claims", "wang2017", "thm4").out.splitlines()) == 2 + len(found)
     assert dpsco("list", "claims", "no-such-word").code == 2
@@ -32,7 +30,7 @@ def test_words_leave_entries_that_have_all_of_them(dpsco):
 
 @pytest.mark.parametrize("id", list_algorithms())
 def test_show_algorithm(dpsco, id):
-    text, entry = dpsco("show", id).out, json.loads(dpsco("show", id.replace(".", "/"), "--json").out)
+    text, entry = dpsco("show", id).out, dpsco("show", id.replace(".", "/"), "--json").rows
     algorithm = get_algorithm(id)
     assert entry["kind"] == "algorithm" and entry["id"] == id and entry["source"] == algorithm.source
     assert [option["name"] for option in entry["options"]] == list(algorithm.options)
@@ -48,15 +46,14 @@ def test_show_algorithm(dpsco, id):
 def test_show_says_what_every_option_means(id):
     """As its docstring says, or the one that this refers to."""
     entry = describe(id)
-    lines = [" ".join(line.split()) for line in "\n".join(PRINTERS[entry["kind"]](entry)).splitlines()]
-    text = " ".join(lines)
+    text = " ".join(" ".join(PRINTERS[entry["kind"]](entry)).split())
     for option in entry["options"]:
         assert option["meaning"] and option["meaning"].replace("``", "") in text, option["name"]
 
 
 @pytest.mark.parametrize("id", claim_ids())
 def test_show_claim(dpsco, id):
-    text, entry = dpsco("show", id.replace(".", "_")).out, json.loads(dpsco("show", id, "--json").out)
+    text, entry = dpsco("show", id.replace(".", "_")).out, dpsco("show", id, "--json").rows
     claim = read_claim(id)
     assert entry["id"] == id and entry["statement"] == claim.statement
     assert [part["id"] for part in entry["parts"]] == [part.id for part in claim.parts]
@@ -88,7 +85,7 @@ def test_show_one_erratum_and_the_ledger(dpsco):
     ledger = dpsco("show", "wang2017").out
     assert "https://arxiv.org/abs/1802.05251" in ledger and "wang2017.E16" in ledger
     assert counted_changes(load_errata("wang2017")) in " ".join(ledger.split())
-    shown = json.loads(dpsco("show", "wang2017", "--json").out)["errata"]
+    shown = dpsco("show", "wang2017", "--json").rows["errata"]
     assert [entry["changes"] for entry in shown] == [entry.changes for entry in load_errata("wang2017")]
     for entry in ERRATA:
         for id in (f"{entry.paper}.{entry.id.lower()}", f"{entry.paper}/{entry.id.removeprefix('E')}"):
@@ -96,7 +93,7 @@ def test_show_one_erratum_and_the_ledger(dpsco):
 
 
 def test_algorithms_that_accept_a_problem_and_why_the_others_refuse(dpsco):
-    found = json.loads(dpsco("list", "algorithms", "--json", "--for", "problem=ridge_logistic").out)
+    found = dpsco("list", "algorithms", "--json", "--for", "problem=ridge_logistic").rows
     accepts = {entry["id"]: entry["accepts"] for entry in found}
     assert accepts["wang2017.dp_svrg"] and not accepts["bassily2021.gg_lmo"] and set(accepts) == set(list_algorithms())
     assert all(bool(entry["reason"]) != entry["accepts"] for entry in found)

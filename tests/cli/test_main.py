@@ -2,9 +2,10 @@ import importlib
 import math
 import subprocess
 import sys
-import types
 from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -21,11 +22,15 @@ def test_help_has_a_line_per_verb_and_each_has_its_own(dpsco):
         assert f"  {name} " in said and outcome.code == 0 and verb.SUMMARY in outcome.out
 
 
+def python(*words, **streams):
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
+    return subprocess.run([sys.executable, *words], text=True, **streams)
+
+
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="this system has no /dev/full")
 def test_output_on_a_full_disk_is_one_line():
     with open("/dev/full", "w") as full:
-        command = [sys.executable, "-m", "dpsco_bench", "--version"]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+        done = python("-m", "dpsco_bench", "--version", stdout=full)
     (line,) = done.stderr.splitlines()
     assert done.returncode == 2 and line.startswith("dpsco: ") and "No space left on device" in line
 
@@ -35,17 +40,14 @@ def test_a_verb_imports_nothing_heavy_until_it_runs(name):
     heavy = ["scipy", "pyarrow", "hydra", "matplotlib", "dp_accounting", "snakemake"]
     code = f"import sys; from dpsco_bench.cli.main import load_verb; load_verb('{name}'); "
     code += f"sys.exit(str([m for m in {heavy!r} if m in sys.modules]))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr.strip() == "[]"
+    assert python("-c", code).stderr.strip() == "[]"
 
 
 @pytest.mark.parametrize(
     ("error", "code"), [(KeyboardInterrupt(), 130), (MemoryError("160 GiB"), 2), (TypeError(), None)]
 )
 def test_interruption_and_exhaustion_are_one_line_and_a_bug_has_its_traceback(dpsco, monkeypatch, error, code):
-    def execute(args):
-        raise error
-
-    fake = types.SimpleNamespace(SUMMARY="", configure=lambda parser: None, execute=execute)
+    fake = SimpleNamespace(SUMMARY="", configure=lambda parser: None, execute=Mock(side_effect=error))
     monkeypatch.setattr(command_line, "load_verb", lambda name: fake)
     with pytest.raises(TypeError) if code is None else nullcontext():
         outcome = dpsco("list")
@@ -54,8 +56,7 @@ def test_interruption_and_exhaustion_are_one_line_and_a_bug_has_its_traceback(dp
 
 def test_public_names_are_lazy_and_complete():
     code = "import sys, dpsco_bench; print('numpy' in sys.modules); dpsco_bench.run; print('numpy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "True"]
+    assert python("-c", code).stdout.split() == ["False", "True"]
     package = importlib.import_module("dpsco_bench")
     assert all(hasattr(package, name) for name in package.__all__)
     assert set(package.__all__) <= set(dir(package))

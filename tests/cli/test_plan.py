@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock, call
 
 import pytest
 
@@ -25,17 +26,11 @@ from dpsco_bench.registry import modules_in, papers
 from dpsco_bench.report.own_figures import FIGURES, METHOD_STYLES, PANELS
 from dpsco_bench.report.rebuilt import COMPUTED
 from dpsco_bench.report.wording import LABELS
+from tests.execution.parts import PART
 
 PLAN = Path("results/smoke/plan.json")
-OWN = """
-id: mine.later
-title: t
-source: s
-statement: x
-parts:
-  - {id: p, kind: privacy, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: ridge_logistic,
-     fixed: {n: 256, d: 3, delta: 1.0e-5}, sweep: {parameter: epsilon, values: {full: [0.5, 1.0]}}}
-"""
+LATER = {"sweep": {"parameter": "n", "values": {"full": [32, 64]}}, "replicates": {"full": 3}}
+OWN = {"id": "mine.later", "title": "t", "source": "s", "statement": "x", "parts": [PART | LATER]}
 
 
 @pytest.fixture
@@ -52,15 +47,12 @@ def test_planning_mends_it(dpsco, small):
 
 
 def test_a_claim_of_ones_own_without_values_for_the_profile_is_named(dpsco, small, monkeypatch):
-    Path("later.yaml").write_text(OWN)
+    Path("later.yaml").write_text(json.dumps(OWN))
     told = "dpsco: profile = 'smoke': must be one in whose grid mine.later has values\n"
-    for call, code in (
-        (("plan", "claims=[later.yaml]"), 0),
-        (("claim", "later.yaml"), 2),
-        (("claim", "later.yaml", "su2023.thm1.privacy"), 0),
-    ):
+    known = "su2023.thm1.privacy"
+    for words, code in (("plan claims=[later.yaml]", 0), ("claim later.yaml", 2), (f"claim later.yaml {known}", 0)):
         monkeypatch.setattr("dpsco_bench.registry._SAID", set())
-        found = dpsco(*call, "--profile", "smoke")
+        found = dpsco(*words.split(), "--profile", "smoke")
         assert found.code == code and told in found.err and (code == 0) == bool(found.out)
 
 
@@ -86,27 +78,28 @@ def results(tmp_path, monkeypatch):
     return write
 
 
+COMPARE = ("compare", "--profile", "smoke")
+
+
 def test_only_a_changed_word_fails_and_recording_makes_the_comparison_pass(dpsco, results):
-    known = [row("a", "fails (real eps 12)"), row("b", "match"), row("c", "match"), row("d", "holds")]
-    results([row("a", "fails (real eps 13)"), row("b", "match"), row("c", "skipped: data absent"), row("e", "holds")])
-    assert dpsco("compare", "--profile", "smoke").code == 0  # nothing is recorded yet
-    results([row("a", "fails (real eps 13)"), row("b", "match"), row("c", "skipped: data absent")], known[:3])
-    assert dpsco("compare", "--profile", "smoke").code == 0
-    results([row("a", "holds"), row("b", "match")], known[:2])
-    outcome = dpsco("compare", "--profile", "smoke")
+    known = [row("a", "fails (real eps 12)"), row("b", "match"), row("c", "match")]
+    same = [row("a", "fails (real eps 13)"), row("b", "match"), row("c", "skipped: data absent")]
+    for recorded in (None, known):
+        results(same, recorded)
+        assert dpsco(*COMPARE).code == 0
+    path = results([row("a", "holds"), row("b", "match")], known[:2])
+    outcome = dpsco(*COMPARE)
     assert outcome.code == 1 and "CHANGED" in outcome.out and "1 of 2 verdicts changed" in outcome.out
-    path = results([row("a", "holds"), row("b", "match")], [row("a", "fails")])
-    assert dpsco("compare", "--profile", "smoke", "--record").code == 0
+    assert dpsco(*COMPARE, "--record").code == 0
     assert [entry["verdict"] for entry in json.loads(path.read_text())] == ["holds", "match"]
-    assert dpsco("compare", "--profile", "smoke").code == 0
+    assert dpsco(*COMPARE).code == 0
 
 
 def test_a_moved_slope_is_told_and_fails_nothing(dpsco, results):
     known = {**row("a", "match"), "slope": -1.0, "ci": [-1.1, -0.9]}
     results([{**row("a", "match"), "slope": -1.5, "ci": [-1.6, -1.4]}, row("b", "match")], [known, row("b", "match")])
-    outcome = dpsco("compare", "--profile", "smoke")
-    assert outcome.code == 0 and "slope -1 -> -1.5" in outcome.out
-    first, second = json.loads(dpsco("compare", "--profile", "smoke", "--json").out)
+    assert "slope -1 -> -1.5" in dpsco(*COMPARE).said
+    first, second = dpsco(*COMPARE, "--json").rows
     assert first["moved"] and not (first["fails"] or second["fails"])
 
 
@@ -117,18 +110,14 @@ def test_recorded_verdicts_that_have_none_here_are_named(dpsco, results, tmp_pat
     plan.write(tmp_path / "results" / "smoke" / "plan.json")
     lost = "2 recorded verdicts have none here: of wang2017.thm6.3"
     for verb in ("compare", "gate"):
-        outcome = dpsco(verb, "--profile", "smoke")
-        assert outcome.code == 0 and lost in outcome.out
+        assert lost in dpsco(verb, "--profile", "smoke").said
     assert lost not in dpsco("gate", "wang2017.thm6.1", "--profile", "smoke").out
 
 
-def verdict(claim, part, word):
-    return Verdict(word, "explicit", "r", id=claim, part=part, calibration="paper", profile="smoke")
-
-
 def test_the_summary_fits_a_screen_and_counts(tmp_path):
-    rows = [verdict(f"{paper}.thm{n}", "p", "holds") for paper in "abcde" for n in range(60)]
-    rows += [verdict(f"a.lemma{n % 6}", f"p{n}", "violated") for n in range(30)]
+    of = {"kind": "explicit", "calibration": "paper", "profile": "smoke"}
+    rows = [Verdict("holds", id=f"{paper}.thm{n}", part="p", **of) for paper in "abcde" for n in range(60)]
+    rows += [Verdict("violated", id=f"a.lemma{n % 6}", part=f"p{n}", **of) for n in range(30)]
     lines = closing(Layout("smoke", tmp_path), rows, [SimpleNamespace(fails=True) for _ in range(40)]).splitlines()
     assert len(lines) <= 24 and max(map(len, lines)) <= 100
     assert "".join(lines[3].split()) == "a60/6/0/00/0/0/660/0/0/660/0/0/0"
@@ -136,24 +125,15 @@ def test_the_summary_fits_a_screen_and_counts(tmp_path):
     assert any("a.lemma5" in line for line in lines) and "and 32 more changed verdicts" in lines
 
 
-@pytest.fixture
-def calls(monkeypatch):
-    made = []
-    files = SimpleNamespace(
-        fetch=lambda root: made.append(("fetch", root)) or {"status": "verified", "fetched": True},
-        verify=lambda root: made.append(("verify", root)) or {"status": "verified"},
-    )
+def test_fetches_by_default_and_verifies_on_request(dpsco, monkeypatch):
+    fetched, verified = {"status": "verified", "fetched": True}, {"status": "verified"}
+    files = Mock(**{"fetch.return_value": fetched, "verify.return_value": verified})
     monkeypatch.setitem(registry.FILES, "covertype", files)
-    return made
-
-
-def test_fetches_by_default_and_verifies_on_request(dpsco, calls, tmp_path):
-    found = json.loads(dpsco("data", "covertype", "--root", "here", "--json").out)
-    known = {"data_set": "covertype", **registry.FACTS["covertype"]}
-    assert found == {**known, "status": "verified", "fetched": True}
-    outcome = dpsco("data", "covertype", "--verify", "--root", "here")
-    assert outcome.code == 0 and "verified" in outcome.out and "CC BY 4.0" in outcome.out
-    assert [what for what, _ in calls] == ["fetch", "verify"] and {str(root) for _, root in calls} == {"here"}
+    found = dpsco("data", "covertype", "--root", "here", "--json").rows
+    assert found == {"data_set": "covertype", **registry.FACTS["covertype"], **fetched}
+    said = dpsco("data", "covertype", "--verify", "--root", "here").said
+    assert "verified" in said and "CC BY 4.0" in said
+    assert files.mock_calls == [call.fetch(Path("here")), call.verify(Path("here"))]
 
 
 def test_every_module_that_says_how_claims_are_shown_counts():

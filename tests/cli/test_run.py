@@ -2,7 +2,6 @@ import json
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import dpsco_bench
@@ -30,6 +29,8 @@ def test_one_line_and_the_rows_with_their_configuration_and_their_summary(dpsco,
 
 
 def test_the_library_gives_the_same_numbers(dpsco):
+    (alone,) = dpsco(*SMALL[:-1], "replicates=1", "--json").rows
+    assert (alone["replicates"], alone["data_sets"], alone["stderr"]) == (1, 1, None)
     (row,) = dpsco(*SMALL, "noise_constant=2", "calibration=paper", "--json").rows
     given = {"calibration": "paper", "replicates": 4, "noise_constant": 2}
     result = dpsco_bench.run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, **given)
@@ -68,15 +69,6 @@ def test_what_is_finished_stays_and_is_not_run_again(dpsco, monkeypatch):
     assert dpsco(*asked, "out=c.parquet").code == 0
     assert computed == [0, 1, 1, 2]
     assert Path("a.parquet").read_bytes() == Path("b.parquet").read_bytes() == Path("c.parquet").read_bytes()
-
-
-def test_several_data_sets_give_the_error_of_their_means(dpsco):
-    (alone,) = dpsco(*SMALL[:-1], "replicates=1", "--json").rows
-    assert (alone["replicates"], alone["data_sets"], alone["stderr"]) == (1, 1, None)
-    (row,) = dpsco(*SMALL, "data_sets=3", "out=x.parquet", "--json").rows
-    table = read_table(Path("x.parquet"))[0]
-    means = [table["risk"].to_numpy()[table["data_set"].to_numpy() == k].mean() for k in range(3)]
-    assert row["stderr"] == pytest.approx(np.std(means, ddof=1) / np.sqrt(3))
 
 
 def test_a_refused_pair_is_a_row_with_its_reason_and_ends_no_sweep(dpsco, tmp_path):

@@ -13,7 +13,7 @@ from dpsco_bench.algorithms.registry import ALGORITHMS, algorithm, get_algorithm
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.contract import check_algorithm
 from dpsco_bench.execution.calibration import calibrate_cell, constants_status
-from dpsco_bench.execution.cell import Calibrated, Cell, ImpurePlan
+from dpsco_bench.execution.cell import Cell, ImpurePlan
 from dpsco_bench.execution.run import AlgorithmError
 from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.jsonio import dumps_canonical, loads
@@ -21,6 +21,8 @@ from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import GammaObjectiveQuery, GaussianQuery, NoisyMinimumQuery, PaperLimit, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.records import Disjoint, Poisson
+
+from .parts import plan_of, reread
 
 QUERY = GaussianQuery("gradient", 0.1, 3, paper_scale=1.0)
 
@@ -52,10 +54,6 @@ def plans():
     return given
 
 
-def travelled(calibrated):
-    return Calibrated.from_json(loads(dumps_canonical(Calibrated((calibrated,))))).cells[0]
-
-
 OTHERS = [
     (made(replace(QUERY, releases=200)), "releases of gradient of queries = 200: must be 3"),
     (made(replace(QUERY, sensitivity=0.2)), "sensitivity of gradient of queries = 0.2: must be 0.1"),
@@ -71,7 +69,7 @@ OTHERS = [
 @pytest.mark.parametrize(("other", "named"), OTHERS, ids=lambda value: value if isinstance(value, str) else "")
 def test_another_plan_than_the_charged_one_does_not_run(plans, other, named):
     plans[:] = [made()]
-    calibrated = travelled(calibrate_cell(cell(), "paper", 1))
+    (calibrated,) = reread((calibrate_cell(cell(), "paper", 1),))
     assert calibrated.plan_for(cell()).queries == (QUERY,)
     plans[:] = [other]
     with pytest.raises(ImpurePlan, match="^algorithm mine.releases: " + re.escape(named)):
@@ -131,75 +129,49 @@ def test_constants_are_true_where_they_are_proven_or_the_run_clips_to_public_lev
 
 
 HONEST = get_algorithm("wang2017.dp_gd_pl")
+NEVER = GaussianQuery("never", 1.0, 1, share=0.1, paper_scale=1e3)
 KEYS = {"n": 40, "d": 3, "steps": 4}
 
 
-@pytest.fixture
-def mutant():
-    """``mutant(run, plan)``: registers DP-GD with another run or plan as mine.mutant."""
-
-    def register(run=HONEST.run_function, plan=HONEST.plan_function):
-        entry = replace(HONEST, id="mine.mutant", run_function=run, plan_function=plan)
-        ALGORITHMS.add("mine.mutant", entry, __name__)
-
-    return register
-
-
-def plan_with_another_query(given, *, steps: int | None = None):
-    made = HONEST.plan_function(given, steps=steps)
-    never = GaussianQuery("never", 1.0, 1, share=0.1, paper_scale=1e3)
-    return replace(made, queries=(*made.queries, never), last_iterate=None)
-
-
-def plan_with_another_release(given, *, steps: int | None = None):
-    made = HONEST.plan_function(given, steps=steps)
-    (query,) = made.queries
-    return replace(made, queries=(replace(query, releases=query.releases + 1),))
-
-
-def without_noise(objective, plan, mechanism):
-    x = objective.start
-    for _ in range(plan.steps):
-        x = x - plan.step * (objective.mean_gradient(x) + objective.regulariser_gradient(x))
-    return x
+def mutant(run=HONEST.run_function, plan=HONEST.plan_function):
+    """Register DP-GD with another run or plan as mine.mutant."""
+    entry = replace(HONEST, id="mine.mutant", run_function=run, plan_function=plan)
+    ALGORITHMS.add("mine.mutant", entry, __name__)
 
 
 @pytest.mark.parametrize("calibration", ["accounted", "paper", "none"])
 @pytest.mark.parametrize(
-    ("changes", "named"),
+    ("changes", "query", "released", "declared"),
     [
-        ({"run": without_noise}, "query gradient was released 0 times, but its plan declares 4"),
-        ({"plan": plan_with_another_query}, "query never was released 0 times, but its plan declares 1"),
-        ({"plan": plan_with_another_release}, "query gradient was released 4 times, but its plan declares 5"),
+        ({"run": lambda objective, plan, mechanism: objective.start}, "gradient", 0, 4),
+        ({"plan": plan_of(HONEST, lambda query: (query, NEVER))}, "never", 0, 1),
+        ({"plan": plan_of(HONEST, lambda query: (replace(query, releases=5),))}, "gradient", 4, 5),
     ],
 )
-def test_a_run_that_releases_less_than_was_charged_has_no_result(mutant, changes, named, calibration):
+def test_a_run_that_releases_less_than_was_charged_has_no_result(changes, query, released, declared, calibration):
     mutant(**changes)
+    named = f"query {query} was released {released} times, but its plan declares {declared}"
     with pytest.raises(AlgorithmError, match=f"^algorithm mine.mutant: {named}"):
         run("mine.mutant", "ridge_logistic", calibration=calibration, replicates=2, **KEYS)
 
 
-def squeezed(objective, plan, mechanism):
-    return HONEST.run_function(objective, plan, mechanism).mean(axis=0)
+def nothing(*given):
+    HONEST.run_function(*given)
 
 
-def nothing(objective, plan, mechanism):
-    HONEST.run_function(objective, plan, mechanism)
-
-
-def broken(objective, plan, mechanism):
+def broken(*given):
     raise KeyError("momentum")
 
 
 @pytest.mark.parametrize(
     ("wrong", "named"),
     [
-        (squeezed, r"its run returned an array of shape \(3,\)"),
+        (lambda *given: HONEST.run_function(*given).mean(axis=0), r"its run returned an array of shape \(3,\)"),
         (nothing, r"its run returned NoneType"),
         (broken, r"its run failed with KeyError: 'momentum' \(test_calibrated.py, line \d+\)$"),
     ],
 )
-def test_what_fails_in_a_run_is_one_line_in_run_audit_and_check(mutant, wrong, named):
+def test_what_fails_in_a_run_is_one_line_in_run_audit_and_check(wrong, named):
     mutant(run=wrong)
     for call in (
         lambda: run("mine.mutant", "ridge_logistic", replicates=2, **KEYS),

@@ -14,10 +14,9 @@ CELL = Cell("wang2017.dp_gd_pl", "diag_quadratic", n=64, d=4, epsilon=1.0, delta
 
 
 def noise(cell, calibration="paper", data_set=0, seed=1):
-    _, plan = cell.plan(calibration, seed)
-    scales = {q.name: 1.0 for q in plan.queries}
-    mechanism = Mechanism(plan, scales, cell.run_key(data_set), seed, 0, 2)
-    return mechanism.release(plan.queries[0].name, np.zeros((2, 4)))
+    plan = cell.plan(calibration, seed)[1]
+    name = plan.queries[0].name
+    return Mechanism(plan, {name: 1.0}, cell.run_key(data_set), seed, 0, 2).release(name, np.zeros((2, 4)))
 
 
 @pytest.mark.parametrize(
@@ -36,8 +35,7 @@ def test_common_random_numbers(changes):
 
 
 def test_calibrations_and_variants_share_their_noise_key():
-    svrg = Cell("wang2017.dp_svrg", "ridge_logistic", n=64, d=4, epsilon=1.0, delta=1e-5)
-    assert replace(svrg, variant="literal").run_key(0) == replace(svrg, variant="poisson").run_key(0)
+    assert replace(CELL, variant="literal").run_key(0) == replace(CELL, variant="poisson").run_key(0)
     np.testing.assert_array_equal(noise(CELL, "paper"), noise(CELL, "accounted"))
 
 

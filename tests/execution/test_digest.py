@@ -13,96 +13,79 @@ from dpsco_bench.registry import PLUGIN
 
 
 def forget():
-    digest.module_path.cache_clear()
-    digest.imported_modules.cache_clear()
-    digest.closure.cache_clear()
+    for kept in (digest.module_path, digest.imported_modules, digest.closure):
+        kept.cache_clear()
 
 
-def writer(folder):
-    def write(name, text):
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        forget()
-
-    return write
-
-
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    monkeypatch.setattr(digest, "ROOT", tmp_path)
-    write = writer(tmp_path)
-    write("work/job.py", "from dpsco_bench.work import run\nimport numpy\n")
-    write(
-        "work/run.py", "def f():\n    from dpsco_bench.algorithms.registry import g\n    import dpsco_bench.low.leaf\n"
-    )
-    write("low/leaf.py", "x = 1\n")
-    write("low/unrelated.py", "y = 1\n")
-    write("algorithms/registry.py", "import importlib\n")
-    write("work/__init__.py", "")
-    yield write
-    forget()
+FILES = {
+    "work/job.py": "from dpsco_bench.work import run\nimport numpy\n",
+    "work/run.py": "def f():\n    from dpsco_bench.algorithms.registry import g\n    import dpsco_bench.low.leaf\n",
+    "low/leaf.py": "x = 1\n",
+    "low/unrelated.py": "y = 1\n",
+    "algorithms/registry.py": "import importlib\n",
+    "work/__init__.py": "",
+    "theirs/__init__.py": "from theirs.util import factor\nSTEP = 0.5\n",
+    "theirs/util.py": "factor = 1\n",
+    "theirs/sub/__init__.py": "size = 3\n",
+    "theirs/algorithms.py": "from theirs import factor\nfrom .sub import size\n",
+    "theirs/other.py": "unused = 1\n",
+    "own/first.py": "x = 1\n",
+    "own/second.py": "x = 2\n",
+    "own/tools/__init__.py": "",
+    "own/notes/a": "",
+}
+PACKAGE, PAPER, OWN = "dpsco_bench.work.job", "theirs.algorithms", f"{PLUGIN}first"
 
 
 @pytest.fixture
-def paper(tmp_path, monkeypatch):
+def files(tmp_path, monkeypatch):
+    """A package, a paper and a folder with two plug-ins."""
     home = digest._home
-    monkeypatch.setattr(digest, "_home", lambda top: tmp_path if top == "theirs" else home(top))
-    write = writer(tmp_path)
-    write("__init__.py", "from theirs.util import factor\nSTEP = 0.5\n")
-    write("util.py", "factor = 1\n")
-    write("sub/__init__.py", "size = 3\n")
-    write("algorithms.py", "from theirs import factor\nfrom .sub import size\n")
-    write("other.py", "unused = 1\n")
-    yield write
+    monkeypatch.setattr(digest, "ROOT", tmp_path)
+    monkeypatch.setattr(digest, "_home", lambda top: tmp_path / top if top == "theirs" else home(top))
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for name in ("first", "second"):
+        module = SimpleNamespace(__file__=str(tmp_path / "own" / f"{name}.py"))
+        monkeypatch.setitem(sys.modules, f"{PLUGIN}{name}", module)
+    forget()
+    yield tmp_path
     forget()
 
 
-@pytest.fixture
-def plugin(tmp_path, monkeypatch):
-    write = writer(tmp_path)
-    for name, content in (("mine.py", "x = 1\n"), ("helper.py", "y = 1\n"), ("tools/__init__.py", ""), ("notes/a", "")):
-        write(name, content)
-    monkeypatch.setitem(sys.modules, f"{PLUGIN}mine", SimpleNamespace(__file__=str(tmp_path / "mine.py")))
-    return write
-
-
-def test_closure_follows_nested_imports(package):
+def test_closure_follows_nested_imports(files):
     used = ["algorithms.registry", "low.leaf", "work.job", "work.run"]
-    assert [*closure(frozenset({"dpsco_bench.work.job"}))] == [f"dpsco_bench.{name}" for name in used]
+    assert [*closure(frozenset({PACKAGE}))] == [f"dpsco_bench.{name}" for name in used]
 
 
 IN_USE = {
-    ("package", "dpsco_bench.work.job"): ["low/leaf.py", "work/run.py", "algorithms/registry.py"],
-    ("paper", "theirs.algorithms"): ["__init__.py", "util.py", "sub/__init__.py", "algorithms.py"],
-    ("plugin", f"{PLUGIN}mine"): ["mine.py", "helper.py", "tools/inner.py"],
+    PACKAGE: ["low/leaf.py", "work/run.py", "algorithms/registry.py"],
+    PAPER: ["theirs/__init__.py", "theirs/util.py", "theirs/sub/__init__.py", "theirs/algorithms.py"],
+    OWN: ["own/first.py", "own/second.py", "own/tools/inner.py"],
 }
 UNUSED = {
-    ("package", "dpsco_bench.work.job"): ["low/unrelated.py", "work/__init__.py", "low/fresh.py"],
-    ("paper", "theirs.algorithms"): ["other.py"],
-    ("plugin", f"{PLUGIN}mine"): ["notes/script.py"],
+    PACKAGE: ["low/unrelated.py", "work/__init__.py", "low/fresh.py"],
+    PAPER: ["theirs/other.py"],
+    OWN: ["own/notes/script.py"],
 }
 
 
 @pytest.mark.parametrize(
-    ("place", "module", "file", "changes"),
-    [(*of, file, used) for used, files in ((True, IN_USE), (False, UNUSED)) for of in files for file in files[of]],
+    ("module", "file", "changes"),
+    [(of, file, used) for used, files in ((True, IN_USE), (False, UNUSED)) for of in files for file in files[of]],
 )
-def test_only_modules_in_use_change_the_digest(request, tmp_path, place, module, file, changes):
+def test_only_modules_in_use_change_the_digest(files, module, file, changes):
     """A paper counts its packages with what they import, a plug-in its folder with its packages."""
-    write = request.getfixturevalue(place)
     before = code_digest([module])
-    path = tmp_path / file
-    write(file, (path.read_text() if path.exists() else "") + "\nchanged = 1\n")
+    with (files / file).open("a") as edited:
+        edited.write("\nchanged = 1\n")
+    forget()
     assert (code_digest([module]) != before) == changes
 
 
-def test_two_plugins_of_a_folder_have_keys_of_their_own(tmp_path, monkeypatch):
+def test_two_plugins_of_a_folder_have_keys_of_their_own(files):
     """Both may register what is called the same: a method, and its next version beside it."""
-    write = writer(tmp_path)
-    for name in ("first", "second"):
-        write(f"{name}.py", f"x = {len(name)}\n")
-        monkeypatch.setitem(sys.modules, f"{PLUGIN}{name}", SimpleNamespace(__file__=str(tmp_path / f"{name}.py")))
     assert code_digest([f"{PLUGIN}first"], keyed=True) != code_digest([f"{PLUGIN}second"], keyed=True)
 
 
@@ -135,27 +118,21 @@ OTHER |= {"default": ("option(0.1", "option(0.2"), "range": ("(0, 1)", "(0, 2)")
 
 @pytest.mark.parametrize("change", [*SAME, *OTHER])
 def test_words_layout_and_places_change_no_digest_and_code_does(tmp_path, change):
-    path = tmp_path / "leaf.py"
-    path.write_text(LEAF)
-    before = digest.source_digest(path)
     one, other = {**SAME, **OTHER}[change]
     assert one in LEAF
-    (tmp_path / "edited.py").write_text(LEAF.replace(one, other))
-    assert (digest.source_digest(tmp_path / "edited.py") == before) == (change in SAME)
+    before, after = tmp_path / "leaf.py", tmp_path / "edited.py"
+    before.write_text(LEAF)
+    after.write_text(LEAF.replace(one, other))
+    assert (digest.source_digest(after) == digest.source_digest(before)) == (change in SAME)
 
 
-def code_of(profile):
-    used = set()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jobs, "code_digest", lambda named, *_, **keyed: used.update(named) or "0" * 16)
-        for id in claim_ids():
-            claim_plan(id, profile)
-    return set(closure(frozenset(used), DEVICE_ONLY, keyed=True))
-
-
-def test_no_key_holds_code_of_the_harness():
+def test_no_key_holds_code_of_the_harness(monkeypatch):
     """What plans, schedules, stores, judges, audits and shows may be edited, and moved, and every key stays."""
-    held = code_of("smoke")
+    used = set()
+    monkeypatch.setattr(jobs, "code_digest", lambda named, *_, **keyed: used.update(named) or "0" * 16)
+    for id in claim_ids():
+        claim_plan(id, "smoke")
+    held = closure(frozenset(used), DEVICE_ONLY, keyed=True)
     assert {name.split(".")[1] for name in held} <= KEYED
     shown = (".bounds.", ".figures", ".tables", ".bench")
     assert len(held) > 100 and not [name for name in held if any(part in f"{name}." for part in shown)]
@@ -164,9 +141,7 @@ def test_no_key_holds_code_of_the_harness():
 @pytest.mark.parametrize(("step", "named"), [("job", RUN_MODULES), ("calibration", CALIBRATION_MODULES)])
 def test_every_key_holds_what_a_step_uses_of_the_mathematics(step, named):
     """The modules that are named by hand are those that the step's own code reaches."""
-    reached = {
-        name for name in closure(frozenset({f"dpsco_bench.execution.{step}"}), DEVICE_ONLY) if digest.is_keyed(name)
-    }
+    reached = {*filter(digest.is_keyed, closure(frozenset({f"dpsco_bench.execution.{step}"}), DEVICE_ONLY))}
     compared = {"dpsco_bench.privacy.fingerprint"} - set(named)  # a run only compares plans by it
     assert reached - compared == set(closure(frozenset(named), DEVICE_ONLY, keyed=True))
 
@@ -175,10 +150,9 @@ def test_keys_hold_no_accountant_no_other_method_and_no_code_of_a_device():
     modules = closure(frozenset({*RUN_MODULES, "dpsco_bench.papers.wang2017.algorithms.gradient_descent"}), keyed=True)
     for absent in ("accountants", "claims", "dp_svrg", "covertype", "schatten", "__init__"):
         assert not [name for name in modules if absent in name]
-    modules = ["dpsco_bench.papers.wang2017.fused.steps", *RUN_MODULES]
-    assert {*closure(frozenset(modules), keyed=True)} - {
-        *closure(frozenset(modules), DEVICE_ONLY, keyed=True)
-    } == DEVICE_ONLY
+    modules = frozenset({"dpsco_bench.papers.wang2017.fused.steps", *RUN_MODULES})
+    whole, without = closure(modules, keyed=True), closure(modules, DEVICE_ONLY, keyed=True)
+    assert {*whole} - {*without} == DEVICE_ONLY
     assert code_digest(modules, keyed=True) != code_digest(modules, without=DEVICE_ONLY, keyed=True)
     places = (digest.ROOT / "papers").rglob("__init__.py")
     assert [str(path) for path in places if path.read_text().strip()] == []
@@ -194,17 +168,13 @@ class Block:
             raise ImportError("blocked: " + name)
 
 sys.meta_path.insert(0, Block())
-from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.run import run_block
+from dpsco_bench import run
 from dpsco_bench.fused.registry import FUSED
 
 FUSED.load()
 for id, problem in (("wang2017.dp_svrg", "ridge_logistic"), ("bassily2021.poly_sfw", "needle_l1")):
     assert FUSED.find(id)
-    cell = Cell(id, problem, n=64, epsilon=1.0, delta=1e-5, d=3)
-    plan = cell.plan("paper", 1)[1]
-    scales = {query.name: 0.1 for query in plan.queries}
-    run_block(cell, plan, scales, cell.draw_data(1, 0), root_seed=1, replicates=2)
+    run(id, problem, 64, 3, replicates=2, calibration="paper")
 assert not DEVICE_ONLY & sys.modules.keys()
 """
 

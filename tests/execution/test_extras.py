@@ -16,18 +16,20 @@ from dpsco_bench.execution.job_results import summarise
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.request import config_cell, config_job, read_config
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks, read_extras
-from dpsco_bench.execution.run import MEASURES, RoundObserver, get_measure, run_block
+from dpsco_bench.execution.run import MEASURES, RoundObserver, get_measure
 from dpsco_bench.privacy.plan import GaussianQuery, Plan
 from dpsco_bench.problems.objective import Objective
+from tests import runs
 
-from .parts import calibrations
+from .parts import table_of
 
 STEPS = 3
 
 
 @pytest.fixture(autouse=True)
-def registered():
+def registered(monkeypatch):
     ALGORITHMS.add("noting.gd", plan, __name__)
+    monkeypatch.setattr(run_module, "OBSERVERS", {"sums": Sums})
 
 
 @algorithm("noting.gd", source="this test", rounds="sums")
@@ -71,36 +73,33 @@ JOB = {"claim": "noting.test", "part": "p", "kind": "rate", "calibration": "acco
 JOB |= {"replicates": 8, "data_sets": 2, "cells": (CELL,)}
 
 
-def made(monkeypatch, **changes):
-    monkeypatch.setattr(run_module, "OBSERVERS", {"sums": Sums})
-    given = Job(**{**JOB, **changes})
-    return execute(given, calibrations(given))
+def made(**changes):
+    return table_of(Job(**{**JOB, **changes}))
 
 
-def test_extras_lie_beside_the_risk_and_the_observer_changes_no_number(monkeypatch):
-    table = made(monkeypatch)
+def test_extras_lie_beside_the_risk_and_the_observer_changes_no_number():
+    table = made()
     extras = read_extras(table)
     assert set(extras) == {"length", "steps", "total", "unknown", "output"}
     np.testing.assert_array_equal(extras["length"], extras["output"])
     assert len(set(extras["length"])) == table.num_rows == 16
     assert set(extras["steps"]) == {3.0} and set(extras["total"]) == {0.0 + 1 + 2}
-    seen, unseen = made(monkeypatch), made(monkeypatch, rounds="none")
-    assert seen["risk"].equals(unseen["risk"])
+    unseen = made(rounds="none")
+    assert table["risk"].equals(unseen["risk"])
     assert set(read_extras(unseen)) == {"length", "steps", "unknown"}
-    table = made(monkeypatch, record=1.0)
+    table = made(record=1.0)
     final = np.array(table["checkpoint"]) == FINAL
     assert 0 < final.sum() < table.num_rows
     np.testing.assert_array_equal(np.isnan(read_extras(table)["length"]), ~final)
 
 
-def test_demoted_replicates_lose_their_proof_and_no_others(monkeypatch):
-    table = made(monkeypatch)
+def test_demoted_replicates_lose_their_proof_and_no_others():
+    table = made()
     lost = ~np.isnan(read_extras(table)["unknown"])
     assert lost.any() and not lost.all()
     assert [status == "target_law_only" for status in table["privacy_status"].to_pylist()] == lost.tolist()
     assert np.isnan(table["epsilon_real"].to_numpy()).tolist() == lost.tolist()
-    silent = made(monkeypatch, calibration="none")
-    assert set(silent["privacy_status"].to_pylist()) == {"none"}
+    assert set(made(calibration="none")["privacy_status"].to_pylist()) == {"none"}
 
 
 def test_extras_of_joined_blocks_and_slices():
@@ -109,9 +108,8 @@ def test_extras_of_joined_blocks_and_slices():
     blocks = [build_block({**rows, "extras": {"a": np.array([1.0, math.nan, math.inf])}}), build_block(rows)]
     blocks.append(build_block({**rows, "extras": {"b": np.arange(3.0), "a": np.arange(3.0) - 1}}))
     joined = join_blocks(blocks, {})
-    nan = math.nan
-    np.testing.assert_array_equal(read_extras(joined)["a"], [1, nan, math.inf, nan, nan, nan, -1, 0, 1])
-    np.testing.assert_array_equal(read_extras(joined.slice(5, 3))["b"], [nan, 0, 1])
+    np.testing.assert_array_equal(read_extras(joined)["a"], [1, np.nan, np.inf, *[np.nan] * 3, -1, 0, 1])
+    np.testing.assert_array_equal(read_extras(joined.slice(5, 3))["b"], [np.nan, 0, 1])
     assert read_extras(joined.slice(0, 0)) == read_extras(join_blocks([], {})) == {}
 
 
@@ -124,19 +122,19 @@ def test_extras_of_joined_blocks_and_slices():
     ],
 )
 def test_a_run_of_chains_says_whether_they_are_certified(problem, sweeps, said):
-    config = {
-        "algorithm": {"id": "gopi2022.gibbs", "variant": None, "options": {"sweeps": sweeps}},
-        "problem": {"options": {}, "name": problem},
-        "calibration": {"name": "accounted"},
-        "backend": {"name": "numpy", "dtype": "float64", "fused": True},
-        "data": {"root": "absent"},
-        **{"n": 20, "d": 3, "epsilon": 1.0, "delta": 1e-6, "replicates": 32, "data_sets": 1, "seed": 1},
-        **{"record": None, "plugins": [], "out": None},
-    }
-    asked = read_config(config)
-    placed = {**config, "problem": {"options": {"root": "there"}, "name": problem}}
-    assert "root" not in config_cell(read_config(placed)).problem_options, "data that are made lie nowhere"
+    asked = read_config(
+        {
+            "algorithm": {"id": "gopi2022.gibbs", "variant": None, "options": {"sweeps": sweeps}},
+            "problem": {"options": {"root": "there"}, "name": problem},
+            "calibration": {"name": "accounted"},
+            "backend": {"name": "numpy", "dtype": "float64", "fused": True},
+            "data": {"root": "absent"},
+            **{"n": 20, "d": 3, "epsilon": 1.0, "delta": 1e-6, "replicates": 32, "data_sets": 1, "seed": 1},
+            **{"record": None, "plugins": [], "out": None},
+        }
+    )
     job = config_job(asked, config_cell(asked))
+    assert job.cells[0].problem_options == {}, "data that are made lie nowhere"
     table = execute(job, calibrate_job(job))
     assert set(table["method"].to_pylist()) == {job.cells[0].method} == {"gibbs"}
     warnings = summarise(job, table).warnings
@@ -154,8 +152,7 @@ MEASURED = Cell("wang2017.dp_gd_nonconvex", "geman_mcclure", n=40, d=4, epsilon=
 
 
 def test_every_algorithm_declares_a_known_measure():
-    for id in list_algorithms():
-        assert get_algorithm(id).measure in MEASURES
+    assert {get_algorithm(id).measure for id in list_algorithms()} <= set(MEASURES)
     with pytest.raises(InputError, match="^measure = 'luck': must be one of excess_risk, mean_squared_gradient"):
         get_measure("luck")
 
@@ -163,26 +160,21 @@ def test_every_algorithm_declares_a_known_measure():
 def test_the_mean_squared_gradient_is_that_of_the_observed_iterates_with_the_regulariser():
     data, measure, seen = MEASURED.draw_data(0, 0), get_measure("mean_squared_gradient"), []
     objective = Objective(MEASURED.problem_entry, data, 3)
-    rng = np.random.default_rng(0)
-    for _ in range(4):
-        x = rng.standard_normal((3, 4))
+    for x in np.random.default_rng(0).standard_normal((4, 3, 4)):
         measure.observe(objective, x)
         seen.append((MEASURED.problem_entry.mean_gradient(x, data) ** 2).sum(axis=1))
     np.testing.assert_allclose(measure.value(objective, np.zeros((3, 4))), np.mean(seen, axis=0), rtol=1e-12)
     np.testing.assert_array_equal(objective.evaluations, 0.0)
     cell = Cell("wang2017.dp_gd_nonconvex", "ridge_logistic", n=20, d=4, epsilon=1.0, delta=1e-5)
     data, x = cell.draw_data(0, 0), np.ones((1, 4))
-    objective = Objective(cell.problem_entry, data, 1)
     expected = cell.problem_entry.mean_gradient(x, data) + 0.1 * x
-    np.testing.assert_allclose(get_measure("mean_squared_gradient").value(objective, x), (expected**2).sum())
+    found = get_measure("mean_squared_gradient").value(Objective(cell.problem_entry, data, 1), x)
+    np.testing.assert_allclose(found, (expected**2).sum())
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_runs_record_it(dtype):
-    arguments = dict(root_seed=2, replicates=3, dtype=dtype)
-    data = MEASURED.draw_data(2, 0)
-    once = run_block(MEASURED, MEASURED.plan("paper", 2)[1], {"gradient": 0.3}, data, **arguments)
-    curve = run_block(MEASURED, MEASURED.plan("paper", 2)[1], {"gradient": 0.3}, data, record=1.0, **arguments)
+    once, curve = (runs.run(MEASURED, 0.3, "paper", replicates=3, dtype=dtype, record=every) for every in (None, 1.0))
     assert once.risk.shape == (3, 1) and once.risk.dtype == np.float64
     np.testing.assert_array_equal(curve.risk[:, -1], once.risk[:, 0])
     assert curve.risk.shape[1] == 7

@@ -32,7 +32,7 @@ class Marked(RidgeLogistic):
 
     @classmethod
     def unavailable(cls, root):
-        return "" if (root / "marker").is_file() else REASON
+        return "" if (root / "marker").exists() else REASON
 
 
 @pytest.fixture(autouse=True)
@@ -42,8 +42,7 @@ def marked():
 
 @pytest.fixture
 def entries(tmp_path):
-    (tmp_path / "with").mkdir()
-    (tmp_path / "with" / "marker").touch()
+    (tmp_path / "with" / "marker").mkdir(parents=True)
     settings = [Settings(seed=1, data_root=str(tmp_path / name)) for name in ("with", "without")]
     return [entry_of("own.kept", PART | {"problem": "marked"}, settings=one) for one in settings]
 
@@ -106,16 +105,17 @@ def test_the_interval_is_that_of_student(data_sets, replicates, half):
     assert Summary.half_interval.func(found) == pytest.approx(half, rel=1e-6, nan_ok=True)
 
 
+SETTLED = {"rhat": np.ones(2), "ess": np.full(2, 1e4), "chain_risk": np.zeros(2), "z_score": np.zeros(2)}
+
+
 @pytest.mark.parametrize(
     ("z", "said"), [((0.1, -9.0), "9 standard errors"), ((9.0, 0.1), "9 standard errors"), ((3.9, -3.9), "")]
 )
 def test_chains_are_held_against_a_known_law_from_both_sides(z, said):
-    settled = {"rhat": np.array([1.0]), "ess": np.array([1e4]), "chain_risk": np.zeros(2)}
-    found = _chains({**settled, "z_score": np.array(z)})
+    found = _chains({**SETTLED, "z_score": np.array(z)})
     assert said in found and bool(found) == bool(said)
 
 
 @pytest.mark.parametrize("odd", [{"rhat": np.array([1.0, 1.5])}, {"ess": np.array([1e4, 3.0])}])
 def test_the_worst_chain_decides(odd):
-    settled = {"rhat": np.ones(2), "ess": np.full(2, 1e4), "chain_risk": np.zeros(2), "z_score": np.zeros(2)}
-    assert _chains(settled) == "" != _chains({**settled, **odd})
+    assert _chains(SETTLED) == "" != _chains({**SETTLED, **odd})

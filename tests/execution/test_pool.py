@@ -5,6 +5,7 @@ import signal
 import time
 from multiprocessing import active_children
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -46,34 +47,25 @@ def outcome(parts, seconds=LONG, cores=1, tell=lambda pace: None):
 def test_failures_are_a_line_each_and_the_others_are_made():
     found = outcome(["is there", "a", "refuses", "dies", "b", "waits", "never begun"], seconds=8.0)
     assert found.failed == {"refuses": "two lines", "dies": worker.LOST}
-    assert (
-        found.stopped.keys() == {"waits", "never begun"} and found.stopped["waits"] > found.stopped["never begun"] == 0
-    )
+    assert found.stopped == {"waits": pytest.approx(8.0, abs=7.9), "never begun": 0}
 
 
 def test_an_interrupt_ends_the_processes():
-    def interrupt(pace):
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        outcome(["waits", "waits", "a"], cores=2, tell=interrupt)
+        outcome(["waits", "waits", "a"], cores=2, tell=Mock(side_effect=KeyboardInterrupt))
 
 
-@pytest.fixture
-def clock():
-    class Clock:
-        now = 0.0
+class Clock:
+    now = 0.0
 
-        def __call__(self):
-            return self.now
-
-    return Clock()
+    def __call__(self):
+        return self.now
 
 
 @pytest.mark.parametrize("slower", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("at_once", [1, 2])
-def test_the_time_left_follows_the_pace(clock, slower, at_once):
-    predicted = [10.0, 1.0, 5.0, 20.0, 4.0] * 8
+def test_the_time_left_follows_the_pace(slower, at_once):
+    clock, predicted = Clock(), [10.0, 1.0, 5.0, 20.0, 4.0] * 8
     pace = Pace(predicted, at_once=at_once, clock=clock)
     whole = slower * sum(predicted) / at_once
     for number, seconds in enumerate(predicted):
@@ -85,7 +77,8 @@ def test_the_time_left_follows_the_pace(clock, slower, at_once):
     assert pace.done == pace.all == 40 and pace.left == 0
 
 
-def test_a_long_piece_counts_down_and_never_to_nothing(clock):
+def test_a_long_piece_counts_down_and_never_to_nothing():
+    clock = Clock()
     pace = Pace([10.0, 10.0], unit="cells", clock=clock)
     assert pace.left == pytest.approx(20.0)
     clock.now = 10.0
@@ -98,16 +91,12 @@ def test_a_long_piece_counts_down_and_never_to_nothing(clock):
     assert str(pace).startswith("1 of 2 cells done, 8 min 20 s, ")
 
 
+LOOKS = [(ONE, "zhang2022.dp_otb", "quad"), (BATCH, "zhang2022.dp_sgd", "quad")]
+LOOKS += [(ALL, "wang2017.noisy_md_ttz14", "logistic_glm"), (MEAN, "bassily2021.noisy_smd", "cube_iid")]
+
+
 @pytest.mark.parametrize("fused", [False, True])
-@pytest.mark.parametrize(
-    ("looks", "algorithm", "problem"),
-    [
-        (ONE, "zhang2022.dp_otb", "quad"),
-        (BATCH, "zhang2022.dp_sgd", "quad"),
-        (ALL, "wang2017.noisy_md_ttz14", "logistic_glm"),
-        (MEAN, "bassily2021.noisy_smd", "cube_iid"),
-    ],
-)
+@pytest.mark.parametrize(("looks", "algorithm", "problem"), LOOKS)
 def test_steps_are_priced_by_what_they_look_at(looks, algorithm, problem, fused):
     cell = Cell(algorithm, problem, 1000, 1.0, 1e-6, 5)
     assert kind_of(cell, cell.plan("none", 0)[1], fused) == (fused, looks)

@@ -13,9 +13,8 @@ from dpsco_bench.execution import job as job_module
 from dpsco_bench.execution import run as run_module
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.run import SharedNoise, run_block, signal_groups
+from dpsco_bench.execution.run import SharedNoise, signal_groups
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, Plan
 from dpsco_bench.privacy.records import WithReplacement
@@ -23,7 +22,7 @@ from dpsco_bench.problems.base import Constants, Data, Trait
 from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS
 
-from .parts import calibrations
+from .parts import table_of
 
 SIGNALS = [0.25, 0.5, 1.0, 4.0]
 
@@ -32,7 +31,7 @@ class CoinCube(SignalFamily):
     """``||x - z||^2/2`` with random signs ``z_j = +-d^-1/2``, ``P(+) = (1 + strength)/2``: a sample per replicate."""
 
     name = "coin_cube"
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX})
     draws_per_replicate = True
     population = True
     default_dimension = 3
@@ -43,7 +42,7 @@ class CoinCube(SignalFamily):
 
     @property
     def own_constants(self):
-        return Constants(2.0, 1.0, initial_gap=1.0, initial_distance=1.0, status="nominal")
+        return Constants(2.0, 1.0, strong_convexity=1.0, initial_gap=1.0, initial_distance=1.0, status="nominal")
 
     def sample(self, n, draws):
         uniforms = draws.stream("signs").uniform(*draws.box(0, n, self.dimension))
@@ -65,7 +64,7 @@ class SpreadCube(CoinCube):
 
     @property
     def own_constants(self):
-        return Constants(2.0, 1.0, initial_gap=float(self.strengths.max()), initial_distance=1.0, status="nominal")
+        return replace(super().own_constants, initial_gap=float(self.strengths.max()))
 
 
 @pytest.fixture(autouse=True)
@@ -75,46 +74,39 @@ def registered():
 
 
 def planned(number, signal, algorithm, n, **more):
-    made = {"problem_options": {"signal": signal}, "method": "m", "parameter": "n", "value": float(n), "cell": number}
-    return Cell(algorithm, "coin_cube", n, 1.0, 1e-5, **{"d": 3, "signal": signal, **made, **more})
+    made = {"problem": "coin_cube", "problem_options": {"signal": signal}, "d": 3, "signal": signal, "cell": number}
+    made |= {"method": "m", "parameter": "n", "value": float(n)}
+    return Cell(algorithm, n=n, epsilon=1.0, delta=1e-5, **made | more)
 
 
-def job(algorithm="wang2017.dp_gd", signals=SIGNALS, **more):
-    cells = [planned(i, s, algorithm, n) for i, (n, s) in enumerate((n, s) for n in (32, 64) for s in signals)]
+def job(algorithm="wang2017.dp_gd", **more):
+    grid = [(n, signal) for n in (32, 64) for signal in SIGNALS]
+    cells = tuple(planned(number, signal, algorithm, n, **more) for number, (n, signal) in enumerate(grid))
     made = {"claim": "c.c", "part": "p", "kind": "rate", "calibration": "accounted", "seed": 5, "replicates": 5}
-    return Job(**{**made, "data_sets": 2, "cells": tuple(cells), **more})
+    return Job(**made, data_sets=2, cells=cells)
 
 
-def rows(given, **changes):
-    return execute(replace(given, **changes), calibrations(given)).to_pylist()
+def rows(given):
+    return table_of(given).to_pylist()
 
 
-ALGORITHMS = [
-    "wang2017.dp_gd",  # full batches
-    "wang2017.dp_gd_nonconvex",  # a measure along the run, and a chosen iterate
-    "wang2017.dp_svrg",  # Poisson batches
-]
+def one_by_one(given):
+    return [row for cell in given.cells for row in rows(replace(given, cells=(cell,)))]
 
 
-@pytest.fixture(params=ALGORITHMS)
-def algorithm(request, monkeypatch):
-    if request.param == "wang2017.dp_svrg":
-        monkeypatch.setattr(CoinCube, "traits", CoinCube.traits | {Trait.STRONGLY_CONVEX})
-        own = Constants(2.0, 1.0, strong_convexity=1.0, initial_gap=1.0, status="nominal")
-        monkeypatch.setattr(CoinCube, "own_constants", own)
-    return request.param
-
-
-def test_signals_run_at_once_give_what_they_give_one_by_one(algorithm):
-    given = job(algorithm)
-    if algorithm == "wang2017.dp_svrg":
-        short = {"epochs": 2, "inner_steps": 5}
-        cells = tuple(replace(cell, options=short, variant="poisson") for cell in given.cells)
-        given = replace(given, cells=cells)
+@pytest.mark.parametrize(
+    ("algorithm", "options"),
+    [
+        ("wang2017.dp_gd", {}),  # full batches
+        ("wang2017.dp_gd_nonconvex", {}),  # a measure along the run, and a chosen iterate
+        ("wang2017.dp_svrg", {"options": {"epochs": 2, "inner_steps": 5}, "variant": "poisson"}),
+    ],
+)
+def test_signals_run_at_once_give_what_they_give_one_by_one(algorithm, options):
+    given = job(algorithm, **options)
     together = rows(given)
-    apart = [row for cell in given.cells for row in rows(replace(given, cells=(cell,)))]
-    assert together == apart and len(together) == 8 * 2 * 5
-    assert len({row["risk"] for row in together}) > 75
+    assert together == one_by_one(given) and len(together) == 8 * 2 * 5
+    assert len({row["risk"] for row in together}) > 75 and len({row["start_risk"] for row in together}) > 1
 
 
 def test_memory_bounds_the_rows_of_all_signals(monkeypatch):
@@ -131,20 +123,6 @@ def test_memory_bounds_the_rows_of_all_signals(monkeypatch):
         assert all(o.replicates == 1 or o.replicates * o.n * 3 <= bound for o in seen)
 
 
-def test_replicates_do_not_depend_on_how_they_are_split():
-    cell = planned(0, 1.0, "wang2017.dp_gd", 32)
-    arguments = dict(root_seed=5, signals=SIGNALS)
-    fixed = calibrate_job(job())[0]
-    whole = run_block(cell, fixed.plan, fixed.scales, Data(32), replicates=5, **arguments)
-    parts = [
-        run_block(cell, fixed.plan, fixed.scales, Data(32), first_replicate=first, replicates=count, **arguments)
-        for first, count in ((0, 2), (2, 3))
-    ]
-    split = np.concatenate([part.output.reshape(4, -1, 3) for part in parts], axis=1)
-    np.testing.assert_allclose(split.reshape(-1, 3), whole.output, rtol=1e-12, atol=1e-12)
-    assert whole.start_risk.shape == (20,) and len(np.unique(whole.start_risk)) == 4
-
-
 def test_random_numbers_are_common_to_signals_and_to_nothing_else():
     first, second = (planned(0, s, "wang2017.dp_gd", 32) for s in (0.25, 1.0))
     assert first.data_key() == second.data_key() and first.run_key(0) == second.run_key(0)
@@ -159,14 +137,12 @@ def test_random_numbers_are_common_to_signals_and_to_nothing_else():
 
 
 def test_cells_whose_schedules_differ_are_run_one_by_one():
-    given = job("wang2017.dp_gd_nonconvex")
-    given = replace(given, cells=tuple(replace(cell, problem="spread_cube") for cell in given.cells))
+    given = job("wang2017.dp_gd_nonconvex", problem="spread_cube")
     calibrated = calibrate_job(given)
     assert len({c.schedule["steps"] for c in calibrated[:4]}) > 1
     groups = [[cell.cell for cell, _ in g] for g in signal_groups(zip(given.cells, calibrated, strict=True))]
     assert sum(groups, []) == list(range(8)) and all(len(g) < 4 for g in groups)
-    together = rows(given)
-    assert together == [row for cell in given.cells for row in rows(replace(given, cells=(cell,)))]
+    assert rows(given) == one_by_one(given)
 
 
 def test_calibrations_say_where_the_signal_is_capped():
@@ -176,12 +152,9 @@ def test_calibrations_say_where_the_signal_is_capped():
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("spread", [0.1, 30.0])
 def test_every_kind_of_draw_is_the_same_at_every_signal(lazy, spread):
-    queries = (
-        NoisyMinimumQuery("least", 1.0, 3, lazy=lazy),
-        GaussianQuery("mean", 1.0, 3),
-        GaussianQuery("batch", 1.0, 3, WithReplacement(40, 5)),
-    )
-    plan, scales = Plan(queries, 0.0, {"n": 40}), {"least": 1.0, "mean": 2.0, "batch": 1.0}
+    queries = [NoisyMinimumQuery("least", 1.0, 3, lazy=lazy), GaussianQuery("mean", 1.0, 3)]
+    queries += [GaussianQuery("batch", 1.0, 3, WithReplacement(40, 5))]
+    plan, scales = Plan(tuple(queries), 0.0, {"n": 40}), {"least": 1.0, "mean": 2.0, "batch": 1.0}
     scores = spread * np.random.default_rng(0).standard_normal((3, 4, 600))
     shared = SharedNoise(3, plan, scales, "x", 1, 2, 4)
     apart = [Mechanism(plan, scales, "x", 1, 2, 4) for _ in range(3)]

@@ -4,7 +4,6 @@ import math
 import multiprocessing
 import os
 import shutil
-import signal
 import time
 from types import SimpleNamespace
 
@@ -42,12 +41,10 @@ def test_a_damaged_item_is_named_once_and_counts_as_absent(store, kind, capsys):
 
 
 def test_an_item_counts_with_its_manifest_only_and_costs_add_up_by_cell(store):
-    store.write("runs", "k", b"rows")
-    store.manifest("runs", "k").unlink()
-    assert not store.has("runs", "k")
-    store.write("runs", "k", b"rows")
-    store.path("runs", "k").unlink()
-    assert not store.has("runs", "k")
+    for lost in (store.manifest("runs", "k"), store.path("runs", "k")):
+        store.write("runs", "k", b"rows")
+        lost.unlink()
+        assert not store.has("runs", "k")
     store.write("runs", "k", b"rows", COSTS)
     assert store.costs("runs", "k") == merged(COSTS) == [Cost(0, 1.0, 20.0), Cost(1, 0.75, 15.0)]
 
@@ -98,27 +95,30 @@ def test_a_meter_measures_cpu_seconds_and_memory_of_its_own_cells():
         assert second.peak_mb < first.peak_mb - 150
 
 
-def _hold(store, path, seconds):
-    with store.lock("runs", "k"):
-        path.write_text("held")
-        time.sleep(seconds)
-        path.unlink()
+def holder(store, held, seconds):
+    """Start a process that holds a lock, and wait until it does."""
+
+    def hold():
+        with store.lock("runs", "k"):
+            held.write_text("held")
+            time.sleep(seconds)
+            held.unlink()
+
+    process = multiprocessing.get_context("fork").Process(target=hold)
+    process.start()
+    while not held.exists():
+        time.sleep(0.01)
+    return process
 
 
 def test_one_process_makes_an_item_and_a_killed_one_holds_nothing(store, tmp_path):
     held = tmp_path / "held"
-    holder = multiprocessing.get_context("fork").Process(target=_hold, args=(store, held, 0.5))
-    holder.start()
-    while not held.exists():
-        time.sleep(0.01)
+    first = holder(store, held, 0.5)
     with store.lock("runs", "k"):
         assert not held.exists()  # waited for it
-    holder.join()
-    killed = multiprocessing.get_context("fork").Process(target=_hold, args=(store, held, 60))
-    killed.start()
-    while not held.exists():
-        time.sleep(0.01)
-    os.kill(killed.pid, signal.SIGKILL)
+    first.join()
+    killed = holder(store, held, 60)
+    killed.kill()
     killed.join()
     with store.lock("runs", "k"), store.lock("runs", "other"):
         pass

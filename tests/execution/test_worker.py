@@ -5,6 +5,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -36,15 +37,24 @@ PRIVACY |= {"id": "privacy", "kind": "privacy"}
 
 
 @pytest.fixture
-def files(tmp_path):
+def files(tmp_path, monkeypatch):
     """A plan with one claim: a part under two calibrations, and one that is planned only."""
+    monkeypatch.chdir(tmp_path)
     files = Layout("smoke", tmp_path)
-    WorkPlan("smoke", (parts.entry_of(CLAIM, PART, PRIVACY),)).write(files.plan)
+    keep(WorkPlan("smoke", (parts.entry_of(CLAIM, PART, PRIVACY),)), files)
     return files
 
 
-def jobs_of(files) -> dict:
-    return {job.name: job for job in read_plan(files.plan).claims[0].jobs}
+@pytest.fixture
+def job(files):
+    (job,) = [job for job in read_plan(files.plan).claims[0].jobs if job.name == "gd.paper"]
+    return job
+
+
+def made(job, measured):
+    """Calibrations of a job whose first step is done."""
+    worker.make("calibrate", job, measured)
+    return measured.calibrations(job)
 
 
 def test_a_plan_survives_its_file(files):
@@ -56,8 +66,8 @@ def test_a_plan_survives_its_file(files):
         read_plan(files.plan, ["another"])
 
 
-def test_a_run_puts_a_table_with_its_costs_into_the_store(files):
-    measured, job = files.measured, jobs_of(files)["gd.paper"]
+def test_a_run_puts_a_table_with_its_costs_into_the_store(files, job):
+    measured = files.measured
     assert worker.make("calibrate", job, measured) and worker.make("run", job, measured)
     assert not worker.make("calibrate", job, measured) and not worker.make("run", job, measured)
     table = measured.table(job)
@@ -77,26 +87,24 @@ def test_an_interrupted_run_loses_a_share_and_not_the_job(tmp_path, monkeypatch)
     whole, shared = Measured(Store(tmp_path / "whole")), Measured(Store(tmp_path / "shared"))
     worker.make_all([job], whole, lambda line: None)
     monkeypatch.setattr(worker, "SHARE_SECONDS", sum(job.seconds) / 4)
-    made, execute = [], worker.execute
+    begun, execute = [], worker.execute
 
     def interrupted(*arguments, share, **others):
-        if len(made) == 2:
+        begun.append(share[0])
+        if len(begun) == 3:
             raise KeyboardInterrupt
-        made.append(share[0])
         return execute(*arguments, share=share, **others)
 
     monkeypatch.setattr(worker, "execute", interrupted)
     with pytest.raises(KeyboardInterrupt):
         worker.make_all([job], shared, lambda line: None)
-    assert made == [0, 1] and not shared.has("run", job)
-    go_on = lambda *a, share, **o: made.append(share[0]) or execute(*a, share=share, **o)  # noqa: E731
-    monkeypatch.setattr(worker, "execute", go_on)
+    assert not shared.has("run", job)
     worker.make_all([job], shared, lambda line: None)
-    assert made == [0, 1, *range(2, len(made))], "what was finished is not made again"
+    assert begun == [0, 1, 2, *range(2, len(begun) - 1)], "what was finished is not made again"
     assert measured_bytes(shared, job) == measured_bytes(whole, job)
 
 
-def test_a_failing_job_is_named_and_leaves_the_others(files, monkeypatch, capsys):
+def test_a_failing_job_is_named_and_leaves_the_others(files, job, monkeypatch, capsys):
     original = calibration.calibrate_job
 
     def broken(job, *how):
@@ -105,40 +113,26 @@ def test_a_failing_job_is_named_and_leaves_the_others(files, monkeypatch, capsys
         return original(job, *how)
 
     monkeypatch.setattr(calibration, "calibrate_job", broken)
-    monkeypatch.chdir(files.base)
-    keep(read_plan(files.plan), Layout("smoke"))
     assert main(["worker", "claim", CLAIM, "--profile", "smoke"]) == 2
     assert f"{CLAIM} gd [accounted] and 1 more: epsilon = 0" in capsys.readouterr().err.splitlines()[-1]
-    assert Layout("smoke").measured.has("run", jobs_of(files)["gd.paper"])
-    assert not Layout("smoke").verdicts(CLAIM).exists()
+    assert files.measured.has("run", job) and not files.verdicts(CLAIM).exists()
 
 
 def test_a_full_disk_stops_the_process_and_is_named(files, monkeypatch, capsys):
-
-    def full(path, content):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.chdir(files.base)
-    keep(read_plan(files.plan), Layout("smoke"))
-    monkeypatch.setattr(Path, "write_bytes", full)
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(Path, "write_bytes", Mock(side_effect=full))
     assert main(["worker", "claim", CLAIM, "--profile", "smoke"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("dpsco: file = 'results/store/calibrations/") and "No space left on device" in line
 
 
 @pytest.mark.parametrize("step", ["run", "time"])
-def test_a_plan_other_than_the_charged_one_does_not_run(files, monkeypatch, step):
+def test_a_plan_other_than_the_charged_one_does_not_run(files, job, monkeypatch, step):
     """The calibration was made by another process, whose plan function asked for fewer releases."""
-    job = jobs_of(files)["gd.paper"]
-    worker.make("calibrate", job, files.measured)
+    made(job, files.measured)
     entry = get_algorithm("wang2017.dp_gd_pl")
-    planned = entry.plan_function
-
-    def impure(*args, **keywords):
-        plan = planned(*args, **keywords)
-        return replace(plan, queries=(replace(plan.queries[0], releases=200),))
-
-    monkeypatch.setitem(ALGORITHMS._entries, entry.id, replace(entry, plan_function=impure))
+    other = parts.plan_of(entry, lambda query: (replace(query, releases=200),))
+    monkeypatch.setitem(ALGORITHMS._entries, entry.id, replace(entry, plan_function=other))
     with pytest.raises(AlgorithmError, match="gd_pl: releases of gradient of queries = 200: must be .*not pure$"):
         worker.make(step, job, files.measured)
     assert not files.measured.has(step, job)
@@ -150,15 +144,12 @@ def test_jobs_of_one_process_draw_what_they_share_once(files, tmp_path, monkeypa
     drawn, draw = [], Cell.draw_data
     monkeypatch.setattr(Cell, "draw_data", lambda *args: drawn.append(args) or draw(*args))
     worker.make_all(entry.jobs, files.measured, lambda line: None)
-    sizes, jobs = 2, {job.name: job for job in entry.jobs}
-    assert len(jobs) == 6 and len(drawn) == sizes
+    assert len(entry.jobs) == 6 and len(drawn) == 2, "one data set for each n"
     alone = Measured(Store(tmp_path / "alone"))
-    for step in ("calibrate", "run"):
-        for job in entry.jobs:
-            assert worker.make(step, job, alone)
-    assert len(drawn) == (1 + len(jobs)) * sizes
     for job in entry.jobs:
+        assert worker.make("calibrate", job, alone) and worker.make("run", job, alone)
         assert measured_bytes(files.measured, job) == measured_bytes(alone, job)
+    assert len(drawn) == (1 + 6) * 2
 
 
 def measured_bytes(measured, job):
@@ -166,7 +157,7 @@ def measured_bytes(measured, job):
 
 
 def test_recorded_seconds_are_what_is_predicted(files):
-    measured, jobs, path = files.measured, list(jobs_of(files).values()), files.results / "ci.seconds.json"
+    measured, jobs, path = files.measured, read_plan(files.plan).claims[0].jobs, files.results / "ci.seconds.json"
     worker.make_all(jobs[:1], measured, lambda line: None)
     record_seconds(path, jobs, measured)
     predict, job = Predictor(read_seconds(path)), jobs[0]
@@ -179,12 +170,10 @@ def test_recorded_seconds_are_what_is_predicted(files):
 
 
 @pytest.mark.parametrize("warm", [0.0, timing.WARM_SECONDS])
-def test_timing_counts_the_gradients_and_never_evaluates_a_loss(files, monkeypatch, warm):
+def test_timing_counts_the_gradients_and_never_evaluates_a_loss(files, job, monkeypatch, warm):
     monkeypatch.setattr(timing, "WARM_SECONDS", warm)
     monkeypatch.setattr(timing, "ENOUGH_SECONDS", 0.0 if warm == 0.0 else 1.0)
-    job = jobs_of(files)["gd.paper"]
-    worker.make("calibrate", job, files.measured)
-    calibrations = files.measured.calibrations(job)
+    calibrations = made(job, files.measured)
     monkeypatch.setattr(Objective, "excess_risk", lambda self, x: pytest.fail("a loss inside the clock"))
     timed = time_cells(job, calibrations)
     assert timed.machine.cores >= 1
@@ -211,7 +200,6 @@ def test_timed_gradients_are_those_of_compiled_runs_with_poisson_batches(files):
     method = {"algorithm": "wang2017.dp_svrg", "options": {"epochs": 2, "inner_steps": 500}}
     part = {**PART, **method, "id": "svrg", "calibrations": ["accounted"], "fixed": {**PART["fixed"], "d": 8}}
     job = parts.entry_of(CLAIM, {**part, "sweep": {"parameter": "n", "values": {"smoke": [2000, 4000]}}}).jobs[0]
-    worker.make("calibrate", job, files.measured)
-    calibrations = files.measured.calibrations(job)
+    calibrations = made(job, files.measured)
     for curve, planned in zip(time_cells(job, calibrations).cells, calibrations, strict=True):
         assert curve.evaluations[-1] == pytest.approx(planned.gradient_evaluations, rel=0.02)

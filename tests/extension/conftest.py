@@ -4,12 +4,12 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def _with_examples(examples):
+def _beside_the_examples(dpsco, examples):
     """What is run here uses the examples by relative paths."""
 
 
 @pytest.fixture
-def edit(dpsco, examples):
+def edit():
     """Replace texts in a file of the examples."""
 
     def change(file, *changes):

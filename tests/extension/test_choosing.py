@@ -1,6 +1,5 @@
 """docs/choosing.md shows what is printed, and `choose` does what it says."""
 
-import json
 import re
 import shlex
 from pathlib import Path
@@ -33,18 +32,14 @@ def busy_machine(monkeypatch):
 @pytest.mark.parametrize("case", rest_at_night(SHOWN, 0))
 def test_what_the_page_and_the_readme_show_is_what_is_printed(dpsco, examples, case):
     command, shown = case
-    outcome = dpsco(*shlex.split(command))
-    assert outcome.code == 0, outcome.err
-    printed = without_seconds(outcome.out)
+    printed = without_seconds(dpsco(*shlex.split(command)).said)
     for piece in shown.split("...\n"):
         lines = without_seconds(piece)
         assert any(printed[start : start + len(lines)] == lines for start in range(len(printed))), piece
 
 
 def test_json_and_files(dpsco):
-    outcome = dpsco(*POINT, "--limit", "2", "--out", "mine/rows.parquet", "--json")
-    found = json.loads(outcome.out)
-    assert outcome.code == 0
+    found = dpsco(*POINT, "--limit", "2", "--out", "mine/rows.parquet", "--json").rows
     assert {"point", "risk_kind", "methods", "refused", "trivial", "without_privacy", "lower_bound"} <= set(found)
     keys = {"method", "algorithm", "variant", "risk", "ci", "tied", "gradient_evaluations", "seconds", "epsilon_real"}
     assert keys | {"epsilon_real_kind", "privacy_status", "held_out"} <= set(found["methods"][0])

@@ -12,13 +12,8 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_job
 
 METHOD, BOARD = "examples/own_method.py", "examples/own_board.yaml"
-SMALL = {
-    "delta": 1e-6,
-    "replicates": 2,
-    "methods": ["wang2017.dp_gd_pl"],
-    "grids": [{"n": [32], "d": [2], "epsilon": [1]}],
-    "instances": [{"id": "ridge", "problem": "ridge_logistic"}],
-}
+SMALL = {"delta": 1e-6, "replicates": 2, "methods": ["wang2017.dp_gd_pl"]}
+SMALL |= {"grids": [{"n": [32], "d": [2], "epsilon": [1]}], "instances": [{"id": "r", "problem": "ridge_logistic"}]}
 
 
 def written(**changes):
@@ -28,9 +23,8 @@ def written(**changes):
 
 
 def test_the_example_is_run_by_its_path(dpsco, examples):
-    outcome = dpsco("leaderboard", BOARD, "--plugin", METHOD, "--json")
-    rows = json.loads(outcome.out)
-    assert outcome.code == 0 and [row["instance"] for row in rows] == ["flipped"] * 4 + ["customers"] * 2
+    rows = dpsco("leaderboard", BOARD, "--plugin", METHOD, "--json").rows
+    assert [row["instance"] for row in rows] == ["flipped"] * 4 + ["customers"] * 2
     ran = {method["algorithm"] for row in rows for method in row["methods"]}
     assert ran == {"mine.noisy_gd", "wang2017.dp_gd_pl", "wang2017.dp_gd", "wang2017.output_perturbation_zhang17"}
     assert rows[0]["lower_bound"] and rows[-1]["search"]["settings"] == 4
@@ -39,31 +33,15 @@ def test_the_example_is_run_by_its_path(dpsco, examples):
     assert again.out.count("wang2017.dp_gd_pl on flipped_labels refused") == 1
 
 
-FAILING = """
-from dpsco_bench import GaussianQuery, Trait, algorithm, make_plan
-
-
-@algorithm("mine.failing", source="docs/own.md", needs=(Trait.LIPSCHITZ,))
-def plan(given):
-    query = GaussianQuery("gradient", 2 * given.constants.lipschitz / given.n, 1, paper_scale=1.0)
-    return make_plan(query, gradient_evaluations=given.n, n=given.n)
-
-
-@plan.run
-def run(objective, plan, mechanism):
-    return mechanism.release("gradient", objective.mean_gradient(objective.start)).nowhere
-"""
-
-
-def test_a_method_that_fails_is_told_and_the_others_are_ranked(dpsco):
-    Path("failing.py").write_text(FAILING)
+def test_a_method_that_fails_is_told_and_the_others_are_ranked(dpsco, edit):
+    edit(METHOD, ("mine.noisy_gd", "mine.failing"), ("    return x\n", "    return x.nowhere\n"))
     board = written(methods=["mine.failing", "wang2017.dp_gd_pl"])
-    outcome = dpsco("leaderboard", board, "--plugin", "failing.py", "--json")
-    (row,) = json.loads(outcome.out)
-    assert outcome.code == 0 and "Traceback" not in outcome.err
+    outcome = dpsco("leaderboard", board, "--plugin", METHOD, "--json")
+    (row,) = outcome.rows
+    assert "Traceback" not in outcome.err
     assert [method["method"] for method in row["methods"]] == ["dp_gd_pl"]
     assert [(left["method"], left["status"]) for left in row["left_out"]] == [("failing", "failed")]
-    assert dpsco("leaderboard", written(methods=["mine.failing"]), "--plugin", "failing.py").code == 2
+    assert dpsco("leaderboard", written(methods=["mine.failing"]), "--plugin", METHOD).code == 2
 
 
 def test_it_stands_in_the_plan(dpsco, monkeypatch):
@@ -80,21 +58,13 @@ def test_it_stands_in_the_plan(dpsco, monkeypatch):
 FILE = ("problem=data_file", "path=people.csv", "label=bought", "positive=yes")
 RUN = ("run", "algorithm=wang2017/dp_gd_pl", *FILE, "steps=5", "replicates=2")
 
-CLAIM = """
-id: mine.people
-title: an own file
-source: test
-statement: none
-parts:
-  - id: people-epsilon
-    kind: privacy
-    calibrations: [accounted]
-    algorithm: wang2017.dp_gd_pl
-    problem: data_file
-    problem_options: {path: people.csv, label: bought, positive: "yes", clip: 1.0}
-    fixed: {delta: 1.0e-5}
-    sweep: {parameter: epsilon, values: {smoke: [1.0, 2.0]}}
-"""
+PEOPLE = {
+    **{"id": "people-epsilon", "kind": "privacy", "calibrations": ["accounted"], "algorithm": "wang2017.dp_gd_pl"},
+    **{"problem": "data_file", "fixed": {"delta": 1e-5}},
+    "problem_options": {"path": "people.csv", "label": "bought", "positive": "yes", "clip": 1.0},
+    "sweep": {"parameter": "epsilon", "values": {"smoke": [1.0, 2.0]}},
+}
+CLAIM = {"id": "mine.people", "title": "t", "source": "s", "statement": "x", "parts": [PEOPLE]}
 
 
 @pytest.fixture(autouse=True)
@@ -104,10 +74,8 @@ def people(dpsco):
 
 
 def write(rows, chances):
-    lines = [
-        f"{a:.4f},{b:.4f},{c:.4f},{'yes' if p > 0.5 else 'no'}" for (a, b, c), p in zip(rows, chances, strict=True)
-    ]
-    Path("people.csv").write_text("\n".join(["age,income,height,bought", *lines]) + "\n")
+    lines = [f"{a},{b},{c},{'yes' if p > 0.5 else 'no'}\n" for (a, b, c), p in zip(rows, chances, strict=True)]
+    Path("people.csv").write_text("".join(["age,income,height,bought\n", *lines]))
 
 
 def test_all_records_by_default_and_another_content_is_another_run(dpsco):
@@ -124,7 +92,7 @@ def test_all_records_by_default_and_another_content_is_another_run(dpsco):
 
 
 def test_a_plan_is_run_on_the_content_that_it_was_made_from(dpsco):
-    Path("c.yaml").write_text(CLAIM)
+    Path("c.yaml").write_text(json.dumps(CLAIM))
     entry = claim_plan("mine.people", "smoke", ["claims=[c.yaml]"])
     assert [cell.n for cell in entry.jobs[0].cells] == [200, 200]
     write(np.eye(3).repeat(70, axis=0), np.linspace(0, 1, 210))

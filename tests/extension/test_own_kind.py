@@ -20,6 +20,7 @@ from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.tables import to_csv
 from dpsco_bench.report.verdicts import claim_table
 from tests.analysis.judging import verdict_schema
+from tests.execution.parts import PART
 
 KIND = '''
 from dataclasses import dataclass
@@ -38,94 +39,60 @@ class Spread(Kind):
 
     title = "spread of replicates"
     part = SpreadPart
-    words = {
-        "calm": Word("confirms", "the largest risk of a cell is within the tolerance of the least"),
-        "wild": Word("contradicts", "it is not"),
-    }
+    words = {"calm": Word("confirms", "risks are within the tolerance"), "wild": Word("contradicts", "they are not")}
     fields = ("worst_ratio",)
-    own_fields = {
-        "spread_factor": Field(float, "spread"),
-        "spreads": Field((float,), "spread at each value"),
-        "calmest": Field(str, "calmest"),
-    }
+    own_fields = {"spread_factor": Field(float, "spread"), "spreads": Field((float,), "spread at each value")}
+    own_fields |= {"calmest": Field(str, "calmest")}
 
     def judge(self, case):
-        ratios = [float(cell.final.max() / cell.final.min()) for cell in case.cells]
+        ratios = tuple(float(cell.final.max() / cell.final.min()) for cell in case.cells)
         worst = max(ratios)
-        return Verdict(
-            "calm" if worst <= case.part.tolerance else f"wild (factor {worst:.3g})",
-            "spread",
-            "the reason",
-            values=tuple(case.values),
-            mean=tuple(ratios),
-            worst_ratio=worst,
-            own={"spread_factor": worst, "spreads": tuple(ratios), "calmest": f"n{case.values[0]:.0f}"},
-        )
+        word = "calm" if worst <= case.part.tolerance else f"wild (factor {worst:.3g})"
+        own = {"spread_factor": worst, "spreads": ratios, "calmest": f"n{case.values[0]:.0f}"}
+        shown = {"values": tuple(case.values), "mean": ratios, "worst_ratio": worst}
+        return Verdict(word, "spread", "the reason", **shown, own=own)
 
     def panel(self, claim, rows):
         from dpsco_bench.report.drawing import Panel
 
-        row = rows[0]
-        drawn = Panel("Spread of replicates", lambda axes: axes.plot(row.values, row.mean))
-        return drawn if row.part == "kept" else None
-
+        drawn = Panel("Spread of replicates", lambda axes: axes.plot(rows[0].values, rows[0].mean))
+        return drawn if rows[0].part == "kept" else None
 '''
-CLAIM = """
-id: mine.spread
-title: Replicates differ little
-source: here
-statement: They do.
-parts:
-  - {id: kept, kind: spread, tolerance: 1.0e+9, calibrations: [paper], algorithm: wang2017.dp_gd_pl,
-     problem: ridge_logistic, fixed: {d: 3, epsilon: 1.0, delta: 1.0e-5}, replicates: {smoke: 3},
-     sweep: {parameter: n, values: {smoke: [256, 512]}}, expected: calm}
-  - {id: lost, kind: spread, tolerance: 1.0001, calibrations: [paper], uses: [kept], expected: wild}
-"""
+KEPT = {key: value for key, value in PART.items() if key != "bound"}
+KEPT |= {"id": "kept", "kind": "spread", "tolerance": 1e9, "expected": "calm"}
+LOST = {"id": "lost", "kind": "spread", "tolerance": 1.0001, "calibrations": ["paper"], "uses": ["kept"]}
+CLAIM = {"id": "mine.spread", "title": "t", "source": "here", "statement": "x", "parts": [KEPT, LOST]}
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def measured(tmp_path):
     Path("own_kind.py").write_text(KIND)
-    Path("own_claim.yaml").write_text(CLAIM)
-    return tmp_path
-
-
-@pytest.fixture
-def measured(files):
+    Path("own_claim.yaml").write_text(json.dumps(CLAIM))
     load_plugins(["own_kind.py"])
-    settings = ["plugins=[own_kind.py]", "claims=[own_claim.yaml]"]
-    entry = claim_plan("mine.spread", "smoke", settings)
-    layout = Layout("smoke", files)
-    rows = run_claim(entry, layout.measured)
-    return ClaimResults(entry, layout, rows)
-
-
-def test_it_is_judged_from_its_file_alone(files, dpsco):
-    rows = json.loads(dpsco("claim", "own_claim.yaml", "--plugin", "own_kind.py", "--profile", "smoke", "--json").out)
-    assert [(row["part"], row["verdict"].split(" (")[0]) for row in rows] == [("kept", "calm"), ("lost", "wild")]
-    assert rows[0]["worst_ratio"] == rows[1]["worst_ratio"] > 1 and rows[0]["kind"] == "spread"
+    entry = claim_plan("mine.spread", "smoke", ["plugins=[own_kind.py]", "claims=[own_claim.yaml]"])
+    layout = Layout("smoke", tmp_path)
+    return ClaimResults(entry, layout, run_claim(entry, layout.measured))
 
 
 def test_it_draws_itself_and_what_it_leaves_stands_in_words(measured):
     with style():
         figure = claim_figures(measured)[""]
     (axes,) = figure.axes
-    assert len(axes.get_lines()) == 1
-    assert {"Spread of replicates", "Spread of replicates: wild"} <= {
-        text.get_text().split(" (")[0] for text in figure.texts
-    }
+    said = {text.get_text().split(" (")[0] for text in figure.texts}
+    assert len(axes.get_lines()) == 1 and {"Spread of replicates", "Spread of replicates: wild"} <= said
 
 
-def test_its_own_fields_stand_in_json_schema_record_and_tables(measured, dpsco, tmp_path):
+def test_it_is_judged_and_its_own_fields_stand_in_json_schema_record_and_tables(measured, dpsco, tmp_path):
     results = measured
-    shown = dpsco("claim", "own_claim.yaml", "--plugin", "own_kind.py", "--profile", "smoke", "--json").out
+    shown = dpsco("claim", "own_claim.yaml", "--plugin", "own_kind.py", "--profile", "smoke", "--json").rows
+    assert [(row["part"], row["verdict"].split(" (")[0]) for row in shown] == [("kept", "calm"), ("lost", "wild")]
+    assert shown[0]["worst_ratio"] == shown[1]["worst_ratio"] > 1 and shown[0]["kind"] == "spread"
     JudgedClaim("mine.spread", verdicts=tuple(results.rows)).write(tmp_path / "verdicts.json")
     assert list(JudgedClaim.read(tmp_path / "verdicts.json").verdicts) == results.rows
     stored = json.loads((tmp_path / "verdicts.json").read_text())["verdicts"]
     schema = Draft202012Validator(verdict_schema())
-    for row in (*json.loads(shown), *stored):
-        assert row["spread_factor"] == row["worst_ratio"] == max(row["spreads"]) and row["calmest"] in ("n256", "n512")
+    for row in (*shown, *stored):
+        assert row["spread_factor"] == row["worst_ratio"] == max(row["spreads"]) and row["calmest"] in ("n32", "n64")
         schema.validate(row)
         lacking = {key: value for key, value in row.items() if key != "calmest"}
         for wrong in ({**row, "spread_factor": "much"}, {**row, "kind": "law"}, {**row, "unheard_of": 1.0}, lacking):
@@ -136,5 +103,5 @@ def test_its_own_fields_stand_in_json_schema_record_and_tables(measured, dpsco, 
     (head, first, *_) = csv.reader(io.StringIO(to_csv(claim_table(results))))
     assert float(first[head.index("spread_factor")]) == results.rows[0].own["spread_factor"]
     assert "spread at each value" in claim_table(results).columns
-    (listed,) = [row for row in json.loads(dpsco("list", "kinds", "--json").out) if row["id"] == "spread"]
+    (listed,) = [row for row in dpsco("list", "kinds", "--json").rows if row["id"] == "spread"]
     assert listed["own_fields"]["spread_factor"]["description"] == "spread" and listed["fields"] == ["worst_ratio"]

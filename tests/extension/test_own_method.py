@@ -70,8 +70,7 @@ def test_reported(dpsco, monkeypatch):
 
 def test_a_need_that_is_no_trait(dpsco, edit):
     own = 'from enum import Enum\n\nOwn = Enum("Own", {"FLIPPED": "labels that are flipped"})\n\n\n@algorithm('
-    changes = (("Trait.STRONGLY_CONVEX", "Own.FLIPPED"), ("@algorithm(", own), ("c.strong_convexity", "0.1"))
-    edit(METHOD, *changes)
+    edit(METHOD, ("Trait.STRONGLY_CONVEX", "Own.FLIPPED"), ("@algorithm(", own), ("c.strong_convexity", "0.1"))
     assert '"epsilon_real":' in dpsco("run", *PAIR, "n=64", "d=3", "steps=3", "out=rows.parquet", "--json").said
     refused = dpsco("account", "mine.noisy_gd", "problem=ridge_logistic", "n=64", "--plugin", METHOD).err
     assert "the problem lacks labels that are flipped" in refused
@@ -94,20 +93,19 @@ def test_the_library_takes_the_objects_themselves_and_batches_of_ones_own_keep_t
     result = dpsco_bench.run("mine.noisy_gd", "flipped_labels", n=256, d=3, replicates=3)
     assert result.output.shape == (3, 3) and np.isfinite(result.risk).all()
     entry = dpsco_bench.get_algorithm("mine.noisy_gd")
-    findings = dpsco_bench.check_algorithm(entry, "flipped_labels", d=3, steps=5)
-    assert all(finding.passed is not False for finding in findings) and sum(map(bool, (f.passed for f in findings))) > 6
+    passed = [finding.passed for finding in dpsco_bench.check_algorithm(entry, "flipped_labels", d=3, steps=5)]
+    assert False not in passed and passed.count(True) > 6
     plugin = ("--plugin", "examples/own_batches.py")
     assert "gradient 1 of the charged" in " ".join(dpsco("check", *plugin, "mine.dp_sgd").said.split())
     assert "PLD" in dpsco("account", "mine.dp_sgd", *plugin, "problem=ridge_logistic", "n=2000").said
 
 
 PROJECTED = "objective.project(x - plan.step * gradient)"
-FREE = "algorithm=mine.noisy_gd"
 POINT = ("problem=data_file", "path=examples/customers.csv", "label=renewed", "positive=yes", "clip=2", "epsilon=2")
 POINT += ("regularisation=0.1", "domain=l2_ball")
 
 
-@pytest.mark.parametrize("call", [("run", FREE), ("check", "mine.noisy_gd")])
+@pytest.mark.parametrize("call", [("run", "algorithm=mine.noisy_gd"), ("check", "mine.noisy_gd")])
 def test_an_output_outside_is_one_line(dpsco, edit, call):
     edit(METHOD, (PROJECTED, PROJECTED.removeprefix("objective.project")))
     outcome = dpsco(*call, *POINT, "radius=0.1", "--plugin", METHOD)

@@ -28,24 +28,19 @@ def stopped(dpsco, id, file):
     return line
 
 
-BEST = ((STEP, f"{STEP}\n        seen.append(x)"), ("x = objective.start  #", "seen, x = [], objective.start  #"))
-PICK = (
-    "    best = min(seen, key=lambda x: float((objective.mean_gradient(x) ** 2).sum()))\n    return best\n\n\n@problem"
-)
+LENGTH = STEP.replace("gradient", "gradient / (0.1 + abs(objective.mean_gradient(x)).max())")
+BEST = [(STEP, f"{STEP}\n        seen.append(x)"), ("x = objective.start  #", "seen, x = [], objective.start  #")]
+BEST += [("    return x\n", "    return min(seen, key=lambda x: float((objective.mean_gradient(x) ** 2).sum()))\n")]
 IN_CHECK = {
-    "half the sensitivity": (SENSITIVITY, ("sensitivity=2 * c.lipschitz / n", "sensitivity=c.lipschitz / n")),
-    "an unreleased step length": (
-        POST,
-        (STEP, STEP.replace("gradient", "gradient / (0.1 + abs(objective.mean_gradient(x)).max())")),
-    ),
-    "the best iterate by the true gradient": (POST, *BEST, ("    return x\n\n\n@problem", PICK)),
-    "numpy.random in the run": (RANDOMNESS, (STEP, f"{STEP} + 0.01 * np.random.default_rng().normal(size=x.shape)")),
+    "half the sensitivity": (SENSITIVITY, [("sensitivity=2 * c.lipschitz / n", "sensitivity=c.lipschitz / n")]),
+    "an unreleased step length": (POST, [(STEP, LENGTH)]),
+    "the best iterate by the true gradient": (POST, BEST),
+    "numpy.random in the run": (RANDOMNESS, [(STEP, f"{STEP} + 0.01 * np.random.default_rng().normal(size=x.shape)")]),
 }
 
 
-@pytest.mark.parametrize("slip", IN_CHECK)
-def test_check_names_it(dpsco, edit, slip):
-    named, *changes = IN_CHECK[slip]
+@pytest.mark.parametrize(("named", "changes"), IN_CHECK.values(), ids=IN_CHECK)
+def test_check_names_it(dpsco, edit, named, changes):
     edit(METHOD, *changes)
     assert named in failed(dpsco, "mine.noisy_gd", METHOD, *PAIR)
 
@@ -70,12 +65,8 @@ def blocks(objective, plan, mechanism):
         x = objective.project(x - plan.step * mechanism.release("gradient", block, t))
     return x
 """
-CHARGED = {
-    **dict.fromkeys(
-        ("Poisson(m / n)", "SingleIndex(n)", "WithReplacement(n, m)", "WithoutReplacement(n, m)"), "batches"
-    ),
-    "RandomAllocation(n, m)": "order",
-}
+BATCHES = ("Poisson(m / n)", "SingleIndex(n)", "WithReplacement(n, m)", "WithoutReplacement(n, m)")
+CHARGED = {**dict.fromkeys(BATCHES, "batches"), "RandomAllocation(n, m)": "order"}
 
 
 @pytest.mark.parametrize("records", CHARGED)

@@ -23,11 +23,10 @@ exit 0
 
 @pytest.fixture
 def make(tmp_path):
-    for name in ("Makefile", "pyproject.toml"):
-        shutil.copyfile(ROOT / name, tmp_path / name)
     shutil.copytree(ROOT / "requirements", tmp_path / "requirements")
     (tmp_path / "dpsco_bench").mkdir()
-    shutil.copyfile(ROOT / "dpsco_bench" / "__init__.py", tmp_path / "dpsco_bench" / "__init__.py")
+    for name in ("Makefile", "pyproject.toml", "dpsco_bench/__init__.py"):
+        shutil.copyfile(ROOT / name, tmp_path / name)
     python = tmp_path / "python"
     python.write_text(PYTHON.format(folder=tmp_path))
     python.chmod(0o755)

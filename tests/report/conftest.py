@@ -6,9 +6,7 @@ import pytest
 
 from dpsco_bench.analysis.noise import noise_behind
 from dpsco_bench.analysis.verdict import JudgedClaim, Verdict
-from dpsco_bench.claims.jobs import part_jobs
-from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
+from dpsco_bench.claims.plan import WorkPlan
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Settings
@@ -17,31 +15,14 @@ from dpsco_bench.execution.results import table_bytes, without_names
 from dpsco_bench.execution.store import Cost
 from dpsco_bench.execution.timing import Curve, Machine, Timings
 from dpsco_bench.jsonio import dumps_canonical
-from dpsco_bench.problems.base import Constants, Trait
-from dpsco_bench.problems.families import SignalFamily
-from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.report.inputs import read_inputs
+from tests.execution.parts import entry_of
 
 NAN, INF = float("nan"), float("inf")
 GRID = {"parameter": "n", "values": {"smoke": [256, 512, 1024]}}
 FIXED = {"d": 4, "epsilon": 1.0, "delta": 1e-5}
 RIDGE = {"algorithm": "wang2017.dp_gd_pl", "problem": "ridge_logistic", "fixed": FIXED, "sweep": GRID}
 NASTY = 'R&D <b>100 %</b> of |x|_2 #1 ~ {"a"} \\ $ ^ *x* `y` α'
-
-
-class Bumpy(SignalFamily):
-    """A parabola in the ridge problem's place whose starting gap is its signal."""
-
-    name = "bumpy"
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.POLYAK_LOJASIEWICZ, Trait.STRONGLY_CONVEX})
-    population = True
-    own_constants = Constants(1.0, 1.0, strong_convexity=1.0, initial_gap=1.0)
-
-    def mean_gradient(self, x, data):
-        return 0.5 * (x - self.by_row(self.strengths, x))
-
-    def excess_risk(self, x, data):
-        return 0.25 * ((x - self.by_row(self.strengths, x)) ** 2).sum(axis=-1)
 
 
 def part(id, kind, *calibrations, **more):
@@ -61,77 +42,71 @@ def of_methods(**methods):
     return {"algorithm": None, "methods": [{"label": label, **method} for label, method in methods.items()]}
 
 
-def claim(name, title, statement, *parts, **more):
+def entry(name, title, statement, *parts, **more):
     kept = [{key: value for key, value in one.items() if value is not None} for one in parts]
-    source = f"Wang, Ye, Xu 2017, of {name}"
-    return {"id": f"wang2017.{name}", "title": title, "source": source, "statement": statement, "parts": kept, **more}
+    told = {"title": title, "source": f"Wang, Ye, Xu 2017, of {name}", "statement": statement}
+    return entry_of(f"wang2017.{name}", *kept, settings=Settings(seed=7), **told, **more)
 
 
-PL, OUTPUT = "wang2017.dp_gd_pl", "wang2017.output_perturbation_zhang17"
+PL = "wang2017.dp_gd_pl"
 NO_BOUND = {"bound": None}
-ON_EPSILON = {"parameter": "epsilon", "values": {"smoke": [0.5, 1.0]}}
+ON_COINS = {"algorithm": "wang2017.dp_gd", "problem": "coord_pseudo_huber", "bound": "wang2017_tables.convex"}
+
+
+def on_epsilon(delta):
+    sweep = {"parameter": "epsilon", "values": {"smoke": [0.5, 1.0]}}
+    return {**NO_BOUND, "fixed": {"n": 256, "d": 4, "delta": delta}, "sweep": sweep}
+
+
+def skipped(entry):
+    return replace(entry, jobs=tuple(replace(job, skipped="data absent") for job in entry.jobs))
+
+
+WAYS = of_methods(one_way={"algorithm": PL}, another={"algorithm": PL, "options": {"steps": 3}})
+WAYS_RACE = {**NO_BOUND, **WAYS, "pair": ["one_way", "another"]}
 RACERS = of_methods(
     first={"algorithm": PL, "options": {"steps": 20}},
     second={"algorithm": PL, "options": {"steps": 6}},
-    output_perturbation={"algorithm": OUTPUT},
+    output_perturbation={"algorithm": "wang2017.output_perturbation_zhang17"},
 )
-CLAIMS = [
-    claim(
-        "kinds",
-        "All kinds of parts, d log(n)/(n eps)^2",
-        f"Excess risk O(sqrt(d) n^-1.5). {NASTY}",
-        rate("rate-n", "paper", "accounted", replicates={"smoke": 4}, exponent=-2),
-        rate("exact-n", evaluation="closed_form", problem="diag_quadratic"),
-        part("explicit", "explicit", uses=["rate-n", "privacy-epsilon"], bound="wang2017.thm6_2_explicit"),
-        part("band", "band", "accounted", uses=["rate-n", "exact-n"], band=[0, 16]),
-        swept("law", "law"),
-        swept("floor", "lower_bound", constant="none"),
-        swept("control", "control", exponent=-2, **NO_BOUND),
-        part("look", "shown", uses=["rate-n"]),
-        swept(
-            *("several", "shown", "accounted"),
-            **NO_BOUND,
-            **of_methods(one_way={"algorithm": PL}, another={"algorithm": PL, "options": {"steps": 3}}),
+RACE_RUNS = {**on_epsilon(1e-3), **RACERS, "pair": ["first", "second"]}
+RACE_RUNS |= {"replicates": {"smoke": 2}, "record": 0.5, "timing": True}
+
+
+def entries():
+    return [
+        entry(
+            "kinds",
+            "All kinds of parts, d log(n)/(n eps)^2",
+            f"Excess risk O(sqrt(d) n^-1.5). {NASTY}",
+            rate("rate-n", "paper", "accounted", replicates={"smoke": 4}, exponent=-2),
+            rate("exact-n", evaluation="closed_form", problem="diag_quadratic"),
+            part("explicit", "explicit", uses=["rate-n", "privacy-epsilon"], bound="wang2017.thm6_2_explicit"),
+            part("band", "band", "accounted", uses=["rate-n", "exact-n"], band=[0, 16]),
+            swept("law", "law"),
+            swept("floor", "lower_bound", constant="none"),
+            swept("control", "control", exponent=-2, **NO_BOUND),
+            part("look", "shown", uses=["rate-n"]),
+            swept("several", "shown", "accounted", **NO_BOUND, **WAYS),
+            rate("silent-n", "none", **ON_COINS, replicates={"smoke": 3}, signals={"smoke": [0.5, 1.0, 2.0]}),
+            swept("count-n", "complexity", reservations={"paper": "counts are doubled"}),
+            swept("privacy-epsilon", "privacy", "paper", "accounted", **on_epsilon(0.01)),
+            assumptions=[NASTY],
+            errata=["E8"],
         ),
-        rate("silent-n", "none", replicates={"smoke": 3}, problem="bumpy", signals={"smoke": [0.5, 1.0, 2.0]}),
-        swept("count-n", "complexity", reservations={"paper": "counts are doubled"}),
-        swept(
-            *("privacy-epsilon", "privacy", "paper", "accounted"),
-            **NO_BOUND,
-            fixed={"n": 256, "d": 4, "delta": 0.01},
-            sweep=ON_EPSILON,
+        entry(
+            "race", "Orderings", "The first is better.", swept("race", "ordering", "paper", "accounted", **RACE_RUNS)
         ),
-        assumptions=[NASTY],
-        errata=["E8"],
-    ),
-    claim(
-        "race",
-        "Orderings",
-        "The first is better.",
-        swept(
-            *("race", "ordering", "paper", "accounted"),
-            **(NO_BOUND | RACERS),
-            pair=["first", "second"],
-            fixed={"n": 256, "d": 4, "delta": 1e-3},
-            sweep=ON_EPSILON,
-            replicates={"smoke": 2},
-            record=0.5,
-            timing=True,
+        skipped(
+            entry("absent", "Skipped", "Nothing can be run.", swept("gone", "ordering", **WAYS_RACE), rate("gone-n"))
         ),
-    ),
-    claim(
-        "absent",
-        "Skipped",
-        "Nothing can be run.",
-        swept("gone", "ordering", pair=["a", "b"], **NO_BOUND, **of_methods(a={"algorithm": PL}, b={"algorithm": PL})),
-        rate("gone-n"),
-    ),
-    # Its epsilon is its own: else it would share the results of another claim.
-    claim("unmeasured", "No verdict file", "Not yet.", rate("later-n", fixed={**FIXED, "epsilon": 0.125})),
-]
+        # Its epsilon is its own: else it would share the results of another claim.
+        entry("unmeasured", "No verdict file", "Not yet.", rate("later-n", fixed={**FIXED, "epsilon": 0.125})),
+    ]
+
 
 SCHEDULE = "schedule: without noise the risk is 0.85 of it"
-X, ONES = (256.0, 512.0, 1024.0), (0.1, 0.1, 0.1)
+X = (256.0, 512.0, 1024.0)
 FITTED = {"slope": -1.9, "ci": (-2.0, -1.8), "bound_slope": -1.9, "claimed_exponent": -2.0, "tolerance": 0.15}
 CELLS = {"parameter": "n", "values": X, "bound": (0.8, 0.2, 0.05)}
 CELLS |= {"mean": (0.4, 0.1, 0.02), "stderr": (0.04, 0.01, NAN)}
@@ -170,15 +145,6 @@ VERDICTS = {
         ("gone-n", "paper"): Verdict("skipped: data absent", "rate", "data absent"),
     },
 }
-SETTINGS = Settings(seed=7)
-
-
-def plan_entry(text):
-    claim = parse_claim(text)
-    jobs = [job for part in claim.parts if part.plans for job in part_jobs(claim, part, "smoke", SETTINGS)]
-    if claim.id == "wang2017.absent":
-        jobs = [replace(job, skipped="data absent") for job in jobs]
-    return ClaimEntry.of(claim, jobs)
 
 
 def write_job(store, job):
@@ -202,29 +168,13 @@ def write_timings(store, job):
     store.write("timings", job.key, dumps_canonical(Timings(machine, cells)))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def bumpy():
-    PROBLEMS.add(Bumpy.name, Bumpy, __name__)
-    yield
-    PROBLEMS.forget(Bumpy.name)
-
-
 @pytest.fixture(scope="session")
 def written(tmp_path_factory):
-    known = Bumpy.name in PROBLEMS.registered()  # by the module's fixture, if its first tests used no results
-    PROBLEMS.add(Bumpy.name, Bumpy, __name__)
-    try:
-        return write_results(tmp_path_factory)
-    finally:
-        PROBLEMS.forget(*([] if known else [Bumpy.name]))
-
-
-def write_results(tmp_path_factory):
     files = Layout("smoke", tmp_path_factory.mktemp("report"))
-    entries = tuple(plan_entry(text) for text in CLAIMS)
-    WorkPlan("smoke", entries, stamp="abc123").write(files.plan)
+    plan = WorkPlan("smoke", tuple(entries()), stamp="abc123")
+    plan.write(files.plan)
     store = files.measured.store
-    for job in (job for entry in entries for job in entry.jobs):
+    for job in plan.jobs():
         if not job.skipped and job.claim != "wang2017.unmeasured":
             write_job(store, job)
         if job.claim == "wang2017.race" and job.calibration == "paper":

@@ -15,18 +15,7 @@ from dpsco_bench.leaderboard.standings import TRIVIAL, Searched, Skipped, Standi
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.registry import papers
 from dpsco_bench.report import findings as reading
-from dpsco_bench.report.findings import (
-    COMMON,
-    Finding,
-    NotMeasured,
-    Point,
-    Results,
-    Said,
-    all_findings,
-    lower,
-    need,
-    upper,
-)
+from dpsco_bench.report.findings import COMMON, Finding, NotMeasured, Point, Results, Said, need
 from dpsco_bench.report.numbers import number
 from dpsco_bench.site.content import SiteContent
 from dpsco_bench.site.pages.home import draw_findings, finding_figure, findings
@@ -101,7 +90,11 @@ def test_a_finding_of_what_is_not_there_is_left_out_and_named(told, more):
 
 
 def test_bounds_are_rounded_so_that_they_stay_bounds():
-    assert (lower(887_900.0), upper(887_100.0), number(887_900.0)) == ("8.87×10⁵", "8.88×10⁵", "8.88×10⁵")
+    assert (reading.lower(887_900.0), reading.upper(887_100.0), number(887_900.0)) == (
+        "8.87×10⁵",
+        "8.88×10⁵",
+        "8.88×10⁵",
+    )
 
     def shown(**more):
         said = Said("", "", "", points=[Point("real", 887_900.0, **more)])
@@ -127,7 +120,7 @@ def recorded(profile):
 @pytest.mark.parametrize("profile", ["ci", "full"])
 def test_the_page_says_what_the_findings_say_of_the_record(profile):
     page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
-    results, known = recorded(profile), {one.id: one for one in all_findings()}
+    results, known = recorded(profile), {one.id: one for one in reading.all_findings()}
     ids = ["mirror-descent", "schedules", "width", "frontier"]
     ids += ["privacy-as-printed", "exponential-mechanism", "parameter-free", "errata"] * (profile == "ci")
     for id in ids:

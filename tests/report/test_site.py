@@ -40,7 +40,7 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def built(inputs, bumpy, tmp_path_factory):
+def built(inputs, tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     write_all(inputs, folder, folder / "figures")
     write_one(inputs, folder, folder / "figures")

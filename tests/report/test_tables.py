@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.noise import Noise
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import parse_table
 from dpsco_bench.claims.kinds import NOT_MEASURED
 from dpsco_bench.execution.cell import Cell
@@ -98,13 +99,15 @@ def test_ledger_separates_kinds_and_statuses(inputs):
         assert row["epsilon_real_min"] or row["why_not_shown"] == "no accountant covers it"
 
 
-def test_ledger_says_on_what_a_row_was_charged():
-    def cell(problem, norm, **options):
-        calibrated = SimpleNamespace(constants=SimpleNamespace(norm=norm))
-        return Charged(Cell("made.up", problem, 8, 1.0, 1e-5, problem_options=options), calibrated, "paper")
+def charged(problem, options=None, **constants):
+    calibrated = SimpleNamespace(constants=SimpleNamespace(**constants))
+    return Charged(Cell("made.up", problem, 8, 1.0, 1e-5, problem_options=options or {}), calibrated, "paper")
 
-    cells = [cell("quad", 2.0, size=k, constants={"hessian_rank": 9.0}) for k in (1, 2, 4, 8)]
-    cells += [cell("onehot", math.inf, signal=2.0), cell("onehot", 4.0, p=4.0, signal=1.0, size=8)]
+
+def test_ledger_says_on_what_a_row_was_charged():
+    cells = [charged("quad", {"size": k, "constants": {"hessian_rank": 9.0}}, norm=2.0) for k in (1, 2, 4, 8)]
+    cells += [charged("onehot", {"signal": 2.0}, norm=math.inf)]
+    cells += [charged("onehot", {"p": 4.0, "signal": 1.0, "size": 8}, norm=4.0)]
     told = "onehot, p = 4 or ∞, size 8; quad, p = 2, declared hessian rank 9, size 1 … 8"
     assert charged_on(cells).replace("\u00a0", " ") == told
 
@@ -120,8 +123,7 @@ def test_ledger_says_on_what_a_row_was_charged():
 )
 def test_ledger_says_why_nothing_is_shown(constants, real, kind, says):
     def doubt(status):
-        calibrated = SimpleNamespace(constants=SimpleNamespace(status=constants))
-        made = Charged(Cell("made.up", "squared_norm", 8, 1.0, 1e-5), calibrated, "paper")
+        made = charged("squared_norm", status=constants)
         made.__dict__["noise"] = Noise(status, real, kind, 1.0)
         return made.doubt
 
@@ -144,11 +146,9 @@ def claim(inputs):
 
 @pytest.fixture
 def rebuild(inputs, claim, monkeypatch):
-
-    def build(change=lambda row: row, lower_bound=None, common_n=512, **entry):
+    def build(change=lambda row: row, of_table=(("common_n", 512),), **entry):
         row = {"row": "All", "utility": "1/n", "claims": ["wang2017.kinds"], **entry}
-        given = {"common_n": common_n, "lower_bound": lower_bound}
-        text = {"id": "wang2017.table9", "rows": [row], **{key: value for key, value in given.items() if value}}
+        text = {"id": "wang2017.table9", "rows": [row], **dict(of_table)}
         monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
         monkeypatch.setitem(claim.__dict__, "rows", [change(row) for row in claim.rows])
         (table,) = rebuilt_tables(inputs, "wang2017")
@@ -161,15 +161,10 @@ def lines(table):
     return {(row["part"], row["method"]): row for row in read(table)}
 
 
-@pytest.fixture
-def rebuilt(rebuild, claim):
-    cells = claim.job("several", "accounted").cells
-    means = tuple(0.1 if cell.method == "one_way" else 0.2 for cell in cells)
-    schedule = {"schedule": {"T": "steps"}, "flags": ["note"], "every_cell": ["look", "exact-n"]}
-    return lines(rebuild(lambda row: replace(row, mean=means) if row.part == "several" else row, **schedule))
-
-
-def test_rebuilt_rows_show_the_gradients_of_their_cell_and_each_method_with_its_schedule(rebuilt, claim):
+def test_rebuilt_rows_show_the_gradients_of_their_cell_and_each_method_with_its_schedule(rebuild, claim):
+    means = tuple(0.1 if cell.method == "one_way" else 0.2 for cell in claim.job("several", "accounted").cells)
+    shown = {"schedule": {"T": "steps"}, "flags": ["note"], "every_cell": ["look", "exact-n"]}
+    rebuilt = lines(rebuild(lambda row: replace(row, mean=means) if row.part == "several" else row, **shown))
     (cell,) = [cell for cell in claim.evidence("rate-n", "paper") if cell.value == 512]
     assert float(rebuilt["kinds rate-n", ""]["gradient_evaluations"]) == cell.calibrated.gradient_evaluations
     assert rebuilt["kinds count-n", ""]["gradient_evaluations"] == ""  # there they are what is measured
@@ -188,13 +183,14 @@ def test_rebuilt_rows_on_another_axis_show_their_own_cell(rebuild, claim):
         return replace(row, **logs) if row.part == "rate-n" else row
 
     last = claim.evidence("rate-n", "paper")[-1]
-    (row,) = [row for row in rebuild(on_axis, common_n=None).rows if row.part == "kinds rate-n"]
+    (row,) = [row for row in rebuild(on_axis, of_table=()).rows if row.part == "kinds rate-n"]
     assert row.point["n"] == last.entry.n == 1024 and row.evaluations == last.calibrated.gradient_evaluations
     assert row.cells["paper"][0][0] == pytest.approx(math.log(1024))
 
 
 def test_rebuilt_tables_have_printed_columns_and_the_lower_bound_of_the_caption(rebuild):
-    rows = lines(rebuild(lower_bound="wang2017_tables.lower_strongly_convex", printed={"Robust?": "Yes"}))
+    table = {"common_n": 512, "lower_bound": "wang2017_tables.lower_strongly_convex"}
+    rows = lines(rebuild(of_table=table, printed={"Robust?": "Yes"}))
     found, counted = rows["kinds rate-n", ""], rows["kinds count-n", ""]
     expected = float(found["mean_paper"]) / (4 / 512**2)  # d = 4, eps = 1
     assert float(found["over_lower_bound_paper"]) == pytest.approx(expected)
@@ -239,8 +235,7 @@ def test_a_ratio_in_a_table_is_that_of_a_bound_which_the_claim_states():
     assert stated(row("moment", "a step of the proof"), regret) == [regret]
 
 
-def test_a_judged_part_has_the_privacy_of_the_parts_it_uses(inputs):
-    claim = inputs.claim("wang2017.kinds")
+def test_a_judged_part_has_the_privacy_of_the_parts_it_uses(claim):
     assert len(claim.charged("explicit", "paper")) == 3 + 2
     assert claim.charged("count-n", "paper") == []
     said = {(row.part, row.calibration): privacy_text(row) for row in claim.rows}
@@ -256,15 +251,13 @@ def test_a_damaged_verdict_file_is_named_and_its_claim_not_measured(written, tmp
     assert "wang2017.race.json is damaged" in capsys.readouterr().err
 
 
-def test_noise_off_without_a_slope_says_what_is_left(inputs):
-    claim = inputs.claim("wang2017.kinds")
+def test_noise_off_without_a_slope_says_what_is_left(claim):
     shown = {(row.part, row.calibration): noise_off(claim, row) for row in claim.rows}
     assert shown["rate-n", "paper"] == "−1.85" and shown["count-n", "paper"] == "—"
     assert shown["rate-n", "accounted"].startswith("risk ")
     cells = [SimpleNamespace(final=np.array([least, 2 * least]), risks=np.ones(1)) for least in (0.5, 4.0, 1.0)]
     of_cells = SimpleNamespace(evidence=lambda part, calibration: cells)
-    row = next(row for row in claim.rows if (row.part, row.calibration) == ("rate-n", "accounted"))
-    assert noise_off(of_cells, row) == "risk ≤ 6"
+    assert noise_off(of_cells, Verdict("match", "rate", part="rate-n", calibration="accounted")) == "risk ≤ 6"
 
 
 NOISES = [

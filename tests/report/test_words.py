@@ -61,8 +61,12 @@ def test_symbols(text, shown):
     assert symbols(text) == shown
 
 
-def test_every_word_and_status_has_a_meaning():
-    assert all(word.meaning for kind in all_kinds() for word in kind.words.values())
+def test_every_word_has_a_meaning_and_a_phrase_and_every_status_its_own():
+    names = dict.fromkeys(("what", "counted", "moves", "follows", "better", "worse"), "word")
+    for kind in all_kinds():
+        for said, word in kind.words.items():
+            told = word.phrase.format_map(names)
+            assert word.meaning and told and "{" not in told and not told.endswith("."), f"{kind.name}: {said}"
     assert {*TONES.values(), QUALIFIED} == set(SYMBOLS) and set(TONES) == set(OUTCOMES)
     assert set(STATUS_WORDS) == set(SEVERITY) == {*STATUS_CLAUSES, "none"}
 

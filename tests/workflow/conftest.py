@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,12 +82,12 @@ class Project:
             words = ["--config", "profile=smoke", *(words[1:] if words[:1] == ["--config"] else words)]
         return [sys.executable, "-m", "snakemake", *words]
 
-    def snakemake(self, *arguments: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
-        return self.run(self.command(*arguments), timeout)
+    def snakemake(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        return self.run(self.command(*arguments), **options)
 
-    def run(self, command: list[str], timeout: float = 600) -> subprocess.CompletedProcess[str]:
-        options = {"cwd": self.root, "env": self.environment, "capture_output": True, "text": True}
-        return subprocess.run(command, **options, timeout=timeout)
+    def run(self, command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+        options |= {"cwd": self.root, "env": self.environment, "capture_output": True, "text": True}
+        return subprocess.run(command, **options, timeout=600)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -100,22 +101,21 @@ class Project:
         found = _JOB.findall(done.stdout + done.stderr)
         return {" ".join([rule, *re.findall(r"\w+=([^,]+)", words)]) for rule, words in found}
 
-    def measured(self, tables: dict[str, bytes]) -> list[str]:
-        """Names of what the store has among files."""
-        return [name for name in tables if name.startswith("store/")]
-
     def dpsco(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return self.run([sys.executable, "-m", "dpsco_bench", *arguments])
 
-    def paths(self) -> list[Path]:
-        """Every result and verdict; timings and costs are no results, and drafts of a killed run are nothing."""
-        store = self.root / "results" / "store"
-        paths = [*store.glob("runs/*.parquet"), *store.glob("calibrations/*.json")]
-        paths += (self.results / "verdicts").glob("*.json")
-        return [path for path in paths if not path.name.startswith(".")]
+    def measured(self) -> dict[str, bytes]:
+        """What the store has; timings and costs are no results, and drafts of a killed run are nothing."""
+        return self.files("store/runs/[!.]*.parquet", "store/calibrations/[!.]*.json")
 
     def tables(self) -> dict[str, bytes]:
-        return {str(path.relative_to(self.root / "results")): path.read_bytes() for path in self.paths()}
+        """Every result and verdict."""
+        return {**self.measured(), **self.files("smoke/verdicts/[!.]*.json")}
+
+    def files(self, *patterns: str) -> dict[str, bytes]:
+        results = self.root / "results"
+        paths = [path for pattern in patterns for path in results.glob(pattern)]
+        return {str(path.relative_to(results)): path.read_bytes() for path in paths}
 
     def forget(self) -> None:
         for name in ("results", "figures", ".snakemake"):

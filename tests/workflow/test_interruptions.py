@@ -30,12 +30,12 @@ def kill_group(process):
 def test_killed_at_three_random_moments_ends_with_the_same_bytes(project):
     """Moments are counted in what a run has made, so that a slow machine neither meets others nor runs more often."""
     assert project.snakemake("--", "verdicts").returncode == 0
-    undisturbed = project.tables()
+    undisturbed, whole = project.tables(), len(project.measured())
     project.forget()
     moments = random.Random(7)
-    for made in sorted(moments.sample(range(1, len(project.measured(undisturbed))), 3)):
+    for made in sorted(moments.sample(range(1, whole), 3)):
         process = project.start("--", "verdicts")
-        wait_for(lambda made=made: len(project.measured(project.tables())) >= made, process)
+        wait_for(lambda made=made: len(project.measured()) >= made, process)
         time.sleep(moments.uniform(0.0, 0.3))
         kill_group(process)
         assert project.tables().items() <= undisturbed.items()

@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import subprocess
 import sys
 
 import pytest
@@ -21,13 +20,6 @@ def keep_to_modes():
             ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, right, 0, 0, 0)
 
 
-def snakemake(project, *arguments):
-    options = {"cwd": project.root, "env": project.environment, "capture_output": True, "text": True}
-    done = subprocess.run(project.command(*arguments), preexec_fn=keep_to_modes, **options)
-    lines = done.stderr.replace("dpsco: ", "\ndpsco: ").splitlines()  # Snakemake's own lines may come between ours
-    return done.returncode, next((line for line in lines if line.startswith("dpsco: ")), "")
-
-
 @pytest.mark.parametrize("name", [".", "results", "figures"])
 def test_a_folder_that_cannot_be_written_to(project, name):
     folder = project.root / name
@@ -35,8 +27,10 @@ def test_a_folder_that_cannot_be_written_to(project, name):
     mode = folder.stat().st_mode
     folder.chmod(0o555)
     try:
-        code, said = snakemake(project, "--", "verdicts")
+        done = project.snakemake("--", "verdicts", preexec_fn=keep_to_modes)
     finally:
         folder.chmod(mode)
+    first = done.stderr[done.stderr.index("dpsco: ") :]
     named = project.root if name == "." else name
-    assert code == 2 and said.startswith(f"dpsco: folder = '{named}': must be a folder that can be written to")
+    assert done.returncode == 2
+    assert first.startswith(f"dpsco: folder = '{named}': must be a folder that can be written to")

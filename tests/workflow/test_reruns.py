@@ -24,31 +24,25 @@ def test_forced_rules_run_again_and_make_nothing_anew(project):
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
 
-def test_a_tolerance_concerns_its_claim_alone(project, edited):
-    edited(project.claim_file("alpha"), lambda text: text.replace("tolerance: 0.15", "tolerance: 0.2", 1))
-    assert project.planned("verdicts") == {ALPHA}
+def documented(text):
+    return text.replace('"""', '"""Edited. ', 1) + "\n# edited\n"
 
 
-def algorithm(project):
-    return project.root / "dpsco_bench" / "papers" / "wang2017" / "algorithms" / "perturbation.py"
+ALGORITHM = "dpsco_bench/papers/wang2017/algorithms/perturbation.py"
+EDITS = {
+    "tolerance": ({"conf/claim/wang2017/alpha.yaml": lambda text: text.replace("0.15", "0.2", 1)}, {ALPHA}),
+    "algorithm": ({ALGORITHM: lambda text: text + CODE}, {ALPHA}),
+    "kernel": ({"dpsco_bench/rng/reference.py": lambda text: text + CODE}, ALL),
+    "words": ({ALGORITHM: documented, "dpsco_bench/analysis/judge.py": documented}, set()),
+    "others": ({"dpsco_bench/cli/verbs/list.py": lambda text: text + CODE, "conf/run.yaml": documented}, set()),
+}
 
 
-def test_an_algorithm_concerns_the_claims_that_run_it(project, edited):
-    edited(algorithm(project), lambda text: text + CODE)
-    assert project.planned("verdicts") == {ALPHA}
-
-
-def test_a_kernel_concerns_all(project, edited):
-    edited(project.root / "dpsco_bench" / "rng" / "reference.py", lambda text: text + CODE)
-    assert project.planned("verdicts") == ALL
-
-
-def test_comments_docstrings_and_unrelated_edits_run_nothing(project, edited):
-    edited(algorithm(project), lambda text: text.replace('"""', '"""Edited. ', 1) + "\n# edited\n")
-    edited(project.root / "dpsco_bench" / "analysis" / "judge.py", lambda text: text.replace('"""', '"""Edited. ', 1))
-    edited(project.root / "dpsco_bench" / "cli" / "verbs" / "list.py", lambda text: text + CODE)
-    edited(project.root / "conf" / "run.yaml", lambda text: text + "\n# edited\n")
-    assert project.planned("verdicts") == set()
+@pytest.mark.parametrize(("edits", "concerned"), EDITS.values(), ids=EDITS)
+def test_an_edit_concerns_the_claims_that_depend_on_it(project, edited, edits, concerned):
+    for file, change in edits.items():
+        edited(project.root / file, change)
+    assert project.planned("verdicts") == concerned
 
 
 def test_an_edit_that_is_run_keeps_what_it_did_not_touch(project, edited):
@@ -63,7 +57,7 @@ def test_an_edit_that_is_run_keeps_what_it_did_not_touch(project, edited):
 def test_a_failed_job_leaves_the_others_and_is_named_in_one_line(project, edited):
     first = "    x = objective.start\n"
     broken = "    raise RuntimeError('broken on purpose')\n" + first
-    edited(algorithm(project), lambda text: text.replace(first, broken, 1))
+    edited(project.root / ALGORITHM, lambda text: text.replace(first, broken, 1))
     edited(project.claim_file("gamma"), lambda text: text.replace("title: absent data", "title: data absent"))
     for _ in range(2):  # it is tried again
         failed = project.snakemake("--", "verdicts")
