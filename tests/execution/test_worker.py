@@ -175,8 +175,9 @@ def test_timing_counts_the_gradients_and_never_evaluates_a_loss(files, job, monk
     monkeypatch.setattr(timing, "ENOUGH_SECONDS", 0.0 if warm == 0.0 else 1.0)
     calibrations = made(job, files.measured)
     monkeypatch.setattr(Objective, "excess_risk", lambda self, x: pytest.fail("a loss inside the clock"))
-    timed = time_cells(job, calibrations)
-    assert timed.machine.cores >= 1
+    steps = []
+    timed = time_cells(job, calibrations, lambda *step: steps.append(step))
+    assert timed.machine.cores >= 1 and steps == [(1, 2), (2, 2)]
     for cell, planned in zip(timed.cells, calibrations, strict=True):
         assert cell.evaluations[-1] == planned.gradient_evaluations
         assert len(cell.evaluations) == len(cell.seconds) <= timing.POINTS + 2
