@@ -1,6 +1,6 @@
 """Judging on a grid of signals, on an axis of its own, of chains, and of quantities in the place of the risk."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,14 +13,9 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.execution.results import FINAL, RESULT_SCHEMA
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 
-from .judging import GRID, RATE, calibrations, job, judge, part, rate_jobs, table
+from .judging import GRID, RATE, at_signals, calibrations, job, judge, part, rate_jobs, table
 
 SIGNALS = [0.5, 1.0, 2.0]
-
-
-def at_signals(made):
-    cells = [replace(cell, signal=s) for cell in made.cells for s in SIGNALS]
-    return replace(made, cells=tuple(replace(cell, cell=i) for i, cell in enumerate(cells)))
 
 
 def signal_jobs(risk, capped=lambda c: False):
@@ -51,11 +46,14 @@ def test_a_maximum_at_the_edge_of_the_grid_is_said_unless_the_signal_is_capped(r
 
 def test_a_free_signal_may_leave_nine_tenths_of_the_start_and_a_capped_one_half():
     """Risk 0.7 of the start throughout."""
+
+    def risk(c):
+        return c.n**-2.0 / (1 + (c.signal - 1) ** 2)
+
     for capped, word in ((False, "match"), (True, "not_observable")):
-        jobs = signal_jobs(lambda c: c.n**-2.0 / (1 + (c.signal - 1) ** 2), lambda c, capped=capped: capped)
-        jobs = [(made, table(made, lambda c: c.n**-2.0 / (1 + (c.signal - 1) ** 2), start), fixed)
-                for (made, _, fixed), start in zip(jobs, [lambda c: c.n**-2.0 / 0.7, 1e6], strict=True)]  # fmt: skip
-        assert judge([SUPREMUM], jobs)[0]["verdict"] == word
+        (made, _, fixed), off = signal_jobs(risk, lambda c, capped=capped: capped)
+        rows = table(made, risk, lambda c: c.n**-2.0 / 0.7)
+        assert judge([SUPREMUM], [(made, rows, fixed), off])[0]["verdict"] == word
 
 
 @pytest.mark.parametrize("end", [2.0, 0.5])
@@ -145,9 +143,8 @@ NUMBERS = {"slope": -1.0, "ci": (-1.1, -0.9), "worst_ratio": 2.0, "worst_cell": 
 def test_no_slope_and_no_ratio_is_made_of_chains_that_are_not_certified(of_the_law):
     verdict = Verdict("shown", "shown", "x", mean=(1.0, 2.0), stderr=(0.1, 0.1), **NUMBERS)
     row = gated(verdict, of_the_law, "not certified: x").to_json()
-    assert [row[name] for name in ("slope", "ci", "worst_ratio")] == [None, [None, None], None]
+    assert [row[name] for name in ("slope", "ci", "worst_ratio", "mean")] == [None, [None, None], None, [1.0, 2.0]]
     assert "ratio" not in row and "worst_cell" not in row
-    assert row["mean"] == [1.0, 2.0]
 
 
 def test_the_code_of_the_chains_is_checked_where_the_law_is_known():
@@ -172,14 +169,14 @@ def test_thresholds_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("grid", "signal", "at_edge", "following"),
-    [(GRID_OF_SIGNALS, 0.1, True, 0.05), (GRID_OF_SIGNALS, 0.8, True, 1.6), (GRID_OF_SIGNALS, 0.4, False, None)]
-    + [((0.1, 0.4), 0.1, True, 0.025), ((0.1, 0.4), 0.4, True, 1.6)],
+    ("grid", "signal", "following"),
+    [(GRID_OF_SIGNALS, 0.1, 0.05), (GRID_OF_SIGNALS, 0.8, 1.6), ((0.1, 0.4), 0.1, 0.025), ((0.1, 0.4), 0.4, 1.6)]
+    + [(GRID_OF_SIGNALS, 0.4, np.nan)],  # not at an edge
 )
-def test_the_next_signal_continues_the_grid_by_its_own_ratio(grid, signal, at_edge, following):
+def test_the_next_signal_continues_the_grid_by_its_own_ratio(grid, signal, following):
     grid = [SimpleNamespace(entry=SimpleNamespace(signal=one)) for one in grid]
-    found = MeasuredCell.next_signal.fget(SimpleNamespace(grid=grid, signal=signal, at_edge=at_edge))
-    assert found == pytest.approx(following) if following else np.isnan(found)
+    cell = SimpleNamespace(grid=grid, signal=signal, at_edge=not np.isnan(following))
+    assert MeasuredCell.next_signal.fget(cell) == pytest.approx(following, nan_ok=True)
 
 
 @dataclass(frozen=True)
@@ -202,14 +199,11 @@ def grid_of(*cells, replicates=4):
 def test_a_grid_has_the_largest_mean_and_the_worst_privacy_of_its_cells(worst, replicates):
     statuses = ["proven", "proven", "proven"]
     statuses[worst] = "exceeds_claim"
-    cells = zip((0.1, 0.2, 0.4), (0.5, 0.7, 0.3), statuses, strict=True)
-    (found,) = evidence_of(grid_of(*cells, replicates=replicates))
-    assert (found.signal, found.final.mean(), found.at_edge) == (0.2, 0.7, False)
-    for means in ((0.5, 0.4, 0.3), (0.3, 0.4, 0.5)):
-        (end,) = evidence_of(grid_of(*zip((0.1, 0.2, 0.4), means, statuses, strict=True)))
-        assert end.at_edge
-    assert found.calibrated.privacy_status == "exceeds_claim"
-    assert [len(found.grid), found.risks.shape] == [3, (3, 1, replicates)]
+    for means, signal in (((0.5, 0.7, 0.3), 0.2), ((0.7, 0.4, 0.3), 0.1), ((0.3, 0.4, 0.7), 0.4)):
+        (found,) = evidence_of(grid_of(*zip((0.1, 0.2, 0.4), means, statuses, strict=True), replicates=replicates))
+        assert (found.signal, found.final.mean(), found.at_edge) == (signal, 0.7, signal != 0.2)
+        assert found.calibrated.privacy_status == "exceeds_claim"
+        assert [len(found.grid), found.risks.shape] == [3, (3, 1, replicates)]
 
 
 def test_a_cell_is_read_by_checkpoint_data_set_and_replicate():
