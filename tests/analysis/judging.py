@@ -36,7 +36,6 @@ def verdict_schema():
     return schema | {"allOf": [{"if": given, "then": then} for given, then in cases]}
 
 
-
 SCHEMA = Draft202012Validator(verdict_schema())
 """Of every row that is judged here."""
 GRID = [256.0, 512.0, 1024.0, 2048.0]

@@ -48,8 +48,7 @@ def test_a_true_law_is_violated_in_few_cases_however_heavy_its_noise():
     """Five cells of 64 lognormal replicates: 5 % are allowed; two errors a cell are wrong in a third of them."""
     draws = np.random.default_rng(8).lognormal(-0.5, 1.0, (2000, 5, 64))
     means, errors = draws.mean(axis=2), draws.std(axis=2, ddof=1) / 8
-    x, ones = np.arange(5.0), np.ones(5)
-    found = [judged("law", Look(), x, m, s, ones, 63) for m, s in zip(means, errors, strict=True)]
+    found = [judged("law", Look(), range(5), *own, np.ones(5), 63) for own in zip(means, errors, strict=True)]
     naive = (np.abs(means - 1) > 2 * errors).any(axis=1).mean()
     assert found.count("violated") / 2000 < 0.6 * naive and naive > 0.25
 
