@@ -24,8 +24,6 @@ def cell(status, epsilon=np.nan, kind="exact", law=np.nan, claimed=1.0, attained
 NOTHING_PROVES = "not shown private: nothing proves the claimed eps"
 ELSEWHERE = ", for some records that the theorem admits"
 SEQUENCE = "not shown to be private, as its query sequence exceeds the claim"
-
-
 NOMINAL = f"{NOTHING_PROVES} (the constants are nominal)"
 IF_HELD = "not shown to be private, as the constants are nominal (if they held, eps"
 
@@ -138,12 +136,7 @@ def test_written_out(value, kind, shown):
 
 @pytest.mark.parametrize(
     ("value", "kind", "claimed", "digits"),
-    [
-        (0.79, "upper", 1.0, 3),
-        (203.1799, "upper", 203.18, 4),
-        (0.0291, "upper", 0.0735094, 3),
-        (1.0004, "lower", 1.0, 5),
-    ],
+    [(0.79, "upper", 1, 3), (203.1799, "upper", 203.18, 4), (0.0291, "upper", 0.0735094, 3), (1.0004, "lower", 1, 5)],
 )
 def test_rounded_bounds_compare_with_their_claim_as_exact_ones_do(value, kind, claimed, digits):
     assert digits_beside(value, kind, claimed) == digits

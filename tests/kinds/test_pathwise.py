@@ -44,9 +44,9 @@ def test_a_bound_between_the_starts_of_two_signals_can_fail(starts, word):
     risk[:, 0] = 0.05  # the largest risk is not where the start's is
     cells = evidence(risk, {}, starts=starts)
     assert pathwise_verdict(part(statistic="max"), cells, ONE).word == word
-    case = SimpleNamespace(part=part(), bound=ONE, cells=cells, printed=[1.0, 1.0], dof=np.inf)
-    case.sources, case.look_at, case.among, case.confidence = ["q"], lambda source: Look(), 0, lambda early: 0.95
-    case.columns = ([0.0, 1.0], [0.05, 0.05], [0.01, 0.01])
+    told = {"part": part(), "bound": ONE, "cells": cells, "printed": [1.0, 1.0], "dof": np.inf, "sources": ["q"]}
+    told |= {"look_at": lambda source: Look(), "among": 0, "confidence": lambda early: 0.95}
+    case = SimpleNamespace(**told, columns=([0.0, 1.0], [0.05, 0.05], [0.01, 0.01]))
     assert Explicit().judge(case).word == word
 
 
@@ -57,8 +57,7 @@ def test_a_quantity_takes_the_place_of_the_risk():
         for cell, expected in zip(evidence(risk, {"length": length}, quantity), values, strict=True):
             np.testing.assert_array_equal(cell.risks, expected)
             assert cell.signal == expected.mean(axis=(1, 2)).argmax() and len(cell.grid) == 3
-            best = int(cell.signal)
-            assert cell.context.extra("length") == pytest.approx(length[int(cell.value), best].mean())
+            assert cell.context.extra("length") == pytest.approx(length[int(cell.value), int(cell.signal)].mean())
     with pytest.raises(InputError, match="quantity of m = 'width': must be one of risk, length"):
         evidence(risk, {"length": length}, "width")
 
