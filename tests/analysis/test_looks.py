@@ -64,18 +64,12 @@ def test_a_lower_bound_is_open_where_the_interval_reaches_across_it(mean, last, 
     assert simultaneous_quantile(1, np.inf, EARLY) == pytest.approx(2.807, abs=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("rooms", "told"),
-    [
-        ([(0.3, 0.15)], "about 4 times"),
-        ([(0.3, 0.15), (0.5, 0.1)], "about 25 times"),  # the hardest decides
-        ([(0.16, 0.15)], "about 2 times"),
-        ([(0.3, 0.0)], "too near the limit"),
-        ([(10.0, 0.1)], "too near the limit"),
-    ],
-)
-def test_an_interval_shrinks_like_the_root(rooms, told):
-    assert told in would_decide(rooms)
+def test_an_interval_shrinks_like_the_root():
+    assert "about 4 times" in would_decide([(0.3, 0.15)])
+    assert "about 25 times" in would_decide([(0.3, 0.15), (0.5, 0.1)]), "the hardest decides"
+    assert "about 2 times" in would_decide([(0.16, 0.15)])
+    assert "too near the limit" in would_decide([(0.3, 0.0)])
+    assert "too near the limit" in would_decide([(10.0, 0.1)])
 
 
 @pytest.mark.parametrize(("inside", "size"), [(0, 5), (3, 7), (40, 40), (181, 192)])
