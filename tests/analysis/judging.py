@@ -83,18 +83,15 @@ def calibrations(made, **changes):
         "warnings": (),
         "plan": make_plan(gradient_evaluations=100),
     } | changes
-    cells = [{k: v(c) if callable(v) else v for k, v in one.items()} for c in made.cells]
-    charged = [
-        PlanRecord(cell.pop("schedule"), (), cell.pop("gradient_evaluations"), (), "", (), None) for cell in cells
-    ]
-    return tuple(CalibratedCell(charged=plan, **cell) for plan, cell in zip(charged, cells, strict=True))
+
+    def charged(schedule, gradient_evaluations, **rest):
+        return CalibratedCell(charged=PlanRecord(schedule, (), gradient_evaluations, (), "", (), None), **rest)
+
+    return tuple(charged(**{k: v(c) if callable(v) else v for k, v in one.items()}) for c in made.cells)
 
 
 def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicates=8, extras=None, **same):
-    """Rows in arbitrary order; `risk` and `cost` map a cell to its final values, `checkpoints` to earlier ones.
-
-    Other columns are the `same` in all rows.
-    """
+    """Rows in any order; `risk` and `cost` give a cell's final values, `checkpoints` earlier ones, `same` the rest."""
     rows = []
     for cell in made.cells:
         noise = 1 + 0.02 * np.random.default_rng(cell.cell).standard_normal(replicates)
@@ -114,7 +111,6 @@ def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicate
 
 
 def at_signals(made, signals=(0.5, 1.0, 2.0)):
-    """The job with each of its cells at each of the signals."""
     cells = [replace(cell, signal=signal) for cell in made.cells for signal in signals]
     return replace(made, cells=tuple(replace(cell, cell=number) for number, cell in enumerate(cells)))
 

@@ -44,6 +44,12 @@ def test_a_row_says_of_which_kind_its_risks_are(problem, options, told):
     assert judge([RATE], made)[0]["risk_kind"] == told
 
 
+def with_twin(entry, jobs, twins):
+    """The row of a part that uses part n and its twin, or one of them."""
+    twins = [(replace(made, part="twin"), *rest) for made, *rest in twins]
+    return judge([RATE, RATE | {"id": "twin"}, entry], [*jobs, *twins])[2]
+
+
 EXPLICIT = part("judged", "explicit", uses=["n"], bound="wang2017.thm6_2_explicit")
 
 
@@ -60,8 +66,7 @@ EXPLICIT = part("judged", "explicit", uses=["n"], bound="wang2017.thm6_2_explici
 )
 def test_every_kind_that_rests_on_noise_says_whether_it_is_private(entry, kind, status, told):
     jobs = rate_jobs(-2, privacy_status=status, epsilon_real=40.0 if told else 0.9)
-    twins = [(replace(made, part="twin"), rows, fixed) for made, rows, fixed in jobs]
-    row = judge([RATE, RATE | {"id": "twin"}, entry], [*jobs, *twins])[2]
+    row = with_twin(entry, jobs, jobs)
     assert row["kind"] == kind and [text.partition(":")[0] for text in row["reservations"]] == [told] * bool(told)
     assert row["sentence"].startswith(f"{row['verdict']}, {told}: " if told else f"{row['verdict']}: ")
 
@@ -96,12 +101,9 @@ def test_a_part_s_own_test_of_movement_is_made_besides_that_of_the_start(moved, 
 )
 def test_explicit_bounds_and_bands_judge_the_rows_of_other_parts(entry, scale, ratio, word):
     """The bound is (1 - mu/L)^T start + d sigma^2 / (2 mu), which the twin's risks are."""
-    bound, jobs = 0.9**5 * 1.0 + 4 * 0.01 / 0.2, []
-    for name, of in (("n", scale), ("twin", 1)):
-        (made, _, fixed), (off, *silent) = rate_jobs(-2)
-        jobs += [(replace(made, part=name), table(made, lambda c, of=of: of * bound, start=1.0), fixed)]
-        jobs += [(replace(off, part=name), *silent)]
-    row = judge([RATE, RATE | {"id": "twin"}, entry], jobs)[2]
+    bound, ((made, _, fixed), off) = 0.9**5 * 1.0 + 4 * 0.01 / 0.2, rate_jobs(-2)
+    scaled, exact = (table(made, lambda c, of=of: of * bound, start=1.0) for of in (scale, 1.0))
+    row = with_twin(entry, [(made, scaled, fixed), off], [(made, exact, fixed), off])
     assert row["verdict"] == word and row["worst_ratio"] == pytest.approx(ratio, rel=0.1)
 
 

@@ -101,10 +101,7 @@ COVERED = [(16, 0.0, 1, 1.0), (2, 0.0, 1, 1.0), (64, 0.0, 1, 0.985), (8, 0.3, 3,
 
 @pytest.mark.parametrize(("replicates", "effect", "data_sets", "high"), rest_at_night(COVERED, 0, several=True))
 def test_interval_covers_the_true_slope(replicates, effect, data_sets, high):
-    """95 % nominal, and more where few replicates may hide a tail; 500 have a standard error of a point.
-
-    Also at two levels, where data sets differ.
-    """
+    """95 % nominal, and more where few replicates may hide a tail; 500 have a standard error of a point."""
     source = np.random.default_rng(10 + replicates)
     fits = [fit_rate(N, noisy(source, -1.0, replicates, N, effect, data_sets), (*NAMES, str(i)), resamples=400)
             for i in range(500)]  # fmt: skip

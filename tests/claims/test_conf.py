@@ -77,7 +77,6 @@ def test_every_part_that_a_profile_measures_has_its_jobs(claims, jobs, id, profi
 
 
 def test_equal_keys_mean_equal_work(jobs):
-    """A key never stands for two things: jobs that share one have the same cells and settings."""
     seen = {}
     for job in chain(*jobs.values()):
         work = replace(job, claim="", part="", profile="", kind="", timing=False)
