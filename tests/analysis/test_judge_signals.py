@@ -1,6 +1,6 @@
 """Judging on a grid of signals, on an axis of its own, of chains, and of quantities in the place of the risk."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -78,11 +78,9 @@ def test_an_edge_in_a_cell_that_is_not_fitted_neither_decides_nor_reserves_the_w
 
 def test_slopes_are_fitted_on_the_axis_of_the_exponent():
     """The risk falls like 1/sqrt(n eps), along a sweep over n."""
-    entry = RATE | {"axis": "n eps", "exponent": -1, "bound": "wang2017.thm6_3"}
-    (row,) = judge([entry], rate_jobs(-1))
+    (row,) = judge([RATE | {"axis": "n eps", "exponent": -1, "bound": "wang2017.thm6_3"}], rate_jobs(-1))
     assert row["parameter"] == "n eps" and row["values"] == GRID  # eps = 1
-    entry = RATE | {"axis": "n^2", "exponent": -1}
-    (row,) = judge([entry], rate_jobs(-2))
+    (row,) = judge([RATE | {"axis": "n^2", "exponent": -1}], rate_jobs(-2))
     assert row["slope"] == pytest.approx(-1, abs=0.02) and row["bound_slope"] == pytest.approx(-1)
     assert row["values"] == pytest.approx([n**2 for n in GRID])
 
@@ -92,36 +90,32 @@ def test_orderings_compare_each_method_at_its_own_worst_signal():
     rows = table(made, lambda c: c.signal if c.method == "new" else 4.0 / c.signal)
     entry = part("pair", "ordering", labels=["new", "old"], pair=["new", "old"], signals={"ci": SIGNALS})
     (row,) = judge([entry], [(made, rows, calibrations(made, signal_capped=False))])
-    assert row["verdict"] == "holds"
-    assert all(ratio == pytest.approx(2 / 8, rel=0.05) for ratio in row["ratio"].values())
+    assert row["verdict"] == "holds" and [*row["ratio"].values()] == pytest.approx([2 / 8] * 8, rel=0.05)
 
 
 def test_values_are_compared_with_the_printed_formula_and_slopes_with_the_accounted_noise():
     """eps/sqrt(l) stands in a bound as it is printed; only slopes take the noise's own dependence on eps."""
-    parts = [
-        part("n", "rate", bound="wang2017.thm6_3", tolerance=0.15, calibrations=["accounted", "none"]),
-        part("printed", "explicit", uses=["n"], bound="wang2017.thm6_3", calibrations=["accounted"]),
-    ]
+    rate = part("n", "rate", bound="wang2017.thm6_3", calibrations=["accounted", "none"])
+    explicit = part("printed", "explicit", uses=["n"], bound="wang2017.thm6_3", calibrations=["accounted"])
     made = [job("n", "rate", c) for c in ("accounted", "none")]
-    rows = judge(parts, [(m, table(m, lambda cell: 1.0 / cell.n), calibrations(m)) for m in made])
+    rows = judge([rate, explicit], [(m, table(m, lambda cell: 1.0 / cell.n), calibrations(m)) for m in made])
     slope, printed = rows[0], rows[2]
     assert (slope["kind"], printed["kind"]) == ("rate", "explicit")
     ratio = np.array(slope["bound"]) / np.array(printed["bound"])
     np.testing.assert_allclose(ratio, 1.0 / np.sqrt(np.log(1e5)) / gdp_mu(1.0, 1e-5), rtol=1e-12)
 
 
-@dataclass
-class Cell:
-    extras: dict = field(default_factory=dict)
+def noted(**extras):
+    return SimpleNamespace(extras={name: np.full((1, 4), value) for name, value in extras.items()})
 
 
 def chain(rhat, ess):
-    return Cell({name: np.full((1, 4), v) for name, v in (("rhat", rhat), ("ess", ess), ("chain_risk", 1.0))})
+    return noted(rhat=rhat, ess=ess, chain_risk=1.0)
 
 
 def test_cells_without_chains_pass():
-    assert settled([Cell(), Cell({"value_queries": np.ones((1, 4))})]) == ""
-    assert "not certified" in settled([Cell({"chain_risk": np.ones((1, 4))})]), "they never moved"
+    assert settled([noted(), noted(value_queries=1.0)]) == ""
+    assert "not certified" in settled([noted(chain_risk=1.0)]), "they never moved"
     verdict = gated(Verdict("shown", "shown", ""), False, settled([chain(2.0, 3.0)]))
     assert verdict.verdict == "shown" and "R-hat up to 2.000" in verdict.notes[0] and uncertified(verdict)
 
@@ -129,8 +123,7 @@ def test_cells_without_chains_pass():
 @pytest.mark.parametrize(("rhat", "ess", "good"), [(1.01, 400.0, True), (1.011, 1e4, False), (1.0, 399.0, False)])
 def test_the_gate(rhat, ess, good):
     verdict = Verdict("match", "rate", "slopes agree")
-    reason = settled([chain(1.0, 1e4), chain(rhat, ess)])
-    found = gated(verdict, True, reason)
+    found = gated(verdict, True, settled([chain(1.0, 1e4), chain(rhat, ess)]))
     assert (found is verdict) == good == (not uncertified(found))
     if not good:
         assert found.verdict == "inconclusive" and "not certified" in found.reason
@@ -185,14 +178,10 @@ class Fixed:
     signal_capped: bool = False
 
 
-def grid_of(*cells, replicates=4):
-    """Cells (signal, mean risk, privacy status) of one grid, as they come from a table."""
-    made = []
-    for signal, mean, status in cells:
-        risks = np.full((1, replicates), mean)
-        entry = SimpleNamespace(method="m", value=1.0, signal=signal, cell=0)
-        made.append(MeasuredCell(entry, Fixed(status), "paper", risks, risks[None], risks[None], 1.0, False))
-    return made
+def measured(signal, mean, status, replicates):
+    """A cell of a grid, as it comes from a table."""
+    entry, risks = SimpleNamespace(method="m", value=1.0, signal=signal, cell=0), np.full((1, replicates), mean)
+    return MeasuredCell(entry, Fixed(status), "paper", risks, risks[None], risks[None], 1.0, False)
 
 
 @pytest.mark.parametrize(("worst", "replicates"), [(0, 4), (1, 1), (2, 4)])
@@ -200,7 +189,8 @@ def test_a_grid_has_the_largest_mean_and_the_worst_privacy_of_its_cells(worst, r
     statuses = ["proven", "proven", "proven"]
     statuses[worst] = "exceeds_claim"
     for means, signal in (((0.5, 0.7, 0.3), 0.2), ((0.7, 0.4, 0.3), 0.1), ((0.3, 0.4, 0.7), 0.4)):
-        (found,) = evidence_of(grid_of(*zip((0.1, 0.2, 0.4), means, statuses, strict=True), replicates=replicates))
+        cells = zip((0.1, 0.2, 0.4), means, statuses, strict=True)
+        (found,) = evidence_of([measured(*cell, replicates) for cell in cells])
         assert (found.signal, found.final.mean(), found.at_edge) == (signal, 0.7, signal != 0.2)
         assert found.calibrated.privacy_status == "exceeds_claim"
         assert [len(found.grid), found.risks.shape] == [3, (3, 1, replicates)]

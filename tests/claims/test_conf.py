@@ -22,7 +22,7 @@ from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable
 from dpsco_bench.paths import shared_dir
-from dpsco_bench.problems.registry import list_problems
+from dpsco_bench.problems.registry import list_problems, problem_class
 
 
 @pytest.fixture(scope="module")
@@ -146,9 +146,13 @@ def test_the_determinants_of_su2023_e4():
     assert f"{reached:.2f} for eps = 1 and R = 4" in entry.calculation and reached > epsilon
 
 
-def test_every_term_is_an_amount_and_every_amount_is_a_term():
+def test_costs_are_of_registered_methods_and_their_terms_are_all_amounts():
+    known = costs()
+    assert known.families.keys() == known.methods.keys() and all(map(get_algorithm, known.methods))
+    assert all(problem_class(name.partition(" on ")[0]) for own in known.families.values() for name in own)
+    used = [*known.methods.values(), *chain(*(own.values() for own in known.families.values()))]
+    assert all(used) and all(0 < seconds < math.inf for terms in used for seconds in terms.values())
     row = loads(Path(__file__).with_name("cell_times.json").read_text(encoding="utf-8"))[0]
     cell = Cell.from_json(row["cell"])
     names = amounts(cell, cell.plan(row["calibration"], 0, twice=False)[1], row["replicates"]).keys()
-    used = chain(costs().methods.values(), *(own.values() for own in costs().families.values()))
     assert {name for terms in used for name in terms} == names

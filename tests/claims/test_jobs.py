@@ -14,8 +14,6 @@ from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS
 from tests.execution.parts import PART as GD
 
-SETTINGS = Settings(seed=1)
-FIXED = {"n": 64, "d": 3, "epsilon": 1.0, "delta": 1e-5}
 PART = {
     **GD,
     "id": "p",
@@ -37,12 +35,12 @@ BARE = {"bound": None, "tolerance": None}
 def jobs(profile="smoke", settings=None, **part):
     entry = {"id": "wang2017.test", "title": "t", "source": "s", "statement": "x", "parts": [{**PART, **part}]}
     claim = parse_claim(copy.deepcopy(entry))
-    return part_jobs(claim, claim.parts[0], profile, replace(SETTINGS, **(settings or {})))
+    return part_jobs(claim, claim.parts[0], profile, Settings(**{"seed": 1, **(settings or {})}))
 
 
 def swept(parameter, *values):
     """A sweep over a parameter that is not n."""
-    return {"sweep": {"parameter": parameter, "values": {"smoke": [*values]}}, "fixed": FIXED}
+    return {"sweep": {"parameter": parameter, "values": {"smoke": [*values]}}, "fixed": {"n": 64, **GD["fixed"]}}
 
 
 @cache
@@ -51,16 +49,13 @@ def base():
 
 
 def test_a_rate_has_a_job_per_calibration_and_a_noise_off_companion():
-    made = jobs()
-    assert [job.calibration for job in made] == ["paper", "accounted", "none"]
-    assert [job.replicates for job in made] == [16, 16, 4]
-    assert [job.cells[0].variant for job in made] == ["literal", "poisson", "literal"]
+    def told(**part):
+        return [f"{job.calibration} {job.replicates} {job.cells[0].variant}" for job in jobs(**part)]
+
+    assert told() == ["paper 16 literal", "accounted 16 poisson", "none 4 literal"]
+    assert told(calibrations=["accounted", "none"]) == ["accounted 16 poisson", "none 16 poisson"]
+    assert told(calibrations=["none"], algorithm="wang2017.dp_gd_pl") == ["none 16 standard"]
     assert [job.calibration for job in jobs(kind="privacy", **BARE)] == ["paper", "accounted"]
-    silent = jobs(calibrations=["none"], algorithm="wang2017.dp_gd_pl")
-    assert [(job.calibration, job.replicates) for job in silent] == [("none", 16)]
-    both = jobs(calibrations=["accounted", "none"])
-    assert [(job.calibration, job.replicates) for job in both] == [("accounted", 16), ("none", 16)]
-    assert [job.cells[0].variant for job in both] == ["poisson", "poisson"]
     planned, counted = (jobs(kind="complexity", quantity=quantity)[0] for quantity in ("risk", "value_queries"))
     assert (planned.evaluation, counted.evaluation) == ("plan_only", "run")
     assert (planned.charged, counted.charged) == (False, True)
@@ -73,8 +68,8 @@ def test_what_else_changes_along_a_sweep():
     cells = jobs(problem="diag_quadratic", along=along, **width)[0].cells
     found = [(cell.parameter, cell.value, cell.epsilon, cell.problem_options) for cell in cells]
     assert found == [("width", 2.5, 1.0, {"kappa": 4.0}), ("width", 3.5, 2.0, {"kappa": 8.0})]
-    cells = jobs(along={"epsilon": {"smoke": [1, 2]}})
-    assert [(cell.n, cell.epsilon) for cell in cells[0].cells] == [(64, 1.0), (128, 2.0)]
+    cells = jobs(along={"epsilon": {"smoke": [1, 2]}})[0].cells
+    assert [(cell.n, cell.epsilon) for cell in cells] == [(64, 1.0), (128, 2.0)]
     with pytest.raises(InputError, match="^sweep parameter of p = 'speed': must be n, d"):
         jobs(along={"speed": {"smoke": [1, 2]}})
 
@@ -120,10 +115,10 @@ def test_cells_take_the_swept_and_the_fixed_values():
     assert (first.n, second.n, first.d, first.cell, second.cell) == (64, 128, 3, 0, 1)
     assert (first.parameter, first.value, first.method) == ("n", 64.0, "dp_svrg")
     assert jobs("ci", fixed={**GD["fixed"], "d": {"smoke": 3, "ci": 4}}, **TWICE)[0].cells[0].d == 4
-    cell = jobs(**swept("algorithm.theta", 0.01, 0.02))[0].cells[0]
-    assert cell.options == {"theta": 0.01} and cell.parameter == "theta"
-    cell = jobs(problem="diag_quadratic", **swept("problem.kappa", 8.0, 9.0))[0].cells[0]
-    assert cell.problem_options == {"kappa": 8.0}
+    by_option = jobs(**swept("algorithm.theta", 0.01, 0.02))[0].cells[0]
+    assert by_option.options == {"theta": 0.01} and by_option.parameter == "theta"
+    by_problem = jobs(problem="diag_quadratic", **swept("problem.kappa", 8.0, 9.0))[0].cells[0]
+    assert by_problem.problem_options == {"kappa": 8.0}
     with pytest.raises(InputError, match="^sweep parameter of p = 'kappa': must be n, d, epsilon, delta, problem"):
         jobs(**swept("kappa", 8.0, 9.0))
 
@@ -224,10 +219,9 @@ def test_stages_end_at_multiples_of_eight(replicates, ends):
 
 
 def test_jobs_that_differ_in_their_replicates_alone_share_stages():
-    few, many = (replace(base(), replicates=count).blocks for count in (16, 32))
+    few, many, other = (replace(base(), replicates=count).blocks for count in (16, 32, 15))
     assert few == many[:2] and few[0].key != few[1].key
-    longer = replace(base(), replicates=15).blocks[0]
-    assert longer.first == few[0].first and longer.key != few[0].key
+    assert other[0].first == few[0].first and other[0].key != few[0].key
     assert replace(base(), evaluation="closed_form", replicates=64).blocks[0].count == 64
 
 
@@ -237,9 +231,8 @@ def test_kernels_count_for_jobs_of_a_gpu():
 
 
 def test_another_version_of_the_accountant_makes_calibrations_anew(monkeypatch):
-    before = {job.calibration: (job.calibration_key, job.key) for job in jobs()}
+    before = jobs()
     monkeypatch.setattr("dpsco_bench.claims.jobs.version", lambda name: "0.0")
-    after = {job.calibration: (job.calibration_key, job.key) for job in jobs()}
-    assert before["none"] == after["none"]
-    for calibration in ("paper", "accounted"):
-        assert not set(before[calibration]) & set(after[calibration])
+    for old, new in zip(before, jobs(), strict=True):
+        kept = old.calibration == "none"
+        assert (old.calibration_key == new.calibration_key) == (old.key == new.key) == kept

@@ -134,7 +134,10 @@ def test_what_is_shown_does_not_depend_on_the_hash_seed():
     assert alphabetical({"D", "d", "a"}) == alphabetical({"d", "a", "D"}) == ["a", "d", "D"]
 
 
-VALUES = Path(__file__).with_name("bound_values.csv")
+WRITTEN = {
+    row["bound"]: (float(row["printed"]), float(row["accounted"]))
+    for row in csv.DictReader(Path(__file__).with_name("bound_values.csv").read_text("utf-8").splitlines())
+}
 N, D, EPSILON, DELTA = 1000, 12, 0.7, 1e-6
 SCHEDULE = {
     # of all papers: steps, epochs and what else a formula reads
@@ -172,18 +175,13 @@ def context(name: str) -> BoundContext:
     return BoundContext(N, D, EPSILON, DELTA, constants, "paper", schedule, SCALES, 0.45, EXTRAS)
 
 
-def written() -> dict[str, tuple[float, float]]:
-    with VALUES.open(encoding="utf-8", newline="") as file:
-        return {row["bound"]: (float(row["printed"]), float(row["accounted"])) for row in csv.DictReader(file)}
-
-
 def test_every_bound_is_written_out_here_or_in_the_vectors_of_its_paper():
-    assert sorted({*written()} | {case.values[0] for case in bounds() if case.values[1] == "values"}) == sorted(SHIPPED)
+    assert sorted({*WRITTEN} | {case.values[0] for case in bounds() if case.values[1] == "values"}) == sorted(SHIPPED)
 
 
 @pytest.mark.parametrize("paper", sorted({name.partition(".")[0] for name in SHIPPED}))
 def test_a_bound_is_the_number_that_is_written_out(paper):
-    for name, values in written().items():
+    for name, values in WRITTEN.items():
         if name.startswith(f"{paper}."):
             found = [get_bound(name).value(replace(context(name), calibration=c)) for c in ("paper", "accounted")]
             assert found == pytest.approx(values, rel=1e-9), name

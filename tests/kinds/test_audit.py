@@ -1,6 +1,7 @@
 """Kind `audit`: its words, its parts, and the claims that ship."""
 
 import math
+from operator import attrgetter
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,6 @@ from dpsco_bench.audit.auditor import CONFIDENCE, FAMILY, FAMILY_CONFIDENCE, INS
 from dpsco_bench.audit.canaries import trials
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.claims.kinds import get_kind
-from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_cell, calibrate_job
 from dpsco_bench.execution.cell import Cell
@@ -19,17 +19,15 @@ from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import read_extras
 from dpsco_bench.kinds.audit import SAYS_SOMETHING
+from tests.execution.parts import entry_of
 
 AUDITS = [(claim, part) for claim in read_claims() if claim.id.endswith(".audit") for part in claim.parts]
 
 
 def test_every_audit_that_is_listed_is_a_part_of_a_claim():
-    """Algorithms x variants x calibrations in profile full, on the canaries of the list; a new one has to be added.
-
-    Beside them are the settings at which a chapter calls a printed calibration not private.
-    """
-    known = [trial for trial in trials() if not trial.reason]
-    listed = {(t.algorithm, t.variant, t.calibration, t.problem, t.n, t.d, t.epsilon, t.fused) for t in known}
+    """Beside them are the settings at which a chapter calls a printed calibration not private."""
+    names = attrgetter("algorithm", "variant", "calibration", "problem", "n", "d", "epsilon", "fused")
+    listed = {names(trial) for trial in trials() if not trial.reason}
     found = {
         (m.algorithm, m.variant, c, part.problem, part.fixed["n"], part.fixed["d"], part.sweep.values["full"][0], fused)
         for _, part in AUDITS
@@ -38,9 +36,8 @@ def test_every_audit_that_is_listed_is_a_part_of_a_claim():
         for fused in (part.evaluation == "output",)
     }
     own = [part for _, part in AUDITS if part.note]
-    named = {(m.algorithm, m.variant) for part in own for m in part.methods}
     assert listed <= found and len(own) == 5
-    assert {audit[:2] for audit in found - listed} <= named
+    assert {audit[:2] for audit in found - listed} <= {(m.algorithm, m.variant) for part in own for m in part.methods}
 
 
 @pytest.mark.parametrize("profile", ["ci", "full"])
@@ -124,16 +121,14 @@ def test_an_audit_without_power_stops_after_the_pilot_and_says_so():
 )
 def test_one_refuted_cell_refutes_and_the_weakest_one_says_how_much_the_others_say(refuted, power, word, attainable):
     calibrated = SimpleNamespace(privacy_status="unproven", epsilon_real=3.0, epsilon_real_kind="upper")
-    said = {"audit_promised": np.full(1, 1.25)}
-    if attainable is not None:  # a table keeps no NaN: no charge, so none to attain
-        said["audit_attainable"] = np.full(1, attainable)
-    cells = [
-        SimpleNamespace(
-            risks=np.full(1, lower), extras={"audit_refuted": np.full(1, r), "audit_power": np.full(1, p), **said},
-            entry=SimpleNamespace(epsilon=1.0), calibrated=calibrated, value=lower,
-        )
-        for lower, r, p in zip((0.2, 1.7, 0.4), refuted, power, strict=True)
-    ]  # fmt: skip
+    told = {"entry": SimpleNamespace(epsilon=1.0), "calibrated": calibrated}
+    cells = []
+    for lower, *numbers in zip((0.2, 1.7, 0.4), refuted, power, strict=True):
+        extras = dict(zip(("audit_refuted", "audit_power"), numbers, strict=True)) | {"audit_promised": 1.25}
+        if attainable is not None:  # a table keeps no NaN: no charge, so none to attain
+            extras["audit_attainable"] = attainable
+        extras = {name: np.full(1, value) for name, value in extras.items()}
+        cells.append(SimpleNamespace(risks=np.full(1, lower), extras=extras, value=lower, **told))
     row = judged(cells)
     assert row.verdict == word and row.own["epsilon_lower"] == 1.7
     assert ("never proves" in row.reason) == ("predicted eps >= 1.2" in row.reason) == (word != "refuted")
@@ -147,7 +142,6 @@ def test_parts_that_cannot_be_audited(change):
     part = {"id": "literal", "kind": "audit", "algorithm": "wang2017.dp_accmd", "problem": "canary_curved"}
     part |= {"calibrations": ["paper"], "variant": "literal", "fixed": {"n": 50, "d": 2, "delta": 1e-5}}
     part |= {"sweep": {"parameter": "epsilon", "values": {"ci": [0.5, 1.0]}}, "replicates": {"ci": 400}}
-    claim = {"id": "mine.audit", "title": "", "source": "", "statement": "", "parts": [part]}
-    assert parse_claim(claim)
+    assert entry_of("mine.audit", part)
     with pytest.raises(InputError, match=next(iter(change))):
-        parse_claim({**claim, "parts": [part | change]})
+        entry_of("mine.audit", part | change)

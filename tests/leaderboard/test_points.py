@@ -6,9 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.claims.bounds.orders import lower_bound_name
-from dpsco_bench.claims.jobs import costs
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.request import CONSTANT, PROBLEM
 from dpsco_bench.leaderboard import choose
@@ -16,7 +15,7 @@ from dpsco_bench.leaderboard.board import Board, load_board
 from dpsco_bench.leaderboard.choose import candidates, choice_entry, contestants, make_point
 from dpsco_bench.leaderboard.standings import Unrun
 from dpsco_bench.problems.base import Trait
-from dpsco_bench.problems.registry import get_problem, problem_class
+from dpsco_bench.problems.registry import get_problem
 
 from .made_up import SETTINGS, ranked
 
@@ -78,15 +77,6 @@ def test_the_class_of_a_problem_gives_the_lower_bound_that_the_board_names():
         if instance.problem != "covertype":  # needs its data
             problem = get_problem(instance.problem, None, **instance.problem_options)
             assert lower_bound_name(problem) == instance.lower_bound, instance.id
-
-
-def test_costs_are_known_of_registered_methods():
-    known = costs()
-    assert known.methods and all(map(get_algorithm, known.methods))
-    assert known.families.keys() == known.methods.keys()
-    assert all(problem_class(name.partition(" on ")[0]) for own in known.families.values() for name in own)
-    terms = [*known.methods.values(), *(terms for own in known.families.values() for terms in own.values())]
-    assert all(terms) and all(0 < seconds < math.inf for one in terms for seconds in one.values())
 
 
 def test_one_mechanism_under_two_names_is_run_once():

@@ -64,6 +64,9 @@ def results(rows=ROWS, data_sets=(), **first):
     return made
 
 
+BOARD = results()
+
+
 def lines_of(table):
     return list(csv.DictReader(io.StringIO(to_csv(table))))
 
@@ -72,14 +75,9 @@ def slow(*methods, cost=""):
     return tuple(Contender(name, 2, 64, 4, 1, cost) for name in methods)
 
 
-@pytest.fixture
-def board():
-    return results()
-
-
-def test_wins_and_ties_are_counted_apart_and_methods_that_never_run_are_told(board):
-    assert wins_table(board).rows == [("dp_gd", 2, 1), (TRIVIAL, 1, 0), ("other_one", 0, 1)]
-    assert nowhere_run(board) == [("no", "lacks ε ≤ 1")]
+def test_wins_and_ties_are_counted_apart_and_methods_that_never_run_are_told():
+    assert wins_table(BOARD).rows == [("dp_gd", 2, 1), (TRIVIAL, 1, 0), ("other_one", 0, 1)]
+    assert nowhere_run(BOARD) == [("no", "lacks ε ≤ 1")]
     tied = (["b"], ["a"], ["a", "c", "d"], ["e", "d"], ["z"], ["z"])
     won = wins_table(results([row(128, 1, own) for own in tied])).rows
     assert [name for name, *_ in won] == ["z", "a", "b", "d", "c", "e"]
@@ -96,12 +94,12 @@ def test_places_are_counted_first_at_decided_points_alone():
     assert found([row(512, 4, [TRIVIAL])], "last") == ([1], [False])
 
 
-def test_tables_say_who_wins_who_cannot_and_who_refuses(board):
-    text = "\n".join(to_markdown(table) for table in board_tables(board))
+def test_tables_say_who_wins_who_cannot_and_who_refuses():
+    text = "\n".join(to_markdown(table) for table in board_tables(BOARD))
     for words in ("tie: dp_gd, other_one", "not ranked: target law only", "lacks ε ≤ 1", "0.50 [0.10, 0.60]"):
         assert words in text
     assert "Public grid search (not private)" in text and "0.0500 (gd, steps 4)" in text
-    assert all(to_csv(table) and to_latex(table) for table in board_tables(board))
+    assert all(to_csv(table) and to_latex(table) for table in board_tables(BOARD))
 
 
 def test_every_risk_says_whether_it_is_of_the_sample_or_of_the_population():
@@ -159,11 +157,11 @@ def test_an_undecided_point_has_no_winner_no_margin_and_counts_for_nobody():
     assert "app_objp" in raw and "0.9" not in raw
 
 
-def test_figures_have_a_panel_per_instance_and_the_same_bytes(board):
-    ((instance, rows),) = board.by_instance
+def test_figures_have_a_panel_per_instance_and_the_same_bytes():
+    ((instance, rows),) = BOARD.by_instance
     assert instance.id == "i" and "at 3 of 4 points, 1 of them ties" in phase_panel(instance.title, rows).title
     with style():
-        assert svg_text(board_figure(board)) == svg_text(board_figure(board))
+        assert svg_text(board_figure(BOARD)) == svg_text(board_figure(BOARD))
 
 
 SHARED = [row(128, e, ["dp_gd", "other_one"]) for e in (1, 2)] + [row(128, 4, ["third", "other_one"])]
@@ -309,10 +307,10 @@ def test_files_have_each_number_of_a_point_and_numbers_stand_to_the_right():
     assert "proven" in none[0] and none[1] == "no method was run"
 
 
-def test_tiles_stand_at_their_sizes_and_a_line_runs_round_each_region(board):
+def test_tiles_stand_at_their_sizes_and_a_line_runs_round_each_region():
     """An edge is drawn where one tile of a region has it: two that touch have it in common."""
     with style():
-        axes = board_figure(board).axes[0]
+        axes = board_figure(BOARD).axes[0]
     diagram = Diagram(ROWS[:4])
     assert [diagram.at[place].n for place in sorted(diagram.at)] == [128, 128, 512, 512]
     for axis, texts in ((axes.xaxis, ["128", "512"]), (axes.yaxis, ["1", "4"])):
