@@ -134,18 +134,15 @@ def test_privacy_needs_no_run(changes, verdict):
     [
         (lambda c: 1.0 * c.n, {"tolerance": 0.05}, "match", ["twice the formula"]),
         (lambda c: c.n**2.0, {"tolerance": 0.05}, "fails", []),
-        (lambda c: 7 * c.n + 70, {"exact": True}, "match", ["twice the formula"]),
-        (lambda c: 7 * c.n + 71, {"exact": True}, "fails", []),
+        (lambda c: 7 * c.n + 70, {"exact": True, "tolerance": None}, "match", ["twice the formula"]),
+        (lambda c: 7 * c.n + 71, {"exact": True, "tolerance": None}, "fails", []),
     ],
 )
 def test_complexity_needs_no_run_and_its_reservation_stands_beside_a_match_alone(count, more, word, reservations):
     made = job("gc", "complexity", evaluation="plan_only")
     counted = calibrations(made, gradient_evaluations=count, schedule={"epochs": 7})
     said = {"reservations": {"paper": "twice the formula"}, "note": "a note", **more}
-    entry = part("gc", "complexity", bound="wang2017.thm4_2_gradients", **said)
-    if "exact" in more:
-        del entry["tolerance"]
-    (row,) = judge([entry], [(made, None, counted)])
+    (row,) = judge([part("gc", "complexity", bound="wang2017.thm4_2_gradients", **said)], [(made, None, counted)])
     assert row["verdict"] == word and "risk_kind" not in row
     assert row["reservations"] == reservations and row["notes"] == ["a note"]
 

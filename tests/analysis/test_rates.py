@@ -27,10 +27,8 @@ def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, off=(), named
     values = np.asarray(values, dtype=float)
     own = {name: more.pop(name) for name in REGIME if name in more}
     regime = Regime.of(values, mean, 1 / values if named is None else named, **own)
-    silent = [[m] for m in off]
-    return sweep(
-        values if axis is None else axis, noisy(mean, spread), regime, tolerance, silent, parameter=parameter, **more
-    )
+    axis, silent = values if axis is None else axis, [[m] for m in off]
+    return sweep(axis, noisy(mean, spread), regime, tolerance, silent, parameter=parameter, **more)
 
 
 def sweep(axis, risks, regime, tolerance, off=(), **more):
@@ -47,7 +45,7 @@ def sweep(axis, risks, regime, tolerance, off=(), **more):
     ],
 )
 def test_words_of_clean_power_laws(exponent, slope, word, better):
-    """A smaller slope is the better one whatever the exponent, but where larger risks are."""
+    """Whatever the exponent, a smaller slope is better; where a larger one is, two words change places."""
     verdict = judged(N**slope, named=N**exponent, better=better)
     turned = {"faster": "fails", "fails": "faster"} if better == "larger" else {}
     assert verdict.verdict == turned.get(word, word) and verdict.fitted == (True,) * 5
@@ -86,7 +84,8 @@ def test_the_interval_decides(slope, low, high, word):
 def test_an_undecided_rate_names_what_it_would_take():
     def told(slope, half):
         word, reason = equivalence(fit(slope, slope - half, slope + half), -1.0, 0.15)
-        return word == "inconclusive" and reason
+        assert word == "inconclusive"
+        return reason
 
     assert "about 4 times the replicates" in told(-1.0, 0.3), "0.3 has to become 0.15"
     assert "about 4 times" in told(-1.05, 0.2), "0.1 is left on the near side"

@@ -12,6 +12,7 @@ from dpsco_bench.audit.auditor import CONFIDENCE, FAMILY, FAMILY_CONFIDENCE, INS
 from dpsco_bench.audit.canaries import trials
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.claims.kinds import get_kind
+from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_cell, calibrate_job
 from dpsco_bench.execution.cell import Cell
@@ -19,7 +20,6 @@ from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import read_extras
 from dpsco_bench.kinds.audit import SAYS_SOMETHING
-from tests.execution.parts import entry_of
 
 AUDITS = [(claim, part) for claim in read_claims() if claim.id.endswith(".audit") for part in claim.parts]
 
@@ -142,6 +142,7 @@ def test_parts_that_cannot_be_audited(change):
     part = {"id": "literal", "kind": "audit", "algorithm": "wang2017.dp_accmd", "problem": "canary_curved"}
     part |= {"calibrations": ["paper"], "variant": "literal", "fixed": {"n": 50, "d": 2, "delta": 1e-5}}
     part |= {"sweep": {"parameter": "epsilon", "values": {"ci": [0.5, 1.0]}}, "replicates": {"ci": 400}}
-    assert entry_of("mine.audit", part)
+    claim = {"id": "mine.audit", "title": "", "source": "", "statement": "", "parts": [part]}
+    assert parse_claim(claim)
     with pytest.raises(InputError, match=next(iter(change))):
-        entry_of("mine.audit", part | change)
+        parse_claim({**claim, "parts": [part | change]})
