@@ -1,5 +1,6 @@
 """Claims of one part and made-up results of their jobs, judged as the workflow does."""
 
+from dataclasses import replace
 from json import dumps, loads
 
 import numpy as np
@@ -24,22 +25,15 @@ def verdict_schema():
     """Schema of a row of any kind; a kind's own fields are required of its rows only."""
     schema = dict(read_yaml(shared_dir("workflows") / "schemas" / "verdict.schema.yaml"))
     kinds = [kind for kind in all_kinds() if kind.own_fields]
-    owners = {
-        name: [kind.name for kind in kinds if name in kind.own_fields] for kind in kinds for name in kind.own_fields
-    }
+    owners, cases = {}, []
+    for kind in kinds:
+        own = {name: field.schema for name, field in kind.own_fields.items()}
+        cases.append(({"properties": {"kind": {"const": kind.name}}}, {"properties": own, "required": list(own)}))
+        for name in own:
+            owners.setdefault(name, []).append(kind.name)
+    cases += [({"required": [name]}, {"properties": {"kind": {"enum": kinds}}}) for name, kinds in owners.items()]
     schema["properties"] = {**schema["properties"], **dict.fromkeys(owners, {})}
-    cases = [(of([kind.name]), own_schema(kind)) for kind in kinds]
-    cases += [({"required": [name]}, of(allowed)) for name, allowed in owners.items()]
-    return schema | ({"allOf": [{"if": given, "then": then} for given, then in cases]} if cases else {})
-
-
-def own_schema(kind):
-    own = {name: field.schema for name, field in kind.own_fields.items()}
-    return {"properties": own, "required": list(own)}
-
-
-def of(kinds):
-    return {"properties": {"kind": {"enum": kinds}}}
+    return schema | {"allOf": [{"if": given, "then": then} for given, then in cases]}
 
 
 SCHEMA = Draft202012Validator(verdict_schema())
@@ -89,18 +83,15 @@ def calibrations(made, **changes):
         "warnings": (),
         "plan": make_plan(gradient_evaluations=100),
     } | changes
-    cells = [{k: v(c) if callable(v) else v for k, v in one.items()} for c in made.cells]
-    charged = [
-        PlanRecord(cell.pop("schedule"), (), cell.pop("gradient_evaluations"), (), "", (), None) for cell in cells
-    ]
-    return tuple(CalibratedCell(charged=plan, **cell) for plan, cell in zip(charged, cells, strict=True))
+
+    def charged(schedule, gradient_evaluations, **rest):
+        return CalibratedCell(charged=PlanRecord(schedule, (), gradient_evaluations, (), "", (), None), **rest)
+
+    return tuple(charged(**{k: v(c) if callable(v) else v for k, v in one.items()}) for c in made.cells)
 
 
 def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicates=8, extras=None, **same):
-    """Rows in arbitrary order; `risk` and `cost` map a cell to its final values, `checkpoints` to earlier ones.
-
-    Other columns are the `same` in all rows.
-    """
+    """Rows in any order; `risk` and `cost` give a cell's final values, `checkpoints` earlier ones, `same` the rest."""
     rows = []
     for cell in made.cells:
         noise = 1 + 0.02 * np.random.default_rng(cell.cell).standard_normal(replicates)
@@ -119,10 +110,19 @@ def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicate
     return join_blocks([build_block({**columns, "extras": noted})], {})
 
 
-def judge(parts, jobs):
+def at_signals(made, signals=(0.5, 1.0, 2.0)):
+    cells = [replace(cell, signal=signal) for cell in made.cells for signal in signals]
+    return replace(made, cells=tuple(replace(cell, cell=number) for number, cell in enumerate(cells)))
+
+
+def claim_of(parts, jobs):
     claim = {"id": "wang2017.made_up", "title": "t", "source": "s", "statement": "x", "parts": parts}
+    return ClaimEntry.of(parse_claim(claim), jobs)
+
+
+def judge(parts, jobs):
     loaded = {(made.part, made.calibration): (rows, fixed) for made, rows, fixed in jobs}
-    entry = ClaimEntry.of(parse_claim(claim), (made for made, _, _ in jobs))
+    entry = claim_of(parts, (made for made, _, _ in jobs))
     rows = [v.to_json() for v in judge_claim(entry, lambda made: loaded[made.part, made.calibration])]
     for row in rows:
         SCHEMA.validate(loads(dumps(row)))

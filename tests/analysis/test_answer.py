@@ -20,22 +20,20 @@ SEQUENCE = Noise("unproven", 827.0, "lower", 1.0, epsilon_of="sequence")
 NOMINAL = Noise("unproven", 0.9, "upper", 1.0)
 
 
-def rate(word="match", place="n", noise=PROVEN, calibration="paper", **more):
+def row(kind, word="holds", **more):
+    return Verdict(word, kind, **{"id": "p.thm", "calibration": "paper", **more})
+
+
+def rate(word="match", place="n", **more):
     given = {"slope": -1.0, "bound_slope": -1.0, "tolerance": 0.1, "noise_off_share": 0.1, "noise_off_slope": -0.2}
-    given |= {"part": place, "parameter": place, "noise": noise, "calibration": calibration, "id": "p.thm"}
-    return Verdict(word, "rate", **{**given, **more})
+    return row("rate", word, part=place, parameter=place, **{**given, "noise": PROVEN, **more})
 
 
-def bound(word="holds", **more):
-    return Verdict(word, "explicit", part="b", noise=PROVEN, calibration="paper", id="p.thm", worst_ratio=0.29, **more)
+def privacy(noise, word="holds", **more):
+    return row("privacy", word, part="a", noise=noise, **{"id": "p.privacy", **more})
 
 
-def law(word="holds", **more):
-    return Verdict(word, "law", part="law", id="p.thm", calibration="paper", **more)
-
-
-def privacy(noise, word="holds", id="p.privacy", **more):
-    return Verdict(word, "privacy", part="a", noise=noise, calibration="paper", id=id, **more)
+BOUND, LAW = row("explicit", part="b", noise=PROVEN, worst_ratio=0.29), row("law", part="law")
 
 
 def cell(rows, key="printed", others=None):
@@ -57,17 +55,17 @@ def cell(rows, key="printed", others=None):
         ([rate("match", outside="eps <= c1 T m/n^2")], UNTESTED),
         ([rate("fails", grows=True, control="half of the noise"), rate(place="d")], YES),
         ([rate("fails", grows=True, beside="another theorem"), rate(place="d")], YES),
-        ([Verdict("vacuous", "explicit", id="p.thm", calibration="paper")], UNTESTED),
-        ([bound()], YES),
-        ([bound(), rate("inconclusive")], OPEN),
-        ([bound(), rate("not_observable")], YES),
-        ([Verdict("holds", "ordering", id="p.thm", calibration="paper", scope="eps = 0.5 alone")], OPEN),
-        ([Verdict("holds", "band", id="p.thm", calibration="paper", band_of="ours")], UNTESTED),
+        ([row("explicit", "vacuous")], UNTESTED),
+        ([BOUND], YES),
+        ([BOUND, rate("inconclusive")], OPEN),
+        ([BOUND, rate("not_observable")], YES),
+        ([row("ordering", scope="eps = 0.5 alone")], OPEN),
+        ([row("band", band_of="ours")], UNTESTED),
         ([rate(corrected="E1")], UNTESTED),
-        ([rate("fails", law="law", law_limit=1.0, grows=False), law("violated", beside="a check")], OPEN),
+        ([rate("fails", law="law", law_limit=1.0, grows=False), replace(LAW, verdict="violated", beside="x")], OPEN),
         # a computed law decides both ways, whatever was measured
-        *(([rate(word, law="law", law_limit=1.0), law()], YES) for word in ("match", "fails")),
-        *(([rate(word, law="law", law_limit=math.inf), law()], NO) for word in ("match", "fails")),
+        *(([rate(word, law="law", law_limit=1.0), LAW], YES) for word in ("match", "fails")),
+        *(([rate(word, law="law", law_limit=math.inf), LAW], NO) for word in ("match", "fails")),
     ],
 )
 def test_does_it_show(rows, word):
@@ -75,12 +73,12 @@ def test_does_it_show(rows, word):
 
 
 def test_a_bound_alone_is_marked_and_one_exponent_that_noise_gives_takes_the_schedules_mark_off():
-    assert cell([bound()]).marks == {"b": ".29"} and cell([bound(), rate()]).marks == {}
+    assert cell([BOUND]).marks == {"b": ".29"} and cell([BOUND, rate()]).marks == {}
     assert "s" not in cell([rate(noise_off_share=0.9, noise_off_slope=-1.0), rate(place="d")]).marks
 
 
 def test_an_answer_names_its_orderings_and_the_number_of_the_rest():
-    order = [Verdict("holds", "ordering", part=part, id="p.thm", calibration="paper", noise=PROVEN) for part in "vwxyz"]
+    order = [row("ordering", part=part, noise=PROVEN) for part in "vwxyz"]
     assert cell([rate(), *order[:2]]).why == "in n and the ordering (v, w)"
     assert cell(order).why == "the ordering (v, w, x and 2 more)"
 
@@ -112,16 +110,11 @@ def test_what_is_released_decides_whether_noise_is_private(noises, word, marks):
 
 
 @pytest.mark.parametrize(
-    ("tried", "word", "least"),
-    [
-        ({1.0: [REFUTED], 8.0: [PROVEN]}, YES, ">= 8"),
-        ({1.0: [REFUTED], 8.0: [PROVEN, OPEN_NOISE]}, OPEN, None),
-        ({1.0: [REFUTED]}, OPEN, None),
-    ],
+    ("at_8", "word", "least"), [([PROVEN], YES, ">= 8"), ([PROVEN, OPEN_NOISE], OPEN, None), ([], OPEN, None)]
 )
-def test_some_constant_serves_every_row(tried, word, least):
-    rows = [privacy(noise, open_constant="c", open_value=c) for c, noises in tried.items() for noise in noises]
-    found = answer(rows).cells["noise"]
+def test_some_constant_serves_every_row(at_8, word, least):
+    tried = [(1.0, REFUTED), *((8.0, noise) for noise in at_8)]
+    found = answer([privacy(noise, open_constant="c", open_value=c) for c, noise in tried]).cells["noise"]
     assert found.word == word and found.marks.get("c") == least
     assert "c = 1 is refuted" in found.why
 
@@ -136,9 +129,8 @@ def test_noise_refuted_whatever_the_constant_is_no_and_outside_of_the_range_it_i
 
 
 def test_printed_noise_is_judged_by_the_claim_that_is_named_and_shows_with_private_noise_where_it_is_proven():
-    rows = [rate(noise_of=("p.privacy",)), rate(noise=PROVEN, place="d", noise_of=("p.privacy",))]
-    others = {"p.privacy": [privacy(REFUTED, "fails")]}
-    found = answer(rows, others)
+    rows = [rate(place=place, noise_of=("p.privacy",)) for place in "nd"]
+    found = answer(rows, {"p.privacy": [privacy(REFUTED, "fails")]})
     assert [found.cells[key].word for key in ("printed", "noise", "private")] == [YES, NO, YES]
     assert answer([rate(noise=OPEN_NOISE)]).cells["private"].word == UNTESTED
     assert answer([rate(noise=OPEN_NOISE), rate(calibration="accounted")]).cells["private"].word == YES
@@ -150,13 +142,12 @@ def test_corrected_noise_is_private_noise_and_never_the_printed_one():
 
 
 def test_remarks_change_no_word():
-    rows = [rate(formula_of=("p.privacy",))]
-    found = answer(rows, {"p.privacy": [privacy(REFUTED, "fails")]})
+    found = answer([rate(formula_of=("p.privacy",))], {"p.privacy": [privacy(REFUTED, "fails")]})
     assert found.cells["noise"].word == YES
     assert any("p.privacy" in remark and "2.4" in remark for remark in found.remarks)
     mended = Noise("proven", 0.9, "upper", 1.0, place="n = 8, d = 2")
     for noise, told in ((mended, True), (OPEN_NOISE, False)):
-        found = answer([rate(), replace(privacy(noise, corrected="E1"), id="p.thm")])
+        found = answer([rate(), privacy(noise, corrected="E1", id="p.thm")])
         said = "As E1 corrects it: eps <= 0.9, claimed 1, at n = 8, d = 2."
         assert (said in found.remarks) is told and not answer([rate(noise=noise, corrected="E1")]).remarks[1:]
     for word, told in (("match", True), ("fails", False)):
@@ -166,22 +157,19 @@ def test_remarks_change_no_word():
 
 
 def test_counts_and_other_kinds():
-    rows = [Verdict("match", "complexity", id="p.gc", calibration="paper")]
-    rows += [Verdict("fails", "complexity", id="p.gc", calibration="accounted")]
+    rows = [row("complexity", "match"), row("complexity", "fails", calibration="accounted")]
     found = answer(rows)
     assert found.subject == "count" and [found.cells[key].word for key in ("printed", "private")] == [YES, NO]
     assert list(answer(rows[:1]).cells) == ["printed"]
-    assert says(privacy(PROVEN)) is None
-    assert says(Verdict("shown", "shown")) is None
+    assert says(privacy(PROVEN)) is says(Verdict("shown", "shown")) is None
     assert answer(()).word == UNTESTED
 
 
 @pytest.mark.parametrize(("word", "answered"), [("refuted", NO), ("not refuted", OPEN)])
 def test_an_audit_of_the_output_refutes_what_the_query_sequence_leaves_open(word, answered):
-    rows = [privacy(SEQUENCE, audited_by=("p.audit a",))]
     own = {"epsilon_lower": 2.48, "power": 1.0}
-    audit = Verdict(word, "audit", id="p.audit", part="a", calibration="paper", own=own, epsilon_claimed=1.0)
-    found = answer(rows, {"p.audit": [audit]}).cells["noise"]
+    audit = row("audit", word, id="p.audit", part="a", own=own, epsilon_claimed=1.0)
+    found = answer([privacy(SEQUENCE, audited_by=("p.audit a",))], {"p.audit": [audit]}).cells["noise"]
     assert found.word == answered and ("2.48" in found.why) == (answered == NO) and "827" in found.why
 
 

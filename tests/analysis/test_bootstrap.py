@@ -16,20 +16,14 @@ def rng(seed=0):
 
 
 def test_data_set_effects_enter_the_standard_error():
-    risks = rng().exponential(size=50)
-    summary = bootstrap.summarise(risks)
-    assert summary.mean == pytest.approx(risks.mean(), rel=1e-15)
-    assert summary.stderr == pytest.approx(risks.std(ddof=1) / np.sqrt(50), rel=1e-12)
-    assert summary.dof == 49
-    effects = np.array([0.0, 1.0, 2.0])
-    risks = effects[:, None] + 1e-9 * rng().standard_normal((3, 8))
-    summary = bootstrap.summarise(risks)
-    assert summary.stderr == pytest.approx(effects.std(ddof=1) / np.sqrt(3), rel=1e-6)
-    assert summary.dof == 2
-    one = rng().standard_normal(8) + 5
-    summary = bootstrap.summarise(np.stack([one, one, one]))
-    assert summary.stderr == pytest.approx(one.std(ddof=1) / np.sqrt(24), rel=1e-12)
-    assert summary.dof == 21
+    one, effects = rng().exponential(size=8), np.array([0.0, 1.0, 2.0])
+    for risks, stderr, dof in (
+        (one, one.std(ddof=1) / np.sqrt(8), 7),
+        (effects[:, None] + 1e-9 * one, effects.std(ddof=1) / np.sqrt(3), 2),
+        (np.stack([one, one, one]), one.std(ddof=1) / np.sqrt(24), 21),
+    ):
+        found = bootstrap.summarise(risks)
+        assert (found.mean, found.stderr, found.dof) == pytest.approx((risks.mean(), stderr, dof), rel=1e-12)
 
 
 @pytest.mark.parametrize("shape", [(12,), (4, 6), (5, 1)])
@@ -64,26 +58,17 @@ def test_cells_that_share_replicates_are_resampled_alike():
         bootstrap.resampled_means([one, one[:2]], rng(5), 3)
 
 
-@pytest.mark.parametrize(
-    ("variances", "dof", "expected"),
-    [
-        ([1, 1], [5, 5], 10),
-        ([1, 0], [5, 9], 5),
-        ([1], [np.inf], np.inf),
-        ([0, 0], [3, 4], 7),
-        ([4, 1], [3, 5], 25 / (16 / 3 + 1 / 5)),
-    ],
-)
-def test_degrees_of_freedom_of_a_sum(variances, dof, expected):
-    assert bootstrap.satterthwaite(variances, dof) == pytest.approx(expected)
+def test_degrees_of_freedom_of_a_sum():
+    assert bootstrap.satterthwaite([1, 1], [5, 5]) == 10 and bootstrap.satterthwaite([1, 0], [5, 9]) == 5
+    assert bootstrap.satterthwaite([1], [np.inf]) == np.inf and bootstrap.satterthwaite([0, 0], [3, 4]) == 7
+    assert bootstrap.satterthwaite([4, 1], [3, 5]) == pytest.approx(25 / (16 / 3 + 1 / 5))
 
 
 def test_heavy_tails_leave_fewer_degrees_of_freedom():
     normal, heavy = rng(8).standard_normal((2, 500)), rng(9).lognormal(0.0, 1.5, (2, 500))
-    assert bootstrap.variance_dof(normal, tails=False) == 998
-    assert 0.8 * 998 < bootstrap.variance_dof(normal) <= 998
-    assert bootstrap.variance_dof(heavy) < 200
+    assert 0.8 * 998 < bootstrap.variance_dof(normal) <= bootstrap.variance_dof(normal, tails=False) == 998
     assert bootstrap.variance_dof(1e-100 * heavy) == pytest.approx(bootstrap.variance_dof(heavy), rel=1e-9)
+    assert bootstrap.variance_dof(heavy) < 200
     assert bootstrap.variance_dof(np.array([[1.0, 2.0, 3.0, 4.0]])) == 3  # a light tail leaves no more
     assert bootstrap.variance_dof(np.ones((2, 4))) == 6
 
@@ -102,8 +87,7 @@ def test_maximum_over_signals_is_taken_over_means_not_replicates():
     summary = bootstrap.summarise(risks)
     assert (summary.mean, summary.signal) == (3.5, 1)
     one = rng(4).exponential(size=(1, 20))
-    single = bootstrap.resampled_means([one], rng(5), 500)
-    both = bootstrap.resampled_means([np.stack([0.5 * one, one])], rng(5), 500)
+    single, both = (bootstrap.resampled_means([own], rng(5), 500) for own in (one, np.stack([0.5 * one, one])))
     np.testing.assert_allclose(both, single, rtol=1e-12)
 
 
@@ -120,8 +104,7 @@ def test_each_resample_has_the_variance_of_its_own_mean(shape):
 def test_blocks_do_not_change_the_number_of_resamples(monkeypatch):
     monkeypatch.setattr(bootstrap, "_DRAWS_PER_BLOCK", 60)
     (means,), _ = bootstrap.resampled_means([rng().random((2, 10))], rng(1), 8)
-    assert means.shape == (8,)
-    assert len(np.unique(means)) == 8
+    assert means.shape == np.unique(means).shape == (8,)
     blocks = list(bootstrap.resampled_indices(rng(), 8, 2, 10))
     assert [len(block) for block in blocks] == [3, 3, 2]
     monkeypatch.setattr(bootstrap, "_INDICES_PER_BLOCK", 40)
@@ -147,20 +130,19 @@ def test_one_replicate_has_its_numerical_error_or_none():
 def test_student_factor_against_tables():
     assert bootstrap.student_factor(np.inf) == 1.0
     assert bootstrap.student_factor(4) == pytest.approx(2.7764451 / 1.9599640, rel=1e-6)
-    low, high = bootstrap.percentile_interval(0.0, np.linspace(-1, 1, 2001), 2.0)
-    assert (low, high) == pytest.approx((-1.9, 1.9))
+    assert bootstrap.percentile_interval(0.0, np.linspace(-1, 1, 2001), 2.0) == pytest.approx((-1.9, 1.9))
 
 
 def test_corrected_interval_by_hand():
+    """The middle is moved by the bias, times the square of the scale, once or twice."""
     assert bootstrap.corrected_interval(3.0, np.zeros(9), np.zeros(9), 1.0, 1.5) == (3.0, 3.0)
     deviations = np.linspace(-1, 1, 2001)
-    low, high = bootstrap.corrected_interval(3.0, deviations - 0.1, deviations, 2.0, 1.0)
-    assert (low + high) / 2 == pytest.approx(3.0 + 2.0**2 * 0.1)
-    assert (high - low) / 2 == pytest.approx(2.0 * 0.95)
-    twice = bootstrap.corrected_interval(3.0, deviations - 0.1, deviations, 2.0, 1.0, biases=2)
-    assert sum(twice) / 2 == pytest.approx(3.0 + 2 * 2.0**2 * 0.1)
-    low, high = bootstrap.corrected_interval(0.0, deviations, 3.0 * deviations - 5.0, 1.0, 2.0)
-    assert (low, high) == pytest.approx((-3.0 * 0.95, 3.0 * 0.95))
+    for biases in (1, 2):
+        found = bootstrap.corrected_interval(3.0, deviations - 0.1, deviations, 2.0, 1.0, biases=biases)
+        middle = 3.0 + biases * 2.0**2 * 0.1
+        assert found == pytest.approx((middle - 2.0 * 0.95, middle + 2.0 * 0.95))
+    found = bootstrap.corrected_interval(0.0, deviations, 3.0 * deviations - 5.0, 1.0, 2.0)
+    assert found == pytest.approx((-3.0 * 0.95, 3.0 * 0.95))
 
 
 def test_corrected_interval_is_even_handed():
@@ -189,18 +171,15 @@ SAMPLED = Cell("bassily2021.poly_sfw", "needle_l1", 4096, 1.0, 1e-6, 32)
     ],
 )
 def test_what_two_cells_share(cell, change, data, replicates):
-    cells = [cell, replace(cell, **change)]
-    assert sharing_of(cells) == (data, replicates)
-    keys = [c.data_key() for c in cells]
-    assert (keys[0] == keys[1]) == (data == (0, 0))
+    other = replace(cell, **change)
+    assert sharing_of([cell, other]) == (data, replicates)
+    assert (cell.data_key() == other.data_key()) == (data == (0, 0))
     if not cell.problem_entry.draws_per_replicate:
-        runs = [c.run_key(0) for c in cells]
-        assert (runs[0] == runs[1]) == (replicates == (0, 0))
+        assert (cell.run_key(0) == other.run_key(0)) == (replicates == (0, 0))
 
 
 def test_shared_data_sets_are_used_as_given():
     risks = np.array([[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]])
     drawn = np.array([[0, 0, 0], [2, 2, 2], [0, 1, 2]])
-    means, variances = bootstrap.resampled_means([risks], rng(), 3, drawn)
-    np.testing.assert_allclose(means, [[1, 4, 7 / 3]])
-    np.testing.assert_allclose(variances, [[0, 0, 7 / 9]])
+    found = bootstrap.resampled_means([risks], rng(), 3, drawn)
+    np.testing.assert_allclose(found, [[[1, 4, 7 / 3]], [[0, 0, 7 / 9]]])

@@ -7,11 +7,9 @@ import pytest
 
 from dpsco_bench.analysis.evidence import job_cells
 from dpsco_bench.analysis.judge import judge_claim
-from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.jobs import Decided, stage_ends
 
-from .judging import CONSTANTS, GRID, RATE, calibrations, job, judge, part, rate_jobs, table
+from .judging import CONSTANTS, GRID, RATE, at_signals, calibrations, claim_of, job, judge, part, rate_jobs, table
 
 
 @pytest.mark.parametrize(
@@ -39,13 +37,17 @@ def test_rates(exponent, better, word):
     ],
 )
 def test_a_row_says_of_which_kind_its_risks_are(problem, options, told):
-    changes = {"problem": problem, "problem_options": options}
-    made = [
-        (replace(own, cells=tuple(replace(c, **changes) for c in own.cells)), rows, fixed)
-        for own, rows, fixed in rate_jobs(-2)
-    ]
-    (row,) = judge([RATE], made)
-    assert row["risk_kind"] == told
+    made = []
+    for own, *rest in rate_jobs(-2):
+        cells = tuple(replace(cell, problem=problem, problem_options=options) for cell in own.cells)
+        made.append((replace(own, cells=cells), *rest))
+    assert judge([RATE], made)[0]["risk_kind"] == told
+
+
+def with_twin(entry, jobs, twins):
+    """The row of a part that uses part n and its twin, or one of them."""
+    twins = [(replace(made, part="twin"), *rest) for made, *rest in twins]
+    return judge([RATE, RATE | {"id": "twin"}, entry], [*jobs, *twins])[2]
 
 
 EXPLICIT = part("judged", "explicit", uses=["n"], bound="wang2017.thm6_2_explicit")
@@ -64,8 +66,7 @@ EXPLICIT = part("judged", "explicit", uses=["n"], bound="wang2017.thm6_2_explici
 )
 def test_every_kind_that_rests_on_noise_says_whether_it_is_private(entry, kind, status, told):
     jobs = rate_jobs(-2, privacy_status=status, epsilon_real=40.0 if told else 0.9)
-    twins = [(replace(made, part="twin"), rows, fixed) for made, rows, fixed in jobs]
-    row = judge([RATE, RATE | {"id": "twin"}, entry], [*jobs, *twins])[2]
+    row = with_twin(entry, jobs, jobs)
     assert row["kind"] == kind and [text.partition(":")[0] for text in row["reservations"]] == [told] * bool(told)
     assert row["sentence"].startswith(f"{row['verdict']}, {told}: " if told else f"{row['verdict']}: ")
 
@@ -73,16 +74,13 @@ def test_every_kind_that_rests_on_noise_says_whether_it_is_private(entry, kind, 
 def test_where_noise_plays_no_part_nothing_is_added():
     """To a count, to a law that asks for none, to what is only shown, and to what has a word of its own for it."""
     status = {"privacy_status": "exceeds_claim", "epsilon_real": 40.0}
-    jobs = rate_jobs(-2, **status)
     law = part("law", "law", uses=["n"], tolerance=0.5, noiseless="a moment", bound="wang2017.strongly_convex")
-    assert judge([RATE, law], jobs)[1]["reservations"] == []
+    assert judge([RATE, law], rate_jobs(-2, **status))[1]["reservations"] == []
     for kind, more in (("shown", {}), ("complexity", {"bound": "wang2017.thm4_2_gradients"}), ("privacy", {})):
         made = job("one", kind, evaluation="run" if kind == "shown" else "plan_only")
         rows = table(made, lambda c: c.n**-2.0) if kind == "shown" else None
-        (row,) = judge(
-            [part("one", kind, **more)], [(made, rows, calibrations(made, schedule={"epochs": 7}, **status))]
-        )
-        assert row["reservations"] == [], kind
+        fixed = calibrations(made, schedule={"epochs": 7}, **status)
+        assert judge([part("one", kind, **more)], [(made, rows, fixed)])[0]["reservations"] == [], kind
 
 
 @pytest.mark.parametrize(("moved", "word"), [(0.6, "not_observable"), (0.4, "not_observable (frozen)")])
@@ -103,11 +101,9 @@ def test_a_part_s_own_test_of_movement_is_made_besides_that_of_the_start(moved, 
 )
 def test_explicit_bounds_and_bands_judge_the_rows_of_other_parts(entry, scale, ratio, word):
     """The bound is (1 - mu/L)^T start + d sigma^2 / (2 mu), which the twin's risks are."""
-    bound, (made, _, fixed) = 0.9**5 * 1.0 + 4 * 0.01 / 0.2, rate_jobs(-2)[0]
-    off, twin = rate_jobs(-2)[1], replace(made, part="twin")
-    jobs = [(own, table(own, lambda c, of=of: of * bound, start=1.0), fixed) for own, of in ((made, scale), (twin, 1))]
-    parts = [RATE, RATE | {"id": "twin"}, entry]
-    row = judge(parts, [*jobs, off, (replace(off[0], part="twin"), *off[1:])])[2]
+    bound, ((made, _, fixed), off) = 0.9**5 * 1.0 + 4 * 0.01 / 0.2, rate_jobs(-2)
+    scaled, exact = (table(made, lambda c, of=of: of * bound, start=1.0) for of in (scale, 1.0))
+    row = with_twin(entry, [(made, scaled, fixed), off], [(made, exact, fixed), off])
     assert row["verdict"] == word and row["worst_ratio"] == pytest.approx(ratio, rel=0.1)
 
 
@@ -130,8 +126,7 @@ NOMINAL = replace(CONSTANTS, status="nominal")
 def test_privacy_needs_no_run(changes, verdict):
     made = job("eps", "privacy", evaluation="plan_only")
     (row,) = judge([part("eps", "privacy")], [(made, None, calibrations(made, **changes))])
-    assert row["verdict"] == verdict
-    assert row["replicates"] == 0 and "risk_kind" not in row
+    assert (row["verdict"], row["replicates"]) == (verdict, 0) and "risk_kind" not in row
 
 
 @pytest.mark.parametrize(
@@ -139,20 +134,15 @@ def test_privacy_needs_no_run(changes, verdict):
     [
         (lambda c: 1.0 * c.n, {"tolerance": 0.05}, "match", ["twice the formula"]),
         (lambda c: c.n**2.0, {"tolerance": 0.05}, "fails", []),
-        (lambda c: 7 * c.n + 70, {"exact": True}, "match", ["twice the formula"]),
-        (lambda c: 7 * c.n + 71, {"exact": True}, "fails", []),
+        (lambda c: 7 * c.n + 70, {"exact": True, "tolerance": None}, "match", ["twice the formula"]),
+        (lambda c: 7 * c.n + 71, {"exact": True, "tolerance": None}, "fails", []),
     ],
 )
-def test_complexity_needs_no_run_and_an_authors_reservation_stands_beside_a_match_alone(
-    count, more, word, reservations
-):
+def test_complexity_needs_no_run_and_its_reservation_stands_beside_a_match_alone(count, more, word, reservations):
     made = job("gc", "complexity", evaluation="plan_only")
     counted = calibrations(made, gradient_evaluations=count, schedule={"epochs": 7})
     said = {"reservations": {"paper": "twice the formula"}, "note": "a note", **more}
-    entry = part("gc", "complexity", bound="wang2017.thm4_2_gradients", **said)
-    if "exact" in more:
-        del entry["tolerance"]
-    (row,) = judge([entry], [(made, None, counted)])
+    (row,) = judge([part("gc", "complexity", bound="wang2017.thm4_2_gradients", **said)], [(made, None, counted)])
     assert row["verdict"] == word and "risk_kind" not in row
     assert row["reservations"] == reservations and row["notes"] == ["a note"]
 
@@ -193,14 +183,11 @@ def test_demoted_rows_demote_their_cell():
 
 
 def test_skipped_jobs_skip_their_parts_and_rates_may_be_judged_without_noise_alone():
-    made = job("n", "rate", skipped="data absent (dpsco data covertype)")
-    off = job("n", "rate", "none", skipped="data absent (dpsco data covertype)")
-    (row,) = judge([RATE], [(made, None, {"cells": []}), (off, None, {"cells": []})])
-    assert row["verdict"] == "skipped: data absent (dpsco data covertype)"
-    assert row["replicates"] == 0
-    made = job("n", "rate", "none")
-    jobs = [(made, table(made, lambda c: c.n**-2.0), calibrations(made, privacy_status="none", epsilon_real=np.inf))]
-    (row,) = judge([RATE | {"calibrations": ["none"]}], jobs)
+    reason = "data absent (dpsco data covertype)"
+    made = [job("n", "rate", calibration, skipped=reason) for calibration in ("paper", "none")]
+    (row,) = judge([RATE], [(own, None, {"cells": []}) for own in made])
+    assert (row["verdict"], row["replicates"]) == (f"skipped: {reason}", 0)
+    (row,) = judge([RATE | {"calibrations": ["none"]}], rate_jobs(-2, off=-2.0)[1:])
     assert row["verdict"] == "match" and row["noise_off_slope"] is None and row["notes"] == ["a note"]
 
 
@@ -248,16 +235,12 @@ def test_kinds_on_their_own_runs(kind, more, risk, word, told):
 
 
 def test_kinds_that_run_judge_the_rows_of_other_parts_too():
-    jobs = rate_jobs(-2)
-    made = jobs[0][0]
-    jobs[0] = (made, table(made, law_value), jobs[0][2])
-    same = RATE | {"id": "again", "uses": ["n"]}
-    for key in ("methods", "problem", "sweep"):
-        del same[key]
-    rows = judge([RATE, part("law", "law", uses=["n"], tolerance=0.05, **LAW), same], jobs)
-    assert [row["verdict"] for row in rows] == ["match", "holds", "match"]
+    (made, _, fixed), off = rate_jobs(-2)
+    same = part("again", "rate", uses=["n"], bound="wang2017.strongly_convex", exponent=-2)
+    law = part("law", "law", uses=["n"], tolerance=0.05, **LAW)
+    rows = judge([RATE, law, same], [(made, table(made, law_value), fixed), off])
+    assert [(row["verdict"], row["replicates"]) for row in rows] == [("match", 8), ("holds", 0), ("match", 0)]
     assert rows[2]["slope"] == rows[0]["slope"] and rows[2]["noise_off_slope"] == rows[0]["noise_off_slope"]
-    assert [row["replicates"] for row in rows] == [8, 0, 0]
 
 
 MOST = EXPLICIT | {"id": "most", "uses": ["a", "b"]}
@@ -278,9 +261,7 @@ def test_a_row_has_the_open_value_that_all_its_parts_have(values, told):
 
 @pytest.mark.parametrize(("moved", "reached"), [(0.6, 0.5), (0.4, 2.0)])
 def test_a_threshold_is_where_the_extra_reaches_what_the_part_requires(moved, reached):
-    made = job("one", "shown")
-    cells = [replace(cell, signal=s) for cell in made.cells for s in (0.5, 1.0, 2.0)]
-    made = replace(made, cells=tuple(replace(cell, cell=i) for i, cell in enumerate(cells)))
+    made = at_signals(job("one", "shown"))
     entry = part("one", "shown", quantity="threshold", requires={"moved": 0.5}, signals={"ci": [0.5, 1.0, 2.0]})
     rows = table(made, lambda c: 1 / c.n, extras={"moved": moved})
     assert judge([entry], [(made, rows, calibrations(made))])[0]["mean"] == pytest.approx([reached] * 4)
@@ -295,18 +276,14 @@ def test_a_row_tells_the_longest_of_its_looks(looks):
         for own, look in zip(made, looks, strict=True)
     }
     by_name = {own.name: rest for own, *rest in loaded}
-    claim = {"id": "wang2017.made_up", "title": "t", "source": "s", "statement": "x"}
-    entry = ClaimEntry.of(parse_claim({**claim, "parts": [part("a", "shown"), part("b", "shown"), MOST]}), made)
+    entry = claim_of([part("a", "shown"), part("b", "shown"), MOST], made)
     row = judge_claim(entry, lambda own, look=0: by_name[own.name], lambda own: found[own.decisions])[2]
     assert (row.look, row.stages, row.replicates) == (max(looks), tuple(stage_ends(64)), 0)
 
 
 def test_notes_on_results_that_are_present_come_in_one_order():
     for number in range(8):
-        made = [
-            (replace(own, present=f"{name}{number}"), *rest)
-            for name, (own, *rest) in zip("ba", rate_jobs(-2), strict=True)
-        ]
-        (row,) = judge([RATE], made)
-        notes = [note for note in row["notes"] if note.endswith(str(number))]
+        (made, *rest), (off, *silent) = rate_jobs(-2)
+        jobs = [(replace(made, present=f"b{number}"), *rest), (replace(off, present=f"a{number}"), *silent)]
+        notes = [note for note in judge([RATE], jobs)[0]["notes"] if note.endswith(str(number))]
         assert notes == sorted(notes) and len(notes) == 2

@@ -1,6 +1,6 @@
 """Judging on a grid of signals, on an axis of its own, of chains, and of quantities in the place of the risk."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,14 +13,9 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.execution.results import FINAL, RESULT_SCHEMA
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 
-from .judging import GRID, RATE, calibrations, job, judge, part, rate_jobs, table
+from .judging import GRID, RATE, at_signals, calibrations, job, judge, part, rate_jobs, table
 
 SIGNALS = [0.5, 1.0, 2.0]
-
-
-def at_signals(made):
-    cells = [replace(cell, signal=s) for cell in made.cells for s in SIGNALS]
-    return replace(made, cells=tuple(replace(cell, cell=i) for i, cell in enumerate(cells)))
 
 
 def signal_jobs(risk, capped=lambda c: False):
@@ -51,11 +46,14 @@ def test_a_maximum_at_the_edge_of_the_grid_is_said_unless_the_signal_is_capped(r
 
 def test_a_free_signal_may_leave_nine_tenths_of_the_start_and_a_capped_one_half():
     """Risk 0.7 of the start throughout."""
+
+    def risk(c):
+        return c.n**-2.0 / (1 + (c.signal - 1) ** 2)
+
     for capped, word in ((False, "match"), (True, "not_observable")):
-        jobs = signal_jobs(lambda c: c.n**-2.0 / (1 + (c.signal - 1) ** 2), lambda c, capped=capped: capped)
-        jobs = [(made, table(made, lambda c: c.n**-2.0 / (1 + (c.signal - 1) ** 2), start), fixed)
-                for (made, _, fixed), start in zip(jobs, [lambda c: c.n**-2.0 / 0.7, 1e6], strict=True)]  # fmt: skip
-        assert judge([SUPREMUM], jobs)[0]["verdict"] == word
+        (made, _, fixed), off = signal_jobs(risk, lambda c, capped=capped: capped)
+        rows = table(made, risk, lambda c: c.n**-2.0 / 0.7)
+        assert judge([SUPREMUM], [(made, rows, fixed), off])[0]["verdict"] == word
 
 
 @pytest.mark.parametrize("end", [2.0, 0.5])
@@ -80,11 +78,9 @@ def test_an_edge_in_a_cell_that_is_not_fitted_neither_decides_nor_reserves_the_w
 
 def test_slopes_are_fitted_on_the_axis_of_the_exponent():
     """The risk falls like 1/sqrt(n eps), along a sweep over n."""
-    entry = RATE | {"axis": "n eps", "exponent": -1, "bound": "wang2017.thm6_3"}
-    (row,) = judge([entry], rate_jobs(-1))
+    (row,) = judge([RATE | {"axis": "n eps", "exponent": -1, "bound": "wang2017.thm6_3"}], rate_jobs(-1))
     assert row["parameter"] == "n eps" and row["values"] == GRID  # eps = 1
-    entry = RATE | {"axis": "n^2", "exponent": -1}
-    (row,) = judge([entry], rate_jobs(-2))
+    (row,) = judge([RATE | {"axis": "n^2", "exponent": -1}], rate_jobs(-2))
     assert row["slope"] == pytest.approx(-1, abs=0.02) and row["bound_slope"] == pytest.approx(-1)
     assert row["values"] == pytest.approx([n**2 for n in GRID])
 
@@ -94,36 +90,32 @@ def test_orderings_compare_each_method_at_its_own_worst_signal():
     rows = table(made, lambda c: c.signal if c.method == "new" else 4.0 / c.signal)
     entry = part("pair", "ordering", labels=["new", "old"], pair=["new", "old"], signals={"ci": SIGNALS})
     (row,) = judge([entry], [(made, rows, calibrations(made, signal_capped=False))])
-    assert row["verdict"] == "holds"
-    assert all(ratio == pytest.approx(2 / 8, rel=0.05) for ratio in row["ratio"].values())
+    assert row["verdict"] == "holds" and [*row["ratio"].values()] == pytest.approx([2 / 8] * 8, rel=0.05)
 
 
 def test_values_are_compared_with_the_printed_formula_and_slopes_with_the_accounted_noise():
     """eps/sqrt(l) stands in a bound as it is printed; only slopes take the noise's own dependence on eps."""
-    parts = [
-        part("n", "rate", bound="wang2017.thm6_3", tolerance=0.15, calibrations=["accounted", "none"]),
-        part("printed", "explicit", uses=["n"], bound="wang2017.thm6_3", calibrations=["accounted"]),
-    ]
+    rate = part("n", "rate", bound="wang2017.thm6_3", calibrations=["accounted", "none"])
+    explicit = part("printed", "explicit", uses=["n"], bound="wang2017.thm6_3", calibrations=["accounted"])
     made = [job("n", "rate", c) for c in ("accounted", "none")]
-    rows = judge(parts, [(m, table(m, lambda cell: 1.0 / cell.n), calibrations(m)) for m in made])
+    rows = judge([rate, explicit], [(m, table(m, lambda cell: 1.0 / cell.n), calibrations(m)) for m in made])
     slope, printed = rows[0], rows[2]
     assert (slope["kind"], printed["kind"]) == ("rate", "explicit")
     ratio = np.array(slope["bound"]) / np.array(printed["bound"])
     np.testing.assert_allclose(ratio, 1.0 / np.sqrt(np.log(1e5)) / gdp_mu(1.0, 1e-5), rtol=1e-12)
 
 
-@dataclass
-class Cell:
-    extras: dict = field(default_factory=dict)
+def noted(**extras):
+    return SimpleNamespace(extras={name: np.full((1, 4), value) for name, value in extras.items()})
 
 
 def chain(rhat, ess):
-    return Cell({name: np.full((1, 4), v) for name, v in (("rhat", rhat), ("ess", ess), ("chain_risk", 1.0))})
+    return noted(rhat=rhat, ess=ess, chain_risk=1.0)
 
 
 def test_cells_without_chains_pass():
-    assert settled([Cell(), Cell({"value_queries": np.ones((1, 4))})]) == ""
-    assert "not certified" in settled([Cell({"chain_risk": np.ones((1, 4))})]), "they never moved"
+    assert settled([noted(), noted(value_queries=1.0)]) == ""
+    assert "not certified" in settled([noted(chain_risk=1.0)]), "they never moved"
     verdict = gated(Verdict("shown", "shown", ""), False, settled([chain(2.0, 3.0)]))
     assert verdict.verdict == "shown" and "R-hat up to 2.000" in verdict.notes[0] and uncertified(verdict)
 
@@ -131,8 +123,7 @@ def test_cells_without_chains_pass():
 @pytest.mark.parametrize(("rhat", "ess", "good"), [(1.01, 400.0, True), (1.011, 1e4, False), (1.0, 399.0, False)])
 def test_the_gate(rhat, ess, good):
     verdict = Verdict("match", "rate", "slopes agree")
-    reason = settled([chain(1.0, 1e4), chain(rhat, ess)])
-    found = gated(verdict, True, reason)
+    found = gated(verdict, True, settled([chain(1.0, 1e4), chain(rhat, ess)]))
     assert (found is verdict) == good == (not uncertified(found))
     if not good:
         assert found.verdict == "inconclusive" and "not certified" in found.reason
@@ -145,9 +136,8 @@ NUMBERS = {"slope": -1.0, "ci": (-1.1, -0.9), "worst_ratio": 2.0, "worst_cell": 
 def test_no_slope_and_no_ratio_is_made_of_chains_that_are_not_certified(of_the_law):
     verdict = Verdict("shown", "shown", "x", mean=(1.0, 2.0), stderr=(0.1, 0.1), **NUMBERS)
     row = gated(verdict, of_the_law, "not certified: x").to_json()
-    assert [row[name] for name in ("slope", "ci", "worst_ratio")] == [None, [None, None], None]
+    assert [row[name] for name in ("slope", "ci", "worst_ratio", "mean")] == [None, [None, None], None, [1.0, 2.0]]
     assert "ratio" not in row and "worst_cell" not in row
-    assert row["mean"] == [1.0, 2.0]
 
 
 def test_the_code_of_the_chains_is_checked_where_the_law_is_known():
@@ -172,14 +162,14 @@ def test_thresholds_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("grid", "signal", "at_edge", "following"),
-    [(GRID_OF_SIGNALS, 0.1, True, 0.05), (GRID_OF_SIGNALS, 0.8, True, 1.6), (GRID_OF_SIGNALS, 0.4, False, None)]
-    + [((0.1, 0.4), 0.1, True, 0.025), ((0.1, 0.4), 0.4, True, 1.6)],
+    ("grid", "signal", "following"),
+    [(GRID_OF_SIGNALS, 0.1, 0.05), (GRID_OF_SIGNALS, 0.8, 1.6), ((0.1, 0.4), 0.1, 0.025), ((0.1, 0.4), 0.4, 1.6)]
+    + [(GRID_OF_SIGNALS, 0.4, np.nan)],  # not at an edge
 )
-def test_the_next_signal_continues_the_grid_by_its_own_ratio(grid, signal, at_edge, following):
+def test_the_next_signal_continues_the_grid_by_its_own_ratio(grid, signal, following):
     grid = [SimpleNamespace(entry=SimpleNamespace(signal=one)) for one in grid]
-    found = MeasuredCell.next_signal.fget(SimpleNamespace(grid=grid, signal=signal, at_edge=at_edge))
-    assert found == pytest.approx(following) if following else np.isnan(found)
+    cell = SimpleNamespace(grid=grid, signal=signal, at_edge=not np.isnan(following))
+    assert MeasuredCell.next_signal.fget(cell) == pytest.approx(following, nan_ok=True)
 
 
 @dataclass(frozen=True)
@@ -188,28 +178,22 @@ class Fixed:
     signal_capped: bool = False
 
 
-def grid_of(*cells, replicates=4):
-    """Cells (signal, mean risk, privacy status) of one grid, as they come from a table."""
-    made = []
-    for signal, mean, status in cells:
-        risks = np.full((1, replicates), mean)
-        entry = SimpleNamespace(method="m", value=1.0, signal=signal, cell=0)
-        made.append(MeasuredCell(entry, Fixed(status), "paper", risks, risks[None], risks[None], 1.0, False))
-    return made
+def measured(signal, mean, status, replicates):
+    """A cell of a grid, as it comes from a table."""
+    entry, risks = SimpleNamespace(method="m", value=1.0, signal=signal, cell=0), np.full((1, replicates), mean)
+    return MeasuredCell(entry, Fixed(status), "paper", risks, risks[None], risks[None], 1.0, False)
 
 
 @pytest.mark.parametrize(("worst", "replicates"), [(0, 4), (1, 1), (2, 4)])
 def test_a_grid_has_the_largest_mean_and_the_worst_privacy_of_its_cells(worst, replicates):
     statuses = ["proven", "proven", "proven"]
     statuses[worst] = "exceeds_claim"
-    cells = zip((0.1, 0.2, 0.4), (0.5, 0.7, 0.3), statuses, strict=True)
-    (found,) = evidence_of(grid_of(*cells, replicates=replicates))
-    assert (found.signal, found.final.mean(), found.at_edge) == (0.2, 0.7, False)
-    for means in ((0.5, 0.4, 0.3), (0.3, 0.4, 0.5)):
-        (end,) = evidence_of(grid_of(*zip((0.1, 0.2, 0.4), means, statuses, strict=True)))
-        assert end.at_edge
-    assert found.calibrated.privacy_status == "exceeds_claim"
-    assert [len(found.grid), found.risks.shape] == [3, (3, 1, replicates)]
+    for means, signal in (((0.5, 0.7, 0.3), 0.2), ((0.7, 0.4, 0.3), 0.1), ((0.3, 0.4, 0.7), 0.4)):
+        cells = zip((0.1, 0.2, 0.4), means, statuses, strict=True)
+        (found,) = evidence_of([measured(*cell, replicates) for cell in cells])
+        assert (found.signal, found.final.mean(), found.at_edge) == (signal, 0.7, signal != 0.2)
+        assert found.calibrated.privacy_status == "exceeds_claim"
+        assert [len(found.grid), found.risks.shape] == [3, (3, 1, replicates)]
 
 
 def test_a_cell_is_read_by_checkpoint_data_set_and_replicate():

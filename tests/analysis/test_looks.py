@@ -48,8 +48,7 @@ def test_a_true_law_is_violated_in_few_cases_however_heavy_its_noise():
     """Five cells of 64 lognormal replicates: 5 % are allowed; two errors a cell are wrong in a third of them."""
     draws = np.random.default_rng(8).lognormal(-0.5, 1.0, (2000, 5, 64))
     means, errors = draws.mean(axis=2), draws.std(axis=2, ddof=1) / 8
-    x, ones = np.arange(5.0), np.ones(5)
-    found = [judged("law", Look(), x, m, s, ones, 63) for m, s in zip(means, errors, strict=True)]
+    found = [judged("law", Look(), range(5), *own, np.ones(5), 63) for own in zip(means, errors, strict=True)]
     naive = (np.abs(means - 1) > 2 * errors).any(axis=1).mean()
     assert found.count("violated") / 2000 < 0.6 * naive and naive > 0.25
 
@@ -65,18 +64,12 @@ def test_a_lower_bound_is_open_where_the_interval_reaches_across_it(mean, last, 
     assert simultaneous_quantile(1, np.inf, EARLY) == pytest.approx(2.807, abs=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("rooms", "told"),
-    [
-        ([(0.3, 0.15)], "about 4 times"),
-        ([(0.3, 0.15), (0.5, 0.1)], "about 25 times"),  # the hardest decides
-        ([(0.16, 0.15)], "about 2 times"),
-        ([(0.3, 0.0)], "too near the limit"),
-        ([(10.0, 0.1)], "too near the limit"),
-    ],
-)
-def test_an_interval_shrinks_like_the_root(rooms, told):
-    assert told in would_decide(rooms)
+def test_an_interval_shrinks_like_the_root():
+    assert "about 4 times" in would_decide([(0.3, 0.15)])
+    assert "about 25 times" in would_decide([(0.3, 0.15), (0.5, 0.1)]), "the hardest decides"
+    assert "about 2 times" in would_decide([(0.16, 0.15)])
+    assert "too near the limit" in would_decide([(0.3, 0.0)])
+    assert "too near the limit" in would_decide([(10.0, 0.1)])
 
 
 @pytest.mark.parametrize(("inside", "size"), [(0, 5), (3, 7), (40, 40), (181, 192)])

@@ -24,8 +24,6 @@ def cell(status, epsilon=np.nan, kind="exact", law=np.nan, claimed=1.0, attained
 NOTHING_PROVES = "not shown private: nothing proves the claimed eps"
 ELSEWHERE = ", for some records that the theorem admits"
 SEQUENCE = "not shown to be private, as its query sequence exceeds the claim"
-
-
 NOMINAL = f"{NOTHING_PROVES} (the constants are nominal)"
 IF_HELD = "not shown to be private, as the constants are nominal (if they held, eps"
 
@@ -119,31 +117,19 @@ def test_a_lower_bound_goes_down_an_upper_one_up_by_less_than_a_unit(value, digi
     assert all(math.isclose(float(f"{found:.{digits}g}"), found, rel_tol=1e-9) for found in (low, high))
 
 
-@pytest.mark.parametrize(
-    ("value", "kind", "shown"),
-    [
-        (887_900.0, "lower", 887_000.0),
-        (827.6, "lower", 827.0),
-        (8.4601, "upper", 8.47),
-        (1.0 + 1e-9, "upper", 1.0),  # noise that is calibrated to a claim of 1
-        (1.0 - 1e-9, "lower", 1.0),
-        (887_900.0, "exact", 887_900.0),
-        (0.0, "lower", 0.0),
-        (math.inf, "upper", math.inf),
-    ],
-)
-def test_written_out(value, kind, shown):
-    assert outward(value, kind) == pytest.approx(shown, rel=1e-12)
+def test_written_out():
+    assert outward(887_900.0, "lower") == pytest.approx(887_000.0, rel=1e-12)
+    assert outward(827.6, "lower") == pytest.approx(827.0, rel=1e-12)
+    assert outward(8.4601, "upper") == pytest.approx(8.47, rel=1e-12)
+    assert outward(1.0 + 1e-9, "upper") == pytest.approx(1.0, rel=1e-12)  # noise that is calibrated to a claim of 1
+    assert outward(1.0 - 1e-9, "lower") == pytest.approx(1.0, rel=1e-12)
+    assert outward(887_900.0, "exact") == 887_900.0
+    assert outward(0.0, "lower") == 0.0 and outward(math.inf, "upper") == math.inf
 
 
 @pytest.mark.parametrize(
     ("value", "kind", "claimed", "digits"),
-    [
-        (0.79, "upper", 1.0, 3),
-        (203.1799, "upper", 203.18, 4),
-        (0.0291, "upper", 0.0735094, 3),
-        (1.0004, "lower", 1.0, 5),
-    ],
+    [(0.79, "upper", 1, 3), (203.1799, "upper", 203.18, 4), (0.0291, "upper", 0.0735094, 3), (1.0004, "lower", 1, 5)],
 )
 def test_rounded_bounds_compare_with_their_claim_as_exact_ones_do(value, kind, claimed, digits):
     assert digits_beside(value, kind, claimed) == digits

@@ -20,13 +20,15 @@ def noisy(mean, spread=0.02, replicates=16, seed=0):
     return list(np.asarray(mean)[:, None] * (1 + spread * noise))
 
 
-def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, off=(), more=None, **regime):
-    fields = {name: regime.pop(name) for name in ("next_signals", "frozen") if name in regime}
+REGIME = ("full", "starts", "limits")
+
+
+def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, off=(), named=None, parameter="n", **more):
     values = np.asarray(values, dtype=float)
-    named = regime.pop("named", 1 / values)
-    given = {"off": [[m] for m in off], "parameter": "n", **(more or {})}
-    swept = values if axis is None else axis, noisy(mean, spread), Regime.of(values, mean, named, **regime)
-    return sweep(*swept, tolerance, **given, **fields)
+    own = {name: more.pop(name) for name in REGIME if name in more}
+    regime = Regime.of(values, mean, 1 / values if named is None else named, **own)
+    axis, silent = values if axis is None else axis, [[m] for m in off]
+    return sweep(axis, noisy(mean, spread), regime, tolerance, silent, parameter=parameter, **more)
 
 
 def sweep(axis, risks, regime, tolerance, off=(), **more):
@@ -34,25 +36,21 @@ def sweep(axis, risks, regime, tolerance, off=(), **more):
     return SweepRisks(axis, Replicates.of(risks), regime, tolerance, NAMES, noise_off=silent, **more).verdict()
 
 
+@pytest.mark.parametrize("better", ["smaller", "larger"])
 @pytest.mark.parametrize(
-    ("slope", "word"), [(-1.0, "match"), (-1.1, "match"), (-1.5, "faster"), (-0.5, "fails"), (0.5, "fails")]
-)
-def test_words_of_clean_power_laws(slope, word):
-    verdict = judged(N**slope)
-    assert verdict.verdict == word and verdict.fitted == (True,) * 5
-    assert verdict.slope == pytest.approx(slope, abs=0.02) and verdict.bound_slope == pytest.approx(-1)
-    np.testing.assert_allclose(verdict.local_slopes, slope, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("parameter_exponent", "slope", "better", "word"),
+    ("exponent", "slope", "word"),
     [
-        *((1, 0.5, "smaller", "faster"), (1, 2.0, "smaller", "fails"), (-1, -2.0, "smaller", "faster")),
-        *((0.5, 1.0, "smaller", "fails"), (1, 0.2, "smaller", "faster"), (1, 0.2, "larger", "fails")),
+        *((-1, -1.0, "match"), (-1, -1.1, "match"), (-1, -1.5, "faster"), (-1, -2.0, "faster"), (-1, -0.5, "fails")),
+        *((-1, 0.5, "fails"), (0.5, 1.0, "fails"), (1, 0.2, "faster"), (1, 0.5, "faster"), (1, 2.0, "fails")),
     ],
 )
-def test_a_smaller_slope_is_better_whatever_the_exponent_but_towards_zero(parameter_exponent, slope, better, word):
-    assert judged(N**slope, named=N**parameter_exponent, more={"better": better}).verdict == word
+def test_words_of_clean_power_laws(exponent, slope, word, better):
+    """Whatever the exponent, a smaller slope is better; where a larger one is, two words change places."""
+    verdict = judged(N**slope, named=N**exponent, better=better)
+    turned = {"faster": "fails", "fails": "faster"} if better == "larger" else {}
+    assert verdict.verdict == turned.get(word, word) and verdict.fitted == (True,) * 5
+    assert verdict.slope == pytest.approx(slope, abs=0.02) and verdict.bound_slope == pytest.approx(exponent)
+    np.testing.assert_allclose(verdict.local_slopes, slope, atol=1e-9)
 
 
 def fit(slope, low, high):
@@ -83,18 +81,16 @@ def test_the_interval_decides(slope, low, high, word):
     assert turned == {"faster": "fails", "fails": "faster"}.get(word, word)
 
 
-@pytest.mark.parametrize(
-    ("slope", "half", "told"),
-    [
-        (-1.0, 0.3, "about 4 times the replicates"),  # 0.3 has to become 0.15
-        (-1.05, 0.2, "about 4 times"),  # 0.1 is left on the near side
-        (-1.3, 0.3, "about 4 times"),  # 0.15 beyond the tolerance
-        (-1.1499, 0.1, "too near the limit"),
-    ],
-)
-def test_an_undecided_rate_names_what_it_would_take(slope, half, told):
-    word, reason = equivalence(fit(slope, slope - half, slope + half), -1.0, 0.15)
-    assert word == "inconclusive" and told in reason
+def test_an_undecided_rate_names_what_it_would_take():
+    def told(slope, half):
+        word, reason = equivalence(fit(slope, slope - half, slope + half), -1.0, 0.15)
+        assert word == "inconclusive"
+        return reason
+
+    assert "about 4 times the replicates" in told(-1.0, 0.3), "0.3 has to become 0.15"
+    assert "about 4 times" in told(-1.05, 0.2), "0.1 is left on the near side"
+    assert "about 4 times" in told(-1.3, 0.3), "0.15 beyond the tolerance"
+    assert "too near the limit" in told(-1.1499, 0.1)
 
 
 def test_the_axis_is_what_the_exponent_is_about():
@@ -103,12 +99,11 @@ def test_the_axis_is_what_the_exponent_is_about():
     mean = np.log(k) ** 1.24
     over_k = judged(mean, 0.08, values=k, named=np.log(k))
     assert over_k.verdict == "match" and over_k.slope == pytest.approx(0.286, abs=0.02)
-    over_log = judged(mean, 0.08, values=k, axis=np.log(k), named=np.log(k), more={"parameter": "K"})
+    over_log = judged(mean, 0.08, values=k, axis=np.log(k), named=np.log(k), parameter="K")
     assert over_log.verdict == "fails" and over_log.slope == pytest.approx(1.24, abs=0.02)
     assert over_log.values == pytest.approx(np.log(k)) and over_log.bound_slope == pytest.approx(1)
-    k = np.array([16.0, 64.0, 256.0])
-    assert np.ptp(np.log(np.log(k))) < np.log(4)
-    assert judged(np.log(k), values=k, axis=np.log(k), named=np.log(k)).verdict == "match"
+    few = np.array([16.0, 64.0, 256.0])  # a factor of 16 in K, and of 2 in ln K
+    assert judged(np.log(few), values=few, axis=np.log(few), named=np.log(few)).verdict == "match"
 
 
 @pytest.mark.parametrize(
@@ -118,9 +113,8 @@ def test_saturated_cells_are_hollow_and_fewer_than_three_show_nothing(saturated,
     mean = N**-1.0
     start = np.where(np.arange(5) < saturated, mean / 0.6, 10 * mean)
     verdict = judged(mean, starts=start)
-    assert verdict.verdict == word
+    assert verdict.verdict == word and len(verdict.mean) == 5
     assert verdict.fitted == tuple(i >= saturated for i in range(5))
-    assert len(verdict.mean) == 5
 
 
 def test_hollow_cells_and_those_with_a_term_below_half_of_the_bound_are_not_fitted():
@@ -128,29 +122,20 @@ def test_hollow_cells_and_those_with_a_term_below_half_of_the_bound_are_not_fitt
     verdict = judged(mean, starts=np.full(5, 1.99))
     assert verdict.fitted == (False, False, True, True, True)
     assert verdict.slope == pytest.approx(-1, abs=0.02) and verdict.verdict == "match"
-    named = 1 / N
-    full = named + np.array([2, 2, 0.5, 0.5, 0.5]) * named
-    verdict = judged(1 / N, full=full)
+    verdict = judged(1 / N, full=np.array([3, 3, 1.5, 1.5, 1.5]) / N)
     assert verdict.fitted == (False, False, True, True, True) and verdict.verdict == "match"
-    assert judged(1 / N, full=3 * named).verdict == "not_observable"
-    assert "claimed term is 0.33 of the bound" in judged(1 / N, full=3 * named).reason
+    verdict = judged(1 / N, full=3 / N)
+    assert verdict.verdict == "not_observable" and "claimed term is 0.33 of the bound" in verdict.reason
 
 
-@pytest.mark.parametrize(
-    ("profile", "values", "word"),
-    [
-        ("ci", [1, 2, 4], "match"),
-        ("smoke", [1, 2, 4], "match"),
-        ("ci", [1, 2, 3.9], "not_observable"),
-        ("ci", [3 * 0.1, 0.6, 1.2], "match"),  # a factor of 4, but for rounding
-        ("full", [1, 2, 4], "not_observable"),
-        ("full", [1, 2, 4, 8], "match"),
-        ("full", [1, 2, 4, 7.9], "not_observable"),
-    ],
-)
-def test_how_many_sizes_over_which_factor(profile, values, word):
-    x = np.array(values, dtype=float)
-    assert judged(1 / x, values=x, more={"profile": profile}).verdict == word
+def test_how_many_sizes_over_which_factor():
+    def word(profile, *values):
+        return judged(1 / np.array(values), values=values, profile=profile).verdict
+
+    assert word("ci", 1, 2, 4) == word("smoke", 1, 2, 4) == "match"
+    assert word("ci", 3 * 0.1, 0.6, 1.2) == "match", "a factor of 4, but for rounding"
+    assert word("ci", 1, 2, 3.9) == word("full", 1, 2, 4) == word("full", 1, 2, 4, 7.9) == "not_observable"
+    assert word("full", 1, 2, 4, 8) == "match"
 
 
 def test_the_order_of_the_steps_and_an_edge_among_the_fitted_cells():
@@ -178,28 +163,11 @@ def test_a_bend_is_none_that_the_formula_has_or_below_fifteen_percent_or_within_
     assert judged(np.array([1, 1.4, 1, 1.4, 1]) / N, spread=1.0).verdict == "inconclusive"
 
 
-@pytest.mark.parametrize(
-    ("named", "told"),
-    [
-        (1 / N, "at neither end"),
-        (N**-2, "from n = 1,024 on they agree with the formula; it takes sizes beyond 4,096"),
-        (N**0.0, "up to n = 1,024 they agree with the formula; it takes sizes beyond n = 4,096"),
-    ],
-)
-def test_a_bent_sweep_names_the_sizes_that_are_to_be_added_or_left_out(named, told):
-    assert told in judged(BENT, named=named).reason
-
-
-@pytest.mark.parametrize(
-    ("frozen", "told"),
-    [
-        ((True,) * 5, "at n = 256, 512, 1,024, 2,048, 4,096; no n that was run moves them"),
-        ((True, True, False, False, False), "at n = 256, 512; at the others they do"),
-    ],
-)
-def test_frozen_runs_are_named(frozen, told):
-    verdict = judged(1 / N, starts=np.ones(5), frozen=frozen)
-    assert verdict.verdict == "not_observable (frozen)" and told in verdict.reason
+def test_a_bent_sweep_names_the_sizes_that_are_to_be_added_or_left_out():
+    neither, end, start = (judged(BENT, named=N**slope).reason for slope in (-1.0, -2.0, 0.0))
+    assert "at neither end" in neither
+    assert "from n = 1,024 on they agree with the formula; it takes sizes beyond 4,096" in end
+    assert "up to n = 1,024 they agree with the formula; it takes sizes beyond n = 4,096" in start
 
 
 def test_means_without_logarithm_and_single_replicates_show_nothing():
@@ -216,25 +184,24 @@ def test_what_other_terms_make_of_a_slope_is_told_beside_its_word():
     """The claimed term 1/n is 0.55 to 0.95 of a bound whose other term falls more slowly, or faster, or alike."""
     for beside, word in ((N**-0.5 / N[-1] ** 0.5, "fails"), (N**-2.0 * N[0], "faster")):
         full = 1 / N + 0.8 * beside
-        told = judged(full, 0.08, full=full, more={"others": "the rest"})
+        told = judged(full, 0.08, full=full, others="the rest")
         assert told.verdict == word and told.bound_slope == pytest.approx(-1)
         share = 0.8 * beside / full
         ends = f"{share.min():.2g} to {share.max():.2g}"
         assert told.reason.endswith(f"; the rest is {ends} of the bound, which has slope {told.slope:.3g}")
         for silent in ({}, {"others": "the rest"}):  # another slope than the rest explains, or nothing beside the term
             other = N**-0.5 if word == "faster" else N**-1.5
-            assert "the rest" not in judged(other, 0.08, full=full, more=silent).reason
-            assert "the rest" not in judged(N**-0.5, 0.08, more=silent).reason
-    assert "the rest" not in judged(1 / N, full=1.5 / N, more={"others": "the rest"}).reason
+            assert "the rest" not in judged(other, 0.08, full=full, **silent).reason
+            assert "the rest" not in judged(N**-0.5, 0.08, **silent).reason
+    assert "the rest" not in judged(1 / N, full=1.5 / N, others="the rest").reason
 
 
 @pytest.mark.parametrize(("share", "reserved"), [(0.01, ()), (0.4, ()), (0.6, ("schedule",)), (1.0, ("schedule",))])
 @pytest.mark.parametrize("slope", [-1.0, -0.5])
 def test_the_schedule_is_told_by_the_size_of_what_is_there_without_noise(share, reserved, slope):
     verdict = judged(N**slope, off=share * N**slope)
-    assert verdict.reserved == reserved and verdict.noise_off_share == pytest.approx(share)
-    assert verdict.word == ("match" if slope == -1 else "fails")  # beside every word
-    assert verdict.noise_off_slope == pytest.approx(slope)
+    assert verdict.reserved == reserved and verdict.word == ("match" if slope == -1 else "fails")  # beside every word
+    assert (verdict.noise_off_share, verdict.noise_off_slope) == pytest.approx((share, slope))
 
 
 def test_the_share_is_a_geometric_mean_over_the_fitted_cells():
@@ -256,10 +223,8 @@ def test_the_share_is_a_geometric_mean_over_the_fitted_cells():
 def test_the_ratio_to_the_bound_grows_over_the_whole_window_or_not(ratio, grows):
     grid = np.array([128.0, 256.0, 512.0, 1024.0, 2048.0])
     risks = [np.full(8, r / n) for n, r in zip(grid, ratio(grid), strict=True)]
-    regime = Regime.of(grid, 1 / grid, 1 / grid)
-    found = sweep(grid, risks, regime, 0.1, parameter="n")
-    assert found.grows is grows
-    assert found.ratio_ends[1] == pytest.approx(ratio(grid)[-1])
+    found = sweep(grid, risks, Regime.of(grid, 1 / grid, 1 / grid), 0.1, parameter="n")
+    assert found.grows is grows and found.ratio_ends[1] == pytest.approx(ratio(grid)[-1])
 
 
 FEW, SMALL = np.array([256.0, 1024.0, 4096.0]), np.array([1.0, 2.0, 4.0, 8.0])
@@ -267,37 +232,39 @@ ENDING = np.array([0.9, 0.8, 0.7, 0.45, 0.25])
 SAID = [
     # Risk 0.8 of the start at n = 4096, and 1/n by the formula: half of it at 6554; a risk that grows shows at less.
     (0.8 * (4096 / N) ** 0.7, {}, "it takes n from 6,600 to 26,000"),
-    (0.8 * N / 256, {"named": N, "swept": "d"}, "it takes d from 40 to 160"),
+    (0.8 * N / 256, {"named": N, "parameter": "d"}, "it takes d from 40 to 160"),
     # The start falls faster than the formula, or the share does not depend on the size.
     (np.full(5, 0.95) * N**-1.5, {"starts": N**-1.5}, "no n beyond 4,096 would show it"),
     (0.8 * N**0.01, {"named": N**0.01, "starts": np.full(5, 1.2)}, "the share does not depend on it"),
     (0.8 * N**-0.03, {"named": N**-0.03, "starts": np.full(5, N[-1] ** -0.03)}, "no n within a factor 1,000"),
     # No count below one is named.
-    (0.8 * SMALL, {"values": SMALL, "named": SMALL, "swept": "d"}, "no d within a factor 1,000 would show it"),
-    (np.full(4, 0.95), {"values": SMALL, "named": SMALL, "swept": "d"}, "no d within a factor 1,000 would show it"),
-    (0.8 * SMALL, {"values": SMALL, "named": SMALL, "swept": "epsilon"}, "it takes epsilon from 0.16 to 0.62"),
+    (0.8 * SMALL, {"values": SMALL, "named": SMALL, "parameter": "d"}, "no d within a factor 1,000 would show it"),
+    (np.full(4, 0.95), {"values": SMALL, "named": SMALL, "parameter": "d"}, "no d within a factor 1,000 would show it"),
+    (0.8 * SMALL, {"values": SMALL, "named": SMALL, "parameter": "epsilon"}, "it takes epsilon from 0.16 to 0.62"),
     # Sizes that were run tell where the rate begins and ends.
     (ENDING, {}, "2 of 5 sizes can be fitted, 3 are needed; it takes n from 2,048 to 8,192"),
-    (ENDING[::-1], {"named": N, "swept": "d"}, "it takes d from 128 to 512"),
+    (ENDING[::-1], {"named": N, "parameter": "d"}, "it takes d from 128 to 512"),
     (ENDING[[0, 3, 2, 1, 4]], {}, "it takes 1 more at which the runs leave the start"),
     (0.1 / N, {"full": np.array([1, 1, 3, 3, 3]) / N}, "it takes sizes at which the claimed term is half of the bound"),
     # A cap on the steps: at the largest of three sizes the runs hardly leave the start, and at larger ones too.
     ([0.38, 0.4, 0.72], {"values": FEW}, "no n from 4,096 on would show it: the runs hardly leave the start"),
     ([0.38, 0.7, 0.72], {"values": FEW}, "no n from 1,024 on would show it"),
-    ([0.38, 0.4, 0.72], {"values": FEW, "named": FEW, "swept": "d"}, "it takes 1 more from 256 to 1,024"),
+    ([0.38, 0.4, 0.72], {"values": FEW, "named": FEW, "parameter": "d"}, "it takes 1 more from 256 to 1,024"),
     ([0.38, 0.4], {"values": FEW[:2]}, "2 of 2 sizes can be fitted, 3 are needed; it takes 1 more from 256 to 1,024"),
     ([0.9, 0.4, 0.3], {"values": [1, 2, 16]}, "it takes 1 more from 2 on"),
-    ([0.38, 0.4], {"values": [3 * 0.1, 1.2], "swept": "epsilon"}, "it takes 1 more from 0.3 to 1.2"),
-    ([0.4, 0.8, 0.9], {"values": [1, 2, 4], "named": [1, 2, 4], "swept": "d"}, "no d is small enough"),
+    ([0.38, 0.4], {"values": [3 * 0.1, 1.2], "parameter": "epsilon"}, "it takes 1 more from 0.3 to 1.2"),
+    ([0.4, 0.8, 0.9], {"values": [1, 2, 4], "named": [1, 2, 4], "parameter": "d"}, "no d is small enough"),
+    # Runs that do not move.
+    (1 / N, {"frozen": (True,) * 5}, "at n = 256, 512, 1,024, 2,048, 4,096; no n that was run moves them"),
+    (1 / N, {"frozen": (True,) * 2 + (False,) * 3}, "at n = 256, 512; at the others they do"),
 ]
 
 
 @pytest.mark.parametrize(("risks", "given", "said"), SAID)
 def test_not_observable_names_the_sizes_at_which_the_rate_would_show(risks, given, said):
     """Risks are shares of a start of 1, unless another is given."""
-    given = {"starts": np.ones(len(risks)), **given}
-    found = judged(np.array(risks), more={"parameter": given.pop("swept", "n")}, **given)
-    assert found.verdict == "not_observable" and said in found.reason
+    found = judged(np.array(risks), **{"starts": np.ones(len(risks)), **given})
+    assert found.verdict == "not_observable" + " (frozen)" * ("frozen" in given) and said in found.reason
 
 
 @pytest.mark.parametrize("shares", [[0.98, 0.97, 0.96, 0.95, 0.94], [0.8] * 5, [0.9, 0.95, 0.93, 0.96, 0.94]])
@@ -305,7 +272,7 @@ def test_shares_near_their_cap_give_the_least_distance_only(shares):
     up, down = 4096 * shares[-1] / 0.5, 256 * 0.5 / shares[-1]
     reason = judged(np.array(shares), starts=np.ones(5)).reason
     assert f"it takes n beyond {float(f'{up:.2g}'):,.0f} at the least" in reason
-    reason = judged(np.array(shares[::-1]), named=N, starts=np.ones(5), more={"parameter": "d"}).reason
+    reason = judged(np.array(shares[::-1]), named=N, starts=np.ones(5), parameter="d").reason
     assert f"it takes d below {float(f'{down:.2g}'):,.0f} at the least" in reason
 
 
@@ -321,12 +288,10 @@ def test_no_sweep_is_sent_to_sizes_that_were_run(swept, profile):
         full = formula * np.where(source.random(len(values)) < 0.3, 3.0, 1.0)
         regime = Regime.of(values, shares * 7.0, formula, starts=np.full(len(values), 7.0), full=full)
         told = regime.lacking(profile, swept)
-        asked = re.search(rf"it takes {swept} from (\S+) to (\S+)$", told)
-        if asked:
+        if asked := re.search(rf"it takes {swept} from (\S+) to (\S+)$", told):
             low, high = (float(text.replace(",", "")) for text in asked.groups())
             assert low < values[0] or high > values[-1], told
-        farther = re.search(rf"it takes {swept} (beyond|below) (\S+)", told)
-        if farther:
+        if farther := re.search(rf"it takes {swept} (beyond|below) (\S+)", told):
             edge = float(farther[2].replace(",", ""))
             assert edge > 0.99 * values[-1] if farther[1] == "beyond" else edge < 1.01 * values[0], told
         named = "the claimed term is half of the bound" if regime.hidden.any() else r"no \S+ |it takes \d+ more"

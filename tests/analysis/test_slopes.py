@@ -45,33 +45,24 @@ def noisy(source, slope, replicates, values=N, data_effect=0.0, data_sets=1):
 def test_exact_on_noise_free_power_laws(slope, log_constant):
     risks = [[np.exp(log_constant) * n**slope] for n in N]
     fit = fit_rate(N, risks, NAMES, numerical_errors=[0.0] * 5)
-    assert fit.slope == pytest.approx(slope, abs=1e-9)
-    assert (fit.ci_low, fit.ci_high) == (fit.slope, fit.slope)
-    assert fit.stderr == (0.0,) * 5
-    np.testing.assert_allclose(fit.weights, 0.2, rtol=1e-12)
+    assert fit.slope == fit.ci_low == fit.ci_high == pytest.approx(slope, abs=1e-9)
+    assert fit.stderr == (0.0,) * 5 and fit.weights == pytest.approx((0.2,) * 5, rel=1e-12)
 
 
 def test_cells_of_one_replicate_or_without_spread():
     fit = fit_rate(N, [[1 / n] * 4 for n in N], NAMES)
-    assert fit.slope == pytest.approx(-1, abs=1e-12)
-    assert half_width(fit) == 0
+    assert (fit.slope, half_width(fit)) == (pytest.approx(-1, abs=1e-12), 0)
     fit = fit_rate(N, [[1 / n] for n in N], NAMES)
-    assert fit.no_error == (0, 1, 2, 3, 4)
-    assert fit.slope == pytest.approx(-1)
-    assert np.isnan(half_width(fit))
-    risks = [[1 / n] for n in N]
-    fit = fit_rate(N, risks, NAMES, numerical_errors=[0.01 / n for n in N])
-    spread = np.log(N) - np.log(N).mean()
-    assert half_width(fit) == pytest.approx(1.96 * 0.01 / np.sqrt((spread**2).sum()), rel=0.1)
+    assert fit.no_error == (0, 1, 2, 3, 4) and fit.slope == pytest.approx(-1) and np.isnan(half_width(fit))
+    fit = fit_rate(N, [[1 / n] for n in N], NAMES, numerical_errors=[0.01 / n for n in N])
+    assert half_width(fit) == pytest.approx(1.96 * 0.01 / (np.log(N).std() * np.sqrt(5)), rel=0.1)
     assert fit.stderr == pytest.approx([0.01 / n for n in N])
 
 
 def test_curved_bound_and_equal_data_give_equal_slopes_under_any_weights():
     bound = np.log(N) ** 2 / N
-    source = np.random.default_rng(0)
-    noise = 1 + 0.3 * source.standard_normal((5, 400)) * np.array([0.1, 1, 0.2, 1, 0.5])[:, None]
-    noise /= noise.mean(axis=1, keepdims=True)
-    fit = fit_rate(N, list(bound[:, None] * noise), NAMES)
+    noise = 1 + np.random.default_rng(0).normal(0.0, [[0.03], [0.3], [0.06], [0.3], [0.15]], (5, 400))
+    fit = fit_rate(N, list(bound[:, None] * noise / noise.mean(axis=1, keepdims=True)), NAMES)
     assert max(fit.weights) > 2 * min(fit.weights)
     assert bound_slope(N, bound, fit.weights) == pytest.approx(fit.slope, abs=1e-12)
     assert bound_slope(N, bound, fit.weights) != pytest.approx(bound_slope(N, bound), abs=1e-3)
@@ -98,11 +89,8 @@ def test_weights_by_hand():
     np.testing.assert_allclose(bounded_errors([1e-3, 0.1, 1.0]), [0.02, 0.1, 1.0])
     inverse = log_weights([0.1, 0.2])
     assert inverse[0] / inverse[1] == pytest.approx(4.0)
-    errors = np.array([0.1, 0.3])
-    ratios = [np.divide(*log_weights(errors, [dof, dof])) for dof in (1, 15, 63, 1e9)]
-    assert ratios == sorted(ratios)
-    assert ratios[0] < 1.2
-    assert ratios[-1] == pytest.approx(9.0, rel=1e-6)
+    ratios = [np.divide(*log_weights(np.array([0.1, 0.3]), [dof, dof])) for dof in (1, 15, 63, 1e9)]
+    assert ratios == sorted(ratios) and ratios[0] < 1.2 and ratios[-1] == pytest.approx(9.0, rel=1e-6)
     weights = log_weights([0.1, 0.2, np.nan])
     assert weights[2] == pytest.approx(weights[1])
     np.testing.assert_allclose(log_weights([np.nan, np.nan]), 0.5)
@@ -113,10 +101,7 @@ COVERED = [(16, 0.0, 1, 1.0), (2, 0.0, 1, 1.0), (64, 0.0, 1, 0.985), (8, 0.3, 3,
 
 @pytest.mark.parametrize(("replicates", "effect", "data_sets", "high"), rest_at_night(COVERED, 0, several=True))
 def test_interval_covers_the_true_slope(replicates, effect, data_sets, high):
-    """95 % nominal, and more where few replicates may hide a tail; 500 have a standard error of a point.
-
-    Also at two levels, where data sets differ.
-    """
+    """95 % nominal, and more where few replicates may hide a tail; 500 have a standard error of a point."""
     source = np.random.default_rng(10 + replicates)
     fits = [fit_rate(N, noisy(source, -1.0, replicates, N, effect, data_sets), (*NAMES, str(i)), resamples=400)
             for i in range(500)]  # fmt: skip
@@ -137,12 +122,10 @@ def test_residuals_have_the_noise_and_as_many_directions_as_cells_do_not_share(s
 
 def test_what_cells_share_widens_no_interval():
     source = np.random.default_rng(3)
-    effects = np.exp(0.5 * source.standard_normal((1, 6, 1)))
-    risks = [cell * effects[0] for cell in noisy(source, -1.0, 4, data_sets=6)]
-    shared = fit_rate(N, risks, NAMES, sharing=((0,) * 5, tuple(range(5))))
-    apart = fit_rate(N, risks, NAMES)
-    assert shared.slope == apart.slope
-    assert half_width(shared) < 0.75 * half_width(apart)
+    effects = np.exp(0.5 * source.standard_normal((6, 1)))
+    risks = [cell * effects for cell in noisy(source, -1.0, 4, data_sets=6)]
+    shared, apart = (fit_rate(N, risks, NAMES, sharing=own) for own in (((0,) * 5, tuple(range(5))), ((), ())))
+    assert shared.slope == apart.slope and half_width(shared) < 0.75 * half_width(apart)
     # However far a heavy factor goes that replicates have in common in all cells.
     common = np.random.default_rng(16).lognormal(0.0, 1.5, 12)
     fit = fit_rate(N, [common / n for n in N], NAMES, sharing=everything(5))
@@ -169,25 +152,20 @@ def test_a_bend_of_the_sweep_is_no_noise():
     """Weights differ between resamples, and act on deviations alone."""
     source = np.random.default_rng(17)
     noise = [source.gamma(16, 1 / 16, 12) for _ in N]
-    straight, bent = (
-        fit_rate(N, [own * shape for own, shape in zip(noise, curve, strict=True)], NAMES)
-        for curve in (1 / N, np.exp(-(np.log(N) ** 2)))
-    )
+    curves = 1 / N, np.exp(-(np.log(N) ** 2))
+    straight, bent = (fit_rate(N, list(np.array(noise) * curve[:, None]), NAMES) for curve in curves)
     assert half_width(bent) == pytest.approx(half_width(straight), rel=1e-9)
 
 
 def test_supremum_over_signals_is_fitted_and_nonpositive_means_give_no_slope():
-    base = np.array([cell[0] for cell in noisy(np.random.default_rng(6), -1.0, 8)])
-    strengths = np.array([0.2, 1.0, 0.5])
-    risks = [strengths[:, None, None] * cell[None, None] for cell in base]
-    fit = fit_rate(N, risks, NAMES)
-    assert fit.slope == pytest.approx(fit_rate(N, list(base), NAMES).slope, rel=1e-12)
-    risks = noisy(np.random.default_rng(7), -1.0, 8)
+    risks = noisy(np.random.default_rng(6), -1.0, 8)
+    alone = fit_rate(N, risks, NAMES)
+    fit = fit_rate(N, [np.stack([0.2 * cell, cell, 0.5 * cell]) for cell in risks], NAMES)
+    assert fit.slope == pytest.approx(alone.slope, rel=1e-12)
     risks[2] = risks[2] - risks[2].mean() - 1e-9
     fit = fit_rate(N, risks, NAMES)
-    assert fit.nonpositive == (2,)
+    assert fit.nonpositive == (2,) and len(fit.mean) == 5
     assert np.isnan([fit.slope, fit.ci_low, fit.ci_high]).all()
-    assert len(fit.mean) == 5
 
 
 def test_resampled_means_near_zero_widen_the_interval_instead_of_breaking_it():
@@ -195,27 +173,25 @@ def test_resampled_means_near_zero_widen_the_interval_instead_of_breaking_it():
     risks = [1 / n + 2 / n * source.standard_normal(12) for n in N]
     risks = [cell - cell.mean() + 1 / n for cell, n in zip(risks, N, strict=True)]
     fit = fit_rate(N, risks, NAMES)
-    assert fit.floored > 0.01
-    assert np.isfinite(half_width(fit))
-    assert half_width(fit) > 0.5
+    assert fit.floored > 0.01 and 0.5 < half_width(fit) < np.inf
 
 
-@pytest.mark.parametrize(
-    ("values", "risks"),
-    [([1.0], [[1.0, 2.0]]), ([2.0, 2.0], [[1.0, 2.0]] * 2), ([0.0, 1.0], [[1.0, 2.0]] * 2)],
-)
-def test_unfit_grids_are_refused(values, risks):
+@pytest.mark.parametrize("values", [[1.0], [2.0, 2.0], [0.0, 1.0]])
+def test_unfit_grids_are_refused(values):
     with pytest.raises(InputError):
-        fit_rate(values, risks, NAMES)
+        fit_rate(values, [[1.0, 2.0]] * len(values), NAMES)
 
 
 def test_unequal_shared_data_sets_are_refused():
-    rng = np.random.default_rng(0)
+    risks = [np.random.default_rng(0).random((data_sets, 3)) for data_sets in (2, 3)]
     with pytest.raises(InputError, match="data sets"):
-        fit_rate([1.0, 2.0], [rng.random((2, 3)), rng.random((3, 3))], NAMES, sharing=((0, 0), (0, 1)))
+        fit_rate([1.0, 2.0], risks, NAMES, sharing=((0, 0), (0, 1)))
 
 
 SIX = 2.0 ** np.arange(8, 14)
+
+
+BENT = np.where(SIX < 1500, 1.0, 1500 / SIX)
 
 
 def fitted(risks, errors=()):
@@ -223,12 +199,10 @@ def fitted(risks, errors=()):
 
 
 def test_a_bend_is_found_and_measured():
-    bent = np.where(SIX < 1500, 1.0, 1500 / SIX)
-    lack = lack_of_fit(fitted([[m] for m in bent], [1e-9] * 6), np.ones(6))
-    line = np.polyval(np.polyfit(np.log(SIX), np.log(bent), 1), np.log(SIX))
+    lack, own = (lack_of_fit(fitted([[m] for m in BENT], [1e-9] * 6), formula) for formula in (np.ones(6), BENT))
+    line = np.polyval(np.polyfit(np.log(SIX), np.log(BENT), 1), np.log(SIX))
     assert lack.p_value < 1e-6 and lack.bent
-    assert lack.largest == pytest.approx(np.abs(bent / np.exp(line) - 1).max(), rel=1e-6)
-    own = lack_of_fit(fitted([[m] for m in bent], [1e-9] * 6), bent)
+    assert lack.largest == pytest.approx(np.abs(BENT / np.exp(line) - 1).max(), rel=1e-6)
     assert own.largest < 1e-9 and own.p_value > 0.99 and not own.bent
 
 
@@ -266,7 +240,7 @@ def test_level_under_common_random_numbers(shape, own):
 
 def test_an_exact_scale_invariance_is_a_power_law_and_an_exact_bend_is_bent():
     shared = np.random.default_rng(6).lognormal(size=8)
-    for curve, bent in ((1 / SIX, False), (np.where(SIX < 1500, 1.0, 1500 / SIX), True)):
+    for curve, bent in ((1 / SIX, False), (BENT, True)):
         lack = with_sharing([m * shared for m in curve], everything(6), 1 / SIX)
         assert lack.bent == bent and (bent or lack.p_value > 0.99)
 
@@ -370,5 +344,5 @@ def test_what_is_known_of_shared_noise(scale, data_sets, tail):
     assert noise == pytest.approx(5 * scale**2 * own.var(ddof=1) / own.mean() ** 2 / (16 * data_sets))
     assert rank == pytest.approx(1.0) and known == pytest.approx(1 / (max(1 / free, heavy) + 1 / free))
     same = Replicates.of([np.ones((data_sets, 16))] * 2, sharing=everything(2))
-    noise, rank, known = residual_noise(same, scale * np.diag([1.0, 2.0]), np.zeros(2), [1, 1], 0.0)
-    assert noise == 0.0 and not np.isnan([rank, known]).any()
+    noise, *rest = residual_noise(same, scale * np.diag([1.0, 2.0]), np.zeros(2), [1, 1], 0.0)
+    assert noise == 0.0 and not np.isnan(rest).any()

@@ -2,36 +2,31 @@
 
 import json
 import math
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
-from dpsco_bench import jsonio
 from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.analysis.record import SAME, merge, moved, read_record, record
 from dpsco_bench.analysis.record import compare as compare_all
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import ROW_FIELDS, SAID_OF_CLAIMS, SHARED_FIELDS, all_kinds
 from dpsco_bench.errors import InputError
-from dpsco_bench.jsonio import loads
+from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.paths import shared_dir
 from tests.analysis.judging import verdict_schema
 
 
-def rate(word="match", noise_off=-1.02):
-    return Verdict(word, "rate", slope=-1.0, bound_slope=-1.0, noise_off_slope=noise_off, tolerance=0.15)
+def row(verdict, claim="p.thm1", part="n", calibration="paper", profile="ci", **more):
+    return Verdict(verdict, "rate", id=claim, part=part, calibration=calibration, profile=profile, **more)
 
 
 def test_json_row_has_the_documented_keys_and_strict_values():
-    verdict = replace(rate(), values=(1.0, 2.0), mean=(np.inf, 0.5), id="p.thm1", ci=(-np.inf, 0.5))
-    row = verdict.to_json()
-    assert "worst_ratio" not in row and Verdict("skipped: data absent", "explicit").to_json()["worst_ratio"] is None
-    assert row["mean"] == ["inf", 0.5]
-    assert row["ci"] == ["-inf", 0.5]
-    assert row["runtime_s"] is None
-    json.dumps(row, allow_nan=False)
-    assert tuple(row)[: len(ROW_FIELDS)] == ROW_FIELDS
+    made = row("match", slope=-1.0, values=(1.0, 2.0), mean=(np.inf, 0.5), ci=(-np.inf, 0.5)).to_json()
+    assert "worst_ratio" not in made and Verdict("skipped: data absent", "explicit").to_json()["worst_ratio"] is None
+    assert (made["mean"], made["ci"], made["runtime_s"]) == (["inf", 0.5], ["-inf", 0.5], None)
+    assert tuple(made)[: len(ROW_FIELDS)] == ROW_FIELDS and json.dumps(made, allow_nan=False)
 
 
 def test_every_field_of_a_row_is_listed_once_and_stands_in_the_schema():
@@ -44,15 +39,14 @@ def test_every_field_of_a_row_is_listed_once_and_stands_in_the_schema():
 @pytest.mark.parametrize(
     "verdict",
     [
-        replace(rate(), values=(1.0, 2.0), mean=(0.5, np.inf), notes=("a", "b"), reservations=("c",), key="k"),
+        row("match", slope=-1.0, mean=(0.5, np.inf), notes=("a", "b"), reservations=("c",), key="k"),
         Verdict("fails (real eps inf)", "privacy", epsilon_real=np.inf, epsilon_real_kind="exact", epsilon_claimed=1.0),
         Verdict("holds", "ordering", ratio={"end": 0.5}, ratio_ci={"end": (0.4, 0.6)}),
         Verdict("not_observable", "rate", mean=(np.nan, 1.0)),
     ],
 )
 def test_json_round_trip(verdict):
-    text = jsonio.dumps_canonical(verdict.to_json())
-    again = Verdict.from_json(jsonio.loads(text))
+    again = Verdict.from_json(loads(dumps_canonical(verdict.to_json())))
     assert repr(again) == repr(verdict)  # repr, because NaN differs from itself
 
 
@@ -84,17 +78,11 @@ def test_the_words_of_a_row(text, reservations, word, counted, said):
     assert row.short == (said.partition(" (")[0] if "real eps" in said or "bound" in said else said)
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "form"),
-    [
-        ("inconclusive (bent)", "rate", "inconclusive (bent)"),
-        ("not_observable (frozen)", "rate", "not_observable (frozen)"),
-        ("fails (real eps 12.3)", "privacy", "fails"),
-        ("unproven (no accountant covers it)", "privacy", "unproven"),
-    ],
-)
-def test_words_in_parentheses_belong_to_the_word_and_numbers_do_not(text, kind, form):
-    assert Verdict(text, kind).form == form
+def test_words_in_parentheses_belong_to_the_word_and_numbers_do_not():
+    for form in ("inconclusive (bent)", "not_observable (frozen)"):
+        assert Verdict(form, "rate").form == form
+    assert Verdict("fails (real eps 12.3)", "privacy").form == "fails"
+    assert Verdict("unproven (no accountant covers it)", "privacy").form == "unproven"
 
 
 def test_every_word_of_every_kind_says_something_of_its_claim():
@@ -105,12 +93,8 @@ def test_every_word_of_every_kind_says_something_of_its_claim():
         assert Verdict("not measured", kind.name).meaning.outcome == "open"
 
 
-def compare(*arguments, **more):
-    return [row for row in compare_all(*arguments, **more) if row.what != SAME]
-
-
-def row(verdict, claim="p.thm1", part="n", calibration="paper", profile="ci", **more):
-    return Verdict(verdict, "rate", id=claim, part=part, calibration=calibration, profile=profile, **more)
+def compare(recorded, fresh):
+    return [row for row in compare_all(recorded, fresh) if row.what != SAME]
 
 
 @pytest.mark.parametrize(
@@ -151,15 +135,15 @@ def test_pairs_of_verdicts(recorded, fresh, what, fails):
     ],
 )
 def test_a_slope_beyond_the_joint_interval_is_told(slope, ci, told):
-    before = row("match", slope=-1.0, ci=(-1.1, -0.9))
-    assert moved(before, row("match", slope=slope, ci=ci)) == told
-    assert compare([before], [row("match", slope=slope, ci=ci)]) == []  # and fails nothing
+    before, after = row("match", slope=-1.0, ci=(-1.1, -0.9)), row("match", slope=slope, ci=ci)
+    assert moved(before, after) == told
+    assert compare([before], [after]) == []  # and fails nothing
 
 
 def test_a_slope_without_an_interval_moves_by_more_than_its_digits():
-    exact = [row("match", slope=slope, ci=(slope, slope)) for slope in (1.017, 1.01749, 1.02)]
-    assert moved(row("match", slope=0.0, ci=(0.0, 0.0)), row("match", slope=-4e-13, ci=(-4e-13, -4e-13))) == ""
-    assert moved(exact[0], exact[1]) == "" and moved(exact[0], exact[2]).startswith("slope 1.02 -> 1.02, beyond")
+    first, near, far, zero, rounded = (row("match", slope=x, ci=(x, x)) for x in (1.017, 1.01749, 1.02, 0.0, -4e-13))
+    assert moved(zero, rounded) == moved(first, near) == ""
+    assert moved(first, far).startswith("slope 1.02 -> 1.02, beyond")
 
 
 APART = [row("match"), row("fails", calibration="accounted"), row("holds", part="d"), row("fails", profile="full")]
@@ -192,23 +176,16 @@ def test_duplicates_and_damaged_records_are_refused(tmp_path):
         read_record(path)
 
 
-def verdict(**changes):
-    given = {"id": "p.thm1", "part": "n", "calibration": "paper", "profile": "ci"} | changes
-    return Verdict("match", "rate", slope=-1.0000123, ci=(-1.23456, np.inf), runtime_s=3.2, key="abc", **given)
-
-
 def test_record_is_stable_sorted_and_rounded(tmp_path):
-    rows = [verdict(part=part) for part in ("n", "d")]
+    told = {"slope": -1.0000123, "ci": (-1.23456, np.inf), "runtime_s": 3.2, "key": "abc"}
+    rows = [row("match", part=part, **told) for part in ("n", "d")]
     record(tmp_path / "a.json", rows)
     record(tmp_path / "b.json", rows[::-1])
-    text = (tmp_path / "a.json").read_text()
-    assert text == (tmp_path / "b.json").read_text()
-    assert len(text.splitlines()) == 4
-    again = read_record(tmp_path / "a.json")
-    assert [entry.part for entry in again] == ["d", "n"]
-    assert (again[0].slope, again[0].ci) == (-1.0, (-1.234, np.inf)) and np.isnan(again[0].bound_slope)
+    text, again = (tmp_path / "a.json").read_text(), read_record(tmp_path / "a.json")
+    assert text == (tmp_path / "b.json").read_text() and len(text.splitlines()) == 4
     assert not {"runtime_s", "key", "mean"} & set(loads(text)[0])
-    assert compare(again, rows) == []
+    assert [entry.part for entry in again] == ["d", "n"] and compare(again, rows) == []
+    assert (again[0].slope, again[0].ci) == (-1.0, (-1.234, np.inf)) and np.isnan(again[0].bound_slope)
 
 
 def test_merge_updates_what_was_measured_and_keeps_the_rest():
@@ -217,15 +194,19 @@ def test_merge_updates_what_was_measured_and_keeps_the_rest():
     merged = {(r.id, r.part): r.verdict for r in merge(recorded, fresh)}
     kept = {("p.other", "n"): "holds", ("p.data", "n"): "holds"}
     assert merged == {("p.thm1", "n"): "fails", ("p.thm1", "added"): "match", **kept}
-    skipped = row("skipped: data absent")
-    assert merge([], [skipped]) == [skipped]
+    assert merge([], fresh[2:]) == fresh[2:]
+
+
+def kept(tmp_path, row):
+    """The row as it is read from a record."""
+    record(tmp_path / "ci.json", [row])
+    return read_record(tmp_path / "ci.json")[0]
 
 
 @pytest.mark.parametrize("value", [13.3501, 1.68473, 1.68501, 0.249951, 12_345.6, 1e-7 / 3, math.pi, -2.0])
 def test_a_recorded_number_is_shown_as_the_run_shows_it(tmp_path, value):
     """Rounded to four digits and then to three, 13.3501 would be 13.3."""
-    record(tmp_path / "ci.json", [row("match", slope=value)])
-    (found,) = read_record(tmp_path / "ci.json")
+    found = kept(tmp_path, row("match", slope=value))
     assert f"{found.slope:.3g}" == f"{value:.3g}" and found.slope == pytest.approx(value, rel=1e-3)
 
 
@@ -236,17 +217,14 @@ def test_a_recorded_number_is_shown_as_the_run_shows_it(tmp_path, value):
 def test_a_recorded_bound_is_still_one(tmp_path, value, kind, shown):
     """8,939.63 rounded to four digits is 8,940, which is no lower bound."""
     fresh = row("fails", noise=Noise("exceeds_claim", value, kind, 1.0))
-    record(tmp_path / "ci.json", [fresh])
-    (found,) = read_record(tmp_path / "ci.json")
-    assert f"eps {shown}," in found.noise.shortfall and found.noise.shortfall == fresh.noise.shortfall
+    assert fresh.noise.shortfall == kept(tmp_path, fresh).noise.shortfall and f"eps {shown}," in fresh.noise.shortfall
 
 
 def test_a_recorded_bound_compares_with_its_claim_as_the_run_does(tmp_path):
     """69.24396 to four digits is 69.25 upwards and 69.24 as a claim: a proven epsilon would exceed it."""
     value = 69.24396351258213
-    record(tmp_path / "ci.json", [row("holds", noise=Noise("proven", value, "upper", value))])
-    (found,) = read_record(tmp_path / "ci.json")
-    assert 69.24 < found.noise.epsilon_real <= found.noise.epsilon_claimed < 69.25
+    noise = kept(tmp_path, row("holds", noise=Noise("proven", value, "upper", value))).noise
+    assert 69.24 < noise.epsilon_real <= noise.epsilon_claimed < 69.25
 
 
 def test_recording_a_record_changes_nothing(tmp_path):

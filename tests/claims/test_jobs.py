@@ -14,19 +14,20 @@ from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS
 from tests.execution.parts import PART as GD
 
-SETTINGS = Settings(seed=1)
 PART = {
     **GD,
     "id": "p",
     "calibrations": ["paper", "accounted"],
     "algorithm": "wang2017.dp_svrg",
     "options": {},
-    "fixed": {"d": {"smoke": 3, "ci": 4}, "epsilon": 1.0, "delta": 1e-5},
+    "sweep": {"parameter": "n", "values": {"smoke": [64, 128]}},
+    "replicates": {"smoke": 16},
+}
+TWICE = {
     "sweep": {"parameter": "n", "values": {"smoke": [64, 128], "ci": [64, 128]}},
     "replicates": {"smoke": 16, "ci": 16},
 }
-ALONE = {"replicates": {"smoke": 16}, "fixed": {**PART["fixed"], "d": {"smoke": 3}}}
-"""Where the sweep has values for smoke alone."""
+"""The part in two profiles."""
 BARE = {"bound": None, "tolerance": None}
 """For kinds that have neither."""
 
@@ -34,7 +35,12 @@ BARE = {"bound": None, "tolerance": None}
 def jobs(profile="smoke", settings=None, **part):
     entry = {"id": "wang2017.test", "title": "t", "source": "s", "statement": "x", "parts": [{**PART, **part}]}
     claim = parse_claim(copy.deepcopy(entry))
-    return part_jobs(claim, claim.parts[0], profile, replace(SETTINGS, **(settings or {})))
+    return part_jobs(claim, claim.parts[0], profile, Settings(**{"seed": 1, **(settings or {})}))
+
+
+def swept(parameter, *values):
+    """A sweep over a parameter that is not n."""
+    return {"sweep": {"parameter": parameter, "values": {"smoke": [*values]}}, "fixed": {"n": 64, **GD["fixed"]}}
 
 
 @cache
@@ -43,16 +49,13 @@ def base():
 
 
 def test_a_rate_has_a_job_per_calibration_and_a_noise_off_companion():
-    made = jobs()
-    assert [job.calibration for job in made] == ["paper", "accounted", "none"]
-    assert [job.replicates for job in made] == [16, 16, 4]
-    assert [job.cells[0].variant for job in made] == ["literal", "poisson", "literal"]
+    def told(**part):
+        return [f"{job.calibration} {job.replicates} {job.cells[0].variant}" for job in jobs(**part)]
+
+    assert told() == ["paper 16 literal", "accounted 16 poisson", "none 4 literal"]
+    assert told(calibrations=["accounted", "none"]) == ["accounted 16 poisson", "none 16 poisson"]
+    assert told(calibrations=["none"], algorithm="wang2017.dp_gd_pl") == ["none 16 standard"]
     assert [job.calibration for job in jobs(kind="privacy", **BARE)] == ["paper", "accounted"]
-    silent = jobs(calibrations=["none"], algorithm="wang2017.dp_gd_pl")
-    assert [(job.calibration, job.replicates) for job in silent] == [("none", 16)]
-    both = jobs(calibrations=["accounted", "none"])
-    assert [(job.calibration, job.replicates) for job in both] == [("accounted", 16), ("none", 16)]
-    assert [job.cells[0].variant for job in both] == ["poisson", "poisson"]
     planned, counted = (jobs(kind="complexity", quantity=quantity)[0] for quantity in ("risk", "value_queries"))
     assert (planned.evaluation, counted.evaluation) == ("plan_only", "run")
     assert (planned.charged, counted.charged) == (False, True)
@@ -61,22 +64,19 @@ def test_a_rate_has_a_job_per_calibration_and_a_noise_off_companion():
 
 def test_what_else_changes_along_a_sweep():
     along = {"problem.kappa": {"smoke": [4.0, 8.0]}, "epsilon": {"smoke": [1, 2]}}
-    sweep = {"parameter": "width", "values": {"smoke": [2.5, 3.5]}}
-    fixed = {"n": 64, "d": 3, "delta": 1e-5}
-    cells = jobs(problem="diag_quadratic", fixed=fixed, sweep=sweep, along=along, replicates={"smoke": 16})[0].cells
-    found = [(cell.parameter, cell.value, cell.epsilon) for cell in cells]
-    assert found == [("width", 2.5, 1.0), ("width", 3.5, 2.0)]
-    assert [cell.problem_options for cell in cells] == [{"kappa": 4.0}, {"kappa": 8.0}]
-    short = {"parameter": "n", "values": {"smoke": [64, 128]}}
-    cells = jobs(sweep=short, along={"epsilon": {"smoke": [1, 2]}}, **ALONE)
-    assert [(cell.n, cell.epsilon) for cell in cells[0].cells] == [(64, 1.0), (128, 2.0)]
+    width = swept("width", 2.5, 3.5) | {"fixed": {"n": 64, "d": 3, "delta": 1e-5}}
+    cells = jobs(problem="diag_quadratic", along=along, **width)[0].cells
+    found = [(cell.parameter, cell.value, cell.epsilon, cell.problem_options) for cell in cells]
+    assert found == [("width", 2.5, 1.0, {"kappa": 4.0}), ("width", 3.5, 2.0, {"kappa": 8.0})]
+    cells = jobs(along={"epsilon": {"smoke": [1, 2]}})[0].cells
+    assert [(cell.n, cell.epsilon) for cell in cells] == [(64, 1.0), (128, 2.0)]
     with pytest.raises(InputError, match="^sweep parameter of p = 'speed': must be n, d"):
-        jobs(sweep=sweep, along={"speed": {"smoke": [1, 2]}}, **ALONE)
+        jobs(along={"speed": {"smoke": [1, 2]}})
 
 
 def test_a_cell_for_each_signal():
     PROBLEMS.add("signalled", Signalled, __name__)
-    grid = {"smoke": [0.5, 2], "ci": [1]}
+    grid = {"smoke": [0.5, 2]}
     cells = jobs(problem="signalled", signals=grid)[0].cells
     assert [(c.cell, c.n, c.signal) for c in cells] == [(0, 64, 0.5), (1, 64, 2.0), (2, 128, 0.5), (3, 128, 2.0)]
     assert all(c.problem_options == {"signal": c.signal} for c in cells)
@@ -114,16 +114,13 @@ def test_cells_take_the_swept_and_the_fixed_values():
     first, second = base().cells
     assert (first.n, second.n, first.d, first.cell, second.cell) == (64, 128, 3, 0, 1)
     assert (first.parameter, first.value, first.method) == ("n", 64.0, "dp_svrg")
-    assert jobs("ci")[0].cells[0].d == 4
-    fixed = {"n": 64, "d": 3, "delta": 1e-5, "epsilon": 1.0}
-    by_option = {"parameter": "algorithm.theta", "values": {"smoke": [0.01, 0.02]}}
-    cell = jobs(sweep=by_option, fixed=fixed, replicates={"smoke": 16})[0].cells[0]
-    assert cell.options == {"theta": 0.01} and cell.parameter == "theta"
-    by_problem = {"parameter": "problem.kappa", "values": {"smoke": [8.0, 9.0]}}
-    cell = jobs(sweep=by_problem, fixed=fixed, replicates={"smoke": 16}, problem="diag_quadratic")[0].cells[0]
-    assert cell.problem_options == {"kappa": 8.0}
+    assert jobs("ci", fixed={**GD["fixed"], "d": {"smoke": 3, "ci": 4}}, **TWICE)[0].cells[0].d == 4
+    by_option = jobs(**swept("algorithm.theta", 0.01, 0.02))[0].cells[0]
+    assert by_option.options == {"theta": 0.01} and by_option.parameter == "theta"
+    by_problem = jobs(problem="diag_quadratic", **swept("problem.kappa", 8.0, 9.0))[0].cells[0]
+    assert by_problem.problem_options == {"kappa": 8.0}
     with pytest.raises(InputError, match="^sweep parameter of p = 'kappa': must be n, d, epsilon, delta, problem"):
-        jobs(sweep={"parameter": "kappa", "values": {"smoke": [8.0, 9.0]}}, fixed=fixed, replicates={"smoke": 16})
+        jobs(**swept("kappa", 8.0, 9.0))
 
 
 SAME = [
@@ -141,7 +138,7 @@ OTHER_RUN = [
     {"record": 0.5},
     {"options": {"theta": 0.01}},
     {"variant": "literal", "calibrations": ["paper"], "options": {"noise_constant": 2.0}},
-    {"sweep": {"parameter": "n", "values": {"smoke": [64, 256], "ci": [64, 256]}}},
+    {"sweep": {"parameter": "n", "values": {"smoke": [64, 256]}}},
     {"fixed": {"d": 3, "epsilon": 2.0, "delta": 1e-5}},
     {"problem_options": {"constants": {"smoothness": 1.0}}},
 ]
@@ -179,15 +176,12 @@ def test_a_job_depends_on_what_its_options_name_and_on_nothing_beside_it(seen, o
     assert named == {"mechanism", chosen}
 
 
-OBJP = {"algorithm": "su2023.objp", "problem": "boundary_mean"}
+ON_A_SET = {"problem": "boundary_mean", "problem_options": {"domain": "k_support_ball", "size": 2}}
 
 
 @pytest.mark.parametrize(
     ("part", "sets"),
-    [
-        ({"algorithm": "wang2017.dp_gd_pl"}, set()),
-        (OBJP | {"problem_options": {"domain": "k_support_ball", "size": 2}}, {"sets"}),
-    ],
+    [({"algorithm": "wang2017.dp_gd_pl"}, set()), ({"algorithm": "su2023.objp", **ON_A_SET}, {"sets"})],
 )
 def test_accountants_and_sets_count_for_the_jobs_that_have_them(seen, part, sets):
     jobs(**part)
@@ -198,8 +192,7 @@ def test_accountants_and_sets_count_for_the_jobs_that_have_them(seen, part, sets
 
 
 def test_profiles_share_equal_work_and_absent_data_skip_the_job(tmp_path):
-    fixed = {"d": 3, "epsilon": 1.0, "delta": 1e-5}
-    assert jobs("smoke", fixed=fixed)[0].key == jobs("ci", fixed=fixed)[0].key
+    assert jobs("smoke", **TWICE)[0].key == jobs("ci", **TWICE)[0].key
     fixed = {"d": 54, "epsilon": 1.0, "delta": 1e-3}
     made = jobs(problem="covertype", fixed=fixed, settings={"data_root": str(tmp_path)})
     assert all(job.skipped.startswith("data absent: `") for job in made)
@@ -226,23 +219,20 @@ def test_stages_end_at_multiples_of_eight(replicates, ends):
 
 
 def test_jobs_that_differ_in_their_replicates_alone_share_stages():
-    few, many = (replace(base(), replicates=count).blocks for count in (16, 32))
+    few, many, other = (replace(base(), replicates=count).blocks for count in (16, 32, 15))
     assert few == many[:2] and few[0].key != few[1].key
-    longer = replace(base(), replicates=15).blocks[0]
-    assert longer.first == few[0].first and longer.key != few[0].key
+    assert other[0].first == few[0].first and other[0].key != few[0].key
     assert replace(base(), evaluation="closed_form", replicates=64).blocks[0].count == 64
 
 
 def test_kernels_count_for_jobs_of_a_gpu():
     """Files of CUDA that lie beside modules in use: those of the random numbers always."""
-    names = {path.name for path in kernels_beside(RUN_MODULES)}
-    assert {"draws.cu", "philox.cuh"} <= names
+    assert {"draws.cu", "philox.cuh"} <= {path.name for path in kernels_beside(RUN_MODULES)}
 
 
 def test_another_version_of_the_accountant_makes_calibrations_anew(monkeypatch):
-    before = {job.calibration: (job.calibration_key, job.key) for job in jobs()}
+    before = jobs()
     monkeypatch.setattr("dpsco_bench.claims.jobs.version", lambda name: "0.0")
-    after = {job.calibration: (job.calibration_key, job.key) for job in jobs()}
-    assert before["none"] == after["none"]
-    for calibration in ("paper", "accounted"):
-        assert not set(before[calibration]) & set(after[calibration])
+    for old, new in zip(before, jobs(), strict=True):
+        kept = old.calibration == "none"
+        assert (old.calibration_key == new.calibration_key) == (old.key == new.key) == kept

@@ -11,14 +11,7 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.claims.bounds import registry
-from dpsco_bench.claims.bounds.registry import (
-    BOUNDS,
-    BoundContext,
-    Symbol,
-    alphabetical,
-    bound,
-    get_bound,
-)
+from dpsco_bench.claims.bounds.registry import BOUNDS, BoundContext, Symbol, alphabetical, bound, get_bound
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.queries import Temperature
@@ -85,9 +78,8 @@ def test_symbols_are_those_of_the_text_and_of_their_definitions():
 
 @pytest.fixture
 def mine():
-    names = ["mine.a", "mine.b"]
-    yield names
-    BOUNDS.forget(*names)
+    yield
+    BOUNDS.forget("mine.a", "mine.b")
 
 
 def test_bounds_of_ones_own_say_what_their_symbols_mean(mine):
@@ -111,16 +103,14 @@ def test_numbers_of_bounds_come_from_terms_sources_and_rounding(mine):
         found.value(CONTEXT)
     bound("mine.a", "the largest <w, x>", source="extras.noted")
     bound("mine.b", "twice n", source=lambda c: 2 * c.n)
-    assert registry.get_bound("mine.a").extras == ("noted",)
-    assert registry.get_bound("mine.b").value(CONTEXT) == 200
+    assert registry.get_bound("mine.a").extras == ("noted",) and registry.get_bound("mine.b").value(CONTEXT) == 200
     bound("mine.b", "-noted", {"noted": "extras.noted"}, rounding="2^-52 n")
     assert registry.get_bound("mine.b").value(replace(CONTEXT, extras={"noted": 0.0})) == 100 * 2.0**-52
 
 
 SHIPPED = [name for name in BOUNDS.names() if BOUNDS.module(name).startswith("dpsco_bench.")]
-IN_WORDS = {f"zhang2022.{end}" for end in ("learner", "theorem1", "lemma7")} | {
-    f"zhang2022.expected_noise_{place}" for place in ("quarter", "half", "last")
-}
+NOISE = [f"expected_noise_{place}" for place in ("quarter", "half", "last")]
+IN_WORDS = {f"zhang2022.{name}" for name in ("learner", "theorem1", "lemma7", *NOISE)}
 
 
 def test_all_bounds_of_papers_are_judged_by_their_texts_but_those_in_words():
@@ -138,15 +128,16 @@ main(["show", "gopi2022.cor2.erm"])
 
 def test_what_is_shown_does_not_depend_on_the_hash_seed():
     """``d`` and ``D`` are two symbols of one bound, and a set of them has no order of its own."""
-    shown = [
-        subprocess.run([sys.executable, "-c", SEEDED], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True)
-        for seed in ("1", "2")
-    ]
-    assert shown[0].stdout == shown[1].stdout and b"D = diameter" in shown[0].stdout
+    given = [{**os.environ, "PYTHONHASHSEED": seed} for seed in "12"]
+    one, two = (subprocess.check_output([sys.executable, "-c", SEEDED], env=env) for env in given)
+    assert one == two and b"D = diameter" in one
     assert alphabetical({"D", "d", "a"}) == alphabetical({"d", "a", "D"}) == ["a", "d", "D"]
 
 
-VALUES = Path(__file__).with_name("bound_values.csv")
+WRITTEN = {
+    row["bound"]: (float(row["printed"]), float(row["accounted"]))
+    for row in csv.DictReader(Path(__file__).with_name("bound_values.csv").read_text("utf-8").splitlines())
+}
 N, D, EPSILON, DELTA = 1000, 12, 0.7, 1e-6
 SCHEDULE = {
     # of all papers: steps, epochs and what else a formula reads
@@ -180,23 +171,17 @@ def context(name: str) -> BoundContext:
     rule = "strongly_convex" if "thm5" in formula or "thm6" in formula else "erm"
     learner = next((learner for part, learner in LEARNERS.items() if part in formula), "ogd_adagrad")
     law = Temperature(rule, N, D, 1.4, 2.1, 0.9, 0.2).entries if paper.startswith("gopi2022") else {}
-    return BoundContext(
-        N, D, EPSILON, DELTA, constants, "paper", {**SCHEDULE, **law, "learner": learner}, SCALES, 0.45, EXTRAS
-    )
-
-
-def written() -> dict[str, tuple[float, float]]:
-    with VALUES.open(encoding="utf-8", newline="") as file:
-        return {row["bound"]: (float(row["printed"]), float(row["accounted"])) for row in csv.DictReader(file)}
+    schedule = {**SCHEDULE, **law, "learner": learner}
+    return BoundContext(N, D, EPSILON, DELTA, constants, "paper", schedule, SCALES, 0.45, EXTRAS)
 
 
 def test_every_bound_is_written_out_here_or_in_the_vectors_of_its_paper():
-    assert sorted({*written()} | {case.values[0] for case in bounds() if case.values[1] == "values"}) == sorted(SHIPPED)
+    assert sorted({*WRITTEN} | {case.values[0] for case in bounds() if case.values[1] == "values"}) == sorted(SHIPPED)
 
 
 @pytest.mark.parametrize("paper", sorted({name.partition(".")[0] for name in SHIPPED}))
 def test_a_bound_is_the_number_that_is_written_out(paper):
-    for name, values in written().items():
+    for name, values in WRITTEN.items():
         if name.startswith(f"{paper}."):
             found = [get_bound(name).value(replace(context(name), calibration=c)) for c in ("paper", "accounted")]
             assert found == pytest.approx(values, rel=1e-9), name

@@ -1,6 +1,7 @@
 """Kind `audit`: its words, its parts, and the claims that ship."""
 
 import math
+from operator import attrgetter
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,12 +25,9 @@ AUDITS = [(claim, part) for claim in read_claims() if claim.id.endswith(".audit"
 
 
 def test_every_audit_that_is_listed_is_a_part_of_a_claim():
-    """Algorithms x variants x calibrations in profile full, on the canaries of the list; a new one has to be added.
-
-    Beside them are the settings at which a chapter calls a printed calibration not private.
-    """
-    known = [trial for trial in trials() if not trial.reason]
-    listed = {(t.algorithm, t.variant, t.calibration, t.problem, t.n, t.d, t.epsilon, t.fused) for t in known}
+    """Beside them are the settings at which a chapter calls a printed calibration not private."""
+    names = attrgetter("algorithm", "variant", "calibration", "problem", "n", "d", "epsilon", "fused")
+    listed = {names(trial) for trial in trials() if not trial.reason}
     found = {
         (m.algorithm, m.variant, c, part.problem, part.fixed["n"], part.fixed["d"], part.sweep.values["full"][0], fused)
         for _, part in AUDITS
@@ -38,9 +36,8 @@ def test_every_audit_that_is_listed_is_a_part_of_a_claim():
         for fused in (part.evaluation == "output",)
     }
     own = [part for _, part in AUDITS if part.note]
-    named = {(m.algorithm, m.variant) for part in own for m in part.methods}
     assert listed <= found and len(own) == 5
-    assert {audit[:2] for audit in found - listed} <= named
+    assert {audit[:2] for audit in found - listed} <= {(m.algorithm, m.variant) for part in own for m in part.methods}
 
 
 @pytest.mark.parametrize("profile", ["ci", "full"])
@@ -55,32 +52,36 @@ def test_every_audit_is_part_of_full_and_says_what_it_cannot_show():
     assert all(claim.statement.rstrip().endswith("it never proves one.") for claim, _ in AUDITS)
 
 
-def job_of(algorithm, calibration, runs, **keys):
-    cell = Cell(algorithm, "canary_curved", n=50, epsilon=1.0, delta=1e-5, d=2, parameter="epsilon", value=1.0, **keys)
-    given = dict(evaluation="audit", seed=3, replicates=runs, cells=(cell,))
-    return Job(claim="mine.audit", part="one", kind="audit", calibration=calibration, **given)
+def job_of(calibration, runs, **keys):
+    place = {"n": 50, "epsilon": 1.0, "delta": 1e-5, "d": 2, "parameter": "epsilon", "value": 1.0}
+    cells = (Cell("wang2017.dp_accmd", "canary_curved", **place, **keys),)
+    given = {"claim": "mine.audit", "part": "one", "kind": "audit", "evaluation": "audit", "seed": 3}
+    return Job(**given, calibration=calibration, replicates=runs, cells=cells)
 
 
-@pytest.mark.parametrize(
-    ("keys", "calibration", "refuted"), [({"variant": "literal"}, "paper", 1.0), ({}, "accounted", 0.0)]
-)
-def test_a_job_has_one_row_with_the_bound(keys, calibration, refuted):
-    job = job_of("wang2017.dp_accmd", calibration, 600, **keys)
+def judged(cells):
+    return get_kind("audit").judge(SimpleNamespace(cells=cells))
+
+
+CALIBRATIONS = [("paper", {"variant": "literal"}), ("accounted", {})]
+
+
+@pytest.mark.parametrize(("calibration", "keys"), CALIBRATIONS)
+def test_a_job_has_one_row_with_the_bound(calibration, keys):
+    job, refuted = job_of(calibration, 600, **keys), float(calibration == "paper")
     table = execute(job, calibrate_job(job))
     extras = read_extras(table)
     assert table.num_rows == 1 and extras["audit_refuted"].tolist() == [refuted]
     assert (table["risk"].to_numpy()[0] > 1.0) == bool(refuted) and 0 <= extras["audit_power"][0] <= 1
     assert "canary_curved n=50 d=2: canary" in table["warnings"].to_pylist()[0]
-    again = execute(job, calibrate_job(job))
-    assert table.equals(again)
+    assert table.equals(execute(job, calibrate_job(job)))
 
 
-@pytest.mark.parametrize(("calibration", "keys"), [("paper", {"variant": "literal"}), ("accounted", {})])
+@pytest.mark.parametrize(("calibration", "keys"), CALIBRATIONS)
 def test_no_more_runs_are_made_than_a_power_of_99_percent_needs(calibration, keys):
     runs = 20_000
-    job = job_of("wang2017.dp_accmd", calibration, runs, **keys)
-    cell, (calibrated,) = job.cells[0], calibrate_job(job)
-    audit = Audit(cell, calibrated, runs, CONFIDENCE, seed=3)
+    job = job_of(calibration, runs, **keys)
+    audit = Audit(job.cells[0], calibrate_job(job)[0], runs, CONFIDENCE, seed=3)
     found = [audit.result(sparing) for sparing in (True, False)]
     assert 1000 <= found[0].runs < found[1].runs == runs and runs % found[0].runs == 0
     assert min(one.power for one in found) >= 0.99 and found[0].verdict == found[1].verdict
@@ -98,14 +99,12 @@ def test_outputs_that_tell_nothing_are_audited_at_an_instance_that_does():
 
 
 def test_an_audit_without_power_stops_after_the_pilot_and_says_so():
-    job = job_of("wang2017.dp_accmd", "accounted", 200)
+    job = job_of("accounted", 200)
     table = execute(job, calibrate_job(job))
     extras = read_extras(table)
     assert extras["audit_runs"].tolist() == [0.0] == table["risk"].to_pylist() and 0 <= extras["audit_power"][0] < 0.5
     told = {"entry": job.cells[0], "calibrated": calibrate_job(job)[0], "value": 1.0}
-    cell = SimpleNamespace(risks=np.zeros(1), extras=extras, **told)
-    case = SimpleNamespace(cells=[cell])
-    row = get_kind("audit").judge(case)
+    row = judged([SimpleNamespace(risks=np.zeros(1), extras=extras, **told)])
     assert row.verdict == "says nothing" and row.reason.startswith("stopped after the pilot")
     assert SAYS_SOMETHING == auditor.SAYS_SOMETHING
 
@@ -122,18 +121,15 @@ def test_an_audit_without_power_stops_after_the_pilot_and_says_so():
 )
 def test_one_refuted_cell_refutes_and_the_weakest_one_says_how_much_the_others_say(refuted, power, word, attainable):
     calibrated = SimpleNamespace(privacy_status="unproven", epsilon_real=3.0, epsilon_real_kind="upper")
-    said = {"audit_promised": np.full(1, 1.25)}
-    if attainable is not None:  # a table keeps no NaN: no charge, so none to attain
-        said["audit_attainable"] = np.full(1, attainable)
-    cells = [
-        SimpleNamespace(
-            risks=np.full(1, lower), extras={"audit_refuted": np.full(1, r), "audit_power": np.full(1, p), **said},
-            entry=SimpleNamespace(epsilon=1.0), calibrated=calibrated, value=lower,
-        )
-        for lower, r, p in zip((0.2, 1.7, 0.4), refuted, power, strict=True)
-    ]  # fmt: skip
-    case = SimpleNamespace(cells=cells)
-    row = get_kind("audit").judge(case)
+    told = {"entry": SimpleNamespace(epsilon=1.0), "calibrated": calibrated}
+    cells = []
+    for lower, *numbers in zip((0.2, 1.7, 0.4), refuted, power, strict=True):
+        extras = dict(zip(("audit_refuted", "audit_power"), numbers, strict=True)) | {"audit_promised": 1.25}
+        if attainable is not None:  # a table keeps no NaN: no charge, so none to attain
+            extras["audit_attainable"] = attainable
+        extras = {name: np.full(1, value) for name, value in extras.items()}
+        cells.append(SimpleNamespace(risks=np.full(1, lower), extras=extras, value=lower, **told))
+    row = judged(cells)
     assert row.verdict == word and row.own["epsilon_lower"] == 1.7
     assert ("never proves" in row.reason) == ("predicted eps >= 1.2" in row.reason) == (word != "refuted")
     assert ("of a tight charge eps >= 2.5" in row.reason) == (word != "refuted" and attainable == 2.5)

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,17 +14,18 @@ from dpsco_bench.execution.digest import closure, code_digest
 from dpsco_bench.kinds.rate import RatePart
 from dpsco_bench.registry import modules_in
 
-FOLDER = Path(__file__).parents[2] / "dpsco_bench" / "kinds"
+
+def entry_of(part):
+    return ClaimEntry.of(Claim("a.b", "t", "s", "s", [part]), ())
 
 
 @pytest.mark.parametrize("name", KINDS.names())
 def test_a_kind_reaches_no_other_kind_and_nothing_that_draws(name):
-    claim = Claim("a.b", "t", "s", "s", [Part("p", name, ["paper"])])
-    drawing = frozenset(modules_in(f"dpsco_bench.{DRAWING}"))
-    reached = closure(frozenset(judge_modules(ClaimEntry.of(claim, ()))), drawing)
+    entry, drawing = entry_of(Part("p", name, ["paper"])), frozenset(modules_in(f"dpsco_bench.{DRAWING}"))
+    reached = closure(frozenset(judge_modules(entry)), drawing)
     assert [module for module in reached if module.startswith("dpsco_bench.kinds.")] == [f"dpsco_bench.kinds.{name}"]
     assert not [module for module in reached if module.startswith(("dpsco_bench.report", "dpsco_bench.leaderboard"))]
-    assert judge_digest(ClaimEntry.of(claim, ())) == code_digest(reached, without=drawing)
+    assert judge_digest(entry) == code_digest(reached, without=drawing)
 
 
 def test_what_judges_loads_no_figures():
@@ -37,6 +37,4 @@ def test_what_judges_loads_no_figures():
 def test_a_bound_depends_on_what_its_symbols_mean():
     part = RatePart("p", "rate", ["paper"], bound="bassily2021.thm4", tolerance=0.1, axis="ln K")
     assert bound_modules("bassily2021_law.thm4") == {"dpsco_bench.papers.bassily2021.bounds"}
-    assert "dpsco_bench.papers.bassily2021.bounds" in judge_modules(
-        ClaimEntry.of(Claim("a.b", "t", "s", "s", [part]), ())
-    )
+    assert "dpsco_bench.papers.bassily2021.bounds" in judge_modules(entry_of(part))

@@ -3,7 +3,6 @@
 import copy
 import json
 import math
-from dataclasses import replace
 from operator import attrgetter
 
 import pytest
@@ -27,6 +26,9 @@ def costs_of_the_model(monkeypatch):
     monkeypatch.setattr(jobs, "costs", lambda: Costs({"wang2017.noisy_sgd_bst14": {"row step": 1e-6}}))
 
 
+SEARCHED = {**RIDGE, "searches": [{"algorithm": "wang2017.dp_gd", "grid": {"steps": [2, 4], "step": [0.1, 1.0]}}]}
+LINEAR = {"id": "linear", "title": "l", "problem": "cube_iid", "problem_options": {"p": 2.0}, "signals": [1, 4]}
+LINEAR |= {"without_privacy": "bassily2021.gg_lmo"}
 BOARD = {
     **FILE,
     "methods": [
@@ -41,14 +43,7 @@ BOARD = {
     "replicates": {"smoke": 4},
     "most_seconds": {"smoke": 0.012},
     "most_seconds_at_smallest_n": {"smoke": 0.012},
-    "instances": [
-        {**RIDGE, "searches": [{"algorithm": "wang2017.dp_gd", "grid": {"steps": [2, 4], "step": [0.1, 1.0]}}]},
-        {
-            **{"id": "linear", "title": "l", "problem": "cube_iid", "problem_options": {"p": 2.0}, "signals": [1, 4]},
-            "without_privacy": "bassily2021.gg_lmo",
-        },
-        REAL,
-    ],
+    "instances": [SEARCHED, LINEAR, REAL],
 }
 
 
@@ -61,11 +56,10 @@ def ran(**changes):
 
 
 def test_points_are_all_combinations_and_every_method_is_run_or_left_out():
-    board = parse_board(BOARD)
+    board, entry = parse_board(BOARD), plan()
     points = [(point.n, point.d, point.epsilon) for point in board.points(board.instances[0], "smoke")]
     assert points == [(64, 3, 1), (128, 3, 1), (64, 4, 1)]
     assert board.points(board.instances[2], "smoke") == [GridPoint(64, 1)]
-    entry = plan()
     found = {(x.instance, x.method): (x.status, x.reason) for x in entry.left_out}
     for name, status, reason in (
         ("noisy_smd", "refused", "lacks an l_p ball"),
@@ -90,7 +84,7 @@ def test_the_smallest_n_of_an_instance_has_a_limit_of_its_own():
 
 def test_methods_of_order_n_squared_end_at_the_n_that_is_given(monkeypatch):
     """BST14 has n^2 rounds; gradient descent's rounds grow with the logarithm of n. What is quick runs all the same."""
-    seconds = {"most_seconds": {"smoke": 100}, "most_seconds_at_smallest_n": {"smoke": 100}}
+    seconds = {key: {"smoke": 100} for key in LIMITS}
     small = {**seconds, "quadratic_to": {"smoke": 64}}
     everywhere = {(f"ridge/{name}", n) for name in ("noisy_sgd_bst14", "dp_gd_pl") for n in (64, 128)}
     assert everywhere <= ran(**seconds) and everywhere <= ran(**small)
@@ -105,7 +99,7 @@ def test_what_alone_leaves_a_point_undecided_runs_on_to_the_n_that_is_given(monk
 
     def given(**runs_to):
         own = {profile: {"noisy_sgd_bst14": n} for profile, n in runs_to.items()}
-        return {**limits, "instances": [{**BOARD["instances"][0], "runs_to": own}, *BOARD["instances"][1:]]}
+        return {**limits, "instances": [{**SEARCHED, "runs_to": own}, LINEAR, REAL]}
 
     name, before = "ridge/noisy_sgd_bst14", ran(**given())
     assert (name, 128) not in before
@@ -156,7 +150,7 @@ def test_a_job_is_a_method_on_an_instance_and_noise_off_runs_and_searches_lie_ap
 def test_keys_follow_the_numbers_and_not_the_words_or_predictions(monkeypatch):
     long = {key: {"smoke": 100} for key in LIMITS}
     entry, key = plan(**long), attrgetter("part", "key", "calibration_key")
-    named, other = plan(**long, title="another"), plan(**long, delta=1e-6)
+    named, other = (plan(**long, **own) for own in ({"title": "another"}, {"delta": 1e-6}))
     assert [*map(key, named.jobs)] == [*map(key, entry.jobs)] and named.digest != entry.digest
     assert all(more.key != job.key for more, job in zip(other.jobs, entry.jobs, strict=True))
     monkeypatch.setattr(jobs, "costs", lambda: Costs(dict.fromkeys(list_algorithms(), {"cell": 0.002})))
@@ -168,21 +162,20 @@ def test_keys_follow_the_numbers_and_not_the_words_or_predictions(monkeypatch):
 def test_what_a_method_was_found_to_take_counts(monkeypatch):
     cell = Cell("su2023.kj16", "logistic_glm", 64, 1.0, 1e-5, 3, problem_options={"domain": "l2_ball"})
     plan = cell.plan("accounted", 1)[1]
-    model = predicted_seconds(cell, plan, 4)
-    assert expected_seconds(cell, plan, 4) == model
-    known = Costs({"su2023.kj16": {"cell": 0.5, "row n": 3.0}})
-    monkeypatch.setattr(jobs, "costs", lambda: known)
-    assert expected_seconds(cell, plan, 4) == 0.5 + 3.0 * 4 * 64
-    assert expected_seconds(cell, plan, 4, fused=False) == predicted_seconds(cell, plan, 4, fused=False)
-    known = replace(known, families={"su2023.kj16": {"logistic_glm on l2_ball": {"row ddd": 2.0}}})
-    assert expected_seconds(cell, plan, 4) == 2.0 * 4 * 3**3
-    known = replace(known, families={"su2023.kj16": {"logistic_glm on l1_ball": {"row ddd": 2.0}}})
-    assert expected_seconds(cell, plan, 4) == 0.5 + 3.0 * 4 * 64
-    known = Costs({"su2023.kj16": {"row step dd": 1e-99}})
-    assert expected_seconds(cell, plan, 4) == jobs.CELL_SECONDS
+    assert expected_seconds(cell, plan, 4) == predicted_seconds(cell, plan, 4)
+    own = {"su2023.kj16": {"cell": 0.5, "row n": 3.0}}
+    families = [{"su2023.kj16": {f"logistic_glm on {ball}": {"row ddd": 2.0}}} for ball in ("l2_ball", "l1_ball")]
+    for known, seconds in (
+        (Costs(own), 0.5 + 3.0 * 4 * 64),
+        (Costs(own, families=families[0]), 2.0 * 4 * 3**3),
+        (Costs(own, families=families[1]), 0.5 + 3.0 * 4 * 64),
+        (Costs({"su2023.kj16": {"row step dd": 1e-99}}), jobs.CELL_SECONDS),
+    ):
+        monkeypatch.setattr(jobs, "costs", lambda known=known: known)
+        assert expected_seconds(cell, plan, 4) == seconds
+        assert expected_seconds(cell, plan, 4, fused=False) == predicted_seconds(cell, plan, 4, fused=False)
 
 
-SEARCHED = BOARD["instances"][0]
 GD = {"algorithm": "wang2017.dp_gd"}
 SEARCH = {**GD, "grid": {"steps": [2]}}
 
@@ -246,7 +239,7 @@ def test_what_an_algorithm_does_not_have_stops_the_board(changes, message):
 
 
 def test_values_that_a_method_does_not_take_are_said(capfd):
-    method = {"algorithm": "wang2017.dp_gd", "label": "zero", "options": {"steps": 0}}
+    method = {**GD, "label": "zero", "options": {"steps": 0}}
     search = {**SEARCH, "grid": {"steps": [0, 2], "step": [0.1]}}
     entry = plan(methods=[method, "wang2017.dp_gd"], instances=[{**SEARCHED, "searches": [search]}])
     said = capfd.readouterr().err
@@ -275,9 +268,8 @@ def test_what_is_too_long_says_the_seconds_of_all_its_signals(monkeypatch):
     monkeypatch.setattr(jobs, "costs", lambda: Costs({"bassily2021.noisy_smd": {"cell": 2.0}}))
 
     def told(signals, most):
-        linear = {**BOARD["instances"][1], "signals": signals}
-        limits = {key: {"smoke": most} for key in ("most_seconds", "most_seconds_at_smallest_n")}
-        left = plan(instances=[linear], methods=["bassily2021.noisy_smd"], **limits).left_out
+        limits = {key: {"smoke": most} for key in LIMITS}
+        left = plan(instances=[{**LINEAR, "signals": signals}], methods=["bassily2021.noisy_smd"], **limits).left_out
         return [item.reason.partition(" on ")[0] for item in left if item.method == "noisy_smd"]
 
     assert (told([1], 1.99), told([1, 2, 4], 1.99)) == (["about 2.0 s"] * 3, ["about 6.0 s"] * 3)
@@ -290,13 +282,10 @@ def test_records_of_ones_own_board_are_found_beside_its_file(tmp_path, monkeypat
     own = {"id": "own", "problem": "data_file", "problem_options": {"path": "a.csv", "label": "y"}}
     file.parent.mkdir()
     file.write_text(json.dumps({**BOARD, "id": "b", "instances": [own]}))
-    for place, found in (
-        (tmp_path / "no.csv", "a.csv"),
-        (file.with_name("a.csv"), None),
-        (tmp_path / "a.csv", "a.csv"),
-    ):
-        place.write_text("x,y")
+    beside = str(file.with_name("a.csv"))
+    for place, found in (("no.csv", "a.csv"), (beside, beside), ("a.csv", "a.csv")):
+        (tmp_path / place).write_text("x,y")
         (board,) = boards.own_boards([file]).values()
-        assert board.instances[0].problem_options["path"] == (found or str(place))
+        assert board.instances[0].problem_options["path"] == found
     with pytest.raises(InputError, match="id in .*b.yaml = 'leaderboard.b'"):
         boards.own_boards([file, file])

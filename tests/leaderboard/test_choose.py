@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pyarrow.compute as pc
 import pytest
 
@@ -58,19 +57,20 @@ def of(found, name):
 
 
 def test_the_ranking_is_by_mean_risk_with_the_numbers_of_runs_by_themselves(found):
-    risks = {m.method: found.rows.filter(pc.equal(found.rows["part"], m.method))["risk"] for m in found.methods}
-    assert [m.risk for m in found.methods] == sorted(m.risk for m in found.methods)
-    assert all(m.risk == pytest.approx(np.mean(risks[m.method])) for m in found.methods)
-    ranked = {m.method: risks[m.method].to_numpy().reshape(1, -1) for m in found.methods if m.ranked}
-    assert compare(ranked, found.trivial).tied == found.tied
+    risks = [found.rows.filter(pc.equal(found.rows["part"], m.method))["risk"].to_numpy() for m in found.methods]
+    told = [m.risk for m in found.methods]
+    assert told == sorted(told) == pytest.approx([risk.mean() for risk in risks])
+    pairs = zip(found.methods, risks, strict=True)
+    assert compare({m.method: risk[None] for m, risk in pairs if m.ranked}, found.trivial).tied == found.tied
     assert found.best.tied and found.best.privacy_status == "proven" and not of(found, "objp").ranked
     assert found.risk_kind == "excess empirical" and found.without_privacy.risk == 0
     assert found.to_json()["lower_bound"]["kind"] == "order only" and 0 < found.lower_bound <= found.trivial
     assert {(item.method, item.status) for item in found.refused} == {("dp_gd", "refused")}
     assert pc.unique(found.rows["checkpoint"]).to_pylist() == [FINAL]
     alone = dpsco_bench.run("wang2017.dp_accmd", "logistic_glm", 150, 3, domain="l2_ball", replicates=6)
-    assert of(found, "dp_accmd").risk == pytest.approx(alone.mean, rel=1e-12)
-    assert of(found, "dp_accmd").gradient_evaluations == alone.gradient_evaluations.mean()
+    own = of(found, "dp_accmd")
+    assert own.risk == pytest.approx(alone.mean, rel=1e-12)
+    assert own.gradient_evaluations == alone.gradient_evaluations.mean()
 
 
 def test_equal_seeds_give_equal_numbers_and_what_is_kept_is_not_run_again(found, store, monkeypatch):
@@ -117,8 +117,8 @@ def test_what_no_method_accepts_says_why_and_speaks_of_no_limit(monkeypatch):
         choose("data_file", n=2000, d=5, clip=1, domain="l2_ball")
     with pytest.raises(DpscoError, match="within the limit; the shortest that accepts it"):
         choose("logistic_glm", limit=1e-9, **POINT)
-    few = planning.contestants()
-    monkeypatch.setattr(planning, "contestants", lambda: [method for method in few if method.name == "dp_gd"])
+    (refused,) = [method for method in planning.contestants() if method.name == "dp_gd"]
+    monkeypatch.setattr(planning, "contestants", lambda: [refused])
     with pytest.raises(DpscoError, match=r"no method accepts logistic_glm: .* \(1 of 1 methods\)$") as caught:
         choose("logistic_glm", **POINT)
     assert "limit" not in str(caught.value)

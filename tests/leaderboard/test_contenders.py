@@ -9,15 +9,8 @@ import pytest
 
 from dpsco_bench.analysis.races import Ran
 from dpsco_bench.analysis.record import changed_points, read_points, record_points
-from dpsco_bench.leaderboard.standings import (
-    Contender,
-    Unrun,
-    best_search,
-    contenders,
-    cost_text,
-    decided_text,
-    uncompared,
-)
+from dpsco_bench.leaderboard import standings
+from dpsco_bench.leaderboard.standings import Contender, Unrun, best_search, contenders
 from dpsco_bench.privacy.ledger import SEVERITY
 
 from .made_up import ranked, standing
@@ -51,8 +44,8 @@ def test_what_contends_at_other_sizes():
     assert names(row(1536, {"a": 0.1}, [("d", "too_long")]), row(24, {"d": 0.1}), SMALL, gap) == []
     gone = [("x", "too_long"), ("never", "too_long"), ("nor", "refused"), ("b", "too_long")]
     point = row(384, {"a": 0.1}, gone)
-    assert uncompared(point, [SMALL, point]) == ("never",)
-    assert uncompared(point, [point]) == ("b", "never", "x")
+    assert standings.uncompared(point, [SMALL, point]) == ("never",)
+    assert standings.uncompared(point, [point]) == ("b", "never", "x")
 
 
 def left(point, *costs):
@@ -78,8 +71,8 @@ LATE = left(LARGE, 200.0, 40.0)
     ],
 )
 def test_the_largest_decided_n_and_what_is_above_it(rows, said):
-    assert re.fullmatch(said, decided_text(rows))
-    assert cost_text(LATE) == "4 min 00 s", "all contenders and nothing else count"
+    assert re.fullmatch(said, standings.decided_text(rows))
+    assert standings.cost_text(LATE) == "4 min 00 s", "all contenders and nothing else count"
 
 
 BOARD = "leaderboard.b"
@@ -88,21 +81,18 @@ RECORDED = standing([ranked("a", 0.12345, held_out_loss=0.5), ranked("b", 0.2)],
 
 def test_a_point_is_recorded_with_its_numbers_and_absent_data_and_other_boards_stay(tmp_path):
     path = tmp_path / "boards" / "ci.json"
-    record_points(path, BOARD, [RECORDED.recorded(BOARD)], ())
-    (row,) = read_points(path)
-    assert [row[key] for key in ("instance", "n", "least", "tied", "risk")] == ["i", 64, "a", ["a"], 0.123]
-    assert [row[key] for key in ("trivial", "search", "held_out_loss", "contenders")] == [9.0, None, 0.5, []]
-    path = tmp_path / "ci.json"
     record_points(path, BOARD, [one.recorded(BOARD) for one in (RECORDED, replace(RECORDED, instance="real"))], ())
     record_points(path, "leaderboard.c", [RECORDED.recorded("leaderboard.c")], ())
+    row = read_points(path)[0]
+    assert [row[key] for key in ("instance", "n", "least", "tied", "risk")] == ["i", 64, "a", ["a"], 0.123]
+    assert [row[key] for key in ("trivial", "search", "held_out_loss", "contenders")] == [9.0, None, 0.5, []]
     record_points(path, BOARD, [], {"real"})
     assert [(row["board"], row["instance"]) for row in read_points(path)] == [(BOARD, "real"), ("leaderboard.c", "i")]
 
 
 def test_only_another_winner_of_a_decided_point_is_a_change(tmp_path):
-    path = tmp_path / "ci.json"
-    record_points(path, BOARD, [RECORDED.recorded(BOARD)], ())
-    known = read_points(path)
+    record_points(tmp_path / "ci.json", BOARD, [RECORDED.recorded(BOARD)], ())
+    known = read_points(tmp_path / "ci.json")
     other = replace(RECORDED, winner="b", tied=("b",))
     undecided = replace(other, contenders=(Contender("c", 1, 32, 8, 1.0),))
     assert [*changed_points(known, [other.recorded(BOARD)])] == [f"{BOARD} i, n = 64, d = 8, epsilon = 1: a -> b"]
@@ -131,9 +121,8 @@ def test_a_search_chooses_on_one_half_and_is_measured_on_the_other():
     """Take the worst signal; where there are several data sets, of all of them."""
     found = best_search([run(setting=0, halves=(1.0, 9.0)), run(setting=1, halves=(2.0, 3.0)), run(halves=(0.1, 0.1))])
     assert (found.method, found.risk, found.settings) == ("m0", 9.0, 2)
-    rows = [[1.0, 9.0]], [[0.5, 3.0], [2.0, 3.0]]  # signals, data sets
     tried = [run(setting=number) for number in range(2)]
-    for one, risks in zip(tried, rows, strict=True):
+    for one, risks in zip(tried, ([[1.0, 9.0]], [[0.5, 3.0], [2.0, 3.0]]), strict=True):  # signals, data sets
         one.cell.risks = np.repeat(np.array(risks)[:, :, None], 4, axis=2)
     assert (best_search(tried).method, best_search(tried).risk) == ("m0", 9.0)
 

@@ -6,21 +6,21 @@ from types import SimpleNamespace
 
 import pytest
 
-from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.claims.bounds.orders import lower_bound_name
-from dpsco_bench.claims.jobs import costs
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.jobs import Settings
 from dpsco_bench.execution.request import CONSTANT, PROBLEM
 from dpsco_bench.leaderboard import choose
 from dpsco_bench.leaderboard.board import Board, load_board
 from dpsco_bench.leaderboard.choose import candidates, choice_entry, contestants, make_point
 from dpsco_bench.leaderboard.standings import Unrun
 from dpsco_bench.problems.base import Trait
-from dpsco_bench.problems.registry import get_problem, problem_class
+from dpsco_bench.problems.registry import get_problem
 
-SETTINGS = Settings(seed=1)
+from .made_up import SETTINGS, ranked
+
 BALL = {"problem": "logistic_glm", "domain": "l2_ball", "n": 1000, "d": 5}
+CUBE = {"problem": "cube_iid", "p": 2, "n": 200, "d": 5}
 
 
 def test_every_method_is_run_or_left_out_with_a_line():
@@ -34,22 +34,21 @@ def test_every_method_is_run_or_left_out_with_a_line():
 
 def test_the_limit_and_the_board_leave_methods_out():
     """The limit is of all methods together."""
-    point = make_point(BALL)
-    every = [job.seconds[0] for job in choice_entry(point, SETTINGS, math.inf).jobs]
+    every = [job.seconds[0] for job in choice_entry(make_point(BALL), SETTINGS, math.inf).jobs]
     limit = every[0] + every[1] + every[2]
     for seconds, left in ((limit, 3), (limit * (1 - 1e-9), 2)):
-        entry = choice_entry(point, SETTINGS, seconds)
+        entry = choice_entry(make_point(BALL), SETTINGS, seconds)
         assert len(entry.jobs) == left and sum(sum(job.seconds) for job in entry.jobs) <= seconds
         assert sum(item.status == "too_long" for item in entry.left_out) == len(every) - left
     long = {item.method: item for item in choice_entry(make_point({**BALL, "n": 10_000}), SETTINGS, 20.0).left_out}
     assert long["noisy_sgd"].status == "too_long" and re.match("about .*1e[+]08 rounds", long["noisy_sgd"].reason)
-    _, left_out = candidates(make_point({"problem": "cube_iid", "p": 2, "n": 200, "d": 5}).board, SETTINGS)
+    _, left_out = candidates(make_point(CUBE).board, SETTINGS)
     (item,) = [item for item in left_out if item.method == "dp_svrg_pp"]
     assert item.status == "refused" and "draws apart" in item.reason
 
 
 def test_a_risk_of_the_population_gets_a_run_without_noise():
-    entry = choice_entry(make_point({"problem": "cube_iid", "p": 2.0, "n": 200, "d": 5}), SETTINGS, 5.0)
+    entry = choice_entry(make_point(CUBE), SETTINGS, 5.0)
     assert [job.calibration for job in entry.jobs].count("none") == 1
     assert Board.of(entry).instances[0].without_privacy.algorithm == "bassily2021.gg_lmo"
     assert all(job.calibration == "accounted" for job in choice_entry(make_point(BALL), SETTINGS, 5.0).jobs)
@@ -69,9 +68,8 @@ def test_a_risk_of_the_population_gets_a_run_without_noise():
     ],
 )
 def test_a_wrong_key_is_one_line(changes, text):
-    keys = {key: value for key, value in {**BALL, **changes}.items() if value is not None}
     with pytest.raises(InputError, match=text):
-        make_point(keys)
+        make_point({key: value for key, value in {**BALL, **changes}.items() if value is not None})
 
 
 def test_the_class_of_a_problem_gives_the_lower_bound_that_the_board_names():
@@ -81,25 +79,15 @@ def test_the_class_of_a_problem_gives_the_lower_bound_that_the_board_names():
             assert lower_bound_name(problem) == instance.lower_bound, instance.id
 
 
-def test_costs_are_known_of_registered_methods():
-    known = costs()
-    assert known.methods and all(map(get_algorithm, known.methods))
-    assert known.families.keys() == known.methods.keys()
-    assert all(problem_class(name.partition(" on ")[0]) for own in known.families.values() for name in own)
-    terms = [*known.methods.values(), *(terms for own in known.families.values() for terms in own.values())]
-    assert all(terms) and all(0 < seconds < math.inf for one in terms for seconds in one.values())
-
-
 def test_one_mechanism_under_two_names_is_run_once():
     """Two streams of noise of one law would be two chances to be the best."""
-    keys = {"problem": "cube_iid", "p": 1.5, "n": 512, "d": 8, "epsilon": 1.0, "delta": 1e-6}
-    point = make_point({**keys, "replicates": 4, "data_sets": 1}, "data")
-    found, left_out = candidates(point.board, Settings())
+    keys = {"problem": "cube_iid", "n": 512, "d": 8, "epsilon": 1.0, "delta": 1e-6}
+    cube, ball = (make_point({**keys, "p": p}, "data").board for p in (1.5, 2.0))
+    found, left_out = candidates(cube, SETTINGS)
     assert "lp_exact" in {one.job.part for one in found}
     (same,) = [item for item in left_out if item.method == "reg_exp_mech"]
     assert (same.status, same.reason) == ("not_run", "it is the same mechanism as lp_exact")
-    ball = make_point({"problem": "cube_iid", "p": 2.0, "n": 512, "d": 8, "epsilon": 1.0, "delta": 1e-6}, "data")
-    names = [one.job.part for one in candidates(ball.board, Settings())[0]]
+    names = [one.job.part for one in candidates(ball, SETTINGS)[0]]
     assert len(names) == len({*names}), "other plans, or other runs, are other mechanisms"
 
 
@@ -147,9 +135,8 @@ def test_ones_own_method_is_held_against_the_best_or_says_why_not(monkeypatch, r
     monkeypatch.setattr(choose, "get_algorithm", lambda id: SimpleNamespace(module=choose.PLUGIN + "own"))
     methods = []
     for name, given in zip("abc", rows, strict=False):
-        risk, ranked, dropped = given if isinstance(given, tuple) else (given, True, 0)
-        own = {"method": name, "algorithm": name, "risk": risk, "ranked": ranked, "dropped": dropped}
-        methods.append(SimpleNamespace(**own, tied=name in tied))
+        risk, proven, dropped = given if isinstance(given, tuple) else (given, True, 0)
+        methods.append(ranked(name, risk, algorithm=name, ranked=proven, dropped=dropped, tied=name in tied))
     order, refused = [method for method in methods if method.ranked], [Unrun("d", "d", "failed", "slipped")]
     choice = SimpleNamespace(methods=methods, order=order, refused=refused, tied=tuple(tied))
     for text, own in zip(choose.Choice.own.fget(choice), [*said, "d: did not run: slipped."], strict=True):
@@ -157,8 +144,8 @@ def test_ones_own_method_is_held_against_the_best_or_says_why_not(monkeypatch, r
 
 
 def test_the_answer_says_how_near_the_start_is_and_who_had_no_time():
-    def answer(risk=0.5, tied=("a",), late=0, ranked=True, margin=0.5):
-        methods = [SimpleNamespace(method=name, algorithm=f"p.{name}", risk=2 * risk, ranked=ranked) for name in "ab"]
+    def answer(risk=0.5, tied=("a",), late=0, proven=True, margin=0.5):
+        methods = [ranked(name, 2 * risk, ranked=proven) for name in "ab"]
         told = {"trivial": 2.0, "margin": margin, "margin_ci": (0.4, 0.6), "late": [None] * late, "warnings": ()}
         point = SimpleNamespace(problem="logistic_glm", options={"domain": "l2_ball"})
         return choose.Choice.answer.fget(SimpleNamespace(methods=methods, tied=tied, point=point, **told))
@@ -167,11 +154,11 @@ def test_the_answer_says_how_near_the_start_is_and_who_had_no_time():
     assert answer(margin=math.nan) == "a alone was run."
     assert answer(tied=("a", "b")).startswith("Tied for the least risk: a, b")
     assert "; 1 other method had" in answer(late=1) and "; 2 other methods had" in answer(late=2)
-    for risk, near in ((0.94, None), (0.951, "5"), (0.97, "3"), (0.9999, "1")):
-        for text in (answer(risk), answer(risk, ("a", "b"))):
-            assert (f"within {near} %" in text) if near else ("within" not in text)
+    for tied in (("a",), ("a", "b")):
+        assert "within" not in answer(0.94, tied) and "within 5 %" in answer(0.951, tied)
+        assert "within 3 %" in answer(0.97, tied) and "within 1 %" in answer(0.9999, tied)
     assert "trivial" in answer(0.97, (choose.TRIVIAL,)) and "p.a" not in answer(0.97, (choose.TRIVIAL,))
-    assert "within" not in answer(0.97, ("a", choose.TRIVIAL)) and answer(ranked=False).endswith("proven ran.")
+    assert "within" not in answer(0.97, ("a", choose.TRIVIAL)) and answer(proven=False).endswith("proven ran.")
 
 
 def test_a_cure_is_named_for_what_was_computed_from_the_data():

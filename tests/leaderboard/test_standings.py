@@ -43,16 +43,11 @@ def test_a_clear_winner_has_a_margin_beyond_doubt_and_the_comparison_is_paired()
     common = np.exp(np.random.default_rng(0).standard_normal((1, 1, 24)))
     assert compare({"a": common, "b": 1.1 * common}, 100.0).tied == ("a",)
     strong, weak = noisy(1.0, 1), noisy(0.1, 2)
-    outcome = compare({"a": np.concatenate([strong, weak]), "b": np.concatenate([weak, 3 * strong])}, 9.0)
-    assert outcome.winner == "a"
-    risks = np.array([0.0, 0.0, 0.0, 0.2, 0.0, 0.0]).reshape(1, 1, 6)
-    outcome = compare({"a": risks, "b": noisy(1.0, 2, 0.05, (1, 1, 6))}, 9.0)
+    worst = {"a": np.concatenate([strong, weak]), "b": np.concatenate([weak, 3 * strong])}
+    assert compare(worst, 9.0).winner == "a"
+    rare = np.array([[[0.0, 0.0, 0.0, 0.2, 0.0, 0.0]]])
+    outcome = compare({"a": rare, "b": noisy(1.0, 2, 0.05, (1, 1, 6))}, 9.0)
     assert outcome.margin < outcome.margin_ci[1] <= 1.0
-
-
-def test_methods_that_cannot_be_told_apart_are_tied():
-    outcome = compare({"a": noisy(1.0, 1, 0.5), "b": noisy(1.02, 2, 0.5), "c": noisy(9.0, 3)}, 50.0)
-    assert sorted(outcome.tied) == ["a", "b"] and outcome.margin_ci[0] <= 0
 
 
 def test_the_starting_point_takes_part_and_a_single_replicate_decides_nothing():
@@ -67,8 +62,7 @@ def test_a_lower_bound_is_cut_at_the_starting_risk():
     constants = Constants(2.0, 1.0, diameter=2.0, domain="l2_ball")
     context = BoundContext(10, 50, 0.1, 1e-6, constants, "paper", {}, {}, start_risk=0.3)
     assert ranking._lower_bound("leaderboard.erm_l2", context) == (0.3, True)
-    roomy = replace(context, start_risk=1e9)
-    found, cut = ranking._lower_bound("leaderboard.erm_l2", roomy)
+    found, cut = ranking._lower_bound("leaderboard.erm_l2", replace(context, start_risk=1e9))
     assert not cut and found > 0.3
     assert ranking._lower_bound("", context) == (None, False)
 
@@ -94,10 +88,11 @@ def test_methods_that_do_the_same_are_tied_and_one_that_does_nothing_neither_win
     for risk in (1.0, 1.0 - 1e-15, 1.0 + 1e-15):
         outcome = compare({"a": np.full((1, 1, 24), risk), "b": noisy(3.0, 1)}, 1.0)
         assert (outcome.winner, outcome.tied, outcome.runner_up) == (TRIVIAL, (TRIVIAL,), "b")
-    outcome = compare({"a": np.ones((1, 1, 24))}, 1.0)
+    still = np.ones((1, 1, 24))
+    outcome = compare({"a": still}, 1.0)
     assert (outcome.winner, outcome.tied, outcome.runner_up) == (TRIVIAL, (TRIVIAL,), "a")
-    outcome = compare({"a": np.ones((1, 1, 24)), "c": noisy(0.99, 2, 0.5)}, 1.0)
-    assert sorted(outcome.tied) == ["c", TRIVIAL], "shared with the starting point, which it is"
+    tied = compare({"a": still, "c": noisy(0.99, 2, 0.5)}, 1.0).tied
+    assert sorted(tied) == ["c", TRIVIAL], "shared with the starting point, which it is"
 
 
 @pytest.mark.parametrize(("shape", "copies"), [((2, 2, 1), 1), ((2, 2, 1), 5), ((2, 1, 2), 1)])
@@ -109,12 +104,16 @@ def test_units_are_resampled_whole_and_the_worst_signal_of_each_resample_counts(
     assert outcome.margin == 0.5 and outcome.margin_ci == pytest.approx((low, 0.5))
 
 
-def test_neither_a_unit_nor_the_order_of_names_changes_an_outcome_and_margins_are_shares():
+def test_methods_that_cannot_be_told_apart_are_tied_whatever_their_unit_and_the_order_of_their_names():
     risks = {"a": noisy(1.0, 1, 0.5), "b": noisy(1.02, 2, 0.5), "c": noisy(3.0, 3)}
     found = compare(risks, 5.0)
+    assert sorted(found.tied) == ["a", "b"] and found.margin_ci[0] <= 0
     other = compare({name: 1024 * risks[name] for name in "cba"}, 5120.0)
-    assert sorted(found.tied) == ["a", "b"] and found[:2] == other[:2] and found.tied == other.tied
+    assert found[:2] == other[:2] and found.tied == other.tied
     assert (other.margin, *other.margin_ci) == pytest.approx((found.margin, *found.margin_ci), rel=1e-9)
+
+
+def test_a_margin_is_a_share_of_the_runner_up():
     full = {name: np.full((1, 1, 3), risk) for name, risk in (("a", 1.0), ("b", 4.0), ("c", 5.0))}
     assert compare(full, 2.0)[:4] == ("a", TRIVIAL, 0.5, (0.5, 0.5))
     assert compare(full, 0.25)[:4] == (TRIVIAL, "a", 0.75, (0.75, 0.75))
@@ -122,24 +121,18 @@ def test_neither_a_unit_nor_the_order_of_names_changes_an_outcome_and_margins_ar
     assert compare(none, 9.0) == ("a", "b", 0.0, (0.0, 0.0), ("a", "b"))
 
 
+SEARCH = {"algorithm": "wang2017.dp_gd", "grid": {"steps": [2, 8], "step": [0.1, 1.0]}}
+SEARCHED = {**RIDGE, "lower_bound": "leaderboard.erm_strongly_convex", "searches": [SEARCH]}
+METHODS = [f"wang2017.{name}" for name in ("dp_gd_pl", "output_perturbation_zhang17", "objective_perturbation_cms11")]
 BOARD = {
     **FILE,
-    "methods": [
-        *("wang2017.dp_gd_pl", "wang2017.output_perturbation_zhang17", "wang2017.objective_perturbation_cms11"),
-        "bassily2021.noisy_smd",
-    ],
+    "methods": [*METHODS, "bassily2021.noisy_smd"],
     "grids": {"smoke": [{"n": [128, 1024], "d": [3], "epsilon": [1]}]},
     "replicates": {"smoke": 6},
     "data_sets": {"smoke": 2},
-    "instances": [
-        {
-            **RIDGE,
-            "lower_bound": "leaderboard.erm_strongly_convex",
-            "searches": [{"algorithm": "wang2017.dp_gd", "grid": {"steps": [2, 8], "step": [0.1, 1.0]}}],
-        },
-        REAL,
-    ],
+    "instances": [SEARCHED, REAL],
 }
+ONE_POINT = {"grids": {"smoke": [{"n": [128], "d": [3], "epsilon": [1]}]}}
 
 
 def planned(board):
@@ -154,8 +147,8 @@ def load(job):
 @pytest.fixture(scope="module")
 def rows():
     rows = standings(BoardEntry.from_json(loads(dumps_canonical(planned(BOARD)))), load)
-    ranked = RankedBoard("leaderboard.b", "1", tuple(rows))
-    read = list(RankedBoard.from_json(loads(dumps_pretty(ranked))).standings)
+    kept = loads(dumps_pretty(RankedBoard("leaderboard.b", "1", tuple(rows))))
+    read = list(RankedBoard.from_json(kept).standings)
     assert dumps_pretty(read) == dumps_pretty(rows)
     return read
 
@@ -178,9 +171,9 @@ def test_a_job_is_of_an_instance_a_group_or_its_own_part():
 
 
 def test_an_instance_of_which_some_results_lack_is_skipped_whole():
-    lost, *others = planned(BOARD).jobs
-    entry = replace(planned(BOARD), jobs=(*others, replace(lost, skipped="data absent")))
-    found = standings(entry, load)
+    whole = planned(BOARD)
+    lost, *others = whole.jobs
+    found = standings(replace(whole, jobs=(*others, replace(lost, skipped="data absent"))), load)
     assert [row.instance for row in found] == ["ridge", "real"] and found[0].skipped == "data absent"
 
 
@@ -209,29 +202,24 @@ def test_a_reference_that_is_refused_is_unknown_and_not_zero():
 
 def test_a_setting_that_a_method_is_runs_once_and_counts_for_both():
     """The words of a run do not depend on its name, so a second one would be the first again."""
-    ridge = {**BOARD["instances"][0], "searches": [{"algorithm": "wang2017.dp_gd_pl", "grid": {}, "beside": [{}]}]}
-    grids = {"smoke": [{"n": [128], "d": [3], "epsilon": [1]}]}
-    alone = {**BOARD, "methods": ["wang2017.output_perturbation_zhang17"], "instances": [ridge], "grids": grids}
-    both = {**alone, "methods": [*alone["methods"], "wang2017.dp_gd_pl"]}
-    entries = [planned(board) for board in (alone, both)]
-    ran = [sorted(cell.method for job in entry.jobs for cell in job.cells) for entry in entries]
-    found = [row for entry in entries for row in standings(entry, load)]
-    assert [method for method in ran[0] if "dp_gd_pl" in method] == ["ridge/dp_gd_pl#0", "ridge/dp_gd_pl#1"]
-    assert [method for method in ran[1] if "dp_gd_pl" in method] == ["ridge/dp_gd_pl"]
+    ridge = {**SEARCHED, "searches": [{"algorithm": "wang2017.dp_gd_pl", "grid": {}, "beside": [{}]}]}
+    found = []
+    for methods, ran in ((METHODS[1:2], ["ridge/dp_gd_pl#0", "ridge/dp_gd_pl#1"]), (METHODS[:2], ["ridge/dp_gd_pl"])):
+        entry = planned({**BOARD, **ONE_POINT, "methods": methods, "instances": [ridge]})
+        assert sorted(cell.method for job in entry.jobs for cell in job.cells if "dp_gd_pl" in cell.method) == ran
+        found += standings(entry, load)
     assert found[0].search == found[1].search
 
 
 def test_held_out_numbers_of_the_start_and_without_privacy_stand_beside(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(5)
-    lines = [",".join(f"{value:.3f}" for value in row) + f",{int(row[0] > 0)}" for row in rng.standard_normal((40, 2))]
+    rows = np.random.default_rng(5).standard_normal((40, 2))
     file = tmp_path / "t.csv"
-    file.write_text("\n".join(["a,b,y", *lines]))
+    file.write_text("\n".join(["a,b,y", *(f"{a:.3f},{b:.3f},{int(a > 0)}" for a, b in rows)]))
     options = {"path": "t.csv", "label": "y", "clip": 2.0, "split": 0.25}
     instance = {"id": "own", "title": "o", "problem": "data_file", "problem_options": options}
     grids = {"smoke": [{"n": [30], "d": [2], "epsilon": [1, 2]}]}
-    told = {**BOARD, "methods": ["wang2017.dp_gd_pl"], "grids": grids, "data_sets": {"smoke": 1}}
-    entry = planned({**told, "instances": [instance]})
+    entry = planned({**BOARD, "methods": METHODS[:1], "grids": grids, "data_sets": 1, "instances": [instance]})
     done = {job.key: load(job) for job in entry.jobs}
     problem = get_problem("data_file", **options)
     data = problem.draw(30, None)
@@ -247,7 +235,7 @@ def test_held_out_numbers_of_the_start_and_without_privacy_stand_beside(tmp_path
 
 RACE = {
     **FILE,
-    "methods": ["wang2017.dp_gd_pl", "wang2017.dp_gd", "wang2017.output_perturbation_zhang17", "wang2017.dp_svrg"],
+    "methods": [*METHODS[:2], "wang2017.dp_gd", "wang2017.dp_svrg"],
     "grids": {"smoke": [{"n": [128, 4096], "d": [3], "epsilon": [1]}]},
     "replicates": {"smoke": 12},
     "most_seconds": {"smoke": 60},
@@ -278,11 +266,9 @@ def test_a_method_is_dropped_just_beyond_the_quantile(started):
 
 
 def test_equal_methods_are_dropped_no_more_often_than_is_said():
-    rng, lost = np.random.default_rng(3), 0
-    for _ in range(2000):
-        risks = rng.standard_normal((6, 3))
-        lost += len(survivors(dict(enumerate(risks)), 6)) < 6
-    assert lost / 2000 < 0.03, "the least of six leads, so that a comparison with it is no comparison of two"
+    every = np.random.default_rng(3).standard_normal((2000, 6, 3))
+    lost = np.mean([len(survivors(dict(enumerate(risks)), 6)) < 6 for risks in every])
+    assert lost < 0.03, "the least of six leads, so that a comparison with it is no comparison of two"
 
 
 @pytest.fixture(scope="module")
@@ -333,12 +319,9 @@ def test_who_is_dropped_stays_in_the_ranking_and_wins_nothing(entry, tmp_path):
 
 
 def test_a_point_where_every_method_is_refused_says_why():
-    grids = {"smoke": [{"n": [128], "d": [3], "epsilon": [1]}]}
-    board = {**BOARD, "methods": BOARD["methods"][:3], "grids": grids, "instances": [RIDGE]}
-
     def refused(job):
         fixed = tuple(RefusedCell("no noise") for _ in job.cells)
         return execute(job, fixed), fixed
 
-    (row,) = standings(planned(board), refused)
+    (row,) = standings(planned({**BOARD, **ONE_POINT, "methods": METHODS, "instances": [RIDGE]}), refused)
     assert row.skipped == "n = 128, d = 3, epsilon = 1: no method runs: no noise (3 of 3 methods)"

@@ -64,6 +64,9 @@ def results(rows=ROWS, data_sets=(), **first):
     return made
 
 
+BOARD = results()
+
+
 def lines_of(table):
     return list(csv.DictReader(io.StringIO(to_csv(table))))
 
@@ -72,14 +75,9 @@ def slow(*methods, cost=""):
     return tuple(Contender(name, 2, 64, 4, 1, cost) for name in methods)
 
 
-@pytest.fixture
-def board():
-    return results()
-
-
-def test_wins_and_ties_are_counted_apart_and_methods_that_never_run_are_told(board):
-    assert wins_table(board).rows == [("dp_gd", 2, 1), (TRIVIAL, 1, 0), ("other_one", 0, 1)]
-    assert nowhere_run(board) == [("no", "lacks ε ≤ 1")]
+def test_wins_and_ties_are_counted_apart_and_methods_that_never_run_are_told():
+    assert wins_table(BOARD).rows == [("dp_gd", 2, 1), (TRIVIAL, 1, 0), ("other_one", 0, 1)]
+    assert nowhere_run(BOARD) == [("no", "lacks ε ≤ 1")]
     tied = (["b"], ["a"], ["a", "c", "d"], ["e", "d"], ["z"], ["z"])
     won = wins_table(results([row(128, 1, own) for own in tied])).rows
     assert [name for name, *_ in won] == ["z", "a", "b", "d", "c", "e"]
@@ -87,22 +85,21 @@ def test_wins_and_ties_are_counted_apart_and_methods_that_never_run_are_told(boa
 
 def test_places_are_counted_first_at_decided_points_alone():
     """The first place is the winner's, which may be the start."""
-    open_ = replace(ROWS[0], contenders=slow("slow"))
-    for rows, name, wanted, decided in (
-        ([*ROWS, open_], "dp_gd", [1, 1, 1, 1], [True, True, True]),
-        ([row(512, 4, [TRIVIAL])], "last", [1], [False]),
-    ):
-        (found,) = places(SimpleNamespace(inputs=SimpleNamespace(boards=[results(rows)])), f"wang2017.{name}")
-        assert (found["places"], found["decided"]) == (wanted, decided)
+
+    def found(rows, name):
+        (told,) = places(SimpleNamespace(inputs=SimpleNamespace(boards=[results(rows)])), f"wang2017.{name}")
+        return told["places"], told["decided"]
+
+    assert found([*ROWS, replace(ROWS[0], contenders=slow("slow"))], "dp_gd") == ([1, 1, 1, 1], [True, True, True])
+    assert found([row(512, 4, [TRIVIAL])], "last") == ([1], [False])
 
 
-def test_tables_say_who_wins_who_cannot_and_who_refuses(board):
-    text = "\n".join(to_markdown(table) for table in board_tables(board))
-    for words in ("tie: dp_gd, other_one", "not ranked: target law only", "lacks ε ≤ 1", "0.500 [0.100, 0.600]"):
-        assert words.replace("0.500", "0.50").replace("0.100", "0.10").replace("0.600", "0.60") in text
+def test_tables_say_who_wins_who_cannot_and_who_refuses():
+    text = "\n".join(to_markdown(table) for table in board_tables(BOARD))
+    for words in ("tie: dp_gd, other_one", "not ranked: target law only", "lacks ε ≤ 1", "0.50 [0.10, 0.60]"):
+        assert words in text
     assert "Public grid search (not private)" in text and "0.0500 (gd, steps 4)" in text
-    for table in board_tables(board):
-        assert to_csv(table) and to_latex(table)
+    assert all(to_csv(table) and to_latex(table) for table in board_tables(BOARD))
 
 
 def test_every_risk_says_whether_it_is_of_the_sample_or_of_the_population():
@@ -142,30 +139,29 @@ def test_a_name_stands_once_in_its_region_and_lines_are_in_the_order_of_the_nois
     diagram = Diagram(ROWS[:4])
     told = [[(diagram.at[place].n, diagram.at[place].epsilon) for place in region] for region in diagram.regions]
     assert sorted(map(sorted, told)) == [[(128, 1), (128, 4), (512, 1)], [(512, 4)]]
-    corners = [(ROWS[0], 128, 1), (ROWS[3], 512, 1), (ROWS[3], 128, 4), (ROWS[0], 512, 4)]
-    assert len(Diagram([replace(one, n=n, epsilon=epsilon) for one, n, epsilon in corners]).regions) == 4
+    corners = [row(128, 1, ["dp_gd"]), row(512, 1, [TRIVIAL]), row(128, 4, [TRIVIAL]), row(512, 4, ["dp_gd"])]
+    assert len(Diagram(corners).regions) == 4
     rows = [replace(ROWS[0], epsilon=epsilon, d=d) for epsilon, d in ((1, 4), (1, 64), (0.25, 4), (4, 4))]
     assert Diagram(rows).lines == [(1, 64), (0.25, 4), (1, 4), (4, 4)]
     assert phases.middle([(0, 0), (1, 0), (1, 1), (2, 1), (3, 1), (5, 1)]) == (2.5, 1.5), "the longest line"
 
 
 def test_an_undecided_point_has_no_winner_no_margin_and_counts_for_nobody():
-    board = results([ROWS[0], UNDECIDED])
-    won, points, _, methods, _ = board_tables(board)
+    won, points, _, methods, _ = board_tables(results([ROWS[0], UNDECIDED]))
     assert won.rows == [("dp_gd", 1, 0)]
     assert "Of the 1 decided points of all instances; 1 more are undecided" in won.note
     text = to_markdown(points)
     assert "undecided; least of those run: dp_gd; contender left out: app_objp" in text and "0.90" not in text
     assert "first of those run" in to_markdown(methods)
-    raw = to_csv(points).splitlines()
-    assert "app_objp" in raw[-1] and "0.9" not in raw[-1]
+    raw = to_csv(points).splitlines()[-1]
+    assert "app_objp" in raw and "0.9" not in raw
 
 
-def test_figures_have_a_panel_per_instance_and_the_same_bytes(board):
-    ((instance, rows),) = board.by_instance
+def test_figures_have_a_panel_per_instance_and_the_same_bytes():
+    ((instance, rows),) = BOARD.by_instance
     assert instance.id == "i" and "at 3 of 4 points, 1 of them ties" in phase_panel(instance.title, rows).title
     with style():
-        assert svg_text(board_figure(board)) == svg_text(board_figure(board))
+        assert svg_text(board_figure(BOARD)) == svg_text(board_figure(BOARD))
 
 
 SHARED = [row(128, e, ["dp_gd", "other_one"]) for e in (1, 2)] + [row(128, 4, ["third", "other_one"])]
@@ -202,9 +198,9 @@ def test_held_out_numbers_stand_beside_what_they_are_held_against():
     ranked = replace(first, held_out_loss=0.572, held_out_accuracy=0.7)
     made = replace(ROWS[0], methods=(ranked, *others), held_out=beside)
     _, points, *_ = board_tables(results([made, ROWS[1]]))
-    there, without = lines_of(points)
     names = ("held_out_loss", "held_out_loss_trivial", "held_out_loss_without_privacy")
-    assert [float(there[name]) for name in names] == [0.572, 0.693, 0.422] and not any(without[n] for n in names)
+    there, without = ([line[name] for name in names] for line in lines_of(points))
+    assert [float(number) for number in there] == [0.572, 0.693, 0.422] and not any(without)
     assert type(made).from_json(loads(dumps_pretty(made))) == replace(made, methods=tuple(made.methods))
     shown = "\n".join(screen([made, replace(made, epsilon=4.0)], everything=True))
     lines = [" ".join(line.split()) for line in shown.splitlines()]
@@ -220,12 +216,16 @@ def at_ratio(n, d, epsilon, risk):
     return replace(ROWS[0], n=n, d=d, epsilon=epsilon, methods=methods, trivial=1.0)
 
 
-LAW = [at_ratio(n, d, epsilon, 3.0 * (n * epsilon / math.sqrt(d)) ** -1.5) for n, d, epsilon in POINTS]
+def on_the_law(n, d, epsilon):
+    return at_ratio(n, d, epsilon, 3.0 * (n * epsilon / math.sqrt(d)) ** -1.5)
+
+
+LAW = [on_the_law(*point) for point in POINTS]
 
 
 def test_a_law_of_the_ratio_is_one_curve_and_undecided_points_say_nothing():
     assert spread(LAW) == pytest.approx(1.0) and phases.spread_text(LAW).startswith("One curve")
-    near = [at_ratio(n, 8, epsilon, 3 * (n * epsilon / 8**0.5) ** -1.5) for n, epsilon in ((512, 0.6), (64, 1.4))]
+    near = [on_the_law(512, 8, 0.6), on_the_law(64, 8, 1.4)]
     assert spread([*LAW, *near]) == pytest.approx(1.0), "within a factor of each other, the slope taken out"
     assert spread([at_ratio(256, 8, 1.0, 0.2), at_ratio(1024, 8, 0.25, 0.3)]) == pytest.approx(1.5)
     assert spread([at_ratio(256, 8, epsilon, 0.1) for epsilon in (1, 1.2, 1.4)]) is None and phases.spread_text([])
@@ -259,14 +259,13 @@ def test_zeros_are_drawn_at_the_foot_and_undecided_points_hollow():
 
 
 def test_a_tile_is_as_dark_as_its_margin_and_that_of_a_tie_never_dark():
-    def kept(row, margin):
-        return (1 - phases.tile_colour(replace(row, margin=margin))[2]) / full
+    def blue(row, margin):
+        return 1 - phases.tile_colour(replace(row, margin=margin))[2]
 
-    full = 1 - phases.tile_colour(replace(ROWS[0], margin=1.0))[2]
     for margin, part in ((math.nan, 0), (-3.0, 0), (0.0, 0), (0.5, 0.5), (1.0, 1), (7.0, 1)):
+        alone, tied = (blue(row, margin) / blue(ROWS[0], 1.0) for row in (ROWS[0], ROWS[2]))
         expected = phases.PALEST + part * (1 - phases.PALEST)
-        assert kept(ROWS[0], margin) == pytest.approx(expected)
-        assert kept(ROWS[2], margin) == pytest.approx(min(expected, phases.TIED))
+        assert (alone, tied) == pytest.approx((expected, min(expected, phases.TIED)))
     assert phases.tile_colour(UNDECIDED) == (1, 1, 1), "no margin is shown"
 
 
@@ -280,17 +279,18 @@ def test_what_is_left_out_is_told_once_for_alike_points_and_the_hardest_reason_o
     board = results([replace(row, left_out=left) for row, left in zip(ROWS, (first, second, third), strict=False)])
     assert nowhere_run(board) == [("m", "too long here: long"), ("no", "lacks b"), ("s", "bounds another quantity: i")]
     lines = lines_of(board_tables(board)[-1])
-    told = {(line["algorithm"], line["status"]): (line["points"], line["reason"]) for line in lines}
-    assert told["p.no", "refused"] == ("all", "lacks a, and alike at 2 more")
-    assert told["p.m", "too_long"] == ("1 of 3", "long") and len(told) == 6
+    told = [tuple(line[key] for key in ("algorithm", "status", "points", "reason")) for line in lines]
+    assert ("p.no", "refused", "all", "lacks a, and alike at 2 more") in told
+    assert ("p.m", "too_long", "1 of 3", "long") in told and len(told) == 6
     alike = results([replace(row, left_out=third) for row in ROWS[:2]])
     assert "alike" not in to_csv(board_tables(alike)[-1])
 
 
 def test_files_have_each_number_of_a_point_and_numbers_stand_to_the_right():
-    held = replace(ROWS[0].methods[0], held_out_loss=0.572, held_out_accuracy=0.7)
-    first = replace(ROWS[0], methods=(held, *ROWS[0].methods[1:]), lower_bound_cut=True)
-    won, points, _, methods, _ = board_tables(results([first, *ROWS[1:4]]))
+    first, *others = ROWS[0].methods
+    held = replace(first, held_out_loss=0.572, held_out_accuracy=0.7)
+    cut = replace(ROWS[0], methods=(held, *others), lower_bound_cut=True)
+    won, points, _, methods, _ = board_tables(results([cut, *ROWS[1:4]]))
     told = "i,128,4,1,dp_gd,dp_gd,,,2,0.1,excess empirical,0.5,0.1,0.6,1000.0,0.572,,,0.05,0.0,0.5,0.001,True"
     assert to_csv(points).splitlines()[1] == told
     told = "i,128,4,1,wang2017.dp_gd,dp_gd,0.1,excess empirical,0.05,0.2,1000.0,1.0,"
@@ -307,10 +307,10 @@ def test_files_have_each_number_of_a_point_and_numbers_stand_to_the_right():
     assert "proven" in none[0] and none[1] == "no method was run"
 
 
-def test_tiles_stand_at_their_sizes_and_a_line_runs_round_each_region(board):
+def test_tiles_stand_at_their_sizes_and_a_line_runs_round_each_region():
     """An edge is drawn where one tile of a region has it: two that touch have it in common."""
     with style():
-        axes = board_figure(board).axes[0]
+        axes = board_figure(BOARD).axes[0]
     diagram = Diagram(ROWS[:4])
     assert [diagram.at[place].n for place in sorted(diagram.at)] == [128, 128, 512, 512]
     for axis, texts in ((axes.xaxis, ["128", "512"]), (axes.yaxis, ["1", "4"])):
