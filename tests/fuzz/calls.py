@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
@@ -12,6 +13,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -19,6 +21,8 @@ from dpsco_bench.cli.main import main
 
 MOST = int(os.environ.get("DPSCO_FUZZ", 0))
 """Examples of each test; without it a few, the same on every machine."""
+LONGEST = 300.0
+"""Seconds for one example, where all of a test take seconds."""
 settings.register_profile(
     "fuzz", derandomize=not MOST, database=None, deadline=None, print_blob=True, suppress_health_check=[*HealthCheck]
 )
@@ -35,9 +39,30 @@ ADDED = (
 """Keys that are put into files; YAML has such as are no text too."""
 
 
-def number_of_examples(few: int) -> settings:
-    """Settings of a test that has so many examples in the ordinary suite."""
-    return settings(settings.get_profile("fuzz"), max_examples=MOST or few)
+def number_of_examples(few: int) -> Callable[[Any], Any]:
+    """Give a test so many examples in the ordinary suite, and end one that takes longer than `LONGEST`."""
+
+    def decorated(test: Any) -> Any:
+        test.hypothesis.inner_test = in_time()(test.hypothesis.inner_test)
+        return settings(settings.get_profile("fuzz"), max_examples=MOST or few)(test)
+
+    return decorated
+
+
+@contextmanager
+def in_time() -> Iterator[None]:
+    """Fail after `LONGEST` seconds, in a way that no ``except Exception`` of the package takes for its own error."""
+
+    def late(*_: Any) -> None:
+        pytest.fail(f"not done in {LONGEST:g} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _refuse(token: str) -> None:
