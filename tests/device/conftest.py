@@ -25,6 +25,15 @@ def cupy():
     forget()
 
 
+@pytest.fixture
+def card():
+    """A card where CuPy finds one; the stand-in where it is imported as CuPy."""
+    found = pytest.importorskip("cupy", reason="CuPy is not installed")
+    if not found.is_available():
+        pytest.skip("CuPy finds no usable GPU")
+    return found
+
+
 def forget():
     """Compile anew from here on, as for another device."""
     device.kernel.cache_clear()

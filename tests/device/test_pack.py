@@ -19,6 +19,7 @@ from ..contract.cases import LAWS
 from . import gpu
 
 ROOT = Path(__file__).parents[2]
+CLAIMS = ["zhang2022.thm8", "wang2017.table1.zhang17"]
 
 
 def write_scales(path, cases):
@@ -46,15 +47,12 @@ def test_scales_travel(tmp_path, monkeypatch):
 def pack(tmp_path, monkeypatch):
     """A claim of smoke of two papers, as `gpu pack` writes them."""
     monkeypatch.setattr(gpu, "PROFILES", ("smoke",))
-    monkeypatch.setattr(gpu, "_pytest", lambda *a, **k: None)
-    folder = tmp_path / "pack"
+    folder, papers = tmp_path / "pack", tuple(id.partition(".")[0] for id in CLAIMS)
     with monkeypatch.context() as inside:
+        inside.setattr(gpu, "_pytest", lambda *a, **k: None)
         inside.chdir(tmp_path)
-        papers = tuple(id.partition(".")[0] for id in CLAIMS)
         gpu.write_pack(folder, papers, lambda profile: make_plan(profile, (), CLAIMS), lambda line: None)
     write_scales(folder / gpu.SCALES, LAWS[:1])
-    monkeypatch.undo()
-    monkeypatch.setattr(gpu, "PROFILES", ("smoke",))
     assert Layout("smoke", folder).plan.is_file()
     return folder
 
@@ -121,9 +119,6 @@ def test_bench_of_a_card(cupy, monkeypatch, capsys):
     assert {row.reason for row in card.card_rows(cupy, work, deadline=0.0)} == {"no time left"}
     monkeypatch.setitem(sys.modules, "cupy", None)
     assert main(["bench", "--gpu"]) == 2
-
-
-CLAIMS = ["zhang2022.thm8", "wang2017.table1.zhang17"]
 
 
 def test_the_last_report_is_what_its_figures_say():
