@@ -1,7 +1,6 @@
 """What is handed to a machine with a GPU, and what is checked there: on the stand-in."""
 
 import json
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from dpsco_bench.cli.verbs.plan import make_plan
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.timing import Machine
 
+from ..contract import cases
 from ..contract.cases import LAWS
 from . import gpu
 
@@ -22,21 +22,10 @@ ROOT = Path(__file__).parents[2]
 CLAIMS = ["zhang2022.thm8", "wang2017.table1.zhang17"]
 
 
-def write_scales(path, cases):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({case.id: case.scales for case in cases}))
-
-
 def test_scales_travel(tmp_path, monkeypatch):
-    wanted = os.environ.get(gpu.SCALES_OF_TESTS)
-    if wanted:
-        Path(wanted).unlink(missing_ok=True)
-        write_scales(Path(wanted), LAWS)
-        return
-    cases = LAWS[:4]
-    write_scales(tmp_path / gpu.SCALES, cases)
+    gpu.write_scales(tmp_path / gpu.SCALES, LAWS[:4])
     monkeypatch.setenv(gpu.SCALES_OF_TESTS, str(tmp_path / gpu.SCALES))
-    for case in cases:
+    for case in LAWS[:4]:
         expected = case.scales
         case.__dict__.pop("calibrated")
         assert case.scales == expected
@@ -49,10 +38,9 @@ def pack(tmp_path, monkeypatch):
     monkeypatch.setattr(gpu, "PROFILES", ("smoke",))
     folder, papers = tmp_path / "pack", tuple(id.partition(".")[0] for id in CLAIMS)
     with monkeypatch.context() as inside:
-        inside.setattr(gpu, "_pytest", lambda *a, **k: None)
+        inside.setattr(cases, "LAWS", LAWS[:1])
         inside.chdir(tmp_path)
         gpu.write_pack(folder, papers, lambda profile: make_plan(profile, (), CLAIMS), lambda line: None)
-    write_scales(folder / gpu.SCALES, LAWS[:1])
     assert Layout("smoke", folder).plan.is_file()
     return folder
 
