@@ -2,6 +2,7 @@ import bz2
 import gzip
 import lzma
 import os
+import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -76,3 +77,17 @@ def source(monkeypatch):
     monkeypatch.setattr(covertype, "FEATURES_SHA256", sha256_of_array(SOURCE.features))
     monkeypatch.setattr(covertype, "LABELS_SHA256", sha256_of_array(SOURCE.labels))
     return SOURCE
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """Files by address; all others cannot be reached."""
+    available = {}
+
+    def downloader(url, path, pooch):
+        if url not in available:
+            raise OSError("no route to host")
+        shutil.copyfile(available[url], path)
+
+    monkeypatch.setattr("pooch.core.choose_downloader", lambda url, **options: downloader)
+    return available

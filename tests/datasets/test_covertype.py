@@ -1,4 +1,3 @@
-import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -92,20 +91,6 @@ def test_absent_data_name_the_command(tmp_path):
         with refused(DataAbsent, command) as error:
             call(tmp_path)
         assert error.value.command == command
-
-
-@pytest.fixture
-def served(monkeypatch):
-    """Files by address; all others cannot be reached."""
-    available = {}
-
-    def downloader(url, path, pooch):
-        if url not in available:
-            raise OSError("no route to host")
-        shutil.copyfile(available[url], path)
-
-    monkeypatch.setattr("pooch.core.choose_downloader", lambda url, **options: downloader)
-    return available
 
 
 def test_fetch_falls_back_and_then_only_verifies(tmp_path, source, served):

@@ -52,21 +52,13 @@ def test_records_of_kdd_count_once_and_depend_on_no_other():
     np.testing.assert_array_equal(distribution.parse_kddcup(ATTACK).features[0], table.features[1])
 
 
-def test_fetch_gets_what_is_missing_and_then_only_verifies(tmp_path, monkeypatch):
+def test_fetch_gets_what_is_missing_and_then_only_verifies(tmp_path, served):
     source = known(ADULT, ADULT_TEXTS)
     write(tmp_path / "server", source, ADULT_TEXTS)
-    asked = []
-
-    def download(remote, folder, check):
-        asked.append(remote.name)
-        check(tmp_path / "server" / remote.name)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / remote.name).write_bytes((tmp_path / "server" / remote.name).read_bytes())
-
-    monkeypatch.setattr(store, "download", download)
+    served |= {one.url: tmp_path / "server" / one.name for one in source.files}
     first = source.fetch(tmp_path / "root")
     assert (first["fetched"], first["rows"], first["positive"]) == (True, 3, 1)
-    assert asked == [one.name for one in source.files]
+    served.clear()
     assert source.fetch(tmp_path / "root") == {**first, "fetched": False}
 
 

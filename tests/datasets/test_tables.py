@@ -50,25 +50,20 @@ def csv_text(header, rows, delimiter=","):
     return "\n".join([header, *(delimiter.join(map(str, row)) for row in rows)]) + "\n"
 
 
-def libsvm_text(features, labels):
-    lines = []
-    for row, y in zip(features, labels, strict=True):
-        pairs = (f"{j + 1}:{float(row[j])!r}" for j in np.flatnonzero(row))
-        lines.append(" ".join((f"{y:+g}", *pairs)))
-    return "\n".join(lines) + "\n"
+def libsvm_text(table):
+    """Write rows that end with their label as LIBSVM has them."""
+    rows = ([f"{y:+g}", *(f"{j}:{x!r}" for j, x in enumerate(row, 1) if x)] for *row, y in table)
+    return "\n".join(map(" ".join, rows)) + "\n"
 
 
 @pytest.mark.parametrize(("rows", "seed"), [(1, 0), (2, 1), (40, 2), (300, 3)])
 def test_all_formats_give_the_same_bits(file, rows, seed):
     features, labels = content(rows, seed)
-    columns, svm = (
-        {name: features[:, j] for j, name in enumerate(NAMES)} | {"label": labels},
-        libsvm_text(features, labels),
-    )
+    columns = {name: features[:, j] for j, name in enumerate(NAMES)} | {"label": labels}
     table = np.column_stack([features, labels]).tolist()
     csv, tsv = csv_text(",".join(columns), table), csv_text("\t".join(columns), table, "\t")
     paths = {file(columns, "a.parquet"): "label", file(csv.partition("\n")[2], "bare.csv"): -1}
-    for text, ending, label in ((csv, "csv", "label"), (tsv, "tsv", "label"), (svm, "svm", None)):
+    for text, ending, label in ((csv, "csv", "label"), (tsv, "tsv", "label"), (libsvm_text(table), "svm", None)):
         paths |= {file(pack(text.encode()), f"a.{ending}{end}"): label for end, pack in PACKED.items()}
     for path, label in paths.items():
         records = tables.read(path, label)

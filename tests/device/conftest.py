@@ -15,13 +15,10 @@ def cupy():
     """The stand-in, imported as CuPy until the module's tests are done."""
     if emulated.COMPILER is None:
         pytest.skip("no C++ compiler")
-    before = sys.modules.get("cupy")
-    sys.modules["cupy"] = standin.module()
-    forget()
-    yield sys.modules["cupy"]
-    del sys.modules["cupy"]
-    if before is not None:
-        sys.modules["cupy"] = before
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "cupy", standin.module())
+        forget()
+        yield sys.modules["cupy"]
     forget()
 
 

@@ -326,10 +326,8 @@ def opening(about: Machine) -> list[str]:
             "",
             f"The stand-in has the names of CuPy {about.cupy}; {machine}",
         ]
-    return [
-        f"{about.device}, {about.memory_gb or 0.0:.0f} GB, CuPy {about.cupy}, driver {about.driver}, runtime "
-        f"{about.runtime}; {machine}"
-    ]
+    card = f"{about.device}, {about.memory_gb or 0.0:.0f} GB, CuPy {about.cupy}, driver {about.driver}"
+    return [f"{card}, runtime {about.runtime}; {machine}"]
 
 
 def timed(row: CardRow) -> str:
@@ -356,8 +354,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     say = partial(print, flush=True)
     try:
         if args.work == "pack":
-            own = tuple(args.papers or papers())
-            write_pack(args.folder, own, make_plan, say)
+            write_pack(args.folder, tuple(args.papers or papers()), make_plan, say)
             return 0
         lacking = [name for name in NEEDED if name not in sys.modules and find_spec(name) is None]
         if lacking:

@@ -59,6 +59,7 @@ ROUNDS = [(OTB[0], {"learner": name}) for name in LEARNERS]
 ROUNDS += [(OTB[0], options) for options in ({"sensitivity": "eq6"}, {"clip_differences": True}, {"radius": "D"})]
 ROUNDS += [("zhang2022.parameter_free", {"regulariser": "adaptive"})]
 """The last one has no kernel: an observer sees the rounds of a reference implementation on a device."""
+SHARED = [("zhang2022.dp_sgd", {"steps": 7}), (OTB[0], {})]
 
 
 @pytest.mark.parametrize(("id", "options"), ROUNDS, ids=str)
@@ -72,9 +73,7 @@ def test_rounds_and_what_is_seen_of_them(id, options, cupy):
         close(got.output if name == "output" else got.extras[name], values, unit=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("id", "options"), [("zhang2022.dp_sgd", {"steps": 7}), (OTB[0], {})], ids=["batches", "rounds"]
-)
+@pytest.mark.parametrize(("id", "options"), SHARED, ids=["batches", "rounds"])
 def test_several_signals_at_once_share_their_draws(id, options, cupy, monkeypatch):
     monkeypatch.setattr(device, "NUMBERS", 400)
     given = dict(n=20, d=4, replicates=3, options=options, signals=(0.2, 1.0))

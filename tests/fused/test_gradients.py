@@ -109,13 +109,10 @@ def test_where_each_is_taken(monkeypatch):
     few, many = records(200, 20, 0, filled=3), records(200, 20, 0, filled=18)
     first = Objective(RidgeLogistic(20), few, 8)
     assert entries_of(first) is entries_of(first) is not None
-    for other in (
-        Objective(RidgeLogistic(20), many, 8),
-        Objective(RidgeLogistic(20), few, sparse.LEAST_ROWS - 1),
-        Objective(RidgeLogistic(20), few, 8, dtype="float32"),
-        Objective(Altered(20), few, 8),
-    ):
-        assert entries_of(other) is None
+    assert entries_of(Objective(RidgeLogistic(20), few, 8, dtype="float32")) is None
+    without = (RidgeLogistic, many, 8), (RidgeLogistic, few, sparse.LEAST_ROWS - 1), (Altered, few, 8)
+    for problem, data, rows in without:
+        assert entries_of(Objective(problem(20), data, rows)) is None
     first.data = Data(200, few.features[::-1].copy(), few.labels[::-1].copy())
     np.testing.assert_array_equal(entries_of(first).labels, few.labels[::-1])  # those of the data that are there
     assert moments_gradient(public(), 4) is not None and moments_gradient(public(), 3) is None

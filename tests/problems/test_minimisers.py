@@ -68,9 +68,10 @@ def test_rows_end_by_their_own_certificate_or_by_rounding():
     assert np.all(found.gap[~large] <= 1e-20)
 
 
-@pytest.mark.parametrize(
-    ("domain", "size"), [("l1_ball", None), ("l2_ball", None), ("k_support_ball", 4), ("group_ball", 5)]
-)
+SIZES = [("l1_ball", None), ("l2_ball", None), ("k_support_ball", 4), ("group_ball", 5)]
+
+
+@pytest.mark.parametrize(("domain", "size"), SIZES)
 def test_the_logistic_minimum_over_a_set(draw, domain, size):
     problem = get_problem("logistic_glm", 20, domain=domain, size=size)
     data = draw(problem, 300)
