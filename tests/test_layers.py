@@ -35,12 +35,8 @@ LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 CORE = LEVEL["execution"]
 BOUNDS, SHOWN = ("bounds", "moments"), ("figures", "tables", "bench")
 """Parts of a paper that judge, and those that draw and measure; its other parts are what a worker runs."""
-CORE_MAY_IMPORT = {"numpy", "scipy", "pyarrow", "numba", "cupy", "filelock", "pooch", "rich"} | set(
-    sys.stdlib_module_names
-)
+CORE_MAY_IMPORT = {"numpy", "scipy", "pyarrow", "numba", "cupy", "filelock", "pooch", "rich", *sys.stdlib_module_names}
 HEAVY = ("hydra", "omegaconf", "snakemake", "dp_accounting", "matplotlib", "sphinx", "pooch", "numba", "cupy")
-
-
 GRAPH = grimp.build_graph(NAME, include_external_packages=True, exclude_type_checking_imports=True, cache_dir=None)
 """Who imports whom, within functions too."""
 MODULES = sorted(module for module in GRAPH.modules if module.startswith(f"{NAME}."))
@@ -130,15 +126,15 @@ print(trace.output.tolist())
 """
 
 
-def output_without(*packages):
-    done = subprocess.run([sys.executable, "-c", WORK, *packages], capture_output=True, text=True)
+def printed(script, *arguments):
+    done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def test_the_worker_runs_without_the_heavy_packages():
     """Neither Hydra, Snakemake nor an accountant is needed to run a job, and Numba changes no bit of a listing."""
-    assert output_without(*HEAVY) == output_without()
+    assert printed(WORK, *HEAVY) == printed(WORK)
 
 
 ACCOUNT = """
@@ -151,8 +147,7 @@ print(sum(name.split(".")[0] == "dpsco_bench" for name in sys.modules))
 
 
 def test_an_account_loads_little_of_the_package():
-    done = subprocess.run([sys.executable, "-c", ACCOUNT], capture_output=True, text=True)
-    assert int(done.stdout.splitlines()[-1]) <= 100
+    assert int(printed(ACCOUNT).splitlines()[-1]) <= 100
 
 
 def test_what_one_paper_alone_uses_is_its_own_or_stays_for_a_reason():
@@ -163,10 +158,6 @@ def test_what_one_paper_alone_uses_is_its_own_or_stays_for_a_reason():
         users = GRAPH.find_downstream_modules(module)
         if not users & unused and len({paper_of(user) for user in users} - {""}) == 1:
             one.add(module.removeprefix(f"{NAME}."))
-    text = (
-        (ROOT.parent / "docs" / "internals" / "workflow.md")
-        .read_text()
-        .split("## What one paper alone uses")[1]
-        .split("\n## ")[0]
-    )
-    assert one == set(re.findall(r"^\| `([\w.]+)` \|", text, re.M))
+    page = (ROOT.parent / "docs" / "internals" / "workflow.md").read_text()
+    section = page.split("## What one paper alone uses")[1].split("\n## ")[0]
+    assert one == set(re.findall(r"^\| `([\w.]+)` \|", section, re.M))

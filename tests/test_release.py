@@ -9,7 +9,10 @@ from omegaconf import OmegaConf
 import dpsco_bench
 
 ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CITATION = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+CITED = OmegaConf.to_container(OmegaConf.create(CITATION))
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def test_the_version_stands_in_the_change_log_and_in_the_citation():
@@ -19,23 +22,17 @@ def test_the_version_stands_in_the_change_log_and_in_the_citation():
 
 
 def test_the_description_is_the_same_wherever_it_stands():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     abstract = " ".join(re.search(r"abstract: >-\n((?:  .*\n)+)", CITATION)[1].split())
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    assert abstract == f"{project['description']}."
+    assert abstract == f"{PROJECT['project']['description']}."
     assert f"*dpsco_bench*, version {dpsco_bench.__version__}." in readme
 
 
 def test_everything_that_a_build_takes_is_there():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    taken = project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    taken = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
     assert [name for name in taken if not (ROOT / name.removeprefix("/")).exists()] == []
     shared = re.search(r"SHARED = \((.*?)\)", (ROOT / "hatch_build.py").read_text(encoding="utf-8"))
     assert set(re.findall(r'"(\w+)"', shared[1])) <= {name.removeprefix("/") for name in taken}
-
-
-CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-CITED = OmegaConf.to_container(OmegaConf.load(ROOT / "CITATION.cff"))
 
 
 def test_what_it_names_exists(dpsco):
@@ -51,16 +48,13 @@ def test_what_it_names_exists(dpsco):
     assert CITED.keys() >= {"cff-version", "message", "title", "authors", "license"}
 
 
-def test_every_paper_is_cited():
-    names = {folder.name for folder in (ROOT / "conf" / "claim").iterdir() if any(folder.glob("*.yaml"))}
-    cited = {f"{paper['authors'][0]['family-names'].lower()}{paper['year']}" for paper in CITED["references"]}
-    assert names <= cited
-
-
-def test_a_venue_is_that_of_a_text_used_here():
-    """And where no text says one, none is cited."""
-    for paper in CITED["references"]:
-        id = f"{paper['authors'][0]['family-names'].lower()}{paper['year']}"
+def test_every_paper_is_cited_and_a_venue_is_that_of_a_text_used_here():
+    """Where no text says one, none is cited."""
+    papers = {f"{paper['authors'][0]['family-names'].lower()}{paper['year']}": paper for paper in CITED["references"]}
+    assert {
+        folder.name for folder in (ROOT / "conf" / "claim").iterdir() if any(folder.glob("*.yaml"))
+    } <= papers.keys()
+    for id, paper in papers.items():
         published = OmegaConf.load(ROOT / "conf" / "paper" / f"{id}.yaml").get("published", "")
         pages = f"{paper['collection-title']} {paper['volume']}" if published else ""
         assert pages in published and bool(published) == ("collection-title" in paper)

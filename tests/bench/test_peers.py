@@ -17,13 +17,9 @@ from dpsco_bench.rng.streams import Stream, stream_key
 TASK = SgdTask(replicates=3, d=10, steps=12, scale=3.0)
 
 
-def noise(task):
-    stream = Stream(stream_key(0, "bench", "noise/gradient"))
-    return stream.normal(0, task.steps, 0, task.replicates, task.d).astype(np.float64)
-
-
 def test_the_script_runs_what_the_batched_loop_runs():
-    drawn, problem = noise(TASK), TASK.problem()
+    drawn = Stream(stream_key(0, "bench", "noise/gradient")).normal(0, 12, 0, 3, 10).astype(np.float64)
+    problem = TASK.problem()
     single = [single_run(TASK, problem.spectrum, problem.start, lambda t, r=r: drawn[t, r]) for r in range(3)]
     np.testing.assert_allclose(batched_run(TASK), single, rtol=0, atol=1e-14)
 
@@ -45,10 +41,7 @@ def test_gamma_and_power_have_the_law_of_the_generalised_gaussian():
 
 
 SGD = noisy_sgd.SampledSgdTask(replicates=3, d=7, steps=40, n=9, step=0.4)
-
-
-wide_run = partial(noisy_sgd.c_run, wide=True)
-SINGLE_RECORD_PEERS = [noisy_sgd.c_run, wide_run, noisy_sgd.jax_run, noisy_sgd.torch_run]
+PEERS = [noisy_sgd.c_run, partial(noisy_sgd.c_run, wide=True), noisy_sgd.jax_run, noisy_sgd.torch_run]
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +52,7 @@ def given():
     return indices, drawn, [noisy_sgd.script_run(SGD, indices, rows) for rows in drawn]
 
 
-@pytest.mark.parametrize("peer", SINGLE_RECORD_PEERS)
+@pytest.mark.parametrize("peer", PEERS)
 def test_single_record_peers_run_the_same_steps(peer, given):
     indices, drawn, ends = given
     try:

@@ -5,6 +5,7 @@ import runpy
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -19,13 +20,12 @@ from dpsco_bench.registry import Registry
 
 ROOT = Path(__file__).parents[2]
 KEYS = {"id", "case", "ratio", "goal", "met", "sense", "peer", "unit", "ours_ns", "peer_ns", "ratio_median"}
-KEYS |= {"reason", "limit"}
+KEYS |= {"reason", "limit", "machine"}
 
 
 def case(sense, goal, ours_units=1.0):
-    return BenchCase(
-        "G0", "tasks", "tasks", "call", sense, goal, lambda: Pair(lambda: 1.0, lambda: 2.0, ours_units, 1.0)
-    )
+    pair = Pair(lambda: 1.0, lambda: 2.0, ours_units, 1.0)
+    return BenchCase("G0", "tasks", "tasks", "call", sense, goal, lambda: pair)
 
 
 @pytest.fixture(autouse=True)
@@ -35,12 +35,9 @@ def no_clock(monkeypatch):
 
 @pytest.fixture
 def small(monkeypatch):
-
-    def missing():
-        raise NotMeasurable("it is not here")
-
+    missing = Mock(side_effect=NotMeasurable("it is not here"))
     cases = [case(AT_MOST, 0.9), case(AT_LEAST, 1e9), case(AT_MOST, None)]
-    cases.append(BenchCase("G0", "tasks", "nothing", "call", AT_LEAST, 1.0, missing))
+    cases += [replace(case(AT_LEAST, 1.0), case="nothing", build=missing)]
     only = Registry("benchmark", "no_such_folder")
     only.add("G0", Goal("tasks", lambda: cases), __name__)
     monkeypatch.setattr(suite, "GOALS", only)
@@ -58,14 +55,14 @@ def test_json(small, capsys):
     assert main(["bench", "--quick", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["met"] for row in rows] == [True, False, None, None]
-    assert all(set(row) == KEYS | {"machine"} for row in rows)
+    assert all(set(row) == KEYS for row in rows)
     assert [row["reason"] for row in rows] == ["", "", "", "it is not here"] and rows[3]["ratio"] is None
     assert {"processor", "date", "numba", "blas_core_type", "blas_threads", "numpy"} <= set(rows[0]["machine"])
 
 
 def test_rows_are_kept_as_they_come(small, tmp_path, monkeypatch):
     kept, cases = tmp_path / "rows.json", suite.GOALS.get("G0").cases()
-    cases[2] = replace(cases[2], build=lambda: (_ for _ in ()).throw(KeyboardInterrupt))
+    cases[2] = replace(cases[2], build=Mock(side_effect=KeyboardInterrupt))
     assert main(["bench", "--quick", "--out", str(kept)]) != 0
     assert [row["met"] for row in json.loads(kept.read_text())] == [True, False]
 
@@ -81,15 +78,11 @@ def test_every_goal_has_cases_that_name_themselves_in_the_suites_order():
     assert suite.selected([]) == GOALS.names()
 
 
-@pytest.fixture(scope="module")
-def page():
-    return runpy.run_path(str(ROOT / "docs" / "benchmarks.py"))
-
-
-def test_the_page_is_what_its_script_writes_and_has_a_row_for_each_case(page):
+def test_the_page_is_what_its_script_writes_and_has_a_row_for_each_case():
     """One that was not measured says so, and of what it is known before it is not built."""
-    kept = page["kept"]()
-    assert (ROOT / "docs" / "benchmarks.md").read_text() == page["page"](kept), "python docs/benchmarks.py"
+    script = runpy.run_path(str(ROOT / "docs" / "benchmarks.py"))
+    kept = script["kept"]()
+    assert (ROOT / "docs" / "benchmarks.md").read_text() == script["page"](kept), "python docs/benchmarks.py"
     rows = {(row["id"], row["case"], row["peer"]): row for row in kept}
     cases = [case for id in GOALS.names() for case in GOALS.get(id).cases()]
     assert rows.keys() == {(case.id, case.case, case.peer) for case in cases}
@@ -106,20 +99,12 @@ def test_every_compiled_method_of_single_records_is_timed():
     assert timed_cells().keys() | FULL_GRADIENTS == {id for id in list_algorithms() if has_steps(id)}
 
 
-@pytest.fixture
-def script():
-    return runpy.run_path(str(ROOT / "docs" / "scaling.py"))
-
-
-def test_the_page_is_what_its_script_writes(script):
-    assert (ROOT / "docs" / "scaling.md").read_text() == script["page"](*script["kept"]()), "python docs/scaling.py"
-
-
-def test_what_is_kept_is_the_whole_grid(script):
+def test_the_page_of_scaling_is_what_its_script_writes_of_the_whole_grid():
+    script = runpy.run_path(str(ROOT / "docs" / "scaling.py"))
     about, rows = script["kept"]()
-    wanted = {
-        (m.title, *size.values(), fused) for m in script["METHODS"] for size in script["sizes"]() for fused in (0, 1)
-    }
+    assert (ROOT / "docs" / "scaling.md").read_text() == script["page"](about, rows), "python docs/scaling.py"
+    sizes = [tuple(size.values()) for size in script["sizes"]()]
+    wanted = {(method.title, *size, fused) for method in script["METHODS"] for size in sizes for fused in (0, 1)}
     assert {(row["method"], row["n"], row["d"], row["R"], row["fused"]) for row in rows} == wanted
     assert all(max(values) >= 900 * min(values) for values in script["GRID"].values()), "three decades"
     assert about["processor"] and about["numpy"]

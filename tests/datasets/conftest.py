@@ -1,11 +1,32 @@
 import bz2
 import gzip
+import lzma
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from dpsco_bench.datasets import covertype
 from dpsco_bench.datasets.store import sha256_of_array
+
+ROOT = Path(os.environ.get("DPSCO_DATA_ROOT", Path(__file__).parents[2] / "data"))
+"""Data root with the real data sets: named by the environment, else the checkout's own."""
+PACKED = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+PACKED[".zst"] = lambda content: pa.compress(content, "zstd", asbytes=True)
+"""Bytes of a file by how its name ends."""
+
+
+@contextmanager
+def refused(kind, *words):
+    """Expect an error of one line with these words in it."""
+    with pytest.raises(kind) as caught:
+        yield caught
+    assert "\n" not in str(caught.value)
+    assert all(str(word) in str(caught.value) for word in words)
 
 
 class Source:
@@ -38,13 +59,11 @@ class Source:
 
     def write(self, path, **options):
         path.parent.mkdir(parents=True, exist_ok=True)
-        name = path.name
-        if name.endswith(".npz"):
+        if path.suffix == ".npz":
             self.npz(path)
-            return path
-        text = self.uci_text() if ".data" in name else self.libsvm_text(**options)
-        pack = gzip.compress if name.endswith(".gz") else bz2.compress if name.endswith(".bz2") else bytes
-        path.write_bytes(pack(text))
+        else:
+            text = self.uci_text() if ".data" in path.name else self.libsvm_text(**options)
+            path.write_bytes(PACKED.get(path.suffix, bytes)(text))
         return path
 
 
@@ -58,3 +77,17 @@ def source(monkeypatch):
     monkeypatch.setattr(covertype, "FEATURES_SHA256", sha256_of_array(SOURCE.features))
     monkeypatch.setattr(covertype, "LABELS_SHA256", sha256_of_array(SOURCE.labels))
     return SOURCE
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """Files by address; all others cannot be reached."""
+    available = {}
+
+    def downloader(url, path, pooch):
+        if url not in available:
+            raise OSError("no route to host")
+        shutil.copyfile(available[url], path)
+
+    monkeypatch.setattr("pooch.core.choose_downloader", lambda url, **options: downloader)
+    return available

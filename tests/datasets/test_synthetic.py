@@ -3,20 +3,14 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.datasets.covertype import (
-    ALWAYS_CLASS_2,
-    NEVER_CLASS_2,
-    covertype_records,
-    covertype_synthetic,
-    one_class_rows,
-    sample_from,
-)
+from dpsco_bench.datasets import covertype
+from dpsco_bench.datasets.covertype import covertype_records, covertype_synthetic, one_class_rows, sample_from
 from dpsco_bench.datasets.store import permutation, raw_words, sha256_of_array
 
 
 def test_one_class_soil_types_are_those_of_the_original():
     sample = covertype_synthetic(20_000)
-    soils = [13 + soil for soil in (*ALWAYS_CLASS_2, *NEVER_CLASS_2)]
+    soils = [13 + soil for soil in (*covertype.ALWAYS_CLASS_2, *covertype.NEVER_CLASS_2)]
     expected = sample.features[:, soils].any(axis=1)
     np.testing.assert_array_equal(one_class_rows(sample.features, sample.labels), expected)
     assert np.linalg.matrix_rank(sample.features) == 53
@@ -36,41 +30,36 @@ def test_records_are_frozen():
     assert sha256_of_array(labels)[:16] == "ce49506c403fb0e0"
 
 
-@pytest.fixture(scope="module")
-def integers():
-    return covertype_records(400, seed=5)[0]
+INTEGERS = covertype_records(400, seed=5)[0]
 
 
-def scaled(integers):
+def scaled(integers=INTEGERS):
     """Features of a sample, and the largest norm of a row before the division."""
     features = sample_from(integers, np.ones(len(integers))).features
     return features, 1.0 / features[:, 10:].max()
 
 
-def test_rows_are_in_the_unit_ball_and_touch_it(integers):
-    features, scale = scaled(integers)
-    norms = np.linalg.norm(features, axis=1)
-    assert norms.max() == pytest.approx(1, abs=1e-15)
-    np.testing.assert_allclose(features[:, 10:] * scale, integers[:, 10:], atol=1e-15)
+def test_rows_are_in_the_unit_ball_and_touch_it():
+    features, scale = scaled()
+    assert np.linalg.norm(features, axis=1).max() == pytest.approx(1, abs=1e-15)
+    np.testing.assert_allclose(features[:, 10:] * scale, INTEGERS[:, 10:], atol=1e-15)
 
 
-def test_measurements_span_0_to_1_within_the_sample(integers):
-    features, scale = scaled(integers)
+def test_measurements_span_0_to_1_within_the_sample():
+    features, scale = scaled()
     np.testing.assert_array_equal(features[:, :10].min(axis=0), 0.0)
     np.testing.assert_allclose(features[:, :10].max(axis=0) * scale, 1.0, rtol=1e-15)
-    order = np.argsort(integers[:, 0], kind="stable")
+    order = np.argsort(INTEGERS[:, 0], kind="stable")
     assert (np.diff(features[order, 0]) >= 0).all()
 
 
-def test_constant_measurement_becomes_0(integers):
-    constant = integers.copy()
+def test_constant_measurement_becomes_0():
+    constant = INTEGERS.copy()
     constant[:, 3] = 77
     features, _ = scaled(constant)
-    assert not features[:, 3].any()
-    assert np.isfinite(features).all()
-    alone, scale = scaled(integers[:1])
-    assert scale == pytest.approx(np.sqrt(2))
-    assert not alone[0, :10].any()
+    assert not features[:, 3].any() and np.isfinite(features).all()
+    alone, scale = scaled(INTEGERS[:1])
+    assert scale == pytest.approx(np.sqrt(2)) and not alone[0, :10].any()
 
 
 def test_one_class_rows_follow_the_signs():

@@ -15,14 +15,20 @@ def cupy():
     """The stand-in, imported as CuPy until the module's tests are done."""
     if emulated.COMPILER is None:
         pytest.skip("no C++ compiler")
-    before = sys.modules.get("cupy")
-    sys.modules["cupy"] = standin.module()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "cupy", standin.module())
+        forget()
+        yield sys.modules["cupy"]
     forget()
-    yield sys.modules["cupy"]
-    del sys.modules["cupy"]
-    if before is not None:
-        sys.modules["cupy"] = before
-    forget()
+
+
+@pytest.fixture
+def card():
+    """A card where CuPy finds one; the stand-in where it is imported as CuPy."""
+    found = pytest.importorskip("cupy", reason="CuPy is not installed")
+    if not found.is_available():
+        pytest.skip("CuPy finds no usable GPU")
+    return found
 
 
 def forget():

@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -45,15 +45,11 @@ FOLDER = Path("results/gpu")
 NEEDED = ("numpy", "scipy", "numba", "pyarrow", "pytest", "cupy")
 PROFILES = ("smoke", "ci")
 MINUTES = 20.0
-SCALES = "scales.json"
-"""Of the contract suite's cases, in the pack."""
-SCALES_OF_TESTS = "DPSCO_SCALES"
-"""Environment variable: the file with them."""
+SCALES, SCALES_OF_TESTS = "scales.json", "DPSCO_SCALES"
+"""The noise of the contract suite's cases, in the pack; the environment variable that names this file."""
 TESTS = ("tests/device/test_draws.py", "tests/device/test_fused.py", "tests/contract/test_gpu.py")
-SHARES = {"tests": 0.4, "bench": 0.15}
-"""Of the time."""
-VERDICTS = 0.75
-"""Of the time, after which no claim is begun: what has begun is not broken off."""
+SHARES = {"tests": 0.4, "bench": 0.15, "verdicts": 0.75}
+"""Of the time; after the last no claim is begun, and what has begun is not broken off."""
 LEAST_SECONDS = 0.05
 """What a job is thought to take at the least, for the clock."""
 
@@ -118,6 +114,8 @@ def write_pack(
     folder: Path, own: tuple[str, ...], planned: Callable[[str], WorkPlan], say: Callable[[str], None]
 ) -> None:
     """Write plans of these papers' claims, with calibrations, and result tables where the store has them."""
+    from ..contract import cases  # which registers problems of its own
+
     for profile in PROFILES:
         plan = planned(profile)
         claims = tuple(entry for entry in plan.claims if entry.paper in own)
@@ -132,8 +130,13 @@ def write_pack(
                     taken += kind == "runs"
         replace(plan, claims=claims, boards=()).write(there.plan)
         say(f"{profile}: {len(claims)} claims, {taken} result tables")
-    _pytest("-k", "scales_travel", "tests/device/test_pack.py", seconds=600.0, scales=folder / SCALES)
+    write_scales(folder / SCALES, cases.LAWS)
     say(f"pack: {folder}")
+
+
+def write_scales(path: Path, cases: Iterable[Any]) -> None:
+    """Write the noise of cases of the contract suite, which takes an accountant."""
+    write_atomic(path, dumps_pretty({case.id: case.scales for case in cases}))
 
 
 def check(folder: Path, out: Path, minutes: float, say: Callable[[str], None]) -> bool:
@@ -162,7 +165,7 @@ def check(folder: Path, out: Path, minutes: float, say: Callable[[str], None]) -
     for row in card.card_rows(cupy, work, time.monotonic() + SHARES["bench"] * seconds):
         found.bench.append(row)
         keep(f"{row.id}: {row.case}: {timed(row)}")
-    for claim in verdicts(folder, begin + VERDICTS * seconds):
+    for claim in verdicts(folder, begin + SHARES["verdicts"] * seconds):
         found.verdicts.append(claim)
         keep("" if claim.same else f"{claim.profile} {claim.claim}: {claim.unlike}")
     found.peak_memory_mb = card.peak_mb(cupy)
@@ -171,22 +174,15 @@ def check(folder: Path, out: Path, minutes: float, say: Callable[[str], None]) -
     return found.passed
 
 
-def _pytest(*arguments: str, seconds: float, scales: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
-    environment = {**os.environ, SCALES_OF_TESTS: str(scales.resolve())}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=environment)
-    if done.returncode not in (0, 1):
-        raise DpscoError(f"tests: {' '.join((done.stdout + done.stderr).split())[-400:]}")
-    return done
-
-
 def _tests(folder: Path, seconds: float) -> Tests:
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", "gpu", *TESTS]
+    environment = {**os.environ, SCALES_OF_TESTS: str((folder / SCALES).resolve())}
     try:
-        done = _pytest("-m", "gpu", *TESTS, seconds=seconds, scales=folder / SCALES)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=environment)
     except subprocess.TimeoutExpired:
         return Tests(False, f"not done in {seconds:.0f} s")
-    except DpscoError as error:  # a plugin of pytest that fails, say: what else is asked of the card goes on
-        return Tests(False, str(error))
+    if done.returncode not in (0, 1):  # a plugin of pytest that fails, say: what else is asked of the card goes on
+        return Tests(False, f"tests: {' '.join((done.stdout + done.stderr).split())[-400:]}")
     lines = [line for line in (done.stderr + "\n" + done.stdout).splitlines() if line.strip()]
     failed = tuple(line for line in lines if line.startswith(("FAILED", "ERROR")))
     return Tests(done.returncode == 0, lines[-1] if lines else "", failed)
@@ -330,10 +326,8 @@ def opening(about: Machine) -> list[str]:
             "",
             f"The stand-in has the names of CuPy {about.cupy}; {machine}",
         ]
-    return [
-        f"{about.device}, {about.memory_gb or 0.0:.0f} GB, CuPy {about.cupy}, driver {about.driver}, runtime "
-        f"{about.runtime}; {machine}"
-    ]
+    card = f"{about.device}, {about.memory_gb or 0.0:.0f} GB, CuPy {about.cupy}, driver {about.driver}"
+    return [f"{card}, runtime {about.runtime}; {machine}"]
 
 
 def timed(row: CardRow) -> str:
@@ -360,8 +354,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     say = partial(print, flush=True)
     try:
         if args.work == "pack":
-            own = tuple(args.papers or papers())
-            write_pack(args.folder, own, make_plan, say)
+            write_pack(args.folder, tuple(args.papers or papers()), make_plan, say)
             return 0
         lacking = [name for name in NEEDED if name not in sys.modules and find_spec(name) is None]
         if lacking:

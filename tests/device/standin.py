@@ -19,6 +19,8 @@ from . import emulated
 NAMES = json.loads(Path(__file__).with_name("cupy14.json").read_text())
 COUNT = collections.Counter()
 """launch, upload, sync; launches by the name of a kernel."""
+MEMORY = 8 << 30
+"""Bytes of the card."""
 SCALARS = (np.generic, int, float, complex)
 FREE = {"reshape", "broadcast_to", "transpose", "expand_dims", "squeeze", "moveaxis", "swapaxes", "permute_dims"}
 FREE |= {"ravel", "atleast_1d", "flip", "broadcast_arrays", "diagonal", "result_type", "can_cast", "shape", "ndim"}
@@ -39,13 +41,11 @@ def refuse(value):
 
 def inside(value):
     """The host array of an argument."""
-    if isinstance(value, ndarray):
-        return value._a
     if isinstance(value, np.ndarray):
         refuse(value)
     if isinstance(value, list | tuple):
         return type(value)(map(inside, value))
-    return value
+    return value._a if isinstance(value, ndarray) else value
 
 
 def outside(value):
@@ -54,6 +54,11 @@ def outside(value):
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(outside, value))
     return type(value)(map(outside, value)) if isinstance(value, tuple | list) else value
+
+
+def launched(function, *arguments):
+    COUNT["launch"] += 1
+    return outside(function(*map(inside, arguments)))
 
 
 def made(name, function, args, keys):
@@ -136,10 +141,8 @@ class ndarray:  # noqa: N801
         self._a[index] = value._a if isinstance(value, ndarray) else value
 
     def astype(self, dtype, *args, copy=True, **keys):
-        if not copy and self._a.dtype == dtype:
-            return self
-        COUNT["launch"] += 1
-        return ndarray._of(self._a.astype(dtype, *args, **keys))
+        unchanged = not copy and self._a.dtype == dtype
+        return self if unchanged else launched(lambda array: array.astype(dtype, *args, **keys), self)
 
     def view(self, *args):
         return ndarray._of(self._a.view(*args))
@@ -162,8 +165,7 @@ class ndarray:  # noqa: N801
         if name.startswith("__") or name not in NAMES["methods"] or not hasattr(np.ndarray, name):
             raise AttributeError(f"'cupy.ndarray' object has no attribute {name!r}")
         if name in ("item", "tolist"):
-            COUNT["sync"] += 1
-            return getattr(self._a, name)
+            return getattr(self.get(), name)
         found = getattr(self._a, name)
         if not callable(found):
             return outside(found) if isinstance(found, np.ndarray) else found
@@ -177,27 +179,17 @@ class ndarray:  # noqa: N801
 
 TAKEN = (ndarray, list, tuple, *SCALARS, str, types.EllipsisType)
 """Types of a first argument that every call takes."""
-
-
 ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 ARITHMETIC += ("and", "or", "xor", "lshift", "rshift")
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 def _fetching(convert):
-    def method(self):
-        COUNT["sync"] += 1
-        return convert(self._a)
-
-    return method
+    return lambda self: convert(self.get())
 
 
 def _unary(function):
-    def method(self):
-        COUNT["launch"] += 1
-        return ndarray._of(np.asarray(function(self._a)))
-
-    return method
+    return lambda self: launched(function, self)
 
 
 def _binary(function, swapped=False):
@@ -206,9 +198,7 @@ def _binary(function, swapped=False):
             refuse(other)
         if not isinstance(other, (ndarray, *SCALARS)):
             return NotImplemented
-        COUNT["launch"] += 1
-        both = (self._a, inside(other))
-        return outside(function(*(both[::-1] if swapped else both)))
+        return launched(function, other, self) if swapped else launched(function, self, other)
 
     return method
 
@@ -247,7 +237,7 @@ class RawModule:
     def get_function(self, name):
         def call(grid, block, arguments):
             COUNT.update({"launch": 1, name: 1})
-            given = [a._a if isinstance(a, ndarray) else a for a in arguments]
+            given = map(inside, arguments)
             emulated.run(self._code, self._options, name, grid[0], block[0], given, RawModule.BACKWARDS)
 
         return call
@@ -255,10 +245,6 @@ class RawModule:
 
 def array_namespace(*arrays):
     return sys.modules["cupy"] if any(isinstance(a, ndarray) for a in arrays) else np
-
-
-MEMORY = 8 << 30
-"""Bytes of the card."""
 
 
 def module():

@@ -59,8 +59,5 @@ def test_noisy_minima_are_those_of_the_listing(cupy):
 
 
 @pytest.mark.gpu
-def test_gpu_draws_have_the_bits_of_the_reference():
-    device = pytest.importorskip("cupy", reason="CuPy is not installed")
-    if not device.is_available():
-        pytest.skip("CuPy finds no GPU")
-    agree(device)
+def test_gpu_draws_have_the_bits_of_the_reference(card):
+    agree(card)

@@ -55,10 +55,11 @@ def trial(method, n, d, backend="cupy", replicates=2, signals=(), **keys):
 
 
 LEARNERS = ("ogd_fixed", "ogd_adagrad", "osd", "ftrl_adagrad", "optimistic_ftrl", "optimistic_omd")
-UNITS = [{"sensitivity": "eq6"}, {"clip_differences": True}, {"radius": "D"}]
-ROUNDS = [("zhang2022.dp_otb", options) for options in (*({"learner": name} for name in LEARNERS), *UNITS)]
+ROUNDS = [(OTB[0], {"learner": name}) for name in LEARNERS]
+ROUNDS += [(OTB[0], options) for options in ({"sensitivity": "eq6"}, {"clip_differences": True}, {"radius": "D"})]
 ROUNDS += [("zhang2022.parameter_free", {"regulariser": "adaptive"})]
 """The last one has no kernel: an observer sees the rounds of a reference implementation on a device."""
+SHARED = [("zhang2022.dp_sgd", {"steps": 7}), (OTB[0], {})]
 
 
 @pytest.mark.parametrize(("id", "options"), ROUNDS, ids=str)
@@ -66,13 +67,10 @@ def test_rounds_and_what_is_seen_of_them(id, options, cupy):
     given = dict(n=37, d=5, options=options, problem_options={"spread": 0.3})
     got, launches = trial((id, "quad"), **given), standin.COUNT["launch"]
     expected = trial((id, "quad"), backend="numpy", **given)
-    assert id != "zhang2022.dp_otb" or launches < 200
+    assert id != OTB[0] or launches < 200
     assert got.extras.keys() == expected.extras.keys() > {"regret", "noise_half"}
     for name, values in (expected.extras | {"output": expected.output}).items():
         close(got.output if name == "output" else got.extras[name], values, unit=1e-3)
-
-
-SHARED = [("zhang2022.dp_sgd", {"steps": 7}), ("zhang2022.dp_otb", {})]
 
 
 @pytest.mark.parametrize(("id", "options"), SHARED, ids=["batches", "rounds"])
@@ -97,15 +95,11 @@ def test_neither_tiles_nor_the_order_of_threads_change_a_bit(cupy, monkeypatch):
     assert chosen(case, cupy) == case.algorithm.run_function
 
 
-METHODS = {"steps": (SGD, 8, {}), "vertices": (FRANK_WOLFE, 18, {}), "rounds": (OTB, 8, {})}
-METHODS["epochs"] = (SVRG, 8, {"epochs": 1, "inner_steps": 2})
+FEW = {"epochs": 1, "inner_steps": 2}
+METHODS = {"steps": (SGD, 8, {}), "vertices": (FRANK_WOLFE, 18, {}), "rounds": (OTB, 8, {}), "epochs": (SVRG, 8, FEW)}
 WIDTHS = (150, 300, 1030)
 """A warp with two blocks of four coordinates a thread, 128 threads, and 256."""
 ALL = [pytest.param(*METHODS[name], d, id=f"{name}-{d}") for name in METHODS for d in WIDTHS]
-
-
-def blocks_agree(method, n, options, d, rtol):
-    close(*(trial(method, n, d, backend=backend, options=options).output for backend in BACKENDS), rtol=rtol)
 
 
 def test_there_is_a_width_for_each_size_of_a_block():
@@ -113,19 +107,14 @@ def test_there_is_a_width_for_each_size_of_a_block():
     assert {threads for threads, _ in sizes} == {threads for threads, _ in device.WIDTHS.values()}
 
 
-@pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
+@pytest.mark.parametrize("on", ["cupy", "backwards", pytest.param("card", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize(("method", "n", "options", "d"), ALL)
-def test_blocks_of_every_size_emulated_in_either_order(method, n, options, d, backwards, cupy, monkeypatch):
-    monkeypatch.setattr(standin.RawModule, "BACKWARDS", backwards)
-    blocks_agree(method, n, options, d, 1e-10)
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize(("method", "n", "options", "d"), ALL)
-def test_gpu_blocks_of_every_size(method, n, options, d):
-    if not pytest.importorskip("cupy", reason="CuPy is not installed").is_available():
-        pytest.skip("CuPy finds no usable GPU")
-    blocks_agree(method, n, options, d, 1e-9)
+def test_blocks_of_every_size(method, n, options, d, on, request, monkeypatch):
+    """On a card, and emulated with the threads in either order."""
+    request.getfixturevalue("card" if on == "card" else "cupy")
+    monkeypatch.setattr(standin.RawModule, "BACKWARDS", on == "backwards")
+    got, expected = (trial(method, n, d, backend=backend, options=options).output for backend in BACKENDS)
+    close(got, expected, rtol=1e-9 if on == "card" else 1e-10)
 
 
 LONGER = ("steps", "inner_steps")
@@ -137,7 +126,6 @@ STEPPING = {
     for case in reversed(CASES)
     if case.noisy and not case.problem.draws_per_replicate and not case.algorithm.id.startswith(ON_THE_HOST)
 }
-
 STEPPING.pop("su2023.nrmd")  # takes more records for more steps
 
 

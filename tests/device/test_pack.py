@@ -1,7 +1,6 @@
 """What is handed to a machine with a GPU, and what is checked there: on the stand-in."""
 
 import json
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -15,27 +14,18 @@ from dpsco_bench.cli.verbs.plan import make_plan
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.timing import Machine
 
+from ..contract import cases
 from ..contract.cases import LAWS
 from . import gpu
 
 ROOT = Path(__file__).parents[2]
-
-
-def write_scales(path, cases):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({case.id: case.scales for case in cases}))
+CLAIMS = ["zhang2022.thm8", "wang2017.table1.zhang17"]
 
 
 def test_scales_travel(tmp_path, monkeypatch):
-    wanted = os.environ.get(gpu.SCALES_OF_TESTS)
-    if wanted:
-        Path(wanted).unlink(missing_ok=True)
-        write_scales(Path(wanted), LAWS)
-        return
-    cases = LAWS[:4]
-    write_scales(tmp_path / gpu.SCALES, cases)
+    gpu.write_scales(tmp_path / gpu.SCALES, LAWS[:4])
     monkeypatch.setenv(gpu.SCALES_OF_TESTS, str(tmp_path / gpu.SCALES))
-    for case in cases:
+    for case in LAWS[:4]:
         expected = case.scales
         case.__dict__.pop("calibrated")
         assert case.scales == expected
@@ -46,15 +36,11 @@ def test_scales_travel(tmp_path, monkeypatch):
 def pack(tmp_path, monkeypatch):
     """A claim of smoke of two papers, as `gpu pack` writes them."""
     monkeypatch.setattr(gpu, "PROFILES", ("smoke",))
-    monkeypatch.setattr(gpu, "_pytest", lambda *a, **k: None)
-    folder = tmp_path / "pack"
+    folder, papers = tmp_path / "pack", tuple(id.partition(".")[0] for id in CLAIMS)
     with monkeypatch.context() as inside:
+        inside.setattr(cases, "LAWS", LAWS[:1])
         inside.chdir(tmp_path)
-        papers = tuple(id.partition(".")[0] for id in CLAIMS)
         gpu.write_pack(folder, papers, lambda profile: make_plan(profile, (), CLAIMS), lambda line: None)
-    write_scales(folder / gpu.SCALES, LAWS[:1])
-    monkeypatch.undo()
-    monkeypatch.setattr(gpu, "PROFILES", ("smoke",))
     assert Layout("smoke", folder).plan.is_file()
     return folder
 
@@ -74,11 +60,11 @@ def test_a_check_without_a_card_ends_and_says_so(cupy, pack, monkeypatch, capsys
     assert page.splitlines()[2].startswith("No device: emulated.") and " ns |" not in page
 
 
-def card_report(verdicts, bench=(), seconds=60.0, passed=True, **more):
+def card_report(verdicts, bench=(), passed=True):
     """A report of a card whose tests passed, or not."""
     host = {"processor": "core", "cores": 2, "system": "Linux", "python": "3", "numpy": "2", "backend": "cupy"}
     about = Machine(**host, emulated=False, device="X1", memory_gb=80.0, driver=1, runtime=2, cupy="14.0.0")
-    return gpu.Report(about, list(bench), verdicts, gpu.Tests(passed, "== 3 passed =="), 9.0, seconds, **more)
+    return gpu.Report(about, list(bench), verdicts, gpu.Tests(passed, "== 3 passed =="), 9.0, 60.0)
 
 
 SAME = gpu.Compared("ci", "a", "wang2017", same=True, apart=1e-12, core_s=0.1, card_s=0.1)
@@ -121,9 +107,6 @@ def test_bench_of_a_card(cupy, monkeypatch, capsys):
     assert {row.reason for row in card.card_rows(cupy, work, deadline=0.0)} == {"no time left"}
     monkeypatch.setitem(sys.modules, "cupy", None)
     assert main(["bench", "--gpu"]) == 2
-
-
-CLAIMS = ["zhang2022.thm8", "wang2017.table1.zhang17"]
 
 
 def test_the_last_report_is_what_its_figures_say():

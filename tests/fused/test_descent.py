@@ -9,12 +9,13 @@ from dpsco_bench.fused.pieces import L1_BALL, L2_BALL, LINF_BALL, LP_BALL, SPACE
 from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.problems.data import HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED
 
-if not compiled.available():
-    pytest.skip("Numba is missing or switched off: reference implementations run", allow_module_level=True)
+from ..runs import needs_numba
+
+needs_numba()
 
 EXPONENTS = {L2_BALL: 2.0, L1_BALL: 1.0, LINF_BALL: np.inf, LP_BALL: 3.0}
 FORMS = [(LOGISTIC, -1.0, 0.0), (LOGISTIC, 1.0, 1.0), (SQUARED, 0.0, 0.0), (PSEUDO_HUBER, 0.3, 0.0), (HUBER, 2.0, 0.0)]
-STEPS, RADIUS = 7, 0.8
+STEPS, RADIUS, NO_WIDTHS = 7, 0.8, (np.zeros(0), np.zeros(0))
 
 
 def slope(kind, a, b, m, y):
@@ -37,8 +38,8 @@ def given(rows, d, copies, shared, width, noise, seed=0):
     return rng.standard_normal((copies * rows, d)), records, drawn
 
 
-def listed(x, total, rows, records, form, noise, scale, eta, weights, ridge, domain):
-    features, labels, index, counts, share, stride = records
+def listed(x, total, rows, records, form, told, domain):
+    (features, labels, index, counts, share, stride), (noise, scale, eta, weights, ridge) = records, told
     for row in range(len(x)):
         copy, r = divmod(row, rows)
         chosen = r + copy * stride if index.shape[1] > 1 else 0
@@ -48,8 +49,7 @@ def listed(x, total, rows, records, form, noise, scale, eta, weights, ridge, dom
                 g = g + share * slope(*form, features[i] @ x[row], labels[i]) * features[i]
             z = noise[s, r] if len(noise) > 1 else 0.0
             x[row] = x[row] - eta[s] * (g + scale[s] * z)
-            if domain is not None:
-                x[row] = domain.project(x[row : row + 1])[0]
+            x[row] = x[row] if domain is None else domain.project(x[row : row + 1])[0]
             total[row] += weights[s] * x[row]
 
 
@@ -62,19 +62,17 @@ def listed(x, total, rows, records, form, noise, scale, eta, weights, ridge, dom
 def test_steps_are_those_of_the_formula(ball, width, rows, d, copies, shared, noise):
     for kind, a, b in FORMS:
         x, records, drawn = given(rows, d, copies, shared, width, noise)
-        expected, total, sums = x.copy(), np.zeros_like(x), np.zeros_like(x)
-        numbers = np.arange(1.0, STEPS + 1)
+        expected, total, sums, numbers = x.copy(), np.zeros_like(x), np.zeros_like(x), np.arange(1.0, STEPS + 1)
         told = drawn, 0.3 / numbers, 0.5 / numbers, numbers, 0.1
         domain = Ball(EXPONENTS[ball], RADIUS) if ball in EXPONENTS else None
-        listed(expected, sums, rows, records, (kind, a, b), *told, domain)
-        form = kind, a, b, np.zeros(0), np.zeros(0)
+        listed(expected, sums, rows, records, (kind, a, b), told, domain)
+        form = kind, a, b, *NO_WIDTHS
         projected_steps(x, total, (0, rows, rows, copies), records, form, *told, (ball, RADIUS, 3.0))
         np.testing.assert_allclose(x, expected, rtol=1e-10, atol=1e-12)
         np.testing.assert_allclose(total, sums, rtol=1e-10, atol=1e-12)
 
 
 def test_lanes_are_eight_numbers_of_an_array():
-
     def shifted(out, x, single, i, j):
         value = compiled.added(compiled.lanes_at(x, (i, j)), 2.0, compiled.lanes_at(single, (1, i, j)))
         compiled.put_lanes(out, j, compiled.added(compiled.no_lanes(), value, value))
@@ -92,16 +90,15 @@ def test_lanes_are_eight_numbers_of_an_array():
 
 @pytest.mark.parametrize("d", [5, 8, 11, 54])
 def test_tiles_change_no_bit(d):
-    rows = TOGETHER + 2
-    x, records, drawn = given(rows, d, 1, False, 1, True)
-    features, labels, index, counts, share, stride = records
-    form, eta, weights = (LOGISTIC, -1.0, 0.0, np.zeros(0), np.zeros(0)), np.full(STEPS, 0.4), np.ones(STEPS)
-    ball, of = (L2_BALL, RADIUS, 2.0), (0, rows, rows, 1)
-    whole, total = x.copy(), np.zeros_like(x)
-    projected_steps(whole, total, of, records, form, drawn, eta, eta, weights, 0.1, ball)
-    parts, sums = x.copy(), np.zeros_like(x)
-    for s in (slice(0, 1), slice(1, 4), slice(4, STEPS)):
-        told = features, labels, np.ascontiguousarray(index[s]), counts, share, stride
-        projected_steps(parts, sums, of, told, form, drawn[s], eta[s], eta[s], weights[s], 0.1, ball)
-    np.testing.assert_array_equal(parts, whole)
-    np.testing.assert_array_equal(sums, total)
+    rows, eta, weights = TOGETHER + 2, np.full(STEPS, 0.4), np.ones(STEPS)
+    x, (features, labels, index, *more), drawn = given(rows, d, 1, False, 1, True)
+
+    def run_in(*tiles):
+        point, total, form = x.copy(), np.zeros_like(x), (LOGISTIC, -1.0, 0.0, *NO_WIDTHS)
+        for s in tiles:
+            told = drawn[s], eta[s], eta[s], weights[s], 0.1
+            records = features, labels, np.ascontiguousarray(index[s]), *more
+            projected_steps(point, total, (0, rows, rows, 1), records, form, *told, (L2_BALL, RADIUS, 2.0))
+        return point, total
+
+    np.testing.assert_array_equal(run_in(slice(0, 1), slice(1, 4), slice(4, STEPS)), run_in(slice(STEPS)))

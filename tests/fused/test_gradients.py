@@ -25,8 +25,7 @@ MARGINS = np.concatenate([np.linspace(-60, 60, 20001), *(s * 10.0 ** np.linspace
 
 def test_tanh_is_that_of_the_library_to_1e_12():
     """Tiny arguments too: a difference from 1 would lose them."""
-    found = np.array([tanh_of_half(margin) for margin in MARGINS])
-    np.testing.assert_allclose(found, np.tanh(0.5 * MARGINS), rtol=1e-14, atol=0)
+    np.testing.assert_allclose([*map(tanh_of_half, MARGINS)], np.tanh(0.5 * MARGINS), rtol=1e-14, atol=0)
     ends = [tanh_of_half(margin) for margin in (0.0, -0.0, np.inf, -np.inf)]
     assert ends == [0.0, 0.0, 1.0, -1.0] and np.signbit(ends[1])
 
@@ -110,13 +109,10 @@ def test_where_each_is_taken(monkeypatch):
     few, many = records(200, 20, 0, filled=3), records(200, 20, 0, filled=18)
     first = Objective(RidgeLogistic(20), few, 8)
     assert entries_of(first) is entries_of(first) is not None
-    for other in (
-        Objective(RidgeLogistic(20), many, 8),
-        Objective(RidgeLogistic(20), few, sparse.LEAST_ROWS - 1),
-        Objective(RidgeLogistic(20), few, 8, dtype="float32"),
-        Objective(Altered(20), few, 8),
-    ):
-        assert entries_of(other) is None
+    assert entries_of(Objective(RidgeLogistic(20), few, 8, dtype="float32")) is None
+    without = (RidgeLogistic, many, 8), (RidgeLogistic, few, sparse.LEAST_ROWS - 1), (Altered, few, 8)
+    for problem, data, rows in without:
+        assert entries_of(Objective(problem(20), data, rows)) is None
     first.data = Data(200, few.features[::-1].copy(), few.labels[::-1].copy())
     np.testing.assert_array_equal(entries_of(first).labels, few.labels[::-1])  # those of the data that are there
     assert moments_gradient(public(), 4) is not None and moments_gradient(public(), 3) is None
@@ -142,9 +138,8 @@ def test_an_altered_risk_is_kept():
 
 
 def test_a_gradient_evaluated_beside_a_risk_is_that_of_its_points():
-    rows, d = 30, 40
-    data, x = records(130, d, 3, filled=3), np.random.default_rng(3).standard_normal((5, rows, d))
-    beside, apart = (Objective(RidgeLogistic(d), data, rows) for _ in range(2))
+    data, x = records(130, 40, 3, filled=3), np.random.default_rng(3).standard_normal((5, 30, 40))
+    beside, apart = (Objective(RidgeLogistic(40), data, 30) for _ in range(2))
     beside.minimum = 0.0
 
     def agree(points):
@@ -163,7 +158,7 @@ def test_a_gradient_evaluated_beside_a_risk_is_that_of_its_points():
         agree(x[1])
         agree(points)
     excess_risk(beside, points)
-    beside.data = apart.data = records(130, d, 4, filled=3)
+    beside.data = apart.data = records(130, 40, 4, filled=3)
     agree(points)
 
 

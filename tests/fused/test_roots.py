@@ -11,8 +11,9 @@ from dpsco_bench.geometry import norms
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.norms import SmoothNorm, penalised_step, square_gradient
 
-if not compiled.available():
-    pytest.skip("Numba is missing or switched off: reference implementations run", allow_module_level=True)
+from ..runs import needs_numba
+
+needs_numba()
 
 RNG = np.random.default_rng(5)
 
@@ -51,9 +52,8 @@ def test_powers(exponent):
 @compiled.compiled
 def both_ways(level, rho, limits, p, s):
     """The multiplier and the point, over its length, by all equations at once and by one within another."""
-    d, least = level.size, min(p, s) - 1.0
-    ratio, work = (max(p, s) - 1.0) / least, np.empty((2, d))
-    u, v = np.empty((2, d)), np.empty((2, d))
+    least = min(p, s) - 1.0
+    ratio, (u, v, work) = (max(p, s) - 1.0) / least, np.empty((3, 2, level.size))
     at_once = jointly(u[0], v[0], level, work[0], limits[0], rho, p, s, least, ratio)
     nested = in_bracket(u[1], v[1], level, work[1], limits[0], limits, rho, p, s, least, ratio)
     for way in range(2):

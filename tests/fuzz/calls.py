@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
@@ -12,6 +13,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -19,29 +21,44 @@ from dpsco_bench.cli.main import main
 
 MOST = int(os.environ.get("DPSCO_FUZZ", 0))
 """Examples of each test; without it a few, the same on every machine."""
+LONGEST = 300.0
+"""Seconds for one example, where all of a test take seconds."""
 settings.register_profile(
     "fuzz", derandomize=not MOST, database=None, deadline=None, print_blob=True, suppress_health_check=[*HealthCheck]
 )
-ODD_WORDS = (
-    *("", "x", "é", "nan", "inf", "-inf", "null", "true"),
-    *("[1,2]", "{a: 1}", "${n}", "../x", "1,2", "'", "(", "a=b"),
-)
+ODD_WORDS = ["", "x", "é", "nan", "inf", "-inf", "null", "true"]
+ODD_WORDS += ["[1,2]", "{a: 1}", "${n}", "../x", "1,2", "'", "(", "a=b"]
 ODD_NUMBERS = (0, 1, 2, 3, 8, -1, 0.5, 1.5, 1e-300, 1e300, -0.0, 2**31, 2**63, 10**30)
 ODD_VALUES = (*ODD_WORDS, *ODD_NUMBERS, None, True, float("nan"), float("inf"), [], {}, [1, "a"], [[1]], {"a": 1})
-ADDED = (
-    *("x", "id", "kind", "n", "d", "name", "values", "profile", "constants", "options", "problem_options", "..", "1"),
-    *(1, True, 1.5),
-)
+ADDED = ["x", "id", "kind", "n", "d", "name", "values", "profile", "constants", "options", "problem_options", ".."]
+ADDED += ["1", 1, True, 1.5]
 """Keys that are put into files; YAML has such as are no text too."""
 
 
-def number_of_examples(few: int) -> settings:
-    """Settings of a test that has so many examples in the ordinary suite."""
-    return settings(settings.get_profile("fuzz"), max_examples=MOST or few)
+def number_of_examples(few: int) -> Callable[[Any], Any]:
+    """Give a test so many examples in the ordinary suite, and end one that takes longer than `LONGEST`."""
+
+    def decorated(test: Any) -> Any:
+        test.hypothesis.inner_test = in_time()(test.hypothesis.inner_test)
+        return settings(settings.get_profile("fuzz"), max_examples=MOST or few)(test)
+
+    return decorated
 
 
-def _refuse(token: str) -> None:
-    raise AssertionError(f"{token} in JSON")
+@contextmanager
+def in_time() -> Iterator[None]:
+    """Fail after `LONGEST` seconds, in a way that no ``except Exception`` of the package takes for its own error."""
+
+    def late(*_: Any) -> None:
+        pytest.fail(f"not done in {LONGEST:g} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def written(folder: Path) -> dict[Path, bytes]:
@@ -66,7 +83,7 @@ def judged(*arguments: str) -> Any:
         return None
     assert code in (0, 1), (code, said)
     assert "Traceback" not in err.getvalue()
-    return json.loads(out.getvalue(), parse_constant=_refuse)
+    return json.loads(out.getvalue(), parse_constant=pytest.fail)
 
 
 @st.composite

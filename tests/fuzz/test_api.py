@@ -43,7 +43,7 @@ def test_a_result_or_an_error_of_the_input(call):
     except DpscoError as error:
         assert len(str(error)) < 1500 and "Traceback" not in str(error)
         return
-    assert found.risk.shape == (REPLICATES,) and found.output.shape[0] == REPLICATES
+    assert found.risk.shape == (REPLICATES,) and len(found.output) == REPLICATES
     assert np.isfinite(found.risk).all() and np.isfinite(found.output).all() and np.isfinite(found.start_risk)
     assert (found.gradient_evaluations >= 0).all()
     calibration = found.calibration

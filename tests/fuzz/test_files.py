@@ -17,14 +17,10 @@ from dpsco_bench.errors import DpscoError, InputError
 
 from .calls import number_of_examples, own_folder
 
-CELLS = (
-    *("0", "1", "-1", "0.5", "1e300", "1e-300", "nan", "inf"),
-    *("", " ", "x", "é", '"', '"a,b"', "1,5", "true", "9" * 40),
-)
-LIBSVM = (
-    *("1 1:0.5", "-1 2:1", "0 1:1 1:2", "1 0:1", "1 -1:1", "x 1:1"),
-    *("1 1:nan", "1 99999:1", "", "1", "1 1:1e300 # x"),
-)
+NUMBERS = ("0", "1", "-1", "0.5", "1e300", "1e-300", "nan", "inf")
+CELLS = (*NUMBERS, "", " ", "x", "é", '"', '"a,b"', "1,5", "true", "9" * 40)
+LIBSVM = ["1 1:0.5", "-1 2:1", "0 1:1 1:2", "1 0:1", "1 -1:1", "x 1:1"]
+LIBSVM += ["1 1:nan", "1 99999:1", "", "1", "1 1:1e300 # x"]
 NAMES = ("a", "b", "id", "", "é", "label", "1")
 TYPES = (pa.float64(), pa.string(), pa.bool_(), pa.date32(), pa.null(), pa.list_(pa.int64()), pa.float16())
 OPTIONS = {
@@ -48,10 +44,8 @@ def options(draw):
 @st.composite
 def files(draw):
     """Columns and a label in one of the formats; a few names and cells are odd, and the end may be lost."""
-    form, rows = (
-        draw(st.sampled_from(["csv", "csv", "csv.gz", "libsvm", "parquet"])),
-        draw(st.sampled_from([24, 30, 0])),
-    )
+    form = draw(st.sampled_from(["csv", "csv", "csv.gz", "libsvm", "parquet"]))
+    rows = draw(st.sampled_from([24, 30, 0]))
     names = ["a", "b", draw(st.sampled_from(["c", *NAMES])), "label"]
     cells = [[*(str((i * 7 + j * 3) % 5 / 4) for j in range(3)), str(i % 2)] for i in range(rows)]
     for _ in range(draw(st.integers(0, 2)) if rows else 0):
@@ -84,10 +78,9 @@ def test_tables(content, options):
     assert np.isfinite(found.risk).all() and np.isfinite(found.output).all()
 
 
-YAML = (
-    *("a: 1", "b: &x [1, 2]", "c: *x", "c: [*x, *x]", "<<: *x", "- 1", "{", "d: ${a}", "d: ${b.0}", "d: ${d}", "? [1]"),
-    *("e: !!set {1}", "e: 2020-01-01", "e: !!binary aGVsbG8=", "\t", "---", "&y", "*y", "f: |\n  x", "é: 'é'"),
-)
+YAML = ["a: 1", "b: &x [1, 2]", "c: *x", "c: [*x, *x]", "<<: *x", "- 1", "{", "d: ${a}", "d: ${b.0}", "d: ${d}"]
+YAML += ["? [1]", "e: !!set {1}", "e: 2020-01-01", "e: !!binary aGVsbG8=", "\t", "---", "&y", "*y"]
+YAML += ["f: |\n  x", "é: 'é'"]
 
 
 @number_of_examples(60)

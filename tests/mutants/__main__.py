@@ -15,27 +15,17 @@ from tests.mutants.bench import Bench, Outcome
 from tests.mutants.catalogue import LAYERS, Mutant, complaint, read
 
 
-def chosen(names: Sequence[str], mutants: Sequence[Mutant]) -> list[Mutant]:
-    """Those of some names, all of them without any. Raises ValueError for a name that none has."""
-    unknown = set(names) - {mutant.id for mutant in mutants} - set(LAYERS)
-    if unknown:
-        raise ValueError(f"no mutant or layer is called {', '.join(sorted(unknown))}; the layers: {', '.join(LAYERS)}")
-    return [mutant for mutant in mutants if not names or mutant.id in names or mutant.layer in names]
-
-
 def main(names: Sequence[str]) -> int:
     """Try the mutants of some names; 0 if all are caught, 1 if not, 2 for what cannot be tried."""
-    try:
-        tried = chosen(names, read())
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
-    wrong = list(filter(None, map(complaint, tried)))
-    print("\n".join(wrong), end="\n" * bool(wrong), file=sys.stderr)
+    mutants = read()
+    unknown = sorted(set(names) - {mutant.id for mutant in mutants} - set(LAYERS))
+    tried = [mutant for mutant in mutants if not names or mutant.id in names or mutant.layer in names]
+    wrong = [f"no mutant or layer is called {', '.join(unknown)}; the layers: {', '.join(LAYERS)}"] * bool(unknown)
+    wrong += filter(None, map(complaint, tried))
     outcomes = [] if wrong else attempt_all(tried)
     bad = [found.mutant.id for found in outcomes if not found.good]
-    if bad:
-        print(f"not caught: {', '.join(bad)}", file=sys.stderr)
+    wrong += [f"not caught: {', '.join(bad)}"] * bool(bad)
+    print("\n".join(wrong), end="\n" * bool(wrong), file=sys.stderr)
     return int(bool(bad)) if outcomes else 2
 
 

@@ -16,10 +16,8 @@ from pathlib import Path
 
 from tests.mutants.catalogue import ROOT, Mutant
 
-LEFT_OUT = (
-    *(".git", ".venv", ".hypothesis", ".snakemake", ".*_cache", "__pycache__"),
-    *("results", "outputs", "multirun", "dist", "shared"),
-)
+LEFT_OUT = [".git", ".venv", ".hypothesis", ".snakemake", ".*_cache", "__pycache__", "results", "outputs", "multirun"]
+LEFT_OUT += ["dist", "shared"]
 """What no test of a mutant needs; `shared` and the others may be large."""
 LIMIT = 120.0
 """CPU seconds after which a test that a defect keeps from ending is stopped: it has caught it."""
@@ -28,10 +26,8 @@ LONGEST = 3600.0
 COMPILED = ("dpsco_bench/rng/", "/fused/", "/fused.py")
 """Places of compiled functions. Numba's cache need not notice that what a function calls has changed, so that a defect
 there has a cache of its own."""
-AHEAD = (
-    *("numpy", "scipy.special", "scipy.stats", "scipy.optimize", "scipy.integrate", "numba", "pyarrow.parquet"),
-    *("omegaconf", "pytest"),
-)
+AHEAD = ["numpy", "scipy.special", "scipy.stats", "scipy.optimize", "scipy.integrate", "numba", "pyarrow.parquet"]
+AHEAD += ["omegaconf", "pytest"]
 """What most tests import, and no defect is in."""
 OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "--tb=line")
 FAILED_TO_RUN = 70
@@ -62,7 +58,10 @@ class Bench:
     def __init__(self, folder: Path, root: Path = ROOT) -> None:
         self.folder, self.copy = folder, folder / "checkout"
         shutil.copytree(root, self.copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
-        prepare()
+        os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        for name in AHEAD:
+            with suppress(ImportError):
+                import_module(name)
         self._tried = 0
 
     def passes(self, tests: Sequence[str]) -> tuple[bool, str]:
@@ -102,6 +101,8 @@ class Bench:
             code, seconds = _waited(child, limit)
         except BaseException:
             _end(child)
+            with suppress(ChildProcessError):
+                os.waitpid(child, 0)
             raise
         told = output.read_text(encoding="utf-8", errors="replace").splitlines()[-6:] if output.is_file() else []
         return code, seconds, "\n".join(told)
@@ -131,13 +132,6 @@ class Bench:
         return code
 
 
-def prepare() -> None:
-    os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    for name in AHEAD:
-        with suppress(ImportError):
-            import_module(name)
-
-
 def _waited(child: int, limit: float) -> tuple[int | None, float]:
     """Exit status and CPU seconds of a process; the status is None where it had to be stopped."""
     begun, stopped = time.monotonic(), False
@@ -146,9 +140,7 @@ def _waited(child: int, limit: float) -> tuple[int | None, float]:
         if ended:
             return None if stopped else os.waitstatus_to_exitcode(status), spent.ru_utime + spent.ru_stime
         if not stopped and (_spent(child) > limit or time.monotonic() - begun > LONGEST):
-            with suppress(ProcessLookupError):  # it has no group of its own yet
-                os.killpg(child, signal.SIGKILL)
-                stopped = True
+            stopped = _end(child)
         time.sleep(0.05)
 
 
@@ -160,8 +152,9 @@ def _spent(process: int) -> float:
     return sum(map(int, numbers[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
-def _end(child: int) -> None:
+def _end(child: int) -> bool:
+    """Kill the group of a process; False where it has none of its own yet."""
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
-    with suppress(ChildProcessError):
-        os.waitpid(child, 0)
+        return True
+    return False

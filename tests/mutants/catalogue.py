@@ -11,10 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = Path(__file__).resolve().parent
-LAYERS = (
-    *("privacy", "algorithms", "fused", "samplers", "rng", "problems", "datasets", "geometry"),
-    *("execution", "analysis", "bounds", "report", "audit"),
-)
+LAYERS = ["privacy", "algorithms", "fused", "samplers", "rng", "problems", "datasets", "geometry", "execution"]
+LAYERS += ["analysis", "bounds", "report", "audit"]
 """Names of the data files, in the order of the table."""
 
 
@@ -30,13 +28,15 @@ class Mutant:
     test: str
     layer: str = ""
 
+    @property
+    def name(self) -> str:
+        return f"{self.layer}.toml, {self.id}"
+
     def applied(self, text: str) -> str:
         """The text of the file with the defect. Raises ValueError unless the old text stands there exactly once."""
         found = text.count(self.old)
         if found != 1 or self.old == self.new:
-            raise ValueError(
-                f"{self.layer}.toml, {self.id}: the old text stands {found} times in {self.file}, not once"
-            )
+            raise ValueError(f"{self.name}: the old text stands {found} times in {self.file}, not once")
         return text.replace(self.old, self.new)
 
 
@@ -74,7 +74,7 @@ def complaint(mutant: Mutant, root: Path = ROOT) -> str:
     """Why a mutant cannot be tried: its text does not stand there once, or there is no such test; empty if it can."""
     file, (place, _, function) = root / mutant.file, mutant.test.partition("::")
     if not file.is_file():
-        return f"{mutant.layer}.toml, {mutant.id}: there is no file {mutant.file}"
+        return f"{mutant.name}: there is no file {mutant.file}"
     text = file.read_text(encoding="utf-8")
     try:
         changed = mutant.applied(text)
@@ -84,5 +84,5 @@ def complaint(mutant: Mutant, root: Path = ROOT) -> str:
         return str(error)
     tests = root / place
     if not tests.is_file() or function.partition("[")[0] not in _functions(tests):
-        return f"{mutant.layer}.toml, {mutant.id}: there is no test {mutant.test}"
+        return f"{mutant.name}: there is no test {mutant.test}"
     return ""

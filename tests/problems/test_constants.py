@@ -38,8 +38,6 @@ def test_constants_by_key_and_by_domain():
 
 WIDE = Constants(1.0, 1.0, gauge_convexity=0.1, gradient_deviation=1.0)
 """Gradients of two records differ by at most 2."""
-
-
 CLAIMS = [
     (OWN, "lipschitz", 0.5, 2.0),
     (OWN, "smoothness", 0.2, 1.0),
@@ -67,29 +65,26 @@ def test_an_override_that_claims_more_than_is_proved_is_nominal(own, key, more, 
 
 
 OF_L1 = {Trait.BALL, Trait.L1_BALL, Trait.LP_BALL, Trait.POLYTOPE}
-SETS = {
-    "l1_ball": ("l1_ball", OF_L1),
-    "lp_ball:1": ("l1_ball", OF_L1),
-    "lp_ball:2.0": ("l2_ball", {Trait.BALL, Trait.L2_BALL, Trait.LP_BALL}),
-    "lp_ball:1.5": ("lp_ball:1.5", {Trait.LP_BALL}),
-    "lp_ball:inf": ("linf_ball", {Trait.LP_BALL}),
-    **{name: (name, set()) for name in ("k_support_ball:2", "group_ball:2", "subspace_ball:2")},
-}
+SETS = [
+    ("l1_ball", "l1_ball", OF_L1),
+    ("lp_ball:1", "l1_ball", OF_L1),
+    ("lp_ball:2.0", "l2_ball", {Trait.BALL, Trait.L2_BALL, Trait.LP_BALL}),
+    ("lp_ball:1.5", "lp_ball:1.5", {Trait.LP_BALL}),
+    ("lp_ball:inf", "linf_ball", {Trait.LP_BALL}),
+    *((name, name, set()) for name in ("k_support_ball:2", "group_ball:2", "subspace_ball:2")),
+]
 
 
-@pytest.mark.parametrize("domain", SETS)
-def test_sets_by_name(domain):
-    constants, (name, traits) = Constants(1.0, 1.0, diameter=6.0, domain=domain), SETS[domain]
+@pytest.mark.parametrize(("domain", "name", "traits"), SETS)
+def test_sets_by_name(domain, name, traits):
+    constants = Constants(1.0, 1.0, diameter=6.0, domain=domain)
     assert constants.domain == constants.ball.name == name and constants.ball.radius == 3.0
     assert domain_traits(constants.domain) == traits | {Trait.SYMMETRIC_SET}
 
 
 def test_a_member_of_a_family_has_constants_of_its_own():
-    found = 0
-    for name in list_problems():
-        cls = problem_class(name)
-        if cls.at is Problem.at or cls.needs_data_root:
-            continue
+    found, families = 0, [c for c in map(problem_class, list_problems()) if c.at is not Problem.at]
+    for cls in (family for family in families if not family.needs_data_root):
         known, fresh = cls(), cls()
         assert known.constants == fresh.constants
         for place in ((64, 0.5, 1e-4), (8192, 4.0, 1e-6)):

@@ -20,15 +20,16 @@ from dpsco_bench.problems.registry import get_problem
 
 ROWS, COLUMNS = 60, 3
 OPTIONS = {"path": "t.csv", "label": "y"}
+NUMBERS = ("squared", "huber")
 
 
 @pytest.fixture
 def table(tmp_path, monkeypatch):
-    """A file with rows of norms from 0 to about 10, and what is in it."""
+    """A file with rows of norms from 0 to about 10 that explain their labels in part, and what is in it."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(4)
     rows = np.round(rng.standard_normal((ROWS, COLUMNS)) * np.linspace(0, 5, ROWS)[:, None], 3)
-    labels = rng.integers(0, 2, ROWS)
+    labels = (rows @ [1.0, -1.0, 0.5] + rng.standard_normal(ROWS) > 0).astype(int)
     write("t.csv", rows, labels)
     return rows, labels
 
@@ -40,7 +41,8 @@ def write(name, rows, labels):
 
 
 def drawn(n=ROWS, **options):
-    problem = get_problem("data_file", **{**OPTIONS, **options})
+    own = {"label_clip": 1.0} if options.get("loss") in NUMBERS else {}
+    problem = get_problem("data_file", **{**OPTIONS, **own, **options})
     return problem, problem.draw(n, None)
 
 
@@ -52,15 +54,14 @@ def test_records_are_those_of_the_file_in_random_order(table):
     """Without options nothing is changed; a smaller sample is contained in a larger one."""
     rows, labels = table
     problem, data = drawn()
-    order = np.lexsort(data.features.T), np.lexsort(rows.T)
-    np.testing.assert_array_equal(data.features[order[0]], rows[order[1]])
-    assert sorted(data.labels) == sorted(np.where(labels == 1, 1.0, -1.0))
+    expected = np.column_stack([rows, np.where(labels == 1, 1.0, -1.0)])
+    both = [found[np.lexsort(found.T)] for found in (np.column_stack([data.features, data.labels]), expected)]
+    np.testing.assert_array_equal(*both)
     assert problem.dimension == COLUMNS and problem.records == data.n == ROWS
-    _, whole = drawn()
     _, part = drawn(20)
-    np.testing.assert_array_equal(part.features, whole.features[:20])
-    np.testing.assert_array_equal(part.labels, whole.labels[:20])
-    assert not np.array_equal(whole.features, table[0]), "the order is random"
+    np.testing.assert_array_equal(part.features, data.features[:20])
+    np.testing.assert_array_equal(part.labels, data.labels[:20])
+    assert not np.array_equal(data.features, rows), "the order is random"
     with pytest.raises(InputError, match="^n = 61: must be an integer from 1 to 60"):
         drawn(ROWS + 1)
 
@@ -92,12 +93,13 @@ def test_constants_are_global_only_without_a_look_at_the_data(table):
     assert known.constants.status == "global" and known.warnings == ()
     coded = drawn(clip=2.0)[0]  # the label of one record may turn all others
     assert coded.constants.status == "nominal" and "labels coded from the data" in coded.warnings[0]
-    for options in ({}, {"scale": "max_row_norm"}, {"scale": "max_row_norm", "clip": 0.5}):
-        problem, _ = drawn(**options, positive=1)
-        assert problem.constants.status == "nominal"
-        assert len(problem.warnings) == 1
-    squared = drawn(clip=2.0, loss="least_squares", label_clip=1.0)[0]
-    assert squared.constants.status == "nominal" and len(squared.warnings) == 1
+    scaled, squared = (
+        {"scale": "max_row_norm", "positive": 1},
+        {"clip": 2.0, "loss": "least_squares", "label_clip": 1.0},
+    )
+    for options in ({"positive": 1}, scaled, scaled | {"clip": 0.5}, squared):
+        problem, _ = drawn(**options)
+        assert problem.constants.status == "nominal" and len(problem.warnings) == 1
     problem, data = drawn(3)
     assert problem.data_dependent_constants
     assert problem.constants_of(data).lipschitz == norms(data.features).max() < norms(table[0]).max()
@@ -116,14 +118,15 @@ def test_labels(table):
     write("many.csv", rows, np.arange(ROWS) - 30)
     squared = drawn(path="many.csv", loss="least_squares", label_clip=7.0)[1].labels
     assert sorted(squared) == sorted(np.clip(np.arange(ROWS) - 30.0, -7, 7))
-    write("prices.csv", table[0], np.linspace(-3, 250, ROWS))
-    problem, data = drawn(path="prices.csv", loss="least_squares", clip=2.0)
+    write("prices.csv", rows, np.linspace(-3, 250, ROWS))
+    prices = {"path": "prices.csv", "loss": "least_squares", "clip": 2.0}
+    problem, data = drawn(**prices)
     assert sorted(data.labels) == pytest.approx(list(np.linspace(-3, 250, ROWS)), rel=1e-6)
     assert problem.data_dependent_constants and "labels bounded by the largest one, computed" in problem.warnings[0]
     assert problem.constants_of(data).lipschitz == 2.0 * data.labels.max()
     assert problem.constants_of(data).initial_gap == 0.5 * data.labels.max() ** 2
     assert problem.risk(problem.start[None], data)[0] <= problem.constants_of(data).initial_gap
-    clipped, fewer = drawn(path="prices.csv", loss="least_squares", clip=2.0, label_clip=10.0)
+    clipped, fewer = drawn(**prices, label_clip=10.0)
     assert not clipped.data_dependent_constants and fewer.labels.max() == 10.0
     assert clipped.constants.lipschitz == 20.0
 
@@ -146,7 +149,6 @@ def test_keys_depend_on_the_content_and_not_on_the_place(table, tmp_path):
     assert keys() != first
 
 
-NUMBERS = ("squared", "huber")
 SETTINGS = {
     "plain": {},
     "ball": {"domain": "l2_ball"},
@@ -157,7 +159,7 @@ SETTINGS = {
     "simplex": {"domain": "simplex"},
 }
 domains = st.sampled_from([{}, {"domain": "l2_ball"}, {"domain": "l1_ball"}, {"domain": "simplex"}])
-exponents = st.sampled_from([1.0, 1.2, 1.5, 2.0, 3.0, math.inf])
+exponents = st.sampled_from([{"p": p} for p in (1.0, 1.2, 1.5, 2.0, 3.0, math.inf)])
 sizes = st.floats(0.05, 20.0)
 
 
@@ -166,8 +168,7 @@ def problems(draw):
     """A problem of any setting, without a file."""
     loss = draw(st.sampled_from(sorted(LOSSES)))
     options = {"loss": loss, "clip": draw(sizes), "intercept": draw(st.booleans())}
-    on_lp, in_lp = exponents.map(lambda p: {"domain": "lp_ball", "p": p}), exponents.map(lambda p: {"p": p})
-    options |= draw(st.one_of(domains, on_lp, in_lp))
+    options |= draw(st.one_of(domains, exponents.map(lambda p: {"domain": "lp_ball"} | p), exponents))
     if options.get("domain"):
         options["radius"] = draw(sizes)
     options["regularisation"] = draw(st.floats(0.01, 2.0) if loss == "linear" else st.sampled_from([0.0, 0.3]))
@@ -216,28 +217,10 @@ def test_no_record_and_no_point_break_the_constants(problem, seed):
     assert math.isclose(1.0 / q + 1.0 / (problem.p or 2.0), 1.0)
 
 
-@pytest.fixture
-def people(tmp_path, monkeypatch):
-    """A file of 80 records with three features and a label that they explain in part."""
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(5)
-    rows = np.round(rng.standard_normal((80, 3)) + 0.3, 4)
-    y = (rows @ [1.0, -1.0, 0.5] + rng.standard_normal(80) > 0).astype(int)
-    write("t.csv", rows, y)
-    return OPTIONS | {"clip": 2.0}
-
-
-def made(options, loss="logistic", **more):
-    own = {"label_clip": 1.0} if loss in NUMBERS else {}
-    return get_problem("data_file", **{**options, **own, "loss": loss, **more})
-
-
 @pytest.mark.parametrize("where", SETTINGS)
 @pytest.mark.parametrize("loss", ["logistic", "squared", "huber", "smoothed_hinge", "linear"])
-def test_the_minimum_is_the_minimum(people, loss, where):
-    width = {"width": 0.3} if loss in WITH_WIDTH else {}
-    problem = made(people, loss, **SETTINGS[where], **width)
-    data = problem.draw(80, None)
+def test_the_minimum_is_the_minimum(table, loss, where):
+    problem, data = drawn(loss=loss, clip=2.0, **SETTINGS[where], **({"width": 0.3} if loss in WITH_WIDTH else {}))
     x = problem.minimiser(data)
     best = problem.optimal_risk(data)
     assert best == problem.risk(x[None], data)[0]
@@ -255,26 +238,23 @@ def test_the_minimum_is_the_minimum(people, loss, where):
 
 
 @pytest.mark.parametrize("loss", ["huber", "smoothed_hinge"])
-def test_flat_losses_without_a_ridge_are_minimised_on_the_whole_space(people, loss):
+def test_flat_losses_without_a_ridge_are_minimised_on_the_whole_space(table, loss):
     """Newton's method would stop where all curvatures are 0."""
-    problem = made(people, loss, regularisation=0.0, width=0.2)
-    data = problem.draw(80, None)
-    slope = lambda x: problem.mean_gradient(x[None], data)[0]  # noqa: E731
-    found = scipy.optimize.minimize(lambda x: float(problem.risk(x[None], data)[0]), np.zeros(3), jac=slope)
+    problem, data = drawn(loss=loss, clip=2.0, regularisation=0.0, width=0.2)
+    given = (lambda x: float(problem.risk(x[None], data)[0])), np.zeros(3)
+    found = scipy.optimize.minimize(*given, jac=lambda x: problem.mean_gradient(x[None], data)[0])
     assert problem.optimal_risk(data) <= found.fun + 1e-9
     assert problem.optimal_risk(data) < problem.risk(np.zeros((1, 3)), data)[0] - 1e-3
 
 
-def test_held_out_records_are_used_for_nothing_else(people):
-    problem = made(people, split=0.25)
-    whole = made(people)
-    assert (problem.records, whole.records) == (60, 80)
-    used, held = problem.draw(60, None), problem.held_out(60)
-    both = np.concatenate([used.features, held.features])
-    np.testing.assert_array_equal(both, whole.draw(80, None).features)
-    assert whole.held_out(80) is None and whole.beside(np.zeros((1, 3)), used) == {}
-    with pytest.raises(InputError, match="^n = 61: must be an integer from 1 to 60"):
-        problem.check_records(61)
+def test_held_out_records_are_used_for_nothing_else(table):
+    (problem, used), (whole, data) = drawn(45, split=0.25), drawn()
+    assert (problem.records, whole.records) == (45, 60)
+    both = np.concatenate([used.features, problem.held_out(45).features])
+    np.testing.assert_array_equal(both, data.features)
+    assert whole.held_out(60) is None and whole.beside(np.zeros((1, 3)), used) == {}
+    with pytest.raises(InputError, match="^n = 46: must be an integer from 1 to 45"):
+        problem.check_records(46)
 
 
 TWINS = [

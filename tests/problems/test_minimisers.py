@@ -16,6 +16,7 @@ from dpsco_bench.problems.minimisers import (
 from dpsco_bench.problems.registry import get_problem
 
 D, R = 6, 5
+L2 = feasible_set("l2_ball", 1.0)
 SETS = ("l1_ball", "l2_ball", "k_support_ball:2", "group_ball:3", "subspace_ball:4")
 
 
@@ -33,8 +34,7 @@ def solve(H, b, domain, accuracy=1e-16, steps=200, start=None, **given):
 
 @pytest.mark.parametrize("name", SETS)
 def test_optimality_over_every_set(name):
-    H, b = random_quadratic(1)
-    domain = feasible_set(name, 1.0)
+    (H, b), domain = random_quadratic(1), feasible_set(name, 1.0)
     found = solve(H, b, domain)
     gradient = found.points @ H - b
     gap = np.sum(gradient * found.points, axis=1) + domain.support(-gradient)[:, 0]
@@ -43,16 +43,11 @@ def test_optimality_over_every_set(name):
 
 def test_the_certificate_bounds_the_gap_and_planned_steps_reach_it():
     H, b = random_quadratic(2)
-    domain = feasible_set("l2_ball", 1.0)
-
-    def value(x):
-        return 0.5 * np.sum(x @ H * x, axis=1) - np.sum(b * x, axis=1)
-
-    best = value(solve(H, b, domain).points)
+    best = solve(H, b, L2).points
     for steps in (1, 3, 10):
-        found = solve(H, b, domain, accuracy=np.inf, steps=steps)
-        assert found.steps == steps
-        assert np.all(found.gap >= value(found.points) - best - 1e-14)
+        found = solve(H, b, L2, accuracy=np.inf, steps=steps)
+        values = [np.sum((0.5 * x @ H - b) * x, axis=1) for x in (found.points, best)]
+        assert found.steps == steps and np.all(found.gap >= values[0] - values[1] - 1e-14)
     H, b = random_quadratic(3)
     for accuracy in (1e-4, 1e-10, 1e-16):
         steps = planned_steps(2.0, 0.1, 100.0 / accuracy)
@@ -62,30 +57,28 @@ def test_the_certificate_bounds_the_gap_and_planned_steps_reach_it():
 def test_rows_end_by_their_own_certificate_or_by_rounding():
     """More steps are made only for the row that asks for them."""
     H, b = random_quadratic(4)
-    domain = feasible_set("l2_ball", 1.0)
-    optimum = solve(H, b, domain).points
-    start = np.where(np.arange(R)[:, None] == 0, optimum, 0.0)
-    found = solve(H, b, domain, 1e-16, 30, start)
+    start = np.where(np.arange(R)[:, None] == 0, solve(H, b, L2).points, 0.0)
+    found = solve(H, b, L2, 1e-16, 30, start)
     assert found.steps > 30 and np.all(found.gap <= 1e-16)
-    alone = solve(H, b[:1], domain, 1e-16, 30, start[:1])
+    alone = solve(H, b[:1], L2, 1e-16, 30, start[:1])
     np.testing.assert_allclose(found.points[0], alone.points[0], rtol=1e-12)  # matrix products may round differently
-    H, b = random_quadratic(6)
-    domain = feasible_set("l2_ball", 1.0)
     large = np.arange(R) == 2
-    found = solve(H, b, domain, 1e-20, size=np.where(large, 1e6, 1.0))
+    found = solve(*random_quadratic(6), L2, 1e-20, size=np.where(large, 1e6, 1.0))
     np.testing.assert_array_equal(found.rounded, large)
     assert np.all(found.gap[~large] <= 1e-20)
 
 
-@pytest.mark.parametrize("size", [("l1_ball", None), ("l2_ball", None), ("k_support_ball", 4), ("group_ball", 5)])
-def test_the_logistic_minimum_over_a_set(draw, size):
-    problem = get_problem("logistic_glm", 20, domain=size[0], size=size[1])
+SIZES = [("l1_ball", None), ("l2_ball", None), ("k_support_ball", 4), ("group_ball", 5)]
+
+
+@pytest.mark.parametrize(("domain", "size"), SIZES)
+def test_the_logistic_minimum_over_a_set(draw, domain, size):
+    problem = get_problem("logistic_glm", 20, domain=domain, size=size)
     data = draw(problem, 300)
     point = minimise_over_set(problem, data, problem.set)
     gradient = problem.mean_gradient(point[None], data)
-    gap = float(np.sum(gradient * point)) + float(problem.set.support(-gradient)[0, 0])
-    assert gap <= 1e-13
-    if size[0] == "l2_ball":
+    assert np.sum(gradient * point) + problem.set.support(-gradient)[0, 0] <= 1e-13
+    if domain == "l2_ball":
         assert problem.optimal_risk(data) == pytest.approx(minimise_glm_in_ball(problem, data, 1.0).value, abs=1e-12)
 
 

@@ -27,10 +27,9 @@ def test_batch_means_divide_by_the_expected_size(objective, data):
     x = np.random.default_rng(0).standard_normal((2, 3))
     drawn = batch([[1, 2, 0], [4, 0, 0]], [[1, 1, 0], [1, 0, 0]], 5.0)
     got = objective.batch_gradient(x, drawn)
-    problem = objective.problem
     for r, records in enumerate(([1, 2], [4])):
         rows = Data(len(records), data.features[records], data.labels[records])
-        expected = problem.mean_gradient(x[r : r + 1], rows)[0] * len(records) / 5.0
+        expected = objective.problem.mean_gradient(x[r : r + 1], rows)[0] * len(records) / 5.0
         np.testing.assert_allclose(got[r], expected, rtol=1e-13)
 
 
@@ -40,23 +39,19 @@ def test_prox_solves_its_problem(objective):
     u = objective.prox(x, step)
     np.testing.assert_allclose(u - x + step * objective.regulariser_gradient(u), 0.0, atol=1e-15)
     # argmin over the ball of ``||y - x||^2/2``: the projection; there is no domain elsewhere.
-    problem = get_problem("logistic_plain", 2, radius=1.0)
-    objective = Objective(problem, Data(1, np.ones((1, 2)), np.ones(1)), 1)
-    np.testing.assert_allclose(objective.prox(np.array([[3.0, 4.0]]), 0.5), [[0.6, 0.8]])
-    np.testing.assert_allclose(objective.prox(np.array([[0.3, 0.4]]), 0.5), [[0.3, 0.4]])
-    free = Objective(get_problem("logistic_plain", 2), Data(1, np.ones((1, 2)), np.ones(1)), 1)
+    given = Data(1, np.ones((1, 2)), np.ones(1)), 1
+    ball = Objective(get_problem("logistic_plain", 2, radius=1.0), *given)
+    np.testing.assert_allclose(ball.prox(np.array([[3.0, 4.0], [0.3, 0.4]]), 0.5), [[0.6, 0.8], [0.3, 0.4]])
+    free = Objective(get_problem("logistic_plain", 2), *given)
     assert free.domain is None and free.prox(np.array([[3.0, 4.0]]), 0.5)[0, 0] == 3.0
 
 
 def test_the_excess_risk_is_that_of_double_precision_and_zero_at_the_optimum(data, objective):
     """Near the optimum a float32 risk would be noise: the excess comes out to the accuracy of the point."""
-    problem = get_problem("ridge_logistic", 3)
-    single = Objective(problem, data, 1, np, "float32")
-    double = Objective(problem, data, 1)
-    x = np.array([[0.3, 0.2, 0.1]], dtype=np.float32)
-    risk = single.excess_risk(x)
+    x = np.array([[0.3, 0.2, 0.1]] * 2, dtype=np.float32)
+    risk = Objective(objective.problem, data, 2, np, "float32").excess_risk(x)
     assert risk.dtype == np.float64
-    np.testing.assert_allclose(risk, double.excess_risk(x.astype(np.float64)), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(risk, objective.excess_risk(x.astype(np.float64)), rtol=0, atol=1e-15)
     best = minimise_glm(objective.problem, data).point
     assert np.abs(objective.excess_risk(np.stack([best, best]))).max() < 1e-14
 
@@ -99,12 +94,9 @@ def test_samples_of_each_replicate_take_the_place_of_shared_records(xp, draw):
     got = [objective.range_gradient(x, 2, 4), objective.record_gradients(x, 2, 4), objective.batch_gradient(x, drawn)]
     for r, data in enumerate(sets):
         one = Objective(shared, data, 1)
-        batch_r = batch([indices[r]], [[1, 1]], 2.0)
-        expected = (
-            one.range_gradient(points[r : r + 1], 2, 4),
-            one.record_gradients(points[r : r + 1], 2, 4),
-            one.batch_gradient(points[r : r + 1], batch_r),
-        )
+        own = points[r : r + 1]
+        expected = [one.range_gradient(own, 2, 4), one.record_gradients(own, 2, 4)]
+        expected += [one.batch_gradient(own, batch([indices[r]], [[1, 1]], 2.0))]
         for mine, theirs in zip(got, expected, strict=True):
             np.testing.assert_allclose(np.asarray(mine)[r], theirs[0], rtol=1e-12)
     np.testing.assert_array_equal(np.asarray(objective.evaluations), 10.0)

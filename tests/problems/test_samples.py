@@ -30,6 +30,10 @@ def points(problem, rows=4):
     return 0.7 * x / np.abs(x).sum(axis=1, keepdims=True)
 
 
+def batch(problem, x, data):
+    return problem.batch_gradient(x, problem.gather(data, np.tile(ORDER, (len(x), 1))), np.full((len(x), 4), 0.25))
+
+
 @pytest.mark.parametrize("name", SAMPLED)
 def test_means_ranges_records_and_batches_agree_however_replicates_are_split(name):
     problem = KNOWN[name]
@@ -41,8 +45,7 @@ def test_means_ranges_records_and_batches_agree_however_replicates_are_split(nam
     np.testing.assert_allclose(problem.range_gradient(x, data, 5, 7), records[:, 5:12].mean(axis=1), atol=1e-12)
     now, before = problem.range_gradient_pair(x, -x, data, 9, 1)
     np.testing.assert_allclose(now - before, problem.range_gradient_difference(x, -x, data, 9, 1), atol=1e-12)
-    batch = problem.batch_gradient(x, problem.gather(data, np.tile(ORDER, (4, 1))), np.full((4, 4), 0.25))
-    np.testing.assert_allclose(batch, records[:, ORDER[0]].mean(axis=1), atol=1e-12)
+    np.testing.assert_allclose(batch(problem, x, data), records[:, ORDER[0]].mean(axis=1), atol=1e-12)
     for level in (0.5 * np.abs(records).max(), 2.0 * np.abs(records).max()):
         clipped = np.clip(records, -level, level).mean(axis=1)
         np.testing.assert_allclose(problem.clipped_mean_gradient(x, data, level), clipped, atol=1e-12)
@@ -59,20 +62,17 @@ def test_signals_side_by_side_are_the_signals_one_by_one(name):
     both, x = problem.with_signals(SIGNALS), points(problem, 12).reshape(3, 4, -1)
     makers = [
         lambda p, x, data: p.mean_gradient(x, data),
-        lambda p, x, data: p.excess_risk(x, data) if p.excess_risk(x, data) is not None else p.risk(x, data),
+        lambda p, x, data: p.risk(x, data) if p.excess_risk(x, data) is None else p.excess_risk(x, data),
     ]
     if problem.draws_per_replicate:
         makers += [
             lambda p, x, data: p.range_gradient(x, data, 5, 1),
             lambda p, x, data: p.range_gradient_pair(x, 0.5 * x, data, 7, 1)[1],
             lambda p, x, data: p.record_gradients(x, data, 4, 3),
-            lambda p, x, data: p.batch_gradient(
-                x, p.gather(data, np.tile(ORDER, (len(x), 1))), np.full((len(x), 4), 0.25)
-            ),
+            batch,
         ]
     if hasattr(problem, "population_gradient"):
         makers += [lambda p, x, data: p.population_gradient(x, data), lambda p, x, data: p.optimum(data)]
     for make in makers:
-        alone = [make(p, x[i], sample(p)) for i, p in enumerate(single)]
-        found = make(both, x.reshape(12, -1), sample(both))
-        np.testing.assert_allclose(found, np.concatenate(alone), rtol=1e-12, atol=1e-14)
+        alone = [make(p, own, sample(p)) for p, own in zip(single, x, strict=True)]
+        np.testing.assert_allclose(make(both, x.reshape(12, -1), sample(both)), np.concatenate(alone), 1e-12, 1e-14)

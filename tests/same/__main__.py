@@ -25,6 +25,7 @@ from dpsco_bench.analysis.evidence import job_cells
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.record import record
 from dpsco_bench.analysis.stages import near
+from dpsco_bench.claims.catalogue import claim_ids
 from dpsco_bench.claims.plan import read_plan
 from dpsco_bench.execution.jobs import PILOT, Job, stage_end
 from dpsco_bench.execution.layout import Layout
@@ -118,15 +119,11 @@ def has_rare(values, size, samples=400):
 
 def smoke(keep):
     """Run the jobs of profile smoke anew; a line for each that is not as recorded."""
-    from dpsco_bench.claims.catalogue import claim_ids
-    from dpsco_bench.claims.jobs import claim_plan
-
-    jobs = [job for id in claim_ids() for job in claim_plan(id, "smoke").jobs if job.has_run and not job.skipped]
+    jobs = [job for id in claim_ids() for job in cells.planned(id, "smoke") if job.has_run and not job.skipped]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         found = dict(pool.map(anew, map(dumps_canonical, jobs)))
-    now = {"format": cells.RUN_FORMAT, "machine": cells.machine(), "cells": found}
     print(f"  {len(found)} jobs run anew")
-    return kept(SMOKE, now, keep)
+    return kept(SMOKE, cells.about(found), keep)
 
 
 def kept(path, now, keep):
@@ -146,9 +143,6 @@ def tables(files, keep):
     now = {"machine": cells.machine(), "tables": found}
     if keep:
         TABLES.write_text(json.dumps(now, indent=1) + "\n")
-        return []
-    if not TABLES.is_file():
-        return ["not recorded: make same ARGS=--record, after a finished run of ci that changed no word"]
     was = json.loads(TABLES.read_text())
     if was["machine"] != now["machine"]:
         print(f"  recorded on another machine ({was['machine']}): not compared")

@@ -1,9 +1,9 @@
 """Run a few cells of ci anew and digest their tables: a changed byte asks for another `RUN_FORMAT`."""
 
 import hashlib
-import json
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 
 import llvmlite.binding
 import numba
@@ -42,11 +42,18 @@ zhang2022.thm10 grid-rho1.paper
 """Claim and job: of each its first cell is run."""
 CLOSE = 1e-9
 """Another processor rounds differently; there the mean risks are compared."""
+PLANNING = Lock()
+"""Steps run in two threads, and Hydra composes one configuration at a time."""
 
 
 def machine():
     """Name what a table's last digits depend on beside this code."""
     return f"{llvmlite.binding.get_host_cpu_name()}, NumPy {np.__version__}, Numba {numba.__version__}"
+
+
+def planned(claim, profile):
+    with PLANNING:
+        return claim_plan(claim, profile).jobs
 
 
 def digested(job, blocks=None):
@@ -62,14 +69,16 @@ def of_table(table):
 
 
 def fresh():
-    found, plans = {}, {}
+    found = {}
     for line in CELLS:
         claim, name = line.split()
-        if claim not in plans:
-            plans[claim] = claim_plan(claim, "ci")
-        job = next(job for job in plans[claim].jobs if job.name == name)
+        job = next(job for job in planned(claim, "ci") if job.name == name)
         few = job.replicates if job.evaluation == "audit" else min(job.replicates, REPLICATES)
         found[line] = digested(replace(job, cells=job.cells[:1], seconds=job.seconds[:1], replicates=few))
+    return about(found)
+
+
+def about(found):
     return {"format": RUN_FORMAT, "machine": machine(), "cells": found}
 
 
@@ -85,7 +94,3 @@ def differences(recorded, found):
         elif same_machine and was["sha256"] != now["sha256"]:
             lines.append(f"{name}: other bytes, the same mean risk to {CLOSE}")
     return lines
-
-
-def read():
-    return json.loads(RECORD.read_text())

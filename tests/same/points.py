@@ -45,10 +45,8 @@ def accountants():
     yield "copies", [*copies.loss_range(1e-9), *copies.moments(1e-9), *copies.divergence(np.array([0.0, 0.5, 3.0]))]
     for pair in (pld.GaussianPair(1.3, 0.2, True), pld.GaussianPair(0.4, 1.0, False), pld.AnchoredPair(1.0, 0.1, 0.03)):
         first, upper, tilted = pair.rounded_losses(0.01, 1e-9)
-        yield (
-            str(pair),
-            [*pair.loss_range(1e-9), *pair.moments(1e-9), first, upper @ np.arange(len(upper)), tilted.max()],
-        )
+        ends = first, upper @ np.arange(len(upper)), tilted.max()
+        yield str(pair), [*pair.loss_range(1e-9), *pair.moments(1e-9), *ends]
     yield "several batches", pld.several_poisson_epsilon([(1.0, 0.1, 20), (2.0, 0.3, 5)], 1e-6, 0.2)
     yield "multipliers", [pld.solve_poisson_multiplier(e, 1e-6, 0.05, 100, 0.02) for e in (0.1, 1.0, 8.0)]
     yield "several multiplier", pld.solve_several_multiplier(1.0, 1e-6, [(1.0, 0.1, 20), (1.0, 0.3, 5)], 0.1)
@@ -121,20 +119,8 @@ def texts():
 
 def _drawn(artist):
     """Kind, text, place and colour of what is drawn, in short."""
-    known = (
-        "text",
-        "xy",
-        "width",
-        "height",
-        "facecolor",
-        "edgecolor",
-        "hatch",
-        "color",
-        "fontsize",
-        "linewidth",
-        "data",
-    )
-    found = {key: getattr(artist, f"get_{key}")() for key in known if hasattr(artist, f"get_{key}")}
+    known = ["text", "xy", "width", "height", "facecolor", "edgecolor", "hatch", "color", "fontsize", "linewidth"]
+    found = {key: getattr(artist, f"get_{key}")() for key in [*known, "data"] if hasattr(artist, f"get_{key}")}
     return type(artist).__name__, *(f"{key}={_plain(value)}" for key, value in found.items())
 
 
