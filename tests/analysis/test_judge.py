@@ -256,7 +256,8 @@ def pairs(**changes):
 def test_a_row_has_the_open_value_that_all_its_parts_have(values, told):
     opened = [{"open_constant": "c", **({"open_value": value} if value else {})} for value in values]
     shown = [part(name, "shown", **more) for name, more in zip("ab", opened, strict=True)]
-    assert judge([*shown, MOST], pairs()[1])[2].get("open_value") == told
+    row = judge([*shown, MOST], pairs()[1])[2]
+    assert row.get("open_value") == told and row["open_constant"] == "c"
 
 
 @pytest.mark.parametrize(("moved", "reached"), [(0.6, 0.5), (0.4, 2.0)])

@@ -1,6 +1,6 @@
 """Judging on a grid of signals, on an axis of its own, of chains, and of quantities in the place of the risk."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -159,6 +159,10 @@ def test_thresholds_by_hand():
     values = np.array([0.0, 0.9, 0.2, 0.9])[:, None]
     found, _ = thresholds(GRID_OF_SIGNALS, values, 0.45)
     assert found == pytest.approx([0.1 * np.sqrt(2.0)])
+    for first, edge in ((0.1, False), (0.6, True)):  # one replicate reaches the level at once
+        moved = {0.1: [0.1, first], 0.2: [0.7, 0.7], 0.4: [0.9, 0.9]}
+        grid = [replace(measured(s, 1.0, "proven", 2), extras={"moved": np.array([own])}) for s, own in moved.items()]
+        assert evidence_of(grid, "threshold", {"moved": 0.5})[0].at_edge == edge
 
 
 @pytest.mark.parametrize(
@@ -222,6 +226,9 @@ def test_a_cell_is_read_by_checkpoint_data_set_and_replicate():
 def test_signals_are_told_from_the_least_to_the_largest():
     cells = [SimpleNamespace(signal=own, grid=(), risks=[[1.0]], at_edge=False) for own in (0.4, 0.1, 0.3, 0.8, 0.2)]
     assert signal_notes(cells)[0].endswith("signal 0.1 to 0.8") and signal_notes(cells[:1])[0].endswith("signal 0.4")
+    looked = [SimpleNamespace(**vars(cells[0]) | {"grid": [None] * 4, "risks": [[1.0]] * most}) for most in (2, 4)]
+    assert "4 signals (2 of them after 8 replicates)," in signal_notes(looked[:1])[0]
+    assert "4 signals," in signal_notes(looked)[0]
     entry = SimpleNamespace(parameter="n")
     edges = [SimpleNamespace(**vars(cell) | {"at_edge": cell.signal != 0.3, "value": 9 - at, "entry": entry})
              for at, cell in enumerate(cells)]  # fmt: skip

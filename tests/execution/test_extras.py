@@ -122,17 +122,18 @@ def test_extras_of_joined_blocks_and_slices():
     ],
 )
 def test_a_run_of_chains_says_whether_they_are_certified(problem, sweeps, said):
-    asked = read_config(
-        {
-            "algorithm": {"id": "gopi2022.gibbs", "variant": None, "options": {"sweeps": sweeps}},
-            "problem": {"options": {"root": "there"}, "name": problem},
-            "calibration": {"name": "accounted"},
-            "backend": {"name": "numpy", "dtype": "float64", "fused": True},
-            "data": {"root": "absent"},
-            **{"n": 20, "d": 3, "epsilon": 1.0, "delta": 1e-6, "replicates": 32, "data_sets": 1, "seed": 1},
-            **{"record": None, "plugins": [], "out": None},
-        }
-    )
+    config = {
+        "algorithm": {"id": "gopi2022.gibbs", "variant": None, "options": {"sweeps": sweeps}},
+        "problem": {"options": {"root": "there"}, "name": problem},
+        "calibration": {"name": "accounted"},
+        "backend": {"name": "numpy", "dtype": "float64", "fused": True},
+        "data": {"root": "absent"},
+        **{"n": 20, "d": 3, "epsilon": 1.0, "delta": 1e-6, "replicates": 32, "data_sets": 1, "seed": 1},
+        **{"record": None, "plugins": [], "out": None},
+    }
+    with pytest.raises(InputError, match="^out is missing: must be given$"):
+        read_config({key: value for key, value in config.items() if key != "out"})
+    asked = read_config(config)
     job = config_job(asked, config_cell(asked))
     assert job.cells[0].problem_options == {}, "data that are made lie nowhere"
     table = execute(job, calibrate_job(job))

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from dpsco_bench.analysis.record import read_record, record
 from dpsco_bench.analysis.verdict import JudgedClaim
 from dpsco_bench.claims.jobs import claim_plan
 from dpsco_bench.cli.verbs.claim import run_claim
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.report.drawing import style
@@ -97,6 +99,8 @@ def test_it_is_judged_and_its_own_fields_stand_in_json_schema_record_and_tables(
         lacking = {key: value for key, value in row.items() if key != "calmest"}
         for wrong in ({**row, "spread_factor": "much"}, {**row, "kind": "law"}, {**row, "unheard_of": 1.0}, lacking):
             assert not schema.is_valid(wrong)
+    with pytest.raises(InputError, match="field of kind spread: spread_factor = 'much'"):
+        replace(results.rows[0], own={"spread_factor": "much"}).to_json()
     record(tmp_path / "recorded.json", results.rows)
     kept = read_record(tmp_path / "recorded.json")[0]
     assert kept.own["spread_factor"] == pytest.approx(results.rows[0].own["spread_factor"], rel=1e-3)

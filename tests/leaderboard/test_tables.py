@@ -188,8 +188,10 @@ def test_a_title_counts_first_places_and_ties_and_a_line_who_competes(rows, titl
     [(ROWS, "2 methods", "4 decided"), (ROWS[:2], "One method", "2 d"), ([*ROWS[:2], UNDECIDED], "One method", "2 d")],
 )
 def test_the_header_of_a_board_counts_its_winners(rows, first, decided):
-    header = " ".join(board_figure(results(rows)).texts[0].get_text().split())
+    figure = board_figure(results(rows))
+    header = " ".join(figure.texts[0].get_text().split())
     assert first in header and decided in header
+    assert figure.legends[0].get_texts()[0].get_text() == "wang2017", "the papers of winners have a colour in the key"
 
 
 def test_held_out_numbers_stand_beside_what_they_are_held_against():
