@@ -335,6 +335,7 @@ def test_what_a_long_run_says(monkeypatch, long, short, passed, steep):
     assert tried == ([(16, 10)] if short and not near else []) and ("next to a minimiser" in detail) == near
 
 
+SOUND = {"lipschitz": 1.0, "status": "global", "kind": "exact", "unsearched": "", "block": 10, "asked": True}
 ATTAINED_BY = [  # contributions at two points, the change of a release, and what differs from a sound case
     *(((0.5, 0.5), 1.0, {}, True), ((0.5 + 4e-7, 0.5 - 4e-7), 1.0, {}, True), ((0.5, 0.5), 1.0, {"block": 5}, True)),
     *(((0.5, 0.5), ratio, {}, abs(ratio - 1) < 1e-6) for ratio in (0.9, 1.1, 1 - 9e-7, 1 + 9e-7, 1 - 2e-6, 1 + 2e-6)),
@@ -350,14 +351,7 @@ ATTAINED_BY = [  # contributions at two points, the change of a release, and wha
 def test_an_exact_epsilon_takes_two_admissible_records_that_change_a_release_by_what_is_declared(
     monkeypatch, sizes, ratio, other, passed
 ):
-    given = {
-        "lipschitz": 1.0,
-        "status": "global",
-        "kind": "exact",
-        "unsearched": "",
-        "block": 10,
-        "asked": True,
-    } | other
+    given = SOUND | other
     records = Disjoint(given["block"]) if "block" in other else Full()
     query = SimpleNamespace(name="q", records=records, norm=2.0, sensitivity=1.0 / given["block"])
     constants = SimpleNamespace(norm=2.0, lipschitz=given["lipschitz"], status=given["status"])

@@ -82,15 +82,11 @@ def test_an_output_that_bypasses_the_releases_is_seen(register):
         np.testing.assert_array_equal(ratios(setting, side, 10), value)
 
 
-class Listed(Mechanism):
-    """A mechanism under which the reference implementation runs, as it does under a recorder."""
-
-
 def test_a_recorder_changes_nothing():
-    setting = setting_of("wang2017.dp_svrg", epochs=1, inner_steps=5)
-    plain, wrapped = (
-        make(Listed(setting.plan, setting.scales, "recorder", SEED, 0, 7)) for make in (lambda m: m, Recording)
-    )
+    """Beside a mechanism of another class: under either of them the reference implementation runs."""
+    setting, listed = setting_of("wang2017.dp_svrg", epochs=1, inner_steps=5), type("Listed", (Mechanism,), {})
+    plain, inner = (listed(setting.plan, setting.scales, "recorder", SEED, 0, 7) for _ in range(2))
+    wrapped = Recording(inner)
     outputs = [setting.execute(setting.pair[0], m, 7) for m in (plain, wrapped)]
     np.testing.assert_array_equal(*outputs)
     assert dict(wrapped.released) == dict(plain.released)

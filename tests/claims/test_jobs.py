@@ -23,10 +23,7 @@ PART = {
     "sweep": {"parameter": "n", "values": {"smoke": [64, 128]}},
     "replicates": {"smoke": 16},
 }
-TWICE = {
-    "sweep": {"parameter": "n", "values": {"smoke": [64, 128], "ci": [64, 128]}},
-    "replicates": {"smoke": 16, "ci": 16},
-}
+TWICE = {"sweep": {"parameter": "n", "values": {"smoke+ci": [64, 128]}}, "replicates": {"smoke+ci": 16}}
 """The part in two profiles."""
 BARE = {"bound": None, "tolerance": None}
 """For kinds that have neither."""

@@ -5,6 +5,7 @@ import pytest
 
 from dpsco_bench.datasets import covertype, store
 from dpsco_bench.datasets.covertype import one_class_rows
+from dpsco_bench.datasets.distribution import ADULT, KDDCUP99
 from dpsco_bench.errors import DataAbsent, InputError
 
 from .conftest import ROOT, refused
@@ -85,12 +86,16 @@ def test_compact_files_with_wrong_arrays_are_refused(tmp_path, source, key):
         covertype.read(path)
 
 
-def test_absent_data_name_the_command(tmp_path):
-    command = "python -m dpsco_bench data covertype"
-    for call in (covertype.load, covertype.verify, lambda root: covertype.covertype(10, root)):
-        with refused(DataAbsent, command) as error:
-            call(tmp_path)
-        assert error.value.command == command
+COVERTYPE = (covertype.load, covertype.verify, lambda root: covertype.covertype(10, root))
+OTHERS = [("adult", ADULT.find), ("kddcup99", KDDCUP99.find)]
+
+
+@pytest.mark.parametrize(("name", "call"), [*(("covertype", call) for call in COVERTYPE), *OTHERS])
+def test_absent_data_name_the_command(tmp_path, name, call):
+    command = f"python -m dpsco_bench data {name}"
+    with refused(DataAbsent, command) as error:
+        call(tmp_path)
+    assert error.value.command == command
 
 
 def test_fetch_falls_back_and_then_only_verifies(tmp_path, source, served):

@@ -73,12 +73,6 @@ def test_what_is_not_the_data_set_is_refused_in_one_line(tmp_path, damage):
     assert str(error.value).startswith(str(path))
 
 
-def test_absent_files_name_the_command(tmp_path):
-    for source in (ADULT, KDDCUP99):
-        with pytest.raises(DataAbsent, match=f"python -m dpsco_bench data {source.name}"):
-            source.find(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("source", "rows", "columns", "positive"), [(ADULT, 48_842, 123, 11_687), (KDDCUP99, 145_586, 118, 57_754)]
 )
