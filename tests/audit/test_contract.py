@@ -99,10 +99,6 @@ def replanned(**changes):
     return plan
 
 
-def peek(x, objective, mechanism):
-    return x - 0.1 * objective.problem.mean_gradient(x, objective.data)
-
-
 RNG = np.random.default_rng(0)
 
 
@@ -111,7 +107,7 @@ def look(position, x, objective, mechanism):
 
 
 SPOILT = [
-    (peek, {POST, LAST}),
+    (lambda x, objective, _: x - 0.1 * objective.problem.mean_gradient(x, objective.data), {POST, LAST}),
     *((partial(look, position), {POST}) for position in (0, 1, 7, 12, 23)),
     (lambda x, objective, _: x + 0 * objective.mean_gradient(x), {EVALUATIONS}),
     (lambda x, objective, _: x + RNG.standard_normal(x.shape), {RANDOMNESS}),
@@ -200,15 +196,12 @@ def checked(kind, **members):
     return Checks(subject(entry.id, problem, **options), None).check_released()
 
 
-def spoiled(self, value, noise):
-    """Half of the noise, which it halves where it stands."""
-    noise *= 0.5
-    return value + noise
-
-
 MISTAKEN = {
     "no noise": (GaussianQuery, {"answer": lambda self, value, noise: value}),
-    "noise halved in place": (GaussianQuery, {"answer": spoiled}),
+    "noise halved in place": (
+        GaussianQuery,
+        {"answer": lambda self, value, noise: value + np.multiply(noise, 0.5, out=noise)},
+    ),
     "half of the noise in a tree": (TreeQuery, {"answer": lambda self, value, noise: value + 0.5 * noise}),
     "half of the noise in l_r": (GeneralisedGaussianQuery, {"answer": lambda self, value, noise: value + 0.5 * noise}),
     "a law that is not normal": (GaussianQuery, {"law": property(lambda self: "laplace")}),

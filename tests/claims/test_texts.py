@@ -73,13 +73,7 @@ def test_symbols_are_those_of_the_text_and_of_their_definitions():
     assert registry.used_symbols("mine.bound", "in words, <w, x>") == {}
 
 
-@pytest.fixture
-def mine():
-    yield
-    BOUNDS.forget("mine.a", "mine.b")
-
-
-def test_bounds_of_ones_own_say_what_their_symbols_mean(mine):
+def test_bounds_of_ones_own_say_what_their_symbols_mean():
     bound("mine.b", "d G sqrt(l) w/(eps n)", {"G": "constants.lipschitz", "w": Symbol("2 d")})
     found = registry.get_bound("mine.b")
     assert set(found.all_symbols) == {"d", "delta", "eps", "l", "n", "G", "w"}
@@ -91,7 +85,7 @@ def test_bounds_of_ones_own_say_what_their_symbols_mean(mine):
         registry.get_bound("mine.b")
 
 
-def test_numbers_of_bounds_come_from_terms_sources_and_rounding(mine):
+def test_numbers_of_bounds_come_from_terms_sources_and_rounding():
     bound("mine.a", "1/n + noted", {"noted": "extras.noted"})
     bound("mine.b", "1/n; whole bound: a")
     found, context = registry.get_bound("mine.b"), replace(CONTEXT, extras={"noted": 2.0})

@@ -10,15 +10,13 @@ from dpsco_bench.errors import DataAbsent, InputError
 
 from .conftest import ROOT, refused
 
-NAMES = covertype.FILES
-
 
 def files_below(folder):
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
 @pytest.mark.parametrize("folder", covertype.FOLDERS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", covertype.FILES)
 def test_every_format_gives_the_same_content(tmp_path, source, folder, name):
     path = source.write(tmp_path / folder / name)
     features, labels = covertype.load(tmp_path)
@@ -50,7 +48,7 @@ def test_scaled_file_is_refused(tmp_path, source, name):
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
-        *((name, lambda text: text[: len(text) // 2]) for name in NAMES),
+        *((name, lambda text: text[: len(text) // 2]) for name in covertype.FILES),
         ("covtype.data", lambda text: text.replace(b"2", b"3", 1)),
         ("covtype.data", lambda text: text + text.splitlines()[0]),
         ("covtype.data", lambda text: text.replace(b",", b",99999,", 1)),
@@ -99,7 +97,7 @@ def test_absent_data_name_the_command(tmp_path, name, call):
 
 
 def test_fetch_falls_back_and_then_only_verifies(tmp_path, source, served):
-    served[covertype.REMOTE_FILES[1].url] = source.write(tmp_path / "server" / "covtype.libsvm.binary.bz2")
+    served[covertype.REMOTE_FILES[1].url] = source.content("covtype.libsvm.binary.bz2"), None
     root = tmp_path / "root"
     first = covertype.fetch(root)
     assert first["fetched"] is True
@@ -111,7 +109,7 @@ def test_fetch_falls_back_and_then_only_verifies(tmp_path, source, served):
 
 @pytest.mark.parametrize("known", [True, False])
 def test_fetch_refuses_a_wrong_file(tmp_path, source, served, monkeypatch, known):
-    served[covertype.REMOTE_FILES[0].url] = source.write(tmp_path / "server" / "covtype.data.gz")
+    served[covertype.REMOTE_FILES[0].url] = source.content("covtype.data.gz"), None
     if not known:
         monkeypatch.setattr(covertype, "REMOTE_FILES", [replace(one, sha256=None) for one in covertype.REMOTE_FILES])
         monkeypatch.setattr(covertype, "LABELS_SHA256", "another")
