@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dpsco_bench.fused import compiled
 from dpsco_bench.problems.data import Kinds, Levels, Signs, kinds_of
 from dpsco_bench.problems.registry import get_problem
 
@@ -52,3 +53,15 @@ def test_a_class_that_changes_its_records_has_no_kinds():
     vars(other).update(vars(problem))
     assert kinds_of(problem, data, True) is not None
     assert kinds_of(other, data, True) is None
+
+
+@pytest.mark.skipif(not compiled.available(), reason="Numba is missing or switched off")
+def test_a_loop_writes_the_two_values_that_the_arrays_say():
+    from dpsco_bench.fused.tiles import write_signs
+
+    indices = np.random.default_rng(0).integers(0, N, (7, REPLICATES, 2))
+    known, rows = kinds_of(*sampled("cube_iid", 11), True), np.tile(np.arange(REPLICATES), len(SIGNALS))
+    written = np.empty((len(rows), 7, 2, 11))
+    write_signs(written, known.levels, known.ranks, known.scale, indices)
+    above = known.levels[rows, indices[:, rows].transpose(0, 2, 1)] > known.ranks[np.repeat([0, 1, 2], 3)][:, None]
+    np.testing.assert_array_equal(written, np.where(above, known.scale, -known.scale).transpose(2, 0, 1, 3))
