@@ -1,6 +1,7 @@
 """The statistics of the audit: bounds that keep their confidence and come close to the truth, and predicted power."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,30 +13,26 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 
 
-def epsilon_lower_bound(*given, **further):
-    return lower_bound(*given, **further).epsilon
-
-
-def gaussian_scores(rng, mu, runs):
+def gaussian_scores(rng, runs, mu):
     """Log-likelihood ratios of a Gaussian with shift over noise ``mu``."""
     return (mu * rng.standard_normal(runs) + sign * mu * mu / 2 for sign in (1, -1))
 
 
-def laplace_scores(rng, epsilon, runs):
-    return rng.laplace(size=runs) + epsilon, rng.laplace(size=runs)
+def laplace_scores(rng, runs):
+    return rng.laplace(size=runs) + 1.0, rng.laplace(size=runs)
 
 
-def response_scores(rng, epsilon, runs):
+def response_scores(rng, runs, epsilon=0.5):
     """Randomised response: the truth with probability e^eps/(1 + e^eps)."""
     truth = math.exp(epsilon) / (1 + math.exp(epsilon))
     return (rng.random(runs) < truth).astype(float), (rng.random(runs) >= truth).astype(float)
 
 
 MECHANISMS = {
-    "gaussian": (lambda rng, runs: gaussian_scores(rng, 1.0, runs), gdp_epsilon(1.0, 1e-2), 1e-2),
-    "laplace": (lambda rng, runs: laplace_scores(rng, 1.0, runs), 1.0, 0.0),
-    "laplace with delta": (lambda rng, runs: laplace_scores(rng, 1.0, runs), 1.0, 1e-3),
-    "randomised response": (lambda rng, runs: response_scores(rng, 0.5, runs), 0.5, 0.0),
+    "gaussian": (partial(gaussian_scores, mu=1.0), gdp_epsilon(1.0, 1e-2), 1e-2),
+    "laplace": (laplace_scores, 1.0, 0.0),
+    "laplace with delta": (laplace_scores, 1.0, 1e-3),
+    "randomised response": (response_scores, 0.5, 0.0),
     "null": (lambda rng, runs: rng.standard_normal((2, runs)), 0.0, 0.0),
 }
 
@@ -46,14 +43,14 @@ def test_the_confidence_is_kept(name):
     scores, truth, delta = MECHANISMS[name]
     rng = np.random.default_rng(2)
     further = (0.5, 0.5) if name == "randomised response" else None  # limits are joint for more events too
-    above = [epsilon_lower_bound(*scores(rng, 500), delta, 0.8, further) > truth for _ in range(400)]
+    above = [lower_bound(*scores(rng, 500), delta, 0.8, further).epsilon > truth for _ in range(400)]
     assert np.mean(above) <= 0.2 + 4 * math.sqrt(0.2 * 0.8 / 400)
 
 
 @pytest.mark.parametrize("mu", [0.3, 0.5, 1.0, 2.0])
 def test_close_to_the_truth_for_gaussians(mu):
     truth = gdp_epsilon(mu, 1e-3)
-    bound = epsilon_lower_bound(*gaussian_scores(np.random.default_rng(4), mu, 1_000_000), 1e-3)
+    bound = lower_bound(*gaussian_scores(np.random.default_rng(4), 1_000_000, mu), 1e-3).epsilon
     assert 0.7 * truth <= bound <= truth
 
 
@@ -61,11 +58,11 @@ def test_perfect_separation_reaches_what_the_runs_allow():
     """No false alarm in m test runs at error a per bound leaves 1 - a^(1/m)."""
     p, q = np.ones(1000), np.zeros(1000)
     best, shared = (math.log(a ** (1 / 700) / (1 - a ** (1 / 700))) for a in (0.05 / 4, 0.05 / 8))
-    assert epsilon_lower_bound(p, q, 0.0) == pytest.approx(best, rel=1e-9)
-    assert epsilon_lower_bound(np.where(p > 0, np.inf, p), np.full(1000, -np.inf), 0.0) == pytest.approx(best, rel=1e-9)
-    assert epsilon_lower_bound(p, q, 0.0, thresholds=(0.5, 0.5)) == pytest.approx(shared, rel=1e-9)  # two more events
+    assert lower_bound(p, q, 0.0).epsilon == pytest.approx(best, rel=1e-9)
+    assert lower_bound(np.where(p > 0, np.inf, p), np.full(1000, -np.inf), 0.0).epsilon == pytest.approx(best, rel=1e-9)
+    assert lower_bound(p, q, 0.0, thresholds=(0.5, 0.5)).epsilon == pytest.approx(shared, rel=1e-9)  # two more events
     for value in (0.0, -3.5, np.inf):  # and none at all
-        assert epsilon_lower_bound(np.full(100, value), np.full(100, value), 0.0) == 0
+        assert lower_bound(np.full(100, value), np.full(100, value), 0.0).epsilon == 0
     # Of a Gaussian-DP parameter: each limit is a power of the error, the bound their difference.
     exact = norm.ppf((0.05 / 4) ** (1 / 700)) - norm.ppf(1 - (0.05 / 4) ** (1 / 700))
     assert gdp_lower_bound(p, q, 0.95) == gdp_lower_bound(q, p, 0.95) == pytest.approx(exact)
@@ -83,8 +80,8 @@ def test_rare_events_on_one_side_are_found_and_need_the_delta():
     # A mechanism that exposes a record with probability 0.01, else says nothing, is (0, 0.01)-private.
     rng = np.random.default_rng(5)
     exposed, silent = (rng.random(100_000) < 0.01).astype(float), np.zeros(100_000)
-    assert epsilon_lower_bound(exposed, silent, 0.01) == 0
-    assert epsilon_lower_bound(exposed, silent, 1e-5) > 3
+    assert lower_bound(exposed, silent, 0.01).epsilon == 0
+    assert lower_bound(exposed, silent, 1e-5).epsilon > 3
 
 
 @pytest.mark.parametrize("key", ["scores_p", "scores_q"])
@@ -147,14 +144,14 @@ def test_the_bound_by_hand(delta, further):
     for seed, shift in enumerate((2.0, -2.0, 0.0, 4.0)):
         rng = np.random.default_rng(seed)
         p, q = np.round(shift + rng.standard_normal(120), 1), np.round(rng.standard_normal(200), 1)
-        assert epsilon_lower_bound(p, q, delta, 0.9, further) == pytest.approx(by_hand(p, q, delta, 0.9, further))
+        assert lower_bound(p, q, delta, 0.9, further).epsilon == pytest.approx(by_hand(p, q, delta, 0.9, further))
 
 
 def test_further_events_alone_can_decide_and_are_named():
     """The training part of the scores says nothing: what a pilot chose beside it is tested all the same."""
     p, q = np.r_[np.zeros(300), np.ones(700)], np.zeros(1000)
     there, back = (lower_bound(p, q, 0.0, thresholds=own) for own in ((0.5, -1.0), (2.0, 0.5)))
-    assert epsilon_lower_bound(p, q, 0.0) == epsilon_lower_bound(q, p, 0.0, thresholds=(2.0, 0.5)) == 0.0
+    assert lower_bound(p, q, 0.0).epsilon == lower_bound(q, p, 0.0, thresholds=(2.0, 0.5)).epsilon == 0.0
     assert there.epsilon == back.epsilon > 4
     assert (there.direction, there.event) == ("P over Q", "score >= 0.5")
     assert (back.direction, back.event) == ("Q over P", "score <= 0.5")
@@ -188,7 +185,7 @@ def test_counted_events_are_limits_of_the_shares():
 
 def test_shares_of_exact_scores_are_sums_of_likelihoods_and_never_above_one():
     for size in range(12, 212):
-        p, q = gaussian_scores(np.random.default_rng(size), 0.1, size)
+        p, q = gaussian_scores(np.random.default_rng(size), size, 0.1)
         found, pooled = events(p, q, exact=True), np.concatenate([p, q])
         assert max(found.likely.max(), found.unlikely.max()) <= 1.0
         for shares, sign in ((found.likely, 1), (found.unlikely, -1)):
@@ -199,7 +196,7 @@ def test_shares_of_exact_scores_are_sums_of_likelihoods_and_never_above_one():
 
 @pytest.mark.parametrize(("factor", "exact"), [(1.99, True), (0.51, True), (2.01, False), (0.49, False)])
 def test_scores_pass_as_log_density_ratios_if_their_mean_likelihood_is_one_within_a_factor_two(factor, exact):
-    p, q = gaussian_scores(np.random.default_rng(2), 1.0, 500)
+    p, q = gaussian_scores(np.random.default_rng(2), 500, 1.0)
     p += np.log(np.mean(np.exp(-p)) / factor)
     found, counted = (events(p, q, exact=told) for told in (True, False))
     assert np.array_equal(found.likely, counted.likely) == (not exact)
@@ -211,65 +208,52 @@ def both_directions(scores, exact):
     return events(first, second, exact), events(-second, -first, exact)
 
 
-def power(scores, runs, claim, delta, exact=True):
-    return max(bounds.predicted_power(found, runs, claim, delta, 0.95) for found in both_directions(scores, exact))
-
-
 @pytest.mark.parametrize("exact", [True, False])
 def test_without_a_loss_there_is_no_power(exact):
     scores = np.random.default_rng(0).standard_normal((2, 2000))
-    assert power(0.0 * scores, 10_000, 0.1, 1e-5, exact) == 0
-    assert exact or power(scores, 10_000, 0.5, 1e-5, exact) < 0.01
+    for found in both_directions(0.0 * scores, exact):
+        assert bounds.predicted_power(found, 10_000, 0.1, 1e-5, 0.95) == 0
+    for found in both_directions(scores, exact):
+        assert exact or bounds.predicted_power(found, 10_000, 0.5, 1e-5, 0.95) < 0.01
 
 
 def test_runs_on_both_data_sets_tell_of_both_probabilities():
     """Of known Gaussian losses: within four standard errors of a count, and their ratio within a tenth."""
     mu = 1.0
     for seed in range(4):
-        found = events(*gaussian_scores(np.random.default_rng(seed), mu, 2000), exact=True)
+        found = events(*gaussian_scores(np.random.default_rng(seed), 2000, mu), exact=True)
         truth = norm.sf(found.thresholds, 0.5 * mu * mu, mu), norm.sf(found.thresholds, -0.5 * mu * mu, mu)
         assert (np.abs(found.likely / truth[0] - 1.0) < 4.0 / np.sqrt(2000 * truth[0])).all()
         ratio = found.likely / found.unlikely * truth[1] / truth[0]
         assert np.abs(ratio - 1.0).max() < 0.1
 
 
-def gaussian(mu):
-    return lambda rng, runs: gaussian_scores(rng, mu, runs)
+def sampled_scores(rng, runs, rate=0.1, steps=10):
+    """Log density ratios of Gaussian releases with mu = 1 that each look at the record with some probability."""
+    found = []
+    for side in (1.0, 0.0):
+        z = rng.standard_normal((runs, steps)) + side * (rng.random((runs, steps)) < rate)
+        found.append(np.log1p(rate * np.expm1(z - 0.5)).sum(axis=1))
+    return found
 
 
-def subsampled(rate, mu, steps):
-    """Log density ratios of Gaussian releases that each look at the record with some probability."""
-
-    def scores(rng, runs):
-        found = []
-        for side in (1.0, 0.0):
-            z = rng.standard_normal((runs, steps)) + side * mu * (rng.random((runs, steps)) < rate)
-            found.append(np.log1p(rate * np.expm1(mu * z - mu * mu / 2)).sum(axis=1))
-        return found
-
-    return scores
-
-
-def atom(chance):
+def scores_with_an_atom(rng, runs):
     """Seldom an output that only one data set has."""
-
-    def scores(rng, runs):
-        return np.where(rng.random(runs) < chance, np.inf, rng.standard_normal(runs)), rng.standard_normal(runs)
-
-    return scores
+    return np.where(rng.random(runs) < 0.02, np.inf, rng.standard_normal(runs)), rng.standard_normal(runs)
 
 
 FAMILY = 1 - 0.001 / 200
 PREDICTED = [
-    (gaussian(0.59), True, 2000, 100_000, 1.0, 1e-5, FAMILY),  # of a recorded audit that was called hopeless
-    (gaussian(0.59), False, 10_000, 100_000, 1.0, 1e-5, FAMILY),
-    (gaussian(0.59), True, 2000, 100_000, 1.6, 1e-5, FAMILY),
-    (gaussian(1.0), True, 2000, 4000, 1.4, 1e-3, 0.95),
-    (gaussian(1.0), True, 2000, 4000, 1.9, 1e-3, 0.95),
-    (subsampled(0.1, 1.0, 10), True, 2000, 10_000, 0.5, 1e-4, 0.95),
-    (subsampled(0.1, 1.0, 10), True, 2000, 10_000, 1.2, 1e-4, 0.95),
-    (atom(0.02), False, 2000, 10_000, 1.5, 1e-4, 0.95),
-    (atom(0.02), False, 2000, 10_000, 4.5, 1e-4, 0.95),
+    # of a recorded audit that was called hopeless
+    (partial(gaussian_scores, mu=0.59), True, 2000, 100_000, 1.0, 1e-5, FAMILY),
+    (partial(gaussian_scores, mu=0.59), False, 10_000, 100_000, 1.0, 1e-5, FAMILY),
+    (partial(gaussian_scores, mu=0.59), True, 2000, 100_000, 1.6, 1e-5, FAMILY),
+    (partial(gaussian_scores, mu=1.0), True, 2000, 4000, 1.4, 1e-3, 0.95),
+    (partial(gaussian_scores, mu=1.0), True, 2000, 4000, 1.9, 1e-3, 0.95),
+    (sampled_scores, True, 2000, 10_000, 0.5, 1e-4, 0.95),
+    (sampled_scores, True, 2000, 10_000, 1.2, 1e-4, 0.95),
+    (scores_with_an_atom, False, 2000, 10_000, 1.5, 1e-4, 0.95),
+    (scores_with_an_atom, False, 2000, 10_000, 4.5, 1e-4, 0.95),
 ]
 
 
@@ -291,7 +275,7 @@ def test_prediction_and_simulation_agree(scores, exact, pilot, runs, claim, delt
 
 def test_the_event_is_chosen_against_the_claim():
     """The largest expected bound may be too unsure; where no event has a chance, it is the choice all the same."""
-    found = events(*gaussian_scores(np.random.default_rng(5), 0.59, 2000), exact=True)
+    found = events(*gaussian_scores(np.random.default_rng(5), 2000, 0.59), exact=True)
     args = 100_000, 1e-5, FAMILY
     largest = np.argmax(expected_bounds(found.likely, found.unlikely, *args))
     hopeless = bounds.best_event(found, args[0], 50.0, *args[1:])
@@ -305,9 +289,8 @@ def test_what_normal_noise_shows_that_attains_an_epsilon_is_below_it_and_grows_w
     predicted = bounds.attainable_bound(runs, epsilon, delta, 0.95)
     assert 0.0 < predicted < bounds.attainable_bound(10 * runs, epsilon, delta, 0.95) < epsilon
     mu, rng = gdp_mu(epsilon, delta), np.random.default_rng(0)
-    found = [epsilon_lower_bound(rng.normal(mu, 1.0, runs), rng.standard_normal(runs), delta, 0.95) for _ in range(40)]
+    found = [lower_bound(rng.normal(mu, 1.0, runs), rng.standard_normal(runs), delta, 0.95).epsilon for _ in range(40)]
     assert max(found) <= epsilon and abs(np.mean(found) - predicted) < 0.1
-    assert bounds.attainable_bound(10_000, 0.06, delta, 0.95) == 0.0 and np.isinf(
-        bounds.attainable_bound(9, np.inf, delta, 0.95)
-    )
+    assert bounds.attainable_bound(10_000, 0.06, delta, 0.95) == 0.0
+    assert np.isinf(bounds.attainable_bound(9, np.inf, delta, 0.95))
     assert np.isnan(bounds.attainable_bound(9, np.nan, delta, 0.95))

@@ -1,6 +1,5 @@
 """The canary that an algorithm is audited on, the canaries themselves, and where in a data set they are put."""
 
-import json
 from dataclasses import replace
 from itertools import combinations
 
@@ -109,7 +108,7 @@ def test_a_record_just_below_the_level_is_found_for_methods_that_cut():
 
 
 def test_the_list_shows_what_is_tried_and_why_the_rest_is_not(dpsco):
-    found = json.loads(dpsco("list", "audits", "--json").out)
+    found = dpsco("list", "audits", "--json").rows
     assert len(found) == len(list(trials())) == len({own["id"] for own in found})
     assert all({"algorithm", "problem", "reason", "statistic", "source", "summary"} <= set(own) for own in found)
 

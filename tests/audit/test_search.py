@@ -30,12 +30,6 @@ def values_of(changes, offset=0.0):
     return own, other
 
 
-def named(query, changes, batches=(), place=0, offset=0.0):
-    own, other = values_of(np.array(changes), offset)
-    recorded = SimpleNamespace(batches={query.name: dict(enumerate(batches))})
-    return misplaced(plan_of(query, n=24), recorded, place, {query.name: own}, {query.name: other}).get(query.name, "")
-
-
 def batch(indices, mask=None):
     """A batch of two replicates that hold the same records."""
     rows = np.array([indices, indices])
@@ -94,7 +88,9 @@ LOOKS = [  # a query, what one record changes, in a value that is so large, the 
 
 @pytest.mark.parametrize(("query", "changes", "offset", "drawn", "said"), LOOKS)
 def test_a_record_changes_what_looks_at_it(query, changes, offset, drawn, said):
-    found = named(query, changes, drawn, place=7, offset=offset)
+    own, other = ({query.name: value} for value in values_of(np.array(changes), offset))
+    recorded = SimpleNamespace(batches={query.name: dict(enumerate(drawn))})
+    found = misplaced(plan_of(query, n=24), recorded, 7, own, other).get(query.name, "")
     assert found.startswith(said) and bool(found) == bool(said)
 
 

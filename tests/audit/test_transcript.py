@@ -27,12 +27,12 @@ def setting_of(algorithm, calibration="accounted", canary="turning", scale=1.0, 
     return pairs_of(algorithm, "canary_huber", calibration, scale, canary=canary, **{"n": 40, **keys})[0]
 
 
-def run_features(*given):
-    return [features for features, *_ in run_pairs(*given)]
+def features_of(setting, side, runs, stream=0):
+    return [features for features, *_ in run_pairs(setting, "transcript", side, stream, runs, SEED)]
 
 
-def ratios(setting, side, runs, stream=0):
-    return np.concatenate(run_features(setting, "transcript", side, stream, runs, SEED)).sum(axis=1)
+def ratios(*given):
+    return np.concatenate(features_of(*given)).sum(axis=1)
 
 
 @pytest.mark.parametrize("algorithm", ["wang2017.dp_gd_pl", "wang2017.output_perturbation_zhang17"])
@@ -50,7 +50,7 @@ def test_scores_do_not_depend_on_blocks(monkeypatch):
     setting = setting_of("wang2017.dp_svrg", epochs=1, inner_steps=10)
     whole = ratios(setting, 0, 500)
     monkeypatch.setattr("dpsco_bench.audit.auditor.BLOCK_BYTES", 1 << 16)
-    blocks = run_features(setting, "transcript", 0, 0, 500, SEED)
+    blocks = features_of(setting, 0, 500)
     assert len(blocks) > 5 and {b.shape[1] for b in blocks} == {BINS}
     np.testing.assert_allclose(np.concatenate(blocks).sum(axis=1), whole, atol=1e-8)
 
@@ -82,15 +82,11 @@ def test_an_output_that_bypasses_the_releases_is_seen(register):
         np.testing.assert_array_equal(ratios(setting, side, 10), value)
 
 
-class Listed(Mechanism):
-    """A mechanism under which the reference implementation runs, as it does under a recorder."""
-
-
 def test_a_recorder_changes_nothing():
-    setting = setting_of("wang2017.dp_svrg", epochs=1, inner_steps=5)
-    plain, wrapped = (
-        make(Listed(setting.plan, setting.scales, "recorder", SEED, 0, 7)) for make in (lambda m: m, Recording)
-    )
+    """Beside a mechanism of another class: under either of them the reference implementation runs."""
+    setting, listed = setting_of("wang2017.dp_svrg", epochs=1, inner_steps=5), type("Listed", (Mechanism,), {})
+    plain, inner = (listed(setting.plan, setting.scales, "recorder", SEED, 0, 7) for _ in range(2))
+    wrapped = Recording(inner)
     outputs = [setting.execute(setting.pair[0], m, 7) for m in (plain, wrapped)]
     np.testing.assert_array_equal(*outputs)
     assert dict(wrapped.released) == dict(plain.released)

@@ -1,7 +1,5 @@
 """A SLURM of one node on the loopback interface, from Debian's packages, for as long as a test needs it."""
 
-from __future__ import annotations
-
 import getpass
 import os
 import secrets

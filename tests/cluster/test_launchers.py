@@ -52,12 +52,12 @@ def tables(folder):
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
     folder = tmp_path_factory.mktemp("alone")
-    (folder / "own.py").write_text(OWN)
     assert swept(folder)[0] == 2
     return tables(folder)
 
 
 def swept(folder, *more, environment=None):
+    (folder / "own.py").write_text(OWN)
     process = dpsco(folder, "run", *SWEEP, *more, environment=environment)
     out, err = process.communicate(timeout=300)
     return process.returncode, out, err
@@ -65,7 +65,6 @@ def swept(folder, *more, environment=None):
 
 @pytest.mark.parametrize("name", [launcher("joblib", "joblib"), launcher("submitit_local", "submitit")])
 def test_a_launcher_leaves_the_same_bytes_and_names_what_failed(alone, tmp_path, name):
-    (tmp_path / "own.py").write_text(OWN)
     code, out, err = swept(tmp_path, f"hydra/launcher={name}")
     assert len(alone) == 2 and tables(tmp_path) == alone
     assert code == 2 and "refused: n=128: " in out and "this one fails" in out
@@ -75,7 +74,6 @@ def test_a_launcher_leaves_the_same_bytes_and_names_what_failed(alone, tmp_path,
 
 @pytest.mark.parametrize("name", [launcher("submitit_slurm", "submitit")])
 def test_slurm_runs_a_sweep(alone, tmp_path, name):
-    (tmp_path / "own.py").write_text(OWN)
     with tempfile.TemporaryDirectory(prefix="slurm-") as folder:
         try:
             with single_node(Path(folder)) as environment:

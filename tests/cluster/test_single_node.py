@@ -1,7 +1,5 @@
 """`make slurm-test` says in a line why it cannot start a SLURM; the profile asks for what a node has."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -2,7 +2,6 @@ import bz2
 import gzip
 import lzma
 import os
-import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -57,13 +56,16 @@ class Source:
             lines.append(f"{labels[label]} {' '.join(pairs)} \n")
         return "".join(lines).encode()
 
+    def content(self, name, **options):
+        text = self.uci_text() if ".data" in name else self.libsvm_text(**options)
+        return PACKED.get(Path(name).suffix, bytes)(text)
+
     def write(self, path, **options):
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".npz":
             self.npz(path)
         else:
-            text = self.uci_text() if ".data" in path.name else self.libsvm_text(**options)
-            path.write_bytes(PACKED.get(path.suffix, bytes)(text))
+            path.write_bytes(self.content(path.name, **options))
         return path
 
 
@@ -81,13 +83,14 @@ def source(monkeypatch):
 
 @pytest.fixture
 def served(monkeypatch):
-    """Files by address; all others cannot be reached."""
+    """Contents of files by address, each with what goes wrong at its end; all others cannot be reached."""
     available = {}
 
     def downloader(url, path, pooch):
-        if url not in available:
-            raise OSError("no route to host")
-        shutil.copyfile(available[url], path)
+        content, error = available.get(url, (b"", OSError("no route to host")))
+        Path(path).write_bytes(content)
+        if error:
+            raise error
 
     monkeypatch.setattr("pooch.core.choose_downloader", lambda url, **options: downloader)
     return available

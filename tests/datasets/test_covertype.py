@@ -5,11 +5,10 @@ import pytest
 
 from dpsco_bench.datasets import covertype, store
 from dpsco_bench.datasets.covertype import one_class_rows
+from dpsco_bench.datasets.distribution import ADULT, KDDCUP99
 from dpsco_bench.errors import DataAbsent, InputError
 
 from .conftest import ROOT, refused
-
-NAMES = covertype.FILES
 
 
 def files_below(folder):
@@ -17,7 +16,7 @@ def files_below(folder):
 
 
 @pytest.mark.parametrize("folder", covertype.FOLDERS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", covertype.FILES)
 def test_every_format_gives_the_same_content(tmp_path, source, folder, name):
     path = source.write(tmp_path / folder / name)
     features, labels = covertype.load(tmp_path)
@@ -49,7 +48,7 @@ def test_scaled_file_is_refused(tmp_path, source, name):
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
-        *((name, lambda text: text[: len(text) // 2]) for name in NAMES),
+        *((name, lambda text: text[: len(text) // 2]) for name in covertype.FILES),
         ("covtype.data", lambda text: text.replace(b"2", b"3", 1)),
         ("covtype.data", lambda text: text + text.splitlines()[0]),
         ("covtype.data", lambda text: text.replace(b",", b",99999,", 1)),
@@ -85,16 +84,20 @@ def test_compact_files_with_wrong_arrays_are_refused(tmp_path, source, key):
         covertype.read(path)
 
 
-def test_absent_data_name_the_command(tmp_path):
-    command = "python -m dpsco_bench data covertype"
-    for call in (covertype.load, covertype.verify, lambda root: covertype.covertype(10, root)):
-        with refused(DataAbsent, command) as error:
-            call(tmp_path)
-        assert error.value.command == command
+COVERTYPE = (covertype.load, covertype.verify, lambda root: covertype.covertype(10, root))
+OTHERS = [("adult", ADULT.find), ("kddcup99", KDDCUP99.find)]
+
+
+@pytest.mark.parametrize(("name", "call"), [*(("covertype", call) for call in COVERTYPE), *OTHERS])
+def test_absent_data_name_the_command(tmp_path, name, call):
+    command = f"python -m dpsco_bench data {name}"
+    with refused(DataAbsent, command) as error:
+        call(tmp_path)
+    assert error.value.command == command
 
 
 def test_fetch_falls_back_and_then_only_verifies(tmp_path, source, served):
-    served[covertype.REMOTE_FILES[1].url] = source.write(tmp_path / "server" / "covtype.libsvm.binary.bz2")
+    served[covertype.REMOTE_FILES[1].url] = source.content("covtype.libsvm.binary.bz2"), None
     root = tmp_path / "root"
     first = covertype.fetch(root)
     assert first["fetched"] is True
@@ -106,7 +109,7 @@ def test_fetch_falls_back_and_then_only_verifies(tmp_path, source, served):
 
 @pytest.mark.parametrize("known", [True, False])
 def test_fetch_refuses_a_wrong_file(tmp_path, source, served, monkeypatch, known):
-    served[covertype.REMOTE_FILES[0].url] = source.write(tmp_path / "server" / "covtype.data.gz")
+    served[covertype.REMOTE_FILES[0].url] = source.content("covtype.data.gz"), None
     if not known:
         monkeypatch.setattr(covertype, "REMOTE_FILES", [replace(one, sha256=None) for one in covertype.REMOTE_FILES])
         monkeypatch.setattr(covertype, "LABELS_SHA256", "another")

@@ -28,10 +28,14 @@ def known(source, texts):
     return replace(source, files=tuple(replace(one, sha256=None, text_sha256=digest) for one, digest in changed))
 
 
+def packed(source, texts):
+    return [PACKED[Path(one.name).suffix](text) for one, text in zip(source.files, texts, strict=True)]
+
+
 def write(folder, source, texts):
     folder.mkdir(parents=True)
-    for one, text in zip(source.files, texts, strict=True):
-        (folder / one.name).write_bytes(PACKED[Path(one.name).suffix](text))
+    for one, content in zip(source.files, packed(source, texts), strict=True):
+        (folder / one.name).write_bytes(content)
 
 
 def test_adult_counts_columns_from_zero_and_ends_with_its_test_file(tmp_path):
@@ -54,8 +58,8 @@ def test_records_of_kdd_count_once_and_depend_on_no_other():
 
 def test_fetch_gets_what_is_missing_and_then_only_verifies(tmp_path, served):
     source = known(ADULT, ADULT_TEXTS)
-    write(tmp_path / "server", source, ADULT_TEXTS)
-    served |= {one.url: tmp_path / "server" / one.name for one in source.files}
+    contents = packed(source, ADULT_TEXTS)
+    served |= {one.url: (content, None) for one, content in zip(source.files, contents, strict=True)}
     first = source.fetch(tmp_path / "root")
     assert (first["fetched"], first["rows"], first["positive"]) == (True, 3, 1)
     served.clear()
@@ -71,12 +75,6 @@ def test_what_is_not_the_data_set_is_refused_in_one_line(tmp_path, damage):
     with refused(store.DataCorrupt) as error:
         source.load(tmp_path)
     assert str(error.value).startswith(str(path))
-
-
-def test_absent_files_name_the_command(tmp_path):
-    for source in (ADULT, KDDCUP99):
-        with pytest.raises(DataAbsent, match=f"python -m dpsco_bench data {source.name}"):
-            source.find(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -95,30 +93,20 @@ DIGEST = hashlib.sha256(CONTENT).hexdigest()
 REMOTE = store.RemoteFile("forest.bin", "https://example.invalid/forest.bin", DIGEST)
 
 
-@pytest.fixture
-def download(monkeypatch):
-    """Download the file into a folder, where the network answers as it is told to."""
-
-    def downloaded(folder, content, error=None):
-        def downloader(url, path, pooch):
-            Path(path).write_bytes(content)
-            if error:
-                raise error
-
-        monkeypatch.setattr("pooch.core.choose_downloader", lambda url, **options: downloader)
-        store.download(REMOTE, folder, Path.read_bytes)
-        return folder / REMOTE.name
-
-    return downloaded
+def download(served, folder, content, error=None):
+    """Download the file into a folder, where the network answers so."""
+    served[REMOTE.url] = content, error
+    store.download(REMOTE, folder, Path.read_bytes)
 
 
-def test_download_verifies_and_gives_the_final_name(tmp_path, download):
-    path = download(tmp_path / "root" / "forest", CONTENT)
+def test_download_verifies_and_gives_the_final_name(tmp_path, served):
+    path = tmp_path / "root" / "forest" / "forest.bin"
+    download(served, path.parent, CONTENT)
     assert path.read_bytes() == CONTENT and [p.name for p in path.parent.iterdir()] == ["forest.bin"]
     with pytest.raises(store.FetchError):
         (path.parent / "other").write_bytes(b"mine")
         path.write_bytes(b"old")
-        download(path.parent, b"new")
+        download(served, path.parent, b"new")
     assert {p.name: p.read_bytes() for p in path.parent.iterdir()} == {"forest.bin": b"old", "other": b"mine"}
 
 
@@ -130,9 +118,9 @@ def test_download_verifies_and_gives_the_final_name(tmp_path, download):
         (None, "does not match the known hash"),
     ],
 )
-def test_failed_download_leaves_nothing_and_says_in_one_line_where_the_file_belongs(tmp_path, download, error, reason):
+def test_failed_download_leaves_nothing_and_says_in_one_line_where_the_file_belongs(tmp_path, served, error, reason):
     with refused(store.FetchError, "could not fetch https", reason) as caught:
-        download(tmp_path / "forest", CONTENT[:-1], error)
+        download(served, tmp_path / "forest", CONTENT[:-1], error)
     assert str(caught.value).endswith(f"by hand, it belongs in {tmp_path / 'forest' / 'forest.bin'}")
     assert list((tmp_path / "forest").iterdir()) == []
 

@@ -67,12 +67,9 @@ def test_one_class_rows_follow_the_signs():
     assert one_class_rows(features, np.array([1, 1, 1, -1.0])).tolist() == [True, True, True, False]
     assert not one_class_rows(features[:, :3], np.array([1, -1, 1, -1.0])).any()
     assert not one_class_rows(np.ones((2, 1)), np.array([1.0, -1.0])).any()
-
-
-def test_columns_that_become_one_class_are_found_in_turn():
     # Column 1 has both classes, but its only -1 row goes with column 0.
-    features = np.array([[1, 1, 0], [0, 1, 1], [0, 0, 1.0]])
-    assert one_class_rows(features, np.array([-1, 1, -1.0])).all()
+    in_turn = np.array([[1, 1, 0], [0, 1, 1], [0, 0, 1.0]])
+    assert one_class_rows(in_turn, np.array([-1, 1, -1.0])).all()
 
 
 def test_words_are_frozen():

@@ -6,8 +6,6 @@ card, times a sequential step and the size from which the card is faster, and ju
 Nothing begins that would end after --minutes; one report says what was found.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -184,14 +184,6 @@ ARITHMETIC += ("and", "or", "xor", "lshift", "rshift")
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
-def _fetching(convert):
-    return lambda self: convert(self.get())
-
-
-def _unary(function):
-    return lambda self: launched(function, self)
-
-
 def _binary(function, swapped=False):
     def method(self, other):
         if isinstance(other, np.ndarray | list | tuple):
@@ -215,9 +207,9 @@ def _in_place(function):
 
 
 for _name, _convert in (("float", float), ("int", int), ("index", operator.index), ("bool", bool)):
-    setattr(ndarray, f"__{_name}__", _fetching(_convert))
-for _name in ("neg", "abs", "invert", "pos"):
-    setattr(ndarray, f"__{_name}__", _unary(getattr(operator, _name)))
+    setattr(ndarray, f"__{_name}__", lambda self, convert=_convert: convert(self.get()))
+for _of in (operator.neg, operator.abs, operator.invert, operator.pos):
+    setattr(ndarray, f"__{_of.__name__}__", lambda self, of=_of: launched(of, self))
 for _name in (*ARITHMETIC, *COMPARISONS):
     _function = getattr(operator, {"and": "and_", "or": "or_"}.get(_name, _name))
     setattr(ndarray, f"__{_name}__", _binary(_function))

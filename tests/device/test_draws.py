@@ -23,17 +23,15 @@ def equal(stream, name, box):
     return drawn.get().tobytes() == getattr(reference, name)(KEY, box, *given).tobytes()
 
 
-def agree(device):
+@pytest.mark.parametrize("on", ["cupy", pytest.param("card", marks=pytest.mark.gpu)])
+def test_draws_have_the_bits_of_the_reference(on, request):
     """Draws of every kind, and vectors; a million, too."""
-    stream, vectors, many = Stream(KEY, device), Box(1, 2, 3, 3, 301), Box(11, 4, 100, 256, 1024)
+    stream = Stream(KEY, request.getfixturevalue(on))
+    vectors, many = Box(1, 2, 3, 3, 301), Box(11, 4, 100, 256, 1024)
     assert [(name, box) for box in BOXES for name in DRAWS if not equal(stream, name, box)] == []
     assert equal(stream, "normal", many) and equal(stream, "laplace", many)
     expected = reference.generalised_gaussian(KEY, vectors, shape_table(1.25), 1.25)
     assert stream.generalised_gaussian(*vectors, 1.25).get().tobytes() == expected.tobytes()
-
-
-def test_draws_have_the_bits_of_the_reference(cupy):
-    agree(cupy)
 
 
 @pytest.mark.parametrize("r", [1.0, 1.25, 3.0, 60.0])
@@ -56,8 +54,3 @@ def test_noisy_minima_are_those_of_the_listing(cupy):
     reference.noisy_minima(expected, scores, rows, lowest, scale, 5, 9, KEY)
     widest = draws.widest(scale, count)
     assert cuda.noisy_minima(cupy.asarray(scores), scale, widest, 5, 9, KEY).get().tolist() == expected.tolist()
-
-
-@pytest.mark.gpu
-def test_gpu_draws_have_the_bits_of_the_reference(card):
-    agree(card)

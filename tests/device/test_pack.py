@@ -32,21 +32,15 @@ def test_scales_travel(tmp_path, monkeypatch):
         case.__dict__.pop("calibrated")
 
 
-@pytest.fixture
-def pack(tmp_path, monkeypatch):
-    """A claim of smoke of two papers, as `gpu pack` writes them."""
+@pytest.mark.slow
+def test_a_check_of_a_claim_of_two_papers_without_a_card_ends_and_says_so(cupy, tmp_path, monkeypatch, capsys):
+    pack, papers = tmp_path / "pack", tuple(id.partition(".")[0] for id in CLAIMS)
     monkeypatch.setattr(gpu, "PROFILES", ("smoke",))
-    folder, papers = tmp_path / "pack", tuple(id.partition(".")[0] for id in CLAIMS)
     with monkeypatch.context() as inside:
         inside.setattr(cases, "LAWS", LAWS[:1])
         inside.chdir(tmp_path)
-        gpu.write_pack(folder, papers, lambda profile: make_plan(profile, (), CLAIMS), lambda line: None)
-    assert Layout("smoke", folder).plan.is_file()
-    return folder
-
-
-@pytest.mark.slow
-def test_a_check_without_a_card_ends_and_says_so(cupy, pack, monkeypatch, capsys):
+        gpu.write_pack(pack, papers, lambda profile: make_plan(profile, (), CLAIMS), lambda line: None)
+    assert Layout("smoke", pack).plan.is_file()
     monkeypatch.setattr(gpu, "TESTS", ("tests/device/test_draws.py",))
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{ROOT / 'tests' / 'device' / 'path'}")
     monkeypatch.chdir(ROOT)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.fused import compiled
 from dpsco_bench.fused.descent import TOGETHER, projected_steps
 from dpsco_bench.fused.pieces import L1_BALL, L2_BALL, LINF_BALL, LP_BALL, SPACE
 from dpsco_bench.geometry.ball import Ball
@@ -70,35 +69,3 @@ def test_steps_are_those_of_the_formula(ball, width, rows, d, copies, shared, no
         projected_steps(x, total, (0, rows, rows, copies), records, form, *told, (ball, RADIUS, 3.0))
         np.testing.assert_allclose(x, expected, rtol=1e-10, atol=1e-12)
         np.testing.assert_allclose(total, sums, rtol=1e-10, atol=1e-12)
-
-
-def test_lanes_are_eight_numbers_of_an_array():
-    def shifted(out, x, single, i, j):
-        value = compiled.added(compiled.lanes_at(x, (i, j)), 2.0, compiled.lanes_at(single, (1, i, j)))
-        compiled.put_lanes(out, j, compiled.added(compiled.no_lanes(), value, value))
-        return compiled.summed(value)
-
-    rng = np.random.default_rng(0)
-    x, single = rng.standard_normal((3, 20)), rng.standard_normal((2, 3, 20)).astype(np.float32)
-    for j in (0, 3, 12):
-        out, value = np.zeros(20), (x[2] + 2.0 * single[1, 2])[j : j + 8]
-        total = compiled.called(shifted)(out, x, single, 2, j)
-        np.testing.assert_allclose(out[j : j + 8], value**2, rtol=1e-12)
-        assert np.count_nonzero(out) == 8
-        assert total == pytest.approx(value.sum(), rel=1e-12)
-
-
-@pytest.mark.parametrize("d", [5, 8, 11, 54])
-def test_tiles_change_no_bit(d):
-    rows, eta, weights = TOGETHER + 2, np.full(STEPS, 0.4), np.ones(STEPS)
-    x, (features, labels, index, *more), drawn = given(rows, d, 1, False, 1, True)
-
-    def run_in(*tiles):
-        point, total, form = x.copy(), np.zeros_like(x), (LOGISTIC, -1.0, 0.0, *NO_WIDTHS)
-        for s in tiles:
-            told = drawn[s], eta[s], eta[s], weights[s], 0.1
-            records = features, labels, np.ascontiguousarray(index[s]), *more
-            projected_steps(point, total, (0, rows, rows, 1), records, form, *told, (L2_BALL, RADIUS, 2.0))
-        return point, total
-
-    np.testing.assert_array_equal(run_in(slice(0, 1), slice(1, 4), slice(4, STEPS)), run_in(slice(STEPS)))

@@ -9,7 +9,7 @@ import pytest
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.fused import tiles
 
-from ..runs import both, close, needs_numba
+from ..runs import both, close, needs_numba, run
 
 needs_numba()
 
@@ -73,3 +73,13 @@ def test_a_few_steps_are_those_of_the_listing(cell, scale, tile, given, monkeypa
     np.testing.assert_array_equal(got.evaluations, expected.evaluations)
     rows = given["replicates"] * len(given.get("signals", (1.0,)))
     assert scale < 2e-3 or len(np.unique(got.output, axis=0)) == rows, "replicates have noise of their own"
+
+
+@pytest.mark.parametrize("d", [5, 8, 11, 54])
+def test_tiles_change_no_bit(d, monkeypatch):
+    """Whatever is left of a row after lanes of eight. `tests/contract` asks it of all methods in few dimensions."""
+    cell, scale, _, given = case(SGD, "logistic_glm", 40, d, {"steps": 13}, BALL, replicates=26)
+    whole = run(cell, scale, fused=True, **given).output
+    monkeypatch.setattr(tiles, "NUMBERS", 2 * d)
+    monkeypatch.setattr(tiles, "LEAST_STEPS", 1)
+    np.testing.assert_array_equal(run(cell, scale, fused=True, **given).output, whole)

@@ -1,7 +1,5 @@
 """How fuzzed calls are made and judged: a result, or one line and exit code 2 with nothing written; no traceback."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

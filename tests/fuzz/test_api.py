@@ -1,7 +1,5 @@
 """The Python API on every pair of an algorithm and a problem, fused and listing: a result, or an error of the input."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st

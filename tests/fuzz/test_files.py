@@ -1,7 +1,5 @@
 """Files of others as bytes: tables of records, and YAML that is none."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Words of the command line, claims and leaderboards in files of others."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 
