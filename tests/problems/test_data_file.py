@@ -93,10 +93,8 @@ def test_constants_are_global_only_without_a_look_at_the_data(table):
     assert known.constants.status == "global" and known.warnings == ()
     coded = drawn(clip=2.0)[0]  # the label of one record may turn all others
     assert coded.constants.status == "nominal" and "labels coded from the data" in coded.warnings[0]
-    scaled, squared = (
-        {"scale": "max_row_norm", "positive": 1},
-        {"clip": 2.0, "loss": "least_squares", "label_clip": 1.0},
-    )
+    scaled = {"scale": "max_row_norm", "positive": 1}
+    squared = {"clip": 2.0, "loss": "least_squares", "label_clip": 1.0}
     for options in ({"positive": 1}, scaled, scaled | {"clip": 0.5}, squared):
         problem, _ = drawn(**options)
         assert problem.constants.status == "nominal" and len(problem.warnings) == 1

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.geometry.ball import feasible_set
-from dpsco_bench.problems.base import Constants, Data
-from dpsco_bench.problems.glm import Logistic
+from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.minimisers import (
     minimise,
     minimise_glm,
@@ -82,13 +81,6 @@ def test_the_logistic_minimum_over_a_set(draw, domain, size):
         assert problem.optimal_risk(data) == pytest.approx(minimise_glm_in_ball(problem, data, 1.0).value, abs=1e-12)
 
 
-class Plain(Logistic):
-    """Logistic loss without a ridge."""
-
-    name = "plain"
-    own_constants = Constants(1.0, 0.25)
-
-
 def gradient(problem, x, data):
     return problem.mean_gradient(x[None], data)[0] + problem.constants.regularisation * x
 
@@ -103,20 +95,16 @@ def test_ridge_logistic_gradient_vanishes(draw, n):
     assert abs(best.value - problem.optimal_risk(data)) < 1e-14
 
 
-def overlapping(rng, n, d):
-    """Labels that no hyperplane separates: every row comes with both."""
-    rows = rng.standard_normal((n // 2, d)) / d**0.5
-    return np.concatenate([rows, rows]), np.repeat([1.0, -1.0], n // 2) * np.where(rng.random(n) < 0.1, -1, 1)
-
-
 def test_least_squares_rank_deficient_data_and_the_ridge_in_force(draw):
     rng = np.random.default_rng(0)
-    low, labels = overlapping(rng, 60, 3)
+    low = np.tile(rng.standard_normal((30, 3)) / 3**0.5, (2, 1))  # labels that no hyperplane separates
+    labels = np.repeat([1.0, -1.0], 30) * np.where(rng.random(60) < 0.1, -1, 1)
     basis = np.linalg.qr(rng.standard_normal((7, 3)))[0]
+    narrow, plain = (get_problem("logistic_plain", d) for d in (3, 7))
     wide = Data(60, low @ basis.T, labels)
-    best = minimise_glm(Plain(7), wide)
-    assert np.linalg.norm(gradient(Plain(7), best.point, wide)) < 1e-7
-    np.testing.assert_allclose(best.value, minimise_glm(Plain(3), Data(60, low, labels)).value, rtol=1e-13)
+    best = minimise_glm(plain, wide)
+    assert np.linalg.norm(gradient(plain, best.point, wide)) < 1e-7
+    np.testing.assert_allclose(best.value, minimise_glm(narrow, Data(60, low, labels)).value, rtol=1e-13)
     problem = get_problem("rank8_least_squares", 12)
     data = draw(problem, 200)
     solution = np.linalg.lstsq(data.features, data.labels, rcond=None)[0]

@@ -12,16 +12,13 @@ from dpsco_bench.rng.counters import Box
 from dpsco_bench.rng.streams import Stream, cpu_implementation, stream_key
 from dpsco_bench.samplers.draws import poisson_indices, poisson_width, subset_indices, uniform_indices
 
-
-@pytest.fixture
-def stream():
-    return Stream(stream_key(3, "sampler tests", "sample/x"), np)
+STREAM = Stream(stream_key(3, "sampler tests", "sample/x"))
 
 
 @pytest.mark.parametrize("rate", [0.15, 0.5, 0.9])
-def test_exact_law_at_small_n(stream, rate):
+def test_exact_law_at_small_n(rate):
     n, draws = 4, 60_000
-    (indices,), (mask,) = poisson_indices(stream, n, rate, 0, 1, 0, draws)
+    (indices,), (mask,) = poisson_indices(STREAM, n, rate, 0, 1, 0, draws)
     hits = np.zeros((draws, n), dtype=int)
     np.add.at(hits, (np.nonzero(mask)[0], indices[mask]), 1)
     assert hits.max() == 1, "a record is selected at most once"
@@ -31,9 +28,9 @@ def test_exact_law_at_small_n(stream, rate):
 
 
 @pytest.mark.parametrize(("n", "rate"), [(1000, 0.02), (1000, 0.5), (50, 0.999), (100_000, 1e-4)])
-def test_batch_sizes_have_mean_b_and_variance_b_times_one_minus_q(stream, n, rate):
+def test_batch_sizes_have_mean_b_and_variance_b_times_one_minus_q(n, rate):
     draws = 2000
-    _, mask = poisson_indices(stream, n, rate, 0, 4, 0, draws // 4)
+    _, mask = poisson_indices(STREAM, n, rate, 0, 4, 0, draws // 4)
     sizes, b = mask.sum(axis=-1).ravel(), n * rate
     variance = b * (1 - rate)
     assert abs(sizes.mean() - b) < 5 * math.sqrt(variance / draws)
@@ -41,28 +38,28 @@ def test_batch_sizes_have_mean_b_and_variance_b_times_one_minus_q(stream, n, rat
     assert abs(sizes.var() - variance) < 5 * variance * math.sqrt((kurtosis - 1) / draws)
 
 
-def test_indices_ascend_and_padding_is_zero(stream):
-    indices, mask = poisson_indices(stream, 500, 0.05, 0, 3, 0, 4)
+def test_indices_ascend_and_padding_is_zero():
+    indices, mask = poisson_indices(STREAM, 500, 0.05, 0, 3, 0, 4)
     for row, kept in zip(indices.reshape(-1, indices.shape[-1]), mask.reshape(-1, mask.shape[-1]), strict=True):
         assert np.all(np.diff(row[kept]) > 0) and row[kept].max(initial=0) < 500
         assert np.all(row[~kept] == 0) and np.all(np.diff(kept.astype(int)) <= 0)
-    indices, mask = poisson_indices(stream, 7, 1.0, 0, 2, 0, 3)
+    indices, mask = poisson_indices(STREAM, 7, 1.0, 0, 2, 0, 3)
     assert mask.all() and np.all(indices == np.arange(7)) and indices.shape == (2, 3, 7)
 
 
 BATCHES = {
-    "poisson": lambda stream, *where: poisson_indices(stream, 300, 0.03, *where),
-    "single": lambda stream, *where: uniform_indices(stream, 300, *where),
-    "small subset": lambda stream, *where: subset_indices(stream, 100, *where, 7),
-    "large subset": lambda stream, *where: subset_indices(stream, 100, *where, 40),
+    "poisson": lambda *where: poisson_indices(STREAM, 300, 0.03, *where),
+    "single": lambda *where: uniform_indices(STREAM, 300, *where),
+    "small subset": lambda *where: subset_indices(STREAM, 100, *where, 7),
+    "large subset": lambda *where: subset_indices(STREAM, 100, *where, 40),
 }
 
 
 @pytest.mark.parametrize("draw", BATCHES)
-def test_a_batch_depends_on_its_step_and_replicate_alone(stream, draw):
-    indices, mask = BATCHES[draw](stream, 0, 6, 0, 5)
+def test_a_batch_depends_on_its_step_and_replicate_alone(draw):
+    indices, mask = BATCHES[draw](0, 6, 0, 5)
     for step, steps, first, replicates in ((2, 3, 1, 3), (5, 1, 4, 1)):
-        part = BATCHES[draw](stream, step, steps, first, replicates)
+        part = BATCHES[draw](step, steps, first, replicates)
         for own, whole in zip(part, (indices, mask), strict=True):
             np.testing.assert_array_equal(own, whole[step : step + steps, first : first + replicates])
 
@@ -78,9 +75,9 @@ def test_the_padded_width_is_practically_never_exceeded(n, mean):
             assert stats.binom.sf(width - 1, n, rate) < 1e-19
 
 
-def test_single_indices_are_uniform(stream):
+def test_single_indices_are_uniform():
     n, draws = 7, 70_000
-    indices, mask = uniform_indices(stream, n, 0, 70, 0, draws // 70)
+    indices, mask = uniform_indices(STREAM, n, 0, 70, 0, draws // 70)
     assert mask.all() and indices.shape == (70, 1000, 1) and indices.dtype == np.int64
     assert stats.chisquare(np.bincount(indices.ravel(), minlength=n)).pvalue > 1e-6
     pairs = np.bincount(indices[:-1].ravel() * n + indices[1:].ravel(), minlength=n * n)
@@ -105,9 +102,9 @@ def test_compiled_batches_are_those_of_the_reference(draw, width, given, where):
 
 
 @pytest.mark.parametrize(("n", "size"), [(9, 2), (5, 2), (6, 6), (5, 1)])
-def test_every_subset_is_as_likely_as_any_other(stream, n, size):
+def test_every_subset_is_as_likely_as_any_other(n, size):
     """From few draws (n = 9) and from a shuffle; chi-square over all subsets."""
-    indices, mask = subset_indices(stream, n, 0, 200, 0, 50, size)
+    indices, mask = subset_indices(STREAM, n, 0, 200, 0, 50, size)
     assert indices.shape == (200, 50, size) and mask.all()
     rows = np.sort(indices.reshape(-1, size), axis=1)
     counts = np.array([np.all(rows == chosen, axis=1).sum() for chosen in combinations(range(n), size)])

@@ -47,8 +47,9 @@ def run(learner, calibration="paper"):
 
 
 @pytest.mark.parametrize("learner", CASES)
-@pytest.mark.parametrize("calibration", ["paper", "none"])
-def test_the_sums_are_those_of_a_loop_over_all_rounds(learner, calibration):
+@pytest.mark.parametrize("calibration", ["paper", "accounted", "none"])
+def test_the_sums_are_those_of_a_loop_over_all_rounds_and_obey_their_bounds(learner, calibration):
+    """Theorem 1, Lemma 7 and the learners' bounds hold on every path."""
     objective, kept, output, notes = run(learner, calibration)
     problem, data = objective.problem, objective.host_data
     best, mu, regret, left, linear, squares = problem.optimum(data), problem.constants.strong_convexity, 0, 0, 0, 0
@@ -73,12 +74,6 @@ def test_the_sums_are_those_of_a_loop_over_all_rounds(learner, calibration):
         known["learner_bound"] = problem.constants.diameter * np.sqrt(2 * losses.sum(axis=0))
     for name, expected in known.items():
         np.testing.assert_allclose(notes[name], expected, rtol=1e-8, err_msg=name)
-
-
-@pytest.mark.parametrize("learner", CASES)
-@pytest.mark.parametrize("calibration", ["paper", "accounted", "none"])
-def test_theorem_1_and_the_learners_bounds_hold_on_every_path(learner, calibration):
-    notes = run(learner, calibration)[3]
     assert (notes["excess"] <= notes["theorem1"]).all()
     assert (notes["learner_regret"] <= notes["learner_bound"]).all()
     if learner == "osd":

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import gammaincc, gammaln, log_ndtr, logsumexp
 from scipy.stats import norm
@@ -19,6 +18,8 @@ from dpsco_bench.privacy.accountants.single_index import opposed_epsilon
 from dpsco_bench.privacy.composition.refutation import _copies
 from dpsco_bench.privacy.records import WithReplacement
 from dpsco_bench.rng.streams import Stream, stream_key
+
+from .test_pld import divergence
 
 SMALL, DELTA = 1e-6, 1e-5
 ALWAYS = (0.0, 1.0)
@@ -125,35 +126,27 @@ def test_counts_are_told_by_the_best_threshold(moved, still, steps):
     told = power > SMALL
     exact = np.max(np.log(power[told] - SMALL) - level[told])
     assert generalised._binomial_epsilon(moved, still, steps, SMALL) == pytest.approx(exact, rel=1e-6)
-    assert (
-        generalised._binomial_epsilon(still, moved, steps, SMALL)
-        == generalised._binomial_epsilon(moved, 0.0, steps, SMALL)
-        == 0.0
-    )
+    nothing = [generalised._binomial_epsilon(*chances, steps, SMALL) for chances in ((still, moved), (moved, 0.0))]
+    assert nothing == [0.0, 0.0]
 
 
 def single_index_epsilon(*arguments):
     return max(single_index.single_index_tests(*arguments).values())
 
 
-def simulated_epsilon(shift, steps, rate, anchor, delta, runs=400_000):
-    """By the privacy losses of simulated transcripts."""
-    generator, losses = np.random.default_rng(7), np.zeros(runs)
+@pytest.mark.parametrize("share", [0.0, 0.5])
+@pytest.mark.parametrize(("shift", "steps", "population"), [(1.0, 3, 2), (2.5, 5, 4), (0.5, 8, 3)])
+def test_the_bound_is_attained_by_simulated_transcripts(shift, steps, population, share):
+    rate, anchor = 1.0 / population, share * shift / population
+    generator, losses = np.random.default_rng(7), np.zeros(400_000)
 
     def density(x):
         return (1.0 - rate) * norm.pdf(x, -anchor) + rate * norm.pdf(x, shift - anchor)
 
     for _ in range(steps):
-        x = generator.standard_normal(runs) - anchor + shift * (generator.random(runs) < rate)
+        x = generator.standard_normal(losses.size) - anchor + shift * (generator.random(losses.size) < rate)
         losses += np.log(density(x)) - np.log(density(-x))
-    return brentq(lambda e: np.mean(np.maximum(0.0, -np.expm1(e - losses))) - delta, 0.0, losses.max())
-
-
-@pytest.mark.parametrize("share", [0.0, 0.5])
-@pytest.mark.parametrize(("shift", "steps", "population"), [(1.0, 3, 2), (2.5, 5, 4), (0.5, 8, 3)])
-def test_the_bound_is_attained_by_simulated_transcripts(shift, steps, population, share):
-    anchor = share * shift / population
-    expected = simulated_epsilon(shift, steps, 1.0 / population, anchor, 0.05)
+    expected = brentq(lambda e: np.mean(np.maximum(0.0, -np.expm1(e - losses))) - 0.05, 0.0, losses.max())
     assert single_index_epsilon(shift, steps, population, 0.05, anchor) == pytest.approx(expected, rel=0.02)
 
 
@@ -169,27 +162,19 @@ def test_vanishing_contribution_bound_is_below_the_add_or_remove_pair(shift, ste
 
 @pytest.mark.parametrize(("shift", "population"), [(0.8, 2), (3.0, 10), (6.0, 50)])
 def test_one_step_equals_quadrature(shift, population):
-    q = 1.0 / population
-
-    def density(x, centre):
-        return (1.0 - q) * norm.pdf(x) + q * norm.pdf(x, centre)
-
-    def divergence(epsilon):
-        start = float(GaussianPair(shift, q, True).output(np.array([epsilon]))[0])
-
-        def excess(x):
-            return density(x, shift) - math.exp(epsilon) * density(x, -shift)
-
-        return quad(excess, start, shift + 12.0, epsrel=1e-10)[0]
-
-    expected = brentq(lambda e: divergence(e) - 1e-3, 0.0, 60.0)
+    pair = GaussianPair(shift, 1.0 / population, True)
+    expected = brentq(lambda e: divergence(pair, e) - 1e-3, 0.0, 60.0)
     assert single_index_epsilon(shift, 1, population, 1e-3) == pytest.approx(expected, rel=2e-3)
     assert single_index_epsilon(shift, 1, population, 1e-3) <= expected * (1.0 + 1e-9)
 
 
-def chapter_mixture(shift, steps, rate, delta):
+@pytest.mark.parametrize(
+    ("shift", "steps", "population"),
+    [(10.0, 19_210, 1024), (14.7221, 26_894, 4096), (51.9346, 34_578, 2**14), (360.0, 46_104, 2**17)],
+)
+def test_large_shifts_agree_with_the_mixture_over_draws(shift, steps, population):
     """The chapter's formula in section 8: loss given k draws ~ Normal(k (s^2/2 + ln q), k s^2)."""
-    k = np.arange(1.0, steps + 1.0)
+    rate, k = 1.0 / population, np.arange(1.0, steps + 1.0)
     weights = gammaln(steps + 1.0) - gammaln(k + 1.0) - gammaln(steps - k + 1.0)
     weights += k * math.log(rate) + (steps - k) * math.log1p(-rate)
     mean, sd = k * (shift**2 / 2 + math.log(rate)), shift * np.sqrt(k)
@@ -198,20 +183,12 @@ def chapter_mixture(shift, steps, rate, delta):
         upper = log_ndtr((mean - epsilon) / sd)
         lower = epsilon - mean + sd**2 / 2 + log_ndtr((mean - epsilon) / sd - sd)
         with np.errstate(divide="ignore"):
-            return logsumexp(weights + upper + np.log(-np.expm1(np.minimum(lower - upper, 0.0)))) - math.log(delta)
+            return logsumexp(weights + upper + np.log(-np.expm1(np.minimum(lower - upper, 0.0)))) - math.log(DELTA)
 
-    return brentq(excess, 0.0, mean[-1])
-
-
-@pytest.mark.parametrize(
-    ("shift", "steps", "population"),
-    [(10.0, 19_210, 1024), (14.7221, 26_894, 4096), (51.9346, 34_578, 2**14), (360.0, 46_104, 2**17)],
-)
-def test_large_shifts_agree_with_the_mixture_over_draws(shift, steps, population):
-    mixture = chapter_mixture(shift, steps, 1.0 / population, DELTA)
+    mixture = brentq(excess, 0.0, mean[-1])
     assert single_index_epsilon(shift, steps, population, DELTA) == pytest.approx(mixture, rel=2e-4)
     # The rigorous variant pays ln(1-q) in every step without a draw.
-    rigorous = single_index._vanishing_epsilon(shift, steps, 1.0 / population, DELTA)
+    rigorous = single_index._vanishing_epsilon(shift, steps, rate, DELTA)
     assert rigorous == pytest.approx(mixture - steps / population, rel=2e-3)
 
 

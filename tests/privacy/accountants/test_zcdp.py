@@ -52,25 +52,14 @@ NORMS = [SmoothNorm(1.5, 2, "q"), SmoothNorm(1.25, 2, "q"), SmoothNorm(1.0, 2, "
 ANGLES = np.linspace(0.0, math.pi / 4, 4)
 
 
-def squared(r, x, y):
-    largest = np.maximum(np.maximum(np.abs(x), np.abs(y)), 1e-300)
-    return (largest * ((np.abs(x) / largest) ** r + (np.abs(y) / largest) ** r) ** (1 / r)) ** 2
-
-
-def move(angle, norm, size):
-    """A vector of l_q norm ``size``."""
-    direction = np.array([math.cos(angle), math.sin(angle)])
-    return direction * (size / np.linalg.norm(direction, ord=norm.q))
-
-
 STEP = 0.03
 
 
 @lru_cache
 def probabilities(norm, draws):
     """The law of the sum of so many draws on a grid."""
-    side = STEP * np.arange(-400, 401)
-    density = np.exp(-squared(norm.r, *np.meshgrid(side, side, indexing="ij")) / 2)
+    powers = np.abs(STEP * np.arange(-400, 401)) ** norm.r
+    density = np.exp(-0.5 * np.add.outer(powers, powers) ** (2 / norm.r))
     if draws == 2:
         density = np.maximum(fftconvolve(density, density, mode="same"), 0.0)
     return density / density.sum()
@@ -88,7 +77,8 @@ def test_the_exact_delta_is_below_that_of_the_normal_noise_it_is_charged_as(norm
     """Within the error of the grid; equal at r = 2, and nearly so elsewhere."""
     ratios, delta = [], 1e-3
     for angle, size in product(ANGLES, (0.2, 0.4, 1.2, 2.5)):
-        steps = np.round(draws * move(angle, norm, size) / STEP).astype(int)
+        direction = np.array([math.cos(angle), math.sin(angle)])
+        steps = np.round(draws * size * direction / np.linalg.norm(direction, ord=norm.q) / STEP).astype(int)
         shift = np.linalg.norm(steps * STEP / draws, ord=norm.q)
         mu = math.sqrt(draws * norm.kappa) * shift
         for epsilon in (0.2 * mu, mu, gdp_epsilon(mu, delta)):

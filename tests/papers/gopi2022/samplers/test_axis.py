@@ -10,6 +10,8 @@ from dpsco_bench.papers.gopi2022.samplers.axis import AxisEnvelope, sample_axis,
 from dpsco_bench.papers.gopi2022.samplers.chains import sample_gibbs, sample_hit_and_run
 from tests.marks import rest_at_night
 
+from ..conftest import in_plane, quadrature
+
 ROWS = 200_000
 """Draws that are held against a law."""
 LAWS = [
@@ -70,7 +72,7 @@ OTHERS = [(1.5, 32, 40.0, 32.0), (2.0, 1, 3.0, 1.0), (1.5, 3, -5.0, 3.0)]
 
 
 @pytest.mark.parametrize("law", rest_at_night(LAWS + OTHERS + SPLIT, 1, *range(0, 16, 3)))
-def test_the_first_coordinate_and_its_gap_have_the_law_of_the_quadrature(draws, score, quadrature, law):
+def test_the_first_coordinate_and_its_gap_have_the_law_of_the_quadrature(draws, score, law):
     """On the Euclidean ball the square of the length of the others, given the first, is a cut Gamma variable."""
     p, d, kap, c = law
     x = sample_axis(draws(ROWS), p, d, np.full(ROWS, kap), c)
@@ -111,7 +113,7 @@ def test_an_exact_sample_stays_exact(draws, score, p, d, kap, c):
 
 
 @pytest.mark.parametrize(("p", "q"), [(1.0, 1.0 + 1.0 / np.log(5)), (4.0, 2.0)])
-def test_chains_on_balls_of_another_norm_arrive_at_the_law_of_a_grid(draws, in_plane, p, q):
+def test_chains_on_balls_of_another_norm_arrive_at_the_law_of_a_grid(draws, p, q):
     rows, v, c = 20_000, np.array([3.0, 1.0]), 2.0
     x = sample_gibbs(draws(rows), np.zeros((rows, 2)), np.tile(v, (rows, 1)), c, q, p, 1.0, 60, np.shape)
     assert np.all(np.linalg.norm(x, ord=p, axis=1) <= 1 + 1e-12)

@@ -18,6 +18,8 @@ from dpsco_bench.papers.gopi2022.samplers.truncated import (
     truncated_normal,
 )
 
+from ..conftest import in_plane
+
 ROWS = 200_000
 LEAST_P = 1e-3
 
@@ -73,7 +75,7 @@ def test_the_exponential_law(draws, slope):
 
 
 @pytest.mark.parametrize("p", [2.0, 4.0])
-def test_gaussians_on_a_ball(draws, in_plane, p):
+def test_gaussians_on_a_ball(draws, p):
     mean, sd = np.array([0.3, -0.2]), 0.6
     x, capped = gaussian_on_ball(draws(ROWS), "g", 0, np.tile(mean, (ROWS, 1)), sd, p, 1.0, np.arange(ROWS))
     assert not capped.size and np.all(np.linalg.norm(x, ord=p, axis=1) <= 1)
