@@ -33,11 +33,6 @@ class SpreadCoins(CoordPseudoHuber):
         return replace(super().own_constants, initial_gap=float(self.strengths.max()))
 
 
-@pytest.fixture(autouse=True)
-def registered():
-    PROBLEMS.add(SpreadCoins.name, SpreadCoins, __name__)
-
-
 def planned(number, signal, algorithm, n, **more):
     made = {
         "problem": "coord_pseudo_huber",
@@ -110,6 +105,7 @@ def test_random_numbers_are_common_to_signals_and_to_nothing_else():
 
 
 def test_cells_whose_schedules_differ_are_run_one_by_one():
+    PROBLEMS.add(SpreadCoins.name, SpreadCoins, __name__)
     given = job("wang2017.dp_gd_nonconvex", problem="spread_coins")
     calibrated = calibrate_job(given)
     assert len({c.schedule["steps"] for c in calibrated[:4]}) > 1
