@@ -64,7 +64,7 @@ def one_by_one(given):
 @pytest.mark.parametrize(
     ("algorithm", "options"),
     [
-        ("wang2017.dp_gd", {}),  # full batches
+        ("wang2017.dp_gd", {"options": {"steps": 4}}),  # full batches
         ("wang2017.dp_gd_nonconvex", {}),  # a measure along the run, and a chosen iterate
         ("wang2017.dp_svrg_pp", {}),  # full and Poisson batches
     ],
@@ -77,15 +77,15 @@ def test_signals_run_at_once_give_what_they_give_one_by_one(algorithm, options, 
 
 
 def test_memory_bounds_the_rows_of_all_signals(monkeypatch):
-    expected = rows(job())
-    seen = []
+    given = job(options={"steps": 4})
+    expected, seen = rows(given), []
     true = run_module.make_objective
     monkeypatch.setattr(run_module, "make_objective", lambda *a: seen.append(true(*a)) or seen[-1])
     for bound, largest in ((16 * 8, 16), (16 * 3, 4), (1, 1)):
         seen.clear()
         for module in (run_module, job_module):
             monkeypatch.setattr(module, "BLOCK_SCORES", bound)
-        assert rows(job()) == expected
+        assert rows(given) == expected
         assert max(objective.replicates for objective in seen) == largest
         assert all(o.replicates == 1 or o.replicates * o.n / 4 <= bound for o in seen)
 
