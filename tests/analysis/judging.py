@@ -37,7 +37,6 @@ def verdict_schema():
 
 
 SCHEMA = Draft202012Validator(verdict_schema())
-"""Of every row that is judged here."""
 GRID = [256.0, 512.0, 1024.0, 2048.0]
 BLANK = {"string": "", "bool": False}
 CONSTANTS = Constants(lipschitz=1.0, smoothness=1.0, strong_convexity=0.1)

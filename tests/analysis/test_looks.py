@@ -1,7 +1,6 @@
 """Looks at runs that are not at their end, shares of runs, and what would decide: levels by hand, and error rates."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,8 +9,8 @@ from scipy.stats import binom, binomtest, norm
 from dpsco_bench.analysis.bootstrap import simultaneous_quantile
 from dpsco_bench.analysis.looks import EARLY, Look, would_decide
 from dpsco_bench.analysis.stages import near
-from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.kinds.explicit import least_share, runs_to_decide, share_word
+from tests.kinds.test_verdicts import judged
 
 
 @pytest.mark.parametrize(("share", "quantile"), [(1 / 16, 4.14), (1 / 4, 2.93), (1 / 2, 2.46), (1.0, 2.07)])
@@ -38,17 +37,12 @@ def test_signals_go_on_within_three_paired_errors_of_the_best():
     assert near(risks) == [True, True, False, True, False]
 
 
-def judged(kind, look, values, mean, stderr, bound, dof=np.inf):
-    part = SimpleNamespace(tolerance=0.0, constant="stated")
-    case = SimpleNamespace(columns=(values, mean, stderr), printed=bound, dof=dof, look=look, part=part)
-    return get_kind(kind).judge(case).word
-
-
 def test_a_true_law_is_violated_in_few_cases_however_heavy_its_noise():
     """Five cells of 64 lognormal replicates: 5 % are allowed; two errors a cell are wrong in a third of them."""
     draws = np.random.default_rng(8).lognormal(-0.5, 1.0, (2000, 5, 64))
     means, errors = draws.mean(axis=2), draws.std(axis=2, ddof=1) / 8
-    found = [judged("law", Look(), range(5), *own, np.ones(5), 63) for own in zip(means, errors, strict=True)]
+    given = {"bound": np.ones(5), "dof": 63, "look": Look(), "tolerance": 0.0}
+    found = [judged("law", range(5), *own, **given).word for own in zip(means, errors, strict=True)]
     naive = (np.abs(means - 1) > 2 * errors).any(axis=1).mean()
     assert found.count("violated") / 2000 < 0.6 * naive and naive > 0.25
 
@@ -60,7 +54,7 @@ def test_a_true_law_is_violated_in_few_cases_however_heavy_its_noise():
 )
 def test_a_lower_bound_is_open_where_the_interval_reaches_across_it(mean, last, early):
     for look, word in ((Look(), last), (Look(1, 2, 0.5), early)):
-        assert judged("lower_bound", look, [1], [mean], [0.08], [1.0]) == word
+        assert judged("lower_bound", [1], [mean], [0.08], [1.0], look=look, constant="stated").word == word
     assert simultaneous_quantile(1, np.inf, EARLY) == pytest.approx(2.807, abs=1e-3)
 
 

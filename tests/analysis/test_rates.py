@@ -276,17 +276,22 @@ def test_shares_near_their_cap_give_the_least_distance_only(shares):
     assert f"it takes d below {float(f'{down:.2g}'):,.0f} at the least" in reason
 
 
+def made_up_sweeps(powers, count):
+    """Sizes, some powers of two, of which some show nothing."""
+    source = np.random.default_rng(11)
+    for _ in range(count):
+        values = np.sort(source.choice(2.0 ** np.array(powers), source.integers(2, 7), replace=False))
+        formula = values ** source.choice([-1.0, -0.5, 0.0, 0.5, 1.0])
+        shares = np.where(source.random(len(values)) < 0.5, source.uniform(0.5, 1.2, len(values)), 0.3)
+        full = formula * np.where(source.random(len(values)) < 0.3, 3.0, 1.0)
+        yield values, Regime.of(values, shares * 7.0, formula, starts=np.full(len(values), 7.0), full=full)
+
+
 @pytest.mark.parametrize("swept", ["n", "d", "epsilon"])
 @pytest.mark.parametrize("profile", ["ci", "full"])
 def test_no_sweep_is_sent_to_sizes_that_were_run(swept, profile):
     """Whatever is left out: what is asked for reaches beyond the sizes that were run, or is more of them in between."""
-    source = np.random.default_rng(11)
-    for _ in range(400):
-        values = np.sort(source.choice(2.0 ** np.arange(4, 16), source.integers(2, 7), replace=False))
-        formula = values ** source.choice([-1.0, -0.5, 0.0, 0.5, 1.0])
-        shares = np.where(source.random(len(values)) < 0.5, source.uniform(0.5, 1.2, len(values)), 0.3)
-        full = formula * np.where(source.random(len(values)) < 0.3, 3.0, 1.0)
-        regime = Regime.of(values, shares * 7.0, formula, starts=np.full(len(values), 7.0), full=full)
+    for values, regime in made_up_sweeps(range(4, 16), 400):
         told = regime.lacking(profile, swept)
         if asked := re.search(rf"it takes {swept} from (\S+) to (\S+)$", told):
             low, high = (float(text.replace(",", "")) for text in asked.groups())

@@ -189,8 +189,6 @@ def test_unequal_shared_data_sets_are_refused():
 
 
 SIX = 2.0 ** np.arange(8, 14)
-
-
 BENT = np.where(SIX < 1500, 1.0, 1500 / SIX)
 
 

@@ -198,7 +198,6 @@ def test_merge_updates_what_was_measured_and_keeps_the_rest():
 
 
 def kept(tmp_path, row):
-    """The row as it is read from a record."""
     record(tmp_path / "ci.json", [row])
     return read_record(tmp_path / "ci.json")[0]
 

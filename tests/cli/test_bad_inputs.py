@@ -91,7 +91,6 @@ BAD = [
 
 
 def own(part, **claim):
-    """A claim of one part, as text."""
     return dumps({"id": "mine.claim", "title": "t", "source": "s", "statement": "x", "parts": [PART | part], **claim})
 
 

@@ -1,11 +1,13 @@
 import json
 import shutil
+from itertools import chain, repeat
 from pathlib import Path
+from unittest.mock import DEFAULT, Mock
 
 import pytest
 
 import dpsco_bench
-from dpsco_bench.execution.job import execute
+from dpsco_bench.execution import worker
 from dpsco_bench.execution.results import RESULT_SCHEMA, parquet_table, read_table
 
 SMALL = ("run", "algorithm=wang2017/dp_gd_pl", "problem=ridge_logistic", "n=64", "d=3", "replicates=4")
@@ -52,22 +54,14 @@ def test_what_is_finished_stays_and_is_not_run_again(dpsco, monkeypatch):
     asked = (*SMALL, "data_sets=3")
     assert dpsco(*asked, "out=a.parquet").code == 0
     shutil.rmtree("results/store")
-    computed = []
-
-    def once(job, calibrations, progress=None, *, share, **more):
-        computed.append(share[0])
-        if len(computed) == 2:
-            raise KeyboardInterrupt
-        return execute(job, calibrations, share=share, **more)
-
-    monkeypatch.setattr("dpsco_bench.execution.worker.SHARE_SECONDS", 1e-12)
-    monkeypatch.setattr("dpsco_bench.execution.worker.execute", once)
+    execute = Mock(wraps=worker.execute, side_effect=chain([DEFAULT, KeyboardInterrupt], repeat(DEFAULT)))
+    monkeypatch.setattr(worker, "SHARE_SECONDS", 1e-12)
+    monkeypatch.setattr(worker, "execute", execute)
     interrupted = dpsco(*asked, "out=b.parquet")
     assert (interrupted.code, interrupted.err) == (130, "dpsco: interrupted\n")
-    assert dpsco(*asked, "out=b.parquet").code == 0
-    assert computed == [0, 1, 1, 2]
-    assert dpsco(*asked, "out=c.parquet").code == 0
-    assert computed == [0, 1, 1, 2]
+    for out in "bc":
+        assert dpsco(*asked, f"out={out}.parquet").code == 0
+        assert [call.kwargs["share"][0] for call in execute.call_args_list] == [0, 1, 1, 2]
     assert Path("a.parquet").read_bytes() == Path("b.parquet").read_bytes() == Path("c.parquet").read_bytes()
 
 

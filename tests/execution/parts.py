@@ -53,7 +53,6 @@ def reread(calibrated: Calibrations) -> Calibrations:
 
 
 def calibrations(job: Job) -> Calibrations:
-    """Calibrate a job, and read what was written."""
     return reread(calibrate_job(job))
 
 

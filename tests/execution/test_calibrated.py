@@ -134,7 +134,6 @@ KEYS = {"n": 40, "d": 3, "steps": 4}
 
 
 def mutant(run=HONEST.run_function, plan=HONEST.plan_function):
-    """Register DP-GD with another run or plan as mine.mutant."""
     entry = replace(HONEST, id="mine.mutant", run_function=run, plan_function=plan)
     ALGORITHMS.add("mine.mutant", entry, __name__)
 

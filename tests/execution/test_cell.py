@@ -34,9 +34,11 @@ def test_common_random_numbers(changes):
     np.testing.assert_array_equal(noise(replace(CELL, **changes)), noise(CELL))
 
 
-def test_calibrations_and_variants_share_their_noise_key():
+def test_calibrations_and_variants_share_their_noise_and_data_sets_and_seeds_do_not():
     assert replace(CELL, variant="literal").run_key(0) == replace(CELL, variant="poisson").run_key(0)
     np.testing.assert_array_equal(noise(CELL, "paper"), noise(CELL, "accounted"))
+    for other in ({"data_set": 1}, {"seed": 2}):
+        assert not np.isin(noise(CELL, **other), noise(CELL)).any()
 
 
 @pytest.mark.parametrize(
@@ -52,11 +54,6 @@ def test_calibrations_and_variants_share_their_noise_key():
 )
 def test_different_questions_have_independent_noise(changes):
     assert not np.isin(noise(replace(CELL, **changes)), noise(CELL)).any()
-
-
-def test_data_sets_and_seeds_have_independent_noise():
-    assert not np.isin(noise(CELL, data_set=1), noise(CELL)).any()
-    assert not np.isin(noise(CELL, seed=2), noise(CELL)).any()
 
 
 def test_data_depend_on_the_problem_and_not_on_the_privacy():

@@ -1,15 +1,23 @@
+"""Keys: which code counts for a result, and for a verdict; no words, no harness, and nothing that draws."""
+
 import subprocess
 import sys
 from types import SimpleNamespace
 
 import pytest
 
+from dpsco_bench.analysis.judge import DRAWING, judge_digest, judge_modules
 from dpsco_bench.claims import jobs
+from dpsco_bench.claims.bounds.registry import bound_modules
 from dpsco_bench.claims.catalogue import claim_ids
 from dpsco_bench.claims.jobs import claim_plan
+from dpsco_bench.claims.kinds import KINDS
+from dpsco_bench.claims.model import Claim, Part
+from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution import digest
 from dpsco_bench.execution.digest import CALIBRATION_MODULES, DEVICE_ONLY, KEYED, RUN_MODULES, closure, code_digest
-from dpsco_bench.registry import PLUGIN
+from dpsco_bench.kinds.rate import RatePart
+from dpsco_bench.registry import PLUGIN, modules_in
 
 
 def forget():
@@ -183,3 +191,28 @@ def test_a_run_on_a_core_loads_nothing_of_a_device():
     """So that keys of such runs may leave it out, fused runs included."""
     done = subprocess.run([sys.executable, "-c", ON_A_CORE], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def judged_entry(part):
+    return ClaimEntry.of(Claim("a.b", "t", "s", "s", [part]), ())
+
+
+@pytest.mark.parametrize("name", KINDS.names())
+def test_a_kind_reaches_no_other_kind_and_nothing_that_draws(name):
+    entry, drawing = judged_entry(Part("p", name, ["paper"])), frozenset(modules_in(f"dpsco_bench.{DRAWING}"))
+    reached = closure(frozenset(judge_modules(entry)), drawing)
+    assert [module for module in reached if module.startswith("dpsco_bench.kinds.")] == [f"dpsco_bench.kinds.{name}"]
+    assert not [module for module in reached if module.startswith(("dpsco_bench.report", "dpsco_bench.leaderboard"))]
+    assert judge_digest(entry) == code_digest(reached, without=drawing)
+
+
+def test_what_judges_loads_no_figures():
+    code = "import sys; from dpsco_bench.claims.kinds import KINDS; KINDS.load(); "
+    code += "sys.exit('dpsco_bench.report' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_a_bound_depends_on_what_its_symbols_mean():
+    part = RatePart("p", "rate", ["paper"], bound="bassily2021.thm4", tolerance=0.1, axis="ln K")
+    assert bound_modules("bassily2021_law.thm4") == {"dpsco_bench.papers.bassily2021.bounds"}
+    assert "dpsco_bench.papers.bassily2021.bounds" in judge_modules(judged_entry(part))

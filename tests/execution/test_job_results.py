@@ -35,13 +35,9 @@ class Marked(RidgeLogistic):
         return "" if (root / "marker").exists() else REASON
 
 
-@pytest.fixture(autouse=True)
-def marked():
-    PROBLEMS.add(Marked.name, Marked, __name__)
-
-
 @pytest.fixture
 def entries(tmp_path):
+    PROBLEMS.add(Marked.name, Marked, __name__)
     (tmp_path / "with" / "marker").mkdir(parents=True)
     settings = [Settings(seed=1, data_root=str(tmp_path / name)) for name in ("with", "without")]
     return [entry_of("own.kept", PART | {"problem": "marked"}, settings=one) for one in settings]

@@ -55,18 +55,11 @@ def test_an_interrupt_ends_the_processes():
         outcome(["waits", "waits", "a"], cores=2, tell=Mock(side_effect=KeyboardInterrupt))
 
 
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.mark.parametrize("slower", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("at_once", [1, 2])
 def test_the_time_left_follows_the_pace(slower, at_once):
-    clock, predicted = Clock(), [10.0, 1.0, 5.0, 20.0, 4.0] * 8
-    pace = Pace(predicted, at_once=at_once, clock=clock)
+    clock, predicted = SimpleNamespace(now=0.0), [10.0, 1.0, 5.0, 20.0, 4.0] * 8
+    pace = Pace(predicted, at_once=at_once, clock=lambda: clock.now)
     whole = slower * sum(predicted) / at_once
     for number, seconds in enumerate(predicted):
         clock.now += slower * seconds / at_once
@@ -78,8 +71,8 @@ def test_the_time_left_follows_the_pace(slower, at_once):
 
 
 def test_a_long_piece_counts_down_and_never_to_nothing():
-    clock = Clock()
-    pace = Pace([10.0, 10.0], unit="cells", clock=clock)
+    clock = SimpleNamespace(now=0.0)
+    pace = Pace([10.0, 10.0], unit="cells", clock=lambda: clock.now)
     assert pace.left == pytest.approx(20.0)
     clock.now = 10.0
     pace.reach(1)

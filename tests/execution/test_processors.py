@@ -30,18 +30,12 @@ print(json.dumps(found))
 ALGORITHMS = ["wang2017.dp_gd_pl", "wang2017.dp_svrg", "wang2017.output_perturbation_zhang17"]
 
 
-def processor_has(instructions):
-    try:
-        return instructions in Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return not instructions
-
-
 @pytest.fixture(scope="module")
 def found():
-    printed = {}
+    printed, told = {}, Path("/proc/cpuinfo")
+    has = told.read_text() if told.is_file() else ""
     for kernel, instructions in KERNELS.items():
-        if processor_has(instructions):
+        if instructions in has:
             environment = {**os.environ, "OPENBLAS_CORETYPE": kernel, "OPENBLAS_NUM_THREADS": "1"}
             command = [sys.executable, "-c", PROGRAM, *ALGORITHMS]
             done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)

@@ -38,7 +38,6 @@ JOB = Job(**IDS, seed=5, replicates=6, data_sets=2, cells=CELLS)
 
 
 def ran(**changes):
-    """Table of the job, with changes."""
     return table_of(replace(JOB, **changes))
 
 

@@ -1,6 +1,5 @@
 """Samples per replicate and free signals: one run of all rows gives what runs one by one give, bit for bit."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -15,66 +14,33 @@ from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.run import SharedNoise, signal_groups
+from dpsco_bench.papers.su2023.problems.smooth import CoordPseudoHuber
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, Plan
 from dpsco_bench.privacy.records import WithReplacement
-from dpsco_bench.problems.base import Constants, Data, Trait
-from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS
 
 from .parts import table_of
 
-SIGNALS = [0.25, 0.5, 1.0, 4.0]
+SIGNALS = [0.25, 1.0, 4.0, 16.0]
 
 
-class CoinCube(SignalFamily):
-    """``||x - z||^2/2`` with random signs ``z_j = +-d^-1/2``, ``P(+) = (1 + strength)/2``: a sample per replicate."""
-
-    name = "coin_cube"
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX})
-    draws_per_replicate = True
-    population = True
-    default_dimension = 3
-
-    @property
-    def unit(self):
-        return 4.0 / math.sqrt(self.count)
-
-    @property
-    def own_constants(self):
-        return Constants(2.0, 1.0, strong_convexity=1.0, initial_gap=1.0, initial_distance=1.0, status="nominal")
-
-    def sample(self, n, draws):
-        uniforms = draws.stream("signs").uniform(*draws.box(0, n, self.dimension))
-        chance = (0.5 + 0.5 * self.strengths)[:, None, None, None]
-        signs = np.where(uniforms.swapaxes(0, 1) < chance, 1.0, -1.0) * self.dimension**-0.5
-        rows = signs.reshape(-1, n, self.dimension)
-        return Data(n, rows, np.ones(rows.shape[:2]))
-
-    def batch_gradient(self, x, batch, weights):
-        return weights.sum(axis=-1, keepdims=True) * x - np.einsum("rw,rwd->rd", weights, batch.features)
-
-    def excess_risk(self, x, data):
-        mean = self.by_row(self.strengths, x) * self.dimension**-0.5
-        return 0.5 * ((x - mean) ** 2).sum(axis=-1)
-
-
-class SpreadCube(CoinCube):
-    name = "spread_cube"
+class SpreadCoins(CoordPseudoHuber):
+    name = "spread_coins"
 
     @property
     def own_constants(self):
         return replace(super().own_constants, initial_gap=float(self.strengths.max()))
 
 
-@pytest.fixture(autouse=True)
-def registered():
-    for cls in (CoinCube, SpreadCube):
-        PROBLEMS.add(cls.name, cls, __name__)
-
-
 def planned(number, signal, algorithm, n, **more):
-    made = {"problem": "coin_cube", "problem_options": {"signal": signal}, "d": 3, "signal": signal, "cell": number}
+    made = {
+        "problem": "coord_pseudo_huber",
+        "problem_options": {"signal": signal},
+        "d": 3,
+        "signal": signal,
+        "cell": number,
+    }
     made |= {"method": "m", "parameter": "n", "value": float(n)}
     return Cell(algorithm, n=n, epsilon=1.0, delta=1e-5, **made | more)
 
@@ -94,33 +60,34 @@ def one_by_one(given):
     return [row for cell in given.cells for row in rows(replace(given, cells=(cell,)))]
 
 
+@pytest.mark.parametrize("fused", [True, False])
 @pytest.mark.parametrize(
     ("algorithm", "options"),
     [
-        ("wang2017.dp_gd", {}),  # full batches
+        ("wang2017.dp_gd", {"options": {"steps": 4}}),  # full batches
         ("wang2017.dp_gd_nonconvex", {}),  # a measure along the run, and a chosen iterate
-        ("wang2017.dp_svrg", {"options": {"epochs": 2, "inner_steps": 5}, "variant": "poisson"}),
+        ("wang2017.dp_svrg_pp", {}),  # full and Poisson batches
     ],
 )
-def test_signals_run_at_once_give_what_they_give_one_by_one(algorithm, options):
-    given = job(algorithm, **options)
+def test_signals_run_at_once_give_what_they_give_one_by_one(algorithm, options, fused):
+    given = replace(job(algorithm, **options), fused=fused)
     together = rows(given)
     assert together == one_by_one(given) and len(together) == 8 * 2 * 5
     assert len({row["risk"] for row in together}) > 75 and len({row["start_risk"] for row in together}) > 1
 
 
 def test_memory_bounds_the_rows_of_all_signals(monkeypatch):
-    expected = rows(job())
-    seen = []
+    given = job(options={"steps": 4})
+    expected, seen = rows(given), []
     true = run_module.make_objective
     monkeypatch.setattr(run_module, "make_objective", lambda *a: seen.append(true(*a)) or seen[-1])
-    for bound, largest in ((64 * 3 * 8, 16), (64 * 3 * 3, 4), (1, 1)):
+    for bound, largest in ((16 * 8, 16), (16 * 3, 4), (1, 1)):
         seen.clear()
         for module in (run_module, job_module):
             monkeypatch.setattr(module, "BLOCK_SCORES", bound)
-        assert rows(job()) == expected
+        assert rows(given) == expected
         assert max(objective.replicates for objective in seen) == largest
-        assert all(o.replicates == 1 or o.replicates * o.n * 3 <= bound for o in seen)
+        assert all(o.replicates == 1 or o.replicates * o.n / 4 <= bound for o in seen)
 
 
 def test_random_numbers_are_common_to_signals_and_to_nothing_else():
@@ -128,16 +95,18 @@ def test_random_numbers_are_common_to_signals_and_to_nothing_else():
     assert first.data_key() == second.data_key() and first.run_key(0) == second.run_key(0)
     other = planned(0, 0.25, "wang2017.dp_gd", 32, d=4)
     assert other.data_key() != first.data_key()
-    sample = first.problem_entry.sample(32, first.draws(5, 0, 0, 3))
-    again = first.problem_entry.sample(32, first.draws(5, 0, 1, 2))
-    np.testing.assert_array_equal(again.features, sample.features[1:])
-    assert (first.problem_entry.sample(32, first.draws(5, 1, 0, 3)).features != sample.features).any()
-    stronger = second.problem_entry.sample(32, second.draws(5, 0, 0, 3))
-    assert (stronger.features >= sample.features).all() and (stronger.features > sample.features).any()
+    sample, again, elsewhere, stronger = (
+        cell.problem_entry.sample(32, cell.draws(5, *place)).uniforms.T
+        for cell, *place in ((first, 0, 0, 3), (first, 0, 1, 2), (first, 1, 0, 3), (second, 0, 0, 3))
+    )
+    np.testing.assert_array_equal(again, sample[1:])
+    np.testing.assert_array_equal(stronger, sample)
+    assert (elsewhere != sample).any()
 
 
 def test_cells_whose_schedules_differ_are_run_one_by_one():
-    given = job("wang2017.dp_gd_nonconvex", problem="spread_cube")
+    PROBLEMS.add(SpreadCoins.name, SpreadCoins, __name__)
+    given = job("wang2017.dp_gd_nonconvex", problem="spread_coins")
     calibrated = calibrate_job(given)
     assert len({c.schedule["steps"] for c in calibrated[:4]}) > 1
     groups = [[cell.cell for cell, _ in g] for g in signal_groups(zip(given.cells, calibrated, strict=True))]
@@ -173,7 +142,7 @@ def test_every_kind_of_draw_is_the_same_at_every_signal(lazy, spread):
 
 
 def test_the_checks_of_an_algorithm_run_on_samples_of_its_own():
-    findings = check_algorithm("wang2017.dp_gd", "coin_cube", steps=4)
+    findings = check_algorithm("wang2017.dp_gd", "coord_pseudo_huber", steps=4)
     assert False not in {finding.passed for finding in findings}
     assert "every replicate has a sample of its own" in {finding.detail for finding in findings}
     with pytest.raises(Refusal, match="every run has a sample of its own"):

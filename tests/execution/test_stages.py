@@ -1,7 +1,10 @@
 """Runs in stages: a run that is killed anywhere goes on to the same bytes, and nothing else in the store matters."""
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
+from itertools import count
+from unittest.mock import DEFAULT, Mock, patch
 
 import pytest
 
@@ -30,23 +33,6 @@ PARTS = [
 ]
 
 
-class Killed(BaseException):
-    """As by a signal: nobody catches it."""
-
-
-class Mortal(Store):
-    """A store whose process is killed at a write, before it or after it."""
-
-    left = None
-
-    def write(self, kind, key, content, costs=()):
-        if self.left == 0:
-            raise Killed
-        super().write(kind, key, content, costs)
-        if self.left is not None:
-            self.left -= 1
-
-
 def made(entry, measured):
     """Rows without their seconds, and the bytes of what decides them."""
     rows = [replace(row, runtime_s=0.0) for row in run_claim(entry, measured)]
@@ -65,17 +51,14 @@ def whole(entry, tmp_path_factory):
 
 
 def test_a_run_that_is_killed_at_any_write_goes_on_to_the_same_bytes(entry, whole, tmp_path):
-    writes = 0
-    while True:
-        store = Mortal(tmp_path / str(writes))
-        store.left = writes
-        try:
+    """`SystemExit` stands for the signal."""
+    for writes in count():
+        store = Store(tmp_path / str(writes))
+        write = Mock(wraps=store.write, side_effect=[*[DEFAULT] * writes, SystemExit])
+        with patch.object(Store, "write", write), suppress(SystemExit):
             run_claim(entry, Measured(store))
             break
-        except Killed:
-            store.left = None
         assert made(entry, Measured(store)) == whole, writes
-        writes += 1
     assert writes >= 8
 
 

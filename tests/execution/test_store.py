@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 from types import SimpleNamespace
+from unittest.mock import DEFAULT, Mock
 
 import pytest
 
@@ -51,14 +52,8 @@ def test_an_item_counts_with_its_manifest_only_and_costs_add_up_by_cell(store):
 
 def test_an_item_whose_replacement_was_interrupted_is_not_there_and_not_damaged(store, monkeypatch, capsys):
     """Its manifest goes first and comes last: a process that ends between leaves nothing that counts."""
-    write = module.write_atomic
     store.write("runs", "k", b"old rows", COSTS)
-
-    def interrupted(path, content):
-        if path == store.manifest("runs", "k"):
-            raise KeyboardInterrupt
-        write(path, content)
-
+    interrupted = Mock(wraps=module.write_atomic, side_effect=[DEFAULT, KeyboardInterrupt])
     monkeypatch.setattr(module, "write_atomic", interrupted)
     with pytest.raises(KeyboardInterrupt):
         store.write("runs", "k", b"new rows", COSTS)

@@ -3,9 +3,10 @@
 import errno
 import json
 from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
-from unittest.mock import Mock
+from unittest.mock import DEFAULT, Mock
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -87,19 +88,13 @@ def test_an_interrupted_run_loses_a_share_and_not_the_job(tmp_path, monkeypatch)
     whole, shared = Measured(Store(tmp_path / "whole")), Measured(Store(tmp_path / "shared"))
     worker.make_all([job], whole, lambda line: None)
     monkeypatch.setattr(worker, "SHARE_SECONDS", sum(job.seconds) / 4)
-    begun, execute = [], worker.execute
-
-    def interrupted(*arguments, share, **others):
-        begun.append(share[0])
-        if len(begun) == 3:
-            raise KeyboardInterrupt
-        return execute(*arguments, share=share, **others)
-
-    monkeypatch.setattr(worker, "execute", interrupted)
+    execute = Mock(wraps=worker.execute, side_effect=chain([DEFAULT, DEFAULT, KeyboardInterrupt], repeat(DEFAULT)))
+    monkeypatch.setattr(worker, "execute", execute)
     with pytest.raises(KeyboardInterrupt):
         worker.make_all([job], shared, lambda line: None)
     assert not shared.has("run", job)
     worker.make_all([job], shared, lambda line: None)
+    begun = [call.kwargs["share"][0] for call in execute.call_args_list]
     assert begun == [0, 1, 2, *range(2, len(begun) - 1)], "what was finished is not made again"
     assert measured_bytes(shared, job) == measured_bytes(whole, job)
 

@@ -10,6 +10,7 @@ from dpsco_bench.claims.jobs import claim_plan
 from dpsco_bench.cli.verbs import plan as planning
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_job
+from tests.execution.parts import PART
 
 METHOD, BOARD = "examples/own_method.py", "examples/own_board.yaml"
 SMALL = {"delta": 1e-6, "replicates": 2, "methods": ["wang2017.dp_gd_pl"]}
@@ -58,12 +59,9 @@ def test_it_stands_in_the_plan(dpsco, monkeypatch):
 FILE = ("problem=data_file", "path=people.csv", "label=bought", "positive=yes")
 RUN = ("run", "algorithm=wang2017/dp_gd_pl", *FILE, "steps=5", "replicates=2")
 
-PEOPLE = {
-    **{"id": "people-epsilon", "kind": "privacy", "calibrations": ["accounted"], "algorithm": "wang2017.dp_gd_pl"},
-    **{"problem": "data_file", "fixed": {"delta": 1e-5}},
-    "problem_options": {"path": "people.csv", "label": "bought", "positive": "yes", "clip": 1.0},
-    "sweep": {"parameter": "epsilon", "values": {"smoke": [1.0, 2.0]}},
-}
+OPTIONS = {"path": "people.csv", "label": "bought", "positive": "yes", "clip": 1.0}
+PEOPLE = PART | {"problem": "data_file", "problem_options": OPTIONS, "fixed": {"delta": 1e-5}}
+PEOPLE |= {"sweep": {"parameter": "epsilon", "values": {"smoke": [1.0, 2.0]}}}
 CLAIM = {"id": "mine.people", "title": "t", "source": "s", "statement": "x", "parts": [PEOPLE]}
 
 

@@ -3,8 +3,6 @@
 import json
 import re
 import shlex
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -117,12 +115,11 @@ CELLS = json.loads((Path(__file__).parents[2] / "examples" / "tour.ipynb").read_
 CODE = [cell for cell in CELLS if cell["cell_type"] == "code"]
 
 
-def test_what_is_printed_is_what_it_shows():
+def test_what_is_printed_is_what_it_shows(capsys):
     names = {}
     for cell in CODE:
-        with redirect_stdout(StringIO()) as out:
-            exec("".join(cell["source"]), names)
-        assert out.getvalue() == "".join(text for out in cell["outputs"] for text in out.get("text", ()))
+        exec("".join(cell["source"]), names)
+        assert capsys.readouterr().out == "".join(text for out in cell["outputs"] for text in out.get("text", ()))
         assert cell["outputs"] or "plot" not in "".join(cell["source"])
     ledger, choice = names["ledger"], names["choice"]
     assert ledger.paper.epsilon_real > 1 and ledger.accounted.privacy_status == "proven"

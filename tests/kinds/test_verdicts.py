@@ -18,14 +18,14 @@ from dpsco_bench.kinds.rate import Rate, largest_tolerance, limited
 X = [1, 2, 4]
 
 
-def judged(kind, values, mean, stderr=None, bound=(), *, fit=None, counts=None, **part):
+def judged(kind, values, mean, stderr=None, bound=(), *, fit=None, counts=None, look=FIXED, dof=np.inf, **part):
     """Verdict of a kind on columns, or on planned counts: what its judge reads of a case."""
     quantity = "risk" if counts is not None else "count"
     asked = {"quantity": quantity, "exact": False, "exponent": None, **part}
-    case = SimpleNamespace(part=SimpleNamespace(**asked), values=values, columns=(values, mean, stderr), look=FIXED)
+    case = SimpleNamespace(part=SimpleNamespace(**asked), values=values, columns=(values, mean, stderr), look=look)
     plans = [SimpleNamespace(gradient_evaluations=count) for count in (bound if counts is None else counts)]
     case.cells = [SimpleNamespace(context=b, calibrated=plan) for b, plan in zip(bound, plans, strict=True)]
-    case.printed, case.bound, case.dof = bound, SimpleNamespace(value=float), np.inf
+    case.printed, case.bound, case.dof = bound, SimpleNamespace(value=float), dof
     case.fit, case.with_slope = lambda: fit, lambda verdict, formula=None: verdict
     return get_kind(kind).judge(case)
 

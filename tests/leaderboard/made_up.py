@@ -8,7 +8,6 @@ RIDGE = {"id": "ridge", "title": "r", "problem": "ridge_logistic"}
 REAL = {"id": "real", "title": "c", "problem": "covertype", "grids": {"smoke": [{"n": [64], "epsilon": [1]}]}}
 FILE = {"id": "leaderboard.test", "title": "t", "delta": 1e-5, "data_sets": {"smoke": 1}}
 FILE |= {"most_seconds": {"smoke": 1}, "most_seconds_at_smallest_n": {"smoke": 1}}
-"""What the boards of these tests have in common."""
 
 
 def ranked(name, risk, **more):

@@ -63,7 +63,6 @@ def test_a_risk_of_the_population_gets_a_run_without_noise():
         ({"n": 0}, "n = 0"),
         ({"epsilon": -1.0}, "epsilon = -1"),
         ({"domain": "cube"}, "domain = 'cube'"),
-        *(({"eps": 2.0}, "written epsilon"), ({"random_state": 2}, "written seed")),
         *(({"constants.domain": "l2_ball"}, "constants.domain"), ({"replicates": 0}, "replicates = 0")),
     ],
 )

@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
+from unittest.mock import DEFAULT, Mock
 
 import numpy as np
 import pytest
@@ -277,15 +278,9 @@ def entry():
 
 
 def run(entry, store, stop=None):
-    calls, measured = 0, Measured(Store(store))
-
-    def make(jobs):
-        nonlocal calls
-        if calls == stop:
-            raise KeyboardInterrupt
-        calls += 1
-        make_all(jobs, measured, lambda line: None)
-
+    measured = Measured(Store(store))
+    ends = [*[DEFAULT] * stop, KeyboardInterrupt] if stop else None
+    make = Mock(wraps=lambda jobs: make_all(jobs, measured, lambda line: None), side_effect=ends)
     return race(entry, measured, make), measured
 
 

@@ -39,11 +39,8 @@ def test_every_claim_has_svg_and_pdf_whose_bytes_depend_on_the_data_alone(inputs
     for svg, pdf in zip(written[::2], written[1::2], strict=True):
         assert ElementTree.parse(svg).getroot().tag.endswith("svg")
         assert pdf == svg.with_suffix(".pdf") and pdf.read_bytes().startswith(b"%PDF")
-    matplotlib.rcParams.update({"svg.hashsalt": "another", "font.size": 20})
-    try:
+    with matplotlib.rc_context({"svg.hashsalt": "another", "font.size": 20}):
         again = [path for claim in claims[:2] for path in write_figures(inputs, claim, tmp_path / "second")]
-    finally:
-        matplotlib.rcdefaults()
     for path in again:
         content = path.read_bytes()
         assert content == (tmp_path / "first" / path.name).read_bytes(), path.name

@@ -28,8 +28,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         known = dict(attributes)
-        if "id" in known:
-            self.ids.add(known["id"])
+        self.ids.add(known.get("id"))
         if tag == "a" and "href" in known:
             self.links.append(known["href"])
         if LOADS.get(tag) in known:

@@ -75,7 +75,6 @@ def every_table(inputs):
 
 
 def read(table):
-    """Rows of a table's file."""
     return list(csv.DictReader(io.StringIO(to_csv(table))))
 
 

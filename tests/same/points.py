@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.analysis import bootstrap, sharing
-from dpsco_bench.analysis.rates import Regime, lack_of_fit
+from dpsco_bench.analysis.rates import lack_of_fit
 from dpsco_bench.analysis.slopes import fit_rate
 from dpsco_bench.audit import bounds
 from dpsco_bench.leaderboard import phases
@@ -27,6 +27,7 @@ from dpsco_bench.privacy.accountants import (
     zcdp,
 )
 from dpsco_bench.report.drawing import style
+from tests.analysis.test_rates import made_up_sweeps
 from tests.leaderboard.test_tables import ROWS, UNDECIDED, results
 
 RECORD = Path(__file__).with_name("points.json")
@@ -102,13 +103,8 @@ def intervals():
 
 def texts():
     """Digests of what is said of sweeps that show nothing, and of all that stands in a board's figures."""
-    draws, said = np.random.default_rng(11), []
-    for _ in range(300):
-        swept = np.sort(draws.choice(2.0 ** np.arange(-3, 13), draws.integers(2, 7), replace=False))
-        formula = swept ** draws.choice([-1.0, -0.5, 0.0, 0.5, 1.0])
-        shares = np.where(draws.random(len(swept)) < 0.5, draws.uniform(0.5, 1.2, len(swept)), 0.3)
-        full = formula * np.where(draws.random(len(swept)) < 0.3, 3.0, 1.0)
-        regime = Regime.of(swept, shares * 7.0, formula, starts=np.full(len(swept), 7.0), full=full)
+    said = []
+    for _, regime in made_up_sweeps(range(-3, 13), 300):
         said += [regime.lacking(profile, key) for profile in ("ci", "full") for key in ("n", "d", "epsilon")]
     yield "sizes that are lacking", _digest(said)
     board = results([*ROWS, UNDECIDED])

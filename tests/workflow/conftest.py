@@ -14,14 +14,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "snakemake_logger_plugin_dpsco", "pyproject.toml", "conf", "docs", "dpsco_bench", "profiles")
 PARTS += ("requirements", "workflows")
+CLAIM = "id: wang2017.{}\ntitle: {}\nsource: test\nstatement: none\nparts:"
 CLAIMS = {
     # Two parts with runs, by different algorithms, and a judged-only part.
-    "alpha": """
-id: wang2017.alpha
-title: two tiny rates
-source: test
-statement: none
-parts:
+    ("alpha", "two tiny rates"): """
   - {id: closed-n, kind: rate, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: diag_quadratic,
      evaluation: closed_form, fixed: {d: 4, epsilon: 1.0, delta: 1.0e-5}, bound: wang2017.thm6_2, tolerance: 0.15,
      sweep: {parameter: n, values: {smoke: [512, 1024, 2048]}}}
@@ -31,12 +27,7 @@ parts:
   - {id: explicit, kind: explicit, calibrations: [paper], uses: [closed-n], bound: wang2017.thm6_2_explicit}
 """,
     # A part that is timed, and one that is only planned.
-    "beta.2": """
-id: wang2017.beta.2
-title: a tiny ordering
-source: test
-statement: none
-parts:
+    ("beta.2", "a tiny ordering"): """
   - {id: race, kind: ordering, calibrations: [paper], pair: [long, short], problem: ridge_logistic,
      fixed: {n: 256, d: 3, delta: 1.0e-5}, sweep: {parameter: epsilon, values: {smoke: [1.0, 2.0]}},
      replicates: {smoke: 3}, record: 1.0, timing: true,
@@ -46,12 +37,7 @@ parts:
      fixed: {n: 256, d: 3, delta: 1.0e-5}, sweep: {parameter: epsilon, values: {smoke: [0.5, 1.0]}}}
 """,
     # A part whose data set is absent.
-    "gamma": """
-id: wang2017.gamma
-title: absent data
-source: test
-statement: none
-parts:
+    ("gamma", "absent data"): """
   - {id: real, kind: privacy, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: covertype,
      fixed: {n: 500, delta: 1.0e-3}, sweep: {parameter: epsilon, values: {smoke: [1.0]}}}
 """,
@@ -76,11 +62,7 @@ class Project:
         return {**kept, "PYTHONPATH": str(self.root), "MPLBACKEND": "agg"}
 
     def command(self, *arguments: str) -> list[str]:
-        """Snakemake on profile smoke; what follows `--` are targets."""
-        words = list(arguments)
-        if not any(word.startswith("profile=") for word in words):
-            words = ["--config", "profile=smoke", *(words[1:] if words[:1] == ["--config"] else words)]
-        return [sys.executable, "-m", "snakemake", *words]
+        return [sys.executable, "-m", "snakemake", "--config", "profile=smoke", *arguments]
 
     def snakemake(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
         return self.run(self.command(*arguments), **options)
@@ -109,7 +91,6 @@ class Project:
         return self.files("store/runs/[!.]*.parquet", "store/calibrations/[!.]*.json")
 
     def tables(self) -> dict[str, bytes]:
-        """Every result and verdict."""
         return {**self.measured(), **self.files("smoke/verdicts/[!.]*.json")}
 
     def files(self, *patterns: str) -> dict[str, bytes]:
@@ -138,9 +119,9 @@ def copy_project(target: Path) -> Project:
             shutil.copyfile(source, target / name)
     shutil.rmtree(target / "conf" / "profile" / "smoke")  # it names claims that are not here
     project = Project(target)
-    for name, text in CLAIMS.items():
+    for (name, title), parts in CLAIMS.items():
         project.claim_file(name).parent.mkdir(parents=True, exist_ok=True)
-        project.claim_file(name).write_text(text.lstrip())
+        project.claim_file(name).write_text(CLAIM.format(name, title) + parts)
     return project
 
 

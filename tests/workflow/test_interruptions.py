@@ -1,8 +1,13 @@
-"""A killed run resumes and ends with the same bytes; a damaged result is made anew; a live run is alone."""
+"""A killed run resumes and ends with the same bytes; a damaged result is made anew; a live run is alone.
 
+A folder that cannot be written is named before Snakemake stumbles over it.
+"""
+
+import ctypes
 import os
 import random
 import signal
+import sys
 import time
 
 import pytest
@@ -10,6 +15,31 @@ import pytest
 from dpsco_bench.execution.store import take
 
 pytestmark = pytest.mark.slow
+PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 24, 1, 2
+
+
+def keep_to_modes():
+    """Let modes of files hold for root too."""
+    if os.geteuid() == 0:
+        for right in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):
+            ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, right, 0, 0, 0)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux") and os.geteuid() == 0, reason="root writes everywhere")
+@pytest.mark.parametrize("name", [".", "results", "figures"])
+def test_a_folder_that_cannot_be_written_to_is_named_in_one_line(project, name):
+    folder = project.root / name
+    folder.mkdir(exist_ok=True)
+    mode = folder.stat().st_mode
+    folder.chmod(0o555)
+    try:
+        done = project.snakemake("--", "verdicts", preexec_fn=keep_to_modes)
+    finally:
+        folder.chmod(mode)
+    first = done.stderr[done.stderr.index("dpsco: ") :]
+    named = project.root if name == "." else name
+    assert done.returncode == 2
+    assert first.startswith(f"dpsco: folder = '{named}': must be a folder that can be written to")
 
 
 def wait_for(condition, process, seconds=600.0):
