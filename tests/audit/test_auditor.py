@@ -40,6 +40,7 @@ def test_literal_svrg_is_refuted():
     assert result.verdict == "refuted" and result.epsilon_lower > 2
     assert result.epsilon_lower <= result.epsilon_real and result.epsilon_real_kind == "lower"
     assert "turning" in result.neighbours
+    assert repr(result).startswith("AuditResult(wang2017.dp_svrg paper: refuted, epsilon >= ")
 
 
 @pytest.mark.long

@@ -9,9 +9,10 @@ from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import CALIBRATION_MODULES, RUN_MODULES, kernels_beside
 from dpsco_bench.execution.jobs import Settings, stage_ends
+from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.linear import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS
 from tests.execution.parts import PART as GD
-from tests.execution.test_signals import CoinCube
 
 PART = {
     **GD,
@@ -70,28 +71,39 @@ def test_what_else_changes_along_a_sweep():
         jobs(along={"speed": {"smoke": [1, 2]}})
 
 
+class Signalled(SignalFamily):
+    name = "signalled"
+    default_dimension = 3
+    own_constants = Constants(1.0, 1.0, strong_convexity=1.0)
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX})
+
+    @property
+    def unit(self):
+        return 8 / self.count
+
+
 def test_a_cell_for_each_signal():
-    PROBLEMS.add("coin_cube", CoinCube, __name__)
+    PROBLEMS.add("signalled", Signalled, __name__)
     grid = {"smoke": [0.5, 2]}
-    cells = jobs(problem="coin_cube", signals=grid)[0].cells
+    cells = jobs(problem="signalled", signals=grid)[0].cells
     assert [(c.cell, c.n, c.signal) for c in cells] == [(0, 64, 0.5), (1, 64, 2.0), (2, 128, 0.5), (3, 128, 2.0)]
     assert all(c.problem_options == {"signal": c.signal} for c in cells)
     assert base().cells[0].signal is None
     with pytest.raises(InputError, match="^signals of p = .*: must be none: ridge_logistic has no free signal"):
         jobs(signals=grid)
     with pytest.raises(InputError, match="^signals of p = .*: must be without, and signal not given otherwise"):
-        jobs(problem="coin_cube", signals=grid, problem_options={"signal": 1.0})
+        jobs(problem="signalled", signals=grid, problem_options={"signal": 1.0})
 
 
 def test_signals_up_to_the_largest_admissible_one():
     """The unit shrinks with n, so that larger cells have more signals; every grid ends with the first capped one."""
-    PROBLEMS.add("coin_cube", CoinCube, __name__)
-    cells = jobs(problem="coin_cube", signals="0.5 .. cap x2")[0].cells
+    PROBLEMS.add("signalled", Signalled, __name__)
+    cells = jobs(problem="signalled", signals="0.5 .. cap x2")[0].cells
     grids = {n: [cell.signal for cell in cells if cell.n == n] for n in (64, 128)}
-    assert grids == {64: [0.5, 1.0, 2.0], 128: [0.5, 1.0, 2.0, 4.0]}
-    assert [cell.cell for cell in cells] == list(range(7))
-    with pytest.raises(InputError, match="^signals of p = .* reaches the largest admissible signal of coin_cube in 40"):
-        jobs(problem="coin_cube", signals="1e-9 .. cap x1.01")
+    assert grids == {64: [0.5, 1.0, 2.0, 4.0, 8.0], 128: [0.5, 1.0, 2.0, 4.0, 8.0, 16.0]}
+    assert [cell.cell for cell in cells] == list(range(11))
+    with pytest.raises(InputError, match="^signals of p = .* reaches the largest admissible signal of signalled in 40"):
+        jobs(problem="signalled", signals="1e-9 .. cap x1.01")
 
 
 def test_cells_take_the_swept_and_the_fixed_values():

@@ -12,6 +12,7 @@ from dpsco_bench import run
 from dpsco_bench.algorithms.registry import ALGORITHMS, algorithm, get_algorithm
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.contract import check_algorithm
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_cell, constants_status
 from dpsco_bench.execution.cell import Cell, ImpurePlan
 from dpsco_bench.execution.run import AlgorithmError
@@ -116,6 +117,14 @@ def test_a_record_of_every_kind_of_query_is_itself_after_json():
     assert back.paper_limit == {"kind": "PaperLimit", **vars(limit)}
     assert [query["records"]["kind"] for query in back.queries] == ["Poisson", "Full", "Full", "Disjoint"]
     assert back.queries[3]["smooth"]["kind"] == "SmoothNorm" and back.queries[3]["norm"] == SMOOTH.q
+
+
+@pytest.mark.parametrize("value", [PaperLimit, {1.0}])
+def test_what_json_cannot_hold_is_no_value_of_a_plan(value):
+    with pytest.raises(
+        InputError, match="^shape of schedule = 'a (type|set)': must be a number, text, an array, or a list"
+    ):
+        PlanRecord.of(made(shape=value))
 
 
 @pytest.mark.parametrize("enforced", [False, True])

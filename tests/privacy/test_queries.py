@@ -171,6 +171,7 @@ class Fixed:
 def test_the_mechanism_draws_at_the_calibrated_temperature_from_keyed_streams():
     plan, found = calibrated("accounted", 1.0, 1e-6, 0.7)
     assert plan.loss_range == 0.7
+    assert found.charge.sampler_status == "exact" and found.charge.tau == 0.0
     first = source(plan, found.scales, 5).release("draw", Fixed())
     np.testing.assert_allclose(first[:, :2], [[plan.k, plan.mu]] * 5)
     np.testing.assert_array_equal(source(plan, found.scales, 2, 3).release("draw", Fixed()), first[3:])
