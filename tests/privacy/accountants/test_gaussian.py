@@ -154,7 +154,7 @@ def test_limits_and_closed_form():
 
 @pytest.mark.parametrize(
     ("given", "attained"),
-    [({"step": 1.3}, True), ({"step": (1.0, 1.4)}, False), ({"lipschitz": 0.9}, False), ({"diameter": 5.0}, False)],
+    [({"step": 4 / 3}, True), ({"step": (1.0, 1.4)}, False), ({"lipschitz": 0.9}, False), ({"diameter": 5.0}, False)],
 )
 def test_a_quadratic_of_the_least_curvature_attains_it_where_that_contracts_least(given, attained):
     """``1 - eta mu >= eta M - 1``, with mu = 0.5 and M = 1."""
