@@ -35,6 +35,8 @@ def test_signals_go_on_within_three_paired_errors_of_the_best():
     limit = 3 / np.sqrt(7)
     risks = [common, common - limit * 0.99 + spread, common - limit * 1.01 + spread, common * (1 - 1e-12), common - 0.1]
     assert near(risks) == [True, True, False, True, False]
+    once = np.array([[12.0, *[1.0] * 20]])  # the best is of the largest mean, not of the largest value
+    assert near([once, np.full((1, 21), 9.0)]) == [False, True]
 
 
 def test_a_true_law_is_violated_in_few_cases_however_heavy_its_noise():
