@@ -261,7 +261,11 @@ def test_another_instance_is_audited_only_if_it_promises_clearly_more_and_is_sho
     monkeypatch.setattr(auditor, "_instances", lambda *given: cells)
     monkeypatch.setattr(auditor, "work_of", lambda word: auditor.SHORT_WORK + word.endswith("!"))
     monkeypatch.setattr(auditor, "calibrate_cell", lambda *given: SimpleNamespace(scales=(), calibration="paper"))
-    pair = lambda cell, *given: [0.0, float(cell.word), 0.0][len(cells) % 2 :][:2]  # noqa: E731
+
+    def pair(cell, *given):
+        better = float(cell.word)
+        return [better, 0.0] if len(cells) % 2 else [0.0, better]
+
     monkeypatch.setattr(auditor, "candidate_pairs", pair)
     monkeypatch.setattr(auditor.Audit, "__post_init__", lambda audit: vars(audit).update(plan=None, promise=float))
     monkeypatch.setattr(auditor.Audit, "learned", lambda audit, pair, *given: [pair * auditor.STEP])
