@@ -282,12 +282,7 @@ def shown_table(page: Plain) -> Iterator[str]:
     if note := " ".join(page.get("note", "").split()):
         yield labelled("note", note)
     if rows := page.get("computed_rows"):
-        columns = {
-            key.replace("_", " "): Column(
-                key, lambda v: v if isinstance(v, str) else number(v), numeric=key != "verdict"
-            )
-            for key in rows[0]
-        }
+        columns = {key.replace("_", " "): Column(key, number, numeric=key != "verdict") for key in rows[0]}
         yield "\n" + table(columns, rows)
     for row in page.get("rows", ()):
         yield ""

@@ -218,7 +218,7 @@ def test_without_a_loss_there_is_no_power(exact):
 
 
 def test_runs_on_both_data_sets_tell_of_both_probabilities():
-    """Of known Gaussian losses: within four standard errors of a count, and their ratio within a tenth."""
+    """Gaussian losses are known: within four standard errors of a count, and their ratio within a tenth."""
     mu = 1.0
     for seed in range(4):
         found = events(*gaussian_scores(np.random.default_rng(seed), 2000, mu), exact=True)

@@ -142,7 +142,7 @@ def test_canaries_attain_the_sensitivity_of_gradients_and_of_differences(draw):
 
 
 def test_the_last_records_are_held_out_and_never_drawn(monkeypatch):
-    """Of Covertype, with 30 records in use and 10 held out. The order mixes all the others."""
+    """Covertype with 30 records in use and 10 held out. The order mixes all the others."""
     rows = np.random.default_rng(1).standard_normal((40, 54))
     table = Table(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.where(rows[:, 0] > 0, 1.0, -1.0))
     monkeypatch.setattr(CovertypeHeldOut, "records", 30)

@@ -87,7 +87,7 @@ class Project:
         return self.run([sys.executable, "-m", "dpsco_bench", *arguments])
 
     def measured(self) -> dict[str, bytes]:
-        """What the store has; timings and costs are no results, and drafts of a killed run are nothing."""
+        """List the results in the store: timings and costs are none, nor are drafts of a killed run."""
         return self.files("store/runs/[!.]*.parquet", "store/calibrations/[!.]*.json")
 
     def tables(self) -> dict[str, bytes]:

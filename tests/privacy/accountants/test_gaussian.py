@@ -24,7 +24,7 @@ deltas = st.floats(-100.0, -0.01).map(lambda exponent: 10.0**exponent)
 @pytest.mark.parametrize("mu", [1e-3, 0.02, 0.3, 1.0, 2.5, 8.0])
 @pytest.mark.parametrize("tail", [0.0, 0.5, 2.0, 5.0, 9.0])
 def test_delta_equals_the_integral_of_its_definition(mu, tail):
-    """Of (upper density - e^epsilon lower density), where it is positive."""
+    """Integrate (upper density - e^epsilon lower density) where it is positive."""
     epsilon = max(0.0, mu * (mu / 2 + tail))
     start = epsilon / mu - mu / 2  # where the loss mu x + mu^2/2, x ~ N(0, 1), is epsilon
 

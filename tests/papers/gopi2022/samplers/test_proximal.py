@@ -71,7 +71,7 @@ def gaussian_step(mean, variance, alpha, eta):
 @pytest.mark.parametrize("eta", [0.01, 0.3, 5.0])
 @pytest.mark.parametrize("alpha", [0.2, 1.0, 30.0])
 def test_a_shifted_gaussian_attains_it_so_that_no_faster_rate_is_true(alpha, eta):
-    """What a step leaves of the divergence, as the schedule has it (k = alpha, mu2 = 1), from ``N(0, 1/alpha)``."""
+    """Share of the divergence left by a step, by the schedule (k = alpha, mu2 = 1), from ``N(0, 1/alpha)``."""
     G = 1.0 / (alpha * math.sqrt(16.0 * eta * math.log(2.0 / LARGEST_CLIP)))
     assert step_size(alpha, G, LARGEST_CLIP) == pytest.approx(eta, rel=1e-12)
     per_step = math.exp(-2.0 * ProximalRate(alpha, 1.0, G, 1.0).rate(LARGEST_CLIP))
