@@ -123,6 +123,9 @@ def test_noise_refuted_whatever_the_constant_is_no_and_outside_of_the_range_it_i
     tried = privacy(PROVEN, open_constant="c", open_value=8.0)
     assert answer([tried, privacy(PROVEN)]).cells["noise"].word == YES
     assert answer([tried, privacy(REFUTED, "fails")]).cells["noise"].word == NO
+    fixed = privacy(REFUTED, "fails")
+    larger = privacy(replace(REFUTED, epsilon_real=99.0), open_constant="c", open_value=1.0)
+    assert answer([larger, fixed]).cells["noise"].why == answer([fixed]).cells["noise"].why  # a constant is no excuse
     for inside, word, said in (([], UNTESTED, "outside of eps <= 1"), ([tried], YES, "its range (eps <= 1)")):
         found = answer([*inside, privacy(REFUTED, outside="eps <= 1")]).cells["noise"]
         assert found.word == word and said in found.why

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from dpsco_bench.analysis import bootstrap
 from dpsco_bench.analysis.sharing import sharing_of
@@ -24,6 +25,7 @@ def test_data_set_effects_enter_the_standard_error():
     ):
         found = bootstrap.summarise(risks)
         assert (found.mean, found.stderr, found.dof) == pytest.approx((risks.mean(), stderr, dof), rel=1e-12)
+        assert found.half == pytest.approx(t.ppf(0.975, dof) * stderr, rel=1e-6)
 
 
 @pytest.mark.parametrize("shape", [(12,), (4, 6), (5, 1)])

@@ -16,6 +16,7 @@ from dpsco_bench.audit.transcript import BINS
 from dpsco_bench.cli.verbs.audit import AuditPace
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
+from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.mechanism import Mechanism
 
 from .pairs import Weak
@@ -155,6 +156,7 @@ def test_screen_and_json(dpsco):
     keys = "algorithm calibration epsilon_claimed epsilon_lower confidence runs neighbours statistic verdict power "
     keys += "against of mu_lower mu_charged epsilon_real epsilon_real_kind remarks"
     assert " ".join(found) == keys and found["confidence"] == 0.95
+    assert found["mu_charged"] == pytest.approx(gdp_mu(found["epsilon_real"], 1e-3), rel=1e-9)
 
 
 def test_the_same_call_gives_the_same_result_whether_it_is_seen_or_not():

@@ -3,6 +3,7 @@
 import math
 import multiprocessing
 import os
+import resource
 import shutil
 import time
 from types import SimpleNamespace
@@ -88,6 +89,14 @@ def test_a_meter_measures_cpu_seconds_and_memory_of_its_own_cells():
     assert first.cpu_s >= 0.2 > 0.1 > second.cpu_s == third.cpu_s and 200 < first.peak_mb < 100_000
     if os.access("/proc/self/clear_refs", os.W_OK):
         assert second.peak_mb < first.peak_mb - 150
+
+
+@pytest.mark.parametrize(("system", "unit"), [("linux", 2**10), ("darwin", 2**20)])
+def test_without_proc_the_peak_is_in_the_unit_of_the_system(monkeypatch, tmp_path, system, unit):
+    monkeypatch.setattr(module, "_PEAK", tmp_path / "absent")
+    monkeypatch.setattr("sys.platform", system)
+    usage = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert module._peak_mb() == pytest.approx(usage / unit, rel=0.2)
 
 
 def holder(store, held, seconds):

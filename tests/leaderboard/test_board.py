@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+from dataclasses import replace
 from operator import attrgetter
 
 import pytest
@@ -274,6 +275,18 @@ def test_what_is_too_long_says_the_seconds_of_all_its_signals(monkeypatch):
 
     assert (told([1], 1.99), told([1, 2, 4], 1.99)) == (["about 2.0 s"] * 3, ["about 6.0 s"] * 3)
     assert told([1, 2, 4], 2.0) == [], "the limit is of one signal"
+
+
+def test_a_board_needs_points_on_some_instance(tmp_path):
+    file, elsewhere = tmp_path / "b.yaml", {"full": [{"n": [64], "d": [3], "epsilon": [1]}]}
+    made = {**BOARD, "id": "leaderboard.b", "instances": [{**RIDGE, "grids": elsewhere}, LINEAR]}
+    settings = replace(SETTINGS, boards=(str(file),))
+    file.write_text(json.dumps(made))
+    (entry,) = boards.plan_boards("smoke", settings, ["leaderboard.b"])
+    assert entry.jobs and all(job.part.startswith("linear+") for job in entry.jobs)
+    file.write_text(json.dumps({**made, "instances": made["instances"][:1]}))
+    with pytest.raises(InputError, match="^profile = 'smoke': must be one in whose grids"):
+        boards.plan_boards("smoke", settings, ["leaderboard.b"])
 
 
 def test_records_of_ones_own_board_are_found_beside_its_file(tmp_path, monkeypatch):

@@ -258,6 +258,8 @@ def test_zeros_are_drawn_at_the_foot_and_undecided_points_hollow():
         assert any(line.get_marker() == "v" and low < line.get_ydata()[0] < 0.05 for line in points)
         assert any(line.get_markerfacecolor() == "white" for line in points)
         assert faults(figure) == []
+        many = collapse_figure(results([at_ratio(2**k, 8, 1.0, 0.1) for k in range(3, 14)]))
+        assert len({line.get_color() for line in many.axes[0].get_lines()}) == 1 + len(phases.SHADES)
 
 
 def test_a_tile_is_as_dark_as_its_margin_and_that_of_a_tie_never_dark():

@@ -39,6 +39,10 @@ DISJOINT = GaussianQuery("a", 1.0, 5, Disjoint(10)), GaussianQuery("b", 3.0, 1, 
 ON_TOP = GaussianQuery("all", 1.0, 4, share=0.36), GaussianQuery("block", 1.0, 9, Disjoint(3))
 
 
+class Stretched(GaussianQuery):
+    norm_kappa = 4.0
+
+
 def perturbed(loss_class, closed_form=False, cover=True):
     keys = {"log_jacobian": 0.2, "loss_class": loss_class, "dimension": 9, "closed_form": closed_form}
     linear = PerturbedObjectiveQuery("linear", 2.0, 1, **keys)
@@ -117,6 +121,13 @@ def test_a_query_on_all_records_joins_a_sampled_one():
     sampled, scales = GaussianQuery("sum", 0.4, 20, Poisson(0.1)), {"a": 4.0, "sum": 1.0}
     first = GaussianQuery("a", 1.0, 5, Disjoint(10), share=0.3), GaussianQuery("a", 1.0, 1, share=0.3)
     assert len({epsilon(plan_of(query, sampled), scales) for query in first}) == 1
+
+
+@pytest.mark.parametrize("plan", [MIXED, SINGLE, TWO], ids=["with a full one", "one index", "two rates"])
+def test_sampled_noise_that_feels_a_shift_twice_is_charged_as_half_of_it(plan):
+    own = {q.name: q.releases + 1.0 for q in plan.queries}
+    stretched = plan_of(*(Stretched(q.name, q.sensitivity, q.releases, q.records, share=q.share) for q in plan.queries))
+    assert epsilon(stretched, own) == pytest.approx(epsilon(plan, {name: 0.5 * own[name] for name in own}), rel=1e-9)
 
 
 def test_leaks_are_charged_from_below_only():

@@ -11,7 +11,7 @@ import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.leaderboard.choose import make_point, twin_of
 from dpsco_bench.problems.data_file import DataFile
@@ -127,6 +127,51 @@ def test_labels(table):
     clipped, fewer = drawn(**prices, label_clip=10.0)
     assert not clipped.data_dependent_constants and fewer.labels.max() == 10.0
     assert clipped.constants.lipschitz == 20.0
+
+
+SQUARED = {"loss": "least_squares"}
+REFUSED = [
+    (SQUARED | {"positive": 1}, "^positive = 1: must be left out for a loss of numbers"),
+    (SQUARED | {"one_against_rest": True}, "^one_against_rest = True: must be left out"),
+    (SQUARED | {"path": "words.csv"}, "^label y of words.csv = 'a in record 1': must be a number in every record"),
+    ({"path": "one.csv"}, "^label y of one.csv = '1.0': must be a column with at least two values"),
+    ({"path": "many.csv"}, "has 60 different numbers, -30, -29, -28, ...: give loss=least_squares"),
+    ({"path": "words.csv"}, "^positive is missing.*values a, b, c; column y has a third, c, in record 3"),
+    ({"path": "words.csv", "one_against_rest": True}, "^positive is missing.*with one_against_rest"),
+    (
+        {"path": "words.csv", "positive": "b"},
+        "^label y of words.csv = 'c in record 3': must be b or one other value; of 3",
+    ),
+    ({"path": "words.csv", "positive": "d"}, "^positive = 'd': must be one of the label's values a, b, c"),
+    ({"positive": 7}, "^positive = 7: must be one of the label's values 0.0, 1.0"),
+    ({"label_clip": 1.0}, "^label_clip = 1.0: must be left out for loss logistic"),
+    *(
+        (given, "^p = .*: must be given for domain lp_ball")
+        for given in ({"p": 1.5, "domain": "l2_ball"}, {"domain": "lp_ball"})
+    ),
+    ({"radius": 2.0, "domain": "none"}, "^radius = 2.0: must be left out without a domain"),
+    ({"loss": "linear", "regularisation": 0.0}, "^regularisation = 0: must be > 0 for loss linear"),
+    ({"width": 0.5}, "^width = 0.5: must be left out for losses other than"),
+    *(({"split": share}, f"^split = {share}: must be a share of the 60 records") for share in (0.001, 0.999)),
+]
+
+
+@pytest.mark.parametrize(("options", "match"), REFUSED)
+def test_labels_and_options_that_do_not_fit_are_told(table, options, match):
+    for name, labels in (("words", ["a", "b", "c"] * 20), ("one", np.ones(ROWS, int)), ("many", np.arange(ROWS) - 30)):
+        write(f"{name}.csv", table[0], labels)
+    with pytest.raises(DpscoError, match=match):
+        get_problem("data_file", **{**OPTIONS, **options})
+
+
+def test_what_only_the_data_could_bound(table):
+    write("zeros.csv", np.zeros((ROWS, 3)), table[1])
+    problem, data = drawn(path="zeros.csv")
+    with pytest.raises(InputError, match="^features of zeros.csv = 'all 0'"):
+        problem.constants_of(data)
+    for options, key in (({}, "clip"), ({"clip": 1.0, **SQUARED}, "label_clip")):
+        with pytest.raises(InputError, match=f"^{key} is missing: must be given for a twin"):
+            get_problem("data_file", **{**OPTIONS, **options}).twin_options
 
 
 def keys(**options):

@@ -13,7 +13,7 @@ from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon, least_scal
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.accountants.generalised import counting_epsilon
 from dpsco_bench.privacy.accountants.pld import poisson_gaussian_epsilon, solve_poisson_multiplier
-from dpsco_bench.privacy.accountants.single_index import single_index_tests
+from dpsco_bench.privacy.accountants.single_index import opposed_epsilon, single_index_tests
 from dpsco_bench.privacy.accountants.solve import least_noise
 from dpsco_bench.privacy.accountants.zcdp import composed_epsilon, zcdp_epsilon, zcdp_rho
 from dpsco_bench.privacy.plan import LastIterate, PrivacySpec, Query
@@ -32,6 +32,10 @@ DELTA = {"delta": (1e-5, BAD)}
 RANGES = {
     allocation_epsilon: {"shift": (1.0, [-1.0]), "batches": (3, [0]), "participation": (0.5, [0.0, 1.1]), **DELTA},
     batch_epsilon: {"shift": (1.0, [-1.0]), "population": (10, [0]), "size": (2, [0, 11]), "steps": (3, [0]), **DELTA},
+    least_scale: {
+        "epsilon": (1.0, [0.0, math.inf]), **DELTA, "population": (10, [0]), "size": (2, [0, 11]), "steps": (3, [0]),
+    },
+    opposed_epsilon: {"shift_over_sigma": (1.0, [-1.0]), "steps": (10, [0]), "rate": (0.1, [0.0, 1.1]), **DELTA},
     gdp_mu: {"epsilon": (1.0, [0.0, math.inf, math.nan]), **DELTA},
     gdp_epsilon: {"mu": (1.0, [-1.0, math.nan]), **DELTA},
     gdp_delta: {"mu": (1.0, [-1.0, math.nan]), "epsilon": (1.0, [-1.0])},
