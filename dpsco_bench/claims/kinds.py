@@ -288,7 +288,7 @@ def kind(name: str) -> Callable[[KindClass], KindClass]:
                 "a subclass of Kind with a title, a part (MeasuredPart, or one's own of it), a method judge(self, "
                 "case), and words: each a Word with an outcome of OUTCOMES"
             )
-            raise InputError(f"kind {name}", cls, allowed)
+            raise InputError(f"kind {name}", getattr(cls, "__name__", cls), allowed)
         for key in cls.fields:
             if key not in SHARED_FIELDS:
                 allowed = f"{nearest(key, SHARED_FIELDS)}; its own stand in own_fields"

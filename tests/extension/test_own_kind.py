@@ -13,7 +13,7 @@ from dpsco_bench.analysis.record import read_record, record
 from dpsco_bench.analysis.verdict import JudgedClaim
 from dpsco_bench.claims.jobs import claim_plan
 from dpsco_bench.cli.verbs.claim import run_claim
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.report.drawing import style
@@ -64,6 +64,27 @@ KEPT = {key: value for key, value in PART.items() if key != "bound"}
 KEPT |= {"id": "kept", "kind": "spread", "tolerance": 1e9, "expected": "calm"}
 LOST = {"id": "lost", "kind": "spread", "tolerance": 1.0001, "calibrations": ["paper"], "uses": ["kept"]}
 CLAIM = {"id": "mine.spread", "title": "t", "source": "here", "statement": "x", "parts": [KEPT, LOST]}
+
+
+KIND_SLIPS = [
+    ('@kind("spread")', '@kind("a spread")', "kind = 'a spread': must be a name of letters"),
+    *(
+        (text, f"# {text}", "kind spread = 'Spread': must be a subclass of Kind with")
+        for text in ("title = ", "part = ", "words = ")
+    ),
+    ('Word("confirms"', 'Word("proves"', "kind spread = 'Spread': must be a subclass of Kind with"),
+    ('"worst_ratio",)', '"worst",)', "kind spread: fields = 'worst': must be .*its own stand in own_fields"),
+    ('"calmest"', '"slope"', "kind spread: own_fields = 'slope': must be a name .* that no other field has"),
+    ("Field(str,", "Field(list,", "kind spread: own_fields: calmest = .*: must be a Field"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "match"), KIND_SLIPS)
+def test_a_slip_in_its_class_is_told_with_its_line(tmp_path, old, new, match):
+    file = tmp_path / "own_kind.py"
+    file.write_text(KIND.replace(old, new, 1))
+    with pytest.raises(DpscoError, match=match):
+        load_plugins([str(file)])
 
 
 @pytest.fixture

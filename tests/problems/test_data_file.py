@@ -171,7 +171,7 @@ def test_what_only_the_data_could_bound(table):
         problem.constants_of(data)
     for options, key in (({}, "clip"), ({"clip": 1.0, **SQUARED}, "label_clip")):
         with pytest.raises(InputError, match=f"^{key} is missing: must be given for a twin"):
-            get_problem("data_file", **{**OPTIONS, **options}).twin_options
+            getattr(get_problem("data_file", **{**OPTIONS, **options}), "twin_options")  # noqa: B009
 
 
 def keys(**options):
