@@ -83,7 +83,9 @@ def test_an_answer_names_its_orderings_and_the_number_of_the_rest():
     assert cell(order).why == "the ordering (v, w, x and 2 more)"
 
 
-@pytest.mark.parametrize(("share", "slope", "marked"), [(0.8, -1.05, True), (0.5, -1.0, False), (0.8, -0.5, False)])
+@pytest.mark.parametrize(
+    ("share", "slope", "marked"), [(0.8, -1.05, True), (0.5, -1.0, False), (None, -1.0, False), (0.8, -0.5, False)]
+)
 def test_by_the_schedule_is_a_share_and_the_exponent_too(share, slope, marked):
     found = cell([rate(noise_off_share=share, noise_off_slope=slope)])
     assert found.word == YES and ("s" in found.marks) == marked
