@@ -50,6 +50,7 @@ CASES = {
     "an inner solver": case("su2023.kj16", "logistic_glm", 20, 5, {"steps": 6, "projection": 3}),
     "vertices and a slope": case(SFW, "data_twin", 60, 5, {}, WIDE | L1, 0.02),
     **{name: case(OTB, "data_twin", 40, 5, {"learner": name}, WIDE) for name in LEARNERS},
+    "steps by strong convexity": case(OTB, "quad", 40, 5, {"learner": "osd"}, {"constants": {"strong_convexity": 0.5}}),
     "tiles of two steps": case(SGD, "ridge_logistic", 40, 16, {"steps": 13}, **TWO),
     "tiles of two vertices": case(SFW, "logistic_glm", 40, 16, {}, L1, 1e-3, **TWO),
     "signals of own samples": case("zhang2022.dp_sgd", "linear_ball", 64, 4, {"steps": 7}, **SIGNALS),
