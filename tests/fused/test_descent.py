@@ -14,6 +14,7 @@ needs_numba()
 
 EXPONENTS = {L2_BALL: 2.0, L1_BALL: 1.0, LINF_BALL: np.inf, LP_BALL: 3.0}
 FORMS = [(LOGISTIC, -1.0, 0.0), (LOGISTIC, 1.0, 1.0), (SQUARED, 0.0, 0.0), (PSEUDO_HUBER, 0.3, 0.0), (HUBER, 2.0, 0.0)]
+SHAPES = [(1, 3, 1, False, True), (TOGETHER + 5, 8, 1, True, True), (4, 11, 2, False, True), (5, 16, 1, False, False)]
 STEPS, RADIUS, NO_WIDTHS = 7, 0.8, (np.zeros(0), np.zeros(0))
 
 
@@ -54,10 +55,7 @@ def listed(x, total, rows, records, form, told, domain):
 
 @pytest.mark.parametrize("ball", [SPACE, L2_BALL, L1_BALL, LINF_BALL, LP_BALL])
 @pytest.mark.parametrize("width", [1, 3, 2 * TOGETHER])
-@pytest.mark.parametrize(
-    ("rows", "d", "copies", "shared", "noise"),
-    [(1, 3, 1, False, True), (TOGETHER + 5, 8, 1, True, True), (4, 11, 2, False, True), (5, 16, 1, False, False)],
-)
+@pytest.mark.parametrize(("rows", "d", "copies", "shared", "noise"), SHAPES)
 def test_steps_are_those_of_the_formula(ball, width, rows, d, copies, shared, noise):
     for kind, a, b in FORMS:
         x, records, drawn = given(rows, d, copies, shared, width, noise)

@@ -1,7 +1,4 @@
-"""Mean gradients and risks in one pass, by the moments of the records and by their entries: those of the definition.
-
-Slopes to 1e-12, sums to 1e-10, whatever the sizes; and where each of them is taken.
-"""
+"""Mean gradients and risks in one pass, by the moments of the records and by their entries: those of the definition."""
 
 import numpy as np
 import pytest

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.fused import compiled
+from dpsco_bench.fused.tiles import write_signs
 from dpsco_bench.problems.data import Kinds, Levels, Signs, kinds_of
 from dpsco_bench.problems.registry import get_problem
 
@@ -57,8 +58,6 @@ def test_a_class_that_changes_its_records_has_no_kinds():
 
 @pytest.mark.skipif(not compiled.available(), reason="Numba is missing or switched off")
 def test_a_loop_writes_the_two_values_that_the_arrays_say():
-    from dpsco_bench.fused.tiles import write_signs
-
     indices = np.random.default_rng(0).integers(0, N, (7, REPLICATES, 2))
     known, rows = kinds_of(*sampled("cube_iid", 11), True), np.tile(np.arange(REPLICATES), len(SIGNALS))
     written = np.empty((len(rows), 7, 2, 11))

@@ -85,10 +85,6 @@ def test_check_vectors_v4():
     np.testing.assert_allclose(step(x, g, 2.0), [[0.3, -0.2, 0.18125, 0, 0, 0, 0, -0.31875]], rtol=0, atol=1e-15)
 
 
-def objective(y, x, g, a):
-    return 0.5 * a * np.abs(y - x).sum() ** 2 + (g * (y - x)).sum()
-
-
 def linear_optimum(x, g, radius, budget):
     """``min <g, v>`` over ``||v||_1 <= budget`` and ``||x + v||_1 <= radius``, by linear programming."""
     d = x.size
@@ -113,8 +109,8 @@ def test_l1_norm_step_is_optimal(seed, d, kinds, radius, coefficient):
     assume(np.abs(g).max() > 0)
     y = L1Geometry(radius).norm_step(x, g, coefficient)
     assert np.abs(y).sum() <= radius * (1 + 1e-12)
-    a = 2 * coefficient / radius**2
-    value, length = objective(y, x, g, a), np.abs(y - x).sum()
+    a, length = 2 * coefficient / radius**2, np.abs(y - x).sum()
+    value = 0.5 * a * length**2 + (g * (y - x)).sum()
     for budget in (*np.linspace(0, 2 * radius, 9), 0.98 * length, length, 1.02 * length):
         best = linear_optimum(x[0], g[0], radius, budget) + 0.5 * a * budget**2
         assert value <= best + 1e-7 * (np.abs(g).max() * radius + a * radius**2)
@@ -134,12 +130,10 @@ def test_w_is_strongly_convex_and_b_bounds_its_divergence(name, d):
         q = p / (p - 1)
         return 0.5 * geometry.curvature(d) * (np.abs(x) ** q).sum() ** (2 / q)
 
-    def slope(x):
-        return x / 1.7**2 if name == "l2_ball" else gradient_of_w(geometry, x)
-
     for _ in range(200):
         x, y = (vector(rng, d, rng.choice(["dense", "sparse"])) for _ in range(2))
-        divergence = w(x) - w(y) - (slope(y) * (x - y)).sum()
+        slope = y / 1.7**2 if name == "l2_ball" else gradient_of_w(geometry, y)
+        divergence = w(x) - w(y) - (slope * (x - y)).sum()
         assert divergence >= 0.5 * (ball.norm(x - y)[0, 0] / 1.7) ** 2 * (1 - 1e-9) - 1e-12
     worst = max(w(1.7 * np.eye(d)[:1]), w(1.7 * np.full((1, d), 1 / (d if name == "l1_ball" else math.sqrt(d)))))
     assert worst <= geometry.bregman_radius(d) * (1 + 1e-12)

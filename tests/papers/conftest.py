@@ -13,27 +13,22 @@ from dpsco_bench.problems.glm import GeneralisedLinear, Logistic, SquaredLoss
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.rng.streams import Stream, stream_key
 
-FEATURES = np.array([[0.6, 0.8], [1.0, 0.0], [0.0, 0.5], [-0.6, 0.0]])
-LABELS = np.array([1.0, -1.0, 1.0, 1.0])
-
 
 class FourRecords(Logistic):
     """The four records and the start of the specification's check vectors, with the usual logistic loss."""
 
     name = "four_records"
     traits = frozenset(Trait)
-    start = np.array([0.5, -0.25])
+    own_constants = start = None
 
-    def __init__(self, regularisation=0.1, offset=0.0, sign=-1.0):
-        self.regularisation, self.offset, self.sign = regularisation, offset, sign
+    def __init__(self, regularisation=0.1, offset=0.0, sign=-1.0, start=(0.5, -0.25), **ball):
+        self.regularisation, self.offset, self.sign, self.start = regularisation, offset, sign, np.array(start)
+        self.own_constants = Constants(1.0, 0.25, regularisation, regularisation, **ball)
         super().__init__(2)
 
-    @property
-    def own_constants(self):
-        return Constants(1.0, 0.25, strong_convexity=self.regularisation, regularisation=self.regularisation)
-
     def draw(self, n, streams):
-        return Data(4, FEATURES, LABELS)
+        features = np.array([[0.6, 0.8], [1.0, 0.0], [0.0, 0.5], [-0.6, 0.0]])
+        return Data(4, features, np.array([1.0, -1.0, 1.0, 1.0]))
 
 
 class SineLeastSquares(GeneralisedLinear):

@@ -33,6 +33,7 @@ LETTERS |= {"width2": mean_largest_square, "each": epsilon_each_for, "allocation
 LETTERS |= {"width": mean_largest, "support_width": feasible_set("k_support_ball:4", 1.0).width}
 LETTERS |= {"min": min, "max": max, "round": round, "excess": largest_excess}
 BOOKS = {file.parent.name: read_yaml(file) for file in sorted(Path(__file__).parent.glob("*/vectors.yaml"))}
+VARIANTS = [f"{paper}.{name}" for paper, book in BOOKS.items() for name in book.get("variants", {})]
 
 
 def picked(value, place):
@@ -142,9 +143,7 @@ def test_what_the_theorem_does_not_cover_is_refused_by_its_name(constants, id, r
     assert str(error.value).startswith(row["refused"])
 
 
-@pytest.mark.parametrize(
-    "id", [f"{paper}.{name}" for paper, book in BOOKS.items() for name in book.get("variants", {})]
-)
+@pytest.mark.parametrize("id", VARIANTS)
 def test_the_variant_of_each_calibration(id):
     paper, _, name = id.partition(".")
     wanted = dict(zip(("paper", "accounted", "none"), BOOKS[paper]["variants"][name], strict=True))

@@ -19,8 +19,7 @@ SMALL = {found.name: small(found.name) for found in HERE}
 """The problems with one data set that can be drawn here, in four dimensions where they allow them."""
 CONVEX = [name for name, problem in SMALL.items() if Trait.CONVEX in problem.traits]
 """Their exact minimum is known."""
-LIPSCHITZ = [name for name, problem in SMALL.items() if Trait.LIPSCHITZ in problem.traits]
-GLOBAL = [name for name in LIPSCHITZ if SMALL[name].constants.status == "global"]
+GLOBAL = [name for name, p in SMALL.items() if Trait.LIPSCHITZ in p.traits and p.constants.status == "global"]
 """Their Lipschitz constant is true on the whole domain."""
 ORACLES = [name for name in GLOBAL if SMALL[name].shares_records]
 

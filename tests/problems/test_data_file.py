@@ -129,26 +129,21 @@ def test_labels(table):
     assert clipped.constants.lipschitz == 20.0
 
 
-SQUARED = {"loss": "least_squares"}
+SQUARED, WORDS = {"loss": "least_squares"}, {"path": "words.csv"}
 REFUSED = [
     (SQUARED | {"positive": 1}, "^positive = 1: must be left out for a loss of numbers"),
     (SQUARED | {"one_against_rest": True}, "^one_against_rest = True: must be left out"),
-    (SQUARED | {"path": "words.csv"}, "^label y of words.csv = 'a in record 1': must be a number in every record"),
+    (SQUARED | WORDS, "^label y of words.csv = 'a in record 1': must be a number in every record"),
     ({"path": "one.csv"}, "^label y of one.csv = '1.0': must be a column with at least two values"),
     ({"path": "many.csv"}, "has 60 different numbers, -30, -29, -28, ...: give loss=least_squares"),
-    ({"path": "words.csv"}, "^positive is missing.*values a, b, c; column y has a third, c, in record 3"),
-    ({"path": "words.csv", "one_against_rest": True}, "^positive is missing.*with one_against_rest"),
-    (
-        {"path": "words.csv", "positive": "b"},
-        "^label y of words.csv = 'c in record 3': must be b or one other value; of 3",
-    ),
-    ({"path": "words.csv", "positive": "d"}, "^positive = 'd': must be one of the label's values a, b, c"),
+    (WORDS, "^positive is missing.*values a, b, c; column y has a third, c, in record 3"),
+    (WORDS | {"one_against_rest": True}, "^positive is missing.*with one_against_rest"),
+    (WORDS | {"positive": "b"}, "^label y of words.csv = 'c in record 3': must be b or one other value; of 3"),
+    (WORDS | {"positive": "d"}, "^positive = 'd': must be one of the label's values a, b, c"),
     ({"positive": 7}, "^positive = 7: must be one of the label's values 0.0, 1.0"),
     ({"label_clip": 1.0}, "^label_clip = 1.0: must be left out for loss logistic"),
-    *(
-        (given, "^p = .*: must be given for domain lp_ball")
-        for given in ({"p": 1.5, "domain": "l2_ball"}, {"domain": "lp_ball"})
-    ),
+    ({"p": 1.5, "domain": "l2_ball"}, "^p = .*: must be given for domain lp_ball"),
+    ({"domain": "lp_ball"}, "^p = .*: must be given for domain lp_ball"),
     ({"radius": 2.0, "domain": "none"}, "^radius = 2.0: must be left out without a domain"),
     ({"loss": "linear", "regularisation": 0.0}, "^regularisation = 0: must be > 0 for loss linear"),
     ({"width": 0.5}, "^width = 0.5: must be left out for losses other than"),

@@ -18,6 +18,14 @@ from ..runs import drawn
 INSTANCES = ("cube_iid", "cube_fixed", "needle_l1", "gaps_l1", "onehot", "cube_vertices")
 EXPONENTS = {"cube_iid": {"p": 1.5}, "cube_fixed": {"p": 1.25}, "onehot": {"p": 4.0}}
 L = math.log(1e6)
+UNITS = {
+    "empirical": math.sqrt(8 * L) / (0.5 * 1000),
+    "population": math.sqrt(2) * (8 * L) ** 0.25 / math.sqrt(1000),
+    "frank_wolfe": math.sqrt(8 * 32 * 2 * L / 1000) * math.log(1000) / math.sqrt(1000) / 0.5 * 1000**0.25,
+    "statistical": math.sqrt(2 / 1000),
+    "fixed": 1.0,
+}
+"""The cube's units of a signal for n = 1000, d = 8, eps = 0.5."""
 
 
 def make(name, n=400, d=5, epsilon=30.0, **options):
@@ -74,16 +82,7 @@ def test_cube_fixed_is_the_pattern_of_the_chapter(n, d):
     np.testing.assert_allclose(records.mean(axis=0), problem.means[0], rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("unit", "expected"),
-    [
-        ("empirical", math.sqrt(8 * L) / (0.5 * 1000)),
-        ("population", math.sqrt(2) * (8 * L) ** 0.25 / math.sqrt(1000)),
-        ("frank_wolfe", math.sqrt(8 * 32 * 2 * L / 1000) * math.log(1000) / math.sqrt(1000) / 0.5 * 1000**0.25),
-        ("statistical", math.sqrt(2 / 1000)),
-        ("fixed", 1.0),
-    ],
-)
+@pytest.mark.parametrize(("unit", "expected"), UNITS.items())
 def test_units_of_the_cube(unit, expected):
     problem = make("cube_iid", n=1000, d=8, epsilon=0.5, p=1.5, unit=unit, signal=0.25)
     assert problem.unit == pytest.approx(expected, rel=1e-12)

@@ -4,14 +4,9 @@ import numpy as np
 import pytest
 
 from dpsco_bench.geometry.ball import feasible_set
+from dpsco_bench.problems import minimisers
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.minimisers import (
-    minimise,
-    minimise_glm,
-    minimise_glm_in_ball,
-    minimise_over_set,
-    planned_steps,
-)
+from dpsco_bench.problems.minimisers import minimise, minimise_glm, minimise_glm_in_ball, minimise_over_set
 from dpsco_bench.problems.registry import get_problem
 
 D, R = 6, 5
@@ -49,7 +44,7 @@ def test_the_certificate_bounds_the_gap_and_planned_steps_reach_it():
         assert found.steps == steps and np.all(found.gap >= values[0] - values[1] - 1e-14)
     H, b = random_quadratic(3)
     for accuracy in (1e-4, 1e-10, 1e-16):
-        steps = planned_steps(2.0, 0.1, 100.0 / accuracy)
+        steps = minimisers.planned_steps(2.0, 0.1, 100.0 / accuracy)
         assert solve(H, b, feasible_set("l1_ball", 1.0), accuracy, steps).steps == steps
 
 

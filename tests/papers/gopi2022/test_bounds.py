@@ -1,6 +1,7 @@
 """Temperatures, bounds and facts of the chapter: its check vectors, printed formulas, and risks beside bounds."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -80,10 +81,9 @@ def test_orders_of_the_bounds_and_what_minimises_them():
 @pytest.mark.parametrize("p", [1.3, 1.6, 2.0])
 def test_the_gap_is_that_of_the_law_along_the_axis(p):
     """The law is exp(-k (F + mu r)), F = -x_1 and r = ||x||_p^2/(2 (p - 1))."""
-    context = BoundContext(
-        40, 2, 1.0, 1e-6, Constants(1.0, 0.0, diameter=2.0, domain=f"lp_ball:{p}", norm=p), "paper",
-        Temperature("sco", 40, 2, 1.0, 1.0, 0.8, 0.0).entries, {"draw": 6.0},
-    )  # fmt: skip
+    c = Constants(1.0, 0.0, diameter=2.0, domain=f"lp_ball:{p}", norm=p)
+    schedule = Temperature("sco", 40, 2, 1.0, 1.0, 0.8, 0.0).entries
+    context = BoundContext(40, 2, 1.0, 1e-6, c, "paper", schedule, {"draw": 6.0})
     k, mu = (glossary_of("gopi2022.thm3")[name].source(context) for name in ("k", "mu"))
     expected = AxisLaw(p, 2, k, k * mu / (2 * (p - 1))).mean_gap()
     assert get_bound("gopi2022_law.axis").value(context) == pytest.approx(expected, rel=1e-6)
@@ -130,14 +130,9 @@ def ratio(problem, n, d, p, epsilon, calibration, schedule="erm", sampler="auto"
 
 @pytest.mark.parametrize("calibration", ["paper", "accounted"])
 def test_empirical_risks_use_less_than_064_of_the_bound(calibration):
-    found = [
-        ratio(name, n, d, p, epsilon, calibration, sampler=sampler)
-        for name, sampler in (("axis_linear", "auto"), ("radial_norm", "radial_exact"))
-        for n in (10, 300, 10_000)
-        for d in (1, 2, 32)
-        for p in (1.05, 2.0)
-        for epsilon in (0.1, 8.0)
-    ]
+    samplers = {"axis_linear": "auto", "radial_norm": "radial_exact"}
+    settings = product(samplers, (10, 300, 10_000), (1, 2, 32), (1.05, 2.0), (0.1, 8.0))
+    found = [ratio(*setting, calibration, sampler=samplers[setting[0]]) for setting in settings]
     assert 0.5 < max(found) < 0.64
 
 

@@ -5,7 +5,6 @@ import pytest
 from scipy.special import log_ndtr, ndtri, ndtri_exp
 
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.fused import compiled
 from dpsco_bench.papers.gopi2022 import fused as laws
 from dpsco_bench.papers.gopi2022.samplers import truncated
 from dpsco_bench.rng.streams import Stream
@@ -16,12 +15,6 @@ needs_numba()
 RNG = np.random.default_rng(3)
 
 
-@compiled.compiled
-def filled(out, whole, key, step, replicate, high):
-    laws.fill_uniform(out, out.size - 1, key, step, replicate)
-    laws.fill_integers(whole, whole.size - 1, high, key, step, replicate)
-
-
 def each(law, *arguments):
     return np.array([law(*point) for point in zip(*np.broadcast_arrays(*arguments), strict=True)])
 
@@ -30,7 +23,8 @@ def each(law, *arguments):
 def test_words_are_those_of_the_noise_layer(count):
     key, high = (7, 2**32 - 5), 1_000_003
     out, whole = np.empty(count + 1), np.empty(count + 1, dtype=np.int64)
-    filled(out, whole, key, 2**31 + 3, 12, high)
+    laws.fill_uniform(out, count, key, 2**31 + 3, 12)
+    laws.fill_integers(whole, count, high, key, 2**31 + 3, 12)
     box = (2**31 + 3, 1, 12, 1)
     np.testing.assert_array_equal(out[:count], Stream(key).uniform(*box, count)[0, 0])
     np.testing.assert_array_equal(whole[:count], Stream(key).integers(*box, count, high=high)[0, 0])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, kstest, t
 
-from dpsco_bench.claims.jobs import load_claim, part_jobs
+from dpsco_bench.claims.jobs import claim_plan
 from dpsco_bench.fused import compiled
 from dpsco_bench.papers.su2023.fused import student_noise
 from dpsco_bench.privacy.plan import PrivacySpec
@@ -50,14 +50,13 @@ def test_heavy_linear_t_and_its_noise():
 def test_signals_of_heavy_tails_end_at_the_least_truncation_level(id):
     """Theorems 10 and 11 ask for lambda >= max{beta, 1} M, and beta M is the largest signal, the same in all cells."""
     spare = {}
-    for profile in ("ci", "full"):
-        claim, settings = load_claim(id, profile)
-        for part in (part for part in claim.parts_of(profile) if part.signals):
-            for cell in (cell for job in part_jobs(claim, part, profile, settings) for cell in job.cells):
+    for plan in (claim_plan(id, profile) for profile in ("ci", "full")):
+        for job in (job for job in plan.jobs if plan.claim.part(job.part).signals):
+            for cell in job.cells:
                 strong = replace(cell, problem_options={**cell.problem_options, "signal": 1e9}).problem_entry
                 largest = cell.problem_options["largest"]
                 assert strong.signal_capped and strong.strengths == largest
-                spare.setdefault(part.id, []).append(cell.plan("none", 0)[1].truncation - largest)
+                spare.setdefault(job.part, []).append(cell.plan("none", 0)[1].truncation - largest)
     assert min(map(min, spare.values())) >= 0.0 and min(spare["n"]) < 1e-3
     assert not get_problem("heavy_linear_t", 4, signal=1e9).signal_capped
 

@@ -82,10 +82,8 @@ def test_rounding_above_alpha_withdraws_the_proof_of_the_output_noise():
     """``x' A x/2 - <z, x>`` with one A for all records, no multiple of the identity, and ``||z|| <= 1``."""
     records = np.random.default_rng(3).standard_normal((100, 3))
     records /= np.linalg.norm(records, axis=1, keepdims=True)
-    constants = Constants(
-        2.0, 1.0, strong_convexity=0.001, gauge_convexity=0.001, gradient_range=2.0, hessian_rank=0.0, diameter=2.0,
-        domain="l2_ball",
-    )  # fmt: skip
+    own = {"gauge_convexity": 0.001, "gradient_range": 2.0, "hessian_rank": 0.0, "diameter": 2.0, "domain": "l2_ball"}
+    constants = Constants(2.0, 1.0, strong_convexity=0.001, **own)
     traits = {Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX, Trait.TWICE_DIFFERENTIABLE}
     traits |= {Trait.COMMON_HESSIAN}
     problem = Records(3, lambda x, z: np.array([1.0, 0.1, 0.001]) * x - z, constants, traits)

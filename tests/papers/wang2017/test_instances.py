@@ -93,9 +93,6 @@ def test_the_printed_loss_of_covertype_is_a_margin_1_logistic_with_the_flipped_s
     assert gaps == pytest.approx([math.log(2), math.log1p(math.e)])
 
 
-# --- families that are matched to the schedules of Theorems 4.4, 5.4 and 6.3
-
-
 def schedule(algorithm, problem, cell, variant, **options):
     n, epsilon, delta = cell
     entry = get_algorithm(f"wang2017.{algorithm}")
@@ -104,6 +101,7 @@ def schedule(algorithm, problem, cell, variant, **options):
 
 @pytest.mark.parametrize("cell", [(256, 1.0, 1e-5), (4096, 0.25, 1e-5), (2**17, 4.0, 1e-3)])
 def test_families_are_matched_to_their_schedules(cell):
+    """Of Theorems 4.4, 5.4 and 6.3."""
     for d in (8, 128):
         problem = get_problem("soft_quadratic_pp", d).at(*cell)
         made = schedule("dp_svrg_pp", problem, cell, "literal", inner_steps=4)

@@ -33,16 +33,8 @@ def planned(entry, constants, n, d, variant="standard", **options):
     return entry.plan(constants, n, d, PRIVACY, variant, **options)
 
 
-class OnBall(FourRecords):
-    """On the unit ball, from its centre."""
-
-    own_constants, start = Constants(1.0, 0.25, diameter=2.0, domain="l2_ball"), np.zeros(2)
-
-
-class WithRidge(FourRecords):
-    own_constants = Constants(1.0, 0.25, 0.1, 0.1, diameter=2.0, domain="l2_ball")
-
-
+BALL = {"diameter": 2.0, "domain": "l2_ball"}
+FROM_THE_CENTRE, IN_A_BALL = FourRecords(0.0, start=(0.0, 0.0), **BALL), FourRecords(**BALL)
 RIDGE, PRINTED = FourRecords(), FourRecords(regularisation=0.0, offset=1.0, sign=1.0)
 NEAR = Constants(1.0, 0.25, initial_distance=1.0)
 THREE, ONE = {"inner_steps": 3, "step": 0.5}, {"inner_steps": 1}
@@ -56,10 +48,10 @@ VECTORS = [
     *((PP, PRINTED, v, {"epochs": 1, **ONE, **o}, (0.566140299748, -0.359383218225)) for v, o in LEAKY.items()),
     *((PP, PRINTED, v, {"epochs": 2, **ONE, **o}, (0.688602238356, -0.574787039509)) for v, o in LEAKY.items()),
     # V3
-    *((ACCMD, OnBall(0.0), variant, {"steps": 3}, PROOF) for variant in ("proof", "literal")),
-    *((ACCMD, OnBall(0.0), variant, {"steps": 3}, ACSA) for variant in ("acsa", "noisy_y")),
+    *((ACCMD, FROM_THE_CENTRE, variant, {"steps": 3}, PROOF) for variant in ("proof", "literal")),
+    *((ACCMD, FROM_THE_CENTRE, variant, {"steps": 3}, ACSA) for variant in ("acsa", "noisy_y")),
     # V6
-    (SGD, WithRidge(), "standard", {"steps": 3}, (-0.816875923378, 0.576813423738)),
+    (SGD, IN_A_BALL, "standard", {"steps": 3}, (-0.816875923378, 0.576813423738)),
 ]
 
 
@@ -241,15 +233,14 @@ def test_convex_steps_shrink_with_the_noise_in_force():
 # Theorems 4.1 and 4.3 inside their range of eps: the law of the output, and the proof's two parts
 
 LINEAR = get_problem("signed_linear", ridge=0.05)
+EPOCHS = [(SVRG, {"epochs": 3, "inner_steps": 4}), (PP, {"epochs": 2, "inner_steps": 3})]
 
 
 def literal(entry, n=5, problem=LINEAR, **options):
     return planned(entry, entry.visible_constants(problem.constants, problem), n, 1, "literal", **options)
 
 
-@pytest.mark.parametrize(
-    ("entry", "options"), [(SVRG, {"epochs": 3, "inner_steps": 4}), (PP, {"epochs": 2, "inner_steps": 3})]
-)
+@pytest.mark.parametrize(("entry", "options"), EPOCHS)
 def test_the_law_of_the_output_is_that_of_the_literal_run(entry, options):
     """Mean and variance of 40,000 literal runs on linear losses, a step of 1/2 and a ridge of 1/20."""
     made, law = (literal(entry, step=0.5, charge=charge, **options) for charge in ("query", "output"))

@@ -47,10 +47,7 @@ def test_ttz14_is_kst12_over_a_ball(draw):
 @pytest.mark.parametrize("steps", [1, 2, 7, 60])
 @pytest.mark.parametrize("share", [0.25, 1.0])
 def test_coupled_runs_attain_the_sensitivity_of_the_strongly_convex_case(steps, share):
-    """Linear losses and a ridge: shrinking by 1 - eta mu per step is exact, so is 2G(1-(1-eta mu)^T)/(n mu).
-
-    With the step 2/(L + mu) of this ridge's own curvature, 1 - eta mu is the contraction; the bound is attained.
-    """
+    """Linear losses and a ridge: shrinking by 1 - eta mu per step is exact, so is 2G(1-(1-eta mu)^T)/(n mu)."""
     step = share * 2 / (RIDGE.total_smoothness + RIDGE.strong_convexity)
     made = ZHANG.plan(RIDGE, 10, 3, PRIVACY, "standard", steps=steps, step=step)
     rows, opposite = np.tile([0.0, 1.0, 0.0], (10, 1)), np.where(np.arange(10) == 4, -1.0, 1.0)

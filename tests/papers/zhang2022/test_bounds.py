@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import chi2
 
 from dpsco_bench.claims.bounds.registry import BoundContext, evaluate, get_bound
-from dpsco_bench.claims.jobs import load_claim, part_jobs
+from dpsco_bench.claims.jobs import claim_plan
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, NodeUnits, TreeSum
@@ -19,6 +19,7 @@ from dpsco_bench.problems.base import Constants
 LEARNERS = {"ogd_adagrad": math.sqrt(2), "optimistic_omd": 0.5 + 2 * math.sqrt(2)}
 LEARNERS |= dict.fromkeys(("ftrl_adagrad", "lp_ftrl", "optimistic_ftrl"), 0.25 + 2 * math.sqrt(2))
 """Constants of the learners' regret bounds."""
+LOOPS = [("osd", 2.0, 1.0), ("osd", 1.8, 3.0), *((name, 1.5, 2.0) for name in LEARNERS)]
 
 
 def cell(n, k=1.0, d=16, H=0.0, rho=math.inf, sigma=0.5, regret=1000.0, learner="osd", p=2.0, mu=1.0):
@@ -84,9 +85,7 @@ def test_what_erratum_e6_is_about():
     assert value("thm8_e6", cell(4096, rho=1.0)) > value("thm8", cell(4096, rho=1.0))
 
 
-@pytest.mark.parametrize(
-    ("learner", "p", "k"), [("osd", 2.0, 1.0), ("osd", 1.8, 3.0), *((name, 1.5, 2.0) for name in LEARNERS)]
-)
+@pytest.mark.parametrize(("learner", "p", "k"), LOOPS)
 def test_the_a_priori_regret_is_the_sum_of_a_loop(learner, p, k):
     c = cell(64, k, d=4, H=1.0, rho=8.0, learner=learner, p=p)
     V, lam = evaluate("zhang2022.one", "V", c), 2 * (p - 1)
@@ -139,13 +138,11 @@ def test_the_noise_of_a_path_is_that_of_the_streaming_tree(n, d, k, q):
 
 @pytest.mark.parametrize("id", ["zhang2022.thm4", "zhang2022.thm6", "zhang2022.thm4.moment"])
 def test_equation_7_holds_in_every_part_of_the_claims(id):
-    claim, settings = load_claim(id, "ci")
-    for part in claim.parts_of("ci"):
-        for job in part_jobs(claim, part, "ci", settings) if part.plans else ():
-            largest = {cell.method: cell for cell in sorted(job.cells, key=lambda cell: cell.n)}
-            for cell in largest.values() if job.calibration != "none" else ():
-                found = calibrate_cell(cell, job.calibration, 0)
-                setting = (int(cell.n), found.dimension, cell.epsilon, cell.delta, found.constants)
-                c = BoundContext(*setting, "paper", found.schedule, found.scales)
-                for place in ("quarter", "half", "last"):
-                    assert 0 < value(f"expected_noise_{place}", c) < 0.95 * value(f"noise_{place}", c)
+    for job in claim_plan(id, "ci").jobs:
+        largest = {cell.method: cell for cell in sorted(job.cells, key=lambda cell: cell.n)}
+        for cell in largest.values() if job.calibration != "none" else ():
+            found = calibrate_cell(cell, job.calibration, 0)
+            setting = (int(cell.n), found.dimension, cell.epsilon, cell.delta, found.constants)
+            c = BoundContext(*setting, "paper", found.schedule, found.scales)
+            for place in ("quarter", "half", "last"):
+                assert 0 < value(f"expected_noise_{place}", c) < 0.95 * value(f"noise_{place}", c)

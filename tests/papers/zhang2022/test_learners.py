@@ -11,6 +11,7 @@ from dpsco_bench.papers.zhang2022.learners import LearnerSetting, get_learner, p
 
 D_, ROUNDS, REPLICATES = 3, 120, 4
 BOUNDED = ("ftrl_adagrad", "ogd_adagrad", "optimistic_ftrl", "optimistic_omd")
+IN_L2 = [(name, 2.0, start) for name in BOUNDED for start in (None, (0.6, -1.2, 0.3))]
 RADIUS = 1.5
 
 
@@ -63,11 +64,7 @@ def regret(losses, points, norm=2.0):
     return np.sum(losses * points, axis=(0, 2)) + best
 
 
-@pytest.mark.parametrize(
-    ("name", "p", "start"),
-    [(name, 2.0, start) for name in BOUNDED for start in (None, (0.6, -1.2, 0.3))]
-    + [("lp_ftrl", p, None) for p in (1.2, 1.5, 2.0)],
-)
+@pytest.mark.parametrize(("name", "p", "start"), [*IN_L2, *(("lp_ftrl", p, None) for p in (1.2, 1.5, 2.0))])
 def test_no_adversary_found_exceeds_the_declared_regret(name, p, start):
     reached = []
     for number, adversary in enumerate(ADVERSARIES):
@@ -108,7 +105,6 @@ def test_strongly_convex_losses(k, adversary):
 
 @pytest.mark.parametrize("name", BOUNDED)
 def test_scale_of_the_losses_does_not_matter(name):
-
     def losses(size):
         return lambda t, w: size * np.cos(t * np.arange(1.0, 13.0)).reshape(w.shape)
 

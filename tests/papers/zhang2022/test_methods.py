@@ -9,7 +9,7 @@ import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.catalogue import claim_ids
-from dpsco_bench.claims.jobs import load_claim, part_jobs
+from dpsco_bench.claims.jobs import claim_plan
 from dpsco_bench.papers.zhang2022.algorithms import reduction
 from dpsco_bench.papers.zhang2022.algorithms.parameter_free import DistanceRegulariser, confidence
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NodeUnits, weights
@@ -29,6 +29,11 @@ from ..conftest import points_problem, run_points
 OTB = "zhang2022.dp_otb"
 Z = np.array([(0.6, -0.2), (-0.3, 0.5), (0.1, 0.4), (0.7, 0.1), (-0.2, -0.6), (0.3, 0.3), (0.5, -0.4), (0.2, 0.1)])
 EXACT = dict(rtol=0, atol=1e-12)
+OUTPUTS = {
+    "ogd_adagrad": (0.291950303434, -0.113594951078),
+    "optimistic_omd": (0.269659156583, -0.027195066559),
+    "osd": (0.180792319697, 0.143389486559),
+}
 
 
 class Alternating(Mechanism):
@@ -39,14 +44,7 @@ class Alternating(Mechanism):
         return 0.01 * np.array([[(-1.0) ** t, 1.0]]) / t
 
 
-@pytest.mark.parametrize(
-    ("learner", "expected"),
-    [
-        ("ogd_adagrad", (0.291950303434, -0.113594951078)),
-        ("optimistic_omd", (0.269659156583, -0.027195066559)),
-        ("osd", (0.180792319697, 0.143389486559)),
-    ],
-)
+@pytest.mark.parametrize(("learner", "expected"), OUTPUTS.items())
 @pytest.mark.parametrize("run_last_round", [False, True])
 def test_outputs(learner, expected, run_last_round):
     found = run_points(OTB, Z, curvature=1.0, learner=learner, run_last_round=run_last_round)
@@ -147,20 +145,14 @@ def test_mini_batch_sgd_returns_the_mean_of_its_iterates(algorithm):
     np.testing.assert_allclose(found.output, np.mean(seen, axis=0), rtol=1e-12)
 
 
-# the claim files against the chapter: rho and its exact epsilon, strengths, facts of section 8
-
-
 @pytest.mark.parametrize("id", [id for id in claim_ids() if id.startswith("zhang2022.")])
 @pytest.mark.parametrize("profile", rest_at_night(["ci", "full"], 0))
 def test_a_stated_rho_claims_its_exact_epsilon(id, profile):
-    claim, settings = load_claim(id, profile)
-    parts = [part for part in claim.parts_of(profile) if part.plans]
-    for cells in (job.cells for part in parts for job in part_jobs(claim, part, profile, settings)):
-        for cell in cells:
-            if "rho" in cell.options:
-                assert gdp_mu(cell.epsilon, cell.delta) == pytest.approx(cell.options["rho"], rel=1e-9)
-            if cell.signal is not None and cell.problem == "linear_ball":
-                assert cell.signal + cell.problem_options.get("spread", 0.0) <= 1.0
+    for cell in (cell for job in claim_plan(id, profile).jobs for cell in job.cells):
+        if "rho" in cell.options:
+            assert gdp_mu(cell.epsilon, cell.delta) == pytest.approx(cell.options["rho"], rel=1e-9)
+        if cell.signal is not None and cell.problem == "linear_ball":
+            assert cell.signal + cell.problem_options.get("spread", 0.0) <= 1.0
 
 
 CHAPTER = {

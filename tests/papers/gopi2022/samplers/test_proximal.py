@@ -7,14 +7,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from dpsco_bench.papers.gopi2022.samplers.chains import (
-    LARGEST_CLIP,
-    ProximalRate,
-    ProximalSampler,
-    estimate,
-    step_size,
-    terms,
-)
+from dpsco_bench.papers.gopi2022.samplers import chains
+from dpsco_bench.papers.gopi2022.samplers.chains import ProximalRate, ProximalSampler, estimate, step_size, terms
 from tests.marks import rest_at_night
 
 ROWS = 20000
@@ -52,14 +46,11 @@ def test_half_of_the_estimate_is_what_is_accepted(draws):
         proposed.append(len(rows) * name.startswith("x"))
         return mean, np.arange(0)
 
-    chains = ProximalSampler(draws(ROWS), gaussian, lambda z, x, i, rows: np.full(i.shape, 0.4), 1, 1.0, 0.0, 0.1)
-    chains.oracle(0, np.zeros((ROWS, 1)))
+    sampler = ProximalSampler(draws(ROWS), gaussian, lambda z, x, i, rows: np.full(i.shape, 0.4), 1, 1.0, 0.0, 0.1)
+    sampler.oracle(0, np.zeros((ROWS, 1)))
     share = ROWS / sum(proposed)
     expected = 0.5 * math.exp(0.4)
     assert abs(share - expected) < 4 * math.sqrt(expected * (1 - expected) / sum(proposed))
-
-
-# what a proof rests on: the contraction of the divergence, the clip, and their sum, of the exact two-step chain
 
 
 def gaussian_step(mean, variance, alpha, eta):
@@ -72,9 +63,9 @@ def gaussian_step(mean, variance, alpha, eta):
 @pytest.mark.parametrize("alpha", [0.2, 1.0, 30.0])
 def test_a_shifted_gaussian_attains_it_so_that_no_faster_rate_is_true(alpha, eta):
     """Share of the divergence left by a step, by the schedule (k = alpha, mu2 = 1), from ``N(0, 1/alpha)``."""
-    G = 1.0 / (alpha * math.sqrt(16.0 * eta * math.log(2.0 / LARGEST_CLIP)))
-    assert step_size(alpha, G, LARGEST_CLIP) == pytest.approx(eta, rel=1e-12)
-    per_step = math.exp(-2.0 * ProximalRate(alpha, 1.0, G, 1.0).rate(LARGEST_CLIP))
+    G = 1.0 / (alpha * math.sqrt(16.0 * eta * math.log(2.0 / chains.LARGEST_CLIP)))
+    assert step_size(alpha, G, chains.LARGEST_CLIP) == pytest.approx(eta, rel=1e-12)
+    per_step = math.exp(-2.0 * ProximalRate(alpha, 1.0, G, 1.0).rate(chains.LARGEST_CLIP))
     found, (mean, variance) = [], (3.0 / math.sqrt(alpha), 1.0 / alpha)
     for _ in range(13):
         found.append(0.5 * (alpha * (variance + mean**2) - 1.0 - math.log(alpha * variance)))
@@ -91,10 +82,8 @@ def test_the_sampler_runs_the_chain_that_was_analysed(draws, score):
     def gaussian(name, step, centre, sd, rows):
         return centre + sd * ndtri(source.uniform(name, step, 1)[rows]), np.arange(0)
 
-    def nothing(z, x, indices, rows):
-        return np.zeros(indices.shape)
-
-    x = ProximalSampler(source, gaussian, nothing, 3, 1.0, alpha, eta).run(np.full((rows, 1), mean), 4)[:, 0]
+    sampler = ProximalSampler(source, gaussian, lambda z, x, i, rows: np.zeros(i.shape), 3, 1.0, alpha, eta)
+    x = sampler.run(np.full((rows, 1), mean), 4)[:, 0]
     for _ in range(4):
         mean, variance = gaussian_step(mean, variance, alpha, eta)
     assert score(x, mean) < 4 and score((x - mean) ** 2, variance) < 4
@@ -122,16 +111,10 @@ def clipped_mean(size, up, most=7):
     return total
 
 
-UP = 2.0 / 3.0
-
-
 @pytest.mark.parametrize("tau", rest_at_night([0.3, 0.05], 0))
 def test_the_schedule_bounds_the_distance_of_clipped_chains(tau):
-    """Start, contraction, clip and Pinsker together, against the law after T steps.
-
-    Of ``f_j = -+x`` on [-1, 1], a share UP of the slopes +1: total variation after each step with the clip.
-    """
-    k, weight = 3.0, 0.5
+    """Of ``f_j = -+x`` on [-1, 1], a share ``up`` of the slopes +1: total variation after each step with the clip."""
+    k, weight, up = 3.0, 0.5, 2.0 / 3.0
     rate = ProximalRate(k, weight, 1.0, 2.0 * k)
     steps = rate.steps(tau)
     clip = rate.clip(tau, steps)
@@ -140,10 +123,10 @@ def test_the_schedule_bounds_the_distance_of_clipped_chains(tau):
     (x, _), (y, dy) = midpoints(1.0, sd / 4.0), midpoints(1.0 + 8.0 * sd, sd / 4.0)
     start = np.exp(-0.5 * k * weight * x**2)
     kernel = np.exp(-((x[:, None] - y) ** 2) / (2 * eta)) / math.sqrt(2 * math.pi * eta)
-    base, target = start[:, None] * kernel, start * np.exp(-k * (1.0 - 2.0 * UP) * x)
+    base, target = start[:, None] * kernel, start * np.exp(-k * (1.0 - 2.0 * up) * x)
     apart = x - x[:, None]  # rows x, columns z
     near, accepted = np.abs(apart) < 18.0 * sd, np.ones_like(apart)  # others do not meet at any y
-    accepted[near] = clipped_mean(-k * apart[near], UP)
+    accepted[near] = clipped_mean(-k * apart[near], up)
     clipped = (accepted @ (base / base.sum(axis=0))) * base
     clipped, mass, target = (masses / masses.sum(axis=0) for masses in (clipped, start, target))
     found = []
