@@ -92,18 +92,16 @@ def calibrations(made, **changes):
 def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicates=8, extras=None, **same):
     """Rows in any order; `risk` and `cost` give a cell's final values, `checkpoints` earlier ones, `same` the rest."""
     rows = []
+    blank = {name: BLANK.get(str(kind), 0) for name, kind in RESULT_FIELDS} | same
     for cell in made.cells:
         noise = 1 + 0.02 * np.random.default_rng(cell.cell).standard_normal(replicates)
+        begin = start(cell) if callable(start) else start
+        means = [(FINAL, cost(cell), risk(cell)), *((i, spent, at(cell)) for i, (spent, at) in enumerate(checkpoints))]
         for replicate in range(replicates):
-            final = {"checkpoint": FINAL, "gradient_evaluations": cost(cell), "risk": risk(cell) * noise[replicate]}
-            early = [
-                {"checkpoint": i, "gradient_evaluations": cost, "risk": at(cell) * noise[replicate]}
-                for i, (cost, at) in enumerate(checkpoints)
-            ]
-            blank = {name: BLANK.get(str(kind), 0) for name, kind in RESULT_FIELDS} | same
-            begin = start(cell) if callable(start) else start
             ids = {"cell": cell.cell, "data_set": 0, "replicate": replicate, "start_risk": begin}
-            rows += [blank | ids | row for row in (final, *early)]
+            for checkpoint, spent, mean in means:
+                found = {"checkpoint": checkpoint, "gradient_evaluations": spent, "risk": mean * noise[replicate]}
+                rows.append(blank | ids | found)
     columns = {name: np.array([row[name] for row in rows[::-1]]) for name in rows[0]}
     noted = {name: np.full(len(rows), value) for name, value in (extras or {}).items()}
     return join_blocks([build_block({**columns, "extras": noted})], {})

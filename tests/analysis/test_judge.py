@@ -51,6 +51,7 @@ def with_twin(entry, jobs, twins):
 
 
 EXPLICIT = part("judged", "explicit", uses=["n"], bound="wang2017.thm6_2_explicit")
+TOLD = {"exceeds_claim": "not private", "unproven": "not shown private", "proven": ""}
 
 
 @pytest.mark.parametrize(
@@ -61,9 +62,7 @@ EXPLICIT = part("judged", "explicit", uses=["n"], bound="wang2017.thm6_2_explici
         (part("other", "control", uses=["n"], exponent=-2), "control"),
     ],
 )
-@pytest.mark.parametrize(
-    ("status", "told"), [("exceeds_claim", "not private"), ("unproven", "not shown private"), ("proven", "")]
-)
+@pytest.mark.parametrize(("status", "told"), TOLD.items())
 def test_every_kind_that_rests_on_noise_says_whether_it_is_private(entry, kind, status, told):
     jobs = rate_jobs(-2, privacy_status=status, epsilon_real=40.0 if told else 0.9)
     row = with_twin(entry, jobs, jobs)
@@ -108,6 +107,7 @@ def test_explicit_bounds_and_bands_judge_the_rows_of_other_parts(entry, scale, r
 
 
 NOMINAL = replace(CONSTANTS, status="nominal")
+OF_THE_LAW = {"epsilon_real_kind": "upper", "privacy_status": "target_law_only"}
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,7 @@ NOMINAL = replace(CONSTANTS, status="nominal")
         ({"epsilon_real": lambda c: c.n / 256, "epsilon_real_kind": "lower"}, "fails (real eps 8)"),
         ({"constants": NOMINAL, "privacy_status": "unproven"}, "unproven (nominal constants, value 0.9)"),
         ({"constants": NOMINAL, "privacy_status": "proven"}, "holds"),  # the run clips what a record may change
-        (
-            {"epsilon_real_kind": "upper", "privacy_status": "target_law_only"},
-            "unproven (target law only, upper bound 0.9)",
-        ),
+        (OF_THE_LAW, "unproven (target law only, upper bound 0.9)"),
     ],
 )
 def test_privacy_needs_no_run(changes, verdict):
@@ -200,6 +197,7 @@ def law_value(cell):
 
 TWO = {"labels": ["a", "b"], **LAW}
 FLAT = {"exponent": 0, "tolerance": 0.05, **LAW}
+BARE = {"constant": "none", "exponent": -2, **LAW}  # without constants slopes are compared
 
 
 @pytest.mark.parametrize(
@@ -211,13 +209,7 @@ FLAT = {"exponent": 0, "tolerance": 0.05, **LAW}
         ("lower_bound", TWO, lambda c: (2 + (c.method == "a")) * law_value(c), "holds", {}),
         ("lower_bound", TWO, lambda c: (0.5 + (c.method == "a")) * law_value(c), "violated", {}),
         ("lower_bound", {"constant": "none", **TWO}, law_value, "shown", {"slope": None, "worst_ratio": 1.0}),
-        (  # without constants slopes are compared
-            "lower_bound",
-            {"constant": "none", "exponent": -2, **LAW},
-            lambda c: c.n**-1.5,
-            "shown",
-            {"slope": -1.5, "bound_slope": -2, "claimed_exponent": -2},
-        ),
+        ("lower_bound", BARE, lambda c: c.n**-1.5, "shown", {"slope": -1.5, "bound_slope": -2, "claimed_exponent": -2}),
         ("control", FLAT, lambda c: 1.0, "holds", {"slope": 0.0, "claimed_exponent": 0}),
         ("control", FLAT, lambda c: 1 / c.n, "fails", {"slope": -1.0}),
         ("shown", {}, lambda c: 1 / c.n, "shown", {"slope": -1.0, "bound": []}),

@@ -25,6 +25,8 @@ NOTHING_PROVES = "not shown private: nothing proves the claimed eps"
 ELSEWHERE = ", for some records that the theorem admits"
 SEQUENCE = "not shown to be private, as its query sequence exceeds the claim"
 NOMINAL = f"{NOTHING_PROVES} (the constants are nominal)"
+LAW_ONLY = f"{NOTHING_PROVES} (target law only)"
+OF_SEQUENCE = "claimed 1, of the query sequence"
 IF_HELD = "not shown to be private, as the constants are nominal (if they held, eps"
 
 
@@ -48,25 +50,17 @@ IF_HELD = "not shown to be private, as the constants are nominal (if they held, 
             f"{NOTHING_PROVES} (its query sequence has at least 173{ELSEWHERE}; the output is open)",
             f"{SEQUENCE}{ELSEWHERE} (eps >= 173, claimed 1)",
         ),
-        (
-            [cell("unproven", 3.0, "exact", of="sequence", constants="nominal")],
-            NOMINAL,
-            f"{IF_HELD} = 3, claimed 1, of the query sequence)",
-        ),
+        ([cell("unproven", 3.0, of="sequence", constants="nominal")], NOMINAL, f"{IF_HELD} = 3, {OF_SEQUENCE})"),
         (
             [cell("unproven", 2.4, "upper", of="sequence")],
             f"{NOTHING_PROVES} (it is at most 2.4, 1 is claimed)",
-            "not shown to be private (eps <= 2.4, claimed 1, of the query sequence)",
+            f"not shown to be private (eps <= 2.4, {OF_SEQUENCE})",
         ),
         ([cell("unproven", 1.0, "upper")], NOMINAL, f"{IF_HELD} <= 1, claimed 1)"),
         ([cell("unproven", 3450.0, "lower")], NOMINAL, f"{IF_HELD} >= 3,450, claimed 1)"),
         ([cell("exceeds_claim")], "not private: the real eps is above the claim", "not private"),
         ([cell("unproven")], f"{NOTHING_PROVES} (not shown)", "not shown to be private"),
-        (
-            [cell("target_law_only", law=0.5)],
-            f"{NOTHING_PROVES} (target law only)",
-            "proven of the target law only (eps <= 0.5, claimed 1)",
-        ),
+        ([cell("target_law_only", law=0.5)], LAW_ONLY, "proven of the target law only (eps <= 0.5, claimed 1)"),
         (
             [cell("target_law_only", law=19.1, claimed=8.0)],
             f"{NOTHING_PROVES} (of the target law it is at most 19.1, 8 is claimed)",
@@ -74,7 +68,7 @@ IF_HELD = "not shown to be private, as the constants are nominal (if they held, 
         ),
         (
             [cell("target_law_only", law=8.0, claimed=8.0)],
-            f"{NOTHING_PROVES} (target law only)",
+            LAW_ONLY,
             "proven of the target law only (eps <= 8, claimed 8)",
         ),
     ],

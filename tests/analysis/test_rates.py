@@ -106,15 +106,13 @@ def test_the_axis_is_what_the_exponent_is_about():
     assert judged(np.log(few), values=few, axis=np.log(few), named=np.log(few)).verdict == "match"
 
 
-@pytest.mark.parametrize(
-    ("saturated", "word"), [(0, "match"), (2, "match"), (3, "not_observable"), (5, "not_observable")]
-)
-def test_saturated_cells_are_hollow_and_fewer_than_three_show_nothing(saturated, word):
+@pytest.mark.parametrize(("hollow", "word"), [(0, "match"), (2, "match"), (3, "not_observable"), (5, "not_observable")])
+def test_saturated_cells_are_hollow_and_fewer_than_three_show_nothing(hollow, word):
     mean = N**-1.0
-    start = np.where(np.arange(5) < saturated, mean / 0.6, 10 * mean)
+    start = np.where(np.arange(5) < hollow, mean / 0.6, 10 * mean)
     verdict = judged(mean, starts=start)
     assert verdict.verdict == word and len(verdict.mean) == 5
-    assert verdict.fitted == tuple(i >= saturated for i in range(5))
+    assert verdict.fitted == tuple(i >= hollow for i in range(5))
 
 
 def test_hollow_cells_and_those_with_a_term_below_half_of_the_bound_are_not_fitted():

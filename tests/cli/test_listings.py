@@ -121,14 +121,13 @@ def test_the_python_of_the_readme_runs(capsys):
     assert re.fullmatch(r"[\d.e-]+ [\d.]+ proven\n", capsys.readouterr().out)
 
 
-JSON = {
+JSON = {  # rows of the table of JSON -> calls that are quick
     "`list X`": "list claims",
     "`list errata`": "list errata",
     "`show` of an erratum, or of a paper": "show wang2017.E1",
     "`list algorithms --for`": "list algorithms --for problem=ridge_logistic",
     "`account`": "account wang2017.dp_gd_pl problem=ridge_logistic n=1024 d=5",
 }
-"""Rows of the table of JSON -> calls that are quick."""
 
 
 def keys_told(text):

@@ -12,9 +12,7 @@ from dpsco_bench.jsonio import loads
 from dpsco_bench.report.findings import all_findings
 
 ROOT = Path(__file__).parents[2]
-STANDING, VERDICTS, FINDINGS = (
-    runpy.run_path(str(ROOT / "docs" / f"{name}.py")) for name in ("standing", "verdicts", "findings")
-)
+STANDING, VERDICTS, FINDINGS = (runpy.run_path(f"{ROOT}/docs/{it}.py") for it in ("standing", "verdicts", "findings"))
 
 
 def text(name):

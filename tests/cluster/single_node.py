@@ -8,13 +8,12 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch")
 PLACES = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
-CPUS, MEMORY_MB = 2, 8000
-"""What the node says that it has, whatever the machine has."""
+CPUS, MEMORY_MB = 2, 8000  # what the node says that it has, whatever the machine has
 START_SECONDS = 60.0
 CONFIGURATION = """\
 ClusterName=loopback
@@ -102,10 +101,10 @@ def _start_munge(folder: Path, running: list[subprocess.Popen[bytes]]) -> None:
 
 
 def _start_slurm(folder: Path, environment: dict[str, str], running: list[subprocess.Popen[bytes]]) -> None:
-    ports = _free_ports(2)
     host = socket.gethostname().partition(".")[0]
     found = {"folder": folder, "host": host, "user": getpass.getuser(), "cpus": CPUS, "memory": MEMORY_MB}
-    found |= {"controller_port": ports[0], "node_port": ports[1]}
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
+        found |= {"controller_port": one.getsockname()[1], "node_port": other.getsockname()[1]}
     (folder / "slurm.conf").write_text(CONFIGURATION.format(**found))
     for name in ("state", "spool"):
         (folder / name).mkdir()
@@ -116,11 +115,9 @@ def _start_slurm(folder: Path, environment: dict[str, str], running: list[subpro
 
 def _daemon(command: list[str], folder: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
     """A daemon in the foreground, in a session of its own: an interrupt at the terminal is not for it."""
-    program = shutil.which(command[0], path=PLACES) or command[0]
+    words = [shutil.which(command[0], path=PLACES) or command[0], *command[1:]]
     with (folder / f"{command[0]}.out").open("wb") as out:
-        return subprocess.Popen(
-            [program, *command[1:]], env=environment, stdout=out, stderr=out, start_new_session=True
-        )
+        return subprocess.Popen(words, env=environment, stdout=out, stderr=out, start_new_session=True)
 
 
 def _state(environment: dict[str, str]) -> str:
@@ -139,9 +136,3 @@ def _wait(ready, running: list[subprocess.Popen[bytes]], *logs: Path) -> None:
             lines = [line for log in logs if log.is_file() for line in log.read_text(errors="replace").splitlines()]
             raise Unavailable(": ".join([what, *lines[-1:]]))
         time.sleep(0.2)
-
-
-def _free_ports(count: int) -> list[int]:
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [one.getsockname()[1] for one in sockets]

@@ -65,11 +65,10 @@ def _compare(place: Path, environment: dict[str, str]) -> int:
 def _smoke(folder: Path, environment: dict[str, str], options: list[str]) -> dict[str, bytes]:
     folder.mkdir()
     command = [sys.executable, "-m", "snakemake", "--directory", str(folder), *options]
-    begun = time.monotonic()
-    log = folder / "snakemake.log"
+    command += ["--config", "profile=smoke", "--", "all"]
+    begun, log = time.monotonic(), folder / "snakemake.log"
     with log.open("wb") as out:
-        words = [*command, "--config", "profile=smoke", "--", "all"]
-        code = subprocess.run(words, cwd=ROOT, env=environment, stdout=out, stderr=out).returncode
+        code = subprocess.run(command, cwd=ROOT, env=environment, stdout=out, stderr=out).returncode
     if code:
         print("\n".join(log.read_text(errors="replace").splitlines()[-40:]), file=sys.stderr)
         raise SystemExit(f"slurm-test: failed: profile smoke ended with code {code} in {folder.name}")

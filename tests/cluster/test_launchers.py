@@ -37,12 +37,12 @@ def launcher(name, module):
     return pytest.param(name, marks=pytest.mark.skipif(find_spec(module) is None, reason=f"no {module} (make cluster)"))
 
 
-def dpsco(folder, *arguments, environment=None, **options):
+def dpsco(folder, *arguments, environment=None):
     command = [sys.executable, "-m", "dpsco_bench", *arguments]
     kept = dict(environment or os.environ)
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH")]))
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=folder, env=kept, **streams, **options)
+    return subprocess.Popen(command, cwd=folder, env=kept, **streams)
 
 
 def tables(folder):
@@ -90,7 +90,7 @@ def test_two_processes_that_write_one_store_at_once_leave_what_one_leaves(tmp_pa
     for folder in folders:
         folder.mkdir()
     claim = ("claim", "wang2017.thm6.2", "--profile", "smoke", "--json")
-    (out, _), *_ = [dpsco(folders[0], *claim).communicate(timeout=300)]
+    out, _ = dpsco(folders[0], *claim).communicate(timeout=300)
     both = [dpsco(folders[1], *claim) for _ in range(2)]
     found = [process.communicate(timeout=300) for process in both]
     assert [process.returncode for process in both] == [0, 0], found

@@ -10,12 +10,10 @@ from tests.cluster import single_node, slurm_smoke
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize(
-    ("plugin", "why"), [("snakemake", "apt-get install munge slurm-wlm"), ("none", "make cluster")]
-)
-def test_what_is_not_installed_is_named_and_skipped(monkeypatch, tmp_path, capsys, plugin, why):
+@pytest.mark.parametrize(("name", "why"), [("snakemake", "apt-get install munge slurm-wlm"), ("none", "make cluster")])
+def test_what_is_not_installed_is_named_and_skipped(monkeypatch, tmp_path, capsys, name, why):
     monkeypatch.setattr(single_node, "PLACES", str(tmp_path))
-    monkeypatch.setattr(slurm_smoke, "PLUGIN", plugin)
+    monkeypatch.setattr(slurm_smoke, "PLUGIN", name)
     assert slurm_smoke.main() == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith("slurm-test: skipped: ") and why in line

@@ -76,8 +76,7 @@ def costs(text, options, folder):
     source = Path(folder) / "kernels.cu"
     source.write_text(text)
     code = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in ARCHITECTURES]
-    target = ["-o", str(Path(folder) / "kernels.fatbin")]
-    command = ["nvcc", "-fatbin", *options, *code, "-Xptxas", "-v", str(source), *target]
+    command = ["nvcc", "-fatbin", *options, *code, "-Xptxas", "-v", str(source), "-o", f"{folder}/kernels.fatbin"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found = {}

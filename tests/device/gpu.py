@@ -48,8 +48,7 @@ SCALES, SCALES_OF_TESTS = "scales.json", "DPSCO_SCALES"
 TESTS = ("tests/device/test_draws.py", "tests/device/test_fused.py", "tests/contract/test_gpu.py")
 SHARES = {"tests": 0.4, "bench": 0.15, "verdicts": 0.75}
 """Of the time; after the last no claim is begun, and what has begun is not broken off."""
-LEAST_SECONDS = 0.05
-"""What a job is thought to take at the least, for the clock."""
+LEAST_SECONDS = 0.05  # what a job is thought to take at the least, for the clock
 
 
 @dataclass(frozen=True)
@@ -108,9 +107,7 @@ class Report(Record):
         return self.tests.passed and agree and any(claim.same and claim.ran for claim in self.verdicts)
 
 
-def write_pack(
-    folder: Path, own: tuple[str, ...], planned: Callable[[str], WorkPlan], say: Callable[[str], None]
-) -> None:
+def write_pack(folder: Path, own: list[str], planned: Callable[[str], WorkPlan], say: Callable[[str], None]) -> None:
     """Write plans of these papers' claims, with calibrations, and result tables where the store has them."""
     from ..contract import cases  # which registers problems of its own
 
@@ -146,8 +143,7 @@ def check(folder: Path, out: Path, minutes: float, say: Callable[[str], None]) -
     if not (folder / SCALES).is_file():
         raise InputError("pack", str(folder), "a folder written by `make gpu-pack`")
     begin, seconds = time.monotonic(), 60.0 * minutes
-    today = datetime.now(UTC).date().isoformat()
-    found = Report(card.about(cupy), date=today, version=__version__, minutes=minutes)
+    found = Report(card.about(cupy), date=datetime.now(UTC).date().isoformat(), version=__version__, minutes=minutes)
 
     def keep(line: str = "") -> None:
         found.seconds = time.monotonic() - begin
@@ -220,22 +216,20 @@ def _running(entry: ClaimEntry) -> list[Job]:
     return [job for job in entry.jobs if job.has_run and not job.skipped]
 
 
-def _compared(
-    row: Compared, entry: ClaimEntry, files: Layout, clock: Clock, predict: Callable[[Job], float]
-) -> Compared:
+def _compared(row: Compared, entry: ClaimEntry, files: Layout, clock: Clock, cost: Callable[[Job], float]) -> Compared:
     """With words by both, the largest difference of a risk in units of the claim's largest, and what both took."""
     apart, largest, seconds, tables = 0.0, 1e-300, {"numpy": 0.0, "cupy": 0.0}, dict[tuple[str, str], Any]()
-    due = 2.0 * sum(map(predict, _running(entry)))  # on the card it is thought to take as long as on a core
+    due = 2.0 * sum(map(cost, _running(entry)))  # on the card it is thought to take as long as on a core
     for job in _running(entry):
         if not clock.allows(due):
             return replace(row, left_out="no time left")
-        due -= 2.0 * predict(job)
+        due -= 2.0 * cost(job)
         begin = time.monotonic()
         for backend in seconds:
             start = time.monotonic()
             tables[job.key, backend] = _table(job, files, backend)
             seconds[backend] += time.monotonic() - start
-        clock.note(2.0 * predict(job), time.monotonic() - begin)
+        clock.note(2.0 * cost(job), time.monotonic() - begin)
         risks = [np.asarray(tables[job.key, backend]["risk"], dtype=np.float64) for backend in seconds]
         apart = max(apart, float(np.abs(risks[1] - risks[0]).max(initial=0.0)))
         largest = max(largest, float(np.abs(risks[0]).max(initial=0.0)))
@@ -352,7 +346,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     say = partial(print, flush=True)
     try:
         if args.work == "pack":
-            write_pack(args.folder, tuple(args.papers or papers()), make_plan, say)
+            write_pack(args.folder, args.papers or [*papers()], make_plan, say)
             return 0
         lacking = [name for name in NEEDED if name not in sys.modules and find_spec(name) is None]
         if lacking:

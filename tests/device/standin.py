@@ -17,10 +17,8 @@ import numpy as np
 from . import emulated
 
 NAMES = json.loads(Path(__file__).with_name("cupy14.json").read_text())
-COUNT = collections.Counter()
-"""launch, upload, sync; launches by the name of a kernel."""
-MEMORY = 8 << 30
-"""Bytes of the card."""
+COUNT = collections.Counter()  # launch, upload, sync; launches by the name of a kernel
+MEMORY = 8 << 30  # bytes of the card
 SCALARS = (np.generic, int, float, complex)
 FREE = {"reshape", "broadcast_to", "transpose", "expand_dims", "squeeze", "moveaxis", "swapaxes", "permute_dims"}
 FREE |= {"ravel", "atleast_1d", "flip", "broadcast_arrays", "diagonal", "result_type", "can_cast", "shape", "ndim"}
@@ -177,8 +175,7 @@ class ndarray:  # noqa: N801
         return method
 
 
-TAKEN = (ndarray, list, tuple, *SCALARS, str, types.EllipsisType)
-"""Types of a first argument that every call takes."""
+TAKEN = (ndarray, list, tuple, *SCALARS, str, types.EllipsisType)  # of a first argument that every call takes
 ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 ARITHMETIC += ("and", "or", "xor", "lshift", "rshift")
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")

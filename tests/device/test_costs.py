@@ -41,6 +41,5 @@ def test_registers_and_stack_are_within_their_budgets(file, size, tmp_path):
     assert kept.keys() == recorded[name].keys()
     if emulated.nvcc_release() != recorded["compiler"]:
         pytest.skip(f"registers are recorded for {recorded['compiler']}")
-    budget = recorded[name]
-    both = [(used, budget[k][a]) for k, by in kept.items() for a, used in by.items()]
+    both = [(used, recorded[name][k][a]) for k, by in kept.items() for a, used in by.items()]
     assert not [(used, most) for used, most in both if np.any(np.array(used) > most)]

@@ -97,8 +97,7 @@ def test_neither_tiles_nor_the_order_of_threads_change_a_bit(cupy, monkeypatch):
 
 FEW = {"epochs": 1, "inner_steps": 2}
 METHODS = {"steps": (SGD, 8, {}), "vertices": (FRANK_WOLFE, 18, {}), "rounds": (OTB, 8, {}), "epochs": (SVRG, 8, FEW)}
-WIDTHS = (150, 300, 1030)
-"""A warp with two blocks of four coordinates a thread, 128 threads, and 256."""
+WIDTHS = (150, 300, 1030)  # a warp with two blocks of four coordinates a thread, 128 threads, and 256
 ALL = [pytest.param(*METHODS[name], d, id=f"{name}-{d}") for name in METHODS for d in WIDTHS]
 
 
@@ -117,10 +116,8 @@ def test_blocks_of_every_size(method, n, options, d, on, request, monkeypatch):
     close(got, expected, rtol=1e-9 if on == "card" else 1e-10)
 
 
-LONGER = ("steps", "inner_steps")
-"""Options that say how many steps are made; elsewhere n does."""
-ON_THE_HOST = ("gopi2022.",)
-"""Samplers of laws: but for Gibbs chains, their draws are made on the host."""
+LONGER = ("steps", "inner_steps")  # options that say how many steps are made; elsewhere n does
+ON_THE_HOST = ("gopi2022.",)  # samplers of laws: but for Gibbs chains, their draws are made on the host
 STEPPING = {
     case.algorithm.id: case
     for case in reversed(CASES)
@@ -133,8 +130,7 @@ STEPPING.pop("su2023.nrmd")  # takes more records for more steps
 def test_runs_give_the_numbers_of_numpy(case, cupy):
     expected, outcome = case.run(fused=False), case.run(xp=cupy, fused=False)
     assert isinstance(outcome.raw, cupy.ndarray)
-    scale = np.abs(expected.output).max()
-    np.testing.assert_allclose(outcome.output, expected.output, rtol=1e-9, atol=1e-9 * scale)
+    close(outcome.output, expected.output, rtol=1e-9)
     np.testing.assert_array_equal(outcome.objective.evaluations.get(), expected.objective.evaluations)
 
 

@@ -34,7 +34,7 @@ def test_scales_travel(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_check_of_a_claim_of_two_papers_without_a_card_ends_and_says_so(cupy, tmp_path, monkeypatch, capsys):
-    pack, papers = tmp_path / "pack", tuple(id.partition(".")[0] for id in CLAIMS)
+    pack, papers = tmp_path / "pack", [id.partition(".")[0] for id in CLAIMS]
     monkeypatch.setattr(gpu, "PROFILES", ("smoke",))
     with monkeypatch.context() as inside:
         inside.setattr(cases, "LAWS", LAWS[:1])

@@ -19,17 +19,14 @@ def noise(cell, calibration="paper", data_set=0, seed=1):
     return Mechanism(plan, {name: 1.0}, cell.run_key(data_set), seed, 0, 2).release(name, np.zeros((2, 4)))
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"options": {"steps": 7}},
-        {"options": {"noise_constant": 4.0}},
-        {"problem_options": {"constants": {"smoothness": 2.0}}},
-        {"problem_options": {"kappa": 4}},
-        {"method": "label", "parameter": "n", "value": 64.0, "cell": 3},
-        {"epsilon": 1},
-    ],
-)
+SAME = [{"epsilon": 1}, {"options": {"steps": 7}}, {"options": {"noise_constant": 4.0}}]
+SAME += [{"problem_options": {"constants": {"smoothness": 2.0}}}, {"problem_options": {"kappa": 4}}]
+SAME += [{"method": "label", "parameter": "n", "value": 64.0, "cell": 3}]
+OTHER = [{"epsilon": 2.0}, {"delta": 1e-6}, {"n": 65}, {"problem_options": {"kappa": 8.0}}]
+OTHER += [{"algorithm": "wang2017.output_perturbation_zhang17"}, {"problem": "ridge_logistic"}]
+
+
+@pytest.mark.parametrize("changes", SAME)
 def test_common_random_numbers(changes):
     np.testing.assert_array_equal(noise(replace(CELL, **changes)), noise(CELL))
 
@@ -41,17 +38,7 @@ def test_calibrations_and_variants_share_their_noise_and_data_sets_and_seeds_do_
         assert not np.isin(noise(CELL, **other), noise(CELL)).any()
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"epsilon": 2.0},
-        {"delta": 1e-6},
-        {"n": 65},
-        {"problem_options": {"kappa": 8.0}},
-        {"algorithm": "wang2017.output_perturbation_zhang17"},
-        {"problem": "ridge_logistic"},
-    ],
-)
+@pytest.mark.parametrize("changes", OTHER)
 def test_different_questions_have_independent_noise(changes):
     assert not np.isin(noise(replace(CELL, **changes)), noise(CELL)).any()
 

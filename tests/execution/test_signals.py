@@ -34,14 +34,8 @@ class SpreadCoins(CoordPseudoHuber):
 
 
 def planned(number, signal, algorithm, n, **more):
-    made = {
-        "problem": "coord_pseudo_huber",
-        "problem_options": {"signal": signal},
-        "d": 3,
-        "signal": signal,
-        "cell": number,
-    }
-    made |= {"method": "m", "parameter": "n", "value": float(n)}
+    made = {"problem": "coord_pseudo_huber", "problem_options": {"signal": signal}, "d": 3, "signal": signal}
+    made |= {"cell": number, "method": "m", "parameter": "n", "value": float(n)}
     return Cell(algorithm, n=n, epsilon=1.0, delta=1e-5, **made | more)
 
 

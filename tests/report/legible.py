@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from matplotlib.backend_bases import RendererBase
 
-SLACK = 0.6
-"""Points by which the boxes of words may touch: a box is a little larger than its ink."""
+SLACK = 0.6  # points by which the boxes of words may touch: a box is a little larger than its ink
 
 
 class Words(NamedTuple):
@@ -60,13 +59,11 @@ def faults(figure):
     finally:
         figure.dpi = kept
     words, paper = recorder.words, (0.0, 0.0, recorder.width, recorder.height)
-    on_another = [
-        one for one in words for place, area in enumerate(areas) if place != one.owner and overlap(one.box, area)
-    ]
+    on_panels = [(one, place) for one in words for place, area in enumerate(areas) if overlap(one.box, area)]
     return [
         *(f"beyond the edge: {one.text!r}" for one in words if not inside(one.box, paper)),
         *(f"cut: {one.text!r}" for one in words if one.clip is not None and not inside(one.box, one.clip)),
-        *(f"on another panel: {one.text!r}" for one in on_another),
+        *(f"on another panel: {one.text!r}" for one, place in on_panels if place != one.owner),
         *(f"on each other: {a.text!r}, {b.text!r}" for a, b in combinations(words, 2) if overlap(a.box, b.box)),
     ]
 

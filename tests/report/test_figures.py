@@ -82,8 +82,7 @@ def test_labels_are_spread_in_order_and_ticks_are_short():
 
 ALL = [FIGURES.get(name) for name in FIGURES.names()]
 PAPERS = {figure.name.split(".")[0] for figure in ALL}
-CLOSED = {"bassily2021.kappa_rules", "bassily2021.vertices", "wang2017.noise_share"}
-"""Figures of closed formulas, which need no measurement."""
+CLOSED = {"bassily2021.kappa_rules", "bassily2021.vertices", "wang2017.noise_share"}  # need no measurement
 
 
 def test_declared_names_are_those_that_are_drawn_and_what_is_not_measured_says_so_in_its_file(inputs, tmp_path):
@@ -112,8 +111,7 @@ def test_all_words_of_a_run_can_be_read(figures):
         assert [(name, found) for name, figure in figures if (found := faults(figure))] == []
 
 
-NO_POINTS = ("None", "", None, "_", "|")
-"""Markers of lines and of the ends of intervals."""
+NO_POINTS = ("None", "", None, "_", "|")  # markers of lines and of the ends of intervals
 
 
 def marked(axes):

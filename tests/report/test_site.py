@@ -49,9 +49,8 @@ def built(inputs, tmp_path_factory):
 @pytest.fixture(scope="module")
 def pages(built):
     site = built / "site"
-    return {
-        str(path.relative_to(site)): Page(path) for path in sorted(site.rglob("*.html")) if "_static" not in path.parts
-    }
+    own = [path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts]
+    return {str(path.relative_to(site)): Page(path) for path in own}
 
 
 def test_every_link_leads_somewhere_and_nothing_is_fetched(pages, built):

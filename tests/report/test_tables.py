@@ -26,9 +26,8 @@ from dpsco_bench.report.wording import privacy_text
 
 AWKWARD = "50 % of A_1 & B # $x$ {y} ~z ^w \\q <b> |c| *d* `e` [f](g)\nnew ε ≤ 10⁻⁵ − ∞"
 COLUMNS = {"Name": Column("0", raw="name"), "Value": Column("1", lambda value: f"{value:.2f}", "value", numeric=True)}
-SAMPLE = ReportTable(
-    "sample", "A & B_c", COLUMNS, [(AWKWARD, 1.5), ("[plain]", math.nan), ("third", math.inf)], "a note with 3 %"
-)
+ROWS = [(AWKWARD, 1.5), ("[plain]", math.nan), ("third", math.inf)]
+SAMPLE = ReportTable("sample", "A & B_c", COLUMNS, ROWS, "a note with 3 %")
 
 
 def test_markdown_and_csv_have_one_line_per_row():

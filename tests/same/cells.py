@@ -40,10 +40,8 @@ zhang2022.thm4 lp_n.paper
 zhang2022.thm10 grid-rho1.paper
 """.strip().splitlines()
 """Claim and job: of each its first cell is run."""
-CLOSE = 1e-9
-"""Another processor rounds differently; there the mean risks are compared."""
-PLANNING = Lock()
-"""Steps run in two threads, and Hydra composes one configuration at a time."""
+CLOSE = 1e-9  # another processor rounds differently; there the mean risks are compared
+PLANNING = Lock()  # steps run in two threads, and Hydra composes one configuration at a time
 
 
 def machine():

@@ -16,16 +16,8 @@ from dpsco_bench.analysis.rates import lack_of_fit
 from dpsco_bench.analysis.slopes import fit_rate
 from dpsco_bench.audit import bounds
 from dpsco_bench.leaderboard import phases
-from dpsco_bench.privacy.accountants import (
-    allocation,
-    fixed_size,
-    gaussian,
-    generalised,
-    objective,
-    pld,
-    single_index,
-    zcdp,
-)
+from dpsco_bench.privacy.accountants import allocation, fixed_size, gaussian, generalised, objective, pld, single_index
+from dpsco_bench.privacy.accountants.zcdp import epsilon_each_for, subsampled_epsilon, zcdp_epsilon, zcdp_rho
 from dpsco_bench.report.drawing import style
 from tests.analysis.test_rates import made_up_sweeps
 from tests.leaderboard.test_tables import ROWS, UNDECIDED, results
@@ -68,8 +60,8 @@ def accountants():
         yield f"last iterates {epsilon}", gaussian.constant_mu(0.9, 40, epsilon, ratio)
         yield f"mixed noise {epsilon}", gaussian.total_epsilon(epsilon, 1e-9 * ratio, 1e-5)
     for rho in (1e-3, 0.5, 30.0):
-        yield f"zcdp {rho}", [zcdp.zcdp_epsilon(rho, d) for d in (1e-5, 1e-100)] + [zcdp.zcdp_rho(rho, 1e-5)]
-        yield f"subsampled {rho}", [zcdp.subsampled_epsilon(rho, 0.1, 20, 1e-6), zcdp.epsilon_each_for(rho, 1e-6, 30)]
+        yield f"zcdp {rho}", [zcdp_epsilon(rho, d) for d in (1e-5, 1e-100)] + [zcdp_rho(rho, 1e-5)]
+        yield f"subsampled {rho}", [subsampled_epsilon(rho, 0.1, 20, 1e-6), epsilon_each_for(rho, 1e-6, 30)]
 
 
 def audits():
@@ -138,10 +130,8 @@ PARTS = {part.__name__: part for part in (accountants, audits, intervals, texts)
 
 def fresh(part):
     """Points of a part by name: a text, or a list of numbers."""
-    return {
-        name: value if isinstance(value, str) else [float(one) for one in np.atleast_1d(value)]
-        for name, value in PARTS[part]()
-    }
+    found = dict(PARTS[part]())
+    return {name: v if isinstance(v, str) else np.atleast_1d(v).astype(float).tolist() for name, v in found.items()}
 
 
 def differences(recorded, found):

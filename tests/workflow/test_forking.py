@@ -87,11 +87,9 @@ def test_a_job_that_nobody_begins_runs_alone(tmp_path):
 
 
 def test_the_process_ends_with_the_one_that_started_it():
-    starter = subprocess.Popen(
-        [sys.executable, "-c", STARTED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    starter = subprocess.Popen([sys.executable, "-c", STARTED], **pipes, text=True)
     starter.stdout.readline()
-    of_it = ["pgrep", "-P", str(starter.pid)]
-    (pid,) = subprocess.check_output(of_it, text=True).split()
+    (pid,) = subprocess.check_output(["pgrep", "-P", str(starter.pid)], text=True).split()
     starter.kill()
     until(lambda: not runs(pid))
