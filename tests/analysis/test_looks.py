@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom, binomtest, norm
 
 from dpsco_bench.analysis.bootstrap import simultaneous_quantile
-from dpsco_bench.analysis.looks import EARLY, Look, would_decide
+from dpsco_bench.analysis.looks import EARLY, Look, within, would_decide
 from dpsco_bench.analysis.stages import near
 from dpsco_bench.kinds.explicit import least_share, runs_to_decide, share_word
 from tests.kinds.test_verdicts import judged
@@ -66,6 +66,13 @@ def test_an_interval_shrinks_like_the_root():
     assert "about 2 times" in would_decide([(0.16, 0.15)])
     assert "too near the limit" in would_decide([(0.3, 0.0)])
     assert "too near the limit" in would_decide([(10.0, 0.1)])
+
+
+def test_an_interval_beside_a_target_must_shrink_on_the_side_of_the_target():
+    for sign in (1.0, -1.0):
+        for estimate, toward, away, told in ((0.5, 0.3, 0.0, "9 times"), (0.1, 0.3, 0.6, "4 times")):
+            ends = sorted((sign * (estimate - toward), sign * (estimate + away)))
+            assert f"about {told}" in within(sign * estimate, *ends, 0.0, 0.4), (sign, estimate)
 
 
 @pytest.mark.parametrize(("inside", "size"), [(0, 5), (3, 7), (40, 40), (181, 192)])

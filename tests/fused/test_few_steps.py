@@ -21,6 +21,7 @@ WIDE = {"loss": "logistic", "domain": "l2_ball", "radius": 1.5}
 LEARNERS = ("ogd_fixed", "ogd_adagrad", "ftrl_adagrad", "optimistic_ftrl", "optimistic_omd")
 BALL, L1, CHARGED = {"domain": "l2_ball"}, {"domain": "l1_ball"}, {"calibration": "accounted"}
 SIGNALS = {**CHARGED, "replicates": 3, "signals": (0.2, 1.0)}
+STRONG = {"constants": {"strong_convexity": 0.5}}
 TWO = {"tile": (32, 1), "replicates": 3}
 """Tiles of two steps: batches of rows of 16 numbers are drawn ahead, a step's slope is found in the step before."""
 
@@ -50,7 +51,7 @@ CASES = {
     "an inner solver": case("su2023.kj16", "logistic_glm", 20, 5, {"steps": 6, "projection": 3}),
     "vertices and a slope": case(SFW, "data_twin", 60, 5, {}, WIDE | L1, 0.02),
     **{name: case(OTB, "data_twin", 40, 5, {"learner": name}, WIDE) for name in LEARNERS},
-    "steps by strong convexity": case(OTB, "quad", 40, 5, {"learner": "osd"}, {"constants": {"strong_convexity": 0.5}}),
+    "steps by strong convexity": case(OTB, "quad", 40, 5, {"learner": "osd", "k": 2}, STRONG),
     "tiles of two steps": case(SGD, "ridge_logistic", 40, 16, {"steps": 13}, **TWO),
     "tiles of two vertices": case(SFW, "logistic_glm", 40, 16, {}, L1, 1e-3, **TWO),
     "signals of own samples": case("zhang2022.dp_sgd", "linear_ball", 64, 4, {"steps": 7}, **SIGNALS),

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import lognorm, norm
 
 from dpsco_bench.privacy.accountants import allocation, fixed_size, gaussian
 from dpsco_bench.privacy.accountants.allocation import allocation_delta, allocation_epsilon, largest_shift
@@ -180,6 +180,14 @@ def test_large_shifts_are_near_the_attained_pair(shift, batches, participation):
     assert mean - error <= DELTA
     mean, error = least(0.9 * upper)
     assert mean - error > DELTA
+
+
+@pytest.mark.parametrize(("shift", "cap"), [(0.3, 1.2), (0.7, 5.0), (2.0, 3.0)])
+def test_the_square_of_a_capped_ratio_has_this_mean(shift, cap):
+    """``Y = exp(s Z - s^2 / 2)`` is the ratio of ``N(s, 1)`` to ``N(0, 1)`` at a point of the latter."""
+    ratio = lognorm(shift, scale=math.exp(-0.5 * shift**2))
+    below = ratio.expect(np.square, lb=0.0, ub=cap)
+    assert allocation._capped_square(shift, cap) == pytest.approx(below + cap**2 * ratio.sf(cap), rel=1e-7)
 
 
 # Of PLD-accounting 2.0, as docs/allocation.py prints them: the lower end of its epsilon at delta = 1e-5, and the upper
