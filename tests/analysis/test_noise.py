@@ -100,6 +100,20 @@ def test_an_epsilon_is_said_with_its_records_and_its_point_and_exceeds_no_claim_
     assert found == 1.0 and above > 1.0
 
 
+@pytest.mark.parametrize(
+    ("of", "sequence", "whose"),
+    [
+        ("output", 2.0, ", of the output"),
+        ("output", None, ""),
+        ("sequence", 2.0, ", of the query sequence"),
+        ("", None, ""),
+    ],
+)
+def test_it_is_said_which_of_two_releases_an_epsilon_is_of(of, sequence, whose):
+    noise = Noise("exceeds_claim", 3.0, "exact", 1.0, epsilon_of=of, epsilon_sequence=sequence)
+    assert noise.shortfall == f"not private (eps = 3, claimed 1{whose})"
+
+
 POSITIVE = st.floats(1e-12, 1e12)
 
 

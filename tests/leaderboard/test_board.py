@@ -3,8 +3,10 @@
 import copy
 import json
 import math
+from contextlib import nullcontext
 from dataclasses import replace
 from operator import attrgetter
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +17,7 @@ from dpsco_bench.claims.plan import SEARCH_MARK
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.predict import predicted_seconds
+from dpsco_bench.execution.request import make_cell
 from dpsco_bench.leaderboard import board as boards
 from dpsco_bench.leaderboard.board import LIMITS, GridPoint, board_plan, parse_board
 from dpsco_bench.privacy.plan import make_plan
@@ -302,3 +305,13 @@ def test_records_of_ones_own_board_are_found_beside_its_file(tmp_path, monkeypat
         assert board.instances[0].problem_options["path"] == found
     with pytest.raises(InputError, match="id in .*b.yaml = 'leaderboard.b'"):
         boards.own_boards([file, file])
+
+
+def test_more_records_than_a_file_has_are_refused_when_a_board_is_planned(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n" + "0.5,1\n-0.5,-1\n" * 8)
+    own = {"path": str(tmp_path / "a.csv"), "label": "y", "clip": 1, "domain": "l2_ball"}
+    cell = make_cell("bassily2021.noisy_sgd", "data_file", {**own, "n": 16})
+    job = SimpleNamespace(data_root="", calibration="accounted", seed=0)
+    for n, refused in ((16, False), (17, True)):
+        with pytest.raises(boards.Unfit, match="n = 17") if refused else nullcontext():
+            boards.planned(replace(cell, n=n), job)
