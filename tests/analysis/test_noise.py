@@ -60,6 +60,11 @@ IF_HELD = "not shown to be private, as the constants are nominal (if they held, 
         ([cell("unproven", 3450.0, "lower")], NOMINAL, f"{IF_HELD} >= 3,450, claimed 1)"),
         ([cell("exceeds_claim")], "not private: the real eps is above the claim", "not private"),
         ([cell("unproven")], f"{NOTHING_PROVES} (not shown)", "not shown to be private"),
+        (
+            [cell("unproven", 0.5, "lower")],
+            f"{NOTHING_PROVES} (not shown)",
+            "not shown to be private (eps >= 0.5, claimed 1)",
+        ),
         ([cell("target_law_only", law=0.5)], LAW_ONLY, "proven of the target law only (eps <= 0.5, claimed 1)"),
         (
             [cell("target_law_only", law=19.1, claimed=8.0)],

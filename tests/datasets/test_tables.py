@@ -78,6 +78,8 @@ def test_a_file_is_what_its_content_tells_whatever_its_name(file):
         for pack in PACKED.values():
             assert tables.read(file(pack(b"a,y\n1,2\n"), name), "y").features.tolist() == [[1.0]]
     assert tables.read(file({"a": [1.0], "y": [2.0]}), "y").labels.tolist() == [2.0]
+    for form, text, label in (("csv", "a,y\n1,2\n", "y"), ("libsvm", "2 1:1\n", None)):
+        assert tables.read(file(text, "t.dat"), label, form=form).labels.tolist() == [2.0]
 
 
 def test_types_that_are_numbers(file):

@@ -18,7 +18,7 @@ from dpsco_bench.leaderboard import phases
 from dpsco_bench.leaderboard.board import Board, Instance
 from dpsco_bench.leaderboard.phases import Diagram, board_figure, collapse_figure, name_text, phase_panel, share, spread
 from dpsco_bench.leaderboard.standings import TRIVIAL, Contender, Searched, Skipped, Unrun
-from dpsco_bench.leaderboard.tables import board_tables, nowhere_run, wins_table
+from dpsco_bench.leaderboard.tables import board_tables, nowhere_run, winner_text, wins_table
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.tables import to_csv, to_latex, to_markdown
@@ -96,6 +96,7 @@ def test_places_are_counted_first_at_decided_points_alone():
 
 def test_tables_say_who_wins_who_cannot_and_who_refuses():
     text = "\n".join(to_markdown(table) for table in board_tables(BOARD))
+    assert winner_text(row(512, 4, ["dp_gd"])) == "dp_gd"
     for words in ("tie: dp_gd, other_one", "not ranked: target law only", "lacks ε ≤ 1", "0.50 [0.10, 0.60]"):
         assert words in text
     assert "Public grid search (not private)" in text and "0.0500 (gd, steps 4)" in text
