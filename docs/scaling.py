@@ -218,7 +218,7 @@ def page(about: Row, rows: list[Row]) -> str:
         "A reference implementation pays for calls in every step, whatever the size; a compiled run pays for numbers.",
         "So their lines meet when R d is large, or when a method spends its time on samples or matrix products.",
         "",
-        *table(rows),
+        *table(rows, "ns of a gradient", lambda a, b: f"{short(ns(a))} / {short(ns(b))} = {ns(a) / ns(b):.2g}"),
         "",
         f"At the centre n is {CENTRE['n']:,}, d is {CENTRE['d']} and R is {CENTRE['R']}; a column changes one of them.",
         "A gradient is of one record for one replicate. Its time includes noise, steps and the risk of the output.",
@@ -245,7 +245,7 @@ def page(about: Row, rows: list[Row]) -> str:
         "Megabytes that a run holds at most, beyond the data that replicates share.",
         "Differences of less than ten mean little.",
         "",
-        *memory_table(rows),
+        *table(rows, "MB, reference / compiled", lambda a, b: f"{a['peak_mb']:.0f} / {b['peak_mb']:.0f}"),
         "",
         "![Peak memory against n, d and R](scaling_memory.svg)",
         "",
@@ -260,22 +260,11 @@ def page(about: Row, rows: list[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def table(rows: list[Row]) -> list[str]:
-    """Tabulate nanoseconds of reference and compiled runs, and their ratio."""
-    lines = ["| ns of a gradient | " + " | ".join(COLUMNS) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
+def table(rows: list[Row], head: str, cell: Callable[[Row, Row], str]) -> list[str]:
+    """Tabulate what a cell says of the reference and the compiled run."""
+    lines = [f"| {head} | {' | '.join(COLUMNS)} |", "| --- |" + " ---: |" * len(COLUMNS)]
     for method in METHODS:
-        pairs = [at(rows, **size)[method.title] for size in COLUMNS.values()]
-        cells = [f"{short(ns(a))} / {short(ns(b))} = {ns(a) / ns(b):.2g}" for a, b in pairs]
-        lines.append(f"| {method.title} | {' | '.join(cells)} |")
-    return lines
-
-
-def memory_table(rows: list[Row]) -> list[str]:
-    """Tabulate megabytes of reference and compiled runs."""
-    lines = ["| MB, reference / compiled | " + " | ".join(COLUMNS) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
-    for method in METHODS:
-        pairs = [at(rows, **size)[method.title] for size in COLUMNS.values()]
-        cells = [f"{a['peak_mb']:.0f} / {b['peak_mb']:.0f}" for a, b in pairs]
+        cells = (cell(*at(rows, **size)[method.title]) for size in COLUMNS.values())
         lines.append(f"| {method.title} | {' | '.join(cells)} |")
     return lines
 
