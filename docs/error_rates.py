@@ -278,7 +278,6 @@ def line(name: str, distance: float, found: Words) -> str:
 
 
 def page(found: Mapping[tuple[str, float], Words]) -> str:
-    """Write the page, Markdown, from the words of each design at each distance."""
     staged = {design.name for design in DESIGNS if design.staged}
     worst = {
         limit: max(errors(w, d) for (n, d), (w, _) in found.items() if LIMITS[abs(d)] == limit and n not in staged)
@@ -325,7 +324,6 @@ the limits are not kept.
 
 
 def rare_page(found: Mapping[tuple[str, float], Words]) -> str:
-    """Write the part on values that a sample hardly has, Markdown."""
     most, whole = (max(errors(words[k], distance) for (_, distance), words in found.items()) for k in (0, 1))
     return f"""
 ## Values that a sample hardly has

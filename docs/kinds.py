@@ -131,7 +131,6 @@ def held_out(cells: Sequence[Time], points: Sequence[Time]) -> list[tuple[float,
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Fit, print, and keep how near the code is."""
     data = next((a.partition("=")[2] for a in arguments if a.startswith("--data=")), "data")
     given = [a for a in arguments if not a.startswith("--")] or [".", "ci", ".", "full"]
     runs = zip(given[::2], given[1::2], strict=True)

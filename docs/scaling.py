@@ -89,7 +89,6 @@ class Point:
         self.data = self.cell.draw_data(0, 0)
 
     def model(self, fused: bool) -> float:
-        """Predict the seconds by the model of its steps."""
         return predicted_seconds(self.cell, self.plan, self.size["R"], fused)
 
     def run(self, fused: bool, replicates: int) -> None:
@@ -169,7 +168,6 @@ def ratios(rows: list[Row], where: Callable[[Row], bool] = lambda row: True) -> 
 
 
 def pairs(rows: list[Row]) -> list[tuple[Row, Row]]:
-    """Pair reference and compiled run of each method and size."""
     listings = {tuple(row[key] for key in ("method", *CENTRE)): row for row in rows if not row["fused"]}
     return [(listings[tuple(row[key] for key in ("method", *CENTRE))], row) for row in rows if row["fused"]]
 
@@ -201,7 +199,6 @@ def told(shares: list[float]) -> str:
 
 
 def page(about: Row, rows: list[Row]) -> str:
-    """Write the whole page, Markdown."""
     fused = [row for row in rows if row["fused"]]
     errors = {m.title: [r["model_s"] / r["seconds"] for r in fused if r["method"] == m.title] for m in METHODS}
     within = [sum(1 / most <= e <= most for own in errors.values() for e in own) / len(fused) for most in FACTORS]
@@ -298,7 +295,6 @@ def figure(rows: list[Row], value: Callable[[Row], float], unit: str, model: boo
 
 
 def main() -> None:
-    """Write page and figures."""
     about, rows = kept()
     (HERE / "scaling.md").write_text(page(about, rows), encoding="utf-8")
     with matplotlib.rc_context({"svg.hashsalt": "dpsco", "svg.fonttype": "none"}):

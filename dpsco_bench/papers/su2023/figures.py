@@ -82,7 +82,6 @@ def _width_panel(inputs: Inputs, claim: str, title: str, parts: dict[str, str], 
     "Measured, claim su2023.thm7, part n; both formulas pass through the points.",
 )
 def formulas_panels(inputs: Inputs) -> Sequence[Panel]:
-    """Theorem 7's sweep over n with the formula and with the bare power."""
     return _in_n(inputs, "su2023.thm7", ("n",), {"with log": "su2023.thm7", "bare": "su2023.thm7_bare"})
 
 
@@ -92,7 +91,6 @@ def formulas_panels(inputs: Inputs) -> Sequence[Panel]:
     "Measured, claims su2023.thm10, su2023.thm11 and su2023.thm12, sweeps over n; formulas through the first.",
 )
 def tails_panels(inputs: Inputs) -> Sequence[Panel]:
-    """Sweeps over n of the methods for heavy tails in all calibrations that were run."""
     return [panel for claim, parts in HEAVY_TAILS for panel in _in_n(inputs, claim, parts)]
 
 
