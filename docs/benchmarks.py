@@ -45,7 +45,6 @@ def kept() -> list[Row]:
 
 
 def is_met(row: Row) -> bool:
-    """Tell whether a ratio meets the goal of its row."""
     return bool(row["ratio"] <= row["goal"] if row["sense"] == AT_MOST else row["ratio"] >= row["goal"])
 
 
@@ -55,7 +54,6 @@ def headroom(row: Row) -> float:
 
 
 def page(rows: list[Row]) -> str:
-    """Write the whole page, Markdown."""
     return "\n".join(["# Benchmarks", "", *_runs(), "", *_beside(rows), "", *_loops(rows), "", *_how(rows), ""])
 
 
@@ -214,7 +212,6 @@ def figure(rows: list[Row]) -> Figure:
 
 
 def main() -> None:
-    """Write page and figure."""
     rows = kept()
     (HERE / "benchmarks.md").write_text(page(rows), encoding="utf-8")
     with matplotlib.rc_context({"svg.hashsalt": "dpsco", "svg.fonttype": "none"}):

@@ -60,7 +60,6 @@ class Time:
 
     @property
     def fused(self) -> bool:
-        """True if its method has a compiled run."""
         return has_steps(self.cell.algorithm)
 
 
@@ -106,7 +105,6 @@ def _said(terms: dict[str, float], time: Time) -> float:
 
 
 def fitted(times: Sequence[Time]) -> Costs:
-    """Fit the costs of methods and families."""
     by_kind, by_method, by_family = defaultdict(list), defaultdict(list), defaultdict(list)
     for one in times:
         by_kind[one.fused].append(one)
@@ -137,7 +135,6 @@ def near(times: Iterable[Time], costs: Costs) -> tuple[float, float]:
 
 
 def text(costs: Costs) -> str:
-    """Write the file's text."""
 
     def line(terms: dict[str, float]) -> str:
         return "{" + ", ".join(f"{name}: {seconds:.2e}" for name, seconds in terms.items()) + "}"
@@ -159,7 +156,6 @@ def sample(times: Sequence[Time]) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Fit and write, or predict each run from the others."""
     options = [a for a in arguments if a.startswith("--")]
     data = next((o.partition("=")[2] for o in options if o.startswith("--data=")), "data")
     given = [a for a in arguments if a not in options] or [".", "ci", ".", "full"]

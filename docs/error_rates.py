@@ -157,25 +157,14 @@ DESIGNS = (
     Design("4 cells, 6 data sets of 4, common data", 4, 4, light, data=light, data_sets=6),
     Design("4 cells, 6 data sets of 4, common data and random numbers", 4, 4, light, heavy, light, 6),
     Design("4 cells, 6 data sets of 4, common data, noise that grows", 4, 4, light, None, light, 6, deviations=GROWING),
-    Design("5 cells, 8 replicates, noise that grows", 5, 8, light, deviations=GROWING),
-    Design("5 cells, 16 replicates, noise that grows", 5, 16, light, deviations=GROWING),
-    Design("5 cells, 8 replicates, largest of 5 signals", 5, 8, light, signals=SIGNALS),
-    Design("5 cells, 16 replicates, largest of 5 signals", 5, 16, light, signals=SIGNALS),
-    Design(
-        "5 cells, 8 replicates, largest of 5 signals, noise that grows",
-        5,
-        8,
-        light,
-        deviations=GROWING,
-        signals=SIGNALS,
-    ),
-    Design(
-        "5 cells, 16 replicates, largest of 5 signals, noise that grows",
-        5,
-        16,
-        light,
-        deviations=GROWING,
-        signals=SIGNALS,
+    *(
+        Design(f"5 cells, {replicates} replicates, {name}", 5, replicates, light, **keys)
+        for name, keys in {
+            "noise that grows": {"deviations": GROWING},
+            "largest of 5 signals": {"signals": SIGNALS},
+            "largest of 5 signals, noise that grows": {"deviations": GROWING, "signals": SIGNALS},
+        }.items()
+        for replicates in (8, 16)
     ),
     Design("5 cells, 4 replicates, noise that grows", 5, 4, light, deviations=GROWING),
     Design("4 cells, 12 replicates, noise that grows", 4, 12, light, deviations=GROWING),
@@ -190,14 +179,6 @@ DESIGNS = (
     ),
     Design("5 cells, 8 replicates, heavy noise", 5, 8, heavy),
     Design("5 cells, 16 replicates, heavy noise", 5, 16, heavy),
-    Design(
-        "5 cells, 16 replicates, largest of 8 signals alike, own noise that grows",
-        5,
-        16,
-        light,
-        signals=ALIKE,
-        own=(0.1, 0.7),
-    ),
     *(
         Design(
             f"5 cells, {replicates} replicates, largest of 8 signals alike, own noise that grows",
@@ -207,7 +188,7 @@ DESIGNS = (
             signals=ALIKE,
             own=(0.1, 0.7),
         )
-        for replicates in (64, 256)
+        for replicates in (16, 64, 256)
     ),
     Design(
         "4 cells, 12 replicates, heavy noise that grows",
@@ -297,7 +278,6 @@ def line(name: str, distance: float, found: Words) -> str:
 
 
 def page(found: Mapping[tuple[str, float], Words]) -> str:
-    """Write the page, Markdown, from the words of each design at each distance."""
     staged = {design.name for design in DESIGNS if design.staged}
     worst = {
         limit: max(errors(w, d) for (n, d), (w, _) in found.items() if LIMITS[abs(d)] == limit and n not in staged)
@@ -344,7 +324,6 @@ the limits are not kept.
 
 
 def rare_page(found: Mapping[tuple[str, float], Words]) -> str:
-    """Write the part on values that a sample hardly has, Markdown."""
     most, whole = (max(errors(words[k], distance) for (_, distance), words in found.items()) for k in (0, 1))
     return f"""
 ## Values that a sample hardly has

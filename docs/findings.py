@@ -82,7 +82,6 @@ def first_sentence(text: str) -> str:
 
 
 def write(base: Path = Path(), readme: Path = ROOT / "README.md") -> None:
-    """Write the page, and the five into the README."""
     found = {}
     for profile in PROFILES:
         files = Layout(profile, base)

@@ -65,7 +65,6 @@ def reduced(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
 
 
 def draw(target: Path) -> None:
-    """Write the picture."""
     layers = rooms()
     shown = {name for layer in layers for name in layer}
     pairs = reduced({pair for pair in imports() if set(pair) <= shown})

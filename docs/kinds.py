@@ -21,7 +21,7 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.predict import COSTS, WORK, amounts, kind_of, predicted_seconds
-from dpsco_bench.jsonio import dumps_pretty, loads, write_atomic
+from dpsco_bench.jsonio import dumps_pretty, write_atomic
 from dpsco_bench.privacy.plan import Plan
 
 HERE = Path(__file__).resolve().parent
@@ -131,7 +131,6 @@ def held_out(cells: Sequence[Time], points: Sequence[Time]) -> list[tuple[float,
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Fit, print, and keep how near the code is."""
     data = next((a.partition("=")[2] for a in arguments if a.startswith("--data=")), "data")
     given = [a for a in arguments if not a.startswith("--")] or [".", "ci", ".", "full"]
     runs = zip(given[::2], given[1::2], strict=True)
@@ -144,11 +143,6 @@ def main(arguments: Sequence[str]) -> None:
     kept["fitting"] = shares([(time.predicted, time.seconds) for time in cells if time.fits])
     kept["fitting_cells"] = sum(time.fits for time in cells)
     write_atomic(KEPT, dumps_pretty(kept))
-
-
-def kept() -> dict[str, object]:
-    """Read the file that `main` wrote."""
-    return loads(KEPT.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

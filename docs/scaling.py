@@ -89,7 +89,6 @@ class Point:
         self.data = self.cell.draw_data(0, 0)
 
     def model(self, fused: bool) -> float:
-        """Predict the seconds by the model of its steps."""
         return predicted_seconds(self.cell, self.plan, self.size["R"], fused)
 
     def run(self, fused: bool, replicates: int) -> None:
@@ -169,7 +168,6 @@ def ratios(rows: list[Row], where: Callable[[Row], bool] = lambda row: True) -> 
 
 
 def pairs(rows: list[Row]) -> list[tuple[Row, Row]]:
-    """Pair reference and compiled run of each method and size."""
     listings = {tuple(row[key] for key in ("method", *CENTRE)): row for row in rows if not row["fused"]}
     return [(listings[tuple(row[key] for key in ("method", *CENTRE))], row) for row in rows if row["fused"]]
 
@@ -201,7 +199,6 @@ def told(shares: list[float]) -> str:
 
 
 def page(about: Row, rows: list[Row]) -> str:
-    """Write the whole page, Markdown."""
     fused = [row for row in rows if row["fused"]]
     errors = {m.title: [r["model_s"] / r["seconds"] for r in fused if r["method"] == m.title] for m in METHODS}
     within = [sum(1 / most <= e <= most for own in errors.values() for e in own) / len(fused) for most in FACTORS]
@@ -218,7 +215,7 @@ def page(about: Row, rows: list[Row]) -> str:
         "A reference implementation pays for calls in every step, whatever the size; a compiled run pays for numbers.",
         "So their lines meet when R d is large, or when a method spends its time on samples or matrix products.",
         "",
-        *table(rows),
+        *table(rows, "ns of a gradient", lambda a, b: f"{short(ns(a))} / {short(ns(b))} = {ns(a) / ns(b):.2g}"),
         "",
         f"At the centre n is {CENTRE['n']:,}, d is {CENTRE['d']} and R is {CENTRE['R']}; a column changes one of them.",
         "A gradient is of one record for one replicate. Its time includes noise, steps and the risk of the output.",
@@ -245,7 +242,7 @@ def page(about: Row, rows: list[Row]) -> str:
         "Megabytes that a run holds at most, beyond the data that replicates share.",
         "Differences of less than ten mean little.",
         "",
-        *memory_table(rows),
+        *table(rows, "MB, reference / compiled", lambda a, b: f"{a['peak_mb']:.0f} / {b['peak_mb']:.0f}"),
         "",
         "![Peak memory against n, d and R](scaling_memory.svg)",
         "",
@@ -260,22 +257,11 @@ def page(about: Row, rows: list[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def table(rows: list[Row]) -> list[str]:
-    """Tabulate nanoseconds of reference and compiled runs, and their ratio."""
-    lines = ["| ns of a gradient | " + " | ".join(COLUMNS) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
+def table(rows: list[Row], head: str, cell: Callable[[Row, Row], str]) -> list[str]:
+    """Tabulate what a cell says of the reference and the compiled run."""
+    lines = [f"| {head} | {' | '.join(COLUMNS)} |", "| --- |" + " ---: |" * len(COLUMNS)]
     for method in METHODS:
-        pairs = [at(rows, **size)[method.title] for size in COLUMNS.values()]
-        cells = [f"{short(ns(a))} / {short(ns(b))} = {ns(a) / ns(b):.2g}" for a, b in pairs]
-        lines.append(f"| {method.title} | {' | '.join(cells)} |")
-    return lines
-
-
-def memory_table(rows: list[Row]) -> list[str]:
-    """Tabulate megabytes of reference and compiled runs."""
-    lines = ["| MB, reference / compiled | " + " | ".join(COLUMNS) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
-    for method in METHODS:
-        pairs = [at(rows, **size)[method.title] for size in COLUMNS.values()]
-        cells = [f"{a['peak_mb']:.0f} / {b['peak_mb']:.0f}" for a, b in pairs]
+        cells = (cell(*at(rows, **size)[method.title]) for size in COLUMNS.values())
         lines.append(f"| {method.title} | {' | '.join(cells)} |")
     return lines
 
@@ -309,7 +295,6 @@ def figure(rows: list[Row], value: Callable[[Row], float], unit: str, model: boo
 
 
 def main() -> None:
-    """Write page and figures."""
     about, rows = kept()
     (HERE / "scaling.md").write_text(page(about, rows), encoding="utf-8")
     with matplotlib.rc_context({"svg.hashsalt": "dpsco", "svg.fonttype": "none"}):

@@ -32,7 +32,6 @@ SHOWN = "wang2017.thm4.2"
 
 
 def recorded(profile: str) -> list[Verdict]:
-    """Read the recorded verdicts of a profile."""
     return read_record(ROOT / "workflows" / "recorded" / f"{profile}.json")
 
 
@@ -64,7 +63,6 @@ def claim_answer(profile: str, claim: str) -> str:
 
 
 def page() -> str:
-    """Write the whole page, Markdown."""
     lines = [
         "# How the claims stand",
         "",

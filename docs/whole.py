@@ -58,7 +58,6 @@ BESIDE = "plan and all else"
 
 
 def stage_of(rule: str) -> str:
-    """Find the stage of `STAGES` that a job belongs to."""
     named = {name: stage for stage, names in STAGES.items() for name in names}
     return named.get(rule) or named.get(rule.partition("_")[0]) or BESIDE
 
@@ -124,7 +123,6 @@ def keep(path: Path, profile: str, before: Whole, after: Whole) -> None:
 
 
 def main() -> None:
-    """Measure, and keep what was found of each profile."""
     if len(sys.argv) == 2:
         print(dumps_pretty({stage: round(value, 1) for stage, value in of_jobs(Path(sys.argv[1])).items()}))
         return

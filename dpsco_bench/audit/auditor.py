@@ -156,7 +156,7 @@ def _checked_runs(cell: Cell, calibration: str, runs: int | None, confidence: fl
     """Return the number of runs; refuse those that would not end before anything is calibrated."""
     if calibration not in CALIBRATIONS:
         raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
-    if runs is not None and (isinstance(runs, bool) or not isinstance(runs, int) or runs < FEWEST_RUNS):
+    if runs is not None and (not isinstance(runs, int) or runs < FEWEST_RUNS):
         raise InputError("runs", runs, f"an integer >= {FEWEST_RUNS}")
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise InputError("confidence", confidence, "in (0, 1)")

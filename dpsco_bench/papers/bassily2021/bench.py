@@ -250,8 +250,8 @@ class FrankWolfeTask:
         return SCALE * np.asarray(query.factors(0, self.plan.steps + 1))
 
 
-def jax_frank_wolfe(task: FrankWolfeTask, noise: np.ndarray | None = None) -> Callable[[], Array]:
-    """``vmap`` over replicates of ``scan`` over steps, compiled; noise ``(R, N + 1, 2 d)`` replaces its own."""
+def jax_frank_wolfe(task: FrankWolfeTask) -> Callable[[], Array]:
+    """``vmap`` over replicates of ``scan`` over steps, compiled."""
     jax = import_jax()
     jnp, random, data = jax.numpy, jax.random, task.cell.draw_data(0, 0)
     d, N, eta = task.d, task.plan.steps, task.plan.step
@@ -262,8 +262,8 @@ def jax_frank_wolfe(task: FrankWolfeTask, noise: np.ndarray | None = None) -> Ca
         def gradients(x: Array, rows: Array, signs: Array) -> Array:
             return (-signs * jax.nn.sigmoid(-signs * (rows @ x)))[..., None] * rows
 
-        def moved(x: Array, estimate: Array, scale: Array, source: Array) -> Array:
-            drawn = random.laplace(source, (2 * d,), dtype="float64") if noise is None else source
+        def moved(x: Array, estimate: Array, scale: Array, key: Array) -> Array:
+            drawn = random.laplace(key, (2 * d,), dtype="float64")
             scores = radius * jnp.stack([estimate, -estimate], axis=-1).reshape(2 * d)
             chosen = jnp.argmin(scores + scale * drawn)
             entry = jnp.where(chosen % 2 == 0, radius, -radius)
@@ -272,25 +272,21 @@ def jax_frank_wolfe(task: FrankWolfeTask, noise: np.ndarray | None = None) -> Ca
         def body(
             carry: tuple[Array, Array, Array], given: tuple[Array, ...]
         ) -> tuple[tuple[Array, Array, Array], None]:
-            (x, before, estimate), (row, sign, scale, source) = carry, given
+            (x, before, estimate), (row, sign, scale, key) = carry, given
             now, last = gradients(x, row, sign), gradients(before, row, sign)
             estimate = (1 - eta) * (estimate + now - last) + eta * now
-            return (moved(x, estimate, scale, source), x, estimate), None
+            return (moved(x, estimate, scale, key), x, estimate), None
 
-        def one(sources: Array) -> Array:
+        def one(keys: Array) -> Array:
             start = jnp.zeros(d, dtype="float64")
             estimate = gradients(start, features[:N], labels[:N]).mean(axis=0)
             scales = jnp.asarray(task.scales)
-            first = (moved(start, estimate, scales[0], sources[0]), start, estimate)
-            return jax.lax.scan(body, first, (features[N : 2 * N], labels[N : 2 * N], scales[1:], sources[1:]))[0][0]
+            first = (moved(start, estimate, scales[0], keys[0]), start, estimate)
+            return jax.lax.scan(body, first, (features[N : 2 * N], labels[N : 2 * N], scales[1:], keys[1:]))[0][0]
 
-        if noise is None:
-            keys = random.split(random.key(0), task.replicates)
-            sources = jax.vmap(lambda key: random.split(key, N + 1))(keys)
-        else:
-            sources = jnp.asarray(noise)
-        run = jax.jit(jax.vmap(one)).lower(sources).compile()
-    return lambda: run(sources).block_until_ready()
+        keys = jax.vmap(lambda key: random.split(key, N + 1))(random.split(random.key(0), task.replicates))
+        run = jax.jit(jax.vmap(one)).lower(keys).compile()
+    return lambda: run(keys).block_until_ready()
 
 
 @goal("P1_poly_sfw", "one-pass private Frank-Wolfe, compiled, against its reference implementation")

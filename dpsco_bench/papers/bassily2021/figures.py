@@ -65,7 +65,6 @@ def _kappa_panel(p: float) -> Panel:
     "Measured, claim bassily2021.thm4, part saturation.",
 )
 def saturation_panels(inputs: Inputs) -> Sequence[Panel]:
-    """Polyhedral Frank-Wolfe with the printed and the accounted noise."""
     found = {c: sweep(inputs, "bassily2021.thm4", "saturation", c) for c in ("paper", "accounted")}
     shown = [(calibration, sizes) for calibration, sizes in found.items() if sizes is not None]
     if not shown:
@@ -153,7 +152,6 @@ def ratios(inputs: Inputs) -> dict[tuple[int, int], tuple[float, float]]:
 
 
 def map_message(found: dict[tuple[int, int], tuple[float, float]]) -> str:
-    """Say how often mirror descent is better."""
     if not found:
         return "Mirror descent against Frank-Wolfe: not measured together"
     better = sum(measured > 1 for measured, _ in found.values())

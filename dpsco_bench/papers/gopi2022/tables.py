@@ -132,7 +132,6 @@ def _projections(entry: TableRow) -> list[Row]:
 
 
 def _where(row: Row) -> str:
-    """Describe the setting in words."""
     known = row.get("setting", {})
     numbers = [f"{symbols(k)}\u00a0=\u00a0{plain(v)}" for k, v in known.items() if is_number(v)]
     return ", ".join([*numbers, *(v for v in known.values() if isinstance(v, str))]) or NOTHING

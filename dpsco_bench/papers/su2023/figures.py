@@ -11,7 +11,6 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.report import elements
 from dpsco_bench.report.axes import Plot
 from dpsco_bench.report.drawing import INK, SHADES, TEXTS, Panel
-from dpsco_bench.report.elements import Sizes
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import is_number, slope
 from dpsco_bench.report.own_figures import paper_figure
@@ -47,8 +46,8 @@ def width_message(inputs: Inputs) -> str:
 
 
 def _width_panel(inputs: Inputs, claim: str, title: str, parts: dict[str, str], formula: str) -> Panel | None:
-    found = [(part, name, elements.sweep(inputs, claim, part, "paper")) for part, name in parts.items()]
-    shown: list[tuple[str, str, Sizes]] = [(part, name, sizes) for part, name, sizes in found if sizes is not None]
+    found = ((part, name, elements.sweep(inputs, claim, part, "paper")) for part, name in parts.items())
+    shown = [(part, name, sizes) for part, name, sizes in found if sizes]
     if not shown:
         return None
     results, bound = inputs.claim(claim), get_bound(formula)
@@ -82,7 +81,6 @@ def _width_panel(inputs: Inputs, claim: str, title: str, parts: dict[str, str], 
     "Measured, claim su2023.thm7, part n; both formulas pass through the points.",
 )
 def formulas_panels(inputs: Inputs) -> Sequence[Panel]:
-    """Theorem 7's sweep over n with the formula and with the bare power."""
     return _in_n(inputs, "su2023.thm7", ("n",), {"with log": "su2023.thm7", "bare": "su2023.thm7_bare"})
 
 
@@ -92,16 +90,15 @@ def formulas_panels(inputs: Inputs) -> Sequence[Panel]:
     "Measured, claims su2023.thm10, su2023.thm11 and su2023.thm12, sweeps over n; formulas through the first.",
 )
 def tails_panels(inputs: Inputs) -> Sequence[Panel]:
-    """Sweeps over n of the methods for heavy tails in all calibrations that were run."""
     return [panel for claim, parts in HEAVY_TAILS for panel in _in_n(inputs, claim, parts)]
 
 
 def _in_n(inputs: Inputs, claim: str, parts: Sequence[str], formulas: dict[str, str] | None = None) -> list[Panel]:
     """Draw the sweeps of the parts by calibration, the first part that has it, with bounds: by default its own."""
-    shown: dict[str, Sizes] = {}
-    for calibration in ("paper", "accounted", "none"):
-        found = [elements.sweep(inputs, claim, part, calibration) for part in parts]
-        shown |= dict([(calibration, sizes) for sizes in found if sizes is not None][:1])
+    found = (
+        (c, elements.sweep(inputs, claim, part, c)) for c in ("paper", "accounted", "none") for part in parts[::-1]
+    )
+    shown = {calibration: sizes for calibration, sizes in found if sizes}
     if not shown:
         return []
     named = formulas or {"formula": inputs.claim(claim).parts[parts[0]].bound}
