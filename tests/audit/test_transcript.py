@@ -121,6 +121,20 @@ def test_a_shuffled_record_is_tried_in_every_batch():
         np.testing.assert_array_equal(order == 5, np.tile(heads, (3, 1)))
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "options", "left"),
+    [("wang2017.noisy_sgd_bst14", {"steps": 3}, (6, 1.0)), ("zhang2022.bftt19_noisy_sgd", {"n": 60}, (None, 0.0))],
+    ids=["a single index", "a batch"],
+)
+def test_a_sampled_record_is_tried_in_every_batch(algorithm, options, left):
+    """Without it a batch is of no record, and a single index is that of another one."""
+    setting = pairs_of(algorithm, **{"n": 40, **options})[0]
+    recorder, name = recorded(setting, 3), setting.plan.queries[0].name
+    for drawn, (record, share) in ((True, (5, 1.0)), (False, left)):
+        batch = transcript.ForcedReplay(replace(setting, record=5), recorder, 3, drawn).sample(name)
+        assert (batch.mask == share).all() and (record is None or (batch.indices == record).all())
+
+
 HUBER = {"problem": "canary_huber", "canary": "turning", "n": 40, "factor": 1.0}
 KINDS = [
     ("bassily2021.gg_mechanism", {}, 2000),  # generalised Gaussian
