@@ -46,7 +46,6 @@ TAKEN = {
         "privacy": "epsilon and delta",
         "variant": "variant",
         "calibration": "calibrations",
-        "self": "algorithm",
     },
 }
 """Names that options of a problem and of a method cannot have -> the key that says the same."""
