@@ -142,7 +142,6 @@ def _at_signals(part: Part, cell: Cell, profile: str) -> Iterator[Cell]:
 
 def _cell(part: Part, method: Method, profile: str, calibration: str, number: int, data_root: str) -> Cell:
     """Make a cell of a part's grid; of a file it has all records, where nothing else is said."""
-    assert part.sweep is not None
     value = part.sweep.values[profile][number]
     options = {**method.options, **method.profile_options.get(profile, {})}
     given: dict[str, Any] = {
@@ -295,15 +294,13 @@ def load_claim(
     return claim, Settings.of(config)
 
 
-def _compose(overrides: Sequence[str]) -> dict[str, Any]:
+def _compose(overrides: Sequence[str]) -> Any:
     from hydra import compose, initialize_config_dir
     from omegaconf import OmegaConf
 
     with initialize_config_dir(str(conf_dir()), version_base="1.3"):
         config = compose("plan", list(overrides))
-    resolved = OmegaConf.to_container(config, resolve=True)
-    assert isinstance(resolved, dict)
-    return resolved  # type: ignore[return-value]
+    return OmegaConf.to_container(config, resolve=True)
 
 
 def claim_plan(id: str, profile: str, overrides: Sequence[str] = (), settings: Settings | None = None) -> ClaimEntry:

@@ -159,7 +159,7 @@ def _spread_out(values: dict[str, Any], slips: Slips) -> dict[str, Any]:
 
 
 def _method(entry: Any, where: str) -> Method:
-    made: Method = build_checked(Method, entry, where)
+    made = build_checked(Method, entry, where)
     options = by_profile(made.profile_options, f"{where}: profile_options")
     for of_profile in options.values():
         check_names("options", of_profile, f"{where}: profile_options")

@@ -250,7 +250,7 @@ def parse_board(entry: Any, name: str = "") -> Board:
         methods = listed(values.get("methods"), f"{id}: methods")
         values["methods"] = [_entrant(Entrant, one, f"{id}, method") for one in methods]
     values["instances"] = [_instance(one, id) for one in listed(values.get("instances"), f"{id}: instances")]
-    board: Board = build_checked(Board, _of_profiles(values, BY_PROFILE, id), id)
+    board = build_checked(Board, _of_profiles(values, BY_PROFILE, id), id)
     Slips(id, (InputError(id + at, value, allowed) for met, at, value, allowed in _needs(board) if not met)).tell()
     return board
 
@@ -280,8 +280,7 @@ def _instance(entry: Any, board: str) -> Instance:
     values["searches"] = [_entrant(Search, one, f"{where}, search") for one in searches]
     if values.get("without_privacy"):
         values["without_privacy"] = _entrant(Entrant, values["without_privacy"], f"{where}, without_privacy")
-    instance: Instance = build_checked(Instance, _of_profiles(values, ("grids", "runs_to"), where), where)
-    return instance
+    return build_checked(Instance, _of_profiles(values, ("grids", "runs_to"), where), where)
 
 
 Need = tuple[bool, str, object, str]
