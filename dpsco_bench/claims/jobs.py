@@ -1,9 +1,8 @@
-"""From a claim, which Hydra composes, to its jobs: cells, predicted seconds, and the key over their numbers."""
+"""From a claim to its jobs: cells, predicted seconds, and the key over their numbers."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -271,36 +270,16 @@ def expected_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True
 def load_claim(
     id: str, profile: str = "ci", overrides: Sequence[str] = (), settings: Settings | None = None
 ) -> tuple[Claim, Settings]:
-    """Compose one claim with Hydra, and the settings of a plan.
-
-    ``settings`` are what the same overrides compose for all claims: with them a claim that ships and that no override
-    changes is only read.
-    """
-    file = catalogue.claim_file(id)
-    changed = any(re.match(r"[+~]*claim\b", override) for override in overrides)  # claim=, +claim.title=, not claims=
-    if settings is not None and file is not None and not changed:
-        claim = catalogue.read_claim(id)
-        catalogue.find_errata(claim.paper, claim.errata)
-        return claim, settings
-    shipped = file is not None and file.is_relative_to(conf_dir())
-    config = _compose([*([f"claim={id.replace('.', '/', 1)}"] if shipped else []), f"profile={profile}", *overrides])
-    load_plugins(config["plugins"])
-    own = {} if shipped else catalogue.own_claims(config["claims"])
+    """Read one claim; the settings of a plan, where they are not given, are composed with Hydra."""
+    settings = settings or plan_settings(profile, overrides)
+    load_plugins(settings.plugins)
+    shipped = catalogue.claim_file(id) is not None
+    own = {} if shipped else catalogue.own_claims(settings.claims)
     id = id if shipped else catalogue.find_claim_id(id, [*catalogue.claim_ids(), *own])
-    with catalogue.errors_of(id, config["claims"]):
-        entry = config["claim"] if shipped else own.get(id)
-        claim = catalogue.read_claim(id) if entry is None else parse_claim(entry)
+    with catalogue.errors_of(id, settings.claims):
+        claim = parse_claim(own[id]) if id in own else catalogue.read_claim(id)
         catalogue.find_errata(claim.paper, claim.errata)
-    return claim, Settings.of(config)
-
-
-def _compose(overrides: Sequence[str]) -> Any:
-    from hydra import compose, initialize_config_dir
-    from omegaconf import OmegaConf
-
-    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        config = compose("plan", list(overrides))
-    return OmegaConf.to_container(config, resolve=True)
+    return claim, settings
 
 
 def claim_plan(id: str, profile: str, overrides: Sequence[str] = (), settings: Settings | None = None) -> ClaimEntry:
@@ -328,8 +307,13 @@ def left_out(id: str, profile: str, overrides: Sequence[str] = ()) -> list[str]:
 
 
 def plan_settings(profile: str, overrides: Sequence[str] = ()) -> Settings:
-    """Collect the settings that all jobs of a plan share."""
-    return Settings.of(_compose([f"profile={check_profile(profile)}", *overrides]))
+    from hydra import compose, initialize_config_dir
+    from omegaconf import OmegaConf
+
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        config = compose("plan", [f"profile={check_profile(profile)}", *overrides])
+    found: Any = OmegaConf.to_container(config, resolve=True)
+    return Settings.of(found)
 
 
 def unmeasured(profile: str, ids: Sequence[str]) -> InputError:

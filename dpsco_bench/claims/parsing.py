@@ -276,8 +276,6 @@ def _profile_slips(part: Part, where: str) -> Iterator[InputError]:
         if dropped:
             allowed = f"given for {', '.join(swept)} alone: its sweep has no values for {', '.join(sorted(dropped))}"
             yield InputError(f"{where}: {key}", sorted(values), allowed)
-    if part.sweep and not swept:
-        yield InputError(f"{where}: sweep", swept, "values for at least one of the profiles " + ", ".join(PROFILES))
     for profile, grid in swept.items():
         cells = list(zip(grid, *(lists.get(profile, grid) for lists in part.along.values()), strict=False))
         if len(set(cells)) < len(cells):

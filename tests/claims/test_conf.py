@@ -44,7 +44,6 @@ def jobs(claims):
 @pytest.mark.parametrize("id", claim_ids())
 def test_a_claim_file_names_itself_and_what_exists(claims, id):
     claim, _ = claims[id]
-    assert claim == read_claim(id), "what Hydra composes is what the file says"
     assert claim.id == id and claim.title and claim.source and claim.statement
     for part in claim.parts:
         if part.bound:
