@@ -273,9 +273,7 @@ def load_claim(
     """Read one claim; the settings of a plan, where they are not given, are composed with Hydra."""
     settings = settings or plan_settings(profile, overrides)
     load_plugins(settings.plugins)
-    shipped = catalogue.claim_file(id) is not None
-    own = {} if shipped else catalogue.own_claims(settings.claims)
-    id = id if shipped else catalogue.find_claim_id(id, [*catalogue.claim_ids(), *own])
+    own = {} if catalogue.claim_file(id) else catalogue.own_claims(settings.claims)
     with catalogue.errors_of(id, settings.claims):
         claim = parse_claim(own[id]) if id in own else catalogue.read_claim(id)
         catalogue.find_errata(claim.paper, claim.errata)
