@@ -267,22 +267,20 @@ def expected_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True
     return max(sum(seconds * does[name] for name, seconds in terms.items()), CELL_SECONDS)
 
 
-def load_claim(
-    id: str, profile: str = "ci", overrides: Sequence[str] = (), settings: Settings | None = None
-) -> tuple[Claim, Settings]:
-    """Read one claim; the settings of a plan, where they are not given, are composed with Hydra."""
-    settings = settings or plan_settings(profile, overrides)
+def load_claim(id: str, settings: Settings) -> Claim:
+    """Read one claim, which ships or is in a user's file."""
     load_plugins(settings.plugins)
     own = {} if catalogue.claim_file(id) else catalogue.own_claims(settings.claims)
     with catalogue.errors_of(id, settings.claims):
         claim = parse_claim(own[id]) if id in own else catalogue.read_claim(id)
         catalogue.find_errata(claim.paper, claim.errata)
-    return claim, settings
+    return claim
 
 
 def claim_plan(id: str, profile: str, overrides: Sequence[str] = (), settings: Settings | None = None) -> ClaimEntry:
     """One claim's entry of the plan: the claim as data, and the jobs of the parts that the profile measures."""
-    claim, settings = load_claim(id, profile, overrides, settings)
+    settings = settings or plan_settings(profile, overrides)
+    claim = load_claim(id, settings)
     parts, jobs = claim.parts_of(profile), list[Job]()
     for part in parts:
         with catalogue.errors_of(id, settings.claims), catalogue.naming(f"claim {claim.id}, part {part.id}"):
@@ -299,7 +297,7 @@ def claim_plan(id: str, profile: str, overrides: Sequence[str] = (), settings: S
 
 def left_out(id: str, profile: str, overrides: Sequence[str] = ()) -> list[str]:
     """Parts of a claim that a profile does not measure, in the claim's order."""
-    claim, _ = load_claim(id, profile, overrides)
+    claim = load_claim(id, plan_settings(profile, overrides))
     measured = {part.id for part in claim.parts_of(profile)}
     return [part.id for part in claim.parts if part.id not in measured]
 
