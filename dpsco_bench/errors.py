@@ -110,7 +110,7 @@ class DataAbsent(DpscoError):
     def __init__(self, name: str, root: object) -> None:
         command = f"python -m dpsco_bench data {name}"
         super().__init__(f"data set {name} absent under {root}: get it with `{command}`")
-        self.name, self.root, self.command = name, root, command
+        self.command = command
 
 
 class NumericalFailure(DpscoError):

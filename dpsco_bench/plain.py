@@ -108,7 +108,6 @@ class _Form:
         return self.due <= entry.keys() <= self.names.keys()
 
     def made(self, entry: Plain) -> Any:
-        """Build the object from decoded JSON."""
         if not self.fits(entry):
             wrong = sorted((entry.keys() - self.names.keys()) | (self.due - entry.keys()))
             raise InputError(f"keys of {self.cls.__name__}", wrong, "exactly " + ", ".join(self.names))

@@ -87,7 +87,6 @@ class Registry(Generic[T]):
         return found
 
     def names(self) -> list[str]:
-        """List all names, sorted."""
         self.load()
         return sorted(self._entries)
 

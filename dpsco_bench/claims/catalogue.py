@@ -9,18 +9,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from dpsco_bench.claims.files import build_checked, fits, listed, read_shipped, read_yaml
+from dpsco_bench.claims.model import Claim
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import IF_GIVEN, UNWRITTEN, Plain, Record
 from dpsco_bench.registry import absent_paper, paper_folders
 
-if TYPE_CHECKING:
-    from dpsco_bench.claims.model import Claim
-
-T = TypeVar("T", "Claim", "TableText")
+T = TypeVar("T", Claim, "TableText")
 CLAIM_SUFFIXES = (".yaml", ".yml")
 
 
@@ -56,7 +54,6 @@ def read_claim(id: str) -> Claim:
 
 @cache
 def _parsed(path: Path, content: bytes) -> Claim:
-    """Read a claim's file, once for each content."""
     from dpsco_bench.claims.parsing import parse_claim  # which loads every kind, and SciPy: lists do without
 
     return _named_as(path, parse_claim)
@@ -355,5 +352,4 @@ def parse_table(entry: Plain) -> TableText:
             own = {key: value for key, value in row.items() if key not in known}
             row = {**{key: value for key, value in row.items() if key in known}, "own": own}
         rows.append(build_checked(TableRow, row, f"{where}, row"))
-    text: TableText = build_checked(TableText, {**entry, "rows": rows}, where)
-    return text
+    return build_checked(TableText, {**entry, "rows": rows}, where)

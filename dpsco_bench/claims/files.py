@@ -10,12 +10,14 @@ from functools import cache
 from pathlib import Path
 from textwrap import shorten
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from dpsco_bench.errors import InputError, InputErrors, nearest
 from dpsco_bench.jsonio import kept_beside
+
+T = TypeVar("T")
 
 
 def read_yaml(path: Path, key: str = "file") -> Any:
@@ -46,7 +48,6 @@ TAKEN = {
         "privacy": "epsilon and delta",
         "variant": "variant",
         "calibration": "calibrations",
-        "self": "algorithm",
     },
 }
 """Names that options of a problem and of a method cannot have -> the key that says the same."""
@@ -104,7 +105,7 @@ def listed(value: Any, where: str) -> list[Any]:
     return value or []
 
 
-def build_checked(cls: Any, values: Any, where: str) -> Any:
+def build_checked(cls: type[T], values: Any, where: str) -> T:
     """Build a dataclass from a mapping; values stay as they are given.
 
     Raises InputError naming the place and every key that is missing, unknown or of another type.

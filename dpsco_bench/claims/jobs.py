@@ -1,9 +1,8 @@
-"""From a claim, which Hydra composes, to its jobs: cells, predicted seconds, and the key over their numbers."""
+"""From a claim to its jobs: cells, predicted seconds, and the key over their numbers."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -142,7 +141,6 @@ def _at_signals(part: Part, cell: Cell, profile: str) -> Iterator[Cell]:
 
 def _cell(part: Part, method: Method, profile: str, calibration: str, number: int, data_root: str) -> Cell:
     """Make a cell of a part's grid; of a file it has all records, where nothing else is said."""
-    assert part.sweep is not None
     value = part.sweep.values[profile][number]
     options = {**method.options, **method.profile_options.get(profile, {})}
     given: dict[str, Any] = {
@@ -269,46 +267,20 @@ def expected_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True
     return max(sum(seconds * does[name] for name, seconds in terms.items()), CELL_SECONDS)
 
 
-def load_claim(
-    id: str, profile: str = "ci", overrides: Sequence[str] = (), settings: Settings | None = None
-) -> tuple[Claim, Settings]:
-    """Compose one claim with Hydra, and the settings of a plan.
-
-    ``settings`` are what the same overrides compose for all claims: with them a claim that ships and that no override
-    changes is only read.
-    """
-    file = catalogue.claim_file(id)
-    changed = any(re.match(r"[+~]*claim\b", override) for override in overrides)  # claim=, +claim.title=, not claims=
-    if settings is not None and file is not None and not changed:
-        claim = catalogue.read_claim(id)
+def load_claim(id: str, settings: Settings) -> Claim:
+    """Read one claim, which ships or is in a user's file."""
+    load_plugins(settings.plugins)
+    own = {} if catalogue.claim_file(id) else catalogue.own_claims(settings.claims)
+    with catalogue.errors_of(id, settings.claims):
+        claim = parse_claim(own[id]) if id in own else catalogue.read_claim(id)
         catalogue.find_errata(claim.paper, claim.errata)
-        return claim, settings
-    shipped = file is not None and file.is_relative_to(conf_dir())
-    config = _compose([*([f"claim={id.replace('.', '/', 1)}"] if shipped else []), f"profile={profile}", *overrides])
-    load_plugins(config["plugins"])
-    own = {} if shipped else catalogue.own_claims(config["claims"])
-    id = id if shipped else catalogue.find_claim_id(id, [*catalogue.claim_ids(), *own])
-    with catalogue.errors_of(id, config["claims"]):
-        entry = config["claim"] if shipped else own.get(id)
-        claim = catalogue.read_claim(id) if entry is None else parse_claim(entry)
-        catalogue.find_errata(claim.paper, claim.errata)
-    return claim, Settings.of(config)
-
-
-def _compose(overrides: Sequence[str]) -> dict[str, Any]:
-    from hydra import compose, initialize_config_dir
-    from omegaconf import OmegaConf
-
-    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        config = compose("plan", list(overrides))
-    resolved = OmegaConf.to_container(config, resolve=True)
-    assert isinstance(resolved, dict)
-    return resolved  # type: ignore[return-value]
+    return claim
 
 
 def claim_plan(id: str, profile: str, overrides: Sequence[str] = (), settings: Settings | None = None) -> ClaimEntry:
     """One claim's entry of the plan: the claim as data, and the jobs of the parts that the profile measures."""
-    claim, settings = load_claim(id, profile, overrides, settings)
+    settings = settings or plan_settings(profile, overrides)
+    claim = load_claim(id, settings)
     parts, jobs = claim.parts_of(profile), list[Job]()
     for part in parts:
         with catalogue.errors_of(id, settings.claims), catalogue.naming(f"claim {claim.id}, part {part.id}"):
@@ -325,14 +297,19 @@ def claim_plan(id: str, profile: str, overrides: Sequence[str] = (), settings: S
 
 def left_out(id: str, profile: str, overrides: Sequence[str] = ()) -> list[str]:
     """Parts of a claim that a profile does not measure, in the claim's order."""
-    claim, _ = load_claim(id, profile, overrides)
+    claim = load_claim(id, plan_settings(profile, overrides))
     measured = {part.id for part in claim.parts_of(profile)}
     return [part.id for part in claim.parts if part.id not in measured]
 
 
 def plan_settings(profile: str, overrides: Sequence[str] = ()) -> Settings:
-    """Collect the settings that all jobs of a plan share."""
-    return Settings.of(_compose([f"profile={check_profile(profile)}", *overrides]))
+    from hydra import compose, initialize_config_dir
+    from omegaconf import OmegaConf
+
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        config = compose("plan", [f"profile={check_profile(profile)}", *overrides])
+    found: Any = OmegaConf.to_container(config, resolve=True)
+    return Settings.of(found)
 
 
 def unmeasured(profile: str, ids: Sequence[str]) -> InputError:

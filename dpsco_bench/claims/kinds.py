@@ -81,22 +81,18 @@ class Field:
 
     @property
     def several(self) -> bool:
-        """True if it has several values."""
         return isinstance(self.type, tuple)
 
     @property
     def one(self) -> Any:
-        """Type of one value."""
         return self.type[0] if isinstance(self.type, tuple) else self.type
 
     @property
     def is_number(self) -> bool:
-        """True if its values are numbers."""
         return self.one in (float, int)
 
     @property
     def schema(self) -> Plain:
-        """JSON schema of its values."""
         one = FIELD_TYPES[self.one][1]
         return {"description": self.title, **({"type": ["array", "null"], "items": one} if self.several else one)}
 

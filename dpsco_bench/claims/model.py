@@ -32,9 +32,6 @@ SHARED = ("replicates", "data_sets", "tolerances", "signals", "only")
 _NUMBER = r"([+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)"
 _GEOMETRIC = re.compile(rf"{_NUMBER} ?\.\. ?{_NUMBER} (?:x{_NUMBER}|in (\d+))")
 _TO_THE_CAP = re.compile(rf"{_NUMBER} ?\.\. ?cap x{_NUMBER}")
-_DECIMALS = 6
-_MOST = 1000
-"""Values of a geometric list; a longer one is a slip."""
 
 
 def check_profile(profile: str, where: str = "profile") -> str:
@@ -147,7 +144,6 @@ class Part(Record):
 
     @property
     def rules(self) -> Kind:
-        """Its kind."""
         return get_kind(self.kind)
 
     @property
@@ -285,15 +281,13 @@ class Claim(Record):
 
     @property
     def paper(self) -> str:
-        """Paper prefix of the id."""
         return self.id.split(".", 1)[0]
 
     def part(self, id: str) -> Part:
-        """Find a part by id."""
-        for part in self.parts:
-            if part.id == id:
-                return part
-        raise InputError(f"part of {self.id}", id, nearest(id, [p.id for p in self.parts], f"dpsco show {self.id}"))
+        known = {part.id: part for part in self.parts}
+        if id not in known:
+            raise InputError(f"part of {self.id}", id, nearest(id, known, f"dpsco show {self.id}"))
+        return known[id]
 
     def in_profile(self, part: Part, profile: str) -> bool:
         """Check whether a profile measures a part; one that judges others' rows follows the parts it uses."""
@@ -333,10 +327,10 @@ def numbers(value: Any, where: str) -> Any:
         if found[3]:  # how often the ratio leads from the first value to the last
             steps = math.log(last / first) / math.log(ratio) if first * last > 0 < ratio != 1 else 0.0
         whole = round(steps)
-        if first * last > 0 and 0 < whole < _MOST and math.isclose(steps, whole, abs_tol=1e-9):
+        if first * last > 0 and whole > 0 and math.isclose(steps, whole, abs_tol=1e-9):
             if found[3]:
                 return [first * ratio**number for number in range(whole + 1)]
-            return [round(first * (last / first) ** (number / whole), _DECIMALS) for number in range(whole + 1)]
+            return [round(first * (last / first) ** (number / whole), 6) for number in range(whole + 1)]
     allowed = "a list of numbers, FIRST .. LAST xRATIO whose steps meet LAST, or FIRST .. LAST in COUNT"
     raise InputError(where, value, allowed)
 

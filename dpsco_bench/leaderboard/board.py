@@ -86,7 +86,7 @@ class Search(Entrant):
     @property
     def settings(self) -> list[Search]:
         """The search with the options of each of its settings."""
-        values = [[int(v) if float(v).is_integer() and k == "steps" else v for v in vs] for k, vs in self.grid.items()]
+        values = [map(integral, own) if key == "steps" else own for key, own in self.grid.items()]
         combinations = [dict(zip(self.grid, chosen, strict=True)) for chosen in product(*values)]
         return [replace(self, options={**self.options, **setting}) for setting in (*combinations, *self.beside)]
 
@@ -250,7 +250,7 @@ def parse_board(entry: Any, name: str = "") -> Board:
         methods = listed(values.get("methods"), f"{id}: methods")
         values["methods"] = [_entrant(Entrant, one, f"{id}, method") for one in methods]
     values["instances"] = [_instance(one, id) for one in listed(values.get("instances"), f"{id}: instances")]
-    board: Board = build_checked(Board, _of_profiles(values, BY_PROFILE, id), id)
+    board = build_checked(Board, _of_profiles(values, BY_PROFILE, id), id)
     Slips(id, (InputError(id + at, value, allowed) for met, at, value, allowed in _needs(board) if not met)).tell()
     return board
 
@@ -280,8 +280,7 @@ def _instance(entry: Any, board: str) -> Instance:
     values["searches"] = [_entrant(Search, one, f"{where}, search") for one in searches]
     if values.get("without_privacy"):
         values["without_privacy"] = _entrant(Entrant, values["without_privacy"], f"{where}, without_privacy")
-    instance: Instance = build_checked(Instance, _of_profiles(values, ("grids", "runs_to"), where), where)
-    return instance
+    return build_checked(Instance, _of_profiles(values, ("grids", "runs_to"), where), where)
 
 
 Need = tuple[bool, str, object, str]
@@ -318,14 +317,14 @@ def _needs_of_grids(grids: Mapping[str, Sequence[Any]], of: str) -> Iterator[Nee
         known = {"n", "epsilon"} <= keys <= {"n", "d", "epsilon"}
         yield known, at, block, "a mapping with lists n, epsilon and, where it is free, d"
         for key, values in block.items() if known else ():
-            numbers = isinstance(values, list) and all(isinstance(v, int | float) and v is not True for v in values)
+            numbers = isinstance(values, list) and all(isinstance(value, int | float) for value in values)
             met = numbers and values and sorted({*values}) == values and 0 < values[0] <= values[-1] < math.inf
             yield bool(met), f"{at}: {key}", values, "increasing numbers > 0"
             yield from (_count(value, f"{at}: {key}") for value in (values if met and key != "epsilon" else ()))
 
 
 def _count(number: Any, at: str) -> Need:
-    return isinstance(integral(number), int) and number is not True and number >= 1, at, number, "an integer >= 1"
+    return isinstance(integral(number), int) and number >= 1, at, number, "an integer >= 1"
 
 
 def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = None) -> list[BoardEntry]:

@@ -248,7 +248,6 @@ def share(row: Standing) -> float:
 
 
 def ratio(row: Standing) -> float:
-    """Compute ``n epsilon/sqrt(d)``."""
     return row.n * row.epsilon / math.sqrt(row.d)
 
 

@@ -88,7 +88,6 @@ WRONG_PARTS = [
     ({"methods": ["dp_gd"], "algorithm": None, "options": None}, "= 'dp_gd': must be a mapping of keys to values"),
     ({"sweep": {"parameter": "n", "values": {"ci": [1024, 64, 1024.0]}}}, "sweep of ci = .*1024 is there twice"),
     ({"calibrations": ["paper", "paper"]}, "calibrations = .*: must be each once"),
-    ({"replicates": {"smoke": 10**12}}, "replicates of smoke = 1000000000000: must be an integer from 1 to 100000000"),
     *(
         ({key: {"smoke+full": 0.1 if key == "tolerances" else 2}}, f"{key} = .*: must be given for smoke, ci alone")
         for key in ("replicates", "data_sets", "tolerances")
@@ -217,7 +216,7 @@ def test_a_grid_up_to_the_cap():
 
 @pytest.mark.parametrize(
     "text",
-    ["", "many", "1 .. 8", "1 .. 9 x2", "8 .. 1 x2", "1 .. 8 x1", "-1 .. 8 x2", "1 .. 8 in 1", "1 .. 2 x1.0000001"],
+    ["", "many", "1 .. 8", "1 .. 9 x2", "8 .. 1 x2", "1 .. 8 x1", "-1 .. 8 x2", "1 .. 8 in 1"],
 )
 def test_no_geometric_list(text):
     with pytest.raises(InputError, match="^x = "):

@@ -73,7 +73,6 @@ def test_alternatives_belong_to_calibrations():
 def test_symbols_are_those_of_the_text_and_of_their_definitions():
     found = registry.get_bound("bassily2021.thm12_crossover").all_symbols
     assert list(found) == ["d", "delta", "eps", "kappa_q", "l", "L0", "L1", "M", "n", "thm12_explicit"]
-    assert registry.used_symbols("mine.bound", "in words, <w, x>") == {}
 
 
 def test_bounds_of_ones_own_say_what_their_symbols_mean():

@@ -174,8 +174,13 @@ class Bound:
 
     @property
     def all_symbols(self) -> Glossary:
-        """Symbols of the text and of their definitions."""
-        return {} if self.source else used_symbols(self.name, self.text)
+        """Symbols of the text and of their definitions, in alphabetical order; none of a text in words."""
+        known, waiting, found = glossary_of(self.name), [] if self.source else [self.text], dict[str, Symbol]()
+        while waiting:
+            for name in (read(waiting.pop()).names & known.keys()) - found.keys():
+                found[name] = known[name]
+                waiting += [] if known[name].source else [known[name].words]
+        return {name: found[name] for name in alphabetical(found)}
 
     @property
     def _has_terms(self) -> bool:
@@ -285,20 +290,6 @@ def glossary_of(bound: str) -> Glossary:
     in_order = sorted(formulas.values(), key=lambda formula: formula.name == bound)  # its own hide those of others
     own = {name: symbol for formula in in_order for name, symbol in formula.symbols.items()}
     return {**others, **COMMON, **(paper_symbols(prefix) or paper_symbols(prefix.rpartition("_")[0])), **own}
-
-
-def used_symbols(bound: str, text: str) -> Glossary:
-    """Symbols of a bound's text and of their definitions, in alphabetical order; none for a text in words."""
-    known, waiting, found = glossary_of(bound), [text], dict[str, Symbol]()
-    while waiting:
-        try:
-            names = read(waiting.pop()).names & known.keys()
-        except InputError:
-            continue
-        for name in names - found.keys():
-            found[name] = known[name]
-            waiting += [] if known[name].source else [known[name].words]
-    return {name: found[name] for name in alphabetical(found)}
 
 
 def evaluate(bound: str, text: str, context: BoundContext, label: str = "") -> float:
@@ -412,7 +403,6 @@ class Text:
     names: frozenset[str]
 
     def has(self, label: str) -> bool:
-        """Check whether there is an alternative of this label."""
         return any(found == label for found, _, _ in self.cases)
 
     def value(self, lookup: Lookup, label: str = "") -> Any:
