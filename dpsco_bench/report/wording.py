@@ -172,8 +172,7 @@ def find_citation(paper: str) -> Citation | None:
     """Read what is known of a paper; None where it has no file. Raises DpscoError for a wrong key."""
     for path in conf_files(f"paper/{paper}.yaml")[-1:]:
         with naming(path):
-            made = build_checked(Citation, read_shipped(path), f"paper {path.stem}")
-            return made
+            return build_checked(Citation, read_shipped(path), f"paper {path.stem}")
     return None
 
 
