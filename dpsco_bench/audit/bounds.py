@@ -19,6 +19,7 @@ import numpy as np
 from scipy.special import betaincinv, expit, ndtri
 from scipy.stats import norm as standard_normal
 
+from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 
 Array = np.ndarray
@@ -78,6 +79,8 @@ def lower_bound(
 ) -> LowerBound:
     """Bound epsilon from below, with the event behind it.
 
+    Raises InputError for NaN scores.
+
     Parameters
     ----------
     scores_p, scores_q : array (N,), (M,), at least 2 each
@@ -120,7 +123,13 @@ def _largest(
     Returns the largest bound on the parameter that ``value`` gives from a lower limit of the larger probability and an
     upper limit of the smaller one, each missed with probability ``error`` at most.
     """
-    p, q = (np.split(scores, [max(1, round(TRAINING * len(scores)))]) for scores in (scores_p, scores_q))
+    sides = []
+    for key, given in (("scores_p", scores_p), ("scores_q", scores_q)):
+        scores = np.asarray(given, dtype=float)
+        if np.isnan(scores).any():
+            raise InputError(key, math.nan, "numbers (infinities are allowed)")
+        sides.append(np.split(scores, [max(1, round(TRAINING * len(scores)))]))
+    p, q = sides
     tried = [("P over Q", p, q, _choose(p, q, value, error)), ("Q over P", q, p, _choose(q, p, value, error))]
     if thresholds is not None:
         tried += [("P over Q", p, q, _Event(thresholds[0], True)), ("Q over P", q, p, _Event(thresholds[1], False))]

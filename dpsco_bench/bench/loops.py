@@ -48,9 +48,11 @@ class SgdTask:
 
     @property
     def draws(self) -> int:
+        """Count the noise values of a whole run."""
         return self.steps * self.replicates * self.d
 
     def plan(self) -> Plan:
+        """Plan one full-data Gaussian query per step."""
         query = GaussianQuery("gradient", 2.0 / self.n, self.steps, paper_scale=self.scale)
         gradients = self.n * self.steps
         return make_plan(query, gradient_evaluations=gradients, steps=self.steps, step=self.step, radius=self.radius)

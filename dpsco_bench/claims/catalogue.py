@@ -54,6 +54,7 @@ def read_claim(id: str) -> Claim:
 
 @cache
 def _parsed(path: Path, content: bytes) -> Claim:
+    """Read a claim's file, once for each content."""
     from dpsco_bench.claims.parsing import parse_claim  # which loads every kind, and SciPy: lists do without
 
     return _named_as(path, parse_claim)

@@ -303,6 +303,7 @@ def left_out(id: str, profile: str, overrides: Sequence[str] = ()) -> list[str]:
 
 
 def plan_settings(profile: str, overrides: Sequence[str] = ()) -> Settings:
+    """Compose with Hydra the settings that all jobs of a plan share."""
     from hydra import compose, initialize_config_dir
     from omegaconf import OmegaConf
 

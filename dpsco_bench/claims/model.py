@@ -284,6 +284,7 @@ class Claim(Record):
         return self.id.split(".", 1)[0]
 
     def part(self, id: str) -> Part:
+        """Find a part by id. Raises InputError if there is none."""
         known = {part.id: part for part in self.parts}
         if id not in known:
             raise InputError(f"part of {self.id}", id, nearest(id, known, f"dpsco show {self.id}"))

@@ -9,6 +9,7 @@ from scipy.stats import beta, norm
 
 from dpsco_bench.audit import bounds
 from dpsco_bench.audit.bounds import events, expected_bounds, gdp_lower_bound, lower_bound
+from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 
 
@@ -81,6 +82,13 @@ def test_rare_events_on_one_side_are_found_and_need_the_delta():
     exposed, silent = (rng.random(100_000) < 0.01).astype(float), np.zeros(100_000)
     assert lower_bound(exposed, silent, 0.01).epsilon == 0
     assert lower_bound(exposed, silent, 1e-5).epsilon > 3
+
+
+@pytest.mark.parametrize("key", ["scores_p", "scores_q"])
+def test_scores_that_are_no_numbers_are_refused(key):
+    given = {"scores_p": np.zeros(100), "scores_q": np.ones(100), key: np.r_[np.zeros(99), np.nan]}
+    with pytest.raises(InputError, match=f"^{key} = nan: must be numbers"):
+        lower_bound(**given, delta=0.0)
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.3, 2.0])

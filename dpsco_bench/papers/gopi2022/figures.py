@@ -118,6 +118,7 @@ def _law_epsilon(factor: float, epsilon: float, delta: float) -> float:
 
 @claim_panels("gopi2022.prop9")
 def _projections(results: ClaimResults) -> list[Panel]:
+    """Projected number of value queries against n."""
     ns = [int(n) for n in np.unique(np.geomspace(10, 3000, 11).round())]
 
     def draw(axes: Axes) -> None:
@@ -137,6 +138,7 @@ def _projections(results: ClaimResults) -> list[Panel]:
 
 @claim_panels("gopi2022.cor2.erm")
 def _slopes(results: ClaimResults) -> list[Panel]:
+    """Measured slopes against those of the bounds."""
     found = [
         (row.bound_slope, row.slope, row.calibration, row.parameter)
         for row in results.rows

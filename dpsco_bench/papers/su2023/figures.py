@@ -95,10 +95,11 @@ def tails_panels(inputs: Inputs) -> Sequence[Panel]:
 
 def _in_n(inputs: Inputs, claim: str, parts: Sequence[str], formulas: dict[str, str] | None = None) -> list[Panel]:
     """Draw the sweeps of the parts by calibration, the first part that has it, with bounds: by default its own."""
-    found = (
-        (c, elements.sweep(inputs, claim, part, c)) for c in ("paper", "accounted", "none") for part in parts[::-1]
-    )
-    shown = {calibration: sizes for calibration, sizes in found if sizes}
+    shown = {}
+    for calibration in ("paper", "accounted", "none"):
+        found = (elements.sweep(inputs, claim, part, calibration) for part in parts)
+        if sizes := next(filter(None, found), None):
+            shown[calibration] = sizes
     if not shown:
         return []
     named = formulas or {"formula": inputs.claim(claim).parts[parts[0]].bound}

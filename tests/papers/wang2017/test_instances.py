@@ -101,7 +101,7 @@ def schedule(algorithm, problem, cell, variant, **options):
 
 @pytest.mark.parametrize("cell", [(256, 1.0, 1e-5), (4096, 0.25, 1e-5), (2**17, 4.0, 1e-3)])
 def test_families_are_matched_to_their_schedules(cell):
-    """Of Theorems 4.4, 5.4 and 6.3."""
+    """Theorems 4.4, 5.4 and 6.3."""
     for d in (8, 128):
         problem = get_problem("soft_quadratic_pp", d).at(*cell)
         made = schedule("dp_svrg_pp", problem, cell, "literal", inner_steps=4)

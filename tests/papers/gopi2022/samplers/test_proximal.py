@@ -113,7 +113,7 @@ def clipped_mean(size, up, most=7):
 
 @pytest.mark.parametrize("tau", rest_at_night([0.3, 0.05], 0))
 def test_the_schedule_bounds_the_distance_of_clipped_chains(tau):
-    """Of ``f_j = -+x`` on [-1, 1], a share ``up`` of the slopes +1: total variation after each step with the clip."""
+    """Losses are ``-+x`` on [-1, 1], a share ``up`` with slope +1: total variation after each step with the clip."""
     k, weight, up = 3.0, 0.5, 2.0 / 3.0
     rate = ProximalRate(k, weight, 1.0, 2.0 * k)
     steps = rate.steps(tau)
