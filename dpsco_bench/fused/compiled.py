@@ -25,7 +25,8 @@ try:
 except ImportError:  # then the reference implementations run
     numba, FunctionCache = None, object
 
-OPTIONS: Options = {"nogil": True, "error_model": "numpy"}
+OPTIONS: Options = {"nogil": True, "error_model": "numpy", "fastmath": False, "forceinline": False}
+"""All options are stated: Numba takes one that is not from whichever caller of the function it compiles first."""
 ROUNDING = {"reassoc", "contract", "nsz", "arcp"}
 """Freedoms of pieces: sums in another order, fused products. Infinities and NaN keep their meaning."""
 WIDTH = 8
@@ -39,15 +40,13 @@ def available() -> bool:
 
 def _decorator(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Make a decorator that compiles a function so; without Numba it returns the function itself."""
-    return lambda function: function if numba is None else numba.njit(**OPTIONS, **options)(function)
+    return lambda function: function if numba is None else numba.njit(**OPTIONS | options)(function)
 
 
 piece = _decorator(fastmath=ROUNDING, forceinline=True)
 """Compiles a function into the loops that call it: passing arrays to a call costs as much as a short step."""
 exact_piece = _decorator(forceinline=True)
-"""Inlines as `piece` does, with every operation rounded as NumPy's: choices between vertices hang on it.
-
-Only where the caller is compiled so too: it is the caller's flags that hold."""
+"""Inlines as `piece` does, with every operation rounded as NumPy's: choices between vertices hang on it."""
 called = _decorator(fastmath=ROUNDING)
 """Compiles as `piece` does, but calls: for long functions, or those that stand in many places."""
 vector_piece = _decorator(fastmath={"contract"}, forceinline=True)

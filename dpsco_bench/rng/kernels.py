@@ -33,16 +33,18 @@ _TILE = 1024  # blocks: words and values of a tile stay in the first-level cache
 _LANES = 16  # blocks that a vector may have; tiles are drawn in multiples of them
 f32, u32, u64, i32 = np.float32, np.uint32, np.uint64, np.int32
 
-_inlined = numba.njit(inline="always", error_model="numpy")
-_called = numba.njit(nogil=True, error_model="numpy")
+# All options are stated: Numba takes one that is not from whichever caller of the function it compiles first.
+_OPTIONS: Any = {"nogil": True, "error_model": "numpy", "fastmath": False, "forceinline": False}
+_inlined = numba.njit(inline="always", **_OPTIONS)
+_called = numba.njit(**_OPTIONS)
 
 
 def _compiled(function: Any) -> Any:
     """Compile on first call, with a cache on disk where some directory can be written."""
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        return numba.njit(cache=True, **_OPTIONS)(function)
     except RuntimeError:  # Numba found no directory for its cache
-        return numba.njit(nogil=True, error_model="numpy")(function)
+        return numba.njit(**_OPTIONS)(function)
 
 
 @_inlined
