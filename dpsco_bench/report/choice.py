@@ -19,7 +19,7 @@ from dpsco_bench.report.numbers import number, plain
 
 if TYPE_CHECKING:
     from dpsco_bench.leaderboard.choose import Choice
-WIDTH, ROW, MARGINS = 5.6, 0.155, 1.2  # inches
+WIDTH, ROW, BELOW, ABOVE, TITLE, TOLD = 5.6, 0.155, 0.72, 0.2, 0.15, 0.13  # inches; TITLE and TOLD a line
 BEST, OTHER = COLOURS["accounted"], COLOURS["paper"]
 LINE_MARKERS, CYCLE = "osD^vPX*", 7  # markers of a sweep's lines; how many colours the style cycles through
 NAMED = ("algorithm", "problem", "calibration", "variant")  # swept keys whose values speak for themselves
@@ -31,10 +31,11 @@ LOWEST = 1e-3  # share of the least risk to which a logarithmic axis reaches for
 
 def choice_figure(found: Choice) -> Figure:
     """Draw all methods at one point, the least risk on top, with lines for what they are held against."""
-    count = len(found.methods)
-    height = MARGINS + ROW * count
+    count, title = len(found.methods), textwrap.wrap(found.answer, 84)
+    told = textwrap.wrap(_circumstances(found), 110)
+    height = BELOW + ROW * count + ABOVE + TITLE * len(title) + TOLD * len(told)
     drawn = Figure(figsize=(WIDTH, height))
-    axes = drawn.add_axes((1.75 / WIDTH, 0.72 / height, (WIDTH - 1.95) / WIDTH, (height - MARGINS) / height))
+    axes = drawn.add_axes((1.75 / WIDTH, BELOW / height, (WIDTH - 1.95) / WIDTH, ROW * count / height))
     axes.set_ylim(count - 0.4, -0.6)
     axes.set_yticks(range(count), [method.method for method in found.methods])
     for place, (method, label) in enumerate(zip(found.methods, axes.get_yticklabels(), strict=True)):
@@ -63,10 +64,9 @@ def choice_figure(found: Choice) -> Figure:
     key = [Line2D([], [], marker="o", color=c, markerfacecolor=f, linestyle="none", label=text) for text, c, f in marks]
     key += [Line2D([], [], color=colour, linestyle=dash, linewidth=0.9, label=text) for text, _, dash, colour in lines]
     drawn.legend(handles=key, loc="lower center", ncols=3)
-    shown = ((found.answer, 84), (_circumstances(found), 110))
-    title, told = (textwrap.shorten(text, characters, placeholder=" …") for text, characters in shown)
-    drawn.text(0.01, 1 - 0.05 / height, title, va="top", size=8, weight="bold", color=INK)
-    drawn.text(0.01, 1 - 0.22 / height, told, va="top", size=6.5, color=FAINT)
+    drawn.text(0.01, 1 - 0.05 / height, "\n".join(title), va="top", size=8, weight="bold", color=INK)
+    below = 0.07 + TITLE * len(title)
+    drawn.text(0.01, 1 - below / height, "\n".join(told), va="top", size=6.5, color=FAINT)
     return drawn
 
 

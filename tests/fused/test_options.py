@@ -1,0 +1,41 @@
+"""The options of a compiled function are its own, whichever of its callers is compiled first."""
+
+import importlib
+import pkgutil
+
+import pytest
+
+import dpsco_bench
+from dpsco_bench.fused import compiled
+
+from ..runs import needs_numba
+
+needs_numba()
+
+FOUND = (name for _, name, _ in pkgutil.walk_packages(dpsco_bench.__path__, "dpsco_bench."))
+MODULES = [name for name in FOUND if ".fused" in name or name == "dpsco_bench.rng.kernels"]
+
+
+def by_rounding(a, b):
+    """``(a + b) - a``: what rounding leaves of b, where b is what a sum in another order has."""
+    return (a + b) - a
+
+
+exact, free = compiled.exact_piece(by_rounding), compiled.piece(by_rounding)
+
+
+@compiled.piece
+def both(a, b):
+    return exact(a, b), free(a, b)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_all_options_are_stated(module):
+    for name, value in vars(importlib.import_module(module)).items():
+        if hasattr(value, "targetoptions"):
+            assert value.targetoptions.keys() >= compiled.OPTIONS.keys(), name
+
+
+def test_exact_operations_stay_so_within_others():
+    assert both(1e16, 1.0) == (by_rounding(1e16, 1.0), 1.0)
+    assert by_rounding(1e16, 1.0) != 1.0
