@@ -8,6 +8,7 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 import pytest
+import yaml
 
 import dpsco_bench
 from dpsco_bench.algorithms.info import Info
@@ -19,10 +20,11 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.job_results import summarise
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.request import place_of
+from dpsco_bench.execution.request import GROUPS, place_of
 from dpsco_bench.execution.results import DEMOTED, FINAL, RESULT_SCHEMA, ROUNDED, read_table, write_table
 from dpsco_bench.execution.run import BLOCK_SCORES, Reuse, replicate_blocks, run_block
 from dpsco_bench.jsonio import dumps_canonical, loads
+from dpsco_bench.paths import conf_dir
 from dpsco_bench.problems import minimisers
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import problem_class
@@ -170,6 +172,11 @@ def test_every_key_has_one_place():
     assert place_of("smoothness", svrg, covertype) == "problem.options.constants"
     assert place_of("variant", svrg, covertype) == "algorithm"
     assert place_of("nothing", svrg, covertype) == ""
+
+
+def test_defaults_of_a_backend_are_those_of_its_file():
+    for path in (conf_dir() / "backend").glob("*.yaml"):
+        assert yaml.safe_load(path.read_text()) == GROUPS["backend"] | {"name": path.stem}
 
 
 SHARED = Cell(algorithm="wang2017.dp_gd_pl", problem="ridge_logistic", n=64, d=3, epsilon=1.0, delta=1e-6)
