@@ -40,7 +40,7 @@ def available() -> bool:
 
 def _decorator(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Make a decorator that compiles a function so; without Numba it returns the function itself."""
-    return lambda function: function if numba is None else numba.njit(**OPTIONS | options)(function)
+    return lambda function: function if numba is None else numba.njit(**{**OPTIONS, **options})(function)
 
 
 piece = _decorator(fastmath=ROUNDING, forceinline=True)

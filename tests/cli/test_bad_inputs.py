@@ -86,6 +86,7 @@ BAD = [
     # one's own data
     ("run problem=data_file", "path is missing", "CSV"),
     ("run problem=data_file path=table.csv", "label is missing", "one of the columns of table.csv: a, b, y"),
+    ("run problem=data_file path=table.csv label=y clip=1 data_sets=2", "data_sets = 2", "1 for data_file"),
     ("audit wang2017.dp_gd_pl problem=data_file path=table.csv label=y clip=1", "n = 200", "from 1 to 4"),
 ]
 
