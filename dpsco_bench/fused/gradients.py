@@ -33,7 +33,7 @@ NUMBERS = 1 << 12
 """Numbers in a block of records, and in its margins, about."""
 
 
-def one_pass(objective: Any, *run: Any) -> bool:
+def one_pass(objective: Any) -> bool:
     """Check that `mean_gradient` makes one pass: host records with a slope, shared by all replicates."""
     form, data, rows = form_of(objective.problem), objective.data, objective.replicates
     if form is None or form.slope == NO_SLOPE or form.hessian.size or not isinstance(data, Data):

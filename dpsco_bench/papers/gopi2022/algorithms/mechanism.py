@@ -215,10 +215,10 @@ def draw_plan(
     """
     regularised, about = temperature.rule != "strongly_convex", f"{s.constants.losses} losses on {s.constants.domain}"
     if sampler == "auto":
-        sampler = next((name for name in EXACT if sampler_status(name, s, regularised) == "exact"), sampler)
-    if sampler == "auto":
-        reason = "no sampler is exact for every data set; one without a proof of privacy is chosen by its name"
-        raise Refusal(f"sampler auto for {about}", reason, s.source)
+        sampler = next((name for name in EXACT if sampler_status(name, s, regularised) == "exact"), "")
+        if not sampler:
+            reason = "no sampler is exact for every data set; one without a proof of privacy is chosen by its name"
+            raise Refusal(f"sampler auto for {about}", reason, s.source)
     if sampler not in SAMPLERS:
         raise s.error("sampler", sampler, "auto or one of " + ", ".join(SAMPLERS))
     if sampler == "proximal_sampler":
