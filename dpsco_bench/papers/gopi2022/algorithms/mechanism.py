@@ -283,6 +283,7 @@ class Target:
 
     Parameters
     ----------
+    regulariser : NormRegulariser or None, r; None for strongly convex losses alone
     sampler : callable, (target, k, mu, draws) -> points ``(R, d)``: one of `SAMPLERS`
     losses : str, what the records are known to be (`Constants.losses`, as the plan saw it)
 
@@ -292,7 +293,7 @@ class Target:
     info : Info, diagnostics of the draw
     """
 
-    def __init__(self, objective: Objective, regulariser: NormRegulariser | None, sampler: Any, losses: str) -> None:
+    def __init__(self, objective: Objective, regulariser: Any, sampler: Any, losses: str) -> None:
         self.objective, self.regulariser, self._sampler, self.losses = objective, regulariser, sampler, losses
         self.own = objective.problem.own_constants  # of the losses as they are, whatever is declared
         self.ball = objective.domain
@@ -303,14 +304,13 @@ class Target:
         """Draw one point per row; note the sampler's cost, and the risk by quadrature."""
         points, extras, problem = self._sampler(self, k, mu, draws), self.info.extras, self.objective.problem
         extras["value_queries"] = self.queries
-        if (expected := self.mean_excess(k, mu)) is None:
-            return self._given(points)
-        extras["expected_gap"] = expected
-        one_sample = problem.population and not problem.draws_per_replicate
-        if "chain_risk" in extras and self.rows > 1 and not one_sample:  # standard errors above that mean
-            risks = extras["chain_risk"]
-            error = float(risks.std(ddof=1)) / math.sqrt(self.rows)
-            extras["z_score"] = (float(risks.mean()) - expected) / error if error > 0 else math.nan
+        if (expected := self.mean_excess(k, mu)) is not None:
+            extras["expected_gap"] = expected
+            one_sample = problem.population and not problem.draws_per_replicate
+            if "chain_risk" in extras and self.rows > 1 and not one_sample:  # standard errors above that mean
+                risks = extras["chain_risk"]
+                error = float(risks.std(ddof=1)) / math.sqrt(self.rows)
+                extras["z_score"] = (float(risks.mean()) - expected) / error if error > 0 else math.nan
         return self._given(points)
 
     def mean_excess(self, k: float, mu: float) -> float | None:
