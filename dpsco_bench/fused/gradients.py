@@ -208,8 +208,8 @@ def moments_gradient(objective: Any, steps: int) -> Callable[[Array], Array] | N
 def full_tiles(objective: Any, mechanism: Any, x: Array) -> Iterator[tuple[slice, Affine, Array, Tile]]:
     """Yield the releases of ``gradient`` on all records in tiles: (steps, mean gradient, scales of the noise, tile).
 
-    The caller moves ``x (S R, d)`` in place; it is shown where the measurement looks. What a mean gradient of records
-    costs is their matrix product, so that a call for each step is no loss.
+    The caller moves ``x (S R, d)`` in place; it is shown where the measurement looks. A mean gradient of records costs
+    a matrix product, so that a call for each step is no loss.
     """
     steps = Steps(objective, mechanism, "gradient", full=True)
     known, releases = affine_gradient(objective), mechanism.plan.query("gradient").releases

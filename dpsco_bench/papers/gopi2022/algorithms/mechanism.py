@@ -60,9 +60,8 @@ given, variant, schedule, theta_convention
     As for ``gopi2022.reg_exp_mech``.
 """
 _SWEEPS = """sweeps : int
-    Length of each chain, of which the second half counts as evidence: rhat, ess and chain_risk are kept beside the
-    result, and where quadrature knows the law expected_gap and z_score. Nothing is proven about the distance from the
-    target law.
+    Length of each chain. Its second half is evidence: rhat, ess and chain_risk stand beside the result, and where
+    quadrature knows the law expected_gap and z_score. Nothing is proven about the distance from the target law.
 """
 
 
@@ -75,7 +74,7 @@ class PairDrawQuery(DrawQuery):
     p : float, in (1, 2], of the ball
     size : int, dimension of the law: d, or 1 where coordinates are independent
     curvatures : tuple of float
-        Of ``F + mu r`` as multiples of ``||x||_p^2``: what mu multiplies, and what the losses have themselves.
+        Of ``F + mu r`` in multiples of ``||x||_p^2``: the part that mu multiplies, and the losses' own.
     slope, radius : float, S/2, R
     on_axis : bool, whether all records of the domain are ``+-S/2`` along the first axis
     """
@@ -477,7 +476,7 @@ def reg_exp_mech(
     accountant : str
         ``theorem``: Theorem 2, an upper bound. ``pairs``: by quadrature of the laws on neighbouring data sets, where
         the theorem leaves the claim open; exact for data sets of two points on an axis (``axis_linear``), from below
-        for others, of which ``lp_exact`` compares some in the plane of two coordinates. Of the exact samplers.
+        for others: ``lp_exact`` compares some pairs in the plane of two coordinates. For the exact samplers only.
     """
     s = checked_setting(given)
     return draw_plan(s, regularised(s, schedule, theta_convention), sampler, sweeps, accountant)
@@ -505,7 +504,7 @@ def exp_mech_sc(
         Length of the chains of ``hit_and_run``, 1000 by default.
     accountant : str
         ``theorem``: Theorem 2, an upper bound. ``pairs``: by quadrature of the laws on neighbouring data sets, where
-        the theorem leaves the claim open; from below, of a pair of data sets on an axis. Of ``axis_exact``.
+        the theorem leaves the claim open; from below, by a pair of data sets on an axis. For ``axis_exact`` only.
     """
     s, c = checked_setting(given), given.constants
     if c.strong_convexity <= 0:

@@ -244,7 +244,7 @@ def pair_epsilon(first: AxisLaw, second: AxisLaw, delta: float) -> float:
 
 _AT_ONCE = 256  # pairs of data sets
 MOST_PAIRS = 1 << 14
-"""So many pairs about the centre are all looked at, and as many of the others; then all next to the worst of these."""
+"""All of so many pairs about the centre are examined, and as many of the others; then all next to the worst one."""
 CLOSE = 1e-9
 
 
@@ -286,7 +286,7 @@ class AxisNeighbours:
         return known, at
 
     def centre_epsilon(self, delta: float) -> float:
-        """Compute it for the pair about the centre of the ball alone, hence a lower bound; without a table."""
+        """Compute the epsilon of the pair about the centre of the ball alone: a lower bound, without a table."""
         low, high = self.tilts(np.zeros(1))
         first, second = (AxisLaw(self.p, self.d, float(tilt[0]), self.c) for tilt in (low, high))
         return pair_epsilon(first, second, delta)
@@ -300,9 +300,10 @@ class AxisNeighbours:
 def worst_pair(
     panels: tuple[Array, Array, Array], tilts: tuple[Array, Array], shift: float, delta: float, known: float = 0.0
 ) -> tuple[float, int] | None:
-    """Find the largest least epsilon at delta of pairs of laws that differ in their tilt alone, and which pair has it.
+    """Find the largest epsilon at delta among pairs of laws that differ in their tilt alone, and the pair that has it.
 
-    Of `axis_panels`, of increasing tilts ``(N,)`` and their difference. None if no epsilon is above ``known``.
+    Takes `axis_panels`, each pair's smaller and larger tilt, ``(N,)``, both increasing, and their difference. Returns
+    None if no epsilon is above ``known``.
     """
     edges, gaps, log_marginal = panels
     ends = np.array([tilts[0][0], tilts[1][-1]])
@@ -313,7 +314,7 @@ def worst_pair(
     change = large.log_mass - small.log_mass
 
     def above(epsilon: float, rows: Array) -> Array:
-        """Keep the pairs ``rows`` whose epsilon is larger."""
+        """Keep the pairs of ``rows`` whose epsilon is larger."""
         near, far = -(epsilon + change[rows]) / shift, (epsilon - change[rows]) / shift
         first = large.below(rows, near) - math.exp(epsilon) * small.below(rows, near)
         return rows[np.maximum(first, small.above(rows, far) - math.exp(epsilon) * large.above(rows, far)) > delta]
@@ -507,11 +508,11 @@ class PlanarPair:
 
 @lru_cache(maxsize=256)
 def planar_epsilon(p: float, d: int, c: float, reach: float, n: int, delta: float) -> float:
-    """Largest epsilon of some pairs in the plane: a lower bound over data sets of linear losses, 1-Lipschitz in l_p.
+    """Search pairs in the plane for the largest epsilon: a lower bound for linear losses that are 1-Lipschitz in l_p.
 
-    The replaced record is ``+-(1, -1)``, of dual norm 1, and the mean of the others lies along ``(1, 1)`` or along the
-    record itself, such that the mode without boundary has a norm about that of the worst of `_MODES`. p, d and c are
-    those of `PlaneDensity`, ``reach`` > 0 is the tilt at a mean record of norm 1, and n >= 2 the number of records.
+    The replaced record is ``+-(1, -1)``, of dual norm 1. The mean of the others lies along ``(1, 1)`` or along the
+    record itself; the search is over the norm of the mode that it has without boundary, from `_MODES` on. p, d and c
+    are as in `PlaneDensity`, ``reach`` > 0 is the tilt at a mean record of norm 1, and n >= 2 counts the records.
     """
     plane = PlaneDensity(p, d, c)
     unit = 2.0 ** (-1.0 / dual_exponent(p))

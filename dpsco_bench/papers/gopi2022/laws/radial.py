@@ -34,8 +34,8 @@ _COUNT = 128
 class RadialLaw:
     """Density proportional to ``rho^(d-1) exp(-A rho - B rho^2)`` on ``[0, R]``, A of either sign and B >= 0.
 
-    It is that of ``||x||`` under ``exp(-A ||x|| - B ||x||^2)`` on a ball of any norm in R^d. Where the square is of
-    another norm, ``exp(-A ||x|| - b ||x||_q^2)``, it is averaged over directions u of the cone measure of the ball:
+    This is the law of ``||x||`` under ``exp(-A ||x|| - B ||x||^2)`` on a ball of any norm in R^d. If the square is in
+    another norm, ``exp(-A ||x|| - b ||x||_q^2)``, the law is averaged over directions u of the ball's cone measure:
     give ``B`` as the array ``(N,)`` of ``b ||u||_q^2``.
     """
 
