@@ -1,9 +1,9 @@
 """Projected gradient steps on few records, compiled, of several rows in turn, and the runs that several methods make.
 
-A step waits for the one before it: for its slope, its length and its margin. What rows ask for at the same time is
-evaluated at once.
+A step waits for the one before it: for its slope, its length and its margin. Values that rows need at the same time
+are evaluated at once.
 
-What a device alone needs is in `fused.device`, which nothing loads before a run is on one: keys of other runs leave it
+Code for a device alone is in `fused.device`, which nothing loads before a run is on one: keys of other runs leave it
 out (`execution.digest.DEVICE_ONLY`).
 """
 
@@ -110,7 +110,7 @@ def batch_gradient(g, x, features, labels, index, batch, share, form, margins, k
 def steps_in_turn(x, total, rows, records, form, noise, drawn, scale, eta, weights, ridge, domain):
     """Make steps as `projected_steps` does, of at most 24 rows of one copy.
 
-    Of a step on a single record the margin is known from the step before, which had the row at hand.
+    For a step on a single record the step before has computed the margin, as it had the row at hand.
 
     Parameters
     ----------

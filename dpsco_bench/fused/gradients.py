@@ -33,7 +33,7 @@ NUMBERS = 1 << 12
 """Numbers in a block of records, and in its margins, about."""
 
 
-def one_pass(objective: Any, *run: Any) -> bool:
+def one_pass(objective: Any) -> bool:
     """Check that `mean_gradient` makes one pass: host records with a slope, shared by all replicates."""
     form, data, rows = form_of(objective.problem), objective.data, objective.replicates
     if form is None or form.slope == NO_SLOPE or form.hessian.size or not isinstance(data, Data):
@@ -208,8 +208,8 @@ def moments_gradient(objective: Any, steps: int) -> Callable[[Array], Array] | N
 def full_tiles(objective: Any, mechanism: Any, x: Array) -> Iterator[tuple[slice, Affine, Array, Tile]]:
     """Yield the releases of ``gradient`` on all records in tiles: (steps, mean gradient, scales of the noise, tile).
 
-    The caller moves ``x (S R, d)`` in place; it is shown where the measurement looks. What a mean gradient of records
-    costs is their matrix product, so that a call for each step is no loss.
+    The caller moves ``x (S R, d)`` in place; it is shown where the measurement looks. A mean gradient of records costs
+    a matrix product, so that a call for each step is no loss.
     """
     steps = Steps(objective, mechanism, "gradient", full=True)
     known, releases = affine_gradient(objective), mechanism.plan.query("gradient").releases

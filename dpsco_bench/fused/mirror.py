@@ -11,7 +11,7 @@ from dpsco_bench.algorithms.shared import optimal_step
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.descent import NUMBERS, TOGETHER, descend, projected_steps, to_factors
 from dpsco_bench.fused.gradients import WHOLE, full_tiles
-from dpsco_bench.fused.pieces import L2_BALL, SPACE, finish, lp_length, mirror_point, record_weight
+from dpsco_bench.fused.pieces import L2_BALL, finish, lp_length, mirror_point, record_weight
 from dpsco_bench.fused.tiles import Steps, Tile
 from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry
 from dpsco_bench.geometry.norms import SmoothNorm, square_gradient
@@ -99,7 +99,7 @@ def mirror_steps(
 
 @compiled
 def euclidean_steps(x, total, rows, full, noise, scale, eta, weights, ridge, radius):
-    """As `mirror_steps`, ``x <- P(x - eta <g + ridge x + scale z>)`` on an l2 ball or, radius infinite, the space."""
+    """As `mirror_steps`, ``x <- P(x - eta <g + ridge x + scale z>)`` on an l2 ball."""
     first, last, replicates, copies = rows
     given, curvature, middle = full
     drawn = noise.shape[0] == scale.size and noise.shape[1] == last - first
@@ -135,7 +135,7 @@ class MirrorSteps:
         exponent, _, kappa = self._mirror
         self._duals = square_gradient(self.x, exponent, kappa)
         p, self._radius = self._ball
-        self._euclidean = exponent == 2.0 and (p == 2.0 or math.isinf(self._radius)) and math.isinf(limits[1])
+        self._euclidean = exponent == p == 2.0 and math.isinf(limits[1])
 
     def __call__(self, tile: Tile, form: Any, full: Any, scale: Array, eta: Array, weights: Array) -> None:
         """Make the steps of a tile."""
@@ -150,8 +150,7 @@ class MirrorSteps:
         if full[0].size:
             euclidean_steps(self.x, self.total, tile.rows, full, *steps, self._radius)
         else:
-            domain = (SPACE, 1.0, 2.0) if math.isinf(self._radius) else (L2_BALL, self._radius, 2.0)
-            projected_steps(self.x, self.total, tile.rows, tile.records, form, *steps, domain)
+            projected_steps(self.x, self.total, tile.rows, tile.records, form, *steps, (L2_BALL, self._radius, 2.0))
 
 
 def ball_mirror(ball: Any, d: int) -> Geometry:
@@ -163,8 +162,8 @@ def ball_mirror(ball: Any, d: int) -> Geometry:
     return (2.0, 2.0, ball.radius**-2.0), (2.0, ball.radius)
 
 
-def smooth_mirror(norm: SmoothNorm, p: float = 1.0, radius: float = math.inf) -> Geometry:
-    """Build the mirror map of a smooth norm, on the whole space if there is no radius."""
+def smooth_mirror(norm: SmoothNorm, p: float, radius: float) -> Geometry:
+    """Build the mirror map of a smooth norm on an l_p ball."""
     return (norm.dual, norm.r, norm.kappa), (float(p), float(radius))
 
 

@@ -22,12 +22,12 @@ class FusedRun:
 
     Attributes
     ----------
-    run : callable, takes what the reference implementation takes
-    supports : callable, of the same: whether it knows the domain and the options of a run
+    run : callable, takes the arguments of the reference implementation
+    supports : callable of the same arguments: whether it knows the domain and the options of a run
     form : bool, whether it needs the form of the problem's records
     rounds : type or None, the observer of rounds that it serves (`execution.run`), by sums that both know
     device : callable or None
-        Of the same: whether kernels know a run as well, so that it runs on a GPU; None if its loops have none.
+        Of the same arguments: whether kernels know the run too, so that it runs on a GPU; None without kernels.
     """
 
     run: RunFunction

@@ -76,7 +76,7 @@ def add_noise(scores, scale, noise, step, row):
 
 @vector_piece
 def first_of(values, found):
-    """Index of the first of some numbers that is equal to ``found``: by all of them, since a search ends unforeseen."""
+    """Find the first index of ``found`` by a look at all values: LLVM does not vectorise a loop that may end early."""
     last = values.size - 1
     place = last
     for i in range(values.size):

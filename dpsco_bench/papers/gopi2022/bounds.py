@@ -8,7 +8,6 @@ A name is that of its theorem, corollary or proposition. Bounds are written with
 from __future__ import annotations
 
 from dpsco_bench.claims.bounds.registry import BoundContext, Symbol, paper_bounds
-from dpsco_bench.geometry.sets import SchattenBall
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.privacy.queries import Temperature
@@ -23,11 +22,6 @@ def _curved(c: BoundContext) -> tuple[float, float]:
     """Find k and ``k mu coef``, where the regulariser is of a norm with 1 < p <= 2."""
     k, mu = _at(c)
     return k, 0.5 * k * mu / (c.constants.norm - 1.0)
-
-
-def _columns(c: BoundContext) -> int:
-    ball = c.constants.ball
-    return ball.columns if isinstance(ball, SchattenBall) else c.d
 
 
 SYMBOLS = {
@@ -47,7 +41,7 @@ SYMBOLS = {
     "Theta": Symbol("range of the regulariser", "schedule.theta"),
     "k": Symbol("inverse temperature: the target law is exp(-k (F + mu r)), r the regulariser", lambda c: _at(c)[0]),
     "mu": Symbol("weight of the regulariser; strong convexity of the losses in Theorems 5 and 6", lambda c: _at(c)[1]),
-    "d2": Symbol("number of columns of matrices, d of vectors", _columns),
+    "d2": Symbol("number of columns of matrices, d of vectors", lambda c: getattr(c.constants.ball, "columns", c.d)),
     "T": Symbol("steps of the alternating sampler", "schedule.sweeps"),
     "gap": Symbol(
         "E[1 - x_1], x of the target law for F = -x_1", lambda c: AxisLaw(c.constants.norm, c.d, *_curved(c)).mean_gap()

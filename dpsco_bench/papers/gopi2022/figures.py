@@ -14,7 +14,7 @@ from dpsco_bench.papers.gopi2022.tables import projected_queries
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 from dpsco_bench.privacy.queries import Temperature
-from dpsco_bench.report.axes import log_y
+from dpsco_bench.report.axes import Plot
 from dpsco_bench.report.drawing import COLOURS, FAINT, MARKERS, TEXT_COLOURS, Panel
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import count, is_number, number
@@ -88,21 +88,17 @@ def _cold_ratios(results: ClaimResults) -> list[Panel]:
 def _curves(results: ClaimResults) -> list[Panel]:
     """Epsilon of the law against the claim for S = G and S = 2G."""
     delta = 1e-5
-    claims = np.geomspace(0.05, 12.0, 60)
+    claims = np.geomspace(0.05, 12.0, 60).tolist()
     laws = {factor: [_law_epsilon(factor, e, delta) for e in claims] for factor in (1.0, 2.0)}
 
     def draw(axes: Axes) -> None:
+        plot = Plot(axes)
         for factor, colour, text in ((2.0, COLOURS["paper"], "S = 2G"), (1.0, "#009E73", "S = G")):
-            axes.plot(claims, laws[factor], color=colour)
-            axes.text(12.6, laws[factor][-1], text, color=colour, **SMALL)
-        axes.plot(claims, claims, **GUIDE)
-        axes.text(12.6, 10.0, "claim", color=FAINT, **SMALL)
-        axes.fill_between(claims, claims, 40.0, color="#D55E00", alpha=0.06, linewidth=0)
+            plot.line(claims, laws[factor], text, colour)
+        plot.line(claims, claims, "claim", FAINT, **GUIDE)
+        axes.fill_between(claims, claims, 100.0, color="#D55E00", alpha=0.06, linewidth=0)
         axes.text(0.055, 14.0, "above the claim", color=TEXT_COLOURS["accounted"], **SMALL)
-        axes.set_xscale("log")
-        axes.set_xlabel("claimed ε")
-        axes.set_xlim(0.05, 12.0)
-        log_y(axes, [0.03, 35.0], "bound on ε of the target law", room=0.0)
+        plot.finish((0.05, 0.2, 1.0, 4.0, 12.0), "claimed ε", "bound on ε of the target law")
 
     # claims above which the law's epsilon exceeds them
     below, above = (brentq(lambda e, S=S: _law_epsilon(S, e, delta) - e, 1e-4, 50.0, rtol=1e-6) for S in (1.0, 2.0))
@@ -122,14 +118,10 @@ def _projections(results: ClaimResults) -> list[Panel]:
     ns = [int(n) for n in np.unique(np.geomspace(10, 3000, 11).round())]
 
     def draw(axes: Axes) -> None:
-        counts = [projected_queries(n) for n in ns]
-        axes.plot(ns, counts, "-", color=COLOURS["accounted"], marker=MARKERS["accounted"], markersize=3)
-        axes.text(ns[-1] * 1.15, counts[-1], "queries\nper draw", color=TEXT_COLOURS["accounted"], **SMALL)
-        axes.plot(ns, ns, **GUIDE)
-        axes.text(ns[-1] * 1.15, ns[-1], "N = n", color=FAINT, **SMALL)
-        axes.set_xscale("log")
-        axes.set_xlabel("records n")
-        log_y(axes, [*counts, *ns], "value queries N")
+        plot, look = Plot(axes), {"marker": MARKERS["accounted"], "markersize": 3}
+        plot.line(ns, [projected_queries(n) for n in ns], "queries per draw", COLOURS["accounted"], **look)
+        plot.line(ns, ns, "N = n", FAINT, **GUIDE)
+        plot.finish((10, 30, 100, 300, 1000, 3000), "records n", "value queries N")
 
     few, many = (projected_queries(n) for n in (20, 1000))
     title = f"A draw that proves (1, 10⁻⁶) takes {count(few)} value queries at n = 20, {count(many)} at n = 1000"

@@ -300,7 +300,6 @@ class CompiledChains(ProximalSampler):
     def __init__(self, target: Target, mu: float, *known: Any) -> None:
         super().__init__(*known)
         r, ball, d = target.regulariser, target.ball, target.d
-        assert r is not None
         points, records = np.eye(d), np.tile(np.arange(self.n), (d, 1))
         found = self.differences(points, np.zeros_like(points), records, np.arange(d))
         self._slopes = np.ascontiguousarray(found.T)

@@ -91,7 +91,7 @@ def _largest_ratio(own: list[tuple[Part, Verdict]]) -> float | None:
 
 
 def _row(entry: TableRow, counted_is: str, **known: Any) -> Row:
-    """Make a row: what is counted of which formula, at which ``setting``, and what is known by the columns' names."""
+    """Make a row of a formula: ``counted_is`` names the count, ``known`` has the setting and other columns by name."""
     return {"formula": entry.row, "counted_is": counted_is, "parameter": "", "claimed": "", **known}
 
 

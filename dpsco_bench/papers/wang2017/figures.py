@@ -35,6 +35,8 @@ STIFFNESS = np.geomspace(1e-4, 1.0, 73)
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 TINTS = ("#00559a", "#8fbbdd", "#f3c79f", "#e0701a")
 SHADES = ListedColormap(list(TINTS))
+SIGNAL = 0.5
+"""``||x* - x_0||/R``: the minimiser lies half-way to the boundary."""
 FITTED = 0.5
 """Share of the starting risk above which a cell is not fitted."""
 AVERAGE = "of DP-SVRG(++) an average"
@@ -80,7 +82,7 @@ def shares(constant: float) -> tuple[Floats, Floats, Floats]:
     """Reaches ``(r,)``; by reach and h/L, the share left with noise off and the risk over the starting one."""
     most = reach_of(MOST_RECORDS, FEWEST_DIMENSIONS, EPSILON, DELTA, STEEPEST)
     reaches = np.geomspace(5.0, most, 73)
-    bias, noise = np.array([risk_parts(reach, STIFFNESS, constant=constant) for reach in reaches]).swapaxes(0, 1)
+    bias, noise = np.array([risk_parts(reach, STIFFNESS, constant) for reach in reaches]).swapaxes(0, 1)
     return reaches, bias / (bias + noise), bias + noise
 
 
@@ -141,18 +143,17 @@ def bias_and_variance(steps: int, curvature: ArrayLike) -> tuple[Floats, Floats]
     return y, yy
 
 
-def risk_parts(reach: float, curvature: ArrayLike, signal: float = 0.5, constant: float = 1.0) -> tuple[Floats, Floats]:
+def risk_parts(reach: float, curvature: ArrayLike, constant: float) -> tuple[Floats, Floats]:
     """Compute the excess risk after the printed ``T = sqrt(Lc sqrt(B) n eps/(G sqrt(l W)))`` steps, in two parts.
 
-    Of G, L, R, n, d, eps and delta only the reach and h/L count: ``T = sqrt(sqrt(8) reach)``, and the variance of
-    y_T, summed over its d coordinates, is ``constant T (R/reach)^2`` times the factor of `bias_and_variance`. The reach
-    is ``(L R/G) n eps/sqrt(d l)``, the curvature h/L, ``(c,)``, in (0, 1], the signal ``||x* - x_0||/R``, in (0, 1],
-    and the constant c in ``sigma^2 = c G^2 T l/(n eps)^2``: ``4 eps^2/(mu^2 l)``, mu of Gaussian-DP, for the least
-    noise. Returns what is left with noise off and what the noise adds, ``(c,)``, over the excess risk of the start.
+    Only the reach, ``(L R/G) n eps/sqrt(d l)``, and the curvature h/L, ``(c,)`` in (0, 1], count: ``T = sqrt(sqrt(8)
+    reach)``, and the variance of y_T, summed over its d coordinates, is ``constant T (R/reach)^2`` times the factor of
+    `bias_and_variance`. The constant is c in ``sigma^2 = c G^2 T l/(n eps)^2``. Returns the risk with noise off and the
+    risk that the noise adds, ``(c,)``, over the excess risk of the start.
     """
     steps = max(1, round(sqrt(sqrt(8.0) * reach)))
     bias, variance = bias_and_variance(steps, curvature)
-    return bias**2, constant * steps * variance / (reach * signal) ** 2
+    return bias**2, constant * steps * variance / (reach * SIGNAL) ** 2
 
 
 def reach_of(n: float, d: float, epsilon: float, delta: float, slope: float) -> float:

@@ -28,10 +28,9 @@ STEPS, TOLERANCE, STALLED, LEAST_STEP = 50, 1e-15, 1e-10, 1e-8
 class PerturbedMinimiser:
     """``argmin F(x) + (weight/2) ||x||^2 + <b, x>/n`` over the domain, for each replicate's own ``b``.
 
-    Computed on the host in float64 by Newton's method; `Info.certify` keeps how well. Of the gradients that this
-    takes, only those of the certificate count, n per replicate: the sources list no number for an exact minimiser.
-    Hessians that are multiples of the identity have closed forms. Other objectives are those of generalised linear
-    problems on R^d or an l2 ball.
+    Computed on the host in float64 by Newton's method; `Info.certify` keeps the certificate. Only the certificate's
+    gradients count, n per replicate: the sources list no number for an exact minimiser. Hessians that are multiples of
+    the identity have closed forms. Other objectives come from generalised linear problems on R^d or an l2 ball.
     """
 
     def __init__(self, objective: Objective, weight: float) -> None:
@@ -85,9 +84,9 @@ def minimise_rows(
 ) -> tuple[Array, Array, Array]:
     """Minimisers of ``F + (weight/2) ||.||^2 + <b, .>`` over ``||x||_2 <= radius`` for rows b of ``linear (R, d)``.
 
-    What `minimisers.minimise_glm_in_ball` does for one term, each row with a multiplier and step sizes of its own, all
-    from the same start ``(d,)``. Returns points ``(R, d)``, norms ``(R,)`` of the Lagrangian's gradient, and the rows
-    that have settled, ``(R,)``; other rows, all of a large problem, mean nothing.
+    As `minimisers.minimise_glm_in_ball` does for one term: each row has a multiplier and step sizes of its own, all
+    begin at the same start ``(d,)``. Returns points ``(R, d)``, norms ``(R,)`` of the Lagrangian's gradient, and which
+    rows have settled, ``(R,)``; other rows, all of a large problem, mean nothing.
     """
     points, norms, settled = np.empty_like(linear), np.empty(len(linear)), np.zeros(len(linear), dtype=bool)
     if not suits(mean, weight):

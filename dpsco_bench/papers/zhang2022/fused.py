@@ -208,7 +208,7 @@ def bet(w, centre, direction, outside, numbers, loss, radius, bound):
 
 @piece
 def pull_back(loss, w, anchor, best, xi, nu, bound, sums):
-    """Add the subgradient of ``xi ||w - x_0|| + nu ||w - x_0||^2``; what is to be known of its values, to sums.
+    """Add the subgradient of ``xi ||w - x_0|| + nu ||w - x_0||^2`` to the loss, and facts about its values to sums.
 
     ``sums``: empty, or the sums and differences of its values at w and x*, and the largest loss over its bound.
     """

@@ -249,10 +249,11 @@ class LpFtrl(Adaptive):
 class Optimistic(Adaptive):
     """A learner that takes hints: ``Q_t = sum_{i<=t} ||g_i - h_i||^2``, h_i being 0 where none was heard."""
 
+    expected: Array | None = None
+
     def __init__(self, setting: LearnerSetting) -> None:
         super().__init__(setting)
         self.squares = 0.0 * setting.start[:, :1]
-        self.expected: Array | None = None
 
     def hint(self, h: Array) -> None:
         self.expected = h
@@ -268,10 +269,7 @@ class OptimisticFtrl(Optimistic):
     """``w_{t+1} = P(c - eta_t (sum_{i<=t} g_i + h_{t+1}))``, ``eta_t = r/sqrt(Q_t)``, ``Q_t = sum ||g_i - h_i||^2``."""
 
     summary = "leader that counts the hint as a loss, eta = r/sqrt(sum ||g - h||^2)"
-
-    def __init__(self, setting: LearnerSetting) -> None:
-        super().__init__(setting)
-        self.total: Array = 0.0 * setting.start
+    total: Array = 0.0
 
     def predict(self) -> Array:
         """Predict the leader as if the hint were the next loss."""

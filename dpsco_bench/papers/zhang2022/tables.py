@@ -31,11 +31,11 @@ def conversion(epsilon: float, delta: float) -> dict[str, Any]:
     return dict(epsilon=epsilon, delta=delta, rho=rho, exact=gdp_mu(epsilon, delta), real=real, verdict=verdict)
 
 
-def relative_level(k: float, condition: float, calibration: str, n: int = ROUNDS) -> float:
-    """Effective Gaussian-DP level of the tree's noise over its target, only x_n being released."""
-    units = NodeUnits(k, n, 1.0, condition, 1.0, "eq6" if calibration == "paper" else "tight", "D")
-    paid = log2(2 * n) if calibration == "paper" else levels(n - 1)
-    return sqrt(path_cost(units, n - 1, 2.0) / paid)
+def relative_level(k: float, condition: float, calibration: str) -> float:
+    """Effective Gaussian-DP level of the noise of `ROUNDS` rounds over its target, only x_n being released."""
+    printed = calibration == "paper"
+    units = NodeUnits(k, ROUNDS, 1.0, condition, 1.0, "eq6" if printed else "tight", "D")
+    return sqrt(path_cost(units, ROUNDS - 1, 2.0) / (log2(2 * ROUNDS) if printed else levels(ROUNDS - 1)))
 
 
 @computed("zhang2022.conversions")

@@ -218,7 +218,7 @@ def test_moments_are_those_of_the_linear_recursion(curvature):
 def test_runs_have_the_closed_form(n, calibration):
     """With noise off exactly; with it within five standard errors, the projection being all but idle."""
     constant = 1.0 if calibration == "paper" else least_noise_constant(1.0, 1e-5)
-    bias, noise = risk_parts(reach_of(n, 64, 1.0, 1e-5, 0.5), 1.0, constant=constant)
+    bias, noise = risk_parts(reach_of(n, 64, 1.0, 1e-5, 0.5), 1.0, constant)
     start, where = 0.5 * 0.25**2, {"variant": "acsa", "epsilon": 1.0, "delta": 1e-5}
     silent = run("wang2017.dp_accmd", "round_quadratic", n, 64, calibration="none", replicates=1, **where)
     assert silent.risk[0] == pytest.approx(bias[0] * start, rel=1e-9)

@@ -48,7 +48,6 @@ def gibbs(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int
     For linear losses on an l_p ball.
     """
     watch, r = ChainTrace(sweeps, target.excess), target.regulariser
-    assert r is not None
     slope, c = k * target.mean_slope, k * mu * r.coefficient
     xp, ball = target.objective.xp, target.ball
     x = gibbs_chains(xp, draws, slope, c, r.q, ball.p, ball.radius, sweeps, watch)
@@ -159,7 +158,6 @@ def proximal_sampler(
     ``chains`` makes what runs, of `ProximalSampler`'s arguments.
     """
     watch, ball, r, d = ChainTrace(sweeps, target.excess), target.ball, target.regulariser, target.d
-    assert r is not None
     euclidean, c = r.q == 2.0, k * mu * r.coefficient  # then psi is part of a Gaussian
 
     def gaussian(name: str, step: int, mean: np.ndarray, sd: float, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -53,7 +53,6 @@ def lp_exact(target: Target, k: float, mu: float, draws: KeyedDraws) -> np.ndarr
     of its proposals.
     """
     r, radius = target.regulariser, target.ball.radius
-    assert r is not None
     v, c = k * radius * target.mean_slope, k * mu * r.coefficient * radius**2
     return radius * sample_lp(draws, v, c, r.q, target.ball.p)
 

@@ -60,9 +60,8 @@ given, variant, schedule, theta_convention
     As for ``gopi2022.reg_exp_mech``.
 """
 _SWEEPS = """sweeps : int
-    Length of each chain, of which the second half counts as evidence: rhat, ess and chain_risk are kept beside the
-    result, and where quadrature knows the law expected_gap and z_score. Nothing is proven about the distance from the
-    target law.
+    Length of each chain. Its second half is evidence: rhat, ess and chain_risk stand beside the result, and where
+    quadrature knows the law expected_gap and z_score. Nothing is proven about the distance from the target law.
 """
 
 
@@ -75,7 +74,7 @@ class PairDrawQuery(DrawQuery):
     p : float, in (1, 2], of the ball
     size : int, dimension of the law: d, or 1 where coordinates are independent
     curvatures : tuple of float
-        Of ``F + mu r`` as multiples of ``||x||_p^2``: what mu multiplies, and what the losses have themselves.
+        Of ``F + mu r`` in multiples of ``||x||_p^2``: the part that mu multiplies, and the losses' own.
     slope, radius : float, S/2, R
     on_axis : bool, whether all records of the domain are ``+-S/2`` along the first axis
     """
@@ -215,10 +214,10 @@ def draw_plan(
     """
     regularised, about = temperature.rule != "strongly_convex", f"{s.constants.losses} losses on {s.constants.domain}"
     if sampler == "auto":
-        sampler = next((name for name in EXACT if sampler_status(name, s, regularised) == "exact"), sampler)
-    if sampler == "auto":
-        reason = "no sampler is exact for every data set; one without a proof of privacy is chosen by its name"
-        raise Refusal(f"sampler auto for {about}", reason, s.source)
+        sampler = next((name for name in EXACT if sampler_status(name, s, regularised) == "exact"), "")
+        if not sampler:
+            reason = "no sampler is exact for every data set; one without a proof of privacy is chosen by its name"
+            raise Refusal(f"sampler auto for {about}", reason, s.source)
     if sampler not in SAMPLERS:
         raise s.error("sampler", sampler, "auto or one of " + ", ".join(SAMPLERS))
     if sampler == "proximal_sampler":
@@ -283,6 +282,7 @@ class Target:
 
     Parameters
     ----------
+    regulariser : NormRegulariser or None, r; None for strongly convex losses alone
     sampler : callable, (target, k, mu, draws) -> points ``(R, d)``: one of `SAMPLERS`
     losses : str, what the records are known to be (`Constants.losses`, as the plan saw it)
 
@@ -292,7 +292,7 @@ class Target:
     info : Info, diagnostics of the draw
     """
 
-    def __init__(self, objective: Objective, regulariser: NormRegulariser | None, sampler: Any, losses: str) -> None:
+    def __init__(self, objective: Objective, regulariser: Any, sampler: Any, losses: str) -> None:
         self.objective, self.regulariser, self._sampler, self.losses = objective, regulariser, sampler, losses
         self.own = objective.problem.own_constants  # of the losses as they are, whatever is declared
         self.ball = objective.domain
@@ -303,14 +303,13 @@ class Target:
         """Draw one point per row; note the sampler's cost, and the risk by quadrature."""
         points, extras, problem = self._sampler(self, k, mu, draws), self.info.extras, self.objective.problem
         extras["value_queries"] = self.queries
-        if (expected := self.mean_excess(k, mu)) is None:
-            return self._given(points)
-        extras["expected_gap"] = expected
-        one_sample = problem.population and not problem.draws_per_replicate
-        if "chain_risk" in extras and self.rows > 1 and not one_sample:  # standard errors above that mean
-            risks = extras["chain_risk"]
-            error = float(risks.std(ddof=1)) / math.sqrt(self.rows)
-            extras["z_score"] = (float(risks.mean()) - expected) / error if error > 0 else math.nan
+        if (expected := self.mean_excess(k, mu)) is not None:
+            extras["expected_gap"] = expected
+            one_sample = problem.population and not problem.draws_per_replicate
+            if "chain_risk" in extras and self.rows > 1 and not one_sample:  # standard errors above that mean
+                risks = extras["chain_risk"]
+                error = float(risks.std(ddof=1)) / math.sqrt(self.rows)
+                extras["z_score"] = (float(risks.mean()) - expected) / error if error > 0 else math.nan
         return self._given(points)
 
     def mean_excess(self, k: float, mu: float) -> float | None:
@@ -477,7 +476,7 @@ def reg_exp_mech(
     accountant : str
         ``theorem``: Theorem 2, an upper bound. ``pairs``: by quadrature of the laws on neighbouring data sets, where
         the theorem leaves the claim open; exact for data sets of two points on an axis (``axis_linear``), from below
-        for others, of which ``lp_exact`` compares some in the plane of two coordinates. Of the exact samplers.
+        for others: ``lp_exact`` compares some pairs in the plane of two coordinates. For the exact samplers only.
     """
     s = checked_setting(given)
     return draw_plan(s, regularised(s, schedule, theta_convention), sampler, sweeps, accountant)
@@ -505,7 +504,7 @@ def exp_mech_sc(
         Length of the chains of ``hit_and_run``, 1000 by default.
     accountant : str
         ``theorem``: Theorem 2, an upper bound. ``pairs``: by quadrature of the laws on neighbouring data sets, where
-        the theorem leaves the claim open; from below, of a pair of data sets on an axis. Of ``axis_exact``.
+        the theorem leaves the claim open; from below, by a pair of data sets on an axis. For ``axis_exact`` only.
     """
     s, c = checked_setting(given), given.constants
     if c.strong_convexity <= 0:

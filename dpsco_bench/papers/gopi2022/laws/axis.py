@@ -6,8 +6,10 @@ That is the worst pair of neighbouring data sets on an axis, and some pairs in a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -175,56 +177,47 @@ ACCURACY = 1e-7
 _FIRST, _MOST = 25, 12  # knots at first, and how often their distance is halved at most
 
 
-class GapTable:
-    """``E[1 - x_1]`` under ``exp(kap x_1 - c ||x||_p^2)`` for ``|kap| <= reach``, by Hermite interpolation.
+@lru_cache(maxsize=16)
+def gap_table(p: float, d: int, c: float, reach: float) -> Callable[[Any], Array]:
+    """Tabulate ``E[1 - x_1]`` under ``exp(kap x_1 - c ||x||_p^2)``, a function of tilts ``|kap| <= reach``.
 
-    Its derivative in kap is minus the variance, which the same integral gives. Intervals of ``asinh(kap)`` are halved
-    until the value in the middle is within `ACCURACY`.
+    Hermite interpolation: the derivative in kap is minus the variance. Intervals of ``u = asinh(kap)`` are halved until
+    the value in the middle is within `ACCURACY`.
     """
+    from scipy.interpolate import CubicHermiteSpline
 
-    def __init__(self, p: float, d: int, c: float, reach: float) -> None:
-        from scipy.interpolate import CubicHermiteSpline
+    edges, panels, log_marginal = axis_panels(p, d, c)
+    gaps, (_, weights) = panels.ravel(), gauss_legendre(PER_PANEL)
+    with np.errstate(divide="ignore"):  # the smallest panels next to -1 are empty to rounding
+        log_mass = (log_marginal + np.log(np.diff(edges)[:, None] * weights)).ravel()
 
-        self._known: dict[float, tuple[float, float]] = {}
-        edges, gaps, log_marginal = axis_panels(p, d, c)
-        _, weights = gauss_legendre(PER_PANEL)
-        self._gaps = gaps.ravel()
-        with np.errstate(divide="ignore"):  # the smallest panels next to -1 are empty to rounding
-            self._log_mass = (log_marginal + np.log(np.diff(edges)[:, None] * weights)).ravel()
-        ends = list(np.linspace(0.0, np.arcsinh(reach), _FIRST))
-        nodes = [ends[0]]
-        for low, high in zip(ends[:-1], ends[1:], strict=True):
-            nodes += self._refined(float(low), float(high), _MOST)
-        values = np.array([self._at(float(u)) for u in nodes])
-        self._spline = CubicHermiteSpline(np.array(nodes), values[:, 0], values[:, 1])
+    @cache
+    def at(u: float) -> tuple[float, float]:
+        """Value and derivative."""
+        logs = log_mass - np.sinh(u) * gaps
+        mass = np.exp(logs - logs.max())
+        mean = gaps @ mass / mass.sum()
+        variance = (gaps - mean) ** 2 @ mass / mass.sum()
+        return float(mean), -float(variance * np.cosh(u))
 
-    def __call__(self, kap: Any) -> np.ndarray:
-        """At tilts ``kap``, an array or number."""
-        kap = np.asarray(kap, dtype=np.float64)
-        right = self._spline(np.arcsinh(np.abs(kap)))
-        return np.where(kap >= 0.0, right, 2.0 - right)
-
-    def _at(self, u: float) -> tuple[float, float]:
-        """Value and derivative at ``asinh(kap) = u``."""
-        if u not in self._known:
-            logs = self._log_mass - np.sinh(u) * self._gaps
-            mass = np.exp(logs - logs.max())
-            mean = self._gaps @ mass / mass.sum()
-            variance = (self._gaps - mean) ** 2 @ mass / mass.sum()
-            self._known[u] = float(mean), -float(variance * np.cosh(u))
-        return self._known[u]
-
-    def _refined(self, low: float, high: float, depth: int) -> list[float]:
-        """Nodes after ``low`` up to ``high``."""
+    def refined(low: float, high: float, depth: int) -> list[float]:  # nodes after low up to high
         middle = 0.5 * (low + high)
-        (left, rise), (right, fall) = self._at(low), self._at(high)
+        (left, rise), (right, fall) = at(low), at(high)
         guess = 0.5 * (left + right) + 0.125 * (high - low) * (rise - fall)
-        if depth == 0 or abs(self._at(middle)[0] - guess) <= ACCURACY:
+        if depth == 0 or abs(at(middle)[0] - guess) <= ACCURACY:
             return [middle, high]
-        return self._refined(low, middle, depth - 1) + self._refined(middle, high, depth - 1)
+        return refined(low, middle, depth - 1) + refined(middle, high, depth - 1)
 
+    nodes = [0.0]
+    for low, high in pairwise(np.linspace(0.0, np.arcsinh(reach), _FIRST).tolist()):
+        nodes += refined(low, high, _MOST)
+    spline = CubicHermiteSpline(np.array(nodes), *np.array([at(u) for u in nodes]).T)
 
-gap_table = lru_cache(maxsize=16)(GapTable)
+    def table(kap: Any) -> Array:
+        right = spline(np.arcsinh(np.abs(kap)))
+        return np.where(np.asarray(kap) >= 0.0, right, 2.0 - right)
+
+    return table
 
 
 LARGEST = 200.0  # epsilon that is looked for
@@ -251,7 +244,7 @@ def pair_epsilon(first: AxisLaw, second: AxisLaw, delta: float) -> float:
 
 _AT_ONCE = 256  # pairs of data sets
 MOST_PAIRS = 1 << 14
-"""So many pairs about the centre are all looked at, and as many of the others; then all next to the worst of these."""
+"""All of so many pairs about the centre are examined, and as many of the others; then all next to the worst one."""
 CLOSE = 1e-9
 
 
@@ -293,7 +286,7 @@ class AxisNeighbours:
         return known, at
 
     def centre_epsilon(self, delta: float) -> float:
-        """Compute it for the pair about the centre of the ball alone, hence a lower bound; without a table."""
+        """Compute the epsilon of the pair about the centre of the ball alone: a lower bound, without a table."""
         low, high = self.tilts(np.zeros(1))
         first, second = (AxisLaw(self.p, self.d, float(tilt[0]), self.c) for tilt in (low, high))
         return pair_epsilon(first, second, delta)
@@ -307,9 +300,10 @@ class AxisNeighbours:
 def worst_pair(
     panels: tuple[Array, Array, Array], tilts: tuple[Array, Array], shift: float, delta: float, known: float = 0.0
 ) -> tuple[float, int] | None:
-    """Find the largest least epsilon at delta of pairs of laws that differ in their tilt alone, and which pair has it.
+    """Find the largest epsilon at delta among pairs of laws that differ in their tilt alone, and the pair that has it.
 
-    Of `axis_panels`, of increasing tilts ``(N,)`` and their difference. None if no epsilon is above ``known``.
+    Takes `axis_panels`, each pair's smaller and larger tilt, ``(N,)``, both increasing, and their difference. Returns
+    None if no epsilon is above ``known``.
     """
     edges, gaps, log_marginal = panels
     ends = np.array([tilts[0][0], tilts[1][-1]])
@@ -320,7 +314,7 @@ def worst_pair(
     change = large.log_mass - small.log_mass
 
     def above(epsilon: float, rows: Array) -> Array:
-        """Keep the pairs ``rows`` whose epsilon is larger."""
+        """Keep the pairs of ``rows`` whose epsilon is larger."""
         near, far = -(epsilon + change[rows]) / shift, (epsilon - change[rows]) / shift
         first = large.below(rows, near) - math.exp(epsilon) * small.below(rows, near)
         return rows[np.maximum(first, small.above(rows, far) - math.exp(epsilon) * large.above(rows, far)) > delta]
@@ -514,11 +508,11 @@ class PlanarPair:
 
 @lru_cache(maxsize=256)
 def planar_epsilon(p: float, d: int, c: float, reach: float, n: int, delta: float) -> float:
-    """Largest epsilon of some pairs in the plane: a lower bound over data sets of linear losses, 1-Lipschitz in l_p.
+    """Search pairs in the plane for the largest epsilon: a lower bound for linear losses that are 1-Lipschitz in l_p.
 
-    The replaced record is ``+-(1, -1)``, of dual norm 1, and the mean of the others lies along ``(1, 1)`` or along the
-    record itself, such that the mode without boundary has a norm about that of the worst of `_MODES`. p, d and c are
-    those of `PlaneDensity`, ``reach`` > 0 is the tilt at a mean record of norm 1, and n >= 2 the number of records.
+    The replaced record is ``+-(1, -1)``, of dual norm 1. The mean of the others lies along ``(1, 1)`` or along the
+    record itself; the search is over the norm of the mode that it has without boundary, from `_MODES` on. p, d and c
+    are as in `PlaneDensity`, ``reach`` > 0 is the tilt at a mean record of norm 1, and n >= 2 counts the records.
     """
     plane = PlaneDensity(p, d, c)
     unit = 2.0 ** (-1.0 / dual_exponent(p))

@@ -34,8 +34,8 @@ _COUNT = 128
 class RadialLaw:
     """Density proportional to ``rho^(d-1) exp(-A rho - B rho^2)`` on ``[0, R]``, A of either sign and B >= 0.
 
-    It is that of ``||x||`` under ``exp(-A ||x|| - B ||x||^2)`` on a ball of any norm in R^d. Where the square is of
-    another norm, ``exp(-A ||x|| - b ||x||_q^2)``, it is averaged over directions u of the cone measure of the ball:
+    This is the law of ``||x||`` under ``exp(-A ||x|| - B ||x||^2)`` on a ball of any norm in R^d. If the square is in
+    another norm, ``exp(-A ||x|| - b ||x||_q^2)``, the law is averaged over directions u of the ball's cone measure:
     give ``B`` as the array ``(N,)`` of ``b ||u||_q^2``.
     """
 
@@ -131,12 +131,12 @@ class SchattenLaw:
     c: float
 
     def __post_init__(self) -> None:
-        if not 1 <= self.columns <= min(self.rows, MOST_COLUMNS):
-            raise InputError("columns", self.columns, f"from 1 to {MOST_COLUMNS}, at most as many as rows")
-        if not (1.0 <= self.p < math.inf and 1.0 <= self.q <= 2.0):
-            raise InputError("p, q", (self.p, self.q), "p finite and >= 1, q in [1, 2]")
-        if not (0.0 < self.k <= LARGEST and 0.0 <= self.c < math.inf):
-            raise InputError("k, c", (self.k, self.c), f"k in (0, {LARGEST:g}], c finite and >= 0")
+        if self.columns > MOST_COLUMNS:
+            raise InputError("columns", self.columns, f"at most {MOST_COLUMNS}")
+        if math.isinf(self.p):
+            raise InputError("p", self.p, "finite")
+        if self.k > LARGEST:
+            raise InputError("k", self.k, f"at most {LARGEST:g}")
 
     def mean_gap(self) -> tuple[float, float]:
         """Estimate ``E[1 - x_11]`` and its standard error, infinite where fewer than `LEAST_POINTS` points count."""

@@ -57,8 +57,8 @@ class AxisEnvelope(AxisLaw):
     def edges(self) -> tuple[Array, Array]:
         """Edges of the grid of cells in x and in tau, before any is split.
 
-        Draws lie between them, so that they are those of a rounded tilt: the last digit of a mean record, which depends
-        on the kernel of a matrix product, would move them in the ninth.
+        They are edges for a rounded tilt: draws lie between them, and the last digit of a mean record, which depends on
+        the kernel of a matrix product, would move draws in the ninth.
         """
         rounded = AxisLaw(self.p, self.d, float(f"{self.kap:.9g}"), self.c)
         quantiles = np.clip(rounded.quantiles(FINE_CELLS), -1.0, 1.0)

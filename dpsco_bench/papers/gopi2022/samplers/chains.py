@@ -289,8 +289,8 @@ class ProximalSampler:
         (name, step, mean (m, d), sd, rows (m,)) -> points of ``exp(-psi - ||. - y||^2/(2 eta))`` and which are capped,
         in the mean and standard deviation that completing the square gives; y and ``sqrt(eta)`` at curvature 0.
     differences : callable, (z (m, d), x (m, d), indices (m, W), rows (m,)) -> ``f_j(z) - f_j(x)``, (m, W)
-    k, curvature, eta : float, inverse temperature; psi is ``(curvature/2) ||x||^2`` on a set, or anything that
-        ``gaussian`` sees to itself, at curvature 0; step size
+    k, curvature, eta : float, inverse temperature; psi is ``(curvature/2) ||x||^2`` on a set, or at curvature 0
+        anything that ``gaussian`` includes itself; step size
 
     Attributes
     ----------

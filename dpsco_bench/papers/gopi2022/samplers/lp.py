@@ -2,12 +2,12 @@
 
 ``u^(2/q)`` is convex, so that a tangent in ``u = ||x||_q^q`` bounds the density by a product of one-dimensional
 log-concave ones, and the ball is kept by a multiplier of ``||x||_p^p - 1``, which is at most 0 inside. There are two
-such products, and each row takes the one of which more should be accepted:
+such products, and each row takes the one that should accept more:
 
 - all coordinates come from the product;
 - the coordinate of the largest tilt comes last, from an exponential law cut to the room ``T = (1 - w)^(1/p)`` that the
-  others leave, w the sum of their p-th powers. T is concave in w, so that its tangent leaves a product again. What is
-  accepted then does not fall with the tilt, where the law lies close to the sphere.
+  others leave, w the sum of their p-th powers. T is concave in w, so that its tangent leaves a product again. Its
+  acceptance does not fall with the tilt, where the law lies close to the sphere.
 
 Source: Gopi, Lee, Liu, Shen, Tian 2022, Corollaries 2 and 3, for the law.
 """
@@ -42,8 +42,8 @@ FAR, FARTHEST = 30.0, 1e12
 class HalfLine:
     """``L(t) = log int_0^inf exp(t y - y^q) dy`` and ``L'(t)``, the mean of y, for q in (1, 2].
 
-    What they exceed ``max_y t y - y^q`` and its derivative by is smooth, and tabulated. They choose the parameters of
-    proposals: their accuracy, about 1e-5, is a matter of speed alone.
+    Their excess over ``max_y t y - y^q`` and its derivative is smooth, and tabulated. They only choose the parameters
+    of proposals, so that their accuracy, about 1e-5, is a matter of speed alone.
     """
 
     q: float
@@ -384,7 +384,7 @@ class Factors:
     def sample(self, draws: KeyedDraws, name: str, first_step: int, steps: int, asked: Array, rows: Array) -> Array:
         """Draw one point for each step and row, ``(steps, m, d)``; attempt a reads stream ``name/a``.
 
-        ``asked (m,)`` are rows of ``draws``, ``rows (m,)`` those of the densities that they ask for.
+        ``asked (m,)`` are rows of ``draws``, ``rows (m,)`` the rows of the densities that they draw from.
         """
         d, everyone = self.v.shape[1], np.arange(len(rows))
         x, todo = np.empty((steps, len(rows), d)), np.ones((steps, len(rows), d), dtype=bool)

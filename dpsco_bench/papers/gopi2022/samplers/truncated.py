@@ -84,9 +84,9 @@ MOST_ATTEMPTS = 1000
 def first_accepted(
     propose: Callable[[int, Array], tuple[Array, Array]], shape: tuple[int, ...], about: str = ""
 ) -> tuple[Array, Array]:
-    """Draw N rows by ``propose(attempt, rows) -> points, accepted``; returns also the rows ``(m,)`` without any.
+    """Draw N rows by ``propose(attempt, rows) -> points, accepted``; returns also the rows ``(m,)`` that got no point.
 
-    Where they must not be, ``about`` begins the sentence of the NumericalFailure.
+    With ``about``, such rows raise a NumericalFailure, whose message begins with it.
     """
     points, todo = np.empty(shape), np.arange(shape[0])
     for attempt in range(MOST_ATTEMPTS):

@@ -89,8 +89,8 @@ def dp_gd_pl_plan(
         c in sigma^2 = c G^2 T l/(n eps)^2, equation (11); ``renyi`` is c = 8 + 4 eps/l, from the proof's constants
         (erratum E8).
     release : str
-        What accounted noise is calibrated by: the ``sequence`` of all gradients, or the ``output`` alone, of an
-        objective that is convex besides.
+        Target of accounted noise: the ``sequence`` of all gradients, or the ``output`` alone, for an objective that is
+        convex besides.
     """
     c, n, d = given.constants, given.n, given.d
     given.require("strong_convexity", c.strong_convexity, c.strong_convexity > 0, "> 0 (the PL constant)")

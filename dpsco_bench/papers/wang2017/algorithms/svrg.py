@@ -182,8 +182,8 @@ def dp_svrg_plan(
         c in sigma^2 = c G^2 N l/(n eps)^2, equation (3); ``advanced`` is 576 ln(2.5 N/delta), from the constants of
         Remark 4.1's proof.
     charge : str
-        Of the literal variant: ``query`` answers the sum of each step; ``parts`` its two parts, with two thirds and one
-        third of the variance; ``output`` is the law of what is returned on linear losses, a single normal.
+        For the literal variant: ``query`` answers the sum of each step; ``parts`` its two parts, with two thirds and
+        one third of the variance; ``output`` is the law of the output on linear losses, a single normal.
     """
     c, n, l, eps = given.constants, given.n, given.l, given.epsilon
     given.positive("strong_convexity", c.strong_convexity)

@@ -6,7 +6,7 @@ First the reduction (Algorithm 1), its streaming tree noise and the nodes' sensi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property, lru_cache
 from math import log2, sqrt
 from typing import Any
@@ -349,15 +349,9 @@ def nodes_plan(given: Setting, units: NodeUnits, query: Query, options: Reductio
     return make_plan(
         query,
         gradient_evaluations=2 * (units.n - 1 + options.run_last_round) - 1,
-        n=units.n,
-        k=units.k,
+        **asdict(units),
         learner=options.learner,
-        sensitivity=units.sensitivity,
-        radius=units.radius,
         levels=levels(units.n - 1),
-        lipschitz=units.lipschitz,
-        smoothness=units.smoothness,
-        diameter=units.diameter,
         strong_convexity=c.strong_convexity,
         p=c.norm,
         run_last_round=options.run_last_round,
