@@ -129,12 +129,12 @@ def sample_from(integers: np.ndarray, is_class_2: np.ndarray) -> Table:
     return Table(features, np.where(is_class_2 == 1, 1.0, -1.0))
 
 
-def covertype_records(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Invent integer records in the layout of the original file; fewer rows of the same seed are a prefix of more.
+def covertype_records(rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Invent integer records in the layout of the original file; fewer rows are a prefix of more.
 
     Returns features ``(rows, 54)``, int16, and labels ``(rows,)``, uint8, 1 = class 2.
     """
-    u = uniforms(seed, "covertype_synthetic/records", rows, 16)
+    u = uniforms("covertype_synthetic/records", rows, 16)
     area = _drawn_types(u[:, 0], _AREA_SHARES)
     soil = np.where(area == 4, _drawn_types(u[:, 1], _LOW_SOIL_SHARES), _drawn_types(u[:, 1], _SOIL_SHARES))
     numeric = _measurements(u[:, 2:15], area, soil)
@@ -222,7 +222,7 @@ def covertype(rows: int, root: Path) -> Table:
     larger one; the paper does not state its selection. Raises DataAbsent or DataCorrupt as in `load`.
     """
     features, labels = load(root)
-    chosen = permutation(0, "covertype/rows", ROWS)[:rows]
+    chosen = permutation("covertype/rows", ROWS)[:rows]
     return sample_from(features[chosen], labels[chosen])
 
 

@@ -33,10 +33,10 @@ LEAST_RADIUS, LARGEST_LENGTH = 1e-140, 1e150
 RULES = ("best", "q", "sec2", "two_ln_d")
 
 
-def checked_exponent(p: float, *, key: str = "p") -> float:
+def checked_exponent(p: float) -> float:
     """Return p as a float if it lies in [1, inf]. Raises InputError otherwise."""
     if isinstance(p, bool) or not isinstance(p, int | float) or not p >= 1:
-        raise InputError(key, p, "a number in [1, inf]")
+        raise InputError("p", p, "a number in [1, inf]")
     return float(p)
 
 

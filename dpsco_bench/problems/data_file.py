@@ -262,7 +262,7 @@ class DataFile(GeneralisedLinear):
 
     @property
     def _order(self) -> np.ndarray:
-        return permutation(0, "data_file/rows", len(self.table.labels))
+        return permutation("data_file/rows", len(self.table.labels))
 
     def _divisor(self, rows: np.ndarray) -> float:
         """Largest norm of the rows where they are divided by it, else 1."""

@@ -118,7 +118,7 @@ def poisson_indices(
 
 
 def uniform_indices(
-    stream: Stream, n: int, first_step: int, steps: int, first_replicate: int, replicates: int, size: int = 1
+    stream: Stream, n: int, first_step: int, steps: int, first_replicate: int, replicates: int, size: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw ``size`` uniform indices per step and replicate, with replacement; returns as above, with W = size."""
     indices = stream.integers(first_step, steps, first_replicate, replicates, size, high=n)
