@@ -31,7 +31,6 @@ from dpsco_bench.problems.minimisers import minimise_composite, minimise_glm_in_
 from dpsco_bench.problems.registry import problem
 
 Array = Any
-SCALES = ("none", "max_row_norm")
 DOMAINS = ("none", "l2_ball", "l1_ball", "lp_ball", "simplex")
 RIDGE = 0.01
 SPREAD = 2.0
@@ -106,7 +105,7 @@ class DataFile(GeneralisedLinear):
     scale: str = option(
         "none",
         "max_row_norm: before clipping, all rows are divided by the largest norm among them (not private)",
-        choices=SCALES,
+        choices=("none", "max_row_norm"),
     )
     label_clip: float | None = option(
         None,
@@ -232,9 +231,9 @@ class DataFile(GeneralisedLinear):
                 third = f"; column {table.label} has a third, {odd}, in record {row + 1}" * (row >= 0)
                 raise InputError("positive", "missing", f"given, one of the label's values {shown}{third}")
             return values[-1]
-        wanted: Any = str(self.positive) if text else None
+        wanted: Any = None
         with suppress(ValueError):
-            wanted = wanted if text else float(self.positive)
+            wanted = str(self.positive) if text else float(self.positive)
         if wanted is None or wanted not in values:
             raise InputError("positive", self.positive, f"one of the label's values {shown}")
         if len(values) > 2 and not self.one_against_rest:
