@@ -83,7 +83,7 @@ def _shown(value: Any) -> str:
 
 
 def unboxed(values: Options) -> dict[str, Any]:
-    """Make Python's numbers of NumPy's scalars."""
+    """Turn NumPy's scalars into Python's numbers."""
     return {key: value.item() if getattr(value, "shape", None) == () else value for key, value in values.items()}
 
 

@@ -1,7 +1,7 @@
 """Covertype (Blackard 1998): read from any distribution, held to one content, sampled as in Wang, Ye, Xu 2017.
 
-Source of the data: J. Blackard, Covertype, UCI Machine Learning Repository, data set 31, doi:10.24432/C50K5N. Nothing
-is trusted of a file beyond its form: whether it is Covertype is decided by the digest of its content.
+Source of the data: J. Blackard, Covertype, UCI Machine Learning Repository, data set 31, doi:10.24432/C50K5N. Files
+of several names and formats are read; the digest of the content decides whether one is Covertype.
 
 The stand-in has invented records with the same 54 columns, for tests and quick profiles. Ranges, shares of the types
 and the one-class soil types resemble the real data; nothing else does, and no result on it says anything about
@@ -256,7 +256,7 @@ def fetch(root: Path) -> Plain:
     failures = []
     for remote in REMOTE_FILES:
         try:
-            store.download(remote, Path(root) / FOLDERS[0], check=read)
+            store.download(remote, root / FOLDERS[0], check=read)
             return {**verify(root), "fetched": True}
         except store.FetchError as error:
             failures.append(error)

@@ -59,7 +59,7 @@ class RemoteFile:
 
 def find_file(root: Path, folders: Sequence[str], names: Sequence[str]) -> Path | None:
     """Find the first of `names`, in their order, in ``root/folder`` for any of the folders, or None."""
-    paths = (Path(root) / folder / name for name in names for folder in folders)
+    paths = (root / folder / name for name in names for folder in folders)
     return next((path for path in paths if path.is_file()), None)
 
 
@@ -83,7 +83,7 @@ def download(remote: RemoteFile, folder: Path, check: Callable[[Path], object]) 
     """
     import pooch
 
-    target = Path(folder) / remote.name
+    target = folder / remote.name
     try:
         pooch.retrieve(remote.url, remote.sha256, remote.name, folder)
         check(target)

@@ -95,7 +95,7 @@ def calibrate(
 
 
 def released(plan: Plan) -> str:
-    """Decide what the plan's real epsilon is of: see `Calibration`."""
+    """Say whether a plan's real epsilon is of its output, of its one release, or of the sequence of its answers."""
     if plan.unprotected or loaded(LAST).covers_output(plan) or any(isinstance(q, DrawQuery) for q in plan.queries):
         return OUTPUT
     return RELEASE if sum(query.releases for query in plan.queries) <= 1 else SEQUENCE

@@ -1,4 +1,4 @@
-"""Descriptions, made from what was computed, of the data sets at which an epsilon exceeds its claim."""
+"""Describe the data sets at which an epsilon exceeds its claim, from what the accountant computed."""
 
 from __future__ import annotations
 

@@ -185,12 +185,12 @@ class DataFile(GeneralisedLinear):
 
     @property
     def unbounded(self) -> bool:
-        """Check that a bound which the constants need is known by the data alone."""
+        """Tell whether the constants need a bound that only the data know."""
         return self.row_bound is None or (not self.classes and self.label_clip is None)
 
     @property
     def coded(self) -> bool:
-        """Check that the data decide which label becomes +1: the label of one record may turn all others."""
+        """Tell whether the data decide which label becomes +1, so that the label of one record may turn all others."""
         return self.classes and self._file is not None and self.positive is None
 
     @property
@@ -334,7 +334,7 @@ class DataFile(GeneralisedLinear):
 
     @property
     def classes(self) -> bool:
-        """Check that labels become +1 and -1; else constants depend on a bound of the labels."""
+        """Tell whether labels become +1 and -1; else constants depend on a bound of the labels."""
         return self.margin.classes
 
     @property

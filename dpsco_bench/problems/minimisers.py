@@ -26,7 +26,7 @@ POLISHING_STEPS = 3
 SECULAR_STEPS = 100
 RADIUS_TOLERANCE = 1e-12
 MOST_KEPT = 12
-"""Arrays that are kept of the last points."""
+"""Arrays of the last points that are kept."""
 TOLERANCE = 1e-10
 """Certified gap, relative to the risk at the origin (1 at least)."""
 MOST_STEPS = 50_000
@@ -36,7 +36,7 @@ INSIDE, WIDER, WIDEST = 0.9, 4.0, 1e9
 """A point this deep in a ball is free of it; else the ball grows, up to the widest."""
 Map = Callable[[Array], Array]
 MOST_EXTENSIONS = 20
-"""Times that the planned number of steps is made before a solver gives up."""
+"""A solver gives up after so many times the planned number of steps."""
 ROUNDING = 64.0 * 2.0**-52
 """A gradient mapping below this share of the terms that balance in it is rounding."""
 

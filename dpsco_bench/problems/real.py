@@ -1,7 +1,7 @@
 """Logistic regression on real data, and on records drawn like Covertype's own; a part of some sets is held out.
 
-Of those, every row is divided by its own norm where that is above 1, and numbers are scaled by ranges that are no part
-of the sample: a record's features depend on no other record, so that sensitivities are true for all neighbours.
+Sets with held-out records divide each row by its own norm if that is above 1, and scale numbers by ranges that do not
+come from the sample. So a record's features depend on no other record, and sensitivities hold for all neighbours.
 """
 
 from __future__ import annotations
