@@ -104,7 +104,7 @@ class _Form:
         self.decoders = {name: decode for name in self.names if (decode := _decoder(hints[name]))}
 
     def fits(self, entry: Plain) -> bool:
-        """Check that no key is missing or unknown."""
+        """Tell whether no key is missing or unknown."""
         return self.due <= entry.keys() <= self.names.keys()
 
     def made(self, entry: Plain) -> Any:

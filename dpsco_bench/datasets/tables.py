@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -211,7 +211,6 @@ def labels_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: P
         return np.array(column.cast(pa.string()).to_pylist(), dtype=np.str_)
     except pa.ArrowException:
         refuse(name, path, str(column[0].as_py()), 0, f"a number or text, but it is of type {column.type}")
-        raise
 
 
 def numeric_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -290,7 +289,7 @@ def refuse_odd(values: np.ndarray, name: str, path: Path) -> None:
         refuse(name, path, f"{value:g}", record, allowed)
 
 
-def refuse(name: str, path: Path, shown: str, record: int, allowed: str) -> None:
+def refuse(name: str, path: Path, shown: str, record: int, allowed: str) -> NoReturn:
     """Raise the InputError of an entry, which is missing where nothing is shown."""
     if not shown:
         raise InputError(f"record {record + 1} of column {name} of {path.name}", "missing", allowed)
@@ -398,7 +397,7 @@ def _read(
     return _select(table, path, label, drop, ids)
 
 
-def format_of(path: Path, form: str | None = None) -> str:
+def format_of(path: Path, form: str | None) -> str:
     """Return the given format, or that of the name's ending. Raises InputError for another one."""
     if form is not None:
         if form not in FORMATS.values():

@@ -194,7 +194,7 @@ class Problem:
 
     @property
     def signal_capped(self) -> bool:
-        """Check that the effective signal is the largest possible, so that a larger one would change nothing."""
+        """Tell whether the signal is at its cap, so that a larger one would change nothing."""
         return False
 
     @property

@@ -51,9 +51,12 @@ class ChainTrace:
         rhat, ess = split_rhat_and_ess(settled) if len(settled) >= LEAST_KEPT else (math.nan, math.nan)
         return {"rhat": rhat, "ess": ess, "chain_risk": settled.mean(axis=0)}
 
-    def relaxation(self, mean: float) -> float:
-        """Count steps until the mean over the chains has gone ``1 - 1/e`` of its way to ``mean``; NaN if it has not."""
-        error = self.values.mean(axis=1) - mean
+    def relaxation(self, mean: float | None) -> float:
+        """Count steps until the mean over the chains has gone ``1 - 1/e`` of its way to ``mean``; NaN if it has not.
+
+        None stands for the mean of the second half, which should then be long.
+        """
+        error = self.values.mean(axis=1) - (self.settled.mean() if mean is None else mean)
         target = error[0] / math.e
         below = np.flatnonzero(np.sign(error[0]) * (error - target) <= 0)
         if not below.size or below[0] == 0:

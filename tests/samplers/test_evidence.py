@@ -59,5 +59,6 @@ def test_a_trace_is_that_of_the_second_half_thinned():
     trace = ChainTrace(800, np.asarray)
     for t in range(800):
         trace(5.0 + 3.0 * np.exp(-t / 40.0) * np.ones(3))
+    assert trace.relaxation(None) == pytest.approx(40.0, rel=1e-2)
     assert trace.relaxation(5.0) == pytest.approx(40.0, rel=1e-3)
     assert np.isnan(trace.relaxation(0.0))
