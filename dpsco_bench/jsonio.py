@@ -135,7 +135,7 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def is_draft(path: Path) -> bool:
-    """Check that a file is, or was, being filled under another name (`whole`)."""
+    """Tell whether a file is, or was, being filled under another name (`whole`)."""
     return _DRAFT.match(path.name) is not None
 
 

@@ -83,7 +83,7 @@ def _shown(value: Any) -> str:
 
 
 def unboxed(values: Options) -> dict[str, Any]:
-    """Make Python's numbers of NumPy's scalars."""
+    """Turn NumPy's scalars into Python's numbers."""
     return {key: value.item() if getattr(value, "shape", None) == () else value for key, value in values.items()}
 
 
@@ -104,7 +104,7 @@ class _Form:
         self.decoders = {name: decode for name in self.names if (decode := _decoder(hints[name]))}
 
     def fits(self, entry: Plain) -> bool:
-        """Check that no key is missing or unknown."""
+        """Tell whether no key is missing or unknown."""
         return self.due <= entry.keys() <= self.names.keys()
 
     def made(self, entry: Plain) -> Any:

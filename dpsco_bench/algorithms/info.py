@@ -42,7 +42,7 @@ class Info:
 
 
 def extra(name: str, values: Any, replicates: int) -> np.ndarray:
-    """Spread an extra over the replicates, one number for each or for all: ``(R,)`` in float64 on the host."""
+    """Return an extra as one number per replicate, ``(R,)`` of float64 on the host; one number alone is for all."""
     given = np.asarray(to_numpy(values), dtype=np.float64)
     if given.shape not in ((), (replicates,)):
         raise InputError(f"shape of {name}", given.shape, f"() or ({replicates},), one number per replicate")

@@ -14,7 +14,7 @@ from dpsco_bench.geometry.ball import FeasibleSet
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.plan import Plan, PrivacySpec
 from dpsco_bench.problems.base import Constants, Problem, Trait
-from dpsco_bench.problems.constants import Need
+from dpsco_bench.problems.constants import Need, declared_class
 from dpsco_bench.registry import Registry
 
 CALIBRATIONS = ("paper", "accounted", "none")
@@ -219,13 +219,19 @@ class Algorithm:
     def visible_constants(self, constants: Constants, problem: Problem) -> Constants:
         """Keep the constants that an algorithm may see.
 
-        The class of the losses and the curvature are what the problem declares. A Polyak-Lojasiewicz constant is hidden
-        from an algorithm that would take it for strong convexity.
+        The problem declares the class of the losses, which bounds the Hessian's rank, and the curvature; a larger rank
+        by key withdraws the class. A Polyak-Lojasiewicz constant is hidden from an algorithm that would take it for
+        strong convexity.
         """
         if constants.losses == "hidden":
             values = "values" if problem.has_loss_values and not problem.population else "hidden"
             constants = constants.but(losses="linear" if Trait.LINEAR_LOSS in problem.traits else values)
-        constants = problem.with_loss_class(constants)
+        loss_class, rank = declared_class(problem.traits), constants.hessian_rank
+        if loss_class == "any" or rank > problem.own_constants.hessian_rank:
+            constants = constants.but(loss_class="any")
+        else:
+            rank = min(rank, {"linear": 0.0, "glm": 1.0}[loss_class])
+            constants = constants.but(loss_class=loss_class, hessian_rank=rank)
         if Trait.CONVEX in problem.traits:
             constants = constants.but(curvature="strong" if Trait.STRONGLY_CONVEX in problem.traits else "convex")
         if Trait.STRONGLY_CONVEX in problem.traits or Trait.POLYAK_LOJASIEWICZ in self.needs:

@@ -1,7 +1,7 @@
 """Covertype (Blackard 1998): read from any distribution, held to one content, sampled as in Wang, Ye, Xu 2017.
 
-Source of the data: J. Blackard, Covertype, UCI Machine Learning Repository, data set 31, doi:10.24432/C50K5N. Nothing
-is trusted of a file beyond its form: whether it is Covertype is decided by the digest of its content.
+Source of the data: J. Blackard, Covertype, UCI Machine Learning Repository, data set 31, doi:10.24432/C50K5N. Files
+of several names and formats are read; the digest of the content decides whether one is Covertype.
 
 The stand-in has invented records with the same 54 columns, for tests and quick profiles. Ranges, shares of the types
 and the one-class soil types resemble the real data; nothing else does, and no result on it says anything about
@@ -129,12 +129,12 @@ def sample_from(integers: np.ndarray, is_class_2: np.ndarray) -> Table:
     return Table(features, np.where(is_class_2 == 1, 1.0, -1.0))
 
 
-def covertype_records(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Invent integer records in the layout of the original file; fewer rows of the same seed are a prefix of more.
+def covertype_records(rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Invent integer records in the layout of the original file; fewer rows are a prefix of more.
 
     Returns features ``(rows, 54)``, int16, and labels ``(rows,)``, uint8, 1 = class 2.
     """
-    u = uniforms(seed, "covertype_synthetic/records", rows, 16)
+    u = uniforms("covertype_synthetic/records", rows, 16)
     area = _drawn_types(u[:, 0], _AREA_SHARES)
     soil = np.where(area == 4, _drawn_types(u[:, 1], _LOW_SOIL_SHARES), _drawn_types(u[:, 1], _SOIL_SHARES))
     numeric = _measurements(u[:, 2:15], area, soil)
@@ -222,7 +222,7 @@ def covertype(rows: int, root: Path) -> Table:
     larger one; the paper does not state its selection. Raises DataAbsent or DataCorrupt as in `load`.
     """
     features, labels = load(root)
-    chosen = permutation(0, "covertype/rows", ROWS)[:rows]
+    chosen = permutation("covertype/rows", ROWS)[:rows]
     return sample_from(features[chosen], labels[chosen])
 
 
@@ -256,7 +256,7 @@ def fetch(root: Path) -> Plain:
     failures = []
     for remote in REMOTE_FILES:
         try:
-            store.download(remote, Path(root) / FOLDERS[0], check=read)
+            store.download(remote, root / FOLDERS[0], check=read)
             return {**verify(root), "fetched": True}
         except store.FetchError as error:
             failures.append(error)

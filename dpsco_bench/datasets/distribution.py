@@ -116,7 +116,7 @@ class Distribution:
         """
         missing = [one for one in self.files if store.find_file(root, self.folders, [one.name]) is None]
         for remote in missing:
-            store.download(remote, Path(root) / self.folders[0], check=self.read)
+            store.download(remote, root / self.folders[0], check=self.read)
         return {**self.verify(root), "fetched": bool(missing)}
 
 

@@ -12,21 +12,21 @@ import numpy as np
 from dpsco_bench.errors import DpscoError
 
 
-def raw_words(seed: int, what: str, count: int) -> np.ndarray:
+def raw_words(what: str, count: int) -> np.ndarray:
     """Random uint64 words for a purpose such as ``covertype/rows``; the first k of them do not depend on `count`."""
     key = np.frombuffer(hashlib.sha256(what.encode()).digest(), dtype="<u4")
-    sequence = np.random.SeedSequence(seed, spawn_key=tuple(int(word) for word in key))
+    sequence = np.random.SeedSequence(0, spawn_key=tuple(int(word) for word in key))
     return np.random.PCG64(sequence).random_raw(count)
 
 
-def permutation(seed: int, what: str, size: int) -> np.ndarray:
+def permutation(what: str, size: int) -> np.ndarray:
     """Random permutation of ``0 .. size-1`` as int64: the order of `size` random words, ties by position."""
-    return np.argsort(raw_words(seed, what, size), kind="stable")
+    return np.argsort(raw_words(what, size), kind="stable")
 
 
-def uniforms(seed: int, what: str, rows: int, columns: int) -> np.ndarray:
+def uniforms(what: str, rows: int, columns: int) -> np.ndarray:
     """Uniform numbers in [0, 1) with 53 bits, shape (rows, columns); fewer rows are a prefix of more."""
-    return (raw_words(seed, what, rows * columns) >> np.uint64(11)).reshape(rows, columns) * 2.0**-53
+    return (raw_words(what, rows * columns) >> np.uint64(11)).reshape(rows, columns) * 2.0**-53
 
 
 class DataCorrupt(DpscoError):
@@ -59,7 +59,7 @@ class RemoteFile:
 
 def find_file(root: Path, folders: Sequence[str], names: Sequence[str]) -> Path | None:
     """Find the first of `names`, in their order, in ``root/folder`` for any of the folders, or None."""
-    paths = (Path(root) / folder / name for name in names for folder in folders)
+    paths = (root / folder / name for name in names for folder in folders)
     return next((path for path in paths if path.is_file()), None)
 
 
@@ -83,7 +83,7 @@ def download(remote: RemoteFile, folder: Path, check: Callable[[Path], object]) 
     """
     import pooch
 
-    target = Path(folder) / remote.name
+    target = folder / remote.name
     try:
         pooch.retrieve(remote.url, remote.sha256, remote.name, folder)
         check(target)

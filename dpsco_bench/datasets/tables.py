@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -39,18 +39,18 @@ from dpsco_bench.datasets.texts import (
 from dpsco_bench.errors import InputError, InputErrors
 
 COPIES = 3
-"""Dense tables that are in memory at once while a file is read and run."""
+"""Copies of a dense table in memory while a file is read and run."""
 COLUMN_BYTES = 10_000.0
-"""Bytes of a column beside its numbers while a file is read."""
+"""Bytes that a column takes besides its numbers while a file is read."""
 CHUNK_BYTES = 8.0
-"""The same of a number: a file is read in blocks of some records, and each column of a block is an array."""
+"""Bytes that a number takes besides: a file is read in blocks of records, and each column of a block is an array."""
 SQUARES = 8
-"""Matrices of columns x columns that are in memory at once while a minimum is found."""
+"""Matrices of columns x columns in memory while a minimum is computed."""
 MEMINFO = Path("/proc/meminfo")
 GROUPS = Path("/proc/self/cgroup")
 MOUNT = Path("/sys/fs/cgroup")
 _FILES = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"))
-"""Limit and use of a control group, of either version."""
+"""Files with the limit and the use of a control group, version 2 and version 1."""
 LARGEST = 1e100
 """Largest magnitude of a number."""
 MOST = 12
@@ -66,7 +66,7 @@ _ID_WORD = re.compile(
 _INDEX = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_\d+__|level_\d+|row[._]?names?|\.\.\.1", re.IGNORECASE)
 """A name that pandas or R gives to the numbers of records."""
 _COUNTED = frozenset({"age", "year"})
-"""Quantities of which every value may occur once, from any start: those of a table of years or of ages."""
+"""Quantities whose values may each occur once, from any start: a table may have a row for every year or age."""
 _CODE = r"^\s*[-+]?(0\d|\d{16,}\s*$)"
 """A label that another one would become equal to as a double: 01 is not 1."""
 _HINTS = {
@@ -78,7 +78,7 @@ _HINTS = {
     r"\d{1,4}[-/:.]\d\d?([-/:.]\d+)*([ T].*)?": "a time: write how many days or hours after a public one it is",
     r"[-+]?\d[\d.]*\s*([^\W\d]\S*|[^\w\s])|[^\w\s.+-]\s*\d[\d.,]*": "a unit: write the number alone",
 }
-"""Cures of entries that nearly are numbers."""
+"""Advice for entries that are nearly numbers."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".libsvm": "libsvm", ".svm": "libsvm"}
 COMPRESSED = (".gz", ".bz2", ".zst", ".xz")
@@ -87,7 +87,7 @@ _OTHERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
 LABEL = "y"
 """Name of the labels that are given as an array."""
 _HEAD, _MOST_HEAD = 1 << 20, 1 << 28
-"""Bytes of text by which a header is told; a line may be as long as a block of what is read at once."""
+"""Bytes of text in which a header is looked for, and bytes up to which a block holds `_LINES` lines."""
 _LINES = 64
 """Lines of a block, as far as it holds them: each column of a block takes memory of its own."""
 
@@ -102,7 +102,7 @@ def available_memory() -> float:
 
 
 def _of_groups() -> Iterator[float]:
-    """Compute the memory that the limits of this process's groups, and of groups around them, leave."""
+    """Yield the memory that is left by the limits of this process's control groups and of their parents."""
     with suppress(OSError):
         for line in GROUPS.read_text().splitlines():
             _, names, path = line.split(":", 2)
@@ -116,7 +116,7 @@ def _of_groups() -> Iterator[float]:
 
 
 def _of_group(folder: Path) -> Iterator[float]:
-    """Limit less use, but for files that are kept as long as nobody needs the memory."""
+    """Yield the limit less the use, without cached files, which go when the memory is needed."""
     for limit, used in _FILES:
         with suppress(OSError, ValueError):  # "max" is no number: no limit
             most, now = (int((folder / name).read_text()) for name in (limit, used))
@@ -211,7 +211,6 @@ def labels_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: P
         return np.array(column.cast(pa.string()).to_pylist(), dtype=np.str_)
     except pa.ArrowException:
         refuse(name, path, str(column[0].as_py()), 0, f"a number or text, but it is of type {column.type}")
-        raise
 
 
 def numeric_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -290,7 +289,7 @@ def refuse_odd(values: np.ndarray, name: str, path: Path) -> None:
         refuse(name, path, f"{value:g}", record, allowed)
 
 
-def refuse(name: str, path: Path, shown: str, record: int, allowed: str) -> None:
+def refuse(name: str, path: Path, shown: str, record: int, allowed: str) -> NoReturn:
     """Raise the InputError of an entry, which is missing where nothing is shown."""
     if not shown:
         raise InputError(f"record {record + 1} of column {name} of {path.name}", "missing", allowed)
@@ -398,7 +397,7 @@ def _read(
     return _select(table, path, label, drop, ids)
 
 
-def format_of(path: Path, form: str | None = None) -> str:
+def format_of(path: Path, form: str | None) -> str:
     """Return the given format, or that of the name's ending. Raises InputError for another one."""
     if form is not None:
         if form not in FORMATS.values():

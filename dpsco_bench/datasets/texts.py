@@ -1,4 +1,4 @@
-"""Text of files: what they are by their first bytes, entries that are numbers, and LIBSVM's format."""
+"""Read text files: tell a format by its first bytes, tell numbers from other entries, parse LIBSVM."""
 
 from __future__ import annotations
 

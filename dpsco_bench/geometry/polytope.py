@@ -32,10 +32,10 @@ class Polytope:
         vertices = xp.asarray(self.vertices, dtype=e.dtype)
         return xp.matmul(vertices, xp.expand_dims(e, axis=-1))[..., 0]
 
-    def vertex(self, index: Array, dtype: Any = None) -> Array:
-        """Vertices by index: ``(R,)`` of integers -> ``(R, d)``, float64 unless a dtype is given."""
+    def vertex(self, index: Array, dtype: Any) -> Array:
+        """Vertices by index: ``(R,)`` of integers -> ``(R, d)``."""
         xp = array_namespace(index)
-        return xp.take(xp.asarray(self.vertices, dtype=dtype or xp.float64), index, axis=0)
+        return xp.take(xp.asarray(self.vertices, dtype=dtype), index, axis=0)
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ class CrossPolytope:
         scaled = self.radius * e
         return xp.reshape(xp.stack([scaled, -scaled], axis=-1), (*e.shape[:-1], self.count))
 
-    def vertex(self, index: Array, dtype: Any = None) -> Array:
+    def vertex(self, index: Array, dtype: Any) -> Array:
         xp = array_namespace(index)
         here = xp.arange(self.dimension) == xp.expand_dims(index // 2, axis=-1)
-        entry = self.radius * cast(1 - 2 * (index % 2), dtype or xp.float64)
+        entry = self.radius * cast(1 - 2 * (index % 2), dtype)
         return xp.where(here, xp.expand_dims(entry, axis=-1), xp.zeros_like(entry[..., None]))
 
 
@@ -80,10 +80,10 @@ class Simplex(Polytope):
     def scores(self, e: Array) -> Array:
         return self.radius * e
 
-    def vertex(self, index: Array, dtype: Any = None) -> Array:
+    def vertex(self, index: Array, dtype: Any) -> Array:
         xp = array_namespace(index)
         here = xp.arange(self.dimension) == xp.expand_dims(index, axis=-1)
-        return self.radius * cast(here, dtype or xp.float64)
+        return self.radius * cast(here, dtype)
 
     def project(self, x: Array) -> Array:
         """Euclidean projection of finite ``x (..., d)``: one threshold off all entries, to the digit on the simplex."""

@@ -32,7 +32,7 @@ def attaining_pair(problem: Problem, plan: Plan, n: int) -> Data | None:
 
 
 def attains(problem: Problem, plan: Plan, n: int, charge: Charge) -> bool:
-    """Check that data sets of the problem are known to attain the plan's charge.
+    """Tell whether two data sets of the problem are known to attain the plan's charge.
 
     An exact value is (`attaining_pair` has been asked for). A lower one is where the problem has two opposed records
     for every query, whose gradients differ in the direction that the bound tests: one is the record, and all others of
@@ -47,12 +47,12 @@ def attains(problem: Problem, plan: Plan, n: int, charge: Charge) -> bool:
 
 
 def rests_on_sensitivities(plan: Plan, epsilon: float) -> bool:
-    """Check that an exact value rests on sensitivities; draws say themselves what attains theirs."""
+    """Tell whether an exact value rests on sensitivities; draws say themselves what attains theirs."""
     return 0.0 < epsilon < math.inf and not any(isinstance(query, DrawQuery) for query in plan.queries)
 
 
 def attains_curvature(problem: Problem, plan: Plan, n: int) -> bool:
-    """Check whether the objective of copies of one of that pair has the least curvature that a plan declares.
+    """Tell whether the objective of n copies of one record of `attaining_pair` has the plan's least curvature.
 
     Along the difference of the pair's gradients, so that the last iterate's law is that of a quadratic.
     """

@@ -82,7 +82,7 @@ def calibrate(
     charged = decisive_charge(plan, scales, privacy)
     if charged.kind == "exact" and not attained and rests_on_sensitivities(plan, charged.epsilon):
         charged = replace(charged, kind="upper")
-    last = _module(LAST)
+    last = loaded(LAST)
     output = last.charge_output(plan, scales, privacy.delta) if last.covers_output(plan) else None
     if output and output.kind == "exact" and not (attained and curvature):
         output = replace(output, kind="upper")
@@ -95,8 +95,8 @@ def calibrate(
 
 
 def released(plan: Plan) -> str:
-    """Decide what the plan's real epsilon is of: see `Calibration`."""
-    if plan.unprotected or _module(LAST).covers_output(plan) or any(isinstance(q, DrawQuery) for q in plan.queries):
+    """Say whether a plan's real epsilon is of its output, of its one release, or of the sequence of its answers."""
+    if plan.unprotected or loaded(LAST).covers_output(plan) or any(isinstance(q, DrawQuery) for q in plan.queries):
         return OUTPUT
     return RELEASE if sum(query.releases for query in plan.queries) <= 1 else SEQUENCE
 
@@ -106,7 +106,7 @@ def decisive_charge(plan: Plan, scales: Mapping[str, float], privacy: PrivacySpe
     charged = charge(plan, scales, privacy.delta)
     if charged.kind != "upper" or charged.epsilon <= privacy.epsilon * (1.0 + ROUNDING):
         return charged
-    found: Charge | None = _module(REFUTATION).lower_bound(plan, scales, privacy.delta)
+    found: Charge | None = loaded(REFUTATION).lower_bound(plan, scales, privacy.delta)
     if found is None or (found.kind == "lower" and found.epsilon <= privacy.epsilon):
         return charged
     return replace(charged, epsilon=found.epsilon, kind=found.kind, accountant=found.accountant, pair=found.pair)
@@ -129,7 +129,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     if not plan.leaks:
         return value
     if value.kind == "upper":
-        found: Charge | None = _module(REFUTATION).lower_bound(plan, scales, delta)
+        found: Charge | None = loaded(REFUTATION).lower_bound(plan, scales, delta)
         return found or Charge(0.0, "lower", "no lower bound")
     return Charge(value.epsilon, "lower", value.accountant)
 
@@ -140,18 +140,19 @@ def charging_modules(plan: Plan | None, calibration: str) -> list[str]:
         return []
     names = [*COMPOSITIONS.values(), REFUTATION]
     if plan is not None:
-        names = [module for name, module in COMPOSITIONS.items() if getattr(_module(module), name).covers(plan)][:1]
-        names += [REFUTATION] * _module(REFUTATION).covers(plan) + [LAST] * _module(LAST).covers_output(plan)
+        names = [module for name, module in COMPOSITIONS.items() if getattr(loaded(module), name).covers(plan)][:1]
+        names += [REFUTATION] * loaded(REFUTATION).covers(plan) + [LAST] * loaded(LAST).covers_output(plan)
     return [f"{__package__}.composition.{name}" for name in dict.fromkeys(names)]
 
 
-def _module(name: str) -> Any:
+def loaded(name: str) -> Any:
+    """Import a module of `composition` by its name: what does not need it does not load it."""
     return import_module(f"{__package__}.composition.{name}")
 
 
 def _composition(plan: Plan) -> Composition:
     for name, module in COMPOSITIONS.items():
-        composition: Composition = getattr(_module(module), name)
+        composition: Composition = getattr(loaded(module), name)
         if composition.covers(plan):
             return composition
     raise refused(plan)
@@ -172,7 +173,7 @@ def _accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
         if leak:
             raise Refusal("calibration accounted", f"no noise makes the plan private: {leak}")
     by_output = plan.last_iterate is not None and plan.last_iterate.calibrates
-    found: dict[str, float] = (_module(LAST).output_scales if by_output else _composition(plan).scales)(plan, privacy)
+    found: dict[str, float] = (loaded(LAST).output_scales if by_output else _composition(plan).scales)(plan, privacy)
     return found
 
 

@@ -1,20 +1,20 @@
-"""Descriptions, made from what was computed, of the data sets at which an epsilon exceeds its claim."""
+"""Describe the data sets at which an epsilon exceeds its claim, from what the accountant computed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dpsco_bench.privacy.accountants import single_index
 from dpsco_bench.privacy.attained import attaining_pair, rests_on_sensitivities
+from dpsco_bench.privacy.calibrate import REFUTATION, loaded
+from dpsco_bench.privacy.ledger import ROUNDING
 from dpsco_bench.privacy.plan import Charge, Plan, Query
 from dpsco_bench.privacy.queries import AnchoredQuery, DrawQuery
 from dpsco_bench.privacy.records import Disjoint, SingleIndex
 from dpsco_bench.problems.base import Problem
 
-ROUNDING = 1e-9
 OPPOSED, OPPOSED_TO_ALL = "two opposed records", "one record opposed to all others"
 ALONG = {"axis": " along an axis", "even": " equally in every coordinate"}
 
@@ -34,15 +34,10 @@ def compared(
         return Compared(OPPOSED if attaining_pair(problem, plan, n) is not None else "")
     if charge.accountant == single_index.NAME and plan.leaks:
         return _of_single_index(plan, scales, delta)
-    found = _refutation().deciding_test(plan, scales, delta) if charge.kind in ("exact", "lower") else None
+    found = loaded(REFUTATION).deciding_test(plan, scales, delta) if charge.kind in ("exact", "lower") else None
     if found is None or not math.isclose(found[0].epsilon, charge.epsilon, rel_tol=ROUNDING):
         return Compared()
     return _of_test(found[0], found[1], scales[found[1].name])
-
-
-def _refutation() -> Any:
-    """Found by its name, as where it charges: what judges does not load it unless something fails."""
-    return import_module(f"{__package__}.composition.refutation")
 
 
 def _of_single_index(plan: Plan, scales: Mapping[str, float], delta: float) -> Compared:
@@ -50,7 +45,7 @@ def _of_single_index(plan: Plan, scales: Mapping[str, float], delta: float) -> C
     (query,) = (query for query in plan.queries if isinstance(query.records, SingleIndex))
     assert isinstance(query.records, SingleIndex)
     shift = query.stretch * query.contribution / scales[query.name]
-    tests = import_module(f"{__package__}.composition.sampled").tests_of(query, scales[query.name], delta)
+    tests = loaded("sampled").tests_of(query, scales[query.name], delta)
     anchored = isinstance(query, AnchoredQuery)
     charged = "as they are answered" if anchored else "as the proof charges them"
     drawn = f"each of {query.releases:,} queries, {charged}, draws it with probability"
@@ -67,7 +62,8 @@ def _of_test(bound: Charge, query: Query, scale: float) -> Compared:
     shift = (query.stretch if query.is_normal else 1.0) * query.sensitivity / scale
     moved = f"by the declared sensitivity, {shift:,.3g} {unit} of the noise{ALONG.get(bound.pair, '')}"
     tested = 1 if isinstance(query.records, Disjoint) else query.releases
-    each, drawn = "the release" if tested == 1 else f"each of {tested:,} releases", _refutation().chance(query.records)
+    each = "the release" if tested == 1 else f"each of {tested:,} releases"
+    drawn = loaded(REFUTATION).chance(query.records)
     if drawn is None:
         return Compared(OPPOSED, f"they move {each} {moved}")
     return Compared(OPPOSED_TO_ALL, f"{each} draws it with probability {drawn:.3g}, and it moves that one {moved}")

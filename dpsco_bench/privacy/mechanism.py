@@ -119,9 +119,6 @@ class Mechanism:
         xp: Any = np,
         dtype: str = "float64",
     ) -> None:
-        missing = {q.name for q in plan.queries} ^ set(scales)
-        if missing:
-            raise InputError("scales", sorted(scales), "exactly one per declared query", ", ".join(sorted(missing)))
         self.plan, self.scales = plan, {name: float(scale) for name, scale in scales.items()}
         self.xp, self.dtype = xp, getattr(xp, dtype)
         self._what, self._root = what, root_seed

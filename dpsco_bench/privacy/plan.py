@@ -174,12 +174,12 @@ class Query:
 
     @property
     def is_normal(self) -> bool:
-        """Check that one release is exactly Gaussian, no less private than `norm_kappa` says."""
+        """Tell whether one release is exactly Gaussian, no less private than `norm_kappa` says."""
         return False
 
     @property
     def exact_minimiser(self) -> bool:
-        """Check that the proof speaks of an exact minimiser where an iterative one is computed."""
+        """Tell whether the proof speaks of an exact minimiser where an iterative one is computed."""
         return False
 
     def factors(self, first: int, steps: int) -> np.ndarray | None:

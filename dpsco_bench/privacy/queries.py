@@ -12,7 +12,6 @@ from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Charge, GaussianQuery, NoisyMinimumQuery, ObjectiveQuery, Query
-from dpsco_bench.problems.constants import LOSS_CLASSES
 
 RULES = ("erm", "sco", "strongly_convex")
 SAMPLER_STATUSES = ("exact", "proven_tv", "target_law_only")
@@ -156,12 +155,6 @@ class PerturbedObjectiveQuery(ObjectiveQuery):
     loss_class: str
     dimension: int
     closed_form: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.loss_class not in LOSS_CLASSES:
-            raise InputError(f"loss_class of {self.name}", self.loss_class, "one of " + ", ".join(LOSS_CLASSES))
-        checked_count("dimension", self.dimension)
 
     @property
     def exact_minimiser(self) -> bool:

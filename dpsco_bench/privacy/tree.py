@@ -126,5 +126,5 @@ class PureTreeQuery(NodesQuery):
 
 
 def enforces_sensitivity(plan: Plan) -> bool:
-    """Check that the run itself keeps every record within what its queries declare."""
+    """Tell whether the run itself keeps every record within what its queries declare."""
     return bool(plan.queries) and all(getattr(query, "enforced", False) for query in plan.queries)

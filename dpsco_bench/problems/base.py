@@ -20,7 +20,6 @@ from dpsco_bench.problems.constants import (
     Trait,
     alternatives,
     constructor_signature,
-    declared_class,
     declared_options,
     domain_traits,
     need_text,
@@ -161,14 +160,6 @@ class Problem:
             found |= {Trait.RECORD_LOSSES}
         return found
 
-    def with_loss_class(self, constants: Constants) -> Constants:
-        """Add the declared class of losses and the Hessian's rank implied by it; a larger rank by key withdraws it."""
-        declared = declared_class(self.traits)
-        if constants.hessian_rank > self.own_constants.hessian_rank or declared == "any":
-            return constants.but(loss_class="any")
-        rank = min(constants.hessian_rank, {"linear": 0.0, "glm": 1.0}[declared])
-        return constants.but(loss_class=declared, hessian_rank=rank)
-
     def lacks(self, need: Need) -> bool:
         """Tell whether the problem has none of the traits of which an algorithm needs one."""
         return self.properties.isdisjoint(alternatives(need))
@@ -203,7 +194,7 @@ class Problem:
 
     @property
     def signal_capped(self) -> bool:
-        """Check that the effective signal is the largest possible, so that a larger one would change nothing."""
+        """Tell whether the signal is at its cap, so that a larger one would change nothing."""
         return False
 
     @property
@@ -237,7 +228,7 @@ class Problem:
 
     @property
     def twin_options(self) -> Options:
-        """Options of the `twin` that do not stand among this problem's own; InputError where the data decide them."""
+        """Return further options of the `twin`, beside this problem's own. InputError where only the data know them."""
         return {}
 
     @property
@@ -368,7 +359,7 @@ class Problem:
         return None
 
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
-        """Measure points ``(R, d)`` beside their risk, numbers ``(R,)`` by name: extras of final outputs."""
+        """Measure more of points ``(R, d)`` than their risk: numbers ``(R,)`` by name, the extras of final outputs."""
         return {}
 
     def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:

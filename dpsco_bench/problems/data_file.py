@@ -31,7 +31,6 @@ from dpsco_bench.problems.minimisers import minimise_composite, minimise_glm_in_
 from dpsco_bench.problems.registry import problem
 
 Array = Any
-SCALES = ("none", "max_row_norm")
 DOMAINS = ("none", "l2_ball", "l1_ball", "lp_ball", "simplex")
 RIDGE = 0.01
 SPREAD = 2.0
@@ -106,7 +105,7 @@ class DataFile(GeneralisedLinear):
     scale: str = option(
         "none",
         "max_row_norm: before clipping, all rows are divided by the largest norm among them (not private)",
-        choices=SCALES,
+        choices=("none", "max_row_norm"),
     )
     label_clip: float | None = option(
         None,
@@ -186,12 +185,12 @@ class DataFile(GeneralisedLinear):
 
     @property
     def unbounded(self) -> bool:
-        """Check that a bound which the constants need is known by the data alone."""
+        """Tell whether the constants need a bound that only the data know."""
         return self.row_bound is None or (not self.classes and self.label_clip is None)
 
     @property
     def coded(self) -> bool:
-        """Check that the data decide which label becomes +1: the label of one record may turn all others."""
+        """Tell whether the data decide which label becomes +1, so that the label of one record may turn all others."""
         return self.classes and self._file is not None and self.positive is None
 
     @property
@@ -232,9 +231,9 @@ class DataFile(GeneralisedLinear):
                 third = f"; column {table.label} has a third, {odd}, in record {row + 1}" * (row >= 0)
                 raise InputError("positive", "missing", f"given, one of the label's values {shown}{third}")
             return values[-1]
-        wanted: Any = str(self.positive) if text else None
+        wanted: Any = None
         with suppress(ValueError):
-            wanted = wanted if text else float(self.positive)
+            wanted = str(self.positive) if text else float(self.positive)
         if wanted is None or wanted not in values:
             raise InputError("positive", self.positive, f"one of the label's values {shown}")
         if len(values) > 2 and not self.one_against_rest:
@@ -262,7 +261,7 @@ class DataFile(GeneralisedLinear):
 
     @property
     def _order(self) -> np.ndarray:
-        return permutation(0, "data_file/rows", len(self.table.labels))
+        return permutation("data_file/rows", len(self.table.labels))
 
     def _divisor(self, rows: np.ndarray) -> float:
         """Largest norm of the rows where they are divided by it, else 1."""
@@ -335,7 +334,7 @@ class DataFile(GeneralisedLinear):
 
     @property
     def classes(self) -> bool:
-        """Check that labels become +1 and -1; else constants depend on a bound of the labels."""
+        """Tell whether labels become +1 and -1; else constants depend on a bound of the labels."""
         return self.margin.classes
 
     @property

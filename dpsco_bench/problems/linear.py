@@ -14,6 +14,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.problems.base import Constants, Draws, Problem, Trait, option
 from dpsco_bench.problems.constants import Need
@@ -285,8 +286,7 @@ def linear_constants(domain: str, norm: float, smoothness: float = 0.0, **furthe
 
 def ball_name(p: float) -> str:
     """Name the l_p ball."""
-    named = {1.0: "l1_ball", 2.0: "l2_ball", math.inf: "linf_ball"}
-    return named.get(p, f"lp_ball:{p!r}")
+    return Ball(p, 1.0).name
 
 
 @problem

@@ -26,7 +26,7 @@ POLISHING_STEPS = 3
 SECULAR_STEPS = 100
 RADIUS_TOLERANCE = 1e-12
 MOST_KEPT = 12
-"""Arrays that are kept of the last points."""
+"""Arrays of the last points that are kept."""
 TOLERANCE = 1e-10
 """Certified gap, relative to the risk at the origin (1 at least)."""
 MOST_STEPS = 50_000
@@ -36,7 +36,7 @@ INSIDE, WIDER, WIDEST = 0.9, 4.0, 1e9
 """A point this deep in a ball is free of it; else the ball grows, up to the widest."""
 Map = Callable[[Array], Array]
 MOST_EXTENSIONS = 20
-"""Times that the planned number of steps is made before a solver gives up."""
+"""A solver gives up after so many times the planned number of steps."""
 ROUNDING = 64.0 * 2.0**-52
 """A gradient mapping below this share of the terms that balance in it is rounding."""
 
@@ -202,12 +202,12 @@ def _line_search(
 
 
 def minimise_composite(problem: Any, data: Data) -> np.ndarray:
-    """Find a minimiser ``(d,)`` of the mean loss plus ``(ridge/2) ||x||^2`` over the problem's set, if it has one.
+    """Find a minimiser ``(d,)`` of the mean loss plus its ridge term over the problem's set, if it has one.
 
     A linear loss has a closed form. The Frank-Wolfe gap certifies the others; the whole space is a ball that grows
     until the minimiser lies well inside it. Raises NumericalFailure if the certificate is not reached.
     """
-    domain, ridge = problem.feasible_set, problem.ridge
+    domain, ridge = problem.feasible_set, problem.constants.regularisation
     if problem.margin.curvature_bound == 0.0:
         slope = problem.mean_gradient(np.zeros((1, problem.dimension)), data)
         if ridge == 0.0:
@@ -227,11 +227,11 @@ def minimise_composite(problem: Any, data: Data) -> np.ndarray:
 
 def _certified(problem: Any, data: Data, domain: Any, start: np.ndarray) -> np.ndarray:
     """Find a minimiser by accelerated steps; the gap is looked at in some of them."""
-    largest = float(np.linalg.eigvalsh(data.features.T @ data.features / data.n)[-1])
-    step = 1.0 / (problem.margin.curvature_bound * largest + problem.ridge or 1.0)
+    ridge, largest = problem.constants.regularisation, np.linalg.eigvalsh(data.features.T @ data.features / data.n)[-1]
+    step = 1.0 / (problem.margin.curvature_bound * float(largest) + ridge or 1.0)
 
     def gradient(x: np.ndarray) -> np.ndarray:
-        return np.asarray(problem.mean_gradient(x, data) + problem.ridge * x)
+        return np.asarray(problem.mean_gradient(x, data) + ridge * x)
 
     wanted = TOLERANCE * max(1.0, float(problem.risk(np.zeros((1, problem.dimension)), data)[0]))
     points = _accelerated(lambda y: domain.project(y - step * gradient(y)), domain.project(start))

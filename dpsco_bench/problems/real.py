@@ -1,7 +1,7 @@
 """Logistic regression on real data, and on records drawn like Covertype's own; a part of some sets is held out.
 
-Of those, every row is divided by its own norm where that is above 1, and numbers are scaled by ranges that are no part
-of the sample: a record's features depend on no other record, so that sensitivities are true for all neighbours.
+Sets with held-out records divide each row by its own norm if that is above 1, and scale numbers by ranges that do not
+come from the sample. So a record's features depend on no other record, and sensitivities hold for all neighbours.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class CovertypeHeldOut(HeldOutLogistic):
     def read(cls, root: Path) -> Table:
         """Scale measurements to [0, 1] by the ranges of the whole data set."""
         integers, is_class_2 = covertype.load(root)
-        order = permutation(0, "covertype/rows", covertype.ROWS)[: cls.records + cls.held]
+        order = permutation("covertype/rows", covertype.ROWS)[: cls.records + cls.held]
         features = integers[order].astype(np.float64)
         features[:, :CONTINUOUS] = (features[:, :CONTINUOUS] - LOWEST) / (HIGHEST - LOWEST)
         return Table(unit_rows(features), np.where(is_class_2[order] == 1, 1.0, -1.0))
@@ -207,5 +207,5 @@ def _table(read: Callable[[Path], Table], root: Path) -> Table:
 
 def _ordered(found: Table, name: str, shuffled: int) -> Table:
     """Put so many records in a fixed random order; those that follow in the data set stay last."""
-    order = np.append(permutation(0, f"{name}/rows", shuffled), np.arange(shuffled, len(found.labels)))
+    order = np.append(permutation(f"{name}/rows", shuffled), np.arange(shuffled, len(found.labels)))
     return Table(found.features[order], found.labels[order])

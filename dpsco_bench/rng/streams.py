@@ -63,19 +63,13 @@ class Stream:
     Every method takes ``(first_step, steps, first_replicate, replicates, dim)`` and returns an array of shape
     ``(steps, replicates, dim)``: the values of steps ``first_step ...``, replicates ``first_replicate ...`` and
     coordinates ``0 ... dim - 1``. Indices of steps, replicates and blocks (see `dpsco_bench.rng.counters`) are below
-    2^32; `InputError` is raised otherwise. Draws of different kinds from one stream are independent. Raises InputError
-    if the key is not two integers in [0, 2^32). Arrays are of the namespace ``xp``: CuPy draws on the current GPU, for
-    any other one the draw is made on the CPU.
+    2^32; `InputError` is raised otherwise. Draws of different kinds from one stream are independent. The key is that of
+    `stream_key`: Python's integers, so that compiled kernels see one set of types. Arrays are of the namespace ``xp``:
+    CuPy draws on the current GPU, for any other one the draw is made on the CPU.
     """
 
     key: tuple[int, int]
     xp: Any = np
-
-    def __post_init__(self) -> None:
-        key = tuple(map(operator.index, self.key))
-        if len(key) != 2 or not all(0 <= word < 1 << 32 for word in key):
-            raise InputError("key", self.key, "two integers in [0, 2^32)")
-        object.__setattr__(self, "key", key)  # plain integers, so that compiled kernels see one set of types
 
     def normal(self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int) -> Array:
         """Draw standard normals, float32."""

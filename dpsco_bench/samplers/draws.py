@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.rng.streams import Stream, cpu_implementation
 
 SPARSE = 4
@@ -102,23 +101,17 @@ def poisson_indices(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Select each of n records independently with probability ``rate``.
 
-    The gaps between selected records are geometric, so that a batch costs its own size and not n uniforms. Raises
-    InputError if ``rate`` is outside (0, 1]. Returns indices, int64, and a mask, both ``(steps, replicates, W)``.
+    The gaps between selected records are geometric, so that a batch costs its own size and not n uniforms. ``rate`` is
+    in (0, 1]. Returns indices, int64, and a mask, both ``(steps, replicates, W)``, W of `poisson_width`.
     """
-    if not 0.0 < rate <= 1.0:
-        raise InputError("rate", rate, "in (0, 1]")
     shape = (steps, replicates, n)
     if rate == 1.0:
         return np.broadcast_to(np.arange(n), shape), np.ones(shape, dtype=bool)
-    width = poisson_width(n, rate)
-    indices, mask = stream.selections(first_step, steps, first_replicate, replicates, width, high=n, rate=rate)
-    if width < n and bool(mask[..., -1].any()):
-        raise InputError("Poisson batch", width, "wider than the padded block (probability below 1e-19: report this)")
-    return indices, mask
+    return stream.selections(first_step, steps, first_replicate, replicates, poisson_width(n, rate), high=n, rate=rate)
 
 
 def uniform_indices(
-    stream: Stream, n: int, first_step: int, steps: int, first_replicate: int, replicates: int, size: int = 1
+    stream: Stream, n: int, first_step: int, steps: int, first_replicate: int, replicates: int, size: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw ``size`` uniform indices per step and replicate, with replacement; returns as above, with W = size."""
     indices = stream.integers(first_step, steps, first_replicate, replicates, size, high=n)

@@ -25,7 +25,7 @@ class ChainTrace:
     ``measure`` maps a state to its values ``(R,)``; it is asked for those alone that are kept.
     """
 
-    def __init__(self, steps: int, measure: Callable[[Array], Array] = lambda values: values) -> None:
+    def __init__(self, steps: int, measure: Callable[[Array], Array]) -> None:
         self._every, self._seen, self._measure = max(1, -(-steps // MOST_KEPT)), 0, measure
         self._values: list[Array] = []
 
@@ -51,10 +51,10 @@ class ChainTrace:
         rhat, ess = split_rhat_and_ess(settled) if len(settled) >= LEAST_KEPT else (math.nan, math.nan)
         return {"rhat": rhat, "ess": ess, "chain_risk": settled.mean(axis=0)}
 
-    def relaxation(self, mean: float | None = None) -> float:
+    def relaxation(self, mean: float | None) -> float:
         """Count steps until the mean over the chains has gone ``1 - 1/e`` of its way to ``mean``; NaN if it has not.
 
-        By default to the mean of the second half, which should then be long.
+        None stands for the mean of the second half, which should then be long.
         """
         error = self.values.mean(axis=1) - (self.settled.mean() if mean is None else mean)
         target = error[0] / math.e

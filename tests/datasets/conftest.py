@@ -32,7 +32,7 @@ class Source:
     """Small invented content, its digests, and writers of every format."""
 
     def __init__(self, rows):
-        self.features, self.labels = covertype.covertype_records(rows, seed=3)
+        self.features, self.labels = covertype.covertype_records(rows)
 
     def npz(self, path):
         np.savez_compressed(

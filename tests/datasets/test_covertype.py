@@ -122,7 +122,7 @@ def test_a_sample_is_the_beginning_of_a_fixed_order(tmp_path, source):
     source.write(tmp_path / "covertype" / "covtype.npz")
     large, small = (covertype.covertype(rows, tmp_path) for rows in (500, 60))
     np.testing.assert_array_equal(small.labels, large.labels[:60])
-    chosen = store.permutation(0, "covertype/rows", 600)[:60]
+    chosen = store.permutation("covertype/rows", 600)[:60]
     np.testing.assert_array_equal(small.labels, np.where(source.labels[chosen] == 1, 1.0, -1.0))
 
 

@@ -166,7 +166,7 @@ def test_widths_against_simulation(name):
 @pytest.mark.parametrize(("d", "radius"), [(1, 1.0), (4, 0.5), (7, 3.0)])
 def test_the_implicit_vertices_are_those_of_the_l1_ball_in_order(d, radius):
     cross = CrossPolytope(d, radius)
-    explicit = Polytope(cross.vertex(np.arange(cross.count)))
+    explicit = Polytope(cross.vertex(np.arange(cross.count), np.float64))
     vertices = explicit.vertices
     assert cross.count == len(vertices) == 2 * d
     np.testing.assert_array_equal(vertices[0::2], radius * np.eye(d))
@@ -178,7 +178,7 @@ def test_the_implicit_vertices_are_those_of_the_l1_ball_in_order(d, radius):
 def test_the_least_score_is_the_linear_minimum_with_its_ties():
     cross, ball = CrossPolytope(4, 2.0), feasible_set("l1_ball", 2.0)
     e = np.array([[0.1, -3.0, 3.0, 0.0], [2.0, 2.0, -2.0, 2.0], [0.5, 0.0, 0.0, -0.7]])
-    chosen = cross.vertex(cross.scores(e).argmin(axis=-1))
+    chosen = cross.vertex(cross.scores(e).argmin(axis=-1), np.float64)
     np.testing.assert_array_equal(chosen, ball.minimise_linear(e))
     assert cross.scores(np.zeros((1, 4))).argmin() == 0  # +e_1 before -e_1
 
@@ -204,7 +204,8 @@ def test_the_simplex_by_its_vertices():
     simplex, g = Simplex(3, 2.0), np.array([[0.5, -1.0, -1.0], [0.0, 0.0, 3.0]])
     explicit = Polytope(2.0 * np.eye(3))
     np.testing.assert_array_equal(simplex.scores(g), explicit.scores(g))
-    np.testing.assert_array_equal(simplex.vertex(np.array([2, 0])), explicit.vertex(np.array([2, 0])))
+    chosen = np.array([2, 0]), np.float64
+    np.testing.assert_array_equal(simplex.vertex(*chosen), explicit.vertex(*chosen))
     np.testing.assert_array_equal(simplex.minimise_linear(g), [[0.0, 2.0, 0.0], [2.0, 0.0, 0.0]])
     assert simplex.support(g).ravel().tolist() == [1.0, 6.0] and simplex.centre.tolist() == [2 / 3] * 3
     with pytest.raises(InputError):

@@ -320,3 +320,11 @@ def test_constants_are_those_of_the_file_and_records_keep_within_them(options):
         assert np.abs(data.labels).max() <= options["label_clip"]
     best = twin.minimiser(data)
     assert twin.risk(best[None], data)[0] < twin.risk(twin.start[None], data)[0], "there is something to learn"
+
+
+def test_the_minimum_is_that_with_the_ridge_in_force(table):
+    """A ridge that is declared as a constant counts as one that is an option."""
+    (own, data), (declared, _) = (
+        drawn(domain="l1_ball", **given) for given in ({"regularisation": 0.5}, {"constants": {"regularisation": 0.5}})
+    )
+    assert declared.optimal_risk(data) == own.optimal_risk(data)

@@ -46,19 +46,19 @@ def test_chains_that_disagree_are_seen():
 
 
 def test_a_trace_is_that_of_the_second_half_thinned():
-    trace = ChainTrace(40)
+    trace = ChainTrace(40, np.asarray)
     for t in range(40):
         trace(np.array([100.0, 200.0]) if t < 20 else np.array([1.0, 2.0]) + 0.1 * (t % 3))
     evidence = trace.evidence()
     assert np.all(evidence["chain_risk"] < 3) and np.isfinite(evidence["ess"])
     steps = 3 * MOST_KEPT
-    trace = ChainTrace(steps)
+    trace = ChainTrace(steps, np.asarray)
     for t in range(steps):
         trace(np.array([float(t)]))
     assert len(trace.values) == MOST_KEPT and trace.values[1, 0] == 3
-    trace = ChainTrace(800)
+    trace = ChainTrace(800, np.asarray)
     for t in range(800):
         trace(5.0 + 3.0 * np.exp(-t / 40.0) * np.ones(3))
-    assert trace.relaxation() == pytest.approx(40.0, rel=1e-2)
+    assert trace.relaxation(None) == pytest.approx(40.0, rel=1e-2)
     assert trace.relaxation(5.0) == pytest.approx(40.0, rel=1e-3)
     assert np.isnan(trace.relaxation(0.0))

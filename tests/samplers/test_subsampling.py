@@ -49,7 +49,7 @@ def test_indices_ascend_and_padding_is_zero():
 
 BATCHES = {
     "poisson": lambda *where: poisson_indices(STREAM, 300, 0.03, *where),
-    "single": lambda *where: uniform_indices(STREAM, 300, *where),
+    "single": lambda *where: uniform_indices(STREAM, 300, *where, 1),
     "small subset": lambda *where: subset_indices(STREAM, 100, *where, 7),
     "large subset": lambda *where: subset_indices(STREAM, 100, *where, 40),
 }
@@ -77,7 +77,7 @@ def test_the_padded_width_is_practically_never_exceeded(n, mean):
 
 def test_single_indices_are_uniform():
     n, draws = 7, 70_000
-    indices, mask = uniform_indices(STREAM, n, 0, 70, 0, draws // 70)
+    indices, mask = uniform_indices(STREAM, n, 0, 70, 0, draws // 70, 1)
     assert mask.all() and indices.shape == (70, 1000, 1) and indices.dtype == np.int64
     assert stats.chisquare(np.bincount(indices.ravel(), minlength=n)).pvalue > 1e-6
     pairs = np.bincount(indices[:-1].ravel() * n + indices[1:].ravel(), minlength=n * n)

@@ -82,12 +82,11 @@ def single_index_tests(
     if population == 1 or shift_over_sigma in (0.0, math.inf):
         moved = shift_over_sigma - anchor if shift_over_sigma < math.inf else math.inf
         return {REVERSED: gaussian.gdp_epsilon(2.0 * abs(moved) * math.sqrt(steps), delta)}
-    rate, steps = 1.0 / population, int(steps)
-    moved = shift_over_sigma
-    pair = AnchoredPair(moved, rate, anchor) if anchor > 0.0 else GaussianPair(moved, rate, True)
+    shift, rate, steps = shift_over_sigma, 1.0 / population, int(steps)
+    pair = AnchoredPair(shift, rate, anchor) if anchor > 0.0 else GaussianPair(shift, rate, True)
     found = {REVERSED: _reversed_epsilon(pair, steps, delta)}
-    if moved > _MIXTURE_FROM:
-        found[VANISHING] = _vanishing_epsilon(moved - anchor, steps, rate, delta, anchor)
+    if shift > _MIXTURE_FROM:
+        found[VANISHING] = _vanishing_epsilon(shift - anchor, steps, rate, delta, anchor)
     return found
 
 

@@ -10,7 +10,7 @@ loss is the best test, so that the curve is
 exactly, where ``Q`` is the law of the other data set. Everything is computed on logarithms.
 
 *Conversion of zCDP to (epsilon, delta) and back.* A mechanism is rho-zCDP if all its Renyi divergences satisfy
-``D_a <= rho a``, a > 1. Then it is (epsilon, delta)- differentially private with
+``D_a <= rho a``, a > 1. Then it is (epsilon, delta)-differentially private with
 
     epsilon = min over a > 1 of  rho a + ln(1 - 1/a) - (ln delta + ln a)/(a - 1)
 

@@ -24,7 +24,7 @@ _opposed = lru_cache(maxsize=1024)(single_index.opposed_epsilon)
 
 
 def covers(plan: Plan) -> bool:
-    """Check that one of the queries may have a test, whatever its noise."""
+    """Tell whether a query of the plan may have a test, whatever its noise."""
     return any(map(_is_tested, plan.queries))
 
 
@@ -46,7 +46,7 @@ def deciding_test(plan: Plan, scales: Mapping[str, float], delta: float) -> tupl
 
 
 def _is_tested(query: Query) -> bool:
-    """Check that a query has a test: draws, normal noise on drawn batches, generalised Gaussian noise."""
+    """Tell whether a query has a test: draws, normal noise on drawn batches, generalised Gaussian noise."""
     if query.factors(0, 1) is not None:
         return False
     if isinstance(query, DrawQuery) or (query.is_normal and chance(query.records) is not None):

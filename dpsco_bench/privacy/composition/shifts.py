@@ -287,7 +287,7 @@ def _alone_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
 
 
 def _covers_alone(plan: Plan) -> bool:
-    """Check that a query of a kind that does not compose with Gaussians stands alone."""
+    """Tell whether the plan is one query of a kind that does not compose with Gaussians."""
     kinds = (NoisyMinimumQuery, DecayingNoisyMinimumQuery, ObjectiveQuery, GammaObjectiveQuery)
     return len(plan.queries) == 1 and type(plan.queries[0]) in kinds and isinstance(plan.queries[0].records, Full)
 

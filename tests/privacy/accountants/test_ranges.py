@@ -20,10 +20,10 @@ from dpsco_bench.privacy.accountants.single_index import opposed_epsilon, single
 from dpsco_bench.privacy.accountants.solve import least_noise
 from dpsco_bench.privacy.accountants.zcdp import composed_epsilon, zcdp_epsilon, zcdp_rho
 from dpsco_bench.privacy.plan import LastIterate, PrivacySpec, Query
-from dpsco_bench.privacy.queries import DecayingNoisyMinimumQuery, DrawQuery, PerturbedObjectiveQuery, Temperature
+from dpsco_bench.privacy.queries import DecayingNoisyMinimumQuery, DrawQuery, Temperature
 from dpsco_bench.privacy.records import Disjoint, Poisson, WithoutReplacement, WithReplacement
 from dpsco_bench.problems.constants import Constants
-from dpsco_bench.rng.streams import Stream, stream_key
+from dpsco_bench.rng.streams import stream_key
 from dpsco_bench.rng.transforms import shape_table
 
 SCALES = ("first", "later", "start", "floor")
@@ -31,10 +31,6 @@ SCALES = ("first", "later", "start", "floor")
 
 def decaying(*values):
     return DecayingNoisyMinimumQuery("q", 1.0, 3, **dict(zip(("decay", *SCALES), values, strict=True)))
-
-
-def perturbed(loss_class, dimension):
-    return PerturbedObjectiveQuery("q", 1.0, 1, log_jacobian=0.1, loss_class=loss_class, dimension=dimension)
 
 
 def draw(sampler_status, tau):
@@ -79,7 +75,6 @@ RANGES = {
         "paper_scale": (0, [-1.0, math.inf, True]), "share": (0.5, [0.0, 1.0, True]),
     },
     PrivacySpec: {"epsilon": (1.0, [0.0, -1.0, math.inf, math.nan, "1", True]), **DELTA},
-    perturbed: {"loss_class": ("glm", ["odd"]), "dimension": (3, [0])},
     draw: {"sampler_status": ("proven_tv", ["proven"]), "tau": (0.1, [0.0])},
     Temperature: {"rule": ("sco", ["sgd"]), **{key: (1, []) for key in ("n", "d", "lipschitz", "loss_range")}},
     constants: {"hessian_rank": (2, [0.5], math.inf), "norm": (1.0, [0.9], math.inf), "loss_class": ("glm", ["odd"])},
@@ -87,7 +82,6 @@ RANGES = {
     checked_exponent: {"p": (1, [0.9, True, "2", math.nan], math.inf)},
     Polytope: {"vertices": (np.eye(2), [np.eye(1), np.ones(3), np.full((2, 2), np.inf)], np.ones((2, 1)))},
     stream_key: {"seed": (0, [-1, 2**128], 2**128 - 1), "what": ("a", []), "stream": ("b", [])},
-    Stream: {"key": ((0, 2**32 - 1), [(0,), (0, 2**32), (-1, 0)])},
     shape_table: {"r": (1.0, [0.99, math.inf], 50.0)},
     check_run: {
         "calibration": ("none", ["all"]), "replicates": (1, [0, 2**32 + 1], 2**32), "seed": (0, [-1, True, 0.5]),
