@@ -143,7 +143,7 @@ class Account(Tabled):
             proven = any(entry.privacy_status == "proven" for entry in self.charged.values())
             clipped = "the run clips what a record may change, so that its privacy needs no true ones"
             what = clipped if proven else "nothing on it is proven"
-            said.append(f"The problem's constants are nominal (declared, not true everywhere): {what}.")
+            said.append(f"The problem's constants are nominal (declared, or taken from the data): {what}.")
         if self.data_dependent_constants:
             said.append("The constants shown are those of data set 0; computing them from the data is not private.")
         if self.epsilon > WEAK:

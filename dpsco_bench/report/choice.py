@@ -93,7 +93,7 @@ def sweep_figure(rows: Sequence[SweptRun]) -> Figure:
     lines = grouped(rows, name)
     drawn = Figure(figsize=(4.6, 2.7 + 0.16 * len(lines) * (len(lines) > 1)), layout="constrained")
     axes = drawn.add_subplot()
-    axes.set_title(_heading(rows), loc="left", size=7, weight="normal", color=INK)
+    axes.set_title(textwrap.fill(_heading(rows), 70), loc="left", size=7, weight="normal", color=INK)
     everything, ends = [], []
     for place, (label, found) in enumerate(lines.items()):
         found = sorted(found, key=lambda row: _number(row.swept[axis])) if axis else found

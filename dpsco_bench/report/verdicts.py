@@ -251,10 +251,13 @@ def claim_title(claim: Claim, rows: Sequence[Verdict]) -> str:
     """Say what a claim's figure says: ``Theorem 4.2 shows with the printed noise, which is not private``."""
     answer = answer_of(rows)
     where, cells = place(claim), answer.cells
+    if not re.search(r"\d", claim.source):  # one's own claim, whose source is no place in a paper
+        where = "the statement"
     if answer.subject == "audit":
         return RUNS
     if answer.subject == "privacy":
-        return symbols(f"The printed noise of {where} {IS_PRIVATE[cells['noise'].word]}")
+        charge = " by its charge" * any(row.audited_by for row in rows)  # an audit may refute it all the same
+        return symbols(f"The printed noise of {where} {IS_PRIVATE[cells['noise'].word]}{charge}")
     if answer.subject in ("count", "law"):
         return symbols(f"The {answer.subject} of {where} {AS_STATED[cells['printed'].word]}")
     printed, ours = cells["printed"].word, cells["private"].word
