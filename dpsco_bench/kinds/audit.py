@@ -32,7 +32,7 @@ class AuditKind(Kind):
         ),
         "not refuted": Word(
             "shown",
-            "it is not, and would probably be where the noise were the one that is told",
+            "it is not, and the predicted power is at least one half",
             "the audit does not refute the claim",
         ),
         "says nothing": Word("shown", "it is not, and the predicted power is below one half", "the audit says nothing"),

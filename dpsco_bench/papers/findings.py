@@ -99,9 +99,9 @@ def svrg_rate(results: Results) -> Said:
         title=f"With the printed noise DP-SVRG keeps its rate (slope {slope(printed.slope)} in n, bound "
         f"{slope(printed.bound_slope)}), but its query sequence has a real eps of at least {lower(here.real)} "
         f"(claimed {number(claimed)})",
-        sentence=f"That eps is at {here.noise.place}, for some records, with the constant c of equation (3) as 1; the "
-        f"theorem's range of eps includes this point only for c1 of at least {number(c1)} (erratum E1). {largest}The "
-        f"output alone may reveal less. With accounted noise eps is at most {ours:.2f}.",
+        sentence=f"That eps is at {here.noise.place}, within the theorem's range of eps only for c1 of at least "
+        f"{number(c1)} (erratum E1). It is that of some records, with the open constant c of equation (3) as 1. "
+        f"{largest}The output alone may reveal less. With accounted noise eps is at most {ours:.2f}.",
         means="A slope that matches says nothing about privacy. Ask for the real eps of the noise that was plotted.",
         label="real eps, for a claim of 1",
         reference=1,

@@ -32,8 +32,8 @@ QUALIFIED = "qualified"  # tone of a word with a reservation
 SYMBOLS = {"good": "✓", QUALIFIED: "(✓)", "better": "↓", "bad": "✗", "open": "?", "plain": "·", "absent": "○"}
 RESERVED = (  # meaning of a confirming word with a reservation
     "schedule: at least half of the risk is there without noise; not shown private: nothing proves that the noise is; "
-    "not private: its real ε is above the claim; or what the remark says. They stand beside other words too. The two "
-    "on noise are of every kind but privacy, audit and evaluation count, and of no word `shown`"
+    "not private: its real ε is above the claim; or what the remark says. They stand beside other words too. Those on "
+    "privacy are left out where the kind is privacy, audit or evaluation count, or the word `shown`"
 )
 CALIBRATION_MEANINGS = {
     "paper": "the noise exactly as the theorem states it; a hidden constant is taken as 1 unless the part says "

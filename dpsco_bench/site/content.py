@@ -115,7 +115,7 @@ MARKS = {  # mark of an answer -> what it means
     "s": "by the schedule: this share of the risk is there without noise",
     "c": "for a constant of at least this, which the theorem leaves open",
     "q": "the query sequence has this eps, and the output is not known to exceed the claim",
-    "r": "noise recalled of a cited source",
+    "r": "noise recalled from a cited paper",
     "b": "a bound alone, of which the risk is at most this share",
     "E1": "noise as this erratum corrects it",
     "*": "the constants of the instance are nominal",

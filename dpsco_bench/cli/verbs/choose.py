@@ -55,11 +55,13 @@ _LONG = re.compile(r"\b\d+\.\d{5,}(?:e[-+]?\d+)?")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("keys", nargs="*", metavar="KEY=VALUE", help="the problem and the point, and settings")
-    limit = "of one core for all methods (default: 90)"
+    limit = "time for all methods together, on one core (default: 90)"
     parser.add_argument("--limit", type=float, default=90.0, metavar="SECONDS", help=limit)
     parser.add_argument("--cores", type=int, metavar="N", help="processes at a time (default: 2)")
     parser.add_argument("--out", metavar="FILE", help="Parquet file (default: results/choose/<digest>.parquet)")
-    parser.add_argument("--twin", action="store_true", help="synthetic records of the shape of one's own data instead")
+    parser.add_argument(
+        "--twin", action="store_true", help="run on synthetic records of the shape of your data instead"
+    )
     ui.add_shared(parser, "json", "plugin")
 
 

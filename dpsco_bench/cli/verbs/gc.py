@@ -27,7 +27,7 @@ FRESH_SECONDS = 3600.0  # files younger than this that are half written, or lock
 def configure(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "profile")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be removed")
-    parser.add_argument("--held", action="store_true", help="the caller holds the lock of the results")
+    parser.add_argument("--held", action="store_true", help="do not lock the results: the caller has")
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -29,7 +29,7 @@ _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=_LISTS, metavar="|".join(_LISTS), help="what to list")
     parser.add_argument("words", nargs="*", default=[], metavar="WORD", help="only what has all of these in its entry")
-    point = "of algorithms: which accept a problem, problem=NAME with its options (n=4096 epsilon=1 delta=1e-6)"
+    point = "which algorithms accept a problem: problem=NAME and its options (n=4096 epsilon=1 delta=1e-6)"
     parser.add_argument("--for", dest="point", nargs="+", metavar="KEY=VALUE", help=point)
     add_shared(parser, "json", "plugin")
 

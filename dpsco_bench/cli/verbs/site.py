@@ -15,7 +15,7 @@ EPILOG = "Verdicts and results of the last run are read; what is missing is show
 def configure(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "profile", "json", "plugin")
     parser.add_argument("--cores", type=int, default=1, metavar="N", help="processes that write pages (default: 1)")
-    parser.add_argument("--single", action="store_true", help="in place of the site one file to mail, site.html")
+    parser.add_argument("--single", action="store_true", help="write one file to mail, site.html, instead of the site")
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -86,7 +86,7 @@ def _ledgers(content: SiteContent, paper: str) -> list[str]:
         "What an accountant says of the paper's noise, at worst. A variant that an erratum corrects names it. The "
         "[privacy ledger](../privacy.md) has every row.\n"
     )
-    beside = "The same of the methods that it compares with, whose noise is recalled of their sources:\n"
+    beside = "The same of the methods that it compares with, whose noise is recalled from their papers:\n"
     pieces = [md.heading("Its noise", 2), said, ledger_table(content, own)]
     return pieces + ([beside, ledger_table(content, cited)] if cited else [])
 
