@@ -104,7 +104,7 @@ def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
 
     Raises InputError if there is no such plan, a damaged one, or one that lacks an id of ``only``.
     """
-    allowed = f"a file written by `python -m dpsco_bench plan --profile {path.parent.name}`"
+    allowed = f"a file written by `make replicate PROFILE={path.parent.name}` (the plan alone: `dpsco plan`)"
     try:
         found = unsealed(path.read_bytes())
         ids = [entry["id"] for kind in KINDS for entry in found[kind]]
