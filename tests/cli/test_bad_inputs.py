@@ -69,7 +69,7 @@ BAD = [
     ("choose problem=logistic_glm n=9 d=2 release=output", "release = 'output'", "dp_gd_by_output"),
     ("worker", "worker: ", "claim|part|time|rank"),
     ("worker claim", "claim: ", "id"),
-    ("gate --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
+    ("gate --profile smoke", "results/smoke/plan.json", "make replicate PROFILE=smoke"),
     *(
         (f"{verb} --profile full", "plan = results/full/plan.json", "undamaged")
         for verb in ("site", "gate", "figure all", "gc", "gc --dry-run", "worker run")
