@@ -83,7 +83,8 @@ class Registry(Generic[T]):
         if found is None:
             listing = f"dpsco list {self.folder}" if self.listed else ""
             gone = f"; not installed: {', '.join(sorted(absent_papers()))}" if absent_papers() else ""
-            raise InputError(self.kind, name, nearest(name, self.names(), listing) + gone)
+            own = "; one of your own needs --plugin FILE" * ("." in name and name.partition(".")[0] not in papers())
+            raise InputError(self.kind, name, nearest(name, self.names(), listing) + gone + own)
         return found
 
     def names(self) -> list[str]:

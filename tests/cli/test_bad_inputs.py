@@ -28,6 +28,7 @@ BAD = [
     (f"{SVRG} n=9 n=10", "n = '10'", "once"),
     (f"{SVRG} n=9 kappa=3", "kappa = 3", "`dpsco show wang2017.dp_svrg` and `dpsco show ridge_logistic`"),
     ("choose problem=data_file path=x label=y ridge=0.1", "ridge = 0.1", "written regularisation"),
+    ("check lab.mine", "algorithm = 'lab.mine'", "--plugin FILE"),
     # account: constants, schedules, problems
     (f"{SVRG} n=9 theta=1", "theta = 1.0", "1/24"),
     (f"{SVRG} n=9 smoothness=1 strong_convexity=2", "strong_convexity = 2.0", "at most smoothness"),
