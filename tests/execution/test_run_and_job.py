@@ -8,11 +8,11 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 import pytest
-import yaml
 
 import dpsco_bench
 from dpsco_bench.algorithms.info import Info
 from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.execution import run
 from dpsco_bench.execution.calibration import calibrate_job
@@ -176,7 +176,7 @@ def test_every_key_has_one_place():
 
 def test_defaults_of_a_backend_are_those_of_its_file():
     for path in (conf_dir() / "backend").glob("*.yaml"):
-        assert yaml.safe_load(path.read_text()) == GROUPS["backend"] | {"name": path.stem}
+        assert read_yaml(path) == GROUPS["backend"] | {"name": path.stem}
 
 
 SHARED = Cell(algorithm="wang2017.dp_gd_pl", problem="ridge_logistic", n=64, d=3, epsilon=1.0, delta=1e-6)
