@@ -26,7 +26,7 @@ except ImportError:  # then the reference implementations run
     numba, FunctionCache = None, object
 
 OPTIONS: Options = {"nogil": True, "error_model": "numpy", "fastmath": False, "forceinline": False}
-"""All options are stated: Numba takes one that is not from whichever caller of the function it compiles first."""
+"""Every option is stated: Numba would take a missing one from the caller that it happens to compile first."""
 ROUNDING = {"reassoc", "contract", "nsz", "arcp"}
 """Freedoms of pieces: sums in another order, fused products. Infinities and NaN keep their meaning."""
 WIDTH = 8

@@ -180,16 +180,16 @@ def mirror_descent(results: Results) -> Said:
     return Said(
         title="The printed variance of noisy mirror descent lacks a factor T: the real eps of its queries is at least "
         f"{lower(real)} (claimed {number(claimed)}), and at most {upper(corrected)} with that factor",
-        sentence=f"The first value is at p = 2, {printed.noise.place}, the second the largest of three sweeps (p = 2 "
-        f"or 1.5, d <= 32). At {noise.place}, one of the sizes of the risk, the upper bound is {upper(largest)}, which "
-        "does not prove the claim.",
+        sentence=f"The first value is at p = 2, {printed.noise.place}, the second for d <= 32; at {noise.place} the "
+        f"bound is {upper(largest)} and proves nothing. The second is of three sweeps with p = 2 or 1.5, the last of a "
+        "point of the risk.",
         means="Use the corrected variance, and check it with an accountant. With it the explicit bound on the risk "
         "still holds.",
         label="real eps, for a claim of 1",
         reference=1,
         points=[
             Point("variance as printed (at least)", real, "printed", "lower"),
-            Point("with the factor T (at most)", corrected, "private", "upper"),
+            Point("with the factor T, d <= 32 (at most)", corrected, "private", "upper"),
         ],
     )
 

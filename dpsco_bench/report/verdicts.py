@@ -256,8 +256,9 @@ def claim_title(claim: Claim, rows: Sequence[Verdict]) -> str:
     if answer.subject == "audit":
         return RUNS
     if answer.subject == "privacy":
-        charge = " by its charge" * any(row.audited_by for row in rows)  # an audit may refute it all the same
-        return symbols(f"The printed noise of {where} {IS_PRIVATE[cells['noise'].word]}{charge}")
+        audited = any(row.audited_by for row in rows)  # and an audit may refute what an accountant leaves open
+        begin = "By the accountant alone, the" if audited else "The"
+        return symbols(f"{begin} printed noise of {where} {IS_PRIVATE[cells['noise'].word]}")
     if answer.subject in ("count", "law"):
         return symbols(f"The {answer.subject} of {where} {AS_STATED[cells['printed'].word]}")
     printed, ours = cells["printed"].word, cells["private"].word

@@ -33,7 +33,7 @@ _TILE = 1024  # blocks: words and values of a tile stay in the first-level cache
 _LANES = 16  # blocks that a vector may have; tiles are drawn in multiples of them
 f32, u32, u64, i32 = np.float32, np.uint32, np.uint64, np.int32
 
-# All options are stated: Numba takes one that is not from whichever caller of the function it compiles first.
+# Every option is stated: Numba would take a missing one from the caller that it happens to compile first.
 _OPTIONS: Any = {"nogil": True, "error_model": "numpy", "fastmath": False, "forceinline": False}
 _inlined = numba.njit(inline="always", **_OPTIONS)
 _called = numba.njit(**_OPTIONS)

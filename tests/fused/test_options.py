@@ -17,7 +17,7 @@ MODULES = [name for name in FOUND if ".fused" in name or name == "dpsco_bench.rn
 
 
 def by_rounding(a, b):
-    """``(a + b) - a``: what rounding leaves of b, where b is what a sum in another order has."""
+    """Return ``(a + b) - a``, which is b itself where sums may be reordered."""
     return (a + b) - a
 
 

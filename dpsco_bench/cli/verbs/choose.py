@@ -59,9 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=float, default=90.0, metavar="SECONDS", help=limit)
     parser.add_argument("--cores", type=int, metavar="N", help="processes at a time (default: 2)")
     parser.add_argument("--out", metavar="FILE", help="Parquet file (default: results/choose/<digest>.parquet)")
-    parser.add_argument(
-        "--twin", action="store_true", help="run on synthetic records of the shape of your data instead"
-    )
+    parser.add_argument("--twin", action="store_true", help="run on synthetic records of your data's shape instead")
     ui.add_shared(parser, "json", "plugin")
 
 

@@ -18,7 +18,7 @@ from dpsco_bench.report.tables import Column
 SUMMARY = "the recorded verdicts against the last run (the regression check)"
 EPILOG = (
     "Only a changed word of a verdict is a failure (exit code 1); reservations, new and skipped rows are not. A slope\n"
-    "beyond the joint interval of both runs, or another winner at a point of a leaderboard, is reported but no failure."
+    "beyond the joint interval of both runs, or another winner at a point of a leaderboard, is only reported."
 )
 _COLUMNS = {
     **{"claim": Column("id"), "part": Column("part"), "noise": Column("calibration"), "recorded": Column("recorded")},
