@@ -44,11 +44,10 @@ def _decorator(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 piece = _decorator(fastmath=ROUNDING, forceinline=True)
-"""Compiles a function into the loops that call it: passing arrays to a call costs as much as a short step."""
+"""Compiles a function into the loops that call it. A called copy would be optimised once more in each loop, and a
+process runs the copy that it meets first: another last bit from the disk's cache than after compiling."""
 exact_piece = _decorator(forceinline=True)
 """Inlines as `piece` does, with every operation rounded as NumPy's: choices between vertices hang on it."""
-called = _decorator(fastmath=ROUNDING)
-"""Compiles as `piece` does, but calls: for long functions, or those that stand in many places."""
 vector_piece = _decorator(fastmath={"contract"}, forceinline=True)
 """Inlines as `piece` does, for arithmetic on the bits of numbers: no caller may reorder it."""
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.algorithms.shared import phase_name
-from dpsco_bench.fused.compiled import WIDTH, added, called, compiled, lanes_at, no_lanes, piece, put_lanes, summed
+from dpsco_bench.fused.compiled import WIDTH, added, compiled, lanes_at, no_lanes, piece, put_lanes, summed
 from dpsco_bench.fused.pieces import (
     CONSTANT,
     L2_BALL,
@@ -106,7 +106,7 @@ def batch_gradient(g, x, features, labels, index, batch, share, form, margins, k
         add_records(g, margins, share, features, index, part)
 
 
-@called
+@piece
 def steps_in_turn(x, total, rows, records, form, noise, drawn, scale, eta, weights, ridge, domain):
     """Make steps as `projected_steps` does, of at most 24 rows of one copy.
 
@@ -167,7 +167,7 @@ def to_slopes(margins, kind, a, b, labels):
             margins[q] = slope(kind, a, b, margins[q], labels[q])
 
 
-@called
+@piece
 def to_factors(squares, radius):
     """Turn squared lengths ``(24,)`` into the factors that bring rows onto the l2 ball, in place."""
     for q in range(TOGETHER):

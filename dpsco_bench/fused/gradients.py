@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.fused.compiled import called, compiled, vector_piece
+from dpsco_bench.fused.compiled import compiled, piece, vector_piece
 from dpsco_bench.fused.pieces import LN2, LN2_HIGH, LN2_LOW, exponential_tail, slope
 from dpsco_bench.fused.tiles import Steps, Tile, form_tuple
 from dpsco_bench.problems.base import Data, Trait
@@ -68,7 +68,7 @@ def tanh_of_half(margin):
     return math.copysign((1.0 - power - power * q) / (1.0 + power + power * q), margin)
 
 
-@called
+@piece
 def logistic_slopes(margins, labels, a, b):
     """``l'(m, y)`` in place of ``margins (R, n)``."""
     for r in range(margins.shape[0]):
@@ -77,7 +77,7 @@ def logistic_slopes(margins, labels, a, b):
             margins[r, i] = 0.5 * (sign + tanh_of_half(margins[r, i] + b * sign))
 
 
-@called
+@piece
 def margins_of(margins, x, features):
     """``<a_i, x_r>`` to ``margins (R, n)``: four rows at a time."""
     rows, d = x.shape
@@ -100,7 +100,7 @@ def margins_of(margins, x, features):
             r += 1
 
 
-@called
+@piece
 def add_weighted(total, w, a):
     """Add ``sum_i w_ri a_i`` to ``total (R, d)``: eight records at a time, so that sums are read and written less."""
     n = a.shape[0]

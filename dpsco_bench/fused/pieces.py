@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from dpsco_bench.fused.compiled import WIDTH, added, called, lanes_at, no_lanes, piece, put_lanes, summed, vector_piece
+from dpsco_bench.fused.compiled import WIDTH, added, lanes_at, no_lanes, piece, put_lanes, summed, vector_piece
 from dpsco_bench.problems.data import CONSTANT, HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED
 
 LN2, LN2_HIGH, LN2_LOW = math.log(2.0), 0.693147180369123816490, 1.90821492927058770002e-10
@@ -140,7 +140,7 @@ def lp_length(x, p):
     return math.sqrt(total)
 
 
-@called
+@piece
 def general_length(x, p):
     """Compute `lp_length` by powers."""
     total, top = 0.0, largest_of(x)
@@ -163,7 +163,7 @@ def square_slope(out, x, exponent, scale):
     return math.sqrt(total)
 
 
-@called
+@piece
 def general_slope(out, x, exponent, scale):
     """Compute `square_slope` by powers."""
     top, total = largest_of(x), 0.0
@@ -319,7 +319,7 @@ def mirror_point(point, y, work, mirror, ball, guess):
     return guess
 
 
-@called
+@piece
 def soft_height(deficit, top, p, s, radius, guess):
     """Compute the height left of the largest entry, see `geometry.mirror.shrunk_height`; ``deficit (d,)``."""
     if top == 0.0:
@@ -353,7 +353,7 @@ def soft_height(deficit, top, p, s, radius, guess):
     return height
 
 
-@called
+@piece
 def project_lp(x, work, p, radius):
     """Nearest point of ``||u||_p <= radius`` to ``x (d,)``, in place, p in (2, inf); ``work (4, d)`` is scratch."""
     if lp_length(x, p) > radius:
@@ -362,7 +362,7 @@ def project_lp(x, work, p, radius):
         penalised_point(x, work[3], work, p, 2.0, 1.0, radius, 0.0)
 
 
-@called
+@piece
 def penalised_point(point, y, work, p, s, kappa, radius, guess):
     """``argmax <y, x> - (kappa/2) ||x||_s^2`` over ``||x||_p <= radius`` where the free one is outside, to point.
 
@@ -389,7 +389,7 @@ def penalised_point(point, y, work, p, s, kappa, radius, guess):
     return mu
 
 
-@called
+@piece
 def in_bracket(u, v, level, bound, mu, limits, rho, p, s, least, ratio):
     """Solve as `jointly` does, one equation within another, between closing limits of mu; u over its largest entry."""
     near, (low, high) = False, limits
@@ -411,7 +411,7 @@ def in_bracket(u, v, level, bound, mu, limits, rho, p, s, least, ratio):
     return mu
 
 
-@called
+@piece
 def jointly(u, v, level, moves, mu, rho, p, s, least, e):
     """Solve `roots` and `log_norm` at once by Newton from bounds of v and a guess; mu, or 0 where it did not settle."""
     outer, inner = (rho, mu) if p < s else (mu, rho)
@@ -454,7 +454,7 @@ def jointly(u, v, level, moves, mu, rho, p, s, least, e):
     return 0.0
 
 
-@called
+@piece
 def roots(v, level, bound, outer, inner, e):
     """Solve ``outer v^e + inner v = level`` for all entries, from ``v (d,)``, by Newton's method; bound is scratch."""
     for j in range(v.size):
@@ -471,7 +471,7 @@ def roots(v, level, bound, outer, inner, e):
             break
 
 
-@called
+@piece
 def log_norm(u, v, mu, rho, p, s, least, ratio):
     """``ln(||u||_p/||u||_s^(2 - s))`` and its slope in ``ln mu``; ``u = v^(1/least)`` over its largest is written."""
     top = largest_of(v)

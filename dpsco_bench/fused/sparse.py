@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from dpsco_bench.fused.compiled import WIDTH, added, available, called, compiled, lanes_at, put_lanes
+from dpsco_bench.fused.compiled import WIDTH, added, available, compiled, lanes_at, piece, put_lanes
 from dpsco_bench.fused.pieces import exponential, logarithm
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.data import logistic_form
@@ -162,7 +162,7 @@ def _evaluated(objective: Any, known: LookedAt, x: Array, gradient: bool) -> tup
     return losses.reshape(-1)[:rows] / n, total.swapaxes(1, 2).reshape(-1, d)[:rows] / n
 
 
-@called
+@piece
 def add_entries(out, begins, places, values, source):
     """Add ``sum_e v_e source[p_e]`` to each row of ``out (rows, 24)``: over its entries, from ``begins[row]`` on."""
     for row in range(out.shape[0]):
@@ -177,7 +177,7 @@ def add_entries(out, begins, places, values, source):
         put_lanes(out, (row, 2 * WIDTH), t2)
 
 
-@called
+@piece
 def losses_and_slopes(losses, margins, factors, first, labels, a, b):
     """Add ``log(1 + e^z)``, ``z = b + a y_i m_i``, to ``losses (24,)``; slopes ``l'(m, y)`` replace ``margins``."""
     for r in range(GROUP):

@@ -1,4 +1,4 @@
-"""The options of a compiled function are its own, whichever of its callers is compiled first."""
+"""The digits of a compiled function depend neither on what was compiled before nor on what came from the disk."""
 
 import importlib
 import pkgutil
@@ -34,6 +34,15 @@ def test_all_options_are_stated(module):
     for name, value in vars(importlib.import_module(module)).items():
         if hasattr(value, "targetoptions"):
             assert value.targetoptions.keys() >= compiled.OPTIONS.keys(), name
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if ".fused" in name])
+def test_a_loop_calls_only_exact_functions(module):
+    for name, value in vars(importlib.import_module(module)).items():
+        function = getattr(value, "py_func", None)
+        for used in function.__code__.co_names if function else ():
+            options = getattr(function.__globals__.get(used), "targetoptions", {"forceinline": True})
+            assert options["forceinline"] or not options["fastmath"], (name, used)
 
 
 def test_exact_operations_stay_so_within_others():

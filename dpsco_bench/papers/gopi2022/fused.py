@@ -15,7 +15,7 @@ import numpy as np
 
 from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.fused import tiles
-from dpsco_bench.fused.compiled import called, compiled, exact_piece
+from dpsco_bench.fused.compiled import compiled, exact_piece, piece
 from dpsco_bench.fused.pieces import largest_of, lp_length, square_slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.geometry.norms import dual_exponent
@@ -63,7 +63,7 @@ def fill_integers(out, count, high, key, step, replicate):
         out[2 * i], out[2 * i + 1] = _integer(w0, w1, np.uint64(high)), _integer(w2, w3, np.uint64(high))
 
 
-@called
+@piece
 def lower_quantile(p):
     """``Phi^-1(p)`` for p in (0, 1 - e^-2]."""
     if p > MIDDLE:
@@ -120,7 +120,7 @@ def below(x):
     return 0.5 * math.erfc(-x / ROOT2)
 
 
-@called
+@piece
 def log_below(x):
     """``log Phi(x)`` at any x."""
     if x > 0.0:
@@ -134,7 +134,7 @@ def log_below(x):
     return -0.5 * square - LOG_ROOT_2PI - math.log(-x) + math.log(total)
 
 
-@called
+@piece
 def quantile_of_log(level):
     """``Phi^-1(exp(level))`` for level < 0."""
     if level > LEAST_LOG:
@@ -146,7 +146,7 @@ def quantile_of_log(level):
     return z
 
 
-@called
+@piece
 def truncated_normal(u, mean, sd, high):
     """Draw a normal variate conditioned on ``[-high, high]``, no end of which lies far out in a tail, by inversion."""
     centre = abs(mean)
@@ -164,7 +164,7 @@ def on_the_cube(point, mean, sd, radius, u, key, step, replicate):
         point[j] = truncated_normal(u[j], mean[j], sd, radius)
 
 
-@called
+@piece
 def tangent(mean, sd, law, work):
     """Compute slope, middle and normal of the tangent at a mean; returns its level and the log chance of the cut."""
     p, radius, dual, c, q = law
@@ -185,7 +185,7 @@ def tangent(mean, sd, law, work):
     return level, log_below((reach - along) / sd)
 
 
-@called
+@piece
 def under_a_tangent(point, mean, sd, law, level, room, work, u, keys, step, replicate):
     """Draw as `samplers.chains.regularised_gaussian` does, to point; is it capped, -1 for want of keys."""
     p, radius, _, c, q = law
@@ -227,7 +227,7 @@ def estimate(count, x, z, k, slopes, indices):
     return total
 
 
-@called
+@piece
 def gaussian(cuts, point, mean, sd, law, tangent_at, work, u, keys, step, replicate):
     """Draw in one of both ways, to point; is it capped, -1 for want of keys."""
     if cuts:

@@ -84,8 +84,10 @@ def perturbation_plan(
     headroom = HEADROOM * c.lipschitz * c.diameter / accuracy
     steps = 1 if exact else planned_steps(c.total_smoothness + 2 * ridge, convexity, headroom)
     attained = 0.0 if exact and not covers else accuracy
-    schedule: Schedule = dict(n=n, ridge=ridge, convexity=convexity, accuracy=attained, steps=steps, closed_form=exact)
-    schedule |= dict(log_jacobian=jacobian, loss_class=c.loss_class, output_noise=covers)  # type: ignore[operator]
+    schedule: Schedule = dict(
+        n=n, ridge=ridge, convexity=convexity, accuracy=attained, steps=steps, closed_form=exact,
+        log_jacobian=jacobian, loss_class=c.loss_class, output_noise=covers,
+    )  # fmt: skip
     warned, limit = warnings + (ANY_LOSS,) * (c.loss_class == "any"), at_most("epsilon", given.epsilon, 1.0, SOURCE)
     return make_plan(*queries, gradient_evaluations=n * steps, warnings=warned, paper_limit=limit, **schedule)
 
