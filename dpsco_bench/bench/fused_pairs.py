@@ -13,7 +13,6 @@ from types import MappingProxyType
 from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, GOALS, BenchCase, NotMeasurable, Pair
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import call_run, make_objective
-from dpsco_bench.execution.store import listen
 from dpsco_bench.fused.compiled import available
 from dpsco_bench.fused.registry import fused_module, run_of
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -85,7 +84,6 @@ def compile_ahead() -> None:
 
 
 def _compile(cells: Sequence[Cell]) -> None:
-    listen()  # to Numba's compiler: its cache is checked from here on
     for cell in cells:
         TimedRun(cell, 2, SCALE)(True)
 

@@ -219,14 +219,11 @@ class CompileClock:
             self.noted[0] += self._clock() - since
 
     def listen(self) -> CompileClock:
-        """Begin and end with Numba's compiler from now on, its cache checked; without Numba nothing compiles."""
+        """Begin and end with Numba's compiler from now on; without Numba nothing compiles."""
         try:
             from numba.core import event
-
-            from dpsco_bench.rng.compiled_cache import guard
         except ImportError:
             return self
-        guard()
         events = {"on_start": lambda *_: self.begin(), "on_end": lambda *_: self.end()}
         event.register("numba:compile", type("Listener", (event.Listener,), events)())  # to read its cache is none
         return self

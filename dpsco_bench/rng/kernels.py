@@ -21,10 +21,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_bench.rng.compiled_cache import guard
 from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, ORDER, RADIUS, SHAPE, UNIFORM, Box
 
-guard()  # `fused` loads this module too before its first compiled call
 Key = tuple[int, int]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

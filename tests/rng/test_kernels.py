@@ -61,10 +61,6 @@ NORMAL = """
 import hashlib, dpsco_bench.rng.kernels as k, dpsco_bench.rng.counters as c
 print(hashlib.sha256(k.normal((1, 2), c.Box(0, 2, 0, 9, 33))).hexdigest())
 """
-SCALED = """
-import numpy, dpsco_bench.rng.kernels as k
-print(k.scaled(numpy.arange(5, dtype="float32"), 3.0).tolist())
-"""
 
 
 def process(draw, folder):
@@ -81,23 +77,6 @@ def test_processes_may_compile_at_the_same_time(tmp_path):
     answers.append(process(NORMAL, tmp_path).communicate(timeout=300)[0].strip())
     assert answers == [hashlib.sha256(reference.normal((1, 2), Box(0, 2, 0, 9, 33))).hexdigest()] * 4
     assert list(tmp_path.rglob("*.nbi"))
-
-
-DAMAGE = {  # an index that is cut off, and a flipped bit of the code
-    ".nbi": lambda found: found[: len(found) // 2],
-    ".nbc": lambda found: found[:-200] + bytes([found[-200] ^ 1]) + found[-199:],
-}
-
-
-def test_damage_of_the_cache_is_named_in_one_line_and_mended(tmp_path):
-    first = process(SCALED, tmp_path).communicate(timeout=300)
-    assert first == (f"{[3.0 * k for k in range(5)]}\n", "")
-    for suffix, damage in DAMAGE.items():
-        (path,) = tmp_path.rglob(f"*{suffix}")
-        path.write_bytes(damage(path.read_bytes()))
-        said, line = process(SCALED, tmp_path).communicate(timeout=300)
-        assert said == first[0] and line.count("\n") == 1 and str(path) in line and "compiled anew" in line
-        assert process(SCALED, tmp_path).communicate(timeout=300) == first
 
 
 def test_without_numba_the_reference_draws(monkeypatch):
