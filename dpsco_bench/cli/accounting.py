@@ -228,7 +228,7 @@ def _rows(report: Account) -> Iterator[dict[str, str]]:
 
     yield row("variant", lambda e: e.variant, "refused")
     yield row("real epsilon (replace-one)", lambda e: bounded(e.epsilon_real, e.epsilon_real_kind))
-    yield row("it is that", lambda e: ledger.OF[e.epsilon_of])
+    yield row("that is the epsilon", lambda e: ledger.OF[e.epsilon_of])
     if any(e.epsilon_of == ledger.OUTPUT and e.epsilon_sequence != e.epsilon_real for e in charged.values()):
         sequence = f"the same {ledger.OF[ledger.SEQUENCE]}"
         yield row(sequence, lambda e: bounded(e.epsilon_sequence, e.epsilon_sequence_kind))

@@ -84,11 +84,11 @@ def worded_panel(claim: ClaimResults, rows: Sequence[Verdict]) -> Panel:
 def end_label(row: Verdict, y: float, told: str = "", more: Sequence[tuple[str, str]] = ()) -> EndLabel:
     """Label the last point of a calibration: its name and number, further lines, and its verdict with a mark.
 
-    The verdict is grey where it is beside the statement.
+    The name has the erratum whose correction the noise has, and the verdict is grey where it is beside the statement.
     """
     colour = FAINT if row.beside else TONE_COLOURS.get(tone(row), FAINT)
     said = textwrap.wrap(f"{SYMBOLS[tone(row)]} {symbols(row.said)}", LABEL_CHARACTERS)[:MOST_LINES]
-    name = f"{noise_title(row.calibration)} {told}".strip()
+    name = " ".join(filter(None, (noise_title(row.calibration), row.corrected and f"({row.corrected})", told)))
     return EndLabel(y, name, TEXT_COLOURS[row.calibration], (*more, *((line, colour) for line in said)))
 
 

@@ -252,15 +252,16 @@ def claim_title(claim: Claim, rows: Sequence[Verdict]) -> str:
     answer = answer_of(rows)
     where, cells = place(claim), answer.cells
     if not re.search(r"\d", claim.source):  # one's own claim, whose source is no place in a paper
-        where = "the statement"
+        where = "The statement"
+    inside = re.sub(r"^The\b", "the", where)
     if answer.subject == "audit":
         return RUNS
     if answer.subject == "privacy":
         audited = any(row.audited_by for row in rows)  # and an audit may refute what an accountant leaves open
         begin = "By the accountant alone, the" if audited else "The"
-        return symbols(f"{begin} printed noise of {where} {IS_PRIVATE[cells['noise'].word]}")
+        return symbols(f"{begin} printed noise of {inside} {IS_PRIVATE[cells['noise'].word]}")
     if answer.subject in ("count", "law"):
-        return symbols(f"The {answer.subject} of {where} {AS_STATED[cells['printed'].word]}")
+        return symbols(f"The {answer.subject} of {inside} {AS_STATED[cells['printed'].word]}")
     printed, ours = cells["printed"].word, cells["private"].word
     noise = {YES: ", which is private", NO: ", which is not private", OPEN: ", whose privacy is open"}
     private = "" if claim.noise_of else noise.get(cells["noise"].word, "")
@@ -285,7 +286,7 @@ def statement(claim: Claim) -> str:
 def place(claim: Claim) -> str:
     """Say where a statement stands in its paper: ``Theorem 4.2``, ``Table 1, row [34]``, ``Corollary 5, part 1``."""
     if re.match(r"Table \d|Comparison table", claim.title):
-        return claim.title.replace(":", ",").replace("Comparison table", "the comparison table")
+        return re.sub(r": (.*)", r" (\1)", claim.title)
     found = re.sub(r"^.*?\b(?:19|20)\d\d\b,?\s*", "", claim.source) or claim.source
     part = re.search(r"\((part \d+)", found)
     found = re.sub(r"\s+\([^)]*\)", "", found)
