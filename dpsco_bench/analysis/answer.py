@@ -390,12 +390,12 @@ def _remarks(rows: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) ->
         if row.control and row.expected
         if not {row.word, row.verdict} & {*expected_words(row.expected, row.calibration)}
     ]
-    corrected = {str(row.corrected): row for row in rows if row.corrected and get_kind(row.kind).judges_noise}
-    told += [
-        f"As {erratum} corrects it: {row.noise.measured}."
-        for erratum, row in corrected.items()
-        if row.noise and noise_says(row.noise) == YES
-    ]
+    corrected = defaultdict[str, list[Verdict]](list)
+    for row in rows:
+        if row.corrected and row.noise and get_kind(row.kind).judges_noise:
+            corrected[row.corrected].append(row)
+    found = {erratum: _worst_noise(own) for erratum, own in corrected.items()}
+    told += [f"As {erratum} corrects it: {cell.why}." for erratum, cell in found.items() if cell.word == YES]
     for id in rows[0].formula_of or ():
         own = [row for row in known.get(id, ()) if on_printed_noise(row)]
         cell = noise_answer(own, ())

@@ -148,7 +148,8 @@ def test_remarks_change_no_word():
     assert any("p.privacy" in remark and "2.4" in remark for remark in found.remarks)
     mended = Noise("proven", 0.9, "upper", 1.0, place="n = 8, d = 2")
     for noise, told in ((mended, True), (OPEN_NOISE, False)):
-        found = answer([rate(), privacy(noise, corrected="E1", id="p.thm")])
+        smaller = replace(noise, epsilon_real=0.5) if told else mended  # named or not by the worst alone
+        found = answer([rate(), *(privacy(one, corrected="E1", id="p.thm") for one in (noise, smaller))])
         said = "As E1 corrects it: eps <= 0.9, claimed 1, at n = 8, d = 2."
         assert (said in found.remarks) is told and not answer([rate(noise=noise, corrected="E1")]).remarks[1:]
     for word, told in (("match", True), ("fails", False)):

@@ -176,8 +176,8 @@ def claim_pages(content: SiteContent) -> Pages:
 def _claim(content: SiteContent, results: ClaimResults) -> str:
     claim, answer = results.claim, content.inputs.answers[results.id]
     asked = [
-        f"{md.text(question_of(answer.subject, key))}: {md.badge(symbols(cell.short), TONES[cell.word])} "
-        f"{md.prose(symbols(cell.why))}"
+        f"{md.text(question_of(answer.subject, key))}: {md.badge(symbols(cell.short), TONES[cell.word])}"
+        + f", {md.prose(symbols(cell.why))}" * bool(cell.why)
         for key, cell in answer.cells.items()
     ]
     known = {entry.id for entry in content.errata[claim.paper]}
