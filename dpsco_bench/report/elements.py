@@ -169,4 +169,6 @@ def _spent(noises: Sequence[Noise]) -> str:
         return f"{real} up to {PHRASES[over.epsilon_real_kind]}{number(over.excess)} times the claim"
     if all(noise.status == "proven" for noise in noises):
         return f"private, and spends at most {number(max(noise.excess for noise in noises))} of its claim"
+    if all(noise.status == "proven" or (noise.declared and not noise.above) for noise in noises):
+        return "private if the declared constants hold"
     return "not shown to be private"

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
+from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import claim_ids, read_claims
 from dpsco_bench.claims.kinds import all_kinds, get_kind
@@ -21,6 +22,7 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report import own_figures
 from dpsco_bench.report.axes import FOOT, decade_text, spread, tick_text
 from dpsco_bench.report.drawing import COLOURS, INK, SHADES, compose, style
+from dpsco_bench.report.elements import _spent
 from dpsco_bench.report.figures import claim_figures, variant_groups, write_figures
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.kind_figures import audits_figure, rows_of
@@ -266,3 +268,11 @@ def test_a_ratio_is_a_mean_over_its_bound_with_two_standard_errors():
     assert ratios.tolist() == [0.5, 1.5, np.inf] and whiskers[:2].tolist() == [0.1, 0.0]
     unequal = Verdict("holds", "explicit", mean=(1.0,), stderr=(), bound=(2.0,))
     assert _ratios(unequal)[0].size == 0
+
+
+def test_declared_constants_say_something_only_of_a_bound_within_the_claim():
+    def said(real, declared):
+        return _spent([Noise("proven", 0.5, "upper", 1.0), Noise("unproven", real, "upper", 1.0, declared=declared)])
+
+    assert said(0.8, True) not in (said(0.8, False), said(1.2, True))
+    assert said(1.2, True) == said(1.2, False)
