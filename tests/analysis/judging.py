@@ -112,14 +112,14 @@ def at_signals(made, signals=(0.5, 1.0, 2.0)):
     return replace(made, cells=tuple(replace(cell, cell=number) for number, cell in enumerate(cells)))
 
 
-def claim_of(parts, jobs):
-    claim = {"id": "wang2017.made_up", "title": "t", "source": "s", "statement": "x", "parts": parts}
+def claim_of(parts, jobs, **more):
+    claim = {"id": "wang2017.made_up", "title": "t", "source": "s", "statement": "x", "parts": parts, **more}
     return ClaimEntry.of(parse_claim(claim), jobs)
 
 
-def judge(parts, jobs):
+def judge(parts, jobs, **more):
     loaded = {(made.part, made.calibration): (rows, fixed) for made, rows, fixed in jobs}
-    entry = claim_of(parts, (made for made, _, _ in jobs))
+    entry = claim_of(parts, (made for made, _, _ in jobs), **more)
     rows = [v.to_json() for v in judge_claim(entry, lambda made: loaded[made.part, made.calibration])]
     for row in rows:
         SCHEMA.validate(loads(dumps(row)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.evidence import job_cells
-from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.analysis.judge import CLAIMS_NAMED, judge_claim
 from dpsco_bench.execution.jobs import Decided, stage_ends
 
 from .judging import CONSTANTS, GRID, RATE, at_signals, calibrations, claim_of, job, judge, part, rate_jobs, table
@@ -250,6 +250,13 @@ def test_a_row_has_the_open_value_that_all_its_parts_have(values, told):
     shown = [part(name, "shown", **more) for name, more in zip("ab", opened, strict=True)]
     row = judge([*shown, MOST], pairs()[1])[2]
     assert row.get("open_value") == told and row["open_constant"] == "c"
+
+
+@pytest.mark.parametrize("field", CLAIMS_NAMED)
+def test_a_row_names_the_claims_that_its_claim_names(field):
+    named = ["wang2017.thm4.1"] if field != "audited_by" else ["wang2017.audit dp_gd-paper"]
+    rows = judge([RATE], rate_jobs(-2), **{field: named})
+    assert [list(row[field]) for row in rows] == [named] and field not in judge([RATE], rate_jobs(-2))[0]
 
 
 @pytest.mark.parametrize(("moved", "reached"), [(0.6, 0.5), (0.4, 2.0)])

@@ -37,6 +37,7 @@ BAD = [
     # run: every native Hydra error has a line of ours
     ("run nn=5", "nn = 5", "such as n, "),
     ("run -m n=64,0", "n = 0", "integer >= 1"),
+    ("run n=4294967297", "n = 4294967297", "2^32"),
     ("run -m algorithm=glob(nobody/*)", "algorithm = ", "must be a pattern that some names match"),
     ("run n", "argument = 'n'", "key=value"),
     ("run n=8,16", "n = '8,16'", "-m"),
