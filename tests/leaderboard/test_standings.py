@@ -118,6 +118,8 @@ def test_a_margin_is_a_share_of_the_runner_up():
     full = {name: np.full((1, 1, 3), risk) for name, risk in (("a", 1.0), ("b", 4.0), ("c", 5.0))}
     assert compare(full, 2.0)[:4] == ("a", TRIVIAL, 0.5, (0.5, 0.5))
     assert compare(full, 0.25)[:4] == (TRIVIAL, "a", 0.75, (0.75, 0.75))
+    by_signal = {"a": np.array([[[1.0] * 3], [[3.0] * 3]]), "b": np.full((1, 1, 3), 2.0)}
+    assert compare(by_signal, 9.0)[:3] == ("b", "a", pytest.approx(1 / 3)), "by the worst signal"
     none = {"a": np.zeros((1, 1, 3)), "b": np.zeros((1, 1, 3)), "c": np.ones((1, 1, 3))}
     assert compare(none, 9.0) == ("a", "b", 0.0, (0.0, 0.0), ("a", "b"))
 

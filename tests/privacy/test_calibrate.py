@@ -22,7 +22,7 @@ from dpsco_bench.privacy.composition.sampled import generic_bound
 from dpsco_bench.privacy.composition.shifts import charge_output, decaying_costs
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.ledger import KINDS, SEVERITY, draw_statement, privacy_status
-from dpsco_bench.privacy.plan import GaussianQuery, LastIterate
+from dpsco_bench.privacy.plan import GammaObjectiveQuery, GaussianQuery, LastIterate, ObjectiveQuery
 from dpsco_bench.privacy.queries import CoveringQuery, PerturbedObjectiveQuery
 from dpsco_bench.privacy.records import Disjoint, Full, Poisson, SingleIndex, WithoutReplacement, WithReplacement
 from dpsco_bench.privacy.records import RandomAllocation as Allocation
@@ -58,6 +58,7 @@ def perturbed(loss_class, closed_form=False, cover=True):
         (plan_of(*ON_TOP), "exact", {"all": 2.0 / 0.6, "block": 1.0 / 0.8}),
         (perturbed("linear"), "upper", {"linear": 2.0 / math.sqrt(0.99), "cover": 0.01 / 0.1}),  # no Jacobian
         *((plan_of(decaying(later=later)), "upper", {}) for later in (0.01, 3.0)),
+        *((plan_of(one("b", 2.0, 3, log_jacobian=0.1)), "upper", {}) for one in (ObjectiveQuery, GammaObjectiveQuery)),
         (plan_of(Halving("g", 1.0, 3)), "exact", {"g": math.sqrt(21)}),
     ],
 )
