@@ -142,6 +142,10 @@ def test_corrected_noise_is_private_noise_and_never_the_printed_one():
     assert found.cells["private"].word == YES and found.cells["printed"].why == "in d"
 
 
+def test_a_place_is_told_once_by_its_weightiest_word():
+    assert "yes" not in cell([rate("fails"), rate()]).why and "yes in d" in cell([rate("fails"), rate(place="d")]).why
+
+
 def test_remarks_change_no_word():
     found = answer([rate(formula_of=("p.privacy",))], {"p.privacy": [privacy(REFUTED, "fails")]})
     assert found.cells["noise"].word == YES
