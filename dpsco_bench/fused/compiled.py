@@ -44,8 +44,8 @@ def _decorator(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 piece = _decorator(fastmath=ROUNDING, forceinline=True)
-"""Compiles a function into the loops that call it. A called copy would be optimised once more in each loop, and a
-process runs the copy that it meets first: another last bit from the disk's cache than after compiling."""
+"""Compiles a function into the loops that call it. If it were called, each loop would have a copy, optimised once more,
+and a process runs the first copy that it meets: code from the cache would round differently from code just compiled."""
 exact_piece = _decorator(forceinline=True)
 """Inlines as `piece` does, with every operation rounded as NumPy's: choices between vertices hang on it."""
 vector_piece = _decorator(fastmath={"contract"}, forceinline=True)

@@ -153,7 +153,7 @@ def _mechanism_panel(algorithm: str, kinds: Mapping[str, Sequence[Noise]]) -> Pa
         plot.finish([noise.epsilon_claimed for noise in every], "claimed ε", "real ε / claimed ε", room=0.1)
 
     bare, finite = any(math.isinf(noise.epsilon_real) for noise in every), _finite(every)
-    said = "not private at all, something is released without noise" if bare else _spent(finite)
+    said = "not private at all, something is released without noise" if bare else _spent(every)
     keys = {noise.epsilon_real_kind for noise in finite}
     return Panel(f"{algorithm.partition('.')[2]}: {said}", draw, symbols=tuple(sorted(keys)))
 
@@ -163,12 +163,13 @@ def _finite(noises: Iterable[Noise]) -> list[Noise]:
 
 
 def _spent(noises: Sequence[Noise]) -> str:
-    if above := [noise for noise in noises if _above(noise)]:
+    if above := [noise for noise in _finite(noises) if _above(noise)]:
         over = max(above, key=lambda noise: noise.excess)
         real = " ".join(filter(None, ("real ε", over.whose)))
         return f"{real} up to {PHRASES[over.epsilon_real_kind]}{number(over.excess)} times the claim"
     if all(noise.status == "proven" for noise in noises):
         return f"private, and spends at most {number(max(noise.excess for noise in noises))} of its claim"
-    if all(noise.status == "proven" or (noise.declared and not noise.above) for noise in noises):
+    within = (noise.declared and noise.epsilon_real_kind in ("exact", "upper") and not noise.above for noise in noises)
+    if all(noise.status == "proven" or own for noise, own in zip(noises, within, strict=True)):
         return "private if the declared constants hold"
     return "not shown to be private"

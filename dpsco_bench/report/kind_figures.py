@@ -76,7 +76,7 @@ def rows_of(claims: Iterable[ClaimResults]) -> list[AuditRow]:
     def about(one: tuple[Part, Verdict]) -> tuple[str, str, str, str]:
         (part, row), method = one, one[0].methods[0]
         stem, whose = part.id.removesuffix("-fused").removesuffix(f"-{row.calibration}"), row.id.partition(".")[2]
-        stem = stem if whose == "audit" else f".{whose}"  # an audit among the parts of another claim
+        stem = stem if whose == "audit" else f".{whose} {stem}"  # an audit among the parts of another claim
         return method.algorithm, method.variant or "", row.calibration, stem
 
     found = grouped(((claim.part(row), row) for claim in claims for row in known_audits(claim.rows)), about)

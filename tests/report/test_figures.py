@@ -207,12 +207,13 @@ def test_a_run_without_audits_has_no_figure_of_them(tmp_path):
         write_figures(SimpleNamespace(boards=(), claims=()), "audits", tmp_path)
 
 
-def of_audits(found):
+def of_audits(found, id="p.audit"):
     """A claim of audits, from part -> (lower bound, real epsilon and its kind)."""
     rows = []
     for part, (lower, real, kind) in found.items():
         own, claimed = {"epsilon_lower": lower, "power": 0.9}, AUDITS[part].sweep.values["full"][0]
         about = {"part": part, "calibration": AUDITS[part].calibrations[0], "epsilon_claimed": claimed, "own": own}
+        about["id"] = id
         rows.append(Verdict("not refuted", "audit", **about, epsilon_real=real, epsilon_real_kind=kind))
     return [SimpleNamespace(rows=rows, part=lambda row: AUDITS[row.part])]
 
@@ -227,7 +228,7 @@ def marks(found):
 def test_a_row_has_its_bounds_its_accountant_and_the_claim():
     both = {"dp_gd-paper": (1.3, 2.4, "exact"), "dp_gd-paper-fused": (0.5, 1.0, "upper")}
     axes, found = marks(both)
-    assert len(rows_of(of_audits(both))) == 1
+    assert len(rows_of(of_audits(both))) == 1 == len(rows_of(of_audits(both, "p.other")))
     assert found == [(2.4, "o", COLOURS["paper"]), (1.3, "D", INK), (0.5, "D", "white")]
     assert any(list(line.get_xdata()) == [1.0, 1.0] for line in axes.get_lines())
 
@@ -271,8 +272,8 @@ def test_a_ratio_is_a_mean_over_its_bound_with_two_standard_errors():
 
 
 def test_declared_constants_say_something_only_of_a_bound_within_the_claim():
-    def said(real, declared):
-        return _spent([Noise("proven", 0.5, "upper", 1.0), Noise("unproven", real, "upper", 1.0, declared=declared)])
+    def said(real, declared, kind="upper"):
+        return _spent([Noise("proven", 0.5, "upper", 1.0), Noise("unproven", real, kind, 1.0, declared=declared)])
 
     assert said(0.8, True) not in (said(0.8, False), said(1.2, True))
-    assert said(1.2, True) == said(1.2, False)
+    assert said(1.2, True) == said(1.2, False) == said(0.8, True, "lower") == said(math.nan, True, "")
